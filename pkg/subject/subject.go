@@ -1,0 +1,2 @@
+// Package subject builds and parses every NATS subject of Signalbox.
+package subject

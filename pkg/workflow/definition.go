@@ -1,0 +1,102 @@
+// Package workflow holds lifecycles as data: which states there are, who owns
+// each, which moves are permitted and which rule picks one. It is pure: no I/O
+// beyond the bytes it is given, no clock, no network.
+package workflow
+
+// Definition is one lifecycle, loaded and checked. It is immutable: share it
+// freely, never write to it.
+type Definition struct {
+	Name    string // one token: "issue"
+	Version int    // the author's own counting; Hash is the identity
+	Extends string // the definition this one overlays, if any
+	Initial string // the state an instance opens in
+
+	// Policy names the numbers, texts and switches that guards read as policy.NAME.
+	// Values are bool, int64, float64 or string; the type is fixed by the default.
+	Policy map[string]any
+
+	Loop   Loop
+	Limits []Rule // tried before every move, in order; the first that holds replaces it
+	Gates  []Gate
+	States []State // in file order
+
+	Hash string // hex SHA-256 of the canonical form: equal hashes decide alike
+
+	index map[string]int
+}
+
+// Kind says what a state waits for.
+type Kind string
+
+const (
+	Work  Kind = "work"  // its owner has something to do
+	Wait  Kind = "wait"  // nobody works; a signal moves it
+	Final Kind = "final" // nothing leaves it
+)
+
+// State is one row of the lifecycle's table.
+type State struct {
+	Name     string
+	About    string // what the state means, one sentence
+	Owner    string // the role that works in it; empty unless Kind is Work
+	Kind     Kind
+	Next     []Transition      // the permitted moves, in the table's order
+	Decide   []Rule            // picks a move when the owner's result named none; first match wins
+	On       map[string][]Rule // by signal name: what an outside signal does here
+	Proposes bool              // whether the owner's result may name the next state
+}
+
+// Transition is one permitted move.
+type Transition struct {
+	To    string
+	Added string // why the table has it although the lifecycle's source does not; empty for a source's own row
+}
+
+// Rule moves an instance when its guard holds.
+type Rule struct {
+	Name    string   // for limits: what the log calls it
+	When    Guard    // the zero Guard always holds
+	To      []string // candidates; the first that the table permits from the current state is taken
+	Reason  string   // what the log says
+	Failure bool     // the move is recorded as a failure of the work
+}
+
+// Gate forbids entering states until its requirement holds.
+type Gate struct {
+	Name    string
+	To      []string // the states it guards
+	Require Guard
+	Instead []string // where the instance goes instead; the first permitted one
+	Reason  string
+}
+
+// Loop says when the recent past counts as a loop (issue lifecycle source, is_in_loop): the
+// last Window previous states hold at most Distinct different ones. The loop
+// itself only warns; Limits may act on instance.loop.
+type Loop struct {
+	Window   int
+	Distinct int
+}
+
+// State returns the named state.
+func (d *Definition) State(name string) (State, bool) {
+	i, ok := d.index[name]
+	if !ok {
+		return State{}, false
+	}
+	return d.States[i], true
+}
+
+// Permits reports whether the table has the move.
+func (d *Definition) Permits(from, to string) bool {
+	s, ok := d.State(from)
+	if !ok {
+		return false
+	}
+	for _, t := range s.Next {
+		if t.To == to {
+			return true
+		}
+	}
+	return false
+}
