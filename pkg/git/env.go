@@ -1,0 +1,81 @@
+package git
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// setting is one line of configuration, handed over in the environment: the
+// argument list shows in ps.
+type setting struct{ key, value string }
+
+// fixed is what every run is configured with, whatever the repository says.
+func fixed() []setting {
+	return []setting{
+		{"core.hooksPath", os.DevNull},
+		{"core.fsmonitor", "false"},
+		{"core.attributesFile", os.DevNull},
+		{"core.excludesFile", os.DevNull},
+		{"protocol.ext.allow", "never"},
+		{"credential.helper", ""},
+		{"commit.gpgSign", "false"},
+		{"tag.gpgSign", "false"},
+		{"gc.autoDetach", "false"},
+		{"advice.detachedHead", "false"},
+		{"init.defaultBranch", "main"},
+	}
+}
+
+// WithToken authenticates with the token at URLs that begin with url, and only
+// there: redirects are not followed, so the token stays with its host.
+func (r Runner) WithToken(url, token string) Runner {
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
+	return r.WithConfig("http."+url+".extraHeader", "Authorization: Basic "+basic).
+		WithConfig("http."+url+".followRedirects", "false")
+}
+
+// WithIdentity names the author and committer of what is committed.
+func (r Runner) WithIdentity(name, email string) Runner {
+	return r.WithEnv(
+		"GIT_AUTHOR_NAME="+name, "GIT_AUTHOR_EMAIL="+email,
+		"GIT_COMMITTER_NAME="+name, "GIT_COMMITTER_EMAIL="+email)
+}
+
+// WithEnv adds variables, each as name=value; later ones win.
+func (r Runner) WithEnv(vars ...string) Runner {
+	r.env = append(r.env[:len(r.env):len(r.env)], vars...)
+	return r
+}
+
+// WithConfig sets a configuration key for every run; it overrides the
+// repository's own.
+func (r Runner) WithConfig(key, value string) Runner {
+	r.config = append(r.config[:len(r.config):len(r.config)], setting{key, value})
+	return r
+}
+
+func (r Runner) environ() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "LC_ALL=") {
+			env = append(env, v)
+		}
+	}
+	env = append(env,
+		"LC_ALL=C",
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_ASKPASS=", // empty, not absent: keeps SSH_ASKPASS out as well
+		"GIT_EDITOR=:",
+		"GIT_OPTIONAL_LOCKS=0", // looking at a repository never writes its index
+	)
+	settings := append(fixed(), r.config...)
+	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)))
+	for i, s := range settings {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.value))
+	}
+	return append(env, r.env...)
+}
