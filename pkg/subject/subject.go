@@ -1,2 +1,56 @@
-// Package subject builds and parses every NATS subject of Signalbox.
+// Package subject builds and parses every NATS subject of Signalbox. Nothing
+// else in the repository spells one out.
+//
+//	sb.evt.work.<workflow>.<state>.<instance>   a commit that gives the owner of <state> something to do
+//	sb.evt.note.<workflow>.<state>.<instance>   a commit that wakes nobody
+//	sb.api.<command>                            people and the gateway ask the orchestrator
+//	sb.api.agent.<role>.<command>               an agent asks the orchestrator
 package subject
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrInvalid is the identity of every error of this package: a name, an
+// instance id or a subject that does not follow the rules above.
+var ErrInvalid = errors.New("invalid subject")
+
+// MaxName is the longest workflow, state, role or command name, in bytes.
+const MaxName = 64
+
+// CheckName says why s cannot be a workflow, state, role or command: a name is
+// 1 to MaxName lower-case letters, digits, '_' and '-'.
+func CheckName(s string) error {
+	if s == "" || len(s) > MaxName {
+		return fmt.Errorf("%w: name %.70q has %d bytes, want 1 to %d", ErrInvalid, s, len(s), MaxName)
+	}
+	if i := strings.IndexFunc(s, notName); i >= 0 {
+		return fmt.Errorf("%w: name %q, want only a-z, 0-9, '_' and '-'", ErrInvalid, s)
+	}
+	return nil
+}
+
+func notName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
+}
+
+func checkNames(names ...string) error {
+	for _, n := range names {
+		if err := CheckName(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut splits s, which must start with prefix, into exactly n tokens.
+func cut(s, prefix string, n int) ([]string, error) {
+	rest, ok := strings.CutPrefix(s, prefix)
+	tokens := strings.Split(rest, ".")
+	if !ok || len(tokens) != n {
+		return nil, fmt.Errorf("%w: %.300q, want %s and %d tokens", ErrInvalid, s, prefix, n)
+	}
+	return tokens, nil
+}

@@ -1,0 +1,87 @@
+package subject
+
+// Commands and queries of people and of the gateway, for API.
+const (
+	Open       = "open"
+	Signal     = "signal"
+	Answer     = "answer"
+	Note       = "note" // agents leave notes too
+	Override   = "override"
+	Pause      = "pause"
+	Resume     = "resume"
+	Cancel     = "cancel"
+	Retry      = "retry"
+	Get        = "get"
+	List       = "list"
+	History    = "history"
+	Definition = "definition"
+)
+
+// Commands of agents, for Agent.
+const (
+	Claim     = "claim"
+	Heartbeat = "heartbeat"
+	Report    = "report"
+	Release   = "release"
+	Fail      = "fail"
+	Ask       = "ask"
+)
+
+const (
+	// APIs is everything the orchestrator answers.
+	APIs = apiPrefix + ">"
+
+	apiPrefix   = "sb.api."
+	agentPrefix = apiPrefix + "agent."
+)
+
+// API returns the subject of a command of people or of the gateway.
+func API(command string) (string, error) {
+	if err := CheckName(command); err != nil {
+		return "", err
+	}
+	return apiPrefix + command, nil
+}
+
+// ParseAPI is the inverse of API.
+func ParseAPI(s string) (command string, err error) {
+	t, err := cut(s, apiPrefix, 1)
+	if err != nil {
+		return "", err
+	}
+	return t[0], CheckName(t[0])
+}
+
+// Agent returns the subject on which an agent of the role gives the command.
+// The role is in the subject so that permissions can hold an agent to it.
+func Agent(role, command string) (string, error) {
+	if err := checkNames(role, command); err != nil {
+		return "", err
+	}
+	return agentPrefix + role + "." + command, nil
+}
+
+// ParseAgent is the inverse of Agent.
+func ParseAgent(s string) (role, command string, err error) {
+	t, err := cut(s, agentPrefix, 2)
+	if err != nil {
+		return "", "", err
+	}
+	return t[0], t[1], checkNames(t...)
+}
+
+// AnyAgent returns the filter of one command from agents of every role.
+func AnyAgent(command string) (string, error) {
+	if err := CheckName(command); err != nil {
+		return "", err
+	}
+	return agentPrefix + "*." + command, nil
+}
+
+// AgentsOf returns the filter of every command from agents of one role.
+func AgentsOf(role string) (string, error) {
+	if err := CheckName(role); err != nil {
+		return "", err
+	}
+	return agentPrefix + role + ".*", nil
+}
