@@ -36,3 +36,7 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )
+
+require github.com/signalbox/signalbox/proto v0.0.0
+
+replace github.com/signalbox/signalbox/proto => ./proto

@@ -25,6 +25,7 @@ const (
 	Release   = "release"
 	Fail      = "fail"
 	Ask       = "ask"
+	Spend     = "spend"
 )
 
 const (

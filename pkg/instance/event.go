@@ -1,0 +1,166 @@
+package instance
+
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// Event is one fact. Events of one decision share a Commit, and with it their
+// time, actor and sequence.
+type Event interface{ event() }
+
+// Commit is one decision: its events, in order.
+type Commit struct {
+	Seq    uint64
+	ID     string // the command's
+	At     time.Time
+	Actor  string
+	Events []Event
+}
+
+// Opened is an instance's first event.
+type Opened struct {
+	Workflow   string
+	Definition string // content hash
+	Issue      Issue
+	Base       string
+	Bundle     string
+	State      string
+	Owner      string
+	Kind       workflow.Kind
+}
+
+// Claimed gives one agent the work. Lapsed names the agent whose lease ran out before.
+type Claimed struct {
+	Token  uint64
+	Role   string
+	Agent  string
+	Lease  time.Time
+	Lapsed string
+}
+
+// LeaseExtended is a heartbeat.
+type LeaseExtended struct {
+	Token uint64
+	Lease time.Time
+}
+
+// Released ends a claim without a result. Fault marks an infrastructure fault:
+// it is counted on a ledger of its own and never against the work.
+type Released struct {
+	Token  uint64
+	Agent  string
+	Reason string
+	Fault  bool
+}
+
+// Reported is the result of the claimed step.
+type Reported struct {
+	Token  uint64
+	Role   string
+	Agent  string
+	State  string
+	Result Result
+}
+
+// ProposalRefused says that a result named a next state the table does not have.
+type ProposalRefused struct {
+	From      string
+	Proposed  string
+	Permitted []string
+}
+
+// GateRefused says that a quality gate turned a move aside.
+type GateRefused struct {
+	Gate    string
+	Wanted  string
+	Instead string
+	Reason  string
+}
+
+// LoopDetected warns: the definition's loop rule holds.
+type LoopDetected struct {
+	States []string // the recent past it was seen in
+	Reason string
+}
+
+// Moved is the only event that changes the state.
+type Moved struct {
+	From     string
+	To       string
+	Owner    string
+	Kind     workflow.Kind
+	Rule     string // what picked To: proposed, decide, a limit's or gate's name, signal, override
+	Reason   string
+	Failure  bool // recorded as a failure of the work
+	Loop     bool // the loop rule holds after this move
+	Override bool // made by a person outside the table
+}
+
+// Dispatched says that the owner of the state has something to do. A commit
+// with it is delivered to the owner.
+type Dispatched struct {
+	State string
+	Owner string
+}
+
+// Signalled is a named event from outside. Ref identifies it there.
+type Signalled struct {
+	Name  string
+	Actor string
+	Ref   string
+	Data  map[string]string
+}
+
+// Asked puts a question to people.
+type Asked struct {
+	Number int
+	From   string
+	Text   string
+}
+
+// Answered answers one.
+type Answered struct {
+	Number int
+	Text   string
+	By     string
+}
+
+// Noted keeps a remark.
+type Noted struct {
+	Author string
+	Kind   string
+	Text   string
+}
+
+// Spent books a cost outside a result.
+type Spent struct{ Spend Spend }
+
+// Paused stops dispatch until Resumed.
+type Paused struct{ Reason string }
+
+// Resumed undoes Paused.
+type Resumed struct{ Reason string }
+
+// CancelledBy closes the instance where it stands.
+type CancelledBy struct{ Reason string }
+
+func (Opened) event()          {}
+func (Claimed) event()         {}
+func (LeaseExtended) event()   {}
+func (Released) event()        {}
+func (Reported) event()        {}
+func (ProposalRefused) event() {}
+func (GateRefused) event()     {}
+func (LoopDetected) event()    {}
+func (Moved) event()           {}
+func (Dispatched) event()      {}
+func (Signalled) event()       {}
+func (Asked) event()           {}
+func (Answered) event()        {}
+func (Noted) event()           {}
+func (Spent) event()           {}
+func (Paused) event()          {}
+func (Resumed) event()         {}
+func (CancelledBy) event()     {}

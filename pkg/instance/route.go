@@ -1,0 +1,196 @@
+package instance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// report records the result and moves the instance: the owner's proposal if the
+// table has it, else the first rule that holds; then gates and limits may turn
+// the move aside.
+func (d *decision) report(a Report) error {
+	if err := d.hold(a.Token); err != nil {
+		return err
+	}
+	if err := d.valid(a.Result); err != nil {
+		return err
+	}
+	from, claim := d.in.State, *d.in.Claim
+	d.record(Reported{claim.Token, claim.Role, claim.Agent, from, a.Result})
+	for _, q := range a.Result.Questions {
+		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q})
+	}
+	for _, ans := range a.Result.Answers {
+		if slices.ContainsFunc(d.in.OpenQuestions(), func(q Question) bool { return q.Number == ans.Question }) {
+			d.record(Answered{ans.Question, ans.Text, ans.By})
+		}
+	}
+	state, _ := d.def.State(from)
+	facts := d.facts()
+	facts.Result = resultFacts(a.Result)
+
+	if next := a.Result.Next; next != "" {
+		if state.Proposes && d.def.Permits(from, next) {
+			return d.move(facts, workflow.Rule{Name: "proposed", To: []string{next}, Reason: "proposed by " + claim.Role})
+		}
+		d.record(ProposalRefused{from, next, targets(state)})
+	}
+	for _, rule := range state.Decide {
+		ok, err := rule.When.Eval(facts)
+		if err != nil {
+			return d.refuse(Undecided, nil, "%s: %v", from, err)
+		}
+		if ok {
+			return d.move(facts, rule)
+		}
+	}
+	return d.refuse(Undecided, targets(state), "no rule of %s in %s covers the result", d.def.Name, from)
+}
+
+func (d *decision) valid(r Result) error {
+	switch {
+	case r.Status != Success && r.Status != Failure && r.Status != Blocked:
+		return d.refuse(Invalid, []string{string(Success), string(Failure), string(Blocked)}, "status %q", r.Status)
+	case !(r.ConfidenceScore >= 0 && r.ConfidenceScore <= 1):
+		return d.refuse(Invalid, nil, "confidence_score %v is not between 0 and 1", r.ConfidenceScore)
+	}
+	return nil
+}
+
+// signal records the signal and does what the state says to it. A state that
+// does not listen keeps it for the next owner to read.
+func (d *decision) signal(a Signal) error {
+	if a.Name == "" {
+		return d.refuse(Invalid, nil, "a signal needs a name")
+	}
+	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data})
+	if d.in.Paused || d.in.Closed != "" {
+		return nil
+	}
+	state, _ := d.def.State(d.in.State)
+	facts := d.facts()
+	facts.Signal = workflow.SignalFacts{Name: a.Name, Actor: d.cmd.Actor, Data: a.Data}
+	for _, rule := range state.On[a.Name] {
+		ok, err := rule.When.Eval(facts)
+		if err != nil {
+			return d.refuse(Undecided, nil, "%s on %s: %v", d.in.State, a.Name, err)
+		}
+		if ok {
+			return d.move(facts, rule)
+		}
+	}
+	return nil
+}
+
+// move takes the rule's first permitted target through gates and limits.
+func (d *decision) move(facts workflow.Facts, rule workflow.Rule) error {
+	from := d.in.State
+	state, _ := d.def.State(from)
+	to, ok := d.permitted(rule.To)
+	if !ok {
+		return d.refuse(NotPermitted, targets(state), "%s → %s", from, strings.Join(rule.To, " or "))
+	}
+	name, reason, failure := rule.Name, rule.Reason, rule.Failure
+	for _, gate := range d.def.Gates {
+		if !slices.Contains(gate.To, to) {
+			continue
+		}
+		holds, err := gate.Require.Eval(facts)
+		if err != nil {
+			return d.refuse(Undecided, nil, "gate %s: %v", gate.Name, err)
+		}
+		if holds {
+			continue
+		}
+		instead, ok := d.permitted(gate.Instead)
+		if !ok {
+			return d.refuse(Undecided, targets(state), "gate %s forbids %s → %s and offers no permitted way", gate.Name, from, to)
+		}
+		d.record(GateRefused{gate.Name, to, instead, gate.Reason})
+		to, name, reason = instead, gate.Name, gate.Reason
+	}
+	if target, _ := d.def.State(to); target.Kind != workflow.Final {
+		limited, rule, err := d.limit(facts, to)
+		if err != nil {
+			return err
+		}
+		if limited != "" {
+			to, name, reason, failure = limited, rule.Name, rule.Reason, true
+		}
+	}
+	target, _ := d.def.State(to)
+	returns := d.in.Visited(to) > 0
+	loop := d.inLoop()
+	d.record(Moved{From: from, To: to, Owner: target.Owner, Kind: target.Kind, Rule: name, Reason: reason, Failure: failure, Loop: loop})
+	if loop && returns {
+		w := d.def.Loop.Window
+		recent := d.in.Previous[len(d.in.Previous)-w:]
+		d.record(LoopDetected{slices.Clone(recent), fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
+	}
+	d.dispatch()
+	return nil
+}
+
+// limit asks the definition's limits about the move that is about to be made:
+// they see the instance as it would be after it.
+func (d *decision) limit(facts workflow.Facts, to string) (string, workflow.Rule, error) {
+	after := facts.Instance
+	after.State = to
+	after.Previous = with(d.in.Previous, d.in.State)
+	after.Iteration++
+	after.Loop = d.inLoop()
+	if d.in.Visited(to) > 0 {
+		after.Returns++
+	}
+	facts.Instance = after
+	for _, rule := range d.def.Limits {
+		holds, err := rule.When.Eval(facts)
+		if err != nil {
+			return "", rule, d.refuse(Undecided, nil, "limit %s: %v", rule.Name, err)
+		}
+		if holds {
+			if target, ok := d.permitted(rule.To); ok {
+				return target, rule, nil
+			}
+		}
+	}
+	return "", workflow.Rule{}, nil
+}
+
+// inLoop is the loop rule over the past that includes the state being left.
+func (d *decision) inLoop() bool {
+	return InLoop(with(d.in.Previous, d.in.State), d.def.Loop)
+}
+
+// InLoop reports whether the newest l.Window of the previous states hold at
+// most l.Distinct different ones (issue lifecycle, is_in_loop).
+func InLoop(previous []string, l workflow.Loop) bool {
+	if l.Window == 0 || len(previous) < l.Window {
+		return false
+	}
+	distinct := map[string]bool{}
+	for _, s := range previous[len(previous)-l.Window:] {
+		distinct[s] = true
+	}
+	return len(distinct) <= l.Distinct
+}
+
+func (d *decision) permitted(candidates []string) (string, bool) {
+	for _, to := range candidates {
+		if d.def.Permits(d.in.State, to) {
+			return to, true
+		}
+	}
+	return "", false
+}
+
+func targets(s workflow.State) []string {
+	var out []string
+	for _, t := range s.Next {
+		out = append(out, t.To)
+	}
+	return out
+}

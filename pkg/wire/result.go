@@ -1,0 +1,88 @@
+// Package wire translates between the domain and its protobuf form. Nothing is
+// decided here.
+package wire
+
+import (
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Result encodes a result.
+func Result(r instance.Result) *pb.Result {
+	return &pb.Result{
+		Status: string(r.Status), ConfidenceScore: r.ConfidenceScore, IssuesFound: r.IssuesFound, Next: r.Next,
+		Summary: r.Summary, Questions: r.Questions, Answers: each(r.Answers, answer), Head: r.Head, Base: r.Base,
+		Bundle: r.Bundle, Evidence: each(r.Evidence, evidence), FailureSignature: r.FailureSignature, Data: r.Data,
+		Artifacts: each(r.Artifacts, artifact), Spend: spend(r.Spend),
+	}
+}
+
+// ToResult decodes a result; nil is the zero result.
+func ToResult(p *pb.Result) instance.Result {
+	return instance.Result{
+		Status: instance.Status(p.GetStatus()), ConfidenceScore: p.GetConfidenceScore(), IssuesFound: p.GetIssuesFound(),
+		Next: p.GetNext(), Summary: p.GetSummary(), Questions: p.GetQuestions(), Answers: each(p.GetAnswers(), toAnswer),
+		Head: p.GetHead(), Base: p.GetBase(), Bundle: p.GetBundle(), Evidence: each(p.GetEvidence(), toEvidence),
+		FailureSignature: p.GetFailureSignature(), Data: p.GetData(), Artifacts: each(p.GetArtifacts(), toArtifact),
+		Spend: toSpend(p.GetSpend()),
+	}
+}
+
+// Issue encodes a report.
+func Issue(i instance.Issue) *pb.Issue {
+	return &pb.Issue{Repo: i.Repo, Number: int32(i.Number), Title: i.Title, Body: i.Body, Labels: i.Labels, Author: i.Author, Url: i.URL}
+}
+
+// ToIssue decodes a report.
+func ToIssue(p *pb.Issue) instance.Issue {
+	return instance.Issue{Repo: p.GetRepo(), Number: int(p.GetNumber()), Title: p.GetTitle(), Body: p.GetBody(),
+		Labels: p.GetLabels(), Author: p.GetAuthor(), URL: p.GetUrl()}
+}
+
+func answer(a instance.Answer) *pb.Answer {
+	return &pb.Answer{Question: int32(a.Question), Text: a.Text, By: a.By}
+}
+
+func toAnswer(p *pb.Answer) instance.Answer {
+	return instance.Answer{Question: int(p.GetQuestion()), Text: p.GetText(), By: p.GetBy()}
+}
+
+func evidence(e instance.Evidence) *pb.Evidence {
+	return &pb.Evidence{Name: e.Name, Ok: e.OK, Commit: e.Commit, Command: e.Command, ExitCode: int32(e.ExitCode),
+		Passed: int32(e.Passed), Failed: e.Failed, Output: e.Output, Millis: int32(e.Millis)}
+}
+
+func toEvidence(p *pb.Evidence) instance.Evidence {
+	return instance.Evidence{Name: p.GetName(), OK: p.GetOk(), Commit: p.GetCommit(), Command: p.GetCommand(),
+		ExitCode: int(p.GetExitCode()), Passed: int(p.GetPassed()), Failed: p.GetFailed(), Output: p.GetOutput(), Millis: int64(p.GetMillis())}
+}
+
+func artifact(a instance.Artifact) *pb.Artifact {
+	return &pb.Artifact{Name: a.Name, Object: a.Object, Size: uint32(a.Size), Sha256: a.SHA256}
+}
+
+func toArtifact(p *pb.Artifact) instance.Artifact {
+	return instance.Artifact{Name: p.GetName(), Object: p.GetObject(), Size: int64(p.GetSize()), SHA256: p.GetSha256()}
+}
+
+func spend(s instance.Spend) *pb.Spend {
+	if s == (instance.Spend{}) {
+		return nil
+	}
+	return &pb.Spend{TokensIn: uint32(s.TokensIn), TokensOut: uint32(s.TokensOut), Usd: s.USD, WallMs: uint32(s.WallMS)}
+}
+
+func toSpend(p *pb.Spend) instance.Spend {
+	return instance.Spend{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
+}
+
+func each[A, B any](as []A, f func(A) B) []B {
+	if len(as) == 0 {
+		return nil
+	}
+	bs := make([]B, len(as))
+	for i, a := range as {
+		bs[i] = f(a)
+	}
+	return bs
+}
