@@ -1,0 +1,99 @@
+# Go, git and make are all that is needed. `make` alone lists the targets.
+
+SHELL       := /bin/bash -o pipefail
+.DEFAULT_GOAL := help
+
+# Both modules of the workspace.
+PACKAGES := ./... ./proto/...
+# Where goroutines meet: what `make race` and `make check` run under the race detector.
+CONCURRENT := $(addsuffix /...,$(wildcard ./pkg/agent ./pkg/eventstore ./pkg/service ./pkg/client ./services/orchestrator))
+# `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
+RUN   ?=
+FLAGS ?=
+TEST  := go test $(if $(RUN),-run '$(RUN)') $(FLAGS)
+
+## The product
+
+.PHONY: build
+build: ## build every service into bin/
+	go build -o bin/ ./services/...
+
+.PHONY: demo
+demo: build ## watch one bug go from an issue to a pull request
+	bin/signalbox demo
+
+.PHONY: up
+up: build ## run everything in one process until interrupted
+	bin/signalbox up
+
+## Tests
+
+.PHONY: test
+test: ## run all tests of both modules
+	$(TEST) $(PACKAGES)
+
+.PHONY: race
+race: ## test the concurrent packages under the race detector (needs a C compiler)
+	$(TEST) -race $(CONCURRENT)
+
+.PHONY: cover
+cover: ## test with coverage, figures by function in coverage.out
+	$(TEST) -coverprofile=coverage.out -coverpkg=./pkg/...,./services/... ./...
+	go tool cover -func=coverage.out | tail -1
+
+.PHONY: bench
+bench: build ## measure the engine with agents that do nothing
+	bin/signalbox bench
+
+.PHONY: soak
+RUNS ?= 500
+soak: ## kill processes at random moments for RUNS=500 issues
+	SIGNALBOX_SOAK=$(RUNS) go test -count=1 -timeout=0 -v -run=Kill ./services/...
+
+## Code
+
+.PHONY: generate
+generate: bin/tools ## make the generated code and documents anew
+	bin/tools/buf generate
+	go generate ./...
+
+.PHONY: check
+check: generated vet lint proto-check archtest race ## everything a change must pass besides `make test`
+
+.PHONY: generated
+generated: bin/tools ## fail if `make generate` would change a file
+	scripts/generated
+
+.PHONY: vet
+vet: ## go vet and gofmt
+	go vet $(PACKAGES)
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not gofmt: $$unformatted"; exit 1; }
+
+.PHONY: lint
+lint: bin/tools ## staticcheck
+	bin/tools/staticcheck $(PACKAGES)
+
+.PHONY: proto-check
+proto-check: bin/tools ## buf lint, and no break with what was there (BASE=ref to choose what)
+	bin/tools/buf lint
+	scripts/breaking $(BASE)
+
+.PHONY: archtest
+archtest: ## the import and style rules
+	$(TEST) ./pkg/archtest/...
+
+# buf, protoc-gen-go and staticcheck, at the versions scripts/tools/go.mod pins.
+# buf takes two minutes the first time.
+bin/tools: scripts/tools/go.mod scripts/tools/go.sum
+	cd scripts/tools && GOWORK=off go build -o ../../bin/tools/ tool
+	@touch bin/tools
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin coverage.out
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^## / {printf "\n%s\n", substr($$0, 4)} \
+		/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
