@@ -5,31 +5,17 @@ package eventstore
 import (
 	"context"
 	"errors"
-	"time"
 )
-
-// Commit is one decision: all its events, one message. Data is opaque here.
-type Commit struct {
-	ID       string // the command's id; also the message id
-	Workflow string // with State, the subject: where the instance is now
-	State    string
-	Instance string
-	Wakes    bool      // the owner of State has something to do
-	Time     time.Time // when it was decided, UTC, nanoseconds kept
-	Prev     uint64    // sequence of the instance's previous commit; 0 opens it
-	Data     []byte
-	Trace    string // W3C traceparent, may be empty
-
-	Seq   uint64 // set by the store
-	Chain string // hex SHA-256 over the previous commit's Chain and this one; set by NextChain
-}
 
 // Store is the log. All methods are safe for concurrent use.
 type Store interface {
 	// Append stores c if c.Prev is still the instance's newest commit and
 	// returns its sequence. ErrConflict says another commit came first. An
 	// append whose answer was lost and is retried is recognised by its ID and
-	// succeeds with the first sequence.
+	// its Chain and succeeds with the first sequence; an ID that was spent on
+	// another commit is ErrDuplicate. ErrInvalid and ErrTooLarge say that c can
+	// never be stored. After any other error, ctx's included, c may or may not
+	// be stored: append the very same commit again to find out.
 	Append(ctx context.Context, c Commit) (uint64, error)
 	// Last returns the instance's newest commit, or ErrUnknown.
 	Last(ctx context.Context, instance string) (Commit, error)
@@ -39,13 +25,22 @@ type Store interface {
 	// Read calls f for each commit from sequence from on, in order, and goes on
 	// with those that come; caught is called once, when the commits that were
 	// there at the start have been read. It ends with ctx, or with f's error.
-	// A gap in the sequences is ErrCorrupt.
+	// A gap in the sequences, or a log that ends before from-1, is ErrCorrupt.
 	Read(ctx context.Context, from uint64, f func(Commit) error, caught func()) error
 }
 
 // Errors a caller branches on.
 var (
+	// ErrConflict: load the instance and decide again.
 	ErrConflict = errors.New("the instance has moved on")
-	ErrUnknown  = errors.New("no such instance")
+	// ErrDuplicate: the command was carried out before, as another commit. It
+	// always comes with ErrConflict, for the remedy is the same. A store
+	// remembers IDs for at least two minutes, those of one instance's commits
+	// after Prev for ever.
+	ErrDuplicate = errors.New("the command id is spent")
+	ErrUnknown   = errors.New("no such instance")
+	// ErrCorrupt: the log is not what was written. Stop, and ask a person.
 	ErrCorrupt  = errors.New("the log is damaged")
+	ErrInvalid  = errors.New("not a commit")
+	ErrTooLarge = errors.New("the commit is too large")
 )
