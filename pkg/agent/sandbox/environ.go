@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// DefaultEnv names the variables a command gets unless more are allowed: what
+// finds programs, homes, caches and a language; nothing that opens anything.
+func DefaultEnv() []string {
+	return []string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR",
+		"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY",
+		"GOPRIVATE", "GOTOOLCHAIN", "GOMAXPROCS", "GOOS", "GOARCH", "CGO_ENABLED",
+		"CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "NVM_DIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	}
+}
+
+// Environ picks from this process's environment what DefaultEnv or allow
+// name; a name may hold the wildcards of path.Match.
+func Environ(allow ...string) []string {
+	allow = append(DefaultEnv(), allow...)
+	env := []string{}
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		if slices.ContainsFunc(allow, func(pattern string) bool {
+			ok, _ := path.Match(pattern, name)
+			return ok
+		}) {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// lookup is the variable's value in env; the last one wins.
+func lookup(env []string, name string) string {
+	for _, v := range slices.Backward(env) {
+		if key, value, _ := strings.Cut(v, "="); key == name {
+			return value
+		}
+	}
+	return ""
+}
