@@ -3,29 +3,39 @@
 // beyond the bytes it is given, no clock, no network.
 package workflow
 
+import "time"
+
 // Definition is one lifecycle, loaded and checked. It is immutable: share it
 // freely, never write to it.
 type Definition struct {
 	Name    string // one token: "issue"
 	Version int    // the author's own counting; Hash is the identity
-	Extends string // the definition this one overlays, if any
+	Extends string // the definition this one was laid over; not part of Source, which is complete in itself
 	Initial string // the state an instance opens in
 
 	// Policy names the numbers, texts and switches that guards read as policy.NAME.
 	// Values are bool, int64, float64 or string; the type is fixed by the default.
 	Policy map[string]any
 
-	Loop   Loop
-	Limits []Rule // tried before every move, in order; the first that holds replaces it
+	Loop Loop
+
+	// Limits are tried in order before every move into a state that is not
+	// final, with the instance as it would be after it. The first that holds and
+	// has a target the table permits replaces the move. A move into a final
+	// state is never replaced: a run that is about to end may end as it should.
+	Limits []Rule
 	Gates  []Gate
 	States []State // in file order
 
-	Hash string // hex SHA-256 of the canonical form: equal hashes decide alike
+	Hash string // hex SHA-256 of Source: equal hashes decide alike
 
-	index map[string]int
+	index  map[string]int
+	at     Position
+	places map[string]Position // of keys that are in no row: "initial", "policy.NAME"
 }
 
-// Kind says what a state waits for.
+// Kind says what a state waits for. It follows from the rest of the row: a
+// state with an owner is work, one marked final is final, any other waits.
 type Kind string
 
 const (
@@ -40,16 +50,22 @@ type State struct {
 	About    string // what the state means, one sentence
 	Owner    string // the role that works in it; empty unless Kind is Work
 	Kind     Kind
+	Timeout  time.Duration     // how long an instance is expected to stay; 0: no deadline
 	Next     []Transition      // the permitted moves, in the table's order
 	Decide   []Rule            // picks a move when the owner's result named none; first match wins
 	On       map[string][]Rule // by signal name: what an outside signal does here
 	Proposes bool              // whether the owner's result may name the next state
+
+	proposes *bool // as written; nil: the default
+	at       Position
 }
 
 // Transition is one permitted move.
 type Transition struct {
 	To    string
 	Added string // why the table has it although the lifecycle's source does not; empty for a source's own row
+
+	at Position
 }
 
 // Rule moves an instance when its guard holds.
@@ -59,6 +75,9 @@ type Rule struct {
 	To      []string // candidates; the first that the table permits from the current state is taken
 	Reason  string   // what the log says
 	Failure bool     // the move is recorded as a failure of the work
+
+	at   Position
+	toAt []Position
 }
 
 // Gate forbids entering states until its requirement holds.
@@ -68,6 +87,10 @@ type Gate struct {
 	Require Guard
 	Instead []string // where the instance goes instead; the first permitted one
 	Reason  string
+
+	at        Position
+	toAt      []Position
+	insteadAt []Position
 }
 
 // Loop says when the recent past counts as a loop (issue lifecycle source, is_in_loop): the
@@ -90,13 +113,47 @@ func (d *Definition) State(name string) (State, bool) {
 // Permits reports whether the table has the move.
 func (d *Definition) Permits(from, to string) bool {
 	s, ok := d.State(from)
-	if !ok {
-		return false
-	}
+	return ok && s.permits(to)
+}
+
+func (s State) permits(to string) bool {
 	for _, t := range s.Next {
 		if t.To == to {
 			return true
 		}
 	}
 	return false
+}
+
+// StateNames lists the states in file order.
+func (d *Definition) StateNames() []string {
+	names := make([]string, len(d.States))
+	for i, s := range d.States {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// Roles lists the owners, each once, in the order of their first state.
+func (d *Definition) Roles() []string {
+	var roles []string
+	seen := map[string]bool{}
+	for _, s := range d.States {
+		if s.Owner != "" && !seen[s.Owner] {
+			seen[s.Owner] = true
+			roles = append(roles, s.Owner)
+		}
+	}
+	return roles
+}
+
+// OwnedBy lists the states a role works in, in file order.
+func (d *Definition) OwnedBy(role string) []string {
+	var names []string
+	for _, s := range d.States {
+		if s.Kind == Work && s.Owner == role {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }

@@ -1,10 +1,76 @@
 package workflow
 
-import "cel.dev/cel-go/cel"
+import (
+	"errors"
+	"fmt"
 
-// Guard is a compiled CEL condition. The zero Guard always holds.
+	"cel.dev/cel-go/cel"
+)
+
+// ErrGuard marks a guard that could not be evaluated: it read a map key that is
+// not there, or ran into its cost limit.
+var ErrGuard = errors.New("guard failed")
+
+// Guard is a compiled CEL condition over Facts and the definition's policy. The
+// zero Guard always holds. It is safe for concurrent use.
 type Guard struct {
-	Source  string
+	Source string
+
+	at      Position
+	checked *cel.Ast
 	program cel.Program
-	policy  map[string]any
+	policy  map[string]any // by the full name a guard reads: "policy.NAME"
 }
+
+// Always reports whether the guard is the zero one, which holds whatever the facts.
+func (g Guard) Always() bool { return g.Source == "" }
+
+// Eval reports whether the guard holds. An error wraps ErrGuard and names the
+// guard's source and position; it is never to be read as false.
+func (g Guard) Eval(f Facts) (bool, error) {
+	if g.Always() {
+		return true, nil
+	}
+	if g.program == nil {
+		return false, fmt.Errorf("%w: %q was never compiled", ErrGuard, g.Source)
+	}
+	value, _, err := g.program.Eval(&reading{&f, g.policy})
+	if err != nil {
+		return false, fmt.Errorf("%w: %s: %q: %w", ErrGuard, g.at, g.Source, err)
+	}
+	holds, ok := value.Value().(bool)
+	if !ok {
+		return false, fmt.Errorf("%w: %s: %q is no bool but %v", ErrGuard, g.at, g.Source, value)
+	}
+	return holds, nil
+}
+
+// reading gives a guard the facts by name. It hands out pointers: a guard
+// mostly reads one field of one of them.
+type reading struct {
+	facts  *Facts
+	policy map[string]any
+}
+
+// ResolveName implements cel.Activation.
+func (r *reading) ResolveName(name string) (any, bool) {
+	switch name {
+	case "result":
+		return &r.facts.Result, true
+	case "signal":
+		return &r.facts.Signal, true
+	case "evidence":
+		return r.facts.Evidence, true
+	case "instance":
+		return &r.facts.Instance, true
+	case "issue":
+		return &r.facts.Issue, true
+	case "spend":
+		return &r.facts.Spend, true
+	}
+	value, ok := r.policy[name]
+	return value, ok
+}
+
+// Parent implements cel.Activation.
+func (r *reading) Parent() cel.Activation { return nil }

@@ -1,0 +1,48 @@
+package workflow
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+//go:embed builtin/*.yaml
+var builtin embed.FS
+
+// ErrUnknown marks a lifecycle's name that nothing answers to.
+var ErrUnknown = errors.New("unknown workflow")
+
+// BuiltinNames lists the lifecycles that come with the program, sorted.
+func BuiltinNames() []string {
+	entries, _ := builtin.ReadDir("builtin") // embedded: it is there
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+	}
+	return names
+}
+
+// Builtin loads the named lifecycle that comes with the program. A name that is
+// none of BuiltinNames is ErrUnknown.
+func Builtin(name string) (*Definition, error) {
+	file := "builtin/" + name + ".yaml"
+	src, err := builtin.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w %q, want one of %s", ErrUnknown, name, strings.Join(BuiltinNames(), ", "))
+	}
+	return Load(file, src)
+}
+
+// Builtins loads every lifecycle that comes with the program, sorted by name.
+func Builtins() ([]*Definition, error) {
+	var defs []*Definition
+	for _, name := range BuiltinNames() {
+		d, err := Builtin(name)
+		if err != nil {
+			return nil, err
+		}
+		defs = append(defs, d)
+	}
+	return defs, nil
+}

@@ -1,0 +1,113 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Position is a place in a definition's file. Lines and columns count from 1;
+// 0 is unknown.
+type Position struct {
+	File   string
+	Line   int
+	Column int
+}
+
+// String is FILE:LINE:COLUMN, as far as known.
+func (p Position) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.Column == 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Problem is something wrong with a definition, and where. Load joins every
+// Problem it finds into one error; take them apart with Problems.
+type Problem struct {
+	At    Position
+	Text  string
+	Meant string // the known name nearest to the wrong one, if any is near
+}
+
+// Error is FILE:LINE:COLUMN: what is wrong; did you mean "…"?
+func (p Problem) Error() string {
+	text := p.At.String() + ": " + p.Text
+	if p.Meant != "" {
+		text += fmt.Sprintf("; did you mean %q?", p.Meant)
+	}
+	return text
+}
+
+// Problems lists what an error of Load, WithPolicy or LoadDir holds, in order;
+// nil if there is no Problem in it.
+func Problems(err error) []Problem {
+	if p, ok := err.(Problem); ok {
+		return []Problem{p}
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []Problem
+		for _, one := range many.Unwrap() {
+			all = append(all, Problems(one)...)
+		}
+		return all
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return Problems(inner)
+	}
+	return nil
+}
+
+// problems collects; a nil error means there were none.
+type problems []Problem
+
+func (ps *problems) add(at Position, format string, args ...any) {
+	*ps = append(*ps, Problem{At: at, Text: fmt.Sprintf(format, args...)})
+}
+
+// unknown reports a name that is none of the known ones.
+func (ps *problems) unknown(at Position, what, name string, known []string) {
+	*ps = append(*ps, Problem{at, fmt.Sprintf("unknown %s %q", what, name), nearest(name, known)})
+}
+
+func (ps problems) err() error {
+	errs := make([]error, len(ps))
+	for i, p := range ps {
+		errs[i] = p
+	}
+	return errors.Join(errs...)
+}
+
+// nearest is the known name a typist most likely meant, or "".
+func nearest(name string, known []string) string {
+	best, bound := "", max(len(name)/3, 1)+1
+	for _, k := range known {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bound {
+			best, bound = k, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions and replacements between two names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
