@@ -175,12 +175,20 @@ func (d *decision) heartbeat(a Heartbeat) error {
 	return nil
 }
 
+// defaultFaults is how many infrastructure faults in one state pause an
+// instance whose definition has no policy max_faults.
+const defaultFaults = 20
+
 func (d *decision) release(token uint64, reason string, fault bool) error {
 	if err := d.hold(token); err != nil {
 		return err
 	}
 	d.record(Released{token, d.in.Claim.Agent, reason, fault})
-	if limit, ok := d.def.Policy["max_faults"].(int64); fault && ok && int64(d.in.Faults) >= limit {
+	limit, ok := d.def.Policy["max_faults"].(int64)
+	if !ok {
+		limit = defaultFaults
+	}
+	if fault && int64(d.in.Faults) >= limit {
 		d.record(Paused{fmt.Sprintf("%d infrastructure faults in %s, the last: %s", d.in.Faults, d.in.State, reason)})
 	}
 	return nil

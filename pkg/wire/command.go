@@ -54,7 +54,7 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 
 // Refusal encodes a refusal.
 func Refusal(r *instance.Refusal) *pb.Refusal {
-	return &pb.Refusal{Code: string(r.Code), Message: r.Instance + ": " + r.What, Allowed: r.Allowed}
+	return &pb.Refusal{Code: string(r.Code), Message: r.What, Allowed: r.Allowed}
 }
 
 func millis(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }

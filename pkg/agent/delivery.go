@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// deliver takes one message from its arrival to its acknowledgement. Whatever
+// goes wrong on the way, the message stays unacknowledged and comes again.
+func (a *Agent) deliver(ctx context.Context, msg jetstream.Msg) {
+	meta, err := msg.Metadata()
+	if err != nil {
+		a.settle(msg.TermWithReason("not a stream message"), msg)
+		return
+	}
+	work, err := subject.ParseEvent(msg.Subject())
+	if err != nil {
+		a.settle(msg.TermWithReason(err.Error()), msg)
+		return
+	}
+	reply, err := a.Client.As(ctx, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
+		Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
+	if err != nil {
+		a.refused(msg, err)
+		return
+	}
+	a.settle(a.do(ctx, msg, a.job(reply)), msg)
+}
+
+// refused ends a delivery whose claim was refused. Work that is past is
+// acknowledged and gone; work that another holds comes again when that lease
+// may have run out.
+func (a *Agent) refused(msg jetstream.Msg, err error) {
+	var no *instance.Refusal
+	switch {
+	case !errors.As(err, &no), no.Code == instance.Undecided:
+		a.settle(msg.NakWithDelay(a.lease/4), msg)
+	case no.Code == instance.Held:
+		a.Log.Debug("held by another", "instance", no.Instance, "reason", no.What)
+		a.settle(msg.NakWithDelay(a.lease/4), msg)
+	default:
+		a.Log.Debug("work is past", "instance", no.Instance, "reason", no.What)
+		a.settle(msg.Ack(), msg)
+	}
+}
+
+// settle logs an acknowledgement that did not go out: the server will deliver
+// the message again, and the claim of it will be refused.
+func (a *Agent) settle(err error, msg jetstream.Msg) {
+	if err != nil {
+		a.Log.Warn("acknowledgement lost", "subject", msg.Subject(), "error", err)
+	}
+}
+
+// do runs the handler under a live lease, reports, and says how to settle.
+func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job) error {
+	start := time.Now()
+	a.Observer.Started(job)
+	leased, stop := a.keep(ctx, msg, job)
+	result, err := a.Handler.Work(leased, job)
+	lost := context.Cause(leased)
+	stop()
+	took := time.Since(start)
+	defer func() { a.Observer.Ended(job, result, err, took) }()
+
+	// From here on the work is done: what follows must not be cut short by the
+	// stop that ended it.
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.lease)
+	defer cancel()
+	switch {
+	case errors.Is(lost, errLost):
+		err = lost
+		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
+		return msg.NakWithDelay(a.lease / 4)
+	case ctx.Err() != nil && err != nil:
+		err = errors.Join(err, a.giveBack(after, job, subject.Release, "the agent is stopping"))
+		return msg.Nak()
+	case errors.Is(err, brain.ErrInfrastructure):
+		a.Log.Warn("infrastructure fault; the work is tried again", "instance", job.Instance, "state", job.State, "error", err)
+		err = errors.Join(err, a.giveBack(after, job, subject.Fail, err.Error()))
+		return msg.NakWithDelay(delay(msg))
+	case err != nil:
+		result.Status, result.Summary = instance.Failure, err.Error()
+		if result.FailureSignature == "" {
+			result.FailureSignature = signature(job.State, err)
+		}
+	}
+	if result.Spend.WallMS == 0 {
+		result.Spend.WallMS = took.Milliseconds()
+	}
+	_, rerr := a.Client.As(after, a.Role, subject.Report, &pb.Command{Instance: job.Instance, Actor: a.Name, Action: &pb.Command_Report{
+		Report: &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}}})
+	var no *instance.Refusal
+	switch {
+	case rerr == nil:
+		return msg.Ack()
+	case errors.As(rerr, &no) && (no.Code == instance.Undecided || no.Code == instance.Invalid):
+		err = fmt.Errorf("report of %s in %s: %w", job.Instance, job.State, rerr)
+		a.Log.Error("result refused", "instance", job.Instance, "state", job.State, "error", rerr)
+		err = errors.Join(err, a.giveBack(after, job, subject.Fail, rerr.Error()))
+		return msg.NakWithDelay(delay(msg))
+	default:
+		err = rerr
+		a.Log.Warn("result not taken", "instance", job.Instance, "state", job.State, "error", rerr)
+		return msg.Nak()
+	}
+}
+
+// giveBack ends the claim without a result. If it fails, the lease runs out.
+func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error {
+	cmd := &pb.Command{Instance: job.Instance, Actor: a.Name}
+	if how == subject.Fail {
+		cmd.Action = &pb.Command_Fail{Fail: &pb.Fail{Token: uint32(job.Token), Reason: reason}}
+	} else {
+		cmd.Action = &pb.Command_Release{Release: &pb.Release{Token: uint32(job.Token), Reason: reason}}
+	}
+	_, err := a.Client.As(ctx, a.Role, how, cmd)
+	return err
+}
+
+// delay spaces out tries after infrastructure faults: 1, 2, 4 … 60 seconds.
+func delay(msg jetstream.Msg) time.Duration {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return time.Second
+	}
+	return min(time.Second<<min(meta.NumDelivered-1, 6), time.Minute)
+}

@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// job is the answer to a claim as the handler sees it.
+func (a *Agent) job(r *pb.CommandReply) Job {
+	in := r.GetInstance()
+	j := Job{Token: uint64(r.GetToken())}
+	j.Assignment = brain.Assignment{
+		Protocol: "signalbox/v1", Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), About: r.GetTask().GetAbout(),
+		Role: a.Role, Agent: a.Name, Iteration: int(in.GetIteration()), Attempt: int(in.GetAttempt()), Issue: wire.ToIssue(in.GetIssue()),
+		Questions: wire.ToQuestions(in.GetQuestions()), Notes: wire.ToNotes(in.GetNotes()), Previous: in.GetPreviousStates(),
+		Next: r.GetTask().GetNext(), Evidence: wire.ToEvidence(in.GetEvidence()), Policy: policy(r.GetTask().GetPolicy()),
+		Base: in.GetBase(), Head: in.GetHead(),
+	}
+	if in.LastResult != nil {
+		last := wire.ToResult(in.LastResult)
+		j.Last = &last
+	}
+	if in.GetLoop() {
+		n := min(3, len(j.Previous))
+		j.Warnings = append(j.Warnings, fmt.Sprintf("loop: the newest states are %v; the same failure once more ends the run", j.Previous[len(j.Previous)-n:]))
+	}
+	for _, b := range in.GetBundles() {
+		j.Bundles = append(j.Bundles, instance.Bundle{Object: b.GetObject(), Head: b.GetHead()})
+	}
+	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
+	return j
+}
+
+// Open returns the questions nobody has answered.
+func (j Job) Open() []instance.Question {
+	return slices.DeleteFunc(slices.Clone(j.Questions), func(q instance.Question) bool { return q.Answered })
+}
+
+func policy(p map[string]string) map[string]any {
+	out := make(map[string]any, len(p))
+	for k, v := range p {
+		out[k] = v
+	}
+	return out
+}
+
+// signature tells one fault of a handler from another.
+func signature(state string, err error) string {
+	sum := sha256.Sum256([]byte(state + "\x00" + err.Error()))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,178 @@
+// Package client speaks sb.api: typed commands and queries over NATS. A command
+// whose answer was lost is sent again under the same id, so that it is carried
+// out once.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// ErrUnavailable says that no orchestrator answered within the context.
+var ErrUnavailable = errors.New("no orchestrator answers")
+
+// Client sends commands and queries. It is safe for concurrent use.
+type Client struct {
+	nc    *nats.Conn
+	actor string
+}
+
+// New returns a client that signs its commands with actor ("operator:ann", or
+// an agent's name).
+func New(nc *nats.Conn, actor string) *Client { return &Client{nc, actor} }
+
+// Do sends a command of people or of the gateway and returns the answer. A
+// refusal is an *instance.Refusal.
+func (c *Client) Do(ctx context.Context, name string, cmd *pb.Command) (*pb.CommandReply, error) {
+	to, err := subject.API(name)
+	if err != nil {
+		return nil, err
+	}
+	return c.command(ctx, to, cmd)
+}
+
+// As sends a command of an agent of the role.
+func (c *Client) As(ctx context.Context, role, name string, cmd *pb.Command) (*pb.CommandReply, error) {
+	to, err := subject.Agent(role, name)
+	if err != nil {
+		return nil, err
+	}
+	return c.command(ctx, to, cmd)
+}
+
+func (c *Client) command(ctx context.Context, to string, cmd *pb.Command) (*pb.CommandReply, error) {
+	cmd = proto.CloneOf(cmd)
+	if cmd.Id == "" {
+		cmd.Id = nuid.Next()
+	}
+	if cmd.Actor == "" {
+		cmd.Actor = c.actor
+	}
+	reply := new(pb.CommandReply)
+	err := c.request(ctx, to, cmd, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(cmd.Instance, reply.Refusal)
+	}
+	return reply, err
+}
+
+// Get returns one instance.
+func (c *Client) Get(ctx context.Context, id string) (*pb.Instance, error) {
+	reply := new(pb.GetReply)
+	err := c.query(ctx, subject.Get, &pb.GetRequest{Instance: id}, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(id, reply.Refusal)
+	}
+	return reply.Instance, err
+}
+
+// List returns all instances that match, page by page.
+func (c *Client) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error) {
+	q = proto.CloneOf(q)
+	var all []*pb.Summary
+	for {
+		reply := new(pb.ListReply)
+		if err := c.query(ctx, subject.List, q, reply); err != nil {
+			return nil, err
+		}
+		if reply.Refusal != nil {
+			return nil, refusal("list", reply.Refusal)
+		}
+		all = append(all, reply.Instances...)
+		if reply.Next == "" {
+			return all, nil
+		}
+		q.After = reply.Next
+	}
+}
+
+// History returns the commits of an instance behind the given sequence.
+func (c *Client) History(ctx context.Context, id string, after uint64) ([]*pb.Record, error) {
+	var all []*pb.Record
+	for {
+		reply := new(pb.HistoryReply)
+		if err := c.query(ctx, subject.History, &pb.HistoryRequest{Instance: id, After: after}, reply); err != nil {
+			return nil, err
+		}
+		if reply.Refusal != nil {
+			return nil, refusal(id, reply.Refusal)
+		}
+		all = append(all, reply.Commits...)
+		if !reply.More {
+			return all, nil
+		}
+		after = all[len(all)-1].Seq
+	}
+}
+
+// Definition returns the canonical source of a lifecycle by name or content
+// hash; for an empty name the reply lists the names.
+func (c *Client) Definition(ctx context.Context, name string) (*pb.DefinitionReply, error) {
+	reply := new(pb.DefinitionReply)
+	err := c.query(ctx, subject.Definition, &pb.DefinitionRequest{Name: name}, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(name, reply.Refusal)
+	}
+	return reply, err
+}
+
+func (c *Client) query(ctx context.Context, name string, q, reply proto.Message) error {
+	to, err := subject.API(name)
+	if err != nil {
+		return err
+	}
+	return c.request(ctx, to, q, reply)
+}
+
+// perTry is how long one try waits for its answer.
+const perTry = 5 * time.Second
+
+// request asks until there is an answer or ctx ends.
+func (c *Client) request(ctx context.Context, to string, q, reply proto.Message) error {
+	data, err := proto.Marshal(q)
+	if err != nil {
+		return err
+	}
+	msg := &nats.Msg{Subject: to, Data: data, Header: nats.Header{"Content-Type": {"application/protobuf"}}}
+	policy := backoff.NewExponentialBackOff()
+	policy.InitialInterval, policy.MaxInterval = 20*time.Millisecond, 2*time.Second
+	_, err = backoff.Retry(ctx, func() (struct{}, error) {
+		return struct{}{}, c.try(ctx, msg, reply)
+	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0))
+	return err
+}
+
+func (c *Client) try(ctx context.Context, msg *nats.Msg, reply proto.Message) error {
+	tryCtx, cancel := context.WithTimeout(ctx, perTry)
+	defer cancel()
+	got, err := c.nc.RequestMsgWithContext(tryCtx, msg)
+	switch {
+	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject):
+		return backoff.Permanent(err)
+	case err != nil:
+		return fmt.Errorf("%w on %s: %w", ErrUnavailable, msg.Subject, err)
+	}
+	proto.Reset(reply)
+	if err := proto.Unmarshal(got.Data, reply); err != nil {
+		return backoff.Permanent(fmt.Errorf("answer on %s: %w", msg.Subject, err))
+	}
+	if r, ok := reply.(interface{ GetRefusal() *pb.Refusal }); ok && r.GetRefusal().GetCode() == "unavailable" {
+		return fmt.Errorf("%w: %s", ErrUnavailable, r.GetRefusal().GetMessage())
+	}
+	return nil
+}
+
+func refusal(id string, p *pb.Refusal) error {
+	return &instance.Refusal{Code: instance.Code(p.Code), Instance: id, What: p.Message, Allowed: p.Allowed}
+}

@@ -1,0 +1,52 @@
+package client
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Open starts an instance. id makes the command idempotent and may be empty.
+func (c *Client) Open(ctx context.Context, id, workflow, name string, issue instance.Issue) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Open, &pb.Command{Id: id, Instance: name, Action: &pb.Command_Open{
+		Open: &pb.Open{Workflow: workflow, Issue: wire.Issue(issue)}}})
+}
+
+// Signal sends a named signal; ref identifies it at its source and makes it idempotent.
+func (c *Client) Signal(ctx context.Context, name, signal, ref, actor string, data map[string]string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Signal, &pb.Command{Id: ref, Instance: name, Actor: actor, Action: &pb.Command_Signal{
+		Signal: &pb.Signal{Name: signal, Ref: ref, Data: data}}})
+}
+
+// Cancel closes the instance where it stands.
+func (c *Client) Cancel(ctx context.Context, name, reason string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Cancel, &pb.Command{Instance: name, Action: &pb.Command_Cancel{Cancel: &pb.Cancel{Reason: reason}}})
+}
+
+// Pause stops dispatch.
+func (c *Client) Pause(ctx context.Context, name, reason string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Pause, &pb.Command{Instance: name, Action: &pb.Command_Pause{Pause: &pb.Pause{Reason: reason}}})
+}
+
+// Resume undoes Pause.
+func (c *Client) Resume(ctx context.Context, name, reason string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Resume, &pb.Command{Instance: name, Action: &pb.Command_Resume{Resume: &pb.Resume{Reason: reason}}})
+}
+
+// Retry dispatches the owner's work again.
+func (c *Client) Retry(ctx context.Context, name, reason string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Retry, &pb.Command{Instance: name, Action: &pb.Command_Retry{Retry: &pb.Retry{Reason: reason}}})
+}
+
+// Override moves the instance to any state, table or not.
+func (c *Client) Override(ctx context.Context, name, to, reason string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Override, &pb.Command{Instance: name, Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: reason}}})
+}
+
+// Note keeps a remark.
+func (c *Client) Note(ctx context.Context, name, kind, text string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Note, &pb.Command{Instance: name, Action: &pb.Command_Note{Note: &pb.Note{Kind: kind, Text: text}}})
+}

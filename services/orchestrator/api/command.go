@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nuid"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// command answers the endpoint of one command.
+func (s *Server) command(name string) func(context.Context, request) (proto.Message, *pb.Refusal) {
+	return func(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
+		p := new(pb.Command)
+		if no := r.decode(p); no != nil {
+			return nil, no
+		}
+		role, _, _ := subject.ParseAgent(r.subject) // empty on the subjects of people
+		is, action := wire.Action(p, role)
+		if is != name {
+			return nil, invalid("%s takes a %q, the message holds %q", r.subject, name, is)
+		}
+		if err := subject.CheckInstance(p.GetInstance()); err != nil {
+			return nil, invalid("instance: %v", err)
+		}
+		cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(role, p), Do: action}
+		if cmd.ID == "" {
+			cmd.ID = nuid.Next()
+		}
+		out, err := s.Engine.Handle(ctx, cmd, p.GetOpen().GetWorkflow())
+		if err != nil {
+			return nil, refusal(err)
+		}
+		return s.reply(ctx, out), nil
+	}
+}
+
+// actor names who asks. An agent is its role and name, whatever it claims to be.
+func actor(role string, p *pb.Command) string {
+	name := p.GetActor()
+	if name == "" {
+		name = p.GetClaim().GetAgent()
+	}
+	switch {
+	case role == "" && name == "":
+		return "operator"
+	case role == "":
+		return name
+	case name == "":
+		return role
+	}
+	return role + "/" + name
+}
+
+func (s *Server) reply(ctx context.Context, out engine.Outcome) *pb.CommandReply {
+	p := &pb.CommandReply{Seq: out.Seq, Duplicate: out.Duplicate, Instance: wire.Instance(out.Instance)}
+	for _, e := range out.Events {
+		switch e := e.(type) {
+		case instance.Claimed:
+			p.Token, p.Lease = uint32(e.Token), timestamppb.New(e.Lease)
+			p.Task = s.task(ctx, out.Instance)
+		case instance.LeaseExtended:
+			p.Token, p.Lease = uint32(e.Token), timestamppb.New(e.Lease)
+		}
+	}
+	return p
+}
+
+// task tells a claiming agent what its state asks for.
+func (s *Server) task(ctx context.Context, in instance.Instance) *pb.Task {
+	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
+	if err != nil {
+		return nil
+	}
+	state, _ := def.State(in.State)
+	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy))}
+	for name, value := range def.Policy {
+		t.Policy[name] = fmt.Sprint(value)
+	}
+	if state.Proposes {
+		t.Next = next(state)
+	}
+	return t
+}
+
+func next(s workflow.State) []string {
+	var out []string
+	for _, t := range s.Next {
+		out = append(out, t.To)
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+func (s *Server) get(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
+	q := new(pb.GetRequest)
+	if no := r.decode(q); no != nil {
+		return nil, no
+	}
+	in, err := s.Engine.Get(ctx, q.GetInstance())
+	if err != nil {
+		no := refusal(err)
+		return &pb.GetReply{Refusal: no}, no
+	}
+	return &pb.GetReply{Instance: wire.Instance(in)}, nil
+}
+
+// pageSize is how many lines a list has when nothing else is asked.
+const pageSize = 100
+
+func (s *Server) list(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
+	q := new(pb.ListRequest)
+	if no := r.decode(q); no != nil {
+		return nil, no
+	}
+	limit := int(q.GetLimit())
+	if limit <= 0 || limit > 1000 {
+		limit = pageSize
+	}
+	now := time.Now()
+	found, err := s.Engine.List(ctx, func(in instance.Instance) bool { return in.ID > q.GetAfter() && wanted(q, in, now) })
+	if err != nil {
+		no := refusal(err)
+		return &pb.ListReply{Refusal: no}, no
+	}
+	reply := new(pb.ListReply)
+	for i, in := range found {
+		if i == limit {
+			reply.Next = found[i-1].ID
+			break
+		}
+		reply.Instances = append(reply.Instances, wire.Summary(in))
+	}
+	return reply, nil
+}
+
+func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
+	switch {
+	case q.GetWorkflow() != "" && q.GetWorkflow() != in.Workflow,
+		q.GetState() != "" && q.GetState() != in.State,
+		q.GetWaiting() && (in.Kind != workflow.Wait || in.Closed != ""),
+		q.GetStuck() && !stuck(in, now),
+		!q.GetAll() && q.GetState() == "" && in.Closed != "":
+		return false
+	}
+	return true
+}
+
+// stuck: somebody should work on it, and nobody does.
+func stuck(in instance.Instance, now time.Time) bool {
+	return in.Closed == "" && (in.Paused || in.Kind == workflow.Work && in.Claim != nil && !in.Claim.Live(now))
+}
+
+// maxHistory bounds a page of history in bytes.
+const maxHistory = 512 << 10
+
+func (s *Server) history(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
+	q := new(pb.HistoryRequest)
+	if no := r.decode(q); no != nil {
+		return nil, no
+	}
+	commits, err := s.Store.Load(ctx, q.GetInstance())
+	if errors.Is(err, eventstore.ErrUnknown) {
+		err = &instance.Refusal{Code: instance.Unknown, Instance: q.GetInstance(), What: "no such instance"}
+	}
+	reply, size := new(pb.HistoryReply), 0
+	for _, c := range commits {
+		if c.Seq <= q.GetAfter() {
+			continue
+		}
+		if size += len(c.Data); size > maxHistory && len(reply.Commits) > 0 {
+			reply.More = true
+			break
+		}
+		record, rerr := wire.Record(c)
+		err = errors.Join(err, rerr)
+		reply.Commits = append(reply.Commits, record)
+	}
+	if err != nil {
+		no := refusal(err)
+		return &pb.HistoryReply{Refusal: no}, no
+	}
+	return reply, nil
+}
+
+func (s *Server) definition(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
+	q := new(pb.DefinitionRequest)
+	if no := r.decode(q); no != nil {
+		return nil, no
+	}
+	if q.GetName() == "" {
+		return &pb.DefinitionReply{Names: s.Definitions.Names()}, nil
+	}
+	source, hash, err := s.Definitions.Source(ctx, q.GetName())
+	if err != nil {
+		no := &pb.Refusal{Code: string(instance.Unknown), Message: fmt.Sprint(err), Allowed: s.Definitions.Names()}
+		return &pb.DefinitionReply{Refusal: no}, no
+	}
+	return &pb.DefinitionReply{Name: q.GetName(), Hash: hash, Source: source}, nil
+}

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+
+	"github.com/nats-io/nats.go/micro"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Content types of sb.api.
+const (
+	JSON     = "application/json"
+	Protobuf = "application/protobuf"
+)
+
+// request is one request with its form.
+type request struct {
+	subject string
+	data    []byte
+	json    bool
+	trace   string
+}
+
+func read(m micro.Request) (request, *pb.Refusal) {
+	r := request{subject: m.Subject(), data: m.Data(), trace: m.Headers().Get("traceparent")}
+	if len(r.data) > maxRequest {
+		return r, invalid("a request has at most %d bytes, this one has %d", maxRequest, len(r.data))
+	}
+	switch kind, _, _ := mime.ParseMediaType(m.Headers().Get("Content-Type")); kind {
+	case JSON:
+		r.json = true
+	case Protobuf:
+	case "":
+		r.json = len(r.data) == 0 || r.data[0] == '{'
+	default:
+		return r, invalid("Content-Type %q: want %s or %s", kind, JSON, Protobuf)
+	}
+	return r, nil
+}
+
+// decode fills m from the request; what is malformed or unknown is refused.
+func (r request) decode(m proto.Message) *pb.Refusal {
+	var err error
+	if r.json && len(r.data) > 0 {
+		err = protojson.Unmarshal(r.data, m)
+	} else if !r.json {
+		err = proto.Unmarshal(r.data, m)
+	}
+	if err != nil {
+		return invalid("not a %s: %v", m.ProtoReflect().Descriptor().Name(), err)
+	}
+	return nil
+}
+
+func (r request) encode(m proto.Message) ([]byte, string, error) {
+	if r.json {
+		data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+		return data, JSON, err
+	}
+	data, err := proto.Marshal(m)
+	return data, Protobuf, err
+}
+
+// respond answers one request and returns the refusal, if it was one. A refusal
+// is answered both ways: in the body, and as the framework's error headers.
+func (s *Server) respond(ctx context.Context, m micro.Request, e endpoint) *pb.Refusal {
+	r, refusal := read(m)
+	var reply proto.Message = &pb.CommandReply{}
+	if refusal == nil {
+		reply, refusal = e.answer(ctx, r)
+	}
+	if refusal != nil && reply == nil {
+		reply = &pb.CommandReply{Refusal: refusal}
+	}
+	data, kind, err := r.encode(reply)
+	header := micro.WithHeaders(micro.Headers{"Content-Type": {kind}})
+	switch {
+	case err != nil:
+		err = errors.Join(err, m.Error("500", "the answer cannot be encoded", nil))
+	case refusal != nil:
+		err = m.Error(status[refusal.Code], refusal.Message, data, header)
+	default:
+		err = m.Respond(data, header)
+	}
+	if err != nil {
+		s.Log.Error("answer lost", "subject", r.subject, "error", err)
+	}
+	if c := refusal.GetCode(); c == string(instance.Invalid) || c == string(instance.Undecided) || c == Unavailable {
+		s.Log.Log(ctx, slog.LevelWarn, "request refused", "subject", r.subject, "code", c, "message", refusal.GetMessage())
+	}
+	return refusal
+}
+
+// Unavailable is the code of a refusal that says: not now, ask again with the same id.
+const Unavailable = "unavailable"
+
+// status maps refusal codes to the framework's error codes, HTTP's meanings.
+var status = map[string]string{
+	string(instance.Invalid): "400", string(instance.NotOwner): "403", string(instance.Unknown): "404",
+	string(instance.Exists): "409", string(instance.NotPermitted): "409", string(instance.Stale): "409",
+	string(instance.Held): "409", string(instance.Lapsed): "409", string(instance.OnHold): "409",
+	string(instance.Over): "410", string(instance.Undecided): "500", Unavailable: "503",
+}
+
+func invalid(format string, args ...any) *pb.Refusal {
+	return &pb.Refusal{Code: string(instance.Invalid), Message: fmt.Sprintf(format, args...)}
+}
+
+// refusal turns an engine's error into an answer.
+func refusal(err error) *pb.Refusal {
+	if r := new(instance.Refusal); errors.As(err, &r) {
+		return wire.Refusal(r)
+	}
+	return &pb.Refusal{Code: Unavailable, Message: err.Error()}
+}

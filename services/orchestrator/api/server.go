@@ -1,0 +1,138 @@
+// Package api answers sb.api: commands and queries as a NATS micro service, in
+// protobuf or JSON by Content-Type. It translates; the engine decides.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/subject"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Config is what a Server answers from.
+type Config struct {
+	Conn        *nats.Conn
+	Engine      *engine.Engine
+	Store       eventstore.Store
+	Definitions Definitions
+	Version     string // semantic version of the build
+	Log         *slog.Logger
+	Answered    func(command, code string, took time.Duration) // told of each answer; code is empty when taken
+}
+
+// Definitions is the catalogue behind sb.api.definition.
+type Definitions interface {
+	Names() []string
+	// Source returns the canonical source and hash of a name or a content hash.
+	Source(ctx context.Context, nameOrHash string) (source []byte, hash string, err error)
+}
+
+// Server answers requests, each in a goroutine of its own, until Close.
+type Server struct {
+	Config
+	service  micro.Service
+	ctx      context.Context
+	cancel   context.CancelFunc
+	requests sync.WaitGroup
+	slots    chan struct{}
+}
+
+const (
+	// concurrent bounds the requests under way: more wait in the connection.
+	concurrent = 512
+	// patience is how long one request may look for an answer.
+	patience = 20 * time.Second
+	// maxRequest leaves room for headers within NATS's default of 1 MiB.
+	maxRequest = 768 << 10
+)
+
+// Serve starts answering.
+func Serve(c Config) (*Server, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{Config: c, ctx: ctx, cancel: cancel, slots: make(chan struct{}, concurrent)}
+	svc, err := micro.AddService(c.Conn, micro.Config{
+		Name: "signalbox-orchestrator", Version: c.Version, Description: "commands and queries of Signalbox",
+	})
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("start the micro service: %w", err)
+	}
+	s.service = svc
+	for _, e := range s.endpoints() {
+		if err := svc.AddEndpoint(e.name, s.concurrently(e), micro.WithEndpointSubject(e.subject)); err != nil {
+			return nil, errors.Join(fmt.Errorf("endpoint %s: %w", e.name, err), s.Close())
+		}
+	}
+	return s, nil
+}
+
+// Close stops taking requests and waits for those under way.
+func (s *Server) Close() error {
+	err := s.service.Stop()
+	s.requests.Wait()
+	s.cancel()
+	return err
+}
+
+// endpoint is one subject and what answers it.
+type endpoint struct {
+	name    string
+	subject string
+	answer  func(ctx context.Context, r request) (proto.Message, *pb.Refusal)
+}
+
+func (s *Server) endpoints() []endpoint {
+	var all []endpoint
+	for _, name := range []string{subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Override,
+		subject.Pause, subject.Resume, subject.Cancel, subject.Retry} {
+		all = append(all, endpoint{name, must(subject.API(name)), s.command(name)})
+	}
+	for _, name := range []string{subject.Claim, subject.Heartbeat, subject.Report, subject.Release, subject.Fail,
+		subject.Ask, subject.Note, subject.Spend} {
+		all = append(all, endpoint{"agent-" + name, must(subject.AnyAgent(name)), s.command(name)})
+	}
+	return append(all,
+		endpoint{subject.Get, must(subject.API(subject.Get)), s.get},
+		endpoint{subject.List, must(subject.API(subject.List)), s.list},
+		endpoint{subject.History, must(subject.API(subject.History)), s.history},
+		endpoint{subject.Definition, must(subject.API(subject.Definition)), s.definition},
+	)
+}
+
+// must is for subjects built of constants: they are valid or the build is broken.
+func must(s string, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// concurrently answers each request in its own goroutine: the framework would
+// serve one endpoint's requests one after the other.
+func (s *Server) concurrently(e endpoint) micro.Handler {
+	return micro.HandlerFunc(func(m micro.Request) {
+		s.slots <- struct{}{}
+		s.requests.Add(1)
+		go func() {
+			defer func() { <-s.slots; s.requests.Done() }()
+			start := time.Now()
+			ctx, cancel := context.WithTimeout(s.ctx, patience)
+			defer cancel()
+			refusal := s.respond(ctx, m, e)
+			if s.Answered != nil {
+				s.Answered(e.name, refusal.GetCode(), time.Since(start))
+			}
+		}()
+	})
+}
