@@ -1,0 +1,89 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/run"
+)
+
+// actors are functions that run together: the first to return stops all.
+type actors struct {
+	list []actor
+
+	mu      sync.Mutex
+	running map[string]bool
+	errs    []error
+}
+
+type actor struct {
+	name string
+	run  func(context.Context) error
+}
+
+const (
+	defaultGrace = 30 * time.Second
+	// An actor that used all of its grace still has to say so.
+	graceMargin = 5 * time.Second
+)
+
+func (a *actors) add(name string, run func(context.Context) error) {
+	a.list = append(a.list, actor{name, run})
+}
+
+// run returns when every actor has, with what each of them said, or with
+// ErrGrace and who is left when grace is over. stop ends ctx.
+func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Duration) error {
+	a.running = map[string]bool{}
+	var g run.Group
+	for _, actor := range a.list {
+		a.running[actor.name] = true
+		g.Add(func() error {
+			a.ended(ctx, actor.name, actor.run(ctx))
+			return nil
+		}, func(error) { stop() })
+	}
+	done := make(chan struct{})
+	go func() {
+		_ = g.Run() // it has the first error only; errs has all
+		close(done)
+	}()
+
+	select {
+	case <-done:
+		return a.result(nil)
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return a.result(nil)
+	case <-time.After(cmp.Or(grace, defaultGrace) + graceMargin):
+		return a.result(ErrGrace)
+	}
+}
+
+func (a *actors) ended(ctx context.Context, name string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.running, name)
+	if unlessStopped(ctx, err) != nil {
+		a.errs = append(a.errs, fmt.Errorf("%s: %w", name, err))
+	}
+}
+
+func (a *actors) result(err error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil {
+		left := slices.Sorted(maps.Keys(a.running))
+		a.errs = append(a.errs, fmt.Errorf("%s: %w", strings.Join(left, ", "), err))
+	}
+	return errors.Join(a.errs...)
+}

@@ -1,0 +1,51 @@
+package service
+
+import (
+	"cmp"
+	"runtime/debug"
+	"strings"
+)
+
+// Build says what a binary was built from, as far as the Go tool recorded it.
+type Build struct {
+	Version  string `json:"version"`            // of the module; "(devel)" outside a repository
+	Revision string `json:"revision,omitempty"` // commit
+	Time     string `json:"time,omitempty"`     // of the commit, RFC 3339
+	Modified bool   `json:"modified"`           // the tree had changes that were not committed
+	Go       string `json:"go"`
+}
+
+// ReadBuild describes the running binary.
+func ReadBuild() Build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Build{Version: "(unknown)"}
+	}
+	b := Build{Version: cmp.Or(info.Main.Version, "(devel)"), Go: info.GoVersion}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// String is the version and, in parentheses, the rest that is known.
+func (b Build) String() string {
+	var rest []string
+	if b.Revision != "" {
+		rest = append(rest, b.Revision[:min(12, len(b.Revision))])
+	}
+	if b.Modified {
+		rest = append(rest, "modified")
+	}
+	if b.Time != "" {
+		rest = append(rest, b.Time)
+	}
+	return b.Version + " (" + strings.Join(append(rest, b.Go), ", ") + ")"
+}

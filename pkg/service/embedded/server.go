@@ -1,0 +1,118 @@
+// Package embedded runs nats-server with JetStream inside this process.
+package embedded
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Config says where the server keeps its streams and who may reach it.
+type Config struct {
+	Dir string // of the store; made if it is not there
+	// Sync is how often what was written is flushed to disk. Zero flushes
+	// before each write is acknowledged: what was acknowledged survives power
+	// loss. Otherwise a power loss, not a crash, costs up to Sync.
+	Sync time.Duration
+	// Listen is HOST:PORT for clients in other processes, port 0 for a free
+	// one. Empty: only this process connects.
+	Listen string
+	Name   string       // of the server, default signalbox
+	Log    *slog.Logger // what the server has to say: warnings and worse, the rest at debug
+}
+
+// Server is a running server. It is a nats.InProcessConnProvider.
+type Server struct {
+	server *server.Server
+	lock   *os.File
+}
+
+// readyTimeout covers the reading of a large store.
+const readyTimeout = time.Minute
+
+// Start returns a server that accepts connections, or ErrLocked if another
+// process runs one on the same directory.
+func Start(c Config) (*Server, error) {
+	lock, err := lockDir(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := start(c)
+	if err != nil {
+		_ = lock.Close()
+		return nil, fmt.Errorf("NATS server in %s: %w", c.Dir, err)
+	}
+	return &Server{server: s, lock: lock}, nil
+}
+
+func start(c Config) (*server.Server, error) {
+	options := &server.Options{
+		ServerName:   cmp.Or(c.Name, "signalbox"),
+		JetStream:    true,
+		StoreDir:     c.Dir,
+		SyncAlways:   c.Sync == 0,
+		SyncInterval: c.Sync,
+		DontListen:   c.Listen == "",
+		NoSigs:       true, // the process's signals are its main's
+		NoLog:        c.Log == nil,
+	}
+	if c.Listen != "" {
+		host, port, err := net.SplitHostPort(c.Listen)
+		if err != nil {
+			return nil, fmt.Errorf("listen %s: %w", c.Listen, err)
+		}
+		options.Host = host
+		if options.Port, err = strconv.Atoi(port); err != nil {
+			return nil, fmt.Errorf("listen %s: the port is not a number", c.Listen)
+		}
+		if options.Port == 0 {
+			options.Port = server.RANDOM_PORT
+		}
+	}
+	s, err := server.NewServer(options)
+	if err != nil {
+		return nil, err
+	}
+	if c.Log != nil {
+		s.SetLoggerV2(logger{c.Log}, false, false, false)
+	}
+	s.Start()
+	if !s.ReadyForConnections(readyTimeout) || !s.JetStreamEnabled() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		return nil, errors.New("did not start; its log says why")
+	}
+	return s, nil
+}
+
+// InProcessConn returns a connection that leaves out the network.
+func (s *Server) InProcessConn() (net.Conn, error) { return s.server.InProcessConn() }
+
+// Connect connects within the process.
+func (s *Server) Connect(options ...nats.Option) (*nats.Conn, error) {
+	return nats.Connect("", append([]nats.Option{nats.InProcessServer(s)}, options...)...)
+}
+
+// ClientURL is where other processes connect, empty if they cannot.
+func (s *Server) ClientURL() string {
+	if s.server.Addr() == nil {
+		return ""
+	}
+	return s.server.ClientURL()
+}
+
+// Shutdown closes all connections, flushes the store and gives the directory
+// back. It returns when that is done.
+func (s *Server) Shutdown() {
+	s.server.Shutdown()
+	s.server.WaitForShutdown()
+	_ = s.lock.Close()
+}

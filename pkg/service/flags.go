@@ -1,0 +1,39 @@
+package service
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// Flags is what every service can be told. A Program embeds it.
+type Flags struct {
+	NATS
+	Logging
+
+	Name        string           `name:"name" group:"Service" placeholder:"TEXT" help:"What this process calls itself to others. Default: service, host and process id."`
+	HTTP        string           `name:"http" group:"Service" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; port 0 takes a free one and logs it, an empty value serves nothing."`
+	Grace       time.Duration    `name:"grace" group:"Service" default:"30s" help:"How long work under way may take to end after SIGINT or SIGTERM. A second signal ends the process at once."`
+	Config      kong.ConfigFlag  `name:"config" group:"Service" placeholder:"FILE" help:"YAML or JSON file of flag names and values. Flags and environment variables win over it."`
+	Healthcheck bool             `name:"healthcheck" group:"Service" env:"-" help:"Ask the service already running at --http whether it is ready, and exit with 0 or 1."`
+	Version     kong.VersionFlag `name:"version" group:"Service" env:"-" help:"Show the version and exit."`
+}
+
+// Common returns f: a Program is asked for the flags that all have.
+func (f *Flags) Common() *Flags { return f }
+
+// name is what the process calls itself: one NATS token.
+func (f Flags) name(service string) string {
+	if f.Name != "" {
+		return f.Name
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	host, _, _ = strings.Cut(host, ".")
+	return service + "-" + host + "-" + strconv.Itoa(os.Getpid())
+}

@@ -1,0 +1,82 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"sync"
+)
+
+// Health says whether a service is ready: whether all its checks pass and it
+// is neither starting nor draining.
+type Health struct {
+	mu     sync.Mutex
+	phase  error // why it is not ready whatever the checks say
+	checks map[string]func(context.Context) error
+}
+
+var (
+	errStarting = errors.New("starting")
+	errDraining = errors.New("draining: no new work is taken")
+)
+
+// Check adds a condition of readiness. f returns why it does not hold, soon,
+// and is called by several goroutines at once.
+func (h *Health) Check(name string, f func(context.Context) error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.checks == nil {
+		h.checks = map[string]func(context.Context) error{}
+	}
+	h.checks[name] = f
+}
+
+func (h *Health) enter(phase error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.phase != errDraining { // which is the last
+		h.phase = phase
+	}
+}
+
+// Readiness is the answer of /readyz.
+type Readiness struct {
+	Ready   bool              `json:"ready"`
+	Reasons map[string]string `json:"reasons,omitempty"` // by check, why it does not hold
+}
+
+// Ready runs all checks.
+func (h *Health) Ready(ctx context.Context) Readiness {
+	h.mu.Lock()
+	reasons := map[string]string{}
+	if h.phase != nil {
+		reasons["service"] = h.phase.Error()
+	}
+	checks := maps.Clone(h.checks)
+	h.mu.Unlock()
+
+	for name, check := range checks {
+		if err := check(ctx); err != nil {
+			reasons[name] = err.Error()
+		}
+	}
+	return Readiness{Ready: len(reasons) == 0, Reasons: reasons}
+}
+
+// ServeHTTP answers 200 if ready, else 503, with a Readiness as JSON.
+func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	readiness := h.Ready(r.Context())
+	status := http.StatusOK
+	if !readiness.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	writeJSON(w, status, readiness)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // a client that left
+}

@@ -1,0 +1,89 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// monitor is the HTTP side of a service.
+type monitor struct {
+	server   *http.Server
+	listener net.Listener
+}
+
+// newMonitor listens at addr. It answers /healthz while the process lives.
+func newMonitor(addr string, metrics *prometheus.Registry, health *Health, log *slog.Logger) (*monitor, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w", addr, err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{Registry: metrics}))
+	mux.Handle("GET /readyz", health)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, ReadBuild())
+	})
+	return &monitor{listener: l, server: &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       time.Minute,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}}, nil
+}
+
+func (m *monitor) serve() error {
+	if err := m.server.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("metrics and health: %w", err)
+	}
+	return nil
+}
+
+// stop lets answers under way end, for a second.
+func (m *monitor) stop(error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if m.server.Shutdown(ctx) != nil {
+		_ = m.server.Close()
+	}
+}
+
+// healthcheck asks the service at addr, as its --http says, whether it is ready.
+func healthcheck(ctx context.Context, addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || port == "0" {
+		return Usagef("--healthcheck needs the --http HOST:PORT of the running service, with its port; it is %q", addr)
+	}
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "localhost"
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("not running: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	var r Readiness
+	if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
+		return fmt.Errorf("not ready: %s", resp.Status)
+	}
+	return fmt.Errorf("not ready: %v", r.Reasons)
+}

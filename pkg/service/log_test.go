@@ -1,0 +1,40 @@
+package service_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+func TestOffATerminalLogsAreJSONUnlessTextIsAsked(t *testing.T) {
+	tests := map[string]struct {
+		logging service.Logging
+		json    bool
+		debug   bool
+	}{
+		"auto": {service.Logging{Level: "info", Format: "auto"}, true, false},
+		"json": {service.Logging{Level: "debug", Format: "json"}, true, true},
+		"text": {service.Logging{Level: "info", Format: "text"}, false, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			log := test.logging.Logger(&out)
+			log.Info("moved", "state", "implementing")
+			if got := json.Valid(out.Bytes()); got != test.json {
+				t.Errorf("JSON is %t: %s", got, out.String())
+			}
+			if !strings.Contains(out.String(), "implementing") || strings.Contains(out.String(), "\x1b") {
+				t.Errorf("the line is %q", out.String())
+			}
+			out.Reset()
+			log.Debug("detail")
+			if got := out.Len() > 0; got != test.debug {
+				t.Errorf("debug is logged: %t", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+// Package service is what every main shares: flags, logs, NATS, metrics,
+// health, and a run that drains when it is told to stop.
+//
+//	type program struct {
+//		service.Flags
+//		WorkDir string `name:"work-dir" help:"Where work trees are kept."`
+//	}
+//
+//	func (p *program) Setup(ctx context.Context, h *service.Host) error {
+//		a, err := agent.New(ctx, agent.Config{NATS: h.NATS, Dir: p.WorkDir, …})
+//		if err != nil {
+//			return err
+//		}
+//		h.Add("agent", a.Run)
+//		return nil
+//	}
+//
+//	func main() {
+//		os.Exit(service.Run(context.Background(), service.Main{
+//			Name: "developer", About: "Implements what was analysed.", Program: &program{},
+//		}))
+//	}
+package service
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Program is a service's own part: a pointer to a struct of kong flags that
+// embeds Flags, and so has Common.
+type Program interface {
+	// Setup builds the service on h and adds its actors. ctx ends when the
+	// service is to stop. An error ends the service; a UsageError with code 2.
+	Setup(ctx context.Context, h *Host) error
+
+	Common() *Flags
+}
+
+// Main is a service as a value.
+type Main struct {
+	Name    string // of the service, one word
+	About   string // one sentence for --help
+	Program Program
+
+	Args   []string  // default os.Args[1:]
+	Stdout io.Writer // default os.Stdout
+	Stderr io.Writer // default os.Stderr: logs and refused calls
+}
+
+// Run parses the call, runs the service until it ends, ctx ends or the process
+// is told to stop (SIGINT, SIGTERM), and returns the exit code: 0 when it
+// stopped as asked, 1 when it failed, 2 when the call was wrong. A second
+// signal ends the process at once.
+func Run(ctx context.Context, m Main) int {
+	if m.Args == nil {
+		m.Args = os.Args[1:]
+	}
+	if m.Stdout == nil {
+		m.Stdout = os.Stdout
+	}
+	if m.Stderr == nil {
+		m.Stderr = os.Stderr
+	}
+
+	call := Call{Name: m.Name, About: m.About, Args: m.Args, Stdout: m.Stdout, Stderr: m.Stderr}
+	if _, err := Parse(m.Program, call); err != nil {
+		return call.Exit(err)
+	}
+	ctx, cancel := NotifyContext(ctx)
+	defer cancel()
+
+	flags := m.Program.Common()
+	if flags.Healthcheck {
+		return call.Exit(healthcheck(ctx, flags.HTTP))
+	}
+	log := flags.Logger(m.Stderr).With("service", m.Name)
+	err := Serve(ctx, Config{Service: m.Name, Flags: *flags, Log: log, Setup: m.Program.Setup})
+	if code := ExitCode(err); code != exitFailed {
+		return call.Exit(err)
+	}
+	log.Error("failed", "error", err)
+	return exitFailed
+}
+
+// NotifyContext returns a context that ends with the first SIGINT or SIGTERM.
+// After it the signals have their usual effect again, so that a second one ends
+// the process at once.
+func NotifyContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

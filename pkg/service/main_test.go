@@ -1,0 +1,295 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/embedded"
+)
+
+// program is a service for the tests.
+type program struct {
+	service.Flags
+	Brain string   `name:"brain" default:"rules" help:"What it thinks with."`
+	Repo  []string `name:"repo" help:"Repositories."`
+
+	setup func(context.Context, *service.Host) error
+}
+
+func (p *program) Setup(ctx context.Context, h *service.Host) error { return p.setup(ctx, h) }
+
+// The test binary is also a service, for the tests that need a process.
+func TestMain(m *testing.M) {
+	if os.Getenv("TEST_AS_SERVICE") == "" {
+		os.Exit(m.Run())
+	}
+	p := &program{setup: func(_ context.Context, h *service.Host) error {
+		h.Add("work", func(ctx context.Context) error {
+			<-ctx.Done()
+			h.Log.Info("work put away")
+			return nil
+		})
+		return nil
+	}}
+	os.Exit(service.Run(context.Background(), service.Main{Name: "worker", About: "Works.", Program: p}))
+}
+
+func start(t *testing.T) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Shutdown)
+	return s
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+func TestAServiceIsReadyThenDrainsThenStops(t *testing.T) {
+	server := start(t)
+	ctx, stop := context.WithCancel(t.Context())
+	up, draining, drained := make(chan *service.Host, 1), make(chan struct{}), make(chan struct{})
+	p := &program{setup: func(_ context.Context, h *service.Host) error {
+		h.Add("work", func(ctx context.Context) error {
+			up <- h
+			<-ctx.Done()
+			close(draining)
+			<-drained
+			return h.NATS.Publish("last.words", []byte("bye"))
+		})
+		return nil
+	}}
+
+	other, err := server.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	words, err := other.SubscribeSync("last.words")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Flush(); err != nil {
+		t.Fatal(err)
+	}
+
+	var log bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- service.Run(ctx, service.Main{
+			Name: "worker", Program: p, Stderr: &log,
+			Args: []string{"--nats", server.ClientURL(), "--name", "worker-7"},
+		})
+	}()
+	h := <-up
+
+	if status, body := get(t, h.HTTP+"/readyz"); status != http.StatusOK || !strings.Contains(body, `"ready":true`) {
+		t.Errorf("running: /readyz says %d %s", status, body)
+	}
+	if status, body := get(t, h.HTTP+"/healthz"); status != http.StatusOK || !strings.Contains(body, `"go":"go1`) {
+		t.Errorf("running: /healthz says %d %s", status, body)
+	}
+	_, metrics := get(t, h.HTTP+"/metrics")
+	for _, want := range []string{`signalbox_service_info{`, `service="worker"`, "signalbox_nats_connected 1", "go_goroutines", "process_start_time_seconds"} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("/metrics has no %s", want)
+		}
+	}
+	h.Health.Check("log", func(context.Context) error { return errors.New("behind by 7") })
+	if status, body := get(t, h.HTTP+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"log":"behind by 7"`) {
+		t.Errorf("failed check: /readyz says %d %s", status, body)
+	}
+
+	stop()
+	<-draining
+	status, body := get(t, h.HTTP+"/readyz")
+	var r service.Readiness
+	if err := json.Unmarshal([]byte(body), &r); err != nil {
+		t.Fatal(err)
+	}
+	if status != http.StatusServiceUnavailable || !strings.HasPrefix(r.Reasons["service"], "draining") {
+		t.Errorf("draining: /readyz says %d %s", status, body)
+	}
+	close(drained)
+	if c := <-code; c != 0 {
+		t.Errorf("exit code %d, log:\n%s", c, log.String())
+	}
+	if m, err := words.NextMsgWithContext(t.Context()); err != nil || string(m.Data) != "bye" {
+		t.Errorf("what was published while draining did not arrive: %v", err)
+	}
+	if _, err := http.Get(h.HTTP + "/healthz"); err == nil {
+		t.Error("it still answers after it stopped")
+	}
+}
+
+func TestASignalledProcessDrainsAndExitsWithZero(t *testing.T) {
+	server := start(t)
+	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		t.Run(signal.String(), func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "--nats", server.ClientURL(), "--log-format", "json")
+			cmd.Env = append(os.Environ(), "TEST_AS_SERVICE=1")
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var said []string
+			for lines := json.NewDecoder(stderr); ; {
+				var line struct{ Msg string }
+				if err := lines.Decode(&line); err != nil {
+					break
+				}
+				said = append(said, line.Msg)
+				if line.Msg == "running" {
+					if err := cmd.Process.Signal(signal); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v, log %q", err, said)
+			}
+			if got := strings.Join(said, ", "); !strings.HasSuffix(got, "running, work put away, stopping") {
+				t.Errorf("it said %s", got)
+			}
+		})
+	}
+}
+
+func TestTheExitCodeSaysWhoseFaultItIs(t *testing.T) {
+	server := start(t)
+	fail := func(err error) func(context.Context, *service.Host) error {
+		return func(_ context.Context, h *service.Host) error {
+			h.Add("work", func(context.Context) error { return err })
+			return nil
+		}
+	}
+	refuse := func(context.Context, *service.Host) error {
+		return service.Usagef("no brain for tester: give one with --brain")
+	}
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	if err := os.WriteFile(broken, []byte("brian: rules\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		args  []string
+		setup func(context.Context, *service.Host) error
+		code  int
+		says  string // on either output
+	}{
+		"work that ends well":          {[]string{}, fail(nil), 0, "stopping"},
+		"work that fails":              {[]string{}, fail(errors.New("the log is damaged")), 1, "work: the log is damaged"},
+		"an unknown flag":              {[]string{"--brian=x"}, nil, 2, `unknown flag --brian, did you mean "--brain"`},
+		"a bad value":                  {[]string{"--log-level=loud"}, nil, 2, `--log-level must be one of "debug","info","warn","error" but got "loud"`},
+		"an argument":                  {[]string{"now"}, nil, 2, "unexpected argument now"},
+		"a missing configuration file": {[]string{"--config=none.yaml"}, nil, 2, "none.yaml: no such file"},
+		"an unknown name in the file":  {[]string{"--config=" + broken}, nil, 2, `there is no flag "brian"; flags are brain, config, grace`},
+		"what Setup cannot use":        {[]string{}, refuse, 2, "no brain for tester: give one with --brain\nworker --help lists"},
+		"an address that is taken":     {[]string{"--http=" + strings.TrimPrefix(server.ClientURL(), "nats://")}, nil, 1, "address already in use"},
+		"--help":                       {[]string{"--help"}, nil, 0, "SIGNALBOX_BRAIN"},
+		"--version":                    {[]string{"--version"}, nil, 0, "worker "},
+		"--healthcheck without a port": {[]string{"--healthcheck"}, nil, 2, "--healthcheck needs"},
+		"--healthcheck of nothing":     {[]string{"--healthcheck", "--http=127.0.0.1:1"}, nil, 1, "not running"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			code := service.Run(t.Context(), service.Main{
+				Name: "worker", Program: &program{setup: test.setup}, Stdout: &out, Stderr: &out,
+				Args: append([]string{"--nats", server.ClientURL()}, test.args...),
+			})
+			if code != test.code || !strings.Contains(out.String(), test.says) {
+				t.Errorf("exit code %d, want %d and %q in:\n%s", code, test.code, test.says, out.String())
+			}
+		})
+	}
+}
+
+func TestAHealthcheckAsksTheRunningService(t *testing.T) {
+	server := start(t)
+	ready := errors.New("rebuilding")
+	p := &program{setup: func(_ context.Context, h *service.Host) error {
+		h.Health.Check("log", func(context.Context) error { return ready })
+		h.Add("ask", func(ctx context.Context) error {
+			ask := func() (int, string) {
+				var out bytes.Buffer
+				code := service.Run(ctx, service.Main{
+					Name: "worker", Program: &program{}, Stderr: &out,
+					Args: []string{"--healthcheck", "--http", strings.TrimPrefix(h.HTTP, "http://")},
+				})
+				return code, out.String()
+			}
+			if code, out := ask(); code != 1 || !strings.Contains(out, "rebuilding") {
+				t.Errorf("not ready: exit code %d: %s", code, out)
+			}
+			ready = nil
+			if code, out := ask(); code != 0 {
+				t.Errorf("ready: exit code %d: %s", code, out)
+			}
+			return nil
+		})
+		return nil
+	}}
+	if code := service.Run(t.Context(), service.Main{
+		Name: "worker", Program: p, Stderr: t.Output(), Args: []string{"--nats", server.ClientURL()},
+	}); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestSeveralServicesShareAnInProcessServer(t *testing.T) {
+	server, err := embedded.Start(embedded.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Shutdown()
+	said := make(chan string, 2)
+	err = service.Serve(t.Context(), service.Config{
+		Service: "all",
+		Log:     service.Logging{}.Logger(t.Output()),
+		Options: []nats.Option{nats.InProcessServer(server)},
+		Setup: func(_ context.Context, h *service.Host) error {
+			h.Add("one", func(ctx context.Context) error { <-ctx.Done(); said <- "one"; return ctx.Err() })
+			h.Add("two", func(context.Context) error { said <- "two"; return nil })
+			return nil
+		},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if first, second := <-said, <-said; first != "two" || second != "one" {
+		t.Errorf("%s ended before %s", first, second)
+	}
+}

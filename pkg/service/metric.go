@@ -1,0 +1,43 @@
+package service
+
+import (
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// newMetrics returns a registry with what every process has.
+func newMetrics(service string) *prometheus.Registry {
+	build := ReadBuild()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name:        "signalbox_service_info",
+		Help:        "Always 1; the labels say what runs.",
+		ConstLabels: prometheus.Labels{"service": service, "version": build.Version, "revision": build.Revision},
+	})
+	info.Set(1)
+	r := prometheus.NewRegistry()
+	r.MustRegister(
+		info,
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return r
+}
+
+func connectionMetrics(nc *nats.Conn) []prometheus.Collector {
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "signalbox_nats_connected",
+			Help: "1 while there is a connection to NATS, else 0.",
+		}, func() float64 {
+			if nc.IsConnected() {
+				return 1
+			}
+			return 0
+		}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "signalbox_nats_reconnects_total",
+			Help: "Times the connection to NATS was lost and made again.",
+		}, func() float64 { return float64(nc.Stats().Reconnects) }),
+	}
+}

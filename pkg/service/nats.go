@@ -1,0 +1,142 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// NATS says which server to talk to and as whom.
+type NATS struct {
+	URL          string `name:"nats" group:"NATS" env:"SIGNALBOX_NATS,NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL" help:"Servers, separated by commas."`
+	Creds        string `name:"nats-creds" group:"NATS" type:"existingfile" placeholder:"FILE" xor:"nats" help:"Credentials file (JWT and seed)."`
+	NKey         string `name:"nats-nkey" group:"NATS" type:"existingfile" placeholder:"FILE" xor:"nats" help:"NKey seed file."`
+	User         string `name:"nats-user" group:"NATS" placeholder:"NAME" xor:"nats" help:"User name; the password is in --nats-password-file."`
+	PasswordFile string `name:"nats-password-file" group:"NATS" type:"existingfile" placeholder:"FILE" help:"File that holds the user's password."`
+}
+
+const (
+	reconnectWait   = 500 * time.Millisecond
+	reconnectJitter = 500 * time.Millisecond // a server that returns is not met by all at once
+	drainTimeout    = 10 * time.Second
+)
+
+// Connect returns a connection called name once the server accepts it. It tries
+// until ctx ends, and after that the connection reconnects for ever; only a
+// server that refuses the credentials ends either. What the server refuses and
+// what is lost is logged.
+func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra ...nats.Option) (*nats.Conn, error) {
+	login, err := n.login()
+	if err != nil {
+		return nil, err
+	}
+	options := append([]nats.Option{
+		nats.Name(name),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(reconnectWait),
+		nats.ReconnectJitter(reconnectJitter, reconnectJitter),
+		nats.DrainTimeout(drainTimeout),
+		nats.ErrorHandler(logAsync(log)),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("NATS connection lost", "error", err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			log.Debug("NATS connection not made", "error", err)
+		}),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			log.Info("NATS connection back", "server", nc.ConnectedUrlRedacted())
+		}),
+	}, login...)
+
+	nc, err := nats.Connect(n.URL, append(options, extra...)...)
+	if err != nil {
+		return nil, fmt.Errorf("NATS at %s: %w", redact(n.URL), err)
+	}
+	changed := nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
+	defer nc.RemoveStatusListener(changed)
+	if nc.IsConnected() {
+		return nc, nil
+	}
+	log.Warn("waiting for NATS", "server", redact(n.URL))
+	select {
+	case status := <-changed:
+		if status == nats.CONNECTED {
+			return nc, nil
+		}
+		return nil, fmt.Errorf("NATS at %s: %w", redact(n.URL), cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
+	case <-ctx.Done():
+		last := nc.LastError()
+		nc.Close()
+		return nil, fmt.Errorf("NATS at %s: %w: %w", redact(n.URL), context.Cause(ctx), cmp.Or(last, nats.ErrNoServers))
+	}
+}
+
+func (n NATS) login() ([]nats.Option, error) {
+	switch {
+	case n.Creds != "":
+		return []nats.Option{nats.UserCredentials(n.Creds)}, nil
+	case n.NKey != "":
+		key, err := nats.NkeyOptionFromSeed(n.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("NKey seed in %s: %w", n.NKey, err)
+		}
+		return []nats.Option{key}, nil
+	case n.User != "":
+		if n.PasswordFile == "" {
+			return nil, Usagef("--nats-user %s needs --nats-password-file", n.User)
+		}
+		password, err := os.ReadFile(n.PasswordFile)
+		if err != nil {
+			return nil, err
+		}
+		return []nats.Option{nats.UserInfo(n.User, strings.TrimSpace(string(password)))}, nil
+	}
+	return nil, nil
+}
+
+// logAsync logs what NATS reports outside any call: a refused publish is seen
+// by its caller as a time-out only.
+func logAsync(log *slog.Logger) nats.ErrHandler {
+	return func(_ *nats.Conn, sub *nats.Subscription, err error) {
+		log := log.With("error", err)
+		if sub != nil {
+			log = log.With("subject", sub.Subject)
+		}
+		switch {
+		case errors.Is(err, nats.ErrPermissionViolation):
+			log.Error("NATS permissions forbid this")
+		case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
+			dropped, _ := sub.Dropped()
+			log.Warn("messages came faster than they were taken", "dropped", dropped)
+		default:
+			log.Warn("NATS error")
+		}
+	}
+}
+
+// redact hides passwords and tokens in a list of URLs.
+func redact(urls string) string {
+	list := strings.Split(urls, ",")
+	for i, s := range list {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil || u.User == nil {
+			continue
+		}
+		if _, ok := u.User.Password(); !ok {
+			u.User = url.User("xxxxx") // alone it is a token
+		}
+		list[i] = u.Redacted()
+	}
+	return strings.Join(list, ",")
+}

@@ -1,0 +1,123 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/embedded"
+)
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// freeAddr is an address where nobody listens for now.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestConnectWaitsForAServerThatComesLater(t *testing.T) {
+	addr := freeAddr(t)
+	log := &signalLog{want: "waiting for NATS", seen: make(chan struct{})}
+	connected := make(chan error, 1)
+	go func() {
+		nc, err := service.Connect(t.Context(), service.NATS{URL: "nats://" + addr}, "late", slog.New(slog.NewTextHandler(log, nil)))
+		if err == nil {
+			nc.Close()
+		}
+		connected <- err
+	}()
+	<-log.seen
+	s, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Listen: addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Shutdown()
+	if err := <-connected; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConnectGivesUpWithItsContextAndSaysWhere(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := service.Connect(ctx, service.NATS{URL: "nats://me:secret@" + freeAddr(t)}, "impatient", quiet())
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "nats://me:xxxxx@127.0.0.1") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestAUserLogsInWithThePasswordOfAFileAndIsToldWhatItMayNotDo(t *testing.T) {
+	options := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, Users: []*server.User{{
+		Username: "tester", Password: "sesame",
+		Permissions: &server.Permissions{Publish: &server.SubjectPermission{Allow: []string{"mine"}}},
+	}}}
+	s, err := server.NewServer(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	file := filepath.Join(t.TempDir(), "password")
+	login := service.NATS{URL: s.ClientURL(), User: "tester", PasswordFile: file}
+
+	t.Run("without a password file the call is wrong", func(t *testing.T) {
+		_, err := service.Connect(t.Context(), service.NATS{URL: s.ClientURL(), User: "tester"}, "t", quiet())
+		if service.ExitCode(err) != 2 {
+			t.Errorf("error is %v", err)
+		}
+	})
+	t.Run("a wrong password is refused, not tried for ever", func(t *testing.T) {
+		if err := os.WriteFile(file, []byte("wrong"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := service.Connect(t.Context(), login, "t", quiet()); !errors.Is(err, nats.ErrAuthorization) {
+			t.Errorf("error is %v", err)
+		}
+	})
+	t.Run("a forbidden subject is logged", func(t *testing.T) {
+		if err := os.WriteFile(file, []byte("sesame\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		log := &signalLog{want: "NATS permissions forbid this", seen: make(chan struct{})}
+		nc, err := service.Connect(t.Context(), login, "t", slog.New(slog.NewTextHandler(log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		if err := nc.Publish("theirs", nil); err != nil {
+			t.Fatal(err)
+		}
+		<-log.seen
+	})
+}
+
+// signalLog closes seen when want is written.
+type signalLog struct {
+	want string
+	seen chan struct{}
+	once sync.Once
+}
+
+func (l *signalLog) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(l.want)) {
+		l.once.Do(func() { close(l.seen) })
+	}
+	return len(p), nil
+}
