@@ -1,0 +1,71 @@
+package testrun
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	goRun     = regexp.MustCompile(`^=== (?:RUN|CONT|NAME) +(\S*)$`)
+	goResult  = regexp.MustCompile(`^\s*--- (FAIL|PASS|SKIP): (\S+) \([\d.]+s\)$`)
+	goPackEnd = regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:\t\S|( \[(?:build|setup) failed\])?$)`)
+	goRest    = regexp.MustCompile(`^(=== |PASS$|FAIL$|exit status )`)
+	goBuild   = regexp.MustCompile(`^# ([^\s\[]+)(?: \[.*\])?$`)
+	goNoBuild = regexp.MustCompile(`^(ok  |FAIL|\?   |--- |=== |# \[)`)
+)
+
+// goText reads go test without -json, as a Makefile runs it. Without -v passing
+// tests are not printed: each passing package then counts as one.
+func goText(text string) report {
+	var r report
+	builds := map[string]string{}
+	for _, f := range sections(strings.ReplaceAll(text, "\n# [", "\n["), goBuild, goNoBuild) {
+		builds[f.name] = f.output
+	}
+	said := map[string]string{}        // what each test of the package printed
+	var passed, failed, other []string // the package's tests so far
+	current := ""                      // the test that prints
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if m := goRun.FindStringSubmatch(line); m != nil {
+			current = m[1]
+		} else if m := goResult.FindStringSubmatch(line); m != nil {
+			current = m[2]
+			switch m[1] {
+			case "FAIL":
+				failed = append(failed, current)
+			case "PASS":
+				passed = append(passed, current)
+			default:
+				other = append(other, current)
+			}
+		} else if m := goPackEnd.FindStringSubmatch(line); m != nil {
+			pkg, build := m[2], m[3]
+			r.counted = true
+			switch {
+			case m[1] == "FAIL" && len(failed) == 0:
+				r.failures = append(r.failures, failure{pkg + strings.NewReplacer("[", "(", "]", ")", "setup", "build").Replace(build), builds[pkg]})
+			case m[1] == "ok  " && len(passed)+len(other) == 0 && !strings.Contains(line, "[no tests to run]"):
+				r.passed++
+			}
+			for _, test := range leaves(failed) {
+				r.failures = append(r.failures, failure{pkg + "." + test, said[test]})
+			}
+			r.passed += len(leaves(passed))
+			said, passed, failed, other, current = map[string]string{}, nil, nil, nil, ""
+		} else if current != "" && !goRest.MatchString(line) {
+			said[current] += line + "\n"
+		}
+	}
+	return r
+}
+
+// leaves drops the tests that others of the list are subtests of.
+func leaves(tests []string) (kept []string) {
+	for i, test := range tests {
+		if i+1 == len(tests) || !strings.HasPrefix(tests[i+1], test+"/") {
+			kept = append(kept, test)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,61 @@
+package testrun
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// python knows pytest by its configuration or by its naming of files, and falls
+// back to the standard library's unittest when the tests are written for it
+// and nothing speaks of pytest.
+func python(tree fs.FS) (Plan, bool, error) {
+	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
+	pytest := Plan{
+		Tool: "pytest",
+		// -rfE: name every failed and erroneous test at the end; no cache: the tree stays as it was.
+		Argv: []string{"python3", "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider"},
+		Env:  env,
+	}
+	for _, c := range []struct{ name, section string }{
+		{"pytest.ini", ""}, {"conftest.py", ""}, {"tests/conftest.py", ""}, {"test/conftest.py", ""},
+		{"pyproject.toml", "[tool.pytest"}, {"setup.cfg", "[tool:pytest]"}, {"tox.ini", "[pytest]"},
+	} {
+		if exists(tree, c.name) && strings.Contains(text(tree, c.name), c.section) {
+			pytest.Source = c.name
+			return pytest, true, nil
+		}
+	}
+	files := pythonTests(tree)
+	if len(files) == 0 {
+		return Plan{}, false, nil
+	}
+	pytest.Source = files[0]
+	for _, name := range []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "requirements.txt", "requirements-dev.txt", "dev-requirements.txt"} {
+		if strings.Contains(text(tree, name), "pytest") {
+			return pytest, true, nil
+		}
+	}
+	for _, name := range files {
+		if content := text(tree, name); strings.Contains(content, "pytest") || !strings.Contains(content, "unittest") {
+			return pytest, true, nil
+		}
+	}
+	unittest := Plan{Tool: "unittest", Source: files[0], Env: env, Argv: []string{"python3", "-m", "unittest", "discover", "-v"}}
+	// discover enters packages only: a test directory that is none is named.
+	if dir := path.Dir(files[0]); dir != "." && !exists(tree, path.Join(dir, "__init__.py")) {
+		unittest.Argv = append(unittest.Argv, "-s", dir)
+	}
+	return unittest, true, nil
+}
+
+// pythonTests lists the test files at the root and in tests and test, two levels deep.
+func pythonTests(tree fs.FS) (files []string) {
+	for _, dir := range []string{"", "tests/", "test/", "tests/*/", "test/*/"} {
+		for _, name := range []string{"test_*.py", "*_test.py"} {
+			found, _ := fs.Glob(tree, dir+name) // the patterns are well formed
+			files = append(files, found...)
+		}
+	}
+	return files
+}

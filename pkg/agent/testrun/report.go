@@ -1,0 +1,91 @@
+package testrun
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Limits on what is kept of the output. They count lines, not bytes, so that a
+// timing of another width does not move what is left out.
+const (
+	maxLines     = 200 // of all failures together
+	maxTestLines = 60  // of one failure
+	maxLine      = 240 // characters
+	maxNames     = 500 // failing tests named
+)
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]")
+
+// report is what a parser reads in the output of a test run.
+type report struct {
+	counted  bool // a tool was recognised: passed is a count, not a guess
+	passed   int
+	failures []failure
+}
+
+// failure is one failing test and what it printed.
+type failure struct {
+	name   string
+	output string
+}
+
+func (r report) add(o report) report {
+	return report{r.counted || o.counted, r.passed + o.passed, append(r.failures, o.failures...)}
+}
+
+// names are the failing tests, sorted, each once, up to maxNames.
+func (r report) names() []string {
+	var names []string
+	for _, f := range r.failures {
+		names = append(names, f.name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), maxNames)]
+}
+
+// text is the telling part of the output: what the failing tests printed, or
+// its end where no test claims it.
+func (r report) text(all string) string {
+	failures := slices.Clone(r.failures)
+	slices.SortStableFunc(failures, func(a, b failure) int { return cmp.Compare(a.name, b.name) })
+	failures = slices.Compact(failures)
+	var out []string
+	said := false
+	for i, f := range failures {
+		if len(out) >= maxLines {
+			out = append(out, fmt.Sprintf("… and %d more failing tests", len(failures)-i))
+			break
+		}
+		out = append(out, "--- FAIL: "+f.name)
+		if f.output != "" {
+			said = true
+			out = append(out, clip(f.output, maxTestLines)...)
+		}
+	}
+	if !said {
+		out = append(out, clip(all, maxTestLines)...)
+	}
+	return strings.Join(out, "\n")
+}
+
+func tail(s string) string { return strings.Join(clip(s, maxTestLines), "\n") }
+
+// clip keeps the first quarter and the last three of so many lines.
+func clip(s string, max int) []string {
+	all := strings.Split(strings.Trim(s, "\n"), "\n")
+	if left := len(all) - max; left > 0 {
+		head := max / 4
+		all = slices.Concat(all[:head], []string{fmt.Sprintf("… %d lines left out", left)}, all[len(all)-max+head:])
+	}
+	for i, line := range all {
+		if runes := []rune(line); len(runes) > maxLine {
+			line = string(runes[:maxLine]) + " …"
+		}
+		all[i] = strings.TrimRight(line, " \t")
+	}
+	return all
+}
