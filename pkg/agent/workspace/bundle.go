@@ -1,0 +1,119 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+
+// objectName names a bundle by what is in it: its last element is the commit
+// it brings.
+func objectName(repo, base, head string) string {
+	return path.Join("git", url.PathEscape(repo), base, head)
+}
+
+// obtain brings a commit and its history here from the bundles that hold
+// them, fetching those whose commit is not here yet.
+func (c *Cache) obtain(ctx context.Context, r repository, bundles []string, commits ...string) error {
+	for _, commit := range commits {
+		if !commitID.MatchString(commit) {
+			return infra(errors.New("want a full commit id"), "commit %q of %s", commit, r.name)
+		}
+	}
+	held, err := r.open(ctx)
+	if err != nil {
+		return infra(err, "open the cache of %s", r.name)
+	}
+	defer held.Close()
+	if r.holds(ctx, commits...) {
+		return nil
+	}
+	for _, name := range bundles {
+		if r.holds(ctx, path.Base(name)) {
+			continue
+		}
+		if err := c.unbundle(ctx, r, name); err != nil {
+			return infra(err, "bundle %s of %s", name, r.name)
+		}
+	}
+	for _, commit := range commits {
+		if r.holds(ctx, commit) {
+			continue
+		}
+		// A commit between two bundles' ends has no reference yet.
+		if _, err := r.git.Run(ctx, "update-ref", keep(commit), commit); err != nil {
+			return infra(err, "commit %s of %s is not in its bundles %s", commit, r.name, strings.Join(bundles, ", "))
+		}
+	}
+	return nil
+}
+
+func (r repository) holds(ctx context.Context, commits ...string) bool {
+	for _, commit := range commits {
+		if _, err := r.git.Run(ctx, "rev-parse", "--verify", "--quiet", keep(commit)+"^{commit}"); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Cache) unbundle(ctx context.Context, r repository, name string) (err error) {
+	object, err := c.cfg.Objects.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer object.Close()
+	file, err := os.CreateTemp(c.cfg.Dir, "bundle-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, err = io.Copy(file, object)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	heads, err := r.git.Run(ctx, "bundle", "unbundle", file.Name())
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(heads) {
+		commit, _, _ := strings.Cut(line, " ")
+		if _, err := r.git.Run(ctx, "update-ref", keep(commit), commit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put bundles a commit that is kept, without what base holds; an empty base
+// is none.
+func (c *Cache) put(ctx context.Context, r repository, base, head string) (string, error) {
+	dir, err := os.MkdirTemp(c.cfg.Dir, "bundle-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "bundle")
+	args := []string{"bundle", "create", "--quiet", file, keep(head)}
+	if base != "" {
+		args = append(args, "^"+base)
+	}
+	if _, err := r.git.Run(ctx, args...); err != nil {
+		return "", err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	name := objectName(r.name, base, head)
+	return name, c.cfg.Objects.Put(ctx, name, f)
+}

@@ -1,0 +1,187 @@
+// Package workspace gives an agent a work tree to work in and hands its
+// commits on as git bundles in an object store, so that two roles on two
+// machines continue each other's work without sharing a disk, and without a
+// forge's token on any of them. Forge-side services take the first bundle
+// from the forge with Snapshot and bring the work back with Push.
+//
+//	DIR/repos/REPO.git    objects of one code repository, bare
+//	DIR/repos/REPO.lock   held while it is made or filled
+//	DIR/trees/ID/lock     held while the tree is in use
+//	DIR/trees/ID/index    the runtime's own index of the tree
+//	DIR/trees/ID/work     the work tree, with a repository of the program's
+//
+// The program in the tree is not trusted, and a repository is code: its
+// configuration and hooks run programs. A git worktree shares both with the
+// repository it belongs to, so a tree here has a repository of its own
+// instead, which borrows the cached objects (alternates) and is thrown away
+// with the tree. The runtime reads the tree with the cached repository's
+// configuration and its own index; from the program's repository it takes
+// nothing but commits, by git fetch, after putting a plain configuration in
+// its place. Under a sandbox the cached objects are read-only to the program;
+// without one it runs as this user, and git cannot keep it from anything.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// Objects is where bundles are kept between agents.
+type Objects interface {
+	// Put stores what r holds under the name, replacing what was there.
+	Put(ctx context.Context, name string, r io.Reader) error
+	// Get opens an object; a missing one is an error.
+	Get(ctx context.Context, name string) (io.ReadCloser, error)
+}
+
+// Identity is who commits.
+type Identity struct{ Name, Email string }
+
+// Config is what a Cache needs.
+type Config struct {
+	Dir      string // of this node alone; any number of its processes may share it
+	Objects  Objects
+	Identity Identity         // empty: Signalbox <signalbox@localhost>
+	Now      func() time.Time // dates commits; nil: time.Now
+}
+
+// Cache holds the repositories and work trees of one node.
+type Cache struct {
+	cfg Config
+}
+
+// New makes the directories of a cache.
+func New(cfg Config) (*Cache, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Identity == (Identity{}) {
+		cfg.Identity = Identity{"Signalbox", "signalbox@localhost"}
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	// Resolved, because git reports and compares real paths.
+	if err = os.MkdirAll(dir, 0o755); err == nil {
+		cfg.Dir, err = filepath.EvalSymlinks(dir)
+	}
+	for _, sub := range []string{"repos", "trees"} {
+		if err == nil {
+			err = os.MkdirAll(filepath.Join(cfg.Dir, sub), 0o755)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	return &Cache{cfg}, nil
+}
+
+// Sweep removes the trees that processes left behind when they were killed,
+// and says how many. Trees in use, by whatever process, stay.
+func (c *Cache) Sweep(ctx context.Context) (int, error) {
+	making, err := lock(ctx, c.treesLock())
+	if err != nil {
+		return 0, err
+	}
+	defer making.Close()
+	dirs, err := os.ReadDir(filepath.Join(c.cfg.Dir, "trees"))
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	var errs error
+	for _, d := range dirs {
+		dir := filepath.Join(c.cfg.Dir, "trees", d.Name())
+		held, err := tryLock(filepath.Join(dir, "lock"))
+		if errors.Is(err, errLocked) {
+			continue
+		}
+		if err == nil {
+			held.Close()
+		}
+		if err := removeAll(dir); err != nil {
+			errs = errors.Join(errs, err)
+			continue
+		}
+		n++
+	}
+	return n, errs
+}
+
+func (c *Cache) treesLock() string { return filepath.Join(c.cfg.Dir, "trees.lock") }
+
+// repository is the cached bare repository of one code repository.
+type repository struct {
+	name string
+	dir  string
+	git  git.Runner // in the bare repository
+}
+
+func (c *Cache) repository(name string) (repository, error) {
+	if name == "" {
+		return repository{}, errors.New("no repository named")
+	}
+	dir := filepath.Join(c.cfg.Dir, "repos", url.PathEscape(name)+".git")
+	return repository{name, dir, runner(dir).WithEnv("GIT_DIR=" + dir)}, nil
+}
+
+func runner(dir string) git.Runner {
+	return git.New(dir).
+		WithEnv("GIT_NO_LAZY_FETCH=1").
+		WithConfig("gc.auto", "0"). // trees borrow objects no reference here holds
+		WithConfig("maintenance.auto", "false").
+		WithConfig("core.quotePath", "false").
+		WithConfig("core.bigFileThreshold", "16m").
+		WithConfig("diff.ignoreSubmodules", "dirty") // looking into one would run git with its configuration
+}
+
+// keep is the reference that holds a commit all of whose history is here.
+func keep(commit string) string { return "refs/signalbox/keep/" + commit }
+
+// bare is the whole configuration of a cached repository.
+const bare = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+
+// open makes the repository if there is none, sees to it that its
+// configuration is ours, and holds its lock until the file is closed.
+func (r repository) open(ctx context.Context) (*os.File, error) {
+	held, err := lock(ctx, strings.TrimSuffix(r.dir, ".git")+".lock")
+	if err != nil {
+		return nil, err
+	}
+	if _, err = os.Stat(filepath.Join(r.dir, "HEAD")); errors.Is(err, os.ErrNotExist) {
+		_, err = runner("").Run(ctx, "init", "--quiet", "--bare", "--template=", r.dir)
+	}
+	if err == nil {
+		err = seal(filepath.Join(r.dir, "config"), bare)
+	}
+	if err != nil {
+		held.Close()
+		return nil, err
+	}
+	return held, nil
+}
+
+// seal makes a plain file with the text of whatever is there.
+func seal(path, text string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().IsRegular() {
+		if was, err := os.ReadFile(path); err == nil && string(was) == text {
+			return nil
+		}
+	}
+	// Written through, a link would lead out.
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}

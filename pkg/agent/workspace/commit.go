@@ -1,0 +1,127 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Commit commits everything in the tree that is not ignored, on top of the
+// commits that the program made itself, and returns the new head; moved is
+// false when there was nothing to commit. Trailers are lines such as
+// "Signalbox-State: implementing".
+func (t *Tree) Commit(ctx context.Context, message string, trailers ...string) (head string, moved bool, err error) {
+	message = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(message, "\x00", ""), "\uFFFD"))
+	if message == "" {
+		return "", false, errors.New("commit: no message")
+	}
+	message += "\n"
+	for i, line := range trailers {
+		if i == 0 {
+			message += "\n"
+		}
+		if key, _, ok := strings.Cut(line, ": "); !ok || strings.ContainsAny(key, " \n") || strings.Contains(line, "\n") {
+			return "", false, fmt.Errorf("commit: trailer %q: want one line, Key: value", line)
+		}
+		message += line + "\n"
+	}
+	head, err = t.state(ctx, message)
+	if err != nil || head == t.Head {
+		return head, false, err
+	}
+	if _, err := t.repo.git.Run(ctx, "update-ref", keep(head), head); err != nil {
+		return "", false, infra(err, "commit")
+	}
+	t.Head = head
+	if err := t.equip(ctx); err != nil {
+		return "", false, infra(err, "commit")
+	}
+	return head, true, nil
+}
+
+// Bundle puts everything between Base and Head into the object store and
+// returns the object's name; it is empty when there is nothing between them.
+// The name tells the content: bundling again is harmless.
+func (t *Tree) Bundle(ctx context.Context) (string, error) {
+	if t.Head == t.Base {
+		return "", nil
+	}
+	name, err := t.cache.put(ctx, t.repo, t.Base, t.Head)
+	if err != nil {
+		return "", infra(err, "bundle %s", t.Head)
+	}
+	return name, nil
+}
+
+// state is the commit that holds the tree as it is now: Head, the program's
+// own last commit, or one made on top of it with the message. Nothing refers
+// to it yet.
+func (t *Tree) state(ctx context.Context, message string) (string, error) {
+	if info, err := os.Lstat(t.Dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%w: %s is not there any more", ErrGone, t.Dir)
+	}
+	if err := seal(filepath.Join(t.repo.dir, "config"), bare); err != nil {
+		return "", infra(err, "seal the cache of %s", t.repo.name)
+	}
+	tip, err := t.intake(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, err := t.git.Run(ctx, "add", "--all"); err != nil {
+		return "", unreadable(err)
+	}
+	tree, err := t.git.Run(ctx, "write-tree")
+	if err != nil {
+		return "", unreadable(err)
+	}
+	was, err := t.git.Run(ctx, "rev-parse", tip+"^{tree}")
+	if err != nil || was == tree {
+		return tip, err
+	}
+	who, date := t.cache.cfg.Identity, t.cache.cfg.Now().Format(time.RFC3339)
+	var out bytes.Buffer
+	err = t.git.WithIdentity(who.Name, who.Email).
+		WithEnv("GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date).
+		Stream(ctx, strings.NewReader(message), &out, "commit-tree", "-p", tip, tree)
+	if err != nil {
+		return "", infra(err, "commit")
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// program is where the program's own commits are fetched to.
+func (t *Tree) program() string { return "refs/signalbox/tree/" + t.id }
+
+// intake takes in the commits that the program made and returns the last of
+// them, or Head.
+func (t *Tree) intake(ctx context.Context) (string, error) {
+	dot := filepath.Join(t.Dir, ".git")
+	info, err := os.Lstat(dot)
+	if errors.Is(err, os.ErrNotExist) {
+		return t.Head, nil // then only the files count
+	}
+	if err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%w: the program replaced %s", ErrUnreadable, dot)
+	}
+	// commondir would have the configuration read from somewhere else.
+	err = errors.Join(seal(filepath.Join(dot, "config"), t.plain()), os.RemoveAll(filepath.Join(dot, "commondir")))
+	if err != nil {
+		return "", unreadable(err)
+	}
+	tip, err := t.repo.fetch(ctx, t.repo.git.WithConfig("fetch.fsckObjects", "true"), dot, "HEAD", t.program())
+	if err != nil && strings.Contains(err.Error(), "couldn't find remote ref HEAD") {
+		return t.Head, nil // a new repository without a commit
+	}
+	if err != nil {
+		return "", unreadable(err)
+	}
+	if _, err := t.repo.git.Run(ctx, "merge-base", "--is-ancestor", t.Head, tip); err != nil {
+		return "", fmt.Errorf("%w: the program's HEAD %s does not descend from %s, where it started", ErrHistory, tip, t.Head)
+	}
+	return tip, nil
+}

@@ -1,0 +1,118 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// Remote is a repository on a forge, or a directory. Only forge-side services
+// have a token to put here.
+type Remote struct {
+	URL   string
+	Token string // empty: none is sent
+}
+
+func (m Remote) authorize(r git.Runner) git.Runner {
+	if m.Token == "" {
+		return r
+	}
+	return r.WithToken(m.URL, m.Token)
+}
+
+// resolved makes a directory's path absolute: git runs elsewhere.
+func (m Remote) resolved() (Remote, error) {
+	if m.URL == "" {
+		return m, fmt.Errorf("%w: no URL or directory given", ErrSource)
+	}
+	if _, err := os.Stat(m.URL); err != nil {
+		return m, nil
+	}
+	dir, err := filepath.Abs(m.URL)
+	m.URL = dir
+	return m, err
+}
+
+// Snapshot fetches a branch, an empty one being the remote's HEAD, and puts
+// its whole history into the object store. It returns the commit and the
+// object's name. The remote is only read. ErrSource says that there is nothing
+// to work on; any other fault is brain.ErrInfrastructure.
+func (c *Cache) Snapshot(ctx context.Context, repo string, from Remote, branch string) (base, object string, err error) {
+	r, err := c.repository(repo)
+	if err != nil {
+		return "", "", infra(err, "snapshot")
+	}
+	if from, err = from.resolved(); err != nil {
+		return "", "", err
+	}
+	held, err := r.open(ctx)
+	if err != nil {
+		return "", "", infra(err, "open the cache of %s", repo)
+	}
+	defer held.Close()
+	ref := "HEAD"
+	if branch != "" {
+		ref = "refs/heads/" + branch
+	}
+	if base, err = r.fetch(ctx, from.authorize(r.git), from.URL, ref, "refs/signalbox/fetched"); err != nil {
+		return "", "", sourceError(err, from.URL, branch)
+	}
+	if _, err = r.git.Run(ctx, "update-ref", keep(base), base); err != nil {
+		return "", "", infra(err, "snapshot of %s", repo)
+	}
+	if there, err := c.cfg.Objects.Get(ctx, objectName(repo, "", base)); err == nil {
+		return base, objectName(repo, "", base), there.Close()
+	}
+	if object, err = c.put(ctx, r, "", base); err != nil {
+		return "", "", infra(err, "snapshot of %s", repo)
+	}
+	return base, object, nil
+}
+
+// errShallow is what git keeps to itself: it leaves out a reference whose
+// history is cut off, and calls the fetch a success.
+var errShallow = errors.New("the history is incomplete: a shallow clone")
+
+// fetch brings one reference here and returns its commit.
+func (r repository) fetch(ctx context.Context, g git.Runner, url, ref, into string) (string, error) {
+	// What an earlier fetch left must not pass for this one's.
+	if _, err := r.git.Run(ctx, "update-ref", "-d", into); err != nil {
+		return "", err
+	}
+	_, err := g.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--", url, "+"+ref+":"+into)
+	if err != nil {
+		return "", err
+	}
+	commit, err := r.git.Run(ctx, "rev-parse", "--verify", "--quiet", into+"^{commit}")
+	if git.ExitCode(err) == 1 {
+		return "", errShallow
+	}
+	return commit, err
+}
+
+// sourceError tells a source that will not do from a network that fails.
+func sourceError(err error, url, branch string) error {
+	if errors.Is(err, errShallow) {
+		return fmt.Errorf("%w: %s is a shallow clone: run git fetch --unshallow in it", ErrSource, url)
+	}
+	var failed *git.Error
+	if !errors.As(err, &failed) {
+		return infra(err, "fetch %s", url)
+	}
+	switch says := failed.Stderr; {
+	case strings.Contains(says, "does not appear to be a git repository"),
+		strings.Contains(says, "not a git repository"),
+		strings.Contains(says, "strange pathname"):
+		return fmt.Errorf("%w: %s is not a git repository", ErrSource, url)
+	case strings.Contains(says, "couldn't find remote ref HEAD"):
+		return fmt.Errorf("%w: %s has no commit yet", ErrSource, url)
+	case strings.Contains(says, "couldn't find remote ref"):
+		return fmt.Errorf("%w: %s has no branch %s", ErrSource, url, branch)
+	}
+	return infra(err, "fetch %s", url)
+}

@@ -1,0 +1,170 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// Spec says what to check out.
+type Spec struct {
+	Repo    string   // names the code repository, such as acme/widgets
+	Bundles []string // object names, the base's first
+	Base    string   // commit the work started from
+	Head    string   // commit the work is at; empty: Base
+	Branch  string   // checked out in the tree; empty: detached
+}
+
+// Tree is a work tree for one assignment. One goroutine uses it at a time.
+type Tree struct {
+	Dir    string // what the program works in
+	Shared string // objects the tree borrows: a sandbox must let the program read it
+	Base   string
+	Head   string // moves with Commit
+
+	id     string
+	branch string
+	cache  *Cache
+	repo   repository
+	git    git.Runner // on the files in Dir, with our configuration and our index
+	held   *os.File
+}
+
+// Checkout makes a work tree at the spec's head, fetching what is not cached.
+// Every fault is brain.ErrInfrastructure.
+func (c *Cache) Checkout(ctx context.Context, s Spec) (*Tree, error) {
+	if s.Head == "" {
+		s.Head = s.Base
+	}
+	repo, err := c.repository(s.Repo)
+	if err == nil && s.Branch != "" {
+		_, err = runner("").Run(ctx, "check-ref-format", "--branch", s.Branch)
+	}
+	if err != nil {
+		return nil, infra(err, "check out")
+	}
+	if err := c.obtain(ctx, repo, s.Bundles, s.Base, s.Head); err != nil {
+		return nil, err
+	}
+	t, err := c.tree(ctx, repo, s)
+	if err != nil {
+		return nil, infra(err, "check out %s of %s", s.Head, s.Repo)
+	}
+	return t, nil
+}
+
+func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (t *Tree, err error) {
+	dir, held, err := c.newTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t = &Tree{
+		Dir: filepath.Join(dir, "work"), Shared: filepath.Join(repo.dir, "objects"), Base: s.Base, Head: s.Head,
+		id: filepath.Base(dir), branch: s.Branch, cache: c, repo: repo, held: held,
+	}
+	t.git = repo.git.In(t.Dir).WithEnv("GIT_WORK_TREE="+t.Dir, "GIT_INDEX_FILE="+t.index())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.Close())
+		}
+	}()
+	if err := os.Mkdir(t.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	if _, err := t.git.Run(ctx, "read-tree", "--reset", "-u", t.Head); err != nil {
+		return nil, err
+	}
+	return t, t.equip(ctx)
+}
+
+// newTree makes and locks a directory for a tree.
+func (c *Cache) newTree(ctx context.Context) (string, *os.File, error) {
+	making, err := lock(ctx, c.treesLock())
+	if err != nil {
+		return "", nil, err
+	}
+	defer making.Close()
+	dir, err := os.MkdirTemp(filepath.Join(c.cfg.Dir, "trees"), "*")
+	if err != nil {
+		return "", nil, err
+	}
+	held, err := tryLock(filepath.Join(dir, "lock"))
+	return dir, held, err
+}
+
+func (t *Tree) index() string { return filepath.Join(filepath.Dir(t.Dir), "index") }
+
+// plain is the whole configuration of the program's repository.
+func (t *Tree) plain() string {
+	who := t.cache.cfg.Identity
+	return fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tbare = false\n[user]\n\tname = %q\n\temail = %q\n", who.Name, who.Email)
+}
+
+// equip gives the program a new repository at Head.
+func (t *Tree) equip(ctx context.Context) error {
+	dot := filepath.Join(t.Dir, ".git")
+	if err := removeAll(dot); err != nil {
+		return err
+	}
+	r := runner(t.Dir)
+	if _, err := r.Run(ctx, "init", "--quiet", "--template=", "--initial-branch="+orMain(t.branch), t.Dir); err != nil {
+		return err
+	}
+	if err := seal(filepath.Join(dot, "config"), t.plain()); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dot, "objects", "info"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dot, "objects", "info", "alternates"), []byte(t.Shared+"\n"), 0o644); err != nil {
+		return err
+	}
+	args := []string{"update-ref", "HEAD", t.Head}
+	if t.branch == "" {
+		args = []string{"update-ref", "--no-deref", "HEAD", t.Head}
+	}
+	if _, err := r.Run(ctx, args...); err != nil {
+		return err
+	}
+	index, err := os.ReadFile(t.index())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dot, "index"), index, 0o644)
+}
+
+func orMain(branch string) string {
+	if branch == "" {
+		return "main"
+	}
+	return branch
+}
+
+// Close removes the tree.
+func (t *Tree) Close() error {
+	defer t.held.Close()
+	// Not under the caller's context: a tree is removed after work that was ended.
+	_, err := t.repo.git.Run(context.Background(), "update-ref", "-d", t.program())
+	return errors.Join(err, removeAll(filepath.Dir(t.Dir)))
+}
+
+// removeAll removes also what lies in directories that are not writable, such
+// as Go's module cache.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
