@@ -1,0 +1,137 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"strings"
+)
+
+// globals: a package-level variable is an error to compare with, a compiled
+// regular expression, embedded files, or an unexported table that nothing
+// writes to. State belongs to a value that somebody made. Tests may.
+func globals(t *tree) []Violation {
+	var all []Violation
+	for _, dir := range t.dirs() {
+		info := t.resolve(dir)
+		changes := map[types.Object]bool{}
+		for _, f := range t.in(dir) {
+			maps.Copy(changes, written(f.ast, info))
+		}
+		for _, f := range t.in(dir) {
+			for _, v := range variables(f.ast) {
+				for i, name := range v.Names {
+					if !constant(v, i) || changes[info.Defs[name]] {
+						all = append(all, t.at(f, name, "globals", "package variable "+name.Name+
+							" can change: keep it in a value that is passed, or make it a constant, a function or an unexported table"))
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// variables returns the package-level variables of f, as they are declared.
+func variables(f *ast.File) []*ast.ValueSpec {
+	var all []*ast.ValueSpec
+	for _, decl := range f.Decls {
+		if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			for _, spec := range d.Specs {
+				all = append(all, spec.(*ast.ValueSpec))
+			}
+		}
+	}
+	return all
+}
+
+// constant reports whether the i-th variable of v looks like one that nobody
+// changes.
+func constant(v *ast.ValueSpec, i int) bool {
+	name := v.Names[i].Name
+	if name == "_" {
+		return true // a check by the compiler
+	}
+	if s, ok := v.Type.(*ast.SelectorExpr); ok && isPackage(s.X, "embed") {
+		return true
+	}
+	if len(v.Values) != len(v.Names) {
+		return false
+	}
+	switch value := v.Values[i].(type) {
+	case *ast.CallExpr:
+		s, ok := value.Fun.(*ast.SelectorExpr)
+		return ok && (isPackage(s.X, "errors") && s.Sel.Name == "New" ||
+			isPackage(s.X, "fmt") && s.Sel.Name == "Errorf" ||
+			isPackage(s.X, "regexp") && strings.HasPrefix(s.Sel.Name, "MustCompile") ||
+			isPackage(s.X, "strings") && s.Sel.Name == "NewReplacer")
+	case *ast.CompositeLit:
+		return !ast.IsExported(name)
+	}
+	return false
+}
+
+// resolve finds what each name of the package in dir stands for. Imports are
+// not followed, so whatever comes from them stays unknown.
+func (t *tree) resolve(dir string) *types.Info {
+	var files []*ast.File
+	for _, f := range t.in(dir) {
+		files = append(files, f.ast)
+	}
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Error: func(error) {}}
+	_, _ = config.Check(dir, t.fset, files, info)
+	return info
+}
+
+// written returns what something assigns to, counts up, deletes from or takes
+// the address of.
+func written(f *ast.File, info *types.Info) map[types.Object]bool {
+	found := map[types.Object]bool{}
+	write := func(e ast.Expr) {
+		if id := root(e); id != nil {
+			found[info.Uses[id]] = true
+		}
+	}
+	ast.Inspect(f, func(node ast.Node) bool {
+		switch n := node.(type) {
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				write(left)
+			}
+		case *ast.IncDecStmt:
+			write(n.X)
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				write(n.X)
+			}
+		case *ast.CallExpr:
+			if fun, ok := n.Fun.(*ast.Ident); ok && (fun.Name == "delete" || fun.Name == "clear") && len(n.Args) > 0 {
+				write(n.Args[0])
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// root returns the variable at the left of x[i].f, nil if there is none.
+func root(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
