@@ -29,7 +29,7 @@ func Builtin(name string) (*Definition, error) {
 	file := "builtin/" + name + ".yaml"
 	src, err := builtin.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("%w %q, want one of %s", ErrUnknown, name, strings.Join(BuiltinNames(), ", "))
+		return nil, unknown(name, BuiltinNames())
 	}
 	return Load(file, src)
 }
@@ -45,4 +45,11 @@ func Builtins() ([]*Definition, error) {
 		defs = append(defs, d)
 	}
 	return defs, nil
+}
+
+func unknown(name string, known []string) error {
+	if meant := nearest(name, known); meant != "" {
+		return fmt.Errorf("%w %q; did you mean %q?", ErrUnknown, name, meant)
+	}
+	return fmt.Errorf("%w %q, want one of %s", ErrUnknown, name, strings.Join(known, ", "))
 }

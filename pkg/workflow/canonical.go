@@ -74,13 +74,13 @@ func (w *writer) item(depth int, pairs ...pair) {
 func (w *writer) rules(depth int, rules []Rule) {
 	for _, r := range rules {
 		w.item(depth, pair{"name", optional(r.Name)}, pair{"when", optional(r.When.Source)}, pair{"to", names(r.To)},
-			pair{"reason", optional(r.Reason)}, pair{"failure", flag(r.Failure)})
+			pair{"reason", optional(r.Reason)}, pair{"failure", marked(r.Failure)})
 	}
 }
 
 func (w *writer) state(s State) {
 	w.line(1, "%s:", scalar(s.Name))
-	pairs := []pair{{"about", optional(s.About)}, {"owner", optional(s.Owner)}, {"final", flag(s.Kind == Final)}}
+	pairs := []pair{{"about", optional(s.About)}, {"owner", optional(s.Owner)}, {"final", marked(s.Kind == Final)}}
 	if s.Timeout > 0 {
 		pairs = append(pairs, pair{"timeout", s.Timeout.String()})
 	}
@@ -137,7 +137,7 @@ func optional(s string) string {
 	return scalar(s)
 }
 
-func flag(b bool) string {
+func marked(b bool) string {
 	if b {
 		return "true"
 	}

@@ -11,30 +11,46 @@ import (
 // The error, if any, joins a Problem for everything that is wrong. Load proves
 // that names, types and guards are sound; whether a run can end is Verify's.
 func Load(file string, src []byte, bases ...*Definition) (*Definition, error) {
-	r := &reader{file: file}
-	body := r.parse(src)
-	if body == nil {
-		return nil, r.err()
-	}
-	d := r.definition(body)
-	if d.Extends != "" && len(r.problems) == 0 {
-		base, err := find(d.Extends, bases)
-		if err != nil {
-			r.problems = append(r.problems, Problem{d.places["extends"], err.Error(), nearest(d.Extends, BuiltinNames())})
-			return nil, r.err()
+	return read(file, src).finish(func(name string) (*Definition, error) {
+		for _, b := range bases {
+			if b.Name == name {
+				return b, nil
+			}
 		}
-		d = overlay(base, d)
-	}
-	return finish(d, r.problems)
+		return Builtin(name)
+	})
 }
 
-func find(name string, bases []*Definition) (*Definition, error) {
-	for _, b := range bases {
-		if b.Name == name {
-			return b, nil
-		}
+// draft is a definition as its file has it: not laid over another, not checked.
+type draft struct {
+	*Definition
+	problems
+}
+
+func read(file string, src []byte) draft {
+	r := &reader{file: file}
+	d := &Definition{at: Position{File: file}}
+	if body := r.parse(src); body != nil {
+		d = r.definition(body)
 	}
-	return Builtin(name)
+	return draft{d, r.problems}
+}
+
+// finish lays the draft over what it extends and checks the whole.
+func (f draft) finish(base func(name string) (*Definition, error)) (*Definition, error) {
+	d, ps := f.Definition, f.problems
+	if d.States == nil && len(ps) > 0 {
+		return nil, ps.err()
+	}
+	if d.Extends != "" {
+		under, err := base(d.Extends)
+		if err != nil {
+			ps.add(d.places["extends"], "extends %q: %v", d.Extends, err)
+			return nil, ps.err()
+		}
+		d = overlay(under, d)
+	}
+	return finish(d, ps)
 }
 
 // finish derives what the text leaves implicit, compiles the guards, checks and
