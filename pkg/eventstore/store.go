@@ -17,6 +17,8 @@ type Store interface {
 	// never be stored. After any other error, ctx's included, c may or may not
 	// be stored: append the very same commit again to find out.
 	Append(ctx context.Context, c Commit) (uint64, error)
+	// Head returns the sequence of the log's newest commit; 0 when it is empty.
+	Head(ctx context.Context) (uint64, error)
 	// Last returns the instance's newest commit, or ErrUnknown.
 	Last(ctx context.Context, instance string) (Commit, error)
 	// Load returns all commits of the instance, oldest first, or ErrUnknown.
@@ -24,8 +26,8 @@ type Store interface {
 	Load(ctx context.Context, instance string) ([]Commit, error)
 	// Read calls f for each commit from sequence from on, in order, and goes on
 	// with those that come; caught is called once, when the commits that were
-	// there at the start have been read. It ends with ctx, or with f's error.
-	// A gap in the sequences, or a log that ends before from-1, is ErrCorrupt.
+	// there at the start have been read; it may be nil. Read ends with ctx, or
+	// with f's error. A gap in the sequences, or a log that ends before from-1, is ErrCorrupt.
 	Read(ctx context.Context, from uint64, f func(Commit) error, caught func()) error
 }
 

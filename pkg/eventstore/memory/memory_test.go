@@ -1,0 +1,15 @@
+package memory_test
+
+import (
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/eventstoretest"
+	"github.com/signalbox/signalbox/pkg/eventstore/memory"
+)
+
+func TestStore(t *testing.T) {
+	eventstoretest.Run(t, func(*testing.T) eventstore.Store { return memory.New() })
+}
+
+func BenchmarkAppend(b *testing.B) { eventstoretest.BenchmarkAppend(b, memory.New()) }
