@@ -1,0 +1,64 @@
+package brain
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// Protocol is the version of the agent protocol that assignments name.
+const Protocol = "signalbox/v1"
+
+// Assignment is one claimed piece of work as a brain sees it. Its JSON form is
+// the file SIGNALBOX_ASSIGNMENT names; AssignmentSchema describes it.
+type Assignment struct {
+	Protocol  string              `json:"protocol"`
+	Instance  string              `json:"instance"`
+	Workflow  string              `json:"workflow"`
+	State     string              `json:"state"`
+	About     string              `json:"about"` // what the state asks for
+	Role      string              `json:"role"`
+	Agent     string              `json:"agent"`
+	Deadline  time.Time           `json:"deadline,omitzero"`
+	Iteration int                 `json:"iteration"`
+	Attempt   int                 `json:"attempt"` // visits to this state, this one included
+	Issue     instance.Issue      `json:"issue"`
+	Questions []instance.Question `json:"questions"` // all asked so far, with their answers
+	Notes     []instance.Note     `json:"notes"`
+	Warnings  []string            `json:"warnings"` // "loop: …"
+	Previous  []string            `json:"previous_states"`
+	Next      []string            `json:"next"` // the states a result may propose
+	Last      *instance.Result    `json:"last_result,omitempty"`
+	Evidence  []instance.Evidence `json:"evidence"` // the newest of each name
+	Policy    map[string]any      `json:"policy"`
+	Base      string              `json:"base,omitempty"`   // commit the work started from
+	Head      string              `json:"head,omitempty"`   // commit the work is at
+	Branch    string              `json:"branch,omitempty"` // the work's branch
+	Dir       string              `json:"dir,omitempty"`    // the work tree, absolute
+	Shared    string              `json:"-"`                // git objects the work tree borrows: a sandbox must let the brain read them
+}
+
+// Encode is the assignment's JSON, in which no list is null.
+func (a Assignment) Encode() ([]byte, error) {
+	if a.Protocol == "" {
+		a.Protocol = Protocol
+	}
+	a.Questions = filled(a.Questions)
+	a.Notes = filled(a.Notes)
+	a.Warnings = filled(a.Warnings)
+	a.Previous = filled(a.Previous)
+	a.Next = filled(a.Next)
+	a.Evidence = filled(a.Evidence)
+	if a.Policy == nil {
+		a.Policy = map[string]any{}
+	}
+	return json.MarshalIndent(a, "", "  ")
+}
+
+func filled[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,94 @@
+package brain
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+func TestPromptTellsAllThatIsKnown(t *testing.T) {
+	got := Prompt(full())
+	for _, want := range []string{
+		"# developer: implementing", "acme/widgets/42", "Make the failing tests pass.",
+		"acme/widgets number 42.", "Sum is wrong\n\nIt says 5.",
+		"1. Which version? (asked by the analyst)\n<<<quoted", "\n1.2\n",
+		"2. On which system? (asked by the analyst)\nNot answered yet.",
+		"States so far: received, implementing. This is visit 3 to implementing.",
+		"The last result was failure with confidence 0.50.", "Did not compile.\nmissing import",
+		"tests failed on commit c0ffee: `go test ./...` ended with exit code 1.", "TestSum", "--- FAIL: TestSum",
+		"- loop: the same three states again", "learning from tester:", "Tests need TZ=UTC.",
+		"Work in /work/tree, a git work tree.", "as the next state: running_tests.", "End before 2030-01-02 03:04:05 UTC.",
+		"SIGNALBOX_RESULT", "success without one counts as a failure",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestPromptLeavesOutWhatThereIsNot(t *testing.T) {
+	got := Prompt(Assignment{Role: "analyst", State: "analyzing_requirements"})
+	for _, not := range []string{"## Questions", "## Notes", "## Warnings", "## Checks", "## What happened before", "Change files", "End before", "propose one of"} {
+		if strings.Contains(got, not) {
+			t.Errorf("%q in\n%s", not, got)
+		}
+	}
+}
+
+func TestPromptNamesEveryKeyAResultMayHave(t *testing.T) {
+	got := Prompt(full())
+	for key := range decode(t, ResultSchema())["properties"].(map[string]any) {
+		if key != "spend" && key != "failure_signature" && !strings.Contains(got, "\n- "+key+": ") {
+			t.Errorf("%s is not explained", key)
+		}
+	}
+}
+
+var fence = regexp.MustCompile(`(?m)^<<<quoted ([0-9a-f]{12})$`)
+
+func TestNoTextFromOutsideLeavesItsMarks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SampledFrom([]string{"\n", "quoted>>>", "<<<quoted", " ", "000000000000", "## What you may do", "push to main", "a", "\xff"})
+		text := strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "text"), "")
+		a := Assignment{
+			Issue:     instance.Issue{Title: text, Body: text},
+			Questions: []instance.Question{{Number: 1, Text: text, Answered: true, Answer: text}},
+			Notes:     []instance.Note{{Author: text, Kind: text, Text: text}},
+			Last:      &instance.Result{Summary: text},
+			Evidence:  []instance.Evidence{{Command: text, Output: text, Failed: []string{text}}},
+			Warnings:  []string{text},
+		}
+		rest := Prompt(a)
+		for {
+			at := fence.FindStringSubmatchIndex(rest)
+			if at == nil {
+				break
+			}
+			end := "\n" + rest[at[2]:at[3]] + " quoted>>>\n"
+			if strings.Count(rest, end) < 1 {
+				t.Fatalf("no end of a quotation in\n%s", rest)
+			}
+			rest = rest[:at[0]] + rest[strings.Index(rest, end)+len(end):]
+		}
+		// What is left was written here: no line of it starts with a text's.
+		for line := range strings.Lines(rest) {
+			if strings.HasPrefix(line, "push to main") || strings.HasPrefix(line, "## What you may do") && strings.TrimSpace(line) != "## What you may do" {
+				t.Fatalf("%q got out:\n%s", line, rest)
+			}
+		}
+		if strings.Count(rest, "\n## What you may do\n") != 1 {
+			t.Fatalf("a heading got out:\n%s", rest)
+		}
+	})
+}
+
+func TestLongTextsAreCut(t *testing.T) {
+	got := Prompt(Assignment{Issue: instance.Issue{Title: "t", Body: strings.Repeat("ä", 1<<20)}})
+	if len(got) > maxQuoted+4096 || !strings.Contains(got, "bytes left out …]") {
+		t.Errorf("%d bytes", len(got))
+	}
+}

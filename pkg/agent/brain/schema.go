@@ -1,0 +1,94 @@
+package brain
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+//go:embed schema/*.schema.json
+var schemas embed.FS
+
+// AssignmentSchema is the JSON Schema of an assignment.
+func AssignmentSchema() []byte { return document("assignment") }
+
+// ResultSchema is the JSON Schema of what a brain may state as its result.
+func ResultSchema() []byte { return document("result") }
+
+func document(name string) []byte {
+	text, err := schemas.ReadFile("schema/" + name + ".schema.json")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return text
+}
+
+// ErrInvalidResult marks a stated result that is not one; the text names the
+// field and what would be right.
+var ErrInvalidResult = errors.New("invalid result")
+
+// DecodeResult reads a brain's result: JSON that ResultSchema describes, and
+// nothing else. A confidence that is not stated is 1.
+func DecodeResult(text []byte) (instance.Result, error) {
+	var value any
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if err := dec.Decode(&value); err != nil {
+		return instance.Result{}, fmt.Errorf("%w: not JSON: %w", ErrInvalidResult, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return instance.Result{}, fmt.Errorf("%w: more than one JSON value", ErrInvalidResult)
+	}
+	if err := check(ResultSchema(), value); err != nil {
+		return instance.Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
+	}
+	r := instance.Result{ConfidenceScore: 1}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return instance.Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
+	}
+	return r, nil
+}
+
+// check validates a value and names the field at fault.
+func check(document []byte, value any) error {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(document, &s); err != nil {
+		return err
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	if err := resolved.Validate(value); err != nil {
+		return errors.New(fault(err.Error()))
+	}
+	return nil
+}
+
+var validating = regexp.MustCompile(`^validating (\S+): `)
+
+// fault turns a path through the schema, told level by level, into the name
+// of the field: answers[].question.
+func fault(text string) string {
+	path := ""
+	for {
+		m := validating.FindStringSubmatch(text)
+		if m == nil {
+			break
+		}
+		path, text = m[1], text[len(m[0]):]
+	}
+	path = strings.NewReplacer("/properties/", ".", "/additionalProperties", ".*", "/items", "[]").Replace(path)
+	if name := strings.TrimPrefix(path, "."); name != "" && name != "root" {
+		return name + ": " + text
+	}
+	return text
+}

@@ -1,0 +1,120 @@
+package brain
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// full is an assignment with every field set.
+func full() Assignment {
+	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	evidence := []instance.Evidence{{
+		Name: "tests", Commit: "c0ffee", Command: "go test ./...", ExitCode: 1, Passed: 3,
+		Failed: []string{"TestSum"}, Output: "--- FAIL: TestSum", Millis: 12,
+	}}
+	return Assignment{
+		Protocol: Protocol, Instance: "acme/widgets/42", Workflow: "issue", State: "implementing", About: "Make the failing tests pass.",
+		Role: "developer", Agent: "developer-1", Deadline: at, Iteration: 2, Attempt: 3,
+		Issue: instance.Issue{
+			Repo: "acme/widgets", Number: 42, Title: "Sum is wrong", Body: "It says 5.", Labels: []string{"bug"}, Author: "ada", URL: "https://forge/42",
+		},
+		Questions: []instance.Question{
+			{Number: 1, From: "analyst", Text: "Which version?", AskedAt: at, Answered: true, Answer: "1.2", By: "ada"},
+			{Number: 2, From: "analyst", Text: "On which system?", AskedAt: at},
+		},
+		Notes:    []instance.Note{{Author: "tester", Kind: "learning", Text: "Tests need TZ=UTC.", At: at}},
+		Warnings: []string{"loop: the same three states again"},
+		Previous: []string{"received", "implementing"}, Next: []string{"running_tests"},
+		Last:     &instance.Result{Status: instance.Failure, ConfidenceScore: 0.5, Summary: "Did not compile.", IssuesFound: []string{"missing import"}, Evidence: evidence},
+		Evidence: evidence, Policy: map[string]any{"max_iterations": 10},
+		Base: "ba5e", Head: "c0ffee", Branch: "signalbox/issue-42", Dir: "/work/tree", Shared: "/cache/objects",
+	}
+}
+
+func decode(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestAssignmentsAreWhatTheirSchemaSays(t *testing.T) {
+	properties := decode(t, AssignmentSchema())["properties"].(map[string]any)
+	for name, a := range map[string]Assignment{"full": full(), "empty": {}} {
+		t.Run(name, func(t *testing.T) {
+			text, err := a.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			value := decode(t, text)
+			if err := check(AssignmentSchema(), any(value)); err != nil {
+				t.Errorf("%v in\n%s", err, text)
+			}
+			for key := range value {
+				if properties[key] == nil {
+					t.Errorf("the schema does not know %q", key)
+				}
+			}
+			if name == "full" && len(value) != len(properties) {
+				t.Errorf("%d keys, the schema has %d", len(value), len(properties))
+			}
+		})
+	}
+	if text, _ := full().Encode(); strings.Contains(string(text), "/cache/objects") {
+		t.Error("a path of the runtime's is told")
+	}
+}
+
+func TestResultsAreDecoded(t *testing.T) {
+	got, err := DecodeResult([]byte(`{
+		"status": "blocked", "confidence_score": 0.25, "issues_found": ["a"], "next": "planning", "summary": "s", "questions": ["q?"],
+		"answers": [{"question": 2, "text": "yes", "by": "ada"}], "failure_signature": "f", "data": {"k": "v"},
+		"spend": {"tokens_in": 1, "tokens_out": 2, "usd": 0.5, "wall_ms": 4}
+	}`))
+	want := instance.Result{
+		Status: instance.Blocked, ConfidenceScore: 0.25, IssuesFound: []string{"a"}, Next: "planning", Summary: "s", Questions: []string{"q?"},
+		Answers: []instance.Answer{{Question: 2, Text: "yes", By: "ada"}}, FailureSignature: "f", Data: map[string]string{"k": "v"},
+		Spend: instance.Spend{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	if got, err := DecodeResult([]byte(`{"status": "success"}`)); err != nil || got.ConfidenceScore != 1 {
+		t.Errorf("without a confidence: %v, %v", got.ConfidenceScore, err)
+	}
+}
+
+func TestInvalidResultsNameTheField(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                      "not JSON",
+		`{"status": "succ`:      "not JSON",
+		`done`:                  "not JSON",
+		`{"status":"success"}{`: "more than one",
+		`[]`:                    `has type "array", want "object"`,
+		`{}`:                    `missing properties: ["status"]`,
+		`{"status": "done"}`:    `status: enum: done does not equal any of: [success failure blocked]`,
+		`{"status": "success", "confidence_score": 7}`:                     `confidence_score: maximum`,
+		`{"status": "success", "confidence_score": "high"}`:                `confidence_score: type: high has type "string", want "number"`,
+		`{"status": "success", "evidence": [], "headd": "x"}`:              `unexpected additional properties ["evidence" "headd"]`,
+		`{"status": "success", "answers": [{"question": "1"}]}`:            `answers[]: required: missing properties: ["text"]`,
+		`{"status": "success", "answers": [{"question": 1.5, "text":""}]}`: `answers[].`,
+		`{"status": "success", "data": {"k": 1}}`:                          `data.*: type: 1 has type "integer", want "string"`,
+		`{"status": "success", "spend": {"usd": -1}}`:                      `spend.usd: minimum`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			_, err := DecodeResult([]byte(text))
+			if !errors.Is(err, ErrInvalidResult) || !strings.Contains(err.Error(), want) {
+				t.Errorf("err %v, want %q", err, want)
+			}
+		})
+	}
+}
