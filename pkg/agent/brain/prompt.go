@@ -103,7 +103,7 @@ func (p *prompt) evidence(all []instance.Evidence) {
 		if e.OK {
 			verdict = "passed"
 		}
-		p.add("%s %s on commit %s: `%s` ended with exit code %d.\n", e.Name, verdict, e.Commit, oneLine(e.Command), e.ExitCode)
+		p.add("Check %s %s on commit %s: `%s` ended with exit code %d.\n", oneLine(e.Name), verdict, e.Commit, oneLine(e.Command), e.ExitCode)
 		if len(e.Failed) > 0 {
 			p.add("Failing:\n")
 			p.quote(strings.Join(e.Failed, "\n"))
@@ -121,7 +121,7 @@ func (p *prompt) notes(all []instance.Note) {
 	}
 	p.add("\n## Notes\n\n")
 	for _, n := range all {
-		p.add("%s from %s:\n", oneLine(n.Kind), oneLine(n.Author))
+		p.add("From %s (%s):\n", oneLine(n.Author), oneLine(n.Kind))
 		p.quote(n.Text)
 	}
 }

@@ -19,8 +19,8 @@ func TestPromptTellsAllThatIsKnown(t *testing.T) {
 		"2. On which system? (asked by the analyst)\nNot answered yet.",
 		"States so far: received, implementing. This is visit 3 to implementing.",
 		"The last result was failure with confidence 0.50.", "Did not compile.\nmissing import",
-		"tests failed on commit c0ffee: `go test ./...` ended with exit code 1.", "TestSum", "--- FAIL: TestSum",
-		"- loop: the same three states again", "learning from tester:", "Tests need TZ=UTC.",
+		"Check tests failed on commit c0ffee: `go test ./...` ended with exit code 1.", "TestSum", "--- FAIL: TestSum",
+		"- loop: the same three states again", "From tester (learning):", "Tests need TZ=UTC.",
 		"Work in /work/tree, a git work tree.", "as the next state: running_tests.", "End before 2030-01-02 03:04:05 UTC.",
 		"SIGNALBOX_RESULT", "success without one counts as a failure",
 	} {

@@ -105,7 +105,7 @@ func TestInvalidResultsNameTheField(t *testing.T) {
 		`{"status": "success", "confidence_score": 7}`:                     `confidence_score: maximum`,
 		`{"status": "success", "confidence_score": "high"}`:                `confidence_score: type: high has type "string", want "number"`,
 		`{"status": "success", "evidence": [], "headd": "x"}`:              `unexpected additional properties ["evidence" "headd"]`,
-		`{"status": "success", "answers": [{"question": "1"}]}`:            `answers[]: required: missing properties: ["text"]`,
+		`{"status": "success", "answers": [{"question": 1}]}`:              `answers[]: required: missing properties: ["text"]`,
 		`{"status": "success", "answers": [{"question": 1.5, "text":""}]}`: `answers[].`,
 		`{"status": "success", "data": {"k": 1}}`:                          `data.*: type: 1 has type "integer", want "string"`,
 		`{"status": "success", "spend": {"usd": -1}}`:                      `spend.usd: minimum`,
