@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -85,6 +86,12 @@ func fault(text string) string {
 			break
 		}
 		path, text = m[1], text[len(m[0]):]
+	}
+	if head, list, ok := strings.Cut(text, " [\""); ok {
+		// In any order it comes; the same fault has to read the same.
+		names := strings.Split(strings.TrimSuffix(list, "\"]"), "\" \"")
+		slices.Sort(names)
+		text = fmt.Sprintf("%s %q", head, names)
 	}
 	path = strings.NewReplacer("/properties/", ".", "/additionalProperties", ".*", "/items", "[]").Replace(path)
 	if name := strings.TrimPrefix(path, "."); name != "" && name != "root" {
