@@ -1,0 +1,55 @@
+package deploy_test
+
+import (
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
+	bin := t.TempDir()
+	inImage := variables(t)
+	for name, s := range load(t).Services {
+		if s.Build == nil {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			help := help(t, bin, name)
+			for _, variable := range slices.Concat(inImage, slices.Sorted(maps.Keys(s.Environment))) {
+				if !knows(help, "$"+variable) {
+					t.Errorf("it has no variable %s", variable)
+				}
+			}
+			for _, arg := range append(s.Command, "--healthcheck") {
+				if flag, _, _ := strings.Cut(arg, "="); strings.HasPrefix(flag, "--") && !knows(help, flag) {
+					t.Errorf("it has no flag %s", flag)
+				}
+			}
+		})
+	}
+}
+
+// help builds the service and returns what its --help says.
+func help(t *testing.T, bin, name string) string {
+	t.Helper()
+	binary := filepath.Join(bin, name)
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, "./services/"+name)
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), binary, "--help").CombinedOutput()
+	if err != nil {
+		t.Fatalf("--help: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// knows reports whether the help names the flag or variable, whole.
+func knows(help, name string) bool {
+	return regexp.MustCompile(regexp.QuoteMeta(name) + `\b(?:[^-_]|$)`).MatchString(help)
+}

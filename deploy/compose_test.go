@@ -1,0 +1,212 @@
+// Package deploy_test holds what deploys Signalbox to the truth, with no
+// container engine: what a file names is there, and what it tells a binary the
+// binary knows.
+package deploy_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// compose is as much of the Compose format as docker-compose.yml uses.
+type compose struct {
+	Name     string             `yaml:"name"`
+	Service  Container          `yaml:"x-service"`
+	Agent    Container          `yaml:"x-agent"`
+	Coder    Container          `yaml:"x-coder"`
+	Services map[string]service `yaml:"services"`
+	Volumes  map[string]any     `yaml:"volumes"`
+	Secrets  map[string]struct {
+		Environment string `yaml:"environment"`
+	} `yaml:"secrets"`
+}
+
+// Container is what several services share.
+type Container struct {
+	Restart         string                       `yaml:"restart"`
+	Init            bool                         `yaml:"init"`
+	StopGracePeriod string                       `yaml:"stop_grace_period"`
+	DependsOn       map[string]map[string]string `yaml:"depends_on"`
+	SecurityOpt     []string                     `yaml:"security_opt"`
+}
+
+type service struct {
+	Container     `yaml:",inline"`
+	Image         string            `yaml:"image"`
+	Build         *build            `yaml:"build"`
+	Command       []string          `yaml:"command"`
+	Environment   map[string]string `yaml:"environment"`
+	Ports         []string          `yaml:"ports"`
+	Volumes       []string          `yaml:"volumes"`
+	Secrets       []string          `yaml:"secrets"`
+	ContainerName string            `yaml:"container_name"`
+	Healthcheck   map[string]any    `yaml:"healthcheck"`
+}
+
+type build struct {
+	Context    string            `yaml:"context"`
+	Dockerfile string            `yaml:"dockerfile"`
+	Target     string            `yaml:"target"`
+	Args       map[string]string `yaml:"args"`
+}
+
+const root = ".."
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func load(t *testing.T) compose {
+	t.Helper()
+	var c compose
+	if err := yaml.UnmarshalWithOptions([]byte(read(t, "docker-compose.yml")), &c, yaml.Strict()); err != nil {
+		t.Fatal(yaml.FormatError(err, false, true))
+	}
+	return c
+}
+
+func exists(t *testing.T, name string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEveryServiceIsBuiltFromItsOwnDirectory(t *testing.T) {
+	c := load(t)
+	for name, s := range c.Services {
+		if s.Build == nil {
+			if !regexp.MustCompile(`:\d+\.\d+\.\d+(-\w+)?$`).MatchString(s.Image) {
+				t.Errorf("%s: the image %s has no exact version", name, s.Image)
+			}
+			continue
+		}
+		if s.Build.Args["SERVICE"] != name || s.Image != "signalbox/"+name {
+			t.Errorf("%s: builds %s as %s", name, s.Build.Args["SERVICE"], s.Image)
+		}
+		file := filepath.Join(s.Build.Context, s.Build.Dockerfile)
+		if !slices.Contains(stages(read(t, file)), s.Build.Target) {
+			t.Errorf("%s: %s has no target %s", name, file, s.Build.Target)
+		}
+	}
+}
+
+func TestEveryServiceOfTheRepositoryIsDeployed(t *testing.T) {
+	c := load(t)
+	entries, err := os.ReadDir(filepath.Join(root, "services"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if _, ok := c.Services[e.Name()]; !ok && e.Name() != "signalbox" { // the command line
+			t.Errorf("services/%s is not in docker-compose.yml", e.Name())
+		}
+	}
+}
+
+func TestAnyServiceCanBeScaled(t *testing.T) {
+	for name, s := range load(t).Services {
+		if s.ContainerName != "" || s.Build != nil && len(s.Ports) > 0 {
+			t.Errorf("%s: a name %q or ports %v on the host allow one container only", name, s.ContainerName, s.Ports)
+		}
+	}
+}
+
+func TestWhatIsMountedDependedOnOrAskedForIsThere(t *testing.T) {
+	c := load(t)
+	used := map[string]bool{}
+	for name, s := range c.Services {
+		for _, volume := range s.Volumes {
+			source, _, _ := strings.Cut(volume, ":")
+			if strings.HasPrefix(source, ".") {
+				exists(t, source)
+				continue
+			}
+			used[source] = true
+			if _, ok := c.Volumes[source]; !ok {
+				t.Errorf("%s: there is no volume %s", name, source)
+			}
+		}
+		for other := range s.DependsOn {
+			if _, ok := c.Services[other]; !ok {
+				t.Errorf("%s: depends on %s, which is no service", name, other)
+			}
+		}
+		for _, secret := range s.Secrets {
+			used[secret] = true
+			if _, ok := c.Secrets[secret]; !ok {
+				t.Errorf("%s: there is no secret %s", name, secret)
+			}
+		}
+		for variable, value := range s.Environment {
+			if secret, ok := strings.CutPrefix(value, "/run/secrets/"); ok && !slices.Contains(s.Secrets, secret) {
+				t.Errorf("%s: %s names the secret %s, which it is not given", name, variable, secret)
+			}
+		}
+	}
+	for volume := range c.Volumes {
+		if !used[volume] {
+			t.Errorf("nothing uses the volume %s", volume)
+		}
+	}
+	for secret := range c.Secrets {
+		if !used[secret] {
+			t.Errorf("nothing uses the secret %s", secret)
+		}
+	}
+}
+
+func TestTheExampleEnvironmentHasWhatTheFileAsksFor(t *testing.T) {
+	text, example := read(t, "docker-compose.yml"), read(t, "deploy/example.env")
+	asked := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:\$\{|environment: )([A-Z][A-Z_]*)`).FindAllStringSubmatch(text, -1) {
+		asked[m[1]] = true
+	}
+	given := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=`).FindAllStringSubmatch(example, -1) {
+		given[m[1]] = true
+	}
+	for name := range asked {
+		if !given[name] {
+			t.Errorf("deploy/example.env does not say what %s is", name)
+		}
+	}
+	for name := range given {
+		if !asked[name] {
+			t.Errorf("deploy/example.env has %s, which nothing asks for", name)
+		}
+	}
+}
+
+func TestNATSKeepsWhatItAcknowledgedOnAVolume(t *testing.T) {
+	c, options := load(t), &server.Options{}
+	file := "deploy/nats/nats.conf"
+	options, err := server.ProcessConfigFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !options.JetStream || !options.SyncAlways || options.HTTPPort != 8222 || options.Port != 4222 {
+		t.Errorf("JetStream %t, sync always %t, monitoring %d, clients %d",
+			options.JetStream, options.SyncAlways, options.HTTPPort, options.Port)
+	}
+	nats := c.Services["nats"]
+	if !slices.Contains(nats.Volumes, "nats:"+options.StoreDir) {
+		t.Errorf("streams are kept in %s, mounted are %v", options.StoreDir, nats.Volumes)
+	}
+	mounted := nats.Command[len(nats.Command)-1]
+	if !slices.Contains(nats.Volumes, "./"+file+":"+mounted+":ro") {
+		t.Errorf("it reads %s, mounted are %v", mounted, nats.Volumes)
+	}
+}
