@@ -55,7 +55,7 @@ soak: ## kill processes at random moments for RUNS=500 issues
 .PHONY: generate
 generate: bin/tools ## make the generated code and documents anew
 	bin/tools/buf generate
-	go generate ./...
+	go test ./pkg/workflow -run=Pages -update
 
 .PHONY: check
 check: generated vet lint proto-check archtest race ## everything a change must pass besides `make test`
