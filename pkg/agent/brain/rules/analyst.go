@@ -1,0 +1,162 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// Analyst judges a report by what a good one has and asks for what is missing.
+//
+// The confidence is the sum of the weights of what was found, in the report or
+// in what was said since. What the reporter was asked and does not know counts
+// three quarters: it is assumed, not missing. Questions are asked only while the
+// confidence is below the policy's confidence_threshold.
+type Analyst struct{}
+
+const (
+	unknownCounts = 0.75
+	maxAsked      = 2 // times the same is asked
+)
+
+// Work implements brain.Brain.
+func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+	if a.Last != nil && a.Last.Status == instance.Blocked && len(a.Last.Questions) == 0 {
+		// Nothing in the report can help the role that sent it back.
+		return declared(instance.Result{Status: instance.Blocked, Summary: a.Last.Summary, IssuesFound: a.Last.IssuesFound}), nil
+	}
+	rep := read(a.Issue, said(a))
+	all := parts(rep.kind)
+	for _, p := range all {
+		if ask(a, p).answered {
+			rep.found[p.element] = true
+		}
+	}
+	threshold := number(a, "confidence_threshold", 0.85)
+	r := instance.Result{Status: instance.Success}
+	var has, lacks, assumed []string
+	var questions []string
+	for _, p := range all {
+		asked, name := ask(a, p), strings.ToLower(p.label)
+		switch {
+		case rep.has(p.element):
+			r.ConfidenceScore += p.weight
+			has = append(has, name)
+		case asked.unknown || asked.times >= maxAsked && !asked.open:
+			r.ConfidenceScore += p.weight * unknownCounts
+			assumed = append(assumed, name)
+		default:
+			lacks = append(lacks, name)
+			if p.ask != "" && !asked.open {
+				questions = append(questions, p.question(subject(a.Issue)))
+			}
+		}
+	}
+	r.ConfidenceScore = math.Round(r.ConfidenceScore*100) / 100
+	open := slices.ContainsFunc(a.Questions, func(q instance.Question) bool { return !q.Answered })
+	if open {
+		// Somebody waits for an answer, and this work with them.
+		r.ConfidenceScore = min(r.ConfidenceScore, math.Floor(threshold*100-1)/100)
+	}
+	if r.ConfidenceScore < threshold {
+		r.Questions = questions
+		if len(questions) == 0 && !open {
+			r.Status = instance.Blocked
+		}
+	}
+	r.Summary = summary(rep.kind, has, lacks, assumed, r)
+	r.Data = map[string]string{
+		"kind": string(rep.kind), "found": strings.Join(has, ", "), "missing": strings.Join(lacks, ", "), "assumed": strings.Join(assumed, ", "),
+	}
+	return declared(r), nil
+}
+
+func declared(r instance.Result) brain.Outcome { return brain.Outcome{Result: r, Declared: true} }
+
+func summary(k kind, has, lacks, assumed []string, r instance.Result) string {
+	s := "A bug report"
+	if k == feature {
+		s = "A feature request"
+	}
+	s += ". Found: " + list(has) + "."
+	if len(lacks) > 0 {
+		s += " Missing: " + list(lacks) + "."
+	}
+	if len(assumed) > 0 {
+		s += " Asked for and not known, so it is assumed: " + list(assumed) + "."
+	}
+	if r.Status == instance.Blocked {
+		s += " There is nothing left to ask, and it is too little to work on."
+	}
+	return s
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// subject is what questions call the report: the beginning of its title.
+func subject(issue instance.Issue) string {
+	title := strings.Trim(tag.ReplaceAllString(strings.TrimSpace(issue.Title), ""), " .:!?\"")
+	if title == "" {
+		return "this"
+	}
+	if runes := []rune(title); len(runes) > 80 {
+		title = strings.TrimSpace(string(runes[:79])) + "…"
+	}
+	return fmt.Sprintf("“%s”", title)
+}
+
+// tag is what trackers put before a title: "[Bug]", "feat:", "Feature request:".
+var tag = regexp.MustCompile(`(?i)^(\[[^\]]{1,30}\]\s*:?\s*|(bug|fix|feat|feature|feature request|enhancement|proposal|question|regression)(\([\w-]+\))?\s*:\s*)+`)
+
+// said is what people said since the report: answers, then comments.
+func said(a brain.Assignment) (texts []string) {
+	for _, q := range a.Questions {
+		if text, _ := strings.CutPrefix(q.Answer, ToAll); q.Answered && !dunno.MatchString(text) && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	for _, n := range a.Notes {
+		if isComment(n) && !ours(n.Text) {
+			texts = append(texts, n.Text)
+		}
+	}
+	return texts
+}
+
+// asking is how it stands with the questions about one part.
+type asking struct {
+	times                   int
+	open, answered, unknown bool
+}
+
+func ask(a brain.Assignment, p part) (s asking) {
+	for _, q := range a.Questions {
+		if !p.isAbout(q.Text) {
+			continue
+		}
+		s.times++
+		switch {
+		case !q.Answered:
+			s.open = true
+		case dunno.MatchString(q.Answer):
+			s.unknown = true
+		case !strings.HasPrefix(q.Answer, ToAll): // else the text itself must show it
+			s.answered = true
+		}
+	}
+	return s
+}
+
+// dunno is an answer of somebody who cannot tell.
+var dunno = regexp.MustCompile(`(?i)^\W*((sorry|well|hm+)\W+)?(i )?(really )?((don.?t|do not|can.?t|cannot) (know|tell|say|remember)|no idea|no clue|not sure|unknown|unsure|idk|dunno|n/?a|\?+)\b[^\n]{0,40}$|^\s*(\?+|-+)?\s*$`)

@@ -1,0 +1,69 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	comments  = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
+	fence     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+	heading   = regexp.MustCompile(`^ {0,3}(?:#{1,6}\s+(.+?)\s*#*|(?:\*\*|__)([^*_]+)(?:\*\*|__)\s*:?)$`)
+	labelled  = regexp.MustCompile(`^(?:[-*+]\s+)?(?:\*\*|__)?([A-Za-z][A-Za-z ?'/()-]{1,50}?)(?:\*\*|__)?\s*:(?:\*\*|__)?\s*(.*)$`)
+	blank     = regexp.MustCompile(`(?i)^[\s_*.\-–—]*(no response|n/?a|none|tbd|todo|not applicable|\.\.\.|…|\[.*\])?[\s_*.\-–—]*$`)
+	boxed     = regexp.MustCompile(`(?im)^\s*[-*]\s+\[[ x]\]\s+(i have|i've|i am|i agree|i searched|this is not|yes|no)\b.*$`)
+	word      = regexp.MustCompile(`[\p{L}\p{N}]+`)
+	unquoting = regexp.MustCompile(`(?m)^ {0,3}>.*$`)
+)
+
+// section is a part of a report under one heading; the first has none.
+type section struct {
+	title string
+	text  string // without code
+	code  string
+}
+
+// says reports whether there is anything in the section beyond a template's blanks.
+func (s section) says() bool {
+	return strings.TrimSpace(s.code) != "" || !blank.MatchString(s.text) && word.MatchString(s.text)
+}
+
+// sections cuts Markdown at its headings and at lines such as "Expected: …"
+// that known recognises as one.
+func sections(body string, known func(title string) bool) []section {
+	body = boxed.ReplaceAllString(comments.ReplaceAllString(strings.ReplaceAll(body, "\r\n", "\n"), ""), "")
+	all := []section{{}}
+	fenced := ""
+	for line := range strings.Lines(body) {
+		now := &all[len(all)-1]
+		m := fence.FindStringSubmatch(line)
+		switch {
+		case fenced != "":
+			if m != nil && strings.HasPrefix(m[1], fenced) {
+				fenced = ""
+			} else {
+				now.code += line
+			}
+			continue
+		case m != nil:
+			fenced = m[1]
+			continue
+		}
+		if m := heading.FindStringSubmatch(strings.TrimRight(line, "\n ")); m != nil {
+			all = append(all, section{title: title(m[1] + m[2])})
+		} else if m := labelled.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil && known(title(m[1])) {
+			all = append(all, section{title: title(m[1]), text: m[2] + "\n"})
+		} else {
+			now.text += line
+		}
+	}
+	return all
+}
+
+// title is a heading as it is compared: lower case, words only.
+func title(s string) string {
+	return strings.Join(word.FindAllString(strings.ToLower(strings.ReplaceAll(s, "'", "")), -1), " ")
+}
+
+// plain is the text without quotes of others.
+func plain(s string) string { return unquoting.ReplaceAllString(comments.ReplaceAllString(s, ""), "") }

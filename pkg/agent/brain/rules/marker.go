@@ -1,0 +1,36 @@
+package rules
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Marker is a line that people do not see and by which a comment or a pull
+// request is found again: which instance it belongs to, and what it is. Who
+// wrote it must be checked as well: anybody can copy a marker.
+func Marker(instance, key string) string {
+	return "<!-- signalbox instance=" + url.QueryEscape(instance) + " key=" + url.QueryEscape(key) + " -->"
+}
+
+var marker = regexp.MustCompile(`(?m)^<!-- signalbox instance=([^\s>]*) key=([^\s>]*) -->\s*$`)
+
+// FindMarker returns what the first marker on a line of its own says; ok is
+// false when there is none. Quoted markers are none.
+func FindMarker(body string) (instance, key string, ok bool) {
+	m := marker.FindStringSubmatch(strings.ReplaceAll(body, "\r\n", "\n"))
+	if m == nil {
+		return "", "", false
+	}
+	instance, err := url.QueryUnescape(m[1])
+	if err != nil {
+		return "", "", false
+	}
+	key, err = url.QueryUnescape(m[2])
+	return instance, key, err == nil
+}
+
+func ours(body string) bool {
+	_, _, ok := FindMarker(body)
+	return ok
+}

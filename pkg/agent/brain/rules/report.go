@@ -1,0 +1,134 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// kind is what a report is.
+type kind string
+
+const (
+	bug     kind = "bug"
+	feature kind = "feature"
+)
+
+// headings are what usual templates call an element, as title writes them.
+var headings = []struct {
+	element
+	is *regexp.Regexp
+}{
+	{steps, regexp.MustCompile(`^(steps?\b|to reproduce|how to reproduce|reproduc|repro\b|minimal (repro|example)|what (did|do) you do|what i did|test case|how can we reproduce)`)},
+	{expected, regexp.MustCompile(`^(expect|what (did|do|would) you expect|what i expected|what should|it should|should\b|desired (result|behaviou?r|output)|correct (result|behaviou?r|output)|wanted\b)`)},
+	{actual, regexp.MustCompile(`^(actual|current (result|behaviou?r|output)|what happen|what (did|do) you (see|get)|what i (saw|got)|what went wrong|what is wrong|observed|got\b|describe the bug|bug description|the bug|error( message)?s?$|stack ?trace|traceback|log( output|s)?$|output$|problem( description)?$|instead$)`)},
+	{scope, regexp.MustCompile(`^(version|which version|what version|env(ironment)?\b|component|affected|where\b|platform|operating system|os\b|system info|package|module|file|scope|area|location)`)},
+	{acceptance, regexp.MustCompile(`^(acceptance|definition of done|done when|success criteria|criteria|how (do|will|would) (we|you|i) know|test plan|verification|tests?$)`)},
+	{what, regexp.MustCompile(`^(describe the (solution|feature)|propos|suggest|solution|feature( request| description)?$|what( would you like| do you want| is wanted)?$|request$|idea$|goal$|desired\b|the change$)`)},
+	{why, regexp.MustCompile(`^(why\b|motivation|rationale|use ?cases?\b|user story|background|benefit|is your feature request related|problem\b|context$|reason)`)},
+}
+
+// named lists the elements that a heading stands for. "Problem" is what happens
+// in a bug report and why in a request.
+func named(title string) (found []element) {
+	for _, h := range headings {
+		if h.is.MatchString(title) {
+			found = append(found, h.element)
+		}
+	}
+	return found
+}
+
+// report is an issue as the analyst reads it.
+type report struct {
+	kind  kind
+	found map[element]bool
+}
+
+// read looks for the elements in the issue, and in what was said since.
+func read(issue instance.Issue, since []string) report {
+	r := report{found: map[element]bool{}}
+	known := func(title string) bool { return len(named(title)) > 0 }
+	all := sections(issue.Body, known)
+	r.kind = kindOf(issue, all)
+	text, code := issue.Title+".\n", ""
+	for _, s := range all {
+		if !s.says() {
+			continue
+		}
+		for _, e := range named(s.title) {
+			r.found[e] = true
+		}
+		text, code = text+s.text+"\n", code+s.code
+	}
+	for _, said := range since {
+		for _, s := range sections(plain(said), known) {
+			if !s.says() {
+				continue
+			}
+			for _, e := range named(s.title) {
+				r.found[e] = true
+			}
+			text, code = text+"\n"+s.text, code+s.code
+		}
+	}
+	for _, p := range parts(r.kind) {
+		r.found[p.element] = r.found[p.element] || told(p.element, text, code)
+	}
+	if r.kind == bug {
+		// What must never happen says by itself what should: not that.
+		r.found[expected] = r.found[expected] || fatal.MatchString(text)
+	} else {
+		r.found[what] = r.found[what] || r.found[expected]
+	}
+	return r
+}
+
+// has reports whether the report has the element.
+func (r report) has(e element) bool {
+	if e == acceptance && r.kind == bug && r.found[steps] && r.found[expected] {
+		return true
+	}
+	return r.found[e]
+}
+
+var (
+	bugLabel     = regexp.MustCompile(`(?i)\b(bug|defect|regression|crash)\b`)
+	featureLabel = regexp.MustCompile(`(?i)\b(enhancement|feature|request|improvement|proposal)\b`)
+	bugTitle     = regexp.MustCompile(`(?i)^\W*(bug|fix)\b`)
+	featureTitle = regexp.MustCompile(`(?i)^\W*((feature|feat|enhancement|proposal|rfc|request)\b|(please )?(add|support|allow|implement|provide|introduce|let|make it possible|option to|ability to|show|offer)\b)`)
+	bugWords     = regexp.MustCompile(`(?i)\b(bug|crash\w*|panic\w*|errors?|fail\w*|wrong\w*|broken|incorrect\w*|regression|exception|does ?n.?t|does not|is ?n.?t|instead of|unexpected\w*)\b`)
+	featureWords = regexp.MustCompile(`(?i)\b(feature|would be (nice|great|good|useful|helpful)|would like|i'd like|please add|add support|ability to|an option|it would help|wish|could you add|we need|i need)\b`)
+)
+
+// kindOf goes by labels, then the title, then the template, then the words.
+func kindOf(issue instance.Issue, all []section) kind {
+	labels := strings.Join(issue.Labels, " ")
+	switch {
+	case bugLabel.MatchString(labels):
+		return bug
+	case featureLabel.MatchString(labels):
+		return feature
+	case bugTitle.MatchString(issue.Title):
+		return bug
+	case featureTitle.MatchString(issue.Title):
+		return feature
+	}
+	var has []element
+	for _, s := range all {
+		has = append(has, named(s.title)...)
+	}
+	switch {
+	case slices.Contains(has, steps) || slices.Contains(has, actual) && slices.Contains(has, expected):
+		return bug
+	case slices.Contains(has, what):
+		return feature
+	}
+	text := issue.Title + "\n" + issue.Body
+	if len(featureWords.FindAllString(text, -1)) > len(bugWords.FindAllString(text, -1)) {
+		return feature
+	}
+	return bug
+}
