@@ -1,0 +1,71 @@
+// Package cli is the command line: what can be asked of Signalbox, and how.
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// grammar is every command and the flags that all have.
+type grammar struct {
+	JSON bool `name:"json" help:"Print JSON: one object, or one a line for lists and streams."`
+	service.NATS
+	service.Logging
+	Config      kong.ConfigFlag  `name:"config" placeholder:"FILE" help:"YAML or JSON file of flag names and values. Flags and environment variables win over it."`
+	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Show the version and exit."`
+
+	Version version `cmd:"" group:"This program" help:"Say what this binary was built from."`
+}
+
+const about = "Takes issues from report to pull request, one state and one agent at a time."
+
+// Run carries out one call and returns its exit code: 0 when what was asked
+// holds, 1 when it does not, 2 when the call was wrong.
+func Run(ctx context.Context, env term.Env, args []string) int {
+	var g grammar
+	call := service.Call{Name: "signalbox", About: about, Args: args, Stdout: env.Stdout, Stderr: env.Stderr}
+	parsed, err := service.Parse(&g, call, groups())
+	if err != nil {
+		return call.Exit(err)
+	}
+	ctx, stop := service.NotifyContext(ctx)
+	defer stop()
+	out := &sticky{Writer: env.Stdout}
+	env.Stdout = out
+	env.JSON, env.NATS, env.Logging = g.JSON, g.NATS, g.Logging
+	env.Log = g.Logging.Logger(env.Stderr)
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	if err = parsed.Run(&env); err == nil {
+		err = out.err
+	}
+	return call.Exit(err)
+}
+
+func groups() kong.Option {
+	return kong.ExplicitGroups([]kong.Group{
+		{Key: "Here", Title: "Run it here:"},
+		{Key: "Running", Title: "A running system:"},
+		{Key: "Lifecycles", Title: "Lifecycles:"},
+		{Key: "This program", Title: "This program:"},
+	})
+}
+
+// sticky remembers the first failure to write: output that is lost is a command
+// that failed, and commands need not look after every line.
+type sticky struct {
+	io.Writer
+	err error
+}
+
+func (s *sticky) Write(p []byte) (int, error) {
+	n, err := s.Writer.Write(p)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
+}

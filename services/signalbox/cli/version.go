@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+type version struct{}
+
+// Run prints what the binary was built from.
+func (version) Run(env *term.Env) error {
+	build := service.ReadBuild()
+	if env.JSON {
+		return env.Print(build)
+	}
+	env.Printf("signalbox %s\n", build)
+	return nil
+}

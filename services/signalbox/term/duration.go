@@ -1,0 +1,39 @@
+package term
+
+import (
+	"fmt"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// Duration is d as people say it, in at most two units: 850ms, 3.2s, 4m,
+// 2h10m, 3d4h. What is below zero, as between two clocks, is none.
+func Duration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "0s"
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 9950*time.Millisecond: // what rounds to less than 10.0
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute-time.Second/2:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d < 10*time.Minute-time.Second/2:
+		return units(d.Round(time.Second), time.Minute, "m", time.Second, "s")
+	case d < time.Hour-time.Minute/2:
+		return units(d.Round(time.Minute), time.Minute, "m", time.Minute, "m")
+	case d < day-time.Minute/2:
+		return units(d.Round(time.Minute), time.Hour, "h", time.Minute, "m")
+	}
+	return units(d.Round(time.Hour), day, "d", time.Hour, "h")
+}
+
+// units writes d as so many big ones and the rest in small ones.
+func units(d, big time.Duration, name string, small time.Duration, rest string) string {
+	s := fmt.Sprintf("%d%s", d/big, name)
+	if left := d % big / small; left > 0 {
+		s += fmt.Sprintf("%d%s", left, rest)
+	}
+	return s
+}

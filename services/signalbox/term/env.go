@@ -1,0 +1,69 @@
+// Package term is what every command prints with and reads from: the streams it
+// was given, tables, colours, and JSON where that was asked for.
+package term
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+// Env is what a command runs in.
+type Env struct {
+	Stdin  io.Reader
+	Stdout io.Writer // what was asked for
+	Stderr io.Writer // everything else
+
+	Person bool // Stdin is a terminal: somebody can be asked
+	Colour bool // Stdout is a terminal and NO_COLOR is not set
+	JSON   bool // Stdout gets JSON, one object a line
+
+	Logging service.Logging
+	Log     *slog.Logger // to Stderr, as Logging says
+	NATS    service.NATS // the running system
+	User    string       // who calls, as the log names people: "operator:ann"
+	Now     func() time.Time
+}
+
+// System is the process's own Env, before its flags are read.
+func System() Env {
+	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, User: operator(), Now: time.Now}
+	e.Person = isatty.IsTerminal(os.Stdin.Fd())
+	e.Colour = isatty.IsTerminal(os.Stdout.Fd()) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	e.Log = e.Logging.Logger(e.Stderr)
+	return e
+}
+
+func operator() string {
+	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if user := os.Getenv(name); user != "" {
+			return "operator:" + user
+		}
+	}
+	return "operator"
+}
+
+// Printf writes to Stdout.
+func (e *Env) Printf(format string, args ...any) { fmt.Fprintf(e.Stdout, format, args...) }
+
+// Print writes v as JSON on one line.
+func (e *Env) Print(v any) error {
+	enc := json.NewEncoder(e.Stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Since is how long ago t was, for people; empty for the zero time.
+func (e *Env) Since(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return Duration(e.Now().Sub(t))
+}

@@ -1,0 +1,63 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// Table aligns rows in columns. Print it when all rows are there.
+type Table struct {
+	env  *Env
+	rows [][]Cell
+}
+
+// Cell is a text in a style.
+type Cell struct {
+	Style Style
+	Text  string
+}
+
+// Table starts a table with a header in faint capitals.
+func (e *Env) Table(header ...string) *Table {
+	cells := make([]Cell, len(header))
+	for i, name := range header {
+		cells[i] = Cell{Faint, strings.ToUpper(name)}
+	}
+	return &Table{e, [][]Cell{cells}}
+}
+
+// Row adds a row. A Cell keeps its style; anything else is printed plainly.
+func (t *Table) Row(cells ...any) {
+	row := make([]Cell, len(cells))
+	for i, c := range cells {
+		cell, ok := c.(Cell)
+		if !ok {
+			cell = Cell{Plain, fmt.Sprint(c)}
+		}
+		cell.Text = Line(cell.Text)
+		row[i] = cell
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Print writes the table to the environment's Stdout.
+func (t *Table) Print() error {
+	w := tabwriter.NewWriter(t.env.Stdout, 0, 0, 2, ' ', 0)
+	for _, row := range t.rows {
+		texts := make([]string, len(row))
+		for i, c := range row {
+			texts[i] = c.Text
+			// An empty cell is painted too: each cell of a column has to grow by
+			// the same bytes. The last column is not padded, so it may be left.
+			if t.env.Colour && (c.Text != "" || i < len(row)-1) {
+				texts[i] = c.Style.on(c.Text)
+			}
+		}
+		for len(texts) > 1 && texts[len(texts)-1] == "" {
+			texts = texts[:len(texts)-1] // no blanks at the end of a line
+		}
+		fmt.Fprintln(w, strings.Join(texts, "\t"))
+	}
+	return w.Flush()
+}
