@@ -1,0 +1,79 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+)
+
+// Append implements eventstore.Store. While the server is away it tries again
+// until ctx ends: the expected sequence lets only one try be stored, and the
+// next one, refused as a conflict, finds it.
+func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := c.Check(); err != nil {
+		return 0, err
+	}
+	msg, err := encode(c, s.config.Source)
+	if err != nil {
+		return 0, err
+	}
+	seq, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) { return s.publish(ctx, c, msg) })
+	if err != nil {
+		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, err)
+	}
+	s.mark.reached(ctx, seq)
+	return seq, nil
+}
+
+func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg) (uint64, error) {
+	ack, err := s.js.PublishMsg(ctx, msg)
+	switch {
+	case err == nil && !ack.Duplicate:
+		return ack.Sequence, nil
+	case err == nil:
+		first, err := s.get(ctx, ack.Sequence)
+		if err != nil {
+			return 0, err
+		}
+		return first.Seq, ours(c, first)
+	case conflicts(err):
+		return s.find(ctx, c)
+	case tooLarge(err):
+		return 0, fmt.Errorf("%w: %w", eventstore.ErrTooLarge, err)
+	}
+	return 0, err
+}
+
+// find looks for c among the instance's commits after c.Prev.
+func (s *Store) find(ctx context.Context, c eventstore.Commit) (uint64, error) {
+	last, err := s.last(ctx, c.Instance)
+	if err != nil {
+		return 0, err
+	}
+	for at := last; at.Seq > c.Prev; {
+		if at.ID == c.ID {
+			return at.Seq, ours(c, at)
+		}
+		if at.Prev == 0 {
+			break
+		}
+		if at, err = s.before(ctx, at); err != nil {
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("%w: it is at %d", eventstore.ErrConflict, last.Seq)
+}
+
+// ours says that the stored commit with c's ID is not c.
+func ours(c, stored eventstore.Commit) error {
+	if stored.Chain == c.Chain {
+		return nil
+	}
+	return fmt.Errorf("%w: %w: it made commit %d of %q", eventstore.ErrConflict, eventstore.ErrDuplicate, stored.Seq, stored.Instance)
+}

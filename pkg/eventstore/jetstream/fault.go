@@ -1,0 +1,73 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// jetStreamAway is the API error of a cluster that is choosing its leader.
+const jetStreamAway = 10008
+
+// conflicts reports whether the server refused a message because the expected
+// sequence was not the instance's last. A replicated stream says it in two ways.
+func conflicts(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+func tooLarge(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, nats.ErrMaxPayload) ||
+		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum
+}
+
+// passing reports whether err says that the server was out of reach: it may
+// come back, and may or may not have heard the request. A closed connection
+// never comes back.
+func passing(err error) bool {
+	var api *jetstream.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode == jetStreamAway
+	}
+	for _, e := range []error{
+		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
+		nats.ErrConnectionReconnecting, nats.ErrDisconnected, nats.ErrStaleConnection, nats.ErrReconnectBufExceeded,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// retry calls try, each time with the given timeout, until it succeeds, fails
+// for good or ctx ends.
+func retry[T any](ctx context.Context, timeout time.Duration, try func(context.Context) (T, error)) (T, error) {
+	var last error
+	v, err := backoff.Retry(ctx, func() (T, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		v, err := try(ctx)
+		if last = err; err != nil && !passing(err) {
+			err = backoff.Permanent(err)
+		}
+		return v, err
+	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
+	if err != nil && !errors.Is(last, err) {
+		err = fmt.Errorf("%w; until then: %w", err, last)
+	}
+	return v, err
+}
+
+func pauses() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, 2*time.Second
+	return b
+}

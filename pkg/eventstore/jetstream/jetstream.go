@@ -1,0 +1,60 @@
+// Package jetstream keeps the log in one NATS JetStream stream, a commit a
+// message, and makes the other streams and buckets Signalbox needs.
+//
+// A message's headers carry what the port promises: its id (deduplication), the
+// sequence expected on the instance's canonical filter (optimistic concurrency,
+// and thereby the pointer to the previous commit), and the hash chain.
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// Config says how the log is kept.
+type Config struct {
+	// Replicas of the stream, 1 to 5, used when it is created; 0 is 1.
+	Replicas int
+	// Watermark is a file that remembers which log this was and how far it
+	// went. Put it on another disk than the log if there is one. Empty keeps
+	// the watermark in a key-value bucket beside the log: that sees a deleted
+	// or replaced stream, but goes with the server's store if that is lost.
+	Watermark string
+	// Source is the CloudEvents source of each commit; empty is "/signalbox".
+	Source string
+	// Timeout of one request to the server; 0 is 5 s. A request that timed out
+	// is made again until its context ends.
+	Timeout time.Duration
+}
+
+// Store is an eventstore.Store. Make one with Open and Close it.
+type Store struct {
+	js     jetstream.JetStream
+	stream jetstream.Stream
+	config Config
+	mark   *marker
+}
+
+var _ eventstore.Store = (*Store)(nil)
+
+// Head implements eventstore.Store.
+func (s *Store) Head(ctx context.Context) (uint64, error) {
+	info, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (*jetstream.StreamInfo, error) {
+		return s.stream.Info(ctx)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look at stream %s: %w", subject.EventStream, err)
+	}
+	return info.State.LastSeq, nil
+}
+
+// Close writes the watermark. The connection is the caller's to close, later.
+func (s *Store) Close(ctx context.Context) error {
+	return s.mark.save(ctx)
+}

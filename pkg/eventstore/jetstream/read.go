@@ -1,0 +1,131 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+const (
+	readAhead = 5000             // commits asked for at once: fastest when measured
+	heartbeat = time.Second      // how often an idle consumer says it lives; twice that and it is replaced
+	expiry    = 10 * time.Second // of one request for more
+)
+
+// errLost says that the consumer is of no use any more and another goes on.
+var errLost = errors.New("consumer lost")
+
+// Read implements eventstore.Store. It is an ordered consumer: read ahead,
+// never acknowledged, replaced when it is lost. The client library's own waits
+// for the server without a context, and does not ask whether the log that came
+// back is the log that went.
+func (s *Store) Read(ctx context.Context, from uint64, f func(eventstore.Commit) error, caught func()) error {
+	r := reader{store: s, next: max(from, 1), f: f, caught: caught}
+	pause := pauses()
+	for {
+		before := r.next
+		err := r.follow(ctx)
+		if !errors.Is(err, errLost) {
+			return err
+		}
+		if r.next > before {
+			pause.Reset()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause.NextBackOff()):
+		}
+	}
+}
+
+type reader struct {
+	store   *Store
+	next    uint64 // the sequence to read next
+	f       func(eventstore.Commit) error
+	started bool
+	end     uint64 // the last sequence at the start
+	caught  func() // nil once called
+}
+
+// follow reads with one consumer for as long as that lives.
+func (r *reader) follow(ctx context.Context) error {
+	messages, err := r.attach(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if passing(err) {
+			return fmt.Errorf("%w: %w", errLost, err)
+		}
+		return err
+	}
+	defer messages.Stop()
+	for delivered := uint64(1); ; delivered++ {
+		if r.caught != nil && r.next > r.end {
+			r.caught()
+			r.caught = nil
+		}
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, nats.ErrConnectionClosed):
+			return fmt.Errorf("read sequence %d: %w", r.next, err)
+		case err != nil:
+			return fmt.Errorf("%w: %w", errLost, err)
+		}
+		at, err := m.Metadata()
+		if err != nil {
+			return fmt.Errorf("read sequence %d: %w", r.next, err)
+		}
+		if at.Sequence.Consumer != delivered {
+			return fmt.Errorf("%w: a delivery went missing", errLost)
+		}
+		if at.Sequence.Stream != r.next {
+			return fmt.Errorf("%w: sequences %d to %d are missing", eventstore.ErrCorrupt, r.next, at.Sequence.Stream-1)
+		}
+		c, err := decode(m.Subject(), m.Headers(), m.Data(), r.next)
+		if err != nil {
+			return err
+		}
+		if err := r.f(c); err != nil {
+			return err
+		}
+		r.store.mark.reached(ctx, c.Seq)
+		r.next++
+	}
+}
+
+// attach makes a consumer of what is left to read, if it is still the same log.
+func (r *reader) attach(ctx context.Context) (jetstream.MessagesContext, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.store.config.Timeout)
+	defer cancel()
+	last, err := r.store.examine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.next > last+1 {
+		return nil, fmt.Errorf("%w: it ends at %d, want at least %d", eventstore.ErrCorrupt, last, r.next-1)
+	}
+	if !r.started {
+		r.started, r.end = true, last
+	}
+	consumer, err := r.store.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1,
+		InactiveThreshold: 3 * expiry,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read stream %s: %w", subject.EventStream, err)
+	}
+	return consumer.Messages(jetstream.PullMaxMessages(readAhead), jetstream.PullExpiry(expiry),
+		jetstream.PullHeartbeat(heartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(true))
+}

@@ -1,0 +1,112 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+)
+
+// saveEvery is how far the kept watermark may lag behind the log. A crash
+// loses at most that much of its knowledge, never of the log.
+const saveEvery = time.Second
+
+// watermark is what is known of the log outside the log.
+type watermark struct {
+	Identity string    `json:"identity"`
+	Created  time.Time `json:"created"`
+	Seq      uint64    `json:"seq"` // the log reached at least this far
+}
+
+func markOf(info *jetstream.StreamInfo) watermark {
+	return watermark{info.Config.Metadata[identity], info.Created.UTC(), info.State.LastSeq}
+}
+
+func (w watermark) String() string {
+	return fmt.Sprintf("identity %s, created %s, at least %d commits", w.Identity, w.Created.Format(time.RFC3339), w.Seq)
+}
+
+// check says why the log that is there is not the one w was taken of.
+func (w watermark) check(there watermark) error {
+	what := ""
+	switch {
+	case there.Identity != w.Identity:
+		what = "another log"
+	case there.Created.After(w.Created):
+		what = "a log made anew"
+	case there.Seq < w.Seq:
+		what = "a log cut short"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: %s is there: identity %s, created %s, %d commits; want %s; restore it, or remove the watermark to accept the loss",
+		eventstore.ErrCorrupt, what, there.Identity, there.Created.Format(time.RFC3339), there.Seq, w)
+}
+
+// keeper keeps a watermark between runs.
+type keeper interface {
+	fmt.Stringer
+	// load returns the zero watermark if none was ever saved.
+	load(context.Context) (watermark, error)
+	save(context.Context, watermark) error
+}
+
+func openKeeper(ctx context.Context, js jetstream.JetStream, c Config) (keeper, error) {
+	if c.Watermark != "" {
+		return fileKeeper(c.Watermark), nil
+	}
+	return openBucketKeeper(ctx, js, c)
+}
+
+// marker raises the watermark as the log grows.
+type marker struct {
+	keeper keeper
+
+	mu     sync.Mutex
+	mark   watermark
+	next   time.Time  // when to save again
+	saving sync.Mutex // one save at a time; nobody waits for it but save
+}
+
+func (m *marker) current() watermark {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mark
+}
+
+func (m *marker) raise(seq uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mark.Seq = max(m.mark.Seq, seq)
+}
+
+// reached raises the watermark and keeps it if it is time to. A save that
+// fails is not the append's or the reader's failure: the next one repeats it,
+// and Close reports it.
+func (m *marker) reached(ctx context.Context, seq uint64) {
+	m.mu.Lock()
+	m.mark.Seq = max(m.mark.Seq, seq)
+	due := time.Now().After(m.next)
+	if due {
+		m.next = time.Now().Add(saveEvery)
+	}
+	m.mu.Unlock()
+	if due {
+		_ = m.save(ctx)
+	}
+}
+
+func (m *marker) save(ctx context.Context) error {
+	m.saving.Lock()
+	defer m.saving.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, saveEvery)
+	defer cancel()
+	if err := m.keeper.save(ctx, m.current()); err != nil {
+		return fmt.Errorf("keep the watermark %s: %w", m.keeper, err)
+	}
+	return nil
+}
