@@ -1,0 +1,78 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// ConsumerConfig says how work is delivered to a role. Zero fields take the
+// defaults named here.
+type ConsumerConfig struct {
+	// AckWait is how long a delivery may stay silent before it is made again:
+	// 30 s. An agent at work says so more often than that.
+	AckWait time.Duration
+	// BackOff, if any, replaces AckWait: the wait after the first delivery, the
+	// second and so on; the last one repeats.
+	BackOff []time.Duration
+	// MaxDeliver is how often a commit is delivered before it becomes a dead
+	// letter, and must exceed len(BackOff): for ever.
+	MaxDeliver int
+	// MaxAckPending is how many deliveries may be under way at a time, over all
+	// agents of the role: 10,000.
+	MaxAckPending int
+}
+
+// EnsureConsumer makes or updates the durable consumer of a role, which has the
+// role's name and is bound by it. filters are subject.Work of the states the role owns. A new
+// consumer starts with the oldest commit in the log; a filter that is added
+// later sees the commits that come after those delivered already. Take work
+// one message at a time: a buffered one is kept from other agents while its
+// AckWait runs.
+func EnsureConsumer(ctx context.Context, js jetstream.JetStream, role string, filters []string, c ConsumerConfig) error {
+	if err := subject.CheckName(role); err != nil {
+		return err
+	}
+	if len(filters) == 0 {
+		return fmt.Errorf("role %s owns no state: want a filter, or it would be given every commit", role)
+	}
+	if c.AckWait == 0 {
+		c.AckWait = 30 * time.Second
+	}
+	if c.MaxDeliver == 0 {
+		c.MaxDeliver = -1
+	}
+	if c.MaxAckPending == 0 {
+		c.MaxAckPending = 10_000
+	}
+	consumer, err := js.CreateOrUpdateConsumer(ctx, subject.EventStream, jetstream.ConsumerConfig{
+		Durable:       role,
+		Description:   "Work for " + role + ".",
+		DeliverPolicy: jetstream.DeliverAllPolicy,
+		AckPolicy:     jetstream.AckExplicitPolicy,
+		AckWait:       c.AckWait,
+		BackOff:       c.BackOff,
+		MaxDeliver:    c.MaxDeliver,
+		MaxAckPending: c.MaxAckPending,
+		// Never FilterSubject, not even for one: a consumer that goes from the
+		// one field to the other is mistaken for one of an old server.
+		FilterSubjects: filters,
+	})
+	if err != nil {
+		return fmt.Errorf("ensure consumer %s: %w", role, err)
+	}
+	// The answer to the first update after a server's restart may be of before it.
+	info, err := consumer.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("look at consumer %s: %w", role, err)
+	}
+	if got := info.Config.FilterSubjects; !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(filters))) {
+		return fmt.Errorf("consumer %s has filters %v, want %v: another process configures it too", role, got, filters)
+	}
+	return nil
+}

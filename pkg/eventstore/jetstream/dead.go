@@ -1,0 +1,35 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// DeadStream is the stream of dead letters: the server's advisories about
+// commits it gave up delivering and commits a role refused for good. Each names
+// the commit by its sequence in the log; subject.ParseDead tells the two apart.
+const DeadStream = "DEAD"
+
+// maxDead bounds the dead letters that are kept; the oldest go first.
+const maxDead = 100_000
+
+// EnsureDead makes the stream of dead letters.
+func EnsureDead(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.Stream, error) {
+	stream, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:        DeadStream,
+		Description: "Commits that could not be delivered.",
+		Subjects:    []string{subject.MaxDeliveries, subject.Terminated},
+		Retention:   jetstream.LimitsPolicy,
+		Storage:     jetstream.FileStorage,
+		MaxMsgs:     maxDead,
+		Replicas:    max(replicas, 1),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ensure stream %s: %w", DeadStream, err)
+	}
+	return stream, nil
+}

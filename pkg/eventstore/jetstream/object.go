@@ -1,0 +1,25 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ObjectBucket is the object store of what agents hand on: git bundles, outputs.
+const ObjectBucket = "objects"
+
+// EnsureObjects makes the object store.
+func EnsureObjects(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.ObjectStore, error) {
+	store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+		Bucket:      ObjectBucket,
+		Description: "Git bundles and other artifacts of agents.",
+		Storage:     jetstream.FileStorage,
+		Replicas:    max(replicas, 1),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ensure object store %s: %w", ObjectBucket, err)
+	}
+	return store, nil
+}

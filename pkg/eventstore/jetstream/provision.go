@@ -1,0 +1,36 @@
+package jetstream
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ProvisionConfig says how it is kept.
+type ProvisionConfig struct {
+	Replicas int // of each stream and bucket, 1 to 5; 0 is 1
+}
+
+// Resources is what Signalbox keeps in JetStream beside the log.
+type Resources struct {
+	Dead        jetstream.Stream
+	Definitions jetstream.KeyValue
+	Objects     jetstream.ObjectStore
+}
+
+// Provision makes what is missing of them and is safe to repeat. The log itself
+// is made by Open, the consumer of a role by EnsureConsumer.
+func Provision(ctx context.Context, js jetstream.JetStream, c ProvisionConfig) (Resources, error) {
+	var r Resources
+	var err error
+	if r.Dead, err = EnsureDead(ctx, js, c.Replicas); err != nil {
+		return Resources{}, err
+	}
+	if r.Definitions, err = EnsureDefinitions(ctx, js, c.Replicas); err != nil {
+		return Resources{}, err
+	}
+	if r.Objects, err = EnsureObjects(ctx, js, c.Replicas); err != nil {
+		return Resources{}, err
+	}
+	return r, nil
+}
