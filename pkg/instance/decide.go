@@ -103,6 +103,8 @@ func (d *decision) decide() error {
 		d.record(CancelledBy{a.Reason})
 	case Retry:
 		return d.retry()
+	default:
+		return d.refuse(Invalid, nil, "%T is not an action", a)
 	}
 	return nil
 }
@@ -122,8 +124,8 @@ func (d *decision) take(a Take) error {
 	switch {
 	case d.in.Paused:
 		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
-	case a.Agent == "" || a.Lease <= 0:
-		return d.refuse(Invalid, nil, "a claim names its agent and a lease above zero")
+	case a.Role == "" || a.Agent == "" || a.Lease <= 0:
+		return d.refuse(Invalid, nil, "a claim names its role, its agent and a lease above zero")
 	case a.Role != d.in.Owner:
 		return d.refuse(NotOwner, d.owners(), "%s does not own %s", a.Role, d.in.State)
 	case a.Work != d.in.Work:
@@ -222,6 +224,9 @@ func (d *decision) charge(a Charge) error {
 	if err := d.hold(a.Token); err != nil {
 		return err
 	}
+	if !a.Spend.valid() {
+		return d.refuse(Invalid, nil, "a cost is a number that is not below zero")
+	}
 	d.record(Spent{a.Spend})
 	return nil
 }
@@ -236,7 +241,7 @@ func (d *decision) override(a Override) error {
 	case d.in.Kind == workflow.Final:
 		return d.refuse(Over, nil, "%s is final", d.in.State)
 	}
-	d.record(Moved{From: d.in.State, To: to.Name, Owner: to.Owner, Kind: to.Kind, Rule: "override", Reason: a.Reason, Override: true})
+	d.record(Moved{From: d.in.State, To: to.Name, Owner: to.Owner, Kind: to.Kind, Rule: "override", Reason: a.Reason, Loop: d.inLoop(), Override: true})
 	d.dispatch()
 	return nil
 }

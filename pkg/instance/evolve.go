@@ -58,7 +58,10 @@ func apply(in Instance, c Commit, e Event) Instance {
 		if in.Visited(e.To) > 0 {
 			in.Returns++
 		}
-		in.Loop, in.Reason, in.Claim = e.Loop, e.Reason, nil
+		in.Loop, in.Claim = e.Loop, nil
+		if !in.Paused {
+			in.Reason = e.Reason
+		}
 		in = enter(in, e.To, e.Owner, e.Kind, c.At)
 	case Dispatched:
 		in.Work = c.Seq
@@ -89,7 +92,7 @@ func enter(in Instance, state, owner string, kind workflow.Kind, at time.Time) I
 	seen := false
 	for i := range visits {
 		if visits[i].State == in.State {
-			visits[i].Total += at.Sub(in.EnteredAt)
+			visits[i].Total += max(0, at.Sub(in.EnteredAt))
 		}
 		if visits[i].State == state {
 			visits[i].Count++
@@ -111,7 +114,7 @@ func report(in Instance, e Reported) Instance {
 	r := e.Result
 	in.Claim, in.Last, in.LastState = nil, &r, e.State
 	in.Spend = in.Spend.Add(r.Spend)
-	if r.Base != "" {
+	if r.Base != "" && in.Base == "" {
 		in.Base, in.Head = r.Base, r.Base
 	}
 	if r.Head != "" {

@@ -36,7 +36,7 @@ type Instance struct {
 
 	Paused bool
 	Closed Closed // why nothing can happen any more; empty while something can
-	Reason string // of the newest move, pause, cancel
+	Reason string // of the newest move, pause, resume or cancel; while paused, of the pause
 
 	Base      string // commit the work started from
 	Head      string // commit the work is at

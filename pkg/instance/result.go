@@ -1,6 +1,9 @@
 package instance
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Status is how a step ended, in its owner's judgement.
 type Status string
@@ -23,7 +26,7 @@ type Result struct {
 	Questions        []string          `json:"questions,omitempty"` // for people
 	Answers          []Answer          `json:"answers,omitempty"`   // to open questions
 	Head             string            `json:"head,omitempty"`      // commit the work is at after this step
-	Base             string            `json:"base,omitempty"`      // commit the work started from
+	Base             string            `json:"base,omitempty"`      // commit the work started from; set once
 	Bundle           string            `json:"bundle,omitempty"`    // object holding Head
 	Evidence         []Evidence        `json:"evidence,omitempty"`
 	FailureSignature string            `json:"failure_signature,omitempty"`
@@ -66,6 +69,11 @@ type Spend struct {
 	TokensOut int64   `json:"tokens_out,omitempty"`
 	USD       float64 `json:"usd,omitempty"`
 	WallMS    int64   `json:"wall_ms,omitempty"` // milliseconds
+}
+
+// valid refuses what would take a budget back or blind it: negative costs, NaN, infinity.
+func (s Spend) valid() bool {
+	return s.TokensIn >= 0 && s.TokensOut >= 0 && s.USD >= 0 && s.USD <= math.MaxFloat64 && s.WallMS >= 0
 }
 
 // Add returns the sum of two spends.

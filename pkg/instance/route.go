@@ -44,6 +44,7 @@ func (d *decision) report(a Report) error {
 			return d.refuse(Undecided, nil, "%s: %v", from, err)
 		}
 		if ok {
+			rule.Name = "decide"
 			return d.move(facts, rule)
 		}
 	}
@@ -56,18 +57,23 @@ func (d *decision) valid(r Result) error {
 		return d.refuse(Invalid, []string{string(Success), string(Failure), string(Blocked)}, "status %q", r.Status)
 	case !(r.ConfidenceScore >= 0 && r.ConfidenceScore <= 1):
 		return d.refuse(Invalid, nil, "confidence_score %v is not between 0 and 1", r.ConfidenceScore)
+	case slices.Contains(r.Questions, ""):
+		return d.refuse(Invalid, nil, "a question needs a text")
+	case !r.Spend.valid():
+		return d.refuse(Invalid, nil, "a cost is a number that is not below zero")
 	}
 	return nil
 }
 
 // signal records the signal and does what the state says to it. A state that
-// does not listen keeps it for the next owner to read.
+// does not listen keeps it for the next owner to read. A pause does not stop
+// it, or the answer that came meanwhile would be waited for ever after.
 func (d *decision) signal(a Signal) error {
 	if a.Name == "" {
 		return d.refuse(Invalid, nil, "a signal needs a name")
 	}
 	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data})
-	if d.in.Paused || d.in.Closed != "" {
+	if d.in.Closed != "" {
 		return nil
 	}
 	state, _ := d.def.State(d.in.State)
@@ -79,6 +85,7 @@ func (d *decision) signal(a Signal) error {
 			return d.refuse(Undecided, nil, "%s on %s: %v", d.in.State, a.Name, err)
 		}
 		if ok {
+			rule.Name = "signal"
 			return d.move(facts, rule)
 		}
 	}
@@ -137,15 +144,9 @@ func (d *decision) move(facts workflow.Facts, rule workflow.Rule) error {
 // limit asks the definition's limits about the move that is about to be made:
 // they see the instance as it would be after it.
 func (d *decision) limit(facts workflow.Facts, to string) (string, workflow.Rule, error) {
-	after := facts.Instance
-	after.State = to
-	after.Previous = with(d.in.Previous, d.in.State)
-	after.Iteration++
-	after.Loop = d.inLoop()
-	if d.in.Visited(to) > 0 {
-		after.Returns++
-	}
-	facts.Instance = after
+	after := *d
+	after.in = apply(d.in, Commit{At: d.cmd.At}, Moved{From: d.in.State, To: to, Loop: d.inLoop()})
+	facts.Instance = after.facts().Instance
 	for _, rule := range d.def.Limits {
 		holds, err := rule.When.Eval(facts)
 		if err != nil {
@@ -162,7 +163,8 @@ func (d *decision) limit(facts workflow.Facts, to string) (string, workflow.Rule
 
 // inLoop is the loop rule over the past that includes the state being left.
 func (d *decision) inLoop() bool {
-	return InLoop(with(d.in.Previous, d.in.State), d.def.Loop)
+	recent := d.in.Previous[max(0, len(d.in.Previous)-d.def.Loop.Window):]
+	return InLoop(with(recent, d.in.State), d.def.Loop)
 }
 
 // InLoop reports whether the newest l.Window of the previous states hold at

@@ -1,0 +1,170 @@
+package instance_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+func TestDecideRecords(t *testing.T) {
+	builtin := issue(t)
+	at := func(d time.Duration) time.Time { return opening().Add(d) }
+	success := instance.Result{Status: instance.Success, ConfidenceScore: 1}
+	asking := instance.Result{Status: instance.Blocked, Questions: []string{"B?", "C?"}}
+	answering := instance.Result{Status: instance.Blocked, Answers: []instance.Answer{
+		{Question: 2, Text: "b", By: "ann"}, {Question: 1, Text: "not again", By: "ann"}, {Question: 2, Text: "nor again"}, {Question: 9, Text: "what?"}, {Question: 3, Text: "c"},
+	}}
+	tested := func(commit string) instance.Result {
+		return instance.Result{Status: instance.Success, ConfidenceScore: 1, Evidence: []instance.Evidence{{Name: "tests", OK: true, Commit: commit}}}
+	}
+
+	for _, c := range []struct {
+		name   string
+		policy []string
+		given  []step
+		when   step
+		then   []instance.Event
+	}{
+		{"an opening starts in the first state and wakes its owner", nil, nil,
+			do(instance.Open{Issue: instance.Issue{Title: "T"}, Base: "c0", Bundle: "b0"}),
+			[]instance.Event{
+				instance.Opened{Workflow: "issue", Definition: builtin.Hash, Issue: instance.Issue{Title: "T"}, Base: "c0", Bundle: "b0", State: "received", Owner: "pm", Kind: workflow.Work},
+				instance.Dispatched{State: "received", Owner: "pm"},
+			}},
+		{"a claim gets the next token and a lease from now", nil,
+			[]step{opened(), claim("p1"), do(instance.Release{Token: 1}), wait(time.Minute)}, claim("p2"),
+			[]instance.Event{instance.Claimed{Token: 2, Role: "pm", Agent: "p2", Lease: at(time.Minute + lease)}}},
+		{"a claim names whose lease ran out, to the very moment", nil,
+			[]step{opened(), claim("p1"), wait(lease)}, claim("p2"),
+			[]instance.Event{instance.Claimed{Token: 2, Role: "pm", Agent: "p2", Lease: at(2 * lease), Lapsed: "p1"}}},
+		{"an agent may take up its own lapsed work", nil,
+			[]step{opened(), claim("p1"), wait(lease)}, claim("p1"),
+			[]instance.Event{instance.Claimed{Token: 2, Role: "pm", Agent: "p1", Lease: at(2 * lease), Lapsed: "p1"}}},
+		{"a heartbeat counts from now, at the last moment too", nil,
+			[]step{opened(), claim("p1"), wait(lease - 1)}, do(instance.Heartbeat{Token: 1, Lease: time.Minute}),
+			[]instance.Event{instance.LeaseExtended{Token: 1, Lease: at(lease - 1 + time.Minute)}}},
+		{"a report at the last moment counts", nil,
+			[]step{opened(), claim("p1"), wait(lease - 1)}, report(success),
+			[]instance.Event{
+				instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "received", Result: success},
+				instance.Moved{From: "received", To: "analyzing_requirements", Owner: "analyst", Kind: workflow.Work, Rule: "decide", Reason: "the report is taken up"},
+				instance.Dispatched{State: "analyzing_requirements", Owner: "analyst"},
+			}},
+		{"a report while the clock is behind counts", nil,
+			[]step{opened(), wait(time.Hour), put("creating_pr"), claim("p1"), wait(-time.Hour)}, report(instance.Result{Status: instance.Failure}),
+			[]instance.Event{
+				instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "creating_pr", Result: instance.Result{Status: instance.Failure}},
+				instance.Moved{From: "creating_pr", To: "failed", Kind: workflow.Final, Rule: "decide", Reason: "the pull request could not be made", Failure: true},
+			}},
+		{"a result's questions are numbered after those that were asked", nil,
+			[]step{opened(), put("requirements_unclear"), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"})}, report(asking),
+			[]instance.Event{
+				instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "requirements_unclear", Result: asking},
+				instance.Asked{Number: 2, From: "pm", Text: "B?"},
+				instance.Asked{Number: 3, From: "pm", Text: "C?"},
+				instance.Moved{From: "requirements_unclear", To: "blocked", Owner: "pm", Kind: workflow.Work, Rule: "decide", Reason: "something outside is in the way of asking"},
+				instance.Dispatched{State: "blocked", Owner: "pm"},
+			}},
+		{"a result's answers go to open questions, once", nil,
+			[]step{opened(), put("requirements_unclear"), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"}), do(instance.Reply{Number: 1, Text: "a"}), report(asking), claim("p1")}, report(answering),
+			[]instance.Event{
+				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "blocked", Result: answering},
+				instance.Answered{Number: 2, Text: "b", By: "ann"},
+				instance.Answered{Number: 3, Text: "c"},
+				instance.Moved{From: "blocked", To: "requires_human_intervention", Kind: workflow.Final, Rule: "decide", Reason: "the obstacle is beyond the agents"},
+			}},
+		{"evidence of another commit does not open the gate", nil,
+			[]step{opened(), put("creating_pr"), claim("p1"), report(instance.Result{Status: instance.Blocked, Head: "c1"}), put("creating_pr"), claim("p1")}, report(tested("c0")),
+			[]instance.Event{
+				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "creating_pr", Result: tested("c0")},
+				instance.GateRefused{Gate: "require_tests", Wanted: "completed", Instead: "waiting_for_human_input", Reason: "the tests have not passed on the newest commit"},
+				instance.Moved{From: "creating_pr", To: "waiting_for_human_input", Kind: workflow.Wait, Rule: "require_tests", Reason: "the tests have not passed on the newest commit", Loop: true},
+				instance.LoopDetected{States: []string{"creating_pr", "waiting_for_human_input", "creating_pr"}, Reason: "the last 3 states were creating_pr, waiting_for_human_input, creating_pr"},
+			}},
+		{"evidence of the very commit opens it", nil,
+			[]step{opened(), put("creating_pr"), claim("p1"), report(instance.Result{Status: instance.Blocked, Head: "c1"}), put("creating_pr"), claim("p1")}, report(tested("c1")),
+			[]instance.Event{
+				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "creating_pr", Result: tested("c1")},
+				instance.Moved{From: "creating_pr", To: "completed", Kind: workflow.Final, Rule: "decide", Reason: "the pull request is open", Loop: true},
+			}},
+		{"a budget that is spent does not keep a run from ending as it should", []string{"max_iterations: 0"},
+			[]step{opened(), put("creating_pr"), put("blocked"), put("creating_pr"), claim("p1")}, report(instance.Result{Status: instance.Failure}),
+			[]instance.Event{
+				instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "creating_pr", Result: instance.Result{Status: instance.Failure}},
+				instance.Moved{From: "creating_pr", To: "failed", Kind: workflow.Final, Rule: "decide", Reason: "the pull request could not be made", Failure: true, Loop: true},
+			}},
+		{"a signal nobody listens to is kept", nil,
+			[]step{opened(), claim("p1")}, do(instance.Signal{Name: "labelled", Ref: "e1", Data: map[string]string{"label": "bug"}}),
+			[]instance.Event{instance.Signalled{Name: "labelled", Actor: "ann", Ref: "e1", Data: map[string]string{"label": "bug"}}}},
+		{"a signal from somebody who may not answer is kept", nil,
+			[]step{opened(), put("waiting_for_human_input")}, as("bob", instance.Signal{Name: "commented", Data: map[string]string{"permission": "read"}}),
+			[]instance.Event{instance.Signalled{Name: "commented", Actor: "bob", Data: map[string]string{"permission": "read"}}}},
+		{"a signal ends a wait", nil,
+			[]step{opened(), put("waiting_for_human_input")}, do(instance.Signal{Name: "abandoned"}),
+			[]instance.Event{
+				instance.Signalled{Name: "abandoned", Actor: "ann"},
+				instance.Moved{From: "waiting_for_human_input", To: "failed", Kind: workflow.Final, Rule: "signal", Reason: "nobody answers any more"},
+			}},
+		{"a signal in a pause moves and wakes nobody", nil,
+			[]step{opened(), put("waiting_for_human_input"), do(instance.Pause{Reason: "lunch"})}, do(instance.Signal{Name: "commented"}),
+			[]instance.Event{
+				instance.Signalled{Name: "commented", Actor: "ann"},
+				instance.Moved{From: "waiting_for_human_input", To: "human_input_received", Owner: "pm", Kind: workflow.Work, Rule: "signal", Reason: "somebody who may answer did"},
+			}},
+		{"a signal to what has ended is kept", nil,
+			[]step{opened(), put("failed")}, do(instance.Signal{Name: "commented"}),
+			[]instance.Event{instance.Signalled{Name: "commented", Actor: "ann"}}},
+		{"a remark to what was cancelled is kept", nil,
+			[]step{opened(), do(instance.Cancel{})}, do(instance.Remark{Kind: "comment", Text: "Pity"}),
+			[]instance.Event{instance.Noted{Author: "ann", Kind: "comment", Text: "Pity"}}},
+		{"a charge is booked", nil,
+			[]step{opened(), claim("p1")}, do(instance.Charge{Token: 1, Spend: instance.Spend{TokensIn: 3, USD: 0.5}}),
+			[]instance.Event{instance.Spent{Spend: instance.Spend{TokensIn: 3, USD: 0.5}}}},
+		{"faults without a policy have a limit too, but not soon", nil,
+			[]step{opened(), claim("p1")}, do(instance.Fail{Token: 1, Reason: "disk"}),
+			[]instance.Event{instance.Released{Token: 1, Agent: "p1", Reason: "disk", Fault: true}}},
+		{"one fault more than a policy bears pauses", []string{"max_faults: 1"},
+			[]step{opened(), claim("p1")}, do(instance.Fail{Token: 1, Reason: "disk"}),
+			[]instance.Event{
+				instance.Released{Token: 1, Agent: "p1", Reason: "disk", Fault: true},
+				instance.Paused{Reason: "1 infrastructure faults in received, the last: disk"},
+			}},
+		{"an override in a pause wakes nobody", nil,
+			[]step{opened(), do(instance.Pause{})}, do(instance.Override{To: "implementing", Reason: "a typo"}),
+			[]instance.Event{instance.Moved{From: "received", To: "implementing", Owner: "developer", Kind: workflow.Work, Rule: "override", Reason: "a typo", Override: true}}},
+		{"the end of a pause wakes the owner of where it is now", nil,
+			[]step{opened(), do(instance.Pause{}), do(instance.Override{To: "implementing", Reason: "a typo"})}, do(instance.Resume{Reason: "on"}),
+			[]instance.Event{instance.Resumed{Reason: "on"}, instance.Dispatched{State: "implementing", Owner: "developer"}}},
+		{"the end of a pause of a wait wakes nobody", nil,
+			[]step{opened(), put("waiting_for_human_input"), do(instance.Pause{})}, do(instance.Resume{}),
+			[]instance.Event{instance.Resumed{}}},
+		{"a retry of lapsed work dispatches it again", nil,
+			[]step{opened(), claim("p1"), wait(lease)}, do(instance.Retry{}),
+			[]instance.Event{instance.Dispatched{State: "received", Owner: "pm"}}},
+		{"a cancellation does not wait for the agent", nil,
+			[]step{opened(), claim("p1")}, do(instance.Cancel{Reason: "never mind"}),
+			[]instance.Event{instance.CancelledBy{Reason: "never mind"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			def := builtin
+			if c.policy != nil {
+				def = issue(t, c.policy...)
+			}
+			s := given(t, def, c.given...)
+			before := len(s.log)
+			if err := c.when(s); err != nil {
+				t.Fatal(err)
+			}
+			if len(s.log) != before+1 {
+				t.Fatalf("%d commits, want one", len(s.log)-before)
+			}
+			if diff := cmp.Diff(c.then, s.log[before].Events); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

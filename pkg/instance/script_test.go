@@ -1,0 +1,260 @@
+package instance_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+var update = flag.Bool("update", false, "write what the scripts in testdata really print")
+
+// A script in testdata is played command by command against the issue
+// lifecycle; below each stands, indented, what it led to. Every command is
+//
+//	VERB WORD… KEY=VALUE…
+//
+// with values in quotes where they have spaces. Keys any command takes: actor, id.
+//
+//	policy NAME=VALUE…                 changes the lifecycle; only as the first command
+//	at +31s                            lets time pass
+//	show                               prints the instance
+//	open title= author= base=
+//	claim ROLE AGENT work= lease=      work: the newest, unless told
+//	heartbeat lease=                   token=, here and below: the newest, unless told
+//	report STATUS confidence= next= question= answer=N:TEXT issue= head= base= tests=pass|NAME signature= usd=
+//	release reason= · fail reason= · ask TEXT · charge usd=
+//	signal NAME actor= ref= KEY=VALUE…
+//	reply N TEXT · note KIND TEXT · override STATE reason=
+//	pause reason= · resume reason= · cancel reason= · retry reason=
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(want))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("-script +played:\n%s", diff)
+			}
+		})
+	}
+}
+
+// play returns the script with what really happened under each command.
+func play(t *testing.T, script string) string {
+	s := begin(issue(t))
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		if strings.HasPrefix(line, "  ") {
+			continue // what happened another time
+		}
+		out.WriteString(line)
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		c := parse(t, line)
+		for _, said := range s.play(t, c) {
+			fmt.Fprintln(&out, "  "+said)
+		}
+		if len(c.keys) > 0 {
+			t.Fatalf("%s: there are no keys %v", line, slices.Sorted(maps.Keys(c.keys)))
+		}
+	}
+	return out.String()
+}
+
+func (s *story) play(t *testing.T, c *call) []string {
+	switch c.verb {
+	case "policy":
+		var policy []string
+		for name := range c.keys {
+			policy = append(policy, name+": "+c.key(name, ""))
+		}
+		*s = *begin(issue(t, policy...))
+		return nil
+	case "at":
+		s.now = s.now.Add(c.duration(c.word()))
+		return nil
+	case "show":
+		return picture(s.in)
+	}
+	cmd := s.command(c.key("actor", ""), nil)
+	cmd.ID = c.key("id", cmd.ID)
+	cmd.Do = c.action(s)
+	if seq, ok := s.in.Done(cmd.ID); ok {
+		return []string{fmt.Sprintf("duplicate of commit %d", seq)}
+	}
+	commit, err := s.send(cmd)
+	var no *instance.Refusal
+	if errors.As(err, &no) {
+		return []string{fmt.Sprintf("REFUSED %s: %s", no.Code, strings.TrimPrefix(no.Error(), no.Instance+": "))}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make([]string, len(commit.Events))
+	for i, e := range commit.Events {
+		said[i] = fmt.Sprintf("%d %s", commit.Seq, line(t, e))
+	}
+	return said
+}
+
+// call is a parsed line. What is asked of it is taken off, so that what is left is wrong.
+type call struct {
+	*testing.T
+	line  string
+	verb  string
+	words []string
+	keys  map[string][]string
+}
+
+func parse(t *testing.T, line string) *call {
+	c := &call{T: t, line: line, keys: map[string][]string{}}
+	quoted := false
+	for i, f := range strings.FieldsFunc(line, func(r rune) bool {
+		quoted = quoted != (r == '"')
+		return r == ' ' && !quoted
+	}) {
+		key, value, isKey := strings.Cut(f, "=")
+		switch {
+		case i == 0:
+			c.verb = f
+		case isKey && !strings.HasPrefix(f, `"`):
+			c.keys[key] = append(c.keys[key], strings.Trim(value, `"`))
+		default:
+			c.words = append(c.words, strings.Trim(f, `"`))
+		}
+	}
+	return c
+}
+
+func (c *call) word() string {
+	if len(c.words) == 0 {
+		c.Fatalf("%s: a word is missing", c.line)
+	}
+	w := c.words[0]
+	c.words = c.words[1:]
+	return w
+}
+
+func (c *call) all(key string) []string {
+	values := c.keys[key]
+	delete(c.keys, key)
+	return values
+}
+
+func (c *call) key(key, otherwise string) string {
+	if values := c.all(key); len(values) > 0 {
+		return values[len(values)-1]
+	}
+	return otherwise
+}
+
+func (c *call) duration(text string) time.Duration { return must(c, text, time.ParseDuration) }
+func (c *call) float(text string) float64 {
+	return must(c, text, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+}
+func (c *call) count(text string, otherwise uint64) uint64 {
+	if text == "" {
+		return otherwise
+	}
+	return must(c, text, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+}
+
+func must[T any](c *call, text string, parse func(string) (T, error)) T {
+	v, err := parse(text)
+	if err != nil {
+		c.Fatalf("%s: %v", c.line, err)
+	}
+	return v
+}
+
+func (c *call) action(s *story) instance.Action {
+	reason, token := c.key("reason", ""), c.count(c.key("token", ""), s.in.Tokens)
+	switch c.verb {
+	case "open":
+		return instance.Open{Issue: instance.Issue{Title: c.key("title", ""), Author: c.key("author", "")}, Base: c.key("base", "")}
+	case "claim":
+		return instance.Take{Role: c.word(), Agent: c.word(), Work: c.count(c.key("work", ""), s.in.Work), Lease: c.duration(c.key("lease", "30s"))}
+	case "heartbeat":
+		return instance.Heartbeat{Token: token, Lease: c.duration(c.key("lease", "30s"))}
+	case "report":
+		return instance.Report{Token: token, Result: c.result(s)}
+	case "release":
+		return instance.Release{Token: token, Reason: reason}
+	case "fail":
+		return instance.Fail{Token: token, Reason: reason}
+	case "ask":
+		return instance.Ask{Token: token, Text: c.word()}
+	case "charge":
+		return instance.Charge{Token: token, Spend: instance.Spend{USD: c.float(c.key("usd", "0"))}}
+	case "signal":
+		signal := instance.Signal{Name: c.word(), Ref: c.key("ref", ""), Data: map[string]string{}}
+		for name := range c.keys {
+			signal.Data[name] = c.key(name, "")
+		}
+		return signal
+	case "reply":
+		return instance.Reply{Number: int(c.count(c.word(), 0)), Text: c.word()}
+	case "note":
+		return instance.Remark{Kind: c.word(), Text: c.word()}
+	case "override":
+		return instance.Override{To: c.word(), Reason: reason}
+	case "pause":
+		return instance.Pause{Reason: reason}
+	case "resume":
+		return instance.Resume{Reason: reason}
+	case "cancel":
+		return instance.Cancel{Reason: reason}
+	case "retry":
+		return instance.Retry{Reason: reason}
+	}
+	c.Fatalf("%s: no such command", c.line)
+	return nil
+}
+
+func (c *call) result(s *story) instance.Result {
+	r := instance.Result{
+		Status: instance.Status(c.word()), ConfidenceScore: c.float(c.key("confidence", "1")), Next: c.key("next", ""),
+		Questions: c.all("question"), IssuesFound: c.all("issue"), Head: c.key("head", ""), Base: c.key("base", ""),
+		FailureSignature: c.key("signature", ""), Spend: instance.Spend{USD: c.float(c.key("usd", "0"))},
+	}
+	for _, a := range c.all("answer") {
+		number, text, _ := strings.Cut(a, ":")
+		r.Answers = append(r.Answers, instance.Answer{Question: int(c.count(number, 0)), Text: text, By: "ann"})
+	}
+	if tests := c.key("tests", ""); tests != "" {
+		e := instance.Evidence{Name: "tests", OK: tests == "pass", Commit: s.in.Head, Command: "go test ./..."}
+		if r.Head != "" {
+			e.Commit = r.Head
+		}
+		if !e.OK {
+			e.Failed = []string{tests}
+		}
+		r.Evidence = append(r.Evidence, e)
+	}
+	return r
+}
