@@ -1,0 +1,86 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// front is what front matter may say.
+type front struct {
+	Title  string `yaml:"title"`
+	Number int    `yaml:"number"`
+	Author string `yaml:"author"`
+	Labels labels `yaml:"labels"`
+}
+
+const keys = "title, number, author and labels"
+
+// labels are a list, or one text with commas as GitHub's issue templates have it.
+type labels []string
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (l *labels) UnmarshalYAML(node ast.Node) error {
+	var list []string
+	if err := yaml.NodeToValue(node, &list); err != nil {
+		var one string
+		if yaml.NodeToValue(node, &one) != nil {
+			return err
+		}
+		list = strings.Split(one, ",")
+	}
+	for _, label := range list {
+		if label = strings.TrimSpace(label); label != "" {
+			*l = append(*l, label)
+		}
+	}
+	return nil
+}
+
+// frontMatter reads what stands between a first line --- and the next, and
+// returns the lines behind it.
+func frontMatter(lines []string, issue *instance.Issue) ([]string, error) {
+	if strings.TrimRight(lines[0], " \t") != "---" {
+		return lines, nil
+	}
+	end := 1
+	for ; end < len(lines); end++ {
+		if l := strings.TrimRight(lines[end], " \t"); l == "---" || l == "..." {
+			break
+		}
+	}
+	if end == len(lines) {
+		return nil, errors.New("line 1: front matter starts here and never ends, want a second line \"---\"")
+	}
+	var f front
+	// The empty line keeps the parser's line numbers those of the file.
+	src := "\n" + strings.Join(lines[1:end], "\n")
+	if strings.TrimSpace(src) != "" {
+		if err := yaml.UnmarshalWithOptions([]byte(src), &f, yaml.Strict()); err != nil {
+			return nil, locate(err)
+		}
+	}
+	if f.Number < 0 {
+		return nil, fmt.Errorf("front matter: number is %d, want that of an issue, or none", f.Number)
+	}
+	issue.Title, issue.Number, issue.Author, issue.Labels = strings.TrimSpace(f.Title), f.Number, f.Author, f.Labels
+	return lines[end+1:], nil
+}
+
+// locate puts the line in front of a YAML error, and says what is known.
+func locate(err error) error {
+	var at yaml.Error
+	if !errors.As(err, &at) || at.GetToken() == nil {
+		return fmt.Errorf("front matter: %w", err)
+	}
+	var unknown *yaml.UnknownFieldError
+	if errors.As(err, &unknown) {
+		return fmt.Errorf("line %d: front matter has no %q, want some of %s", at.GetToken().Position.Line, at.GetToken().Value, keys)
+	}
+	return fmt.Errorf("line %d: front matter: %s", at.GetToken().Position.Line, at.GetMessage())
+}

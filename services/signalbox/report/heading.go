@@ -1,0 +1,85 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+)
+
+// What a line of Markdown is, as far as a title depends on it (CommonMark).
+var (
+	atx       = regexp.MustCompile(`^ {0,3}#{1,6}(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
+	underline = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
+	fence     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})([^`]*)$")
+	// What cannot start a paragraph: code, a quote, a list, a rule, HTML.
+	notProse = regexp.MustCompile(`^(?: {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|(?:[-*_][ \t]*){3,}$|<))`)
+)
+
+// title takes the first heading out of the lines, or, where there is none, the
+// first line if it is prose.
+func title(lines []string) (string, []string) {
+	first, from, to := "", -1, -1 // the first line of prose, and the paragraph under way
+	var m marks
+	for i, line := range lines {
+		if m.inside(line) || strings.TrimSpace(line) == "" {
+			from = -1
+			continue
+		}
+		if h := atx.FindStringSubmatch(line); h != nil {
+			if h[1] != "" {
+				return h[1], without(lines, i, i)
+			}
+			from = -1
+			continue
+		}
+		if from >= 0 && underline.MatchString(line) {
+			return paragraph(lines[from:i]), without(lines, from, i)
+		}
+		if from < 0 && notProse.MatchString(line) {
+			continue
+		}
+		if from < 0 && first == "" && blank(lines[:i]) {
+			first, to = strings.TrimSpace(line), i
+		}
+		if from < 0 {
+			from = i
+		}
+	}
+	if first != "" {
+		return first, without(lines, to, to)
+	}
+	return "", lines
+}
+
+// marks remembers what a line stands in.
+type marks struct {
+	fence   string // what opened the code block
+	comment bool
+}
+
+// inside reports whether the line belongs to a fenced code block or an HTML comment.
+func (m *marks) inside(line string) bool {
+	if m.comment || m.fence == "" && strings.HasPrefix(strings.TrimSpace(line), "<!--") {
+		m.comment = !strings.Contains(line, "-->")
+		return true
+	}
+	f := fence.FindStringSubmatch(line)
+	switch {
+	case m.fence == "" && f != nil:
+		m.fence = f[1]
+		return true
+	case f != nil && strings.HasPrefix(f[1], m.fence) && strings.TrimSpace(f[2]) == "":
+		m.fence = ""
+		return true
+	}
+	return m.fence != ""
+}
+
+func paragraph(lines []string) string {
+	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+}
+
+func without(lines []string, from, to int) []string {
+	return append(append([]string{}, lines[:from]...), lines[to+1:]...)
+}
+
+func blank(lines []string) bool { return strings.TrimSpace(strings.Join(lines, "")) == "" }
