@@ -1,0 +1,276 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// answer is what is gathered from the lines that a coding agent prints.
+type answer struct {
+	text       string          // its last message
+	structured json.RawMessage // the result it was asked for, when it states one apart
+	failed     bool            // it says so itself, whatever its exit code
+	reason     string          // its words for what went wrong
+	spend      instance.Spend
+
+	message string // of a message that comes in parts
+}
+
+// fail notes a failure that the agent tells of.
+func (a *answer) fail(reasons ...string) {
+	a.failed = true
+	for _, r := range reasons {
+		if r != "" {
+			a.reason = r
+			return
+		}
+	}
+}
+
+// event reads a line into v; a line that is none is passed over.
+func event(line []byte, v any) bool { return json.Unmarshal(line, v) == nil }
+
+func readClaude(a *answer, line []byte) {
+	var e struct {
+		Type       string          `json:"type"`
+		Subtype    string          `json:"subtype"`
+		IsError    bool            `json:"is_error"`
+		Result     string          `json:"result"`
+		Structured json.RawMessage `json:"structured_output"`
+		USD        float64         `json:"total_cost_usd"`
+		Usage      struct {
+			In      int64 `json:"input_tokens"`
+			Written int64 `json:"cache_creation_input_tokens"`
+			Read    int64 `json:"cache_read_input_tokens"`
+			Out     int64 `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	if !event(line, &e) || e.Type != "result" {
+		return
+	}
+	a.text, a.structured = e.Result, e.Structured
+	a.spend = instance.Spend{TokensIn: e.Usage.In + e.Usage.Written + e.Usage.Read, TokensOut: e.Usage.Out, USD: e.USD}
+	if e.IsError || e.Subtype != "success" { // an error may call itself a success
+		a.fail(e.Result, e.Subtype)
+	}
+}
+
+func readCodex(a *answer, line []byte) {
+	var e struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+		Error   struct {
+			Message string `json:"message"`
+		} `json:"error"`
+		Item struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"item"`
+		Usage struct {
+			In  int64 `json:"input_tokens"`
+			Out int64 `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	switch e.Type {
+	case "item.completed":
+		if e.Item.Type == "agent_message" {
+			a.text = e.Item.Text
+		}
+	case "turn.completed":
+		a.spend = a.spend.Add(instance.Spend{TokensIn: e.Usage.In, TokensOut: e.Usage.Out})
+	case "turn.failed":
+		a.fail(e.Error.Message)
+	case "error": // it may connect again
+		a.reason = e.Message
+	}
+}
+
+func readGemini(a *answer, line []byte) {
+	var e struct {
+		Type    string `json:"type"`
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		Status  string `json:"status"`
+		Message string `json:"message"`
+		Error   struct {
+			Message string `json:"message"`
+		} `json:"error"`
+		Stats struct {
+			In  int64 `json:"input_tokens"`
+			Out int64 `json:"output_tokens"`
+		} `json:"stats"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	switch e.Type {
+	case "message":
+		if e.Role == "assistant" {
+			a.text += e.Content
+		}
+	case "tool_use":
+		a.text = "" // what came before was not the last word
+	case "error":
+		a.reason = e.Message
+	case "result":
+		a.spend = instance.Spend{TokensIn: e.Stats.In, TokensOut: e.Stats.Out}
+		if e.Status != "success" {
+			a.fail(e.Error.Message, e.Status)
+		}
+	}
+}
+
+func readOpencode(a *answer, line []byte) {
+	var e struct {
+		Type string `json:"type"`
+		Part struct {
+			Text   string  `json:"text"`
+			Cost   float64 `json:"cost"`
+			Tokens struct {
+				In        int64 `json:"input"`
+				Out       int64 `json:"output"`
+				Reasoning int64 `json:"reasoning"`
+				Cache     struct {
+					Read  int64 `json:"read"`
+					Write int64 `json:"write"`
+				} `json:"cache"`
+			} `json:"tokens"`
+		} `json:"part"`
+		Error struct {
+			Name string `json:"name"`
+			Data struct {
+				Message string `json:"message"`
+			} `json:"data"`
+		} `json:"error"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	switch t := e.Part.Tokens; e.Type {
+	case "text":
+		a.text += e.Part.Text
+	case "tool_use":
+		a.text = ""
+	case "step_finish":
+		a.spend = a.spend.Add(instance.Spend{TokensIn: t.In + t.Cache.Read + t.Cache.Write, TokensOut: t.Out + t.Reasoning, USD: e.Part.Cost})
+	case "error":
+		a.fail(e.Error.Data.Message, e.Error.Name)
+	}
+}
+
+func readGoose(a *answer, line []byte) {
+	var e struct {
+		Type    string          `json:"type"`
+		Error   json.RawMessage `json:"error"`
+		Total   int64           `json:"total_tokens"`
+		In      int64           `json:"input_tokens"`
+		Out     int64           `json:"output_tokens"`
+		Message struct {
+			ID      string `json:"id"`
+			Role    string `json:"role"`
+			Content []struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"message"`
+	}
+	if !event(line, &e) {
+		return
+	}
+	switch e.Type {
+	case "message":
+		if e.Message.Role != "assistant" {
+			return
+		}
+		if e.Message.ID == "" || e.Message.ID != a.message { // else one more part of it
+			a.text, a.message = "", e.Message.ID
+		}
+		for _, c := range e.Message.Content {
+			if c.Type == "text" {
+				a.text += c.Text
+			}
+		}
+	case "error":
+		a.fail(strings.Trim(string(e.Error), `"`))
+	case "complete":
+		a.spend = instance.Spend{TokensIn: e.In, TokensOut: e.Out}
+		if e.In+e.Out == 0 {
+			a.spend.TokensIn = e.Total // not told apart by every provider
+		}
+	}
+}
+
+var (
+	aiderTokens = regexp.MustCompile(`^Tokens: ([\d.,]+)([kM]?) sent,.*?([\d.,]+)([kM]?) received`)
+	aiderCost   = regexp.MustCompile(`Cost: \$([\d.]+) message`)
+)
+
+func readAider(a *answer, line []byte) {
+	text := strings.TrimSpace(string(line))
+	tokens, cost := aiderTokens.FindStringSubmatch(text), aiderCost.FindStringSubmatch(text)
+	if tokens != nil {
+		a.spend.TokensIn += thousands(tokens[1], tokens[2])
+		a.spend.TokensOut += thousands(tokens[3], tokens[4])
+	}
+	if cost != nil {
+		usd, _ := strconv.ParseFloat(cost[1], 64)
+		a.spend.USD += usd
+	}
+	if tokens == nil && cost == nil && text != "" {
+		a.text = text
+	}
+}
+
+func thousands(number, unit string) int64 {
+	n, _ := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
+	switch unit {
+	case "k":
+		n *= 1e3
+	case "M":
+		n *= 1e6
+	}
+	return int64(n)
+}
+
+// maxLine is the longest line that is read: an event with a whole file in it
+// is passed over rather than held.
+const maxLine = 8 << 20
+
+// lineWriter hands on lines.
+type lineWriter struct {
+	each func([]byte)
+	buf  []byte
+	skip bool // the line is too long
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		line, rest, found := bytes.Cut(p, []byte("\n"))
+		if w.skip = w.skip || len(w.buf)+len(line) > maxLine; w.skip {
+			w.buf = w.buf[:0]
+		} else {
+			w.buf = append(w.buf, line...)
+		}
+		if !found {
+			return n, nil
+		}
+		w.flush()
+		p = rest
+	}
+}
+
+func (w *lineWriter) flush() {
+	if !w.skip && len(w.buf) > 0 {
+		w.each(w.buf)
+	}
+	w.buf, w.skip = w.buf[:0], false
+}

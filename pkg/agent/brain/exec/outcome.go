@@ -1,0 +1,206 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// ErrTimeLimit marks a program that was stopped at a limit of time.
+var ErrTimeLimit = errors.New("time limit")
+
+// notTried is the exit code of a program that could not try: EX_TEMPFAIL of
+// sysexits.h.
+const notTried = 75
+
+const (
+	maxResult  = 1 << 20  // bytes of a result file
+	maxSummary = 16 << 10 // bytes of a summary
+	maxObject  = 64 << 10 // bytes of a result at the end of a message
+	lastLines  = 20       // of the output, told with a failure
+	lastBytes  = 4 << 10
+)
+
+// judge makes an outcome of how the program ended and what it said. The exit
+// code, the program's own word and the result have to agree on success.
+func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outcome) (brain.Outcome, error) {
+	if run.TimedOut != "" && p.read != nil && infrastructure.MatchString(said.reason) {
+		// It kept on trying to connect.
+		return out, fmt.Errorf("%w: %s was %s: %s", brain.ErrInfrastructure, p.Name, run, said.reason)
+	}
+	if run.TimedOut != "" {
+		return out, fmt.Errorf("%w: %s was %s%s", ErrTimeLimit, p.Name, run, tail(run.Output))
+	}
+	stated, declared, invalid := statement(f, said)
+	if declared && (stated.Status != instance.Success || (run.OK() && !said.failed)) {
+		spend := out.Result.Spend
+		if stated.Spend != (instance.Spend{}) {
+			wall := spend.WallMS
+			spend = stated.Spend
+			spend.WallMS = wall
+		}
+		out.Result, out.Declared = stated, true
+		out.Result.Spend = spend
+		if out.Result.Summary == "" {
+			out.Result.Summary = summary(said, run.Output)
+		}
+		return out, nil
+	}
+	if !run.OK() || said.failed {
+		return out, failure(p, run, said, errors.Join(invalid, contradiction(declared)))
+	}
+	if invalid != nil {
+		return out, fmt.Errorf("%s: %w", p.Name, invalid)
+	}
+	if p.read != nil && outOfService.MatchString(strings.TrimSpace(said.text)) {
+		return out, fmt.Errorf("%w: %s: %s", brain.ErrInfrastructure, p.Name, strings.TrimSpace(said.text))
+	}
+	out.Result.Status, out.Result.ConfidenceScore, out.Result.Summary = instance.Success, 1, summary(said, run.Output)
+	return out, nil
+}
+
+func contradiction(declared bool) error {
+	if declared {
+		return errors.New("though the result it wrote says success")
+	}
+	return nil
+}
+
+// failure tells why there is no result, and whether that is the work's fault.
+func failure(p Program, run sandbox.Result, said *answer, more error) error {
+	how := run.String()
+	if run.OK() {
+		how = "reported an error"
+	}
+	text := fmt.Sprintf("%s: %s", p.Name, how)
+	if more != nil {
+		text += ", " + strings.ReplaceAll(more.Error(), "\n", ", ")
+	}
+	why := said.reason
+	if why != "" {
+		text += ": " + why
+	} else {
+		text += tail(run.Output)
+	}
+	switch {
+	case run.ExitCode == notTried:
+		return fmt.Errorf("%w: %s", brain.ErrInfrastructure, text)
+	case p.read != nil && infrastructure.MatchString(why+tail(run.Output)):
+		return fmt.Errorf("%w: %s", brain.ErrInfrastructure, text)
+	case errors.Is(more, brain.ErrInvalidResult):
+		return fmt.Errorf("%s (%w)", text, brain.ErrInvalidResult)
+	}
+	return errors.New(text)
+}
+
+// infrastructure is how coding agents say that it was not the work. It is
+// looked for only where one failed.
+var infrastructure = regexp.MustCompile(`(?i)(usage|rate|session|weekly|daily|\d-hour) limit|limit reached|hit your .{0,30}limit|out of (extra )?(usage|credits)|quota|` +
+	`too many requests|overloaded|credit balance|insufficient (credit|funds)|` +
+	`\b(API Error|status|HTTP)\b:? ?(401|403|408|429|5\d\d)|connection (error|refused|reset|closed)|stream (disconnected|closed)|network error|fetch failed|` +
+	`ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|no such host|unauthori[sz]ed|authentication|invalid (x-)?api[ -]key|not logged in|please run /login`)
+
+// outOfService is the whole of a message with which one ends as if it had
+// succeeded, though a limit kept it from working.
+var outOfService = regexp.MustCompile(`(?i)^.{0,40}((usage|session|weekly|5-hour) limit reached|hit your .{0,30}limit|out of extra usage)[^\n]{0,120}$`)
+
+// statement is the result the program stated: in its file, apart from its
+// text, or as the last thing in it.
+func statement(f files, said *answer) (r instance.Result, declared bool, err error) {
+	text, err := readResult(f.result)
+	if err != nil {
+		return r, false, err
+	}
+	if text == nil && len(said.structured) > 0 && string(said.structured) != "null" {
+		text = said.structured
+	}
+	if text == nil {
+		text = lastObject(said.text)
+	}
+	if text == nil {
+		return r, false, nil
+	}
+	r, err = brain.DecodeResult(text)
+	return r, err == nil, err
+}
+
+// readResult reads the result file; nil: there is none. What the program put
+// there may be anything.
+func readResult(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: the file cannot be opened: want a plain file", brain.ErrInvalidResult)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: the file is no plain file", brain.ErrInvalidResult)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxResult+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+	}
+	if len(text) > maxResult {
+		return nil, fmt.Errorf("%w: the file is larger than %d bytes", brain.ErrInvalidResult, maxResult)
+	}
+	return text, nil
+}
+
+// lastObject is the JSON object that a text ends with, in a code fence or not,
+// if it looks like a result: with a status that results have.
+func lastObject(text string) []byte {
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "```"))
+	text = text[max(len(text)-maxObject, 0):]
+	if !strings.HasSuffix(text, "}") {
+		return nil
+	}
+	for from := 0; ; from++ {
+		i := strings.IndexByte(text[from:], '{')
+		if i < 0 {
+			return nil
+		}
+		from += i
+		var v struct {
+			Status instance.Status `json:"status"`
+		}
+		if json.Unmarshal([]byte(text[from:]), &v) != nil {
+			continue
+		}
+		switch v.Status {
+		case instance.Success, instance.Failure, instance.Blocked:
+			return []byte(text[from:])
+		}
+		return nil
+	}
+}
+
+// summary is the last message, or else the last line printed.
+func summary(said *answer, output []byte) string {
+	text := strings.TrimSpace(said.text)
+	if text == "" {
+		text = strings.TrimSpace(string(output))
+		text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	}
+	return strings.ToValidUTF8(text[:min(len(text), maxSummary)], "")
+}
+
+// tail is the last of the output, to stand after a message.
+func tail(output []byte) string {
+	text := strings.TrimSpace(strings.ToValidUTF8(string(output[max(len(output)-lastBytes, 0):]), ""))
+	if text == "" {
+		return "; it printed nothing"
+	}
+	lines := strings.Split(text, "\n")
+	return "; its last output:\n" + strings.Join(lines[max(len(lines)-lastLines, 0):], "\n")
+}

@@ -1,0 +1,153 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+)
+
+// Program is what to run.
+type Program struct {
+	Name string   // for messages
+	Argv []string // a preset's may hold {{…}}, see expand
+
+	preset
+}
+
+// preset is what there is to know of a coding agent.
+type preset struct {
+	argv []string
+	env  []string              // variables it needs
+	set  []string              // variables it is given, name=value
+	home []string              // what it keeps below HOME
+	drop string                // pattern of what it leaves in the work tree for itself
+	read func(*answer, []byte) // a line of its standard output; nil: it is no coding agent
+}
+
+// Parse reads what a program is called in a configuration:
+//
+//	claude, codex --model M   a preset, with more of its own flags
+//	./agent.sh --fast         a shell command
+//	["agent", "--fast"]       arguments, without a shell
+//
+// A program given by a relative path is the caller's, found from the current
+// directory, and never one of the same name that the work tree brings.
+func Parse(spec string) (Program, error) {
+	spec = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(spec), "exec:"))
+	if spec == "" {
+		return Program{}, fmt.Errorf("exec: no program given: want a command, a JSON list of arguments, or one of %s", strings.Join(Presets(), ", "))
+	}
+	if spec[0] == '[' {
+		p := Program{}
+		if err := json.Unmarshal([]byte(spec), &p.Argv); err != nil || len(p.Argv) == 0 || p.Argv[0] == "" {
+			return Program{}, fmt.Errorf("exec: %s: want a JSON list of a program and its arguments", spec)
+		}
+		p.Name, p.Argv[0] = filepath.Base(p.Argv[0]), ours(p.Argv[0])
+		return p, nil
+	}
+	words := strings.Fields(spec)
+	if p, ok := presets()[words[0]]; ok {
+		return Program{Name: words[0], Argv: slices.Concat(p.argv, words[1:]), preset: p}, nil
+	}
+	if path := ours(words[0]); path != words[0] {
+		spec = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" + strings.TrimPrefix(spec, words[0])
+	}
+	return Program{Name: filepath.Base(words[0]), Argv: []string{"sh", "-c", spec}}, nil
+}
+
+// ours makes a relative path to a program absolute, if there is one.
+func ours(program string) string {
+	if !strings.Contains(program, "/") || filepath.IsAbs(program) {
+		return program
+	}
+	path, err := osexec.LookPath(program)
+	if err != nil {
+		return program
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return program
+	}
+	return path
+}
+
+// expand fills a preset's template: the prompt's file, the directory of the
+// files, the result's schema, and how codex confines itself: not at all where
+// that is done, since it cannot be done twice.
+func (p Program) expand(f files, mode sandbox.Mode) []string {
+	if p.read == nil {
+		return p.Argv
+	}
+	codex := "workspace-write"
+	if mode == sandbox.Bwrap {
+		codex = "danger-full-access"
+	}
+	r := strings.NewReplacer("{{prompt}}", f.prompt, "{{dir}}", f.dir, "{{schema}}", inline(brain.ResultSchema()), "{{codex-sandbox}}", codex)
+	argv := make([]string, len(p.Argv))
+	for i, arg := range p.Argv {
+		argv[i] = r.Replace(arg)
+	}
+	return argv
+}
+
+// inline is a schema on one line, without the name of its own schema, which
+// not every validator knows.
+func inline(schema []byte) string {
+	var s map[string]any
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return string(schema)
+	}
+	delete(s, "$schema")
+	text, err := json.Marshal(s)
+	if err != nil {
+		return string(schema)
+	}
+	return string(text)
+}
+
+// state is where the program keeps its login and settings.
+func (p Program) state() []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, rel := range p.home {
+		paths = append(paths, filepath.Join(home, rel))
+	}
+	return paths
+}
+
+// litter remembers what is in the tree under the pattern, and returns what
+// removes the rest of it. The tree is held open: the program may put a link in
+// its place.
+func (p Program) litter(dir string) (func(), error) {
+	if p.drop == "" {
+		return func() {}, nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	before, err := fs.Glob(root.FS(), p.drop)
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return func() {
+		defer root.Close()
+		after, _ := fs.Glob(root.FS(), p.drop)
+		for _, name := range after {
+			if !slices.Contains(before, name) {
+				_ = root.RemoveAll(name) // left over, it shows in the diff
+			}
+		}
+	}, nil
+}
