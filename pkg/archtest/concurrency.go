@@ -13,6 +13,7 @@ var concurrent = map[string]string{
 	"pkg/agent":                 "works, heartbeats and drains at once",
 	"pkg/projection":            "follows the log",
 	"services/orchestrator/api": "the micro framework serves one endpoint's requests one after the other",
+	"services/orchestrator/app": "follows the log from before it is ready to serve",
 }
 
 // goroutines: they start in few places, which wait for them. Tests may.

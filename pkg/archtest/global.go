@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// globals: a package-level variable is an error to compare with, a compiled
-// regular expression, embedded files, or an unexported table that nothing
-// writes to. State belongs to a value that somebody made. Tests may.
+// globals: a package-level variable is an error to compare with (errX, ErrX), a
+// compiled regular expression, embedded files, or an unexported table that
+// nothing writes to. State belongs to a value that somebody made. Tests may.
 func globals(t *tree) []Violation {
 	var all []Violation
 	for _, dir := range t.dirs() {
-		info := t.resolve(dir)
+		info, patterns := t.resolve(dir), t.patterns(dir)
 		changes := map[types.Object]bool{}
 		for _, f := range t.in(dir) {
 			maps.Copy(changes, written(f.ast, info))
@@ -22,7 +22,7 @@ func globals(t *tree) []Violation {
 		for _, f := range t.in(dir) {
 			for _, v := range variables(f.ast) {
 				for i, name := range v.Names {
-					if !constant(v, i) || changes[info.Defs[name]] {
+					if !constant(v, i, patterns) || changes[info.Defs[name]] {
 						all = append(all, t.at(f, name, "globals", "package variable "+name.Name+
 							" can change: keep it in a value that is passed, or make it a constant, a function or an unexported table"))
 					}
@@ -47,8 +47,8 @@ func variables(f *ast.File) []*ast.ValueSpec {
 }
 
 // constant reports whether the i-th variable of v looks like one that nobody
-// changes.
-func constant(v *ast.ValueSpec, i int) bool {
+// changes; patterns are functions that compile a regular expression.
+func constant(v *ast.ValueSpec, i int, patterns map[string]bool) bool {
 	name := v.Names[i].Name
 	if name == "_" {
 		return true // a check by the compiler
@@ -59,17 +59,40 @@ func constant(v *ast.ValueSpec, i int) bool {
 	if len(v.Values) != len(v.Names) {
 		return false
 	}
+	if strings.HasPrefix(strings.ToLower(name), "err") {
+		return true
+	}
 	switch value := v.Values[i].(type) {
 	case *ast.CallExpr:
+		if f, ok := value.Fun.(*ast.Ident); ok {
+			return patterns[f.Name]
+		}
 		s, ok := value.Fun.(*ast.SelectorExpr)
-		return ok && (isPackage(s.X, "errors") && s.Sel.Name == "New" ||
-			isPackage(s.X, "fmt") && s.Sel.Name == "Errorf" ||
-			isPackage(s.X, "regexp") && strings.HasPrefix(s.Sel.Name, "MustCompile") ||
+		return ok && (isPackage(s.X, "regexp") && strings.HasPrefix(s.Sel.Name, "MustCompile") ||
 			isPackage(s.X, "strings") && s.Sel.Name == "NewReplacer")
 	case *ast.CompositeLit:
 		return !ast.IsExported(name)
 	}
 	return false
+}
+
+// patterns returns the functions of a package whose result is a regular
+// expression.
+func (t *tree) patterns(dir string) map[string]bool {
+	names := map[string]bool{}
+	for _, f := range t.in(dir) {
+		for _, decl := range f.ast.Decls {
+			d, ok := decl.(*ast.FuncDecl)
+			if !ok || d.Recv != nil || d.Type.Results.NumFields() != 1 {
+				continue
+			}
+			if p, ok := d.Type.Results.List[0].Type.(*ast.StarExpr); ok {
+				s, ok := p.X.(*ast.SelectorExpr)
+				names[d.Name.Name] = ok && isPackage(s.X, "regexp") && s.Sel.Name == "Regexp"
+			}
+		}
+	}
+	return names
 }
 
 // resolve finds what each name of the package in dir stands for. Imports are

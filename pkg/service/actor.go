@@ -19,7 +19,7 @@ type actors struct {
 	list []actor
 
 	mu      sync.Mutex
-	running map[string]bool
+	running map[int]string // by place in list
 	errs    []error
 }
 
@@ -41,12 +41,12 @@ func (a *actors) add(name string, run func(context.Context) error) {
 // run returns when every actor has, with what each of them said, or with
 // ErrGrace and who is left when grace is over. stop ends ctx.
 func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Duration) error {
-	a.running = map[string]bool{}
+	a.running = map[int]string{}
 	var g run.Group
-	for _, actor := range a.list {
-		a.running[actor.name] = true
+	for i, actor := range a.list {
+		a.running[i] = actor.name
 		g.Add(func() error {
-			a.ended(ctx, actor.name, actor.run(ctx))
+			a.ended(ctx, i, actor.run(ctx))
 			return nil
 		}, func(error) { stop() })
 	}
@@ -69,12 +69,12 @@ func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Du
 	}
 }
 
-func (a *actors) ended(ctx context.Context, name string, err error) {
+func (a *actors) ended(ctx context.Context, i int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.running, name)
+	delete(a.running, i)
 	if unlessStopped(ctx, err) != nil {
-		a.errs = append(a.errs, fmt.Errorf("%s: %w", name, err))
+		a.errs = append(a.errs, fmt.Errorf("%s: %w", a.list[i].name, err))
 	}
 }
 
@@ -82,7 +82,7 @@ func (a *actors) result(err error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		left := slices.Sorted(maps.Keys(a.running))
+		left := slices.Sorted(maps.Values(a.running))
 		a.errs = append(a.errs, fmt.Errorf("%s: %w", strings.Join(left, ", "), err))
 	}
 	return errors.Join(a.errs...)

@@ -25,7 +25,7 @@ type Flags struct {
 // Common returns f: a Program is asked for the flags that all have.
 func (f *Flags) Common() *Flags { return f }
 
-// name is what the process calls itself: one NATS token.
+// name is what the process calls itself.
 func (f Flags) name(service string) string {
 	if f.Name != "" {
 		return f.Name

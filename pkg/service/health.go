@@ -18,8 +18,9 @@ type Health struct {
 }
 
 var (
-	errStarting = errors.New("starting")
-	errDraining = errors.New("draining: no new work is taken")
+	errConnecting = errors.New("connecting to NATS")
+	errStarting   = errors.New("setting up")
+	errDraining   = errors.New("draining: no new work is taken")
 )
 
 // Check adds a condition of readiness. f returns why it does not hold, soon,
@@ -36,9 +37,7 @@ func (h *Health) Check(name string, f func(context.Context) error) {
 func (h *Health) enter(phase error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.phase != errDraining { // which is the last
-		h.phase = phase
-	}
+	h.phase = phase
 }
 
 // Readiness is the answer of /readyz.

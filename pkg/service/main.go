@@ -87,10 +87,14 @@ func Run(ctx context.Context, m Main) int {
 }
 
 // NotifyContext returns a context that ends with the first SIGINT or SIGTERM.
-// After it the signals have their usual effect again, so that a second one ends
-// the process at once.
+// From then on the signals have their usual effect again, so that a second one
+// ends the process at once.
 func NotifyContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(signalled, func() {
+		stop() // first, for whoever sees ctx end and signals again
+		cancel()
+	})
 	return ctx, stop
 }

@@ -7,11 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -30,22 +26,6 @@ type program struct {
 }
 
 func (p *program) Setup(ctx context.Context, h *service.Host) error { return p.setup(ctx, h) }
-
-// The test binary is also a service, for the tests that need a process.
-func TestMain(m *testing.M) {
-	if os.Getenv("TEST_AS_SERVICE") == "" {
-		os.Exit(m.Run())
-	}
-	p := &program{setup: func(_ context.Context, h *service.Host) error {
-		h.Add("work", func(ctx context.Context) error {
-			<-ctx.Done()
-			h.Log.Info("work put away")
-			return nil
-		})
-		return nil
-	}}
-	os.Exit(service.Run(context.Background(), service.Main{Name: "worker", About: "Works.", Program: p}))
-}
 
 func start(t *testing.T) *embedded.Server {
 	t.Helper()
@@ -152,88 +132,43 @@ func TestAServiceIsReadyThenDrainsThenStops(t *testing.T) {
 	}
 }
 
-func TestASignalledProcessDrainsAndExitsWithZero(t *testing.T) {
-	server := start(t)
-	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		t.Run(signal.String(), func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "--nats", server.ClientURL(), "--log-format", "json")
-			cmd.Env = append(os.Environ(), "TEST_AS_SERVICE=1")
-			stderr, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			var said []string
-			for lines := json.NewDecoder(stderr); ; {
-				var line struct{ Msg string }
-				if err := lines.Decode(&line); err != nil {
-					break
-				}
-				said = append(said, line.Msg)
-				if line.Msg == "running" {
-					if err := cmd.Process.Signal(signal); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("%v, log %q", err, said)
-			}
-			if got := strings.Join(said, ", "); !strings.HasSuffix(got, "running, work put away, stopping") {
-				t.Errorf("it said %s", got)
-			}
-		})
-	}
-}
-
-func TestTheExitCodeSaysWhoseFaultItIs(t *testing.T) {
-	server := start(t)
-	fail := func(err error) func(context.Context, *service.Host) error {
-		return func(_ context.Context, h *service.Host) error {
-			h.Add("work", func(context.Context) error { return err })
-			return nil
+func TestAServiceIsNotReadyWhileNATSIsAway(t *testing.T) {
+	dir, addr := t.TempDir(), freeAddr(t)
+	serve := func() *embedded.Server {
+		s, err := embedded.Start(embedded.Config{Dir: dir, Listen: addr})
+		if err != nil {
+			t.Fatal(err)
 		}
+		return s
 	}
-	refuse := func(context.Context, *service.Host) error {
-		return service.Usagef("no brain for tester: give one with --brain")
+	ctx, stop := context.WithCancel(t.Context())
+	up := make(chan *service.Host, 1)
+	p := &program{setup: func(_ context.Context, h *service.Host) error {
+		h.Add("work", func(ctx context.Context) error { up <- h; <-ctx.Done(); return nil })
+		return nil
+	}}
+	server := serve()
+	code := make(chan int, 1)
+	go func() {
+		code <- service.Run(ctx, service.Main{Name: "worker", Program: p, Stderr: t.Output(), Args: []string{"--nats", "nats://" + addr}})
+	}()
+	h := <-up
+	away, back := h.NATS.StatusChanged(nats.RECONNECTING), h.NATS.StatusChanged(nats.CONNECTED)
+
+	server.Shutdown()
+	<-away
+	if status, body := get(t, h.HTTP+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"nats":"connection is RECONNECTING"`) {
+		t.Errorf("away: /readyz says %d %s", status, body)
 	}
-	broken := filepath.Join(t.TempDir(), "broken.yaml")
-	if err := os.WriteFile(broken, []byte("brian: rules\n"), 0o600); err != nil {
-		t.Fatal(err)
+	server = serve()
+	defer server.Shutdown()
+	<-back
+	if status, body := get(t, h.HTTP+"/readyz"); status != http.StatusOK {
+		t.Errorf("back: /readyz says %d %s", status, body)
 	}
-	tests := map[string]struct {
-		args  []string
-		setup func(context.Context, *service.Host) error
-		code  int
-		says  string // on either output
-	}{
-		"work that ends well":          {[]string{}, fail(nil), 0, "stopping"},
-		"work that fails":              {[]string{}, fail(errors.New("the log is damaged")), 1, "work: the log is damaged"},
-		"an unknown flag":              {[]string{"--brian=x"}, nil, 2, `unknown flag --brian, did you mean "--brain"`},
-		"a bad value":                  {[]string{"--log-level=loud"}, nil, 2, `--log-level must be one of "debug","info","warn","error" but got "loud"`},
-		"an argument":                  {[]string{"now"}, nil, 2, "unexpected argument now"},
-		"a missing configuration file": {[]string{"--config=none.yaml"}, nil, 2, "none.yaml: no such file"},
-		"an unknown name in the file":  {[]string{"--config=" + broken}, nil, 2, `there is no flag "brian"; flags are brain, config, grace`},
-		"what Setup cannot use":        {[]string{}, refuse, 2, "no brain for tester: give one with --brain\nworker --help lists"},
-		"an address that is taken":     {[]string{"--http=" + strings.TrimPrefix(server.ClientURL(), "nats://")}, nil, 1, "address already in use"},
-		"--help":                       {[]string{"--help"}, nil, 0, "SIGNALBOX_BRAIN"},
-		"--version":                    {[]string{"--version"}, nil, 0, "worker "},
-		"--healthcheck without a port": {[]string{"--healthcheck"}, nil, 2, "--healthcheck needs"},
-		"--healthcheck of nothing":     {[]string{"--healthcheck", "--http=127.0.0.1:1"}, nil, 1, "not running"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			code := service.Run(t.Context(), service.Main{
-				Name: "worker", Program: &program{setup: test.setup}, Stdout: &out, Stderr: &out,
-				Args: append([]string{"--nats", server.ClientURL()}, test.args...),
-			})
-			if code != test.code || !strings.Contains(out.String(), test.says) {
-				t.Errorf("exit code %d, want %d and %q in:\n%s", code, test.code, test.says, out.String())
-			}
-		})
+	stop()
+	if c := <-code; c != 0 {
+		t.Errorf("exit code %d", c)
 	}
 }
 

@@ -58,7 +58,7 @@ func Serve(ctx context.Context, c Config) error {
 	h := &Host{
 		Name:    c.Flags.name(c.Service),
 		Metrics: newMetrics(c.Service),
-		Health:  &Health{phase: errStarting},
+		Health:  &Health{phase: errConnecting},
 		Grace:   c.Flags.Grace,
 	}
 	h.Log = c.Log.With("name", h.Name)
@@ -81,14 +81,14 @@ func Serve(ctx context.Context, c Config) error {
 
 // run is the service between its first and its last answer over HTTP; stop ends ctx.
 func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error {
-	defer context.AfterFunc(ctx, func() { h.Health.enter(errDraining) })()
-
 	nc, err := Connect(ctx, c.Flags.NATS, h.Name, h.Log, c.Options...)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
 	defer nc.Close()
 	h.NATS = nc
+	h.Health.enter(errStarting)
+	h.Health.Check("service", func(context.Context) error { return working(ctx) })
 	h.Health.Check("nats", func(context.Context) error { return connected(nc) })
 	h.Metrics.MustRegister(connectionMetrics(nc)...)
 
@@ -96,11 +96,15 @@ func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error
 		return unlessStopped(ctx, fmt.Errorf("setting up: %w", err))
 	}
 	h.Add("nats", func(ctx context.Context) error { return watch(ctx, nc) })
+	h.Add("notice", func(ctx context.Context) error {
+		<-ctx.Done()
+		h.Log.Info("draining", "grace", h.Grace)
+		return nil
+	})
 	h.Health.enter(nil)
 	h.Log.Info("running", "version", ReadBuild().Version)
 
 	err = h.actors.run(ctx, stop, h.Grace)
-	h.Log.Info("stopping")
 	return errors.Join(err, drain(nc))
 }
 
@@ -111,6 +115,13 @@ func unlessStopped(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
+}
+
+func working(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return errDraining
+	}
+	return nil
 }
 
 func connected(nc *nats.Conn) error {

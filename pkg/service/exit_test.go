@@ -1,0 +1,62 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+func TestTheExitCodeSaysWhoseFaultItIs(t *testing.T) {
+	server := start(t)
+	fail := func(err error) func(context.Context, *service.Host) error {
+		return func(_ context.Context, h *service.Host) error {
+			h.Add("work", func(context.Context) error { return err })
+			return nil
+		}
+	}
+	refuse := func(context.Context, *service.Host) error {
+		return service.Usagef("no brain for tester: give one with --brain")
+	}
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	if err := os.WriteFile(broken, []byte("brian: rules\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		args  []string
+		setup func(context.Context, *service.Host) error
+		code  int
+		says  string // on either output
+	}{
+		"work that ends well":          {[]string{}, fail(nil), 0, "draining"},
+		"work that fails":              {[]string{}, fail(errors.New("the log is damaged")), 1, "work: the log is damaged"},
+		"an unknown flag":              {[]string{"--brian=x"}, nil, 2, `unknown flag --brian, did you mean "--brain"`},
+		"a bad value":                  {[]string{"--log-level=loud"}, nil, 2, `--log-level must be one of "debug","info","warn","error" but got "loud"`},
+		"an argument":                  {[]string{"now"}, nil, 2, "unexpected argument now"},
+		"a missing configuration file": {[]string{"--config=none.yaml"}, nil, 2, "none.yaml: no such file"},
+		"an unknown name in the file":  {[]string{"--config=" + broken}, nil, 2, `there is no flag "brian"; flags are brain, config, grace`},
+		"what Setup cannot use":        {[]string{}, refuse, 2, "no brain for tester: give one with --brain\nworker --help lists"},
+		"an address that is taken":     {[]string{"--http=" + strings.TrimPrefix(server.ClientURL(), "nats://")}, nil, 1, "address already in use"},
+		"--help":                       {[]string{"--help"}, nil, 0, "SIGNALBOX_BRAIN"},
+		"--version":                    {[]string{"--version"}, nil, 0, "worker "},
+		"--healthcheck without a port": {[]string{"--healthcheck"}, nil, 2, "--healthcheck needs"},
+		"--healthcheck of nothing":     {[]string{"--healthcheck", "--http=127.0.0.1:1"}, nil, 1, "not running"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			code := service.Run(t.Context(), service.Main{
+				Name: "worker", Program: &program{setup: test.setup}, Stdout: &out, Stderr: &out,
+				Args: append([]string{"--nats", server.ClientURL()}, test.args...),
+			})
+			if code != test.code || !strings.Contains(out.String(), test.says) {
+				t.Errorf("exit code %d, want %d and %q in:\n%s", code, test.code, test.says, out.String())
+			}
+		})
+	}
+}
