@@ -53,3 +53,15 @@ func help(t *testing.T, bin, name string) string {
 func knows(help, name string) bool {
 	return regexp.MustCompile(regexp.QuoteMeta(name) + `\b(?:[^-_]|$)`).MatchString(help)
 }
+
+func TestANameIsKnownOnlyWhenItIsThereWhole(t *testing.T) {
+	const help = "--nats-user=NAME  user ($SIGNALBOX_NATS_USER).\n--repo=REPO,...  ($SIGNALBOX_REPO,\n$OTHER)"
+	for name, want := range map[string]bool{
+		"--nats-user": true, "--nats": false, "$SIGNALBOX_NATS_USER": true, "$SIGNALBOX_NATS": false,
+		"--repo": true, "$SIGNALBOX_REPO": true, "--work-dir": false,
+	} {
+		if got := knows(help, name); got != want {
+			t.Errorf("%s is known: %t", name, got)
+		}
+	}
+}
