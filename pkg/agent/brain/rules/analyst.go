@@ -53,13 +53,13 @@ func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 			assumed = append(assumed, name)
 		default:
 			lacks = append(lacks, name)
-			if p.ask != "" && !asked.open {
+			if !asked.open {
 				questions = append(questions, p.question(subject(a.Issue)))
 			}
 		}
 	}
 	r.ConfidenceScore = math.Round(r.ConfidenceScore*100) / 100
-	open := slices.ContainsFunc(a.Questions, func(q instance.Question) bool { return !q.Answered })
+	open := slices.ContainsFunc(a.Questions, func(q instance.Question) bool { return !q.Answered && !settled(rep, q) })
 	if open {
 		// Somebody waits for an answer, and this work with them.
 		r.ConfidenceScore = min(r.ConfidenceScore, math.Floor(threshold*100-1)/100)
@@ -156,6 +156,11 @@ func ask(a brain.Assignment, p part) (s asking) {
 		}
 	}
 	return s
+}
+
+// settled reports whether the report has by now what the question asks for.
+func settled(rep report, q instance.Question) bool {
+	return slices.ContainsFunc(parts(rep.kind), func(p part) bool { return p.isAbout(q.Text) && rep.has(p.element) })
 }
 
 // dunno is an answer of somebody who cannot tell.

@@ -24,7 +24,7 @@ type part struct {
 	element
 	weight float64
 	label  string // begins the question; tells later which element it was about
-	ask    string // %s is the report's subject in quotes; empty: follows from the others
+	ask    string // %s is the report's subject in quotes
 }
 
 // parts are the elements of a kind, weighed so that they add up to 1. With the
@@ -40,11 +40,11 @@ func parts(k kind) []part {
 		}
 	}
 	return []part{
-		{actual, 0.30, "What happens", "What exactly happens in %s? Please quote the output, the error message or the value you see."},
-		{expected, 0.25, "What should happen", "What would be right in %s? Please give the exact result you expect."},
 		{steps, 0.20, "Steps to reproduce", "What has to be done to see %s? Please list the commands, the input or the clicks, in order."},
+		{expected, 0.25, "What should happen", "What would be right in %s? Please give the exact result you expect."},
+		{actual, 0.30, "What happens", "What exactly happens in %s? Please quote the output, the error message or the value you see."},
 		{scope, 0.15, "Where", "Where do you see %s: which command, function, file or page, and which version?"},
-		{acceptance, 0.10, "Done when", ""}, // doing the steps again shows whether the expected result is there
+		{acceptance, 0.10, "Done when", "How will you know that %s is solved? Please say what holds then, in other cases as well."},
 	}
 }
 

@@ -86,7 +86,8 @@ func read(issue instance.Issue, since []string) report {
 	return r
 }
 
-// has reports whether the report has the element.
+// has reports whether the report has the element. Of a bug it is clear when it
+// is done once doing the steps again shows the expected result.
 func (r report) has(e element) bool {
 	if e == acceptance && r.kind == bug && r.found[steps] && r.found[expected] {
 		return true

@@ -29,7 +29,7 @@ var (
 
 	happens = words(
 		`but (it |i |we |the \w+ )?(got|gets?|returns?|returned|gives?|gave|shows?|showed|prints?|printed|is|was|does|says?|sees?|saw)`,
-		`(i|we|it|which|and) (gets?|got|sees?|saw)`, `(returns?|prints?|shows?|displays?|yields|outputs?)`,
+		`(i|we|it|which|and) (gets?|got|sees?|saw)`, `(returns|prints|shows|displays|yields|outputs)`,
 		`(returned|gives|gave|printed|throws?|threw|raises?|raised|becomes|ends up|results? in)`,
 		`(exits?|fails?|failed) with`, `error(s out)?:`,
 		`(is|are|gets?) (rounded|truncated|lost|dropped|ignored|missing|empty|duplicated|doubled|cut off|off by)`)

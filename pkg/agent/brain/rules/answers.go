@@ -1,0 +1,206 @@
+package rules
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+var (
+	// "Q1: …", "**Q1.** …", "- Answer 2) …"
+	byName = regexp.MustCompile(`(?i)^\s{0,3}(?:[-*+]\s+)?(?:\*\*|__)?(?:[qa]#?|(?:question|answer)\s?#?)(\d{1,4})(?:\*\*|__)?\s*[:.)\-–—](?:\*\*|__)?(?:\s+(.*))?$`)
+	// "/answer Q2 …", "/signalbox answer 2 …", "/answer …"
+	byCommand = regexp.MustCompile(`(?i)^\s*/(?:signalbox\s+)?answer(?:\s+[q#]?(\d{1,4})[:.)]?)?(?:\s+(.*))?$`)
+	// "1. …", "1) …"
+	byList = regexp.MustCompile(`^ {0,3}(\d{1,4})[.)]\s+(.*)$`)
+	// the same, in a quote of the questions
+	byQuote = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:q(?:uestion)?\s?#?)?(\d{1,4})(?:\*\*|__)?\s*[:.)](?:\*\*|__)?(?:\s|$)`)
+
+	point    = regexp.MustCompile(`^[-*+]\s+(.*)$`)
+	courtesy = regexp.MustCompile(`(?i)^\W*(hi|hello|hey|dear|good (morning|day|evening)|thanks|thank you|cheers|sure|sorry|(best|kind) regards|here you go|see below|(my )?answers)\b[^.?!\n]{0,40}[.,:!]*\W*$`)
+)
+
+// ParseAnswers reads a person's reply to numbered questions. It knows
+//
+//   - "Q1: …", "/answer Q1 …", and a quoted question with text below it: what
+//     follows, up to the next of them, is the answer;
+//   - a list "1. …", "1) …" by the questions' numbers, or from 1 on in their order;
+//   - free text: the answer to a single open question; as many paragraphs or
+//     points as there are open questions, one each in order; or else, marked with
+//     ToAll, an answer to all of them.
+//
+// Quotes, HTML comments and other commands are no content; code stays as it is.
+// Only questions not yet answered get an answer, each at most one, in the order
+// of their numbers. The answered ones help to tell a number from a step of a list.
+func ParseAnswers(body string, questions []instance.Question) []instance.Answer {
+	open := slices.DeleteFunc(slices.Clone(questions), func(q instance.Question) bool { return q.Answered })
+	slices.SortFunc(open, func(a, b instance.Question) int { return cmp.Compare(a.Number, b.Number) })
+	all := reply(body)
+	texts, found := addressed(all, questions)
+	if !found {
+		all = slices.DeleteFunc(all, func(l line) bool { return l.quoted })
+		texts, found = listed(all, questions, open)
+	}
+	if !found {
+		texts = free(all, open)
+	}
+	var answers []instance.Answer
+	for _, q := range open {
+		if text := strings.Trim(texts[q.Number], "\n"); strings.TrimSpace(text) != "" {
+			answers = append(answers, instance.Answer{Question: q.Number, Text: text})
+			delete(texts, q.Number)
+		}
+	}
+	return answers
+}
+
+// addressed reads what names its question.
+func addressed(all []line, questions []instance.Question) (texts map[int]string, found bool) {
+	texts = map[int]string{}
+	to, named := 0, []int(nil) // the question being answered; those that the quote being read names
+	for _, l := range all {
+		switch {
+		case l.quoted:
+			if n, ok := quotedQuestion(l.text, questions); ok && !slices.Contains(named, n) {
+				named = append(named, n)
+			}
+			continue
+		case l.blank() && named != nil:
+			continue
+		case len(named) == 1:
+			to, found = named[0], true
+		case len(named) > 1: // all were quoted at once: which is meant is not said
+			to = 0
+		}
+		named = nil
+		text := l.text
+		if !l.code {
+			if m := byName.FindStringSubmatch(text); m != nil {
+				to, text, found = atoi(m[1]), m[2], true
+			} else if m := byCommand.FindStringSubmatch(text); m != nil && m[1] != "" {
+				to, text, found = atoi(m[1]), m[2], true
+			}
+		}
+		texts[to] += text + "\n"
+	}
+	return texts, found
+}
+
+// quotedQuestion tells which question a quoted line is, by its number or its words.
+func quotedQuestion(text string, questions []instance.Question) (int, bool) {
+	number := 0
+	if m := byQuote.FindStringSubmatch(text); m != nil {
+		number = atoi(m[1])
+	}
+	said := title(text)
+	for _, q := range questions {
+		if asked := title(q.Text); q.Number == number || len(said) >= 12 && strings.Contains(asked, said) || len(asked) >= 12 && strings.Contains(said, asked) {
+			return q.Number, true
+		}
+	}
+	return 0, false
+}
+
+// listed reads a numbered list, if its numbers can be those of the questions.
+func listed(all []line, questions, open []instance.Question) (map[int]string, bool) {
+	var numbers []int
+	var items []string
+	for _, l := range all {
+		if m := byList.FindStringSubmatch(l.text); m != nil && !l.code {
+			numbers, items = append(numbers, atoi(m[1])), append(items, m[2]+"\n")
+		} else if len(items) > 0 {
+			items[len(items)-1] += l.text + "\n"
+		}
+	}
+	has := func(in []instance.Question, n int) bool {
+		return slices.ContainsFunc(in, func(q instance.Question) bool { return q.Number == n })
+	}
+	known, current, inOrder := len(numbers) > 0, false, len(numbers) == len(open)
+	for i, n := range numbers {
+		if i > 0 && n <= numbers[i-1] {
+			return nil, false
+		}
+		known, current, inOrder = known && has(questions, n), current || has(open, n), inOrder && n == i+1
+	}
+	texts := map[int]string{}
+	for i, n := range numbers {
+		switch {
+		case known && current:
+			texts[n] = items[i]
+		case inOrder && !current:
+			texts[open[i].Number] = items[i]
+		}
+	}
+	return texts, len(texts) > 0
+}
+
+// free gives text that names no question to the open ones.
+func free(all []line, open []instance.Question) map[int]string {
+	for i, l := range all {
+		if m := byCommand.FindStringSubmatch(l.text); m != nil && !l.code {
+			all[i].text = m[2]
+		}
+	}
+	texts := map[int]string{}
+	whole := join(all)
+	if strings.TrimSpace(whole) == "" {
+		return texts
+	}
+	for _, cut := range []func([]line) []string{paragraphs, points} {
+		if parts := cut(all); len(open) > 1 && len(parts) == len(open) {
+			for i, q := range open {
+				texts[q.Number] = parts[i]
+			}
+			return texts
+		}
+	}
+	for _, q := range open {
+		if texts[q.Number] = whole; len(open) > 1 {
+			texts[q.Number] = ToAll + whole
+		}
+	}
+	return texts
+}
+
+// paragraphs are what blank lines part, without greetings and thanks. Code
+// belongs to what it follows.
+func paragraphs(all []line) (found []string) {
+	fresh := true
+	for _, l := range all {
+		switch {
+		case l.blank():
+			fresh = true
+		case fresh && !(l.code && len(found) > 0):
+			found = append(found, l.text+"\n")
+			fresh = false
+		default:
+			found[len(found)-1] += l.text + "\n"
+			fresh = false
+		}
+	}
+	return slices.DeleteFunc(found, func(p string) bool { return courtesy.MatchString(strings.TrimSpace(p)) })
+}
+
+// points are the items of a list without numbers, if that is all there is.
+func points(all []line) (found []string) {
+	for _, l := range all {
+		if m := point.FindStringSubmatch(l.text); m != nil && !l.code {
+			found = append(found, m[1]+"\n")
+		} else if len(found) > 0 {
+			found[len(found)-1] += l.text + "\n"
+		} else if !l.blank() && !courtesy.MatchString(strings.TrimSpace(l.text)) {
+			return nil
+		}
+	}
+	return found
+}
+
+// atoi reads the few digits that a pattern has found.
+func atoi(digits string) int {
+	n, _ := strconv.Atoi(digits) // digits, and too few of them to overflow
+	return n
+}
