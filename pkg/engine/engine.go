@@ -17,8 +17,9 @@ import (
 
 // Definitions finds lifecycles.
 type Definitions interface {
-	// Named returns the definition new instances of the name open with.
-	Named(name string) (*workflow.Definition, bool)
+	// Named returns the definition new instances of the name open with; the
+	// error says which names there are.
+	Named(name string) (*workflow.Definition, error)
 	// Hashed returns the definition of that content hash.
 	Hashed(ctx context.Context, hash string) (*workflow.Definition, error)
 }
@@ -173,9 +174,9 @@ func (e *Engine) definition(ctx context.Context, in instance.Instance, name stri
 	if _, opens := cmd.Do.(instance.Open); !opens {
 		return nil, &instance.Refusal{Code: instance.Unknown, Instance: cmd.Instance, What: "no such instance"}
 	}
-	def, ok := e.Definitions.Named(name)
-	if !ok {
-		return nil, &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: fmt.Sprintf("there is no workflow %q", name)}
+	def, err := e.Definitions.Named(name)
+	if err != nil {
+		return nil, &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: err.Error()}
 	}
 	return def, nil
 }

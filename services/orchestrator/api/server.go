@@ -20,13 +20,16 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
+// Version is the semantic version of sb.api, told to those who discover it.
+const Version = "1.0.0"
+
 // Config is what a Server answers from.
 type Config struct {
 	Conn        *nats.Conn
 	Engine      *engine.Engine
 	Store       eventstore.Store
 	Definitions Definitions
-	Version     string // semantic version of the build
+	Version     string // semantic, see Version
 	Log         *slog.Logger
 	Answered    func(command, code string, took time.Duration) // told of each answer; code is empty when taken
 }

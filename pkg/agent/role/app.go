@@ -1,0 +1,101 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/client"
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+// App is the flags of a service that serves one role.
+type App struct {
+	service.Flags
+	Settings
+	role string
+}
+
+// NewApp returns the program of the role's service.
+func NewApp(role string) *App { return &App{role: role} }
+
+// Settings is what a code role is told beside the common flags.
+type Settings struct {
+	Brain   []string `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET or rules; ROLE.STATE=SPEC for one state. May be repeated."`
+	Env     []string `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
+	WorkDir string   `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
+	Sandbox string   `name:"sandbox" enum:"auto,bwrap,none" default:"auto" help:"How tests are confined: auto takes bubblewrap where it works."`
+	Workers int      `name:"workers" default:"1" help:"Pieces of work at a time."`
+
+	Observer agent.Observer `kong:"-"`
+}
+
+// Setup implements service.Program.
+func (a *App) Setup(ctx context.Context, h *service.Host) error {
+	return a.Settings.Setup(ctx, h, a.role)
+}
+
+// Setup adds the role to a host.
+func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error {
+	duty, ok := Duties()[role]
+	if !ok {
+		return service.Usagef("role %q: want one of analyst, developer, navigator, tester", role)
+	}
+	specs, err := ParseSpecs(s.Brain, role)
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	box, err := sandbox.New(ctx, sandbox.Mode(s.Sandbox))
+	if err != nil {
+		return err
+	}
+	brains, err := specs.Build(role, s.Env, box)
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	js, err := jetstream.New(h.NATS)
+	if err != nil {
+		return err
+	}
+	objects, err := Bucket(ctx, js)
+	if err != nil {
+		return err
+	}
+	cache, err := workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, role), Objects: objects})
+	if err != nil {
+		return fmt.Errorf("work directory: %w", err)
+	}
+	h.Log.Info("sandbox", "role", role, "mode", box.Describe())
+	coder := Coder{Duty: duty, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Rules: workspace.DefaultRules()}
+	a := Agent(h, js, role, coder, s.Observer)
+	a.Workers = s.Workers
+	h.Add(role, a.Run)
+	return nil
+}
+
+// Agent returns the agent of a role on a host.
+func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, o agent.Observer) *agent.Agent {
+	return agent.New(agent.Config{
+		Role: role, Name: h.Name, JetStream: js, Client: client.New(h.NATS, h.Name), Handler: handler,
+		Log: h.Log.With("role", role), Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
+	})
+}
+
+// Bucket waits for the object store: the orchestrator makes it.
+func Bucket(ctx context.Context, js jetstream.JetStream) (agent.Objects, error) {
+	store, err := backoff.Retry(ctx, func() (jetstream.ObjectStore, error) {
+		return js.ObjectStore(ctx, store.ObjectBucket)
+	}, backoff.WithMaxElapsedTime(0))
+	if err != nil {
+		err = errors.Join(fmt.Errorf("object store %s: %w", store.ObjectBucket, err), context.Cause(ctx))
+	}
+	return agent.Objects{Store: store}, err
+}

@@ -1,0 +1,80 @@
+package role
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+)
+
+// Brains is what a role thinks with: one brain for all its states, others for
+// some of them.
+type Brains struct {
+	Role    string
+	Default brain.Brain            // nil: every state needs its own
+	State   map[string]brain.Brain // by state
+}
+
+// ErrNoBrain says that a role was given nothing to think with.
+var ErrNoBrain = errors.New("no brain")
+
+// For returns the brain of the state.
+func (b Brains) For(state string) (brain.Brain, error) {
+	if own, ok := b.State[state]; ok {
+		return own, nil
+	}
+	if b.Default == nil {
+		return nil, fmt.Errorf("%w for %s in %s: give one with --brain %s=exec:COMMAND", ErrNoBrain, b.Role, state, b.Role)
+	}
+	return b.Default, nil
+}
+
+// Specs is what --brain was given: ROLE[.STATE]=SPEC.
+type Specs map[string]string
+
+// ParseSpecs reads --brain values. Within a service of one role, ROLE may be left out.
+func ParseSpecs(values []string, role string) (Specs, error) {
+	specs := Specs{}
+	for _, v := range values {
+		who, spec, found := strings.Cut(v, "=")
+		if !found || strings.HasPrefix(v, "exec:") || who == "" {
+			who, spec = role, v
+		}
+		if who == "" || spec == "" {
+			return nil, fmt.Errorf("--brain %q: want ROLE=SPEC or ROLE.STATE=SPEC, such as developer=exec:./fix.sh", v)
+		}
+		if _, dup := specs[who]; dup {
+			return nil, fmt.Errorf("--brain %s is given twice", who)
+		}
+		specs[who] = spec
+	}
+	return specs, nil
+}
+
+// Roles lists the roles that the specs name.
+func (s Specs) Roles() []string {
+	seen := map[string]bool{}
+	var roles []string
+	for who := range s {
+		role, _, _ := strings.Cut(who, ".")
+		if !seen[role] {
+			seen[role] = true
+			roles = append(roles, role)
+		}
+	}
+	sort.Strings(roles)
+	return roles
+}
+
+// Check refuses specs for roles that are not there.
+func (s Specs) Check(roles []string) error {
+	for _, name := range s.Roles() {
+		if !slices.Contains(roles, name) {
+			return fmt.Errorf("--brain %s: there is no such role here; want one of %s", name, strings.Join(roles, ", "))
+		}
+	}
+	return nil
+}

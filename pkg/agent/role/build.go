@@ -1,0 +1,85 @@
+package role
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+)
+
+// Build makes the brains of one role from the specs that name it.
+func (s Specs) Build(role string, env []string, box sandbox.Sandbox) (Brains, error) {
+	b := Brains{Role: role, Default: byRule(role), State: map[string]brain.Brain{}}
+	for who, spec := range s {
+		name, state, _ := strings.Cut(who, ".")
+		if name != role {
+			continue
+		}
+		made, err := one(role, spec, env, box)
+		if err != nil {
+			return b, fmt.Errorf("--brain %s=%s: %w", who, spec, err)
+		}
+		if state == "" {
+			b.Default = made
+		} else {
+			b.State[state] = made
+		}
+	}
+	if b.Default == nil && len(b.State) == 0 {
+		_, err := b.For("any state")
+		return b, err
+	}
+	return b, nil
+}
+
+// one makes a brain from "rules" or "exec:COMMAND".
+func one(role, spec string, env []string, box sandbox.Sandbox) (brain.Brain, error) {
+	switch kind, rest, _ := strings.Cut(spec, ":"); kind {
+	case "exec":
+		return exec.Parse(rest, exec.Config{Env: env, Sandbox: box})
+	case "rules":
+		if b := byRule(role); b != nil {
+			return b, nil
+		}
+		return nil, fmt.Errorf("there are no rules to work as %s by; want exec:COMMAND", role)
+	}
+	return nil, fmt.Errorf("want exec:COMMAND, exec:PRESET or rules")
+}
+
+// byRule is what a role thinks with when it is given nothing; nil: it must be.
+func byRule(role string) brain.Brain {
+	switch role {
+	case "analyst":
+		return rules.Analyst{}
+	case "tester":
+		return rules.Tester{}
+	case "navigator":
+		return rules.Navigator{}
+	}
+	return nil
+}
+
+// Of returns the settings of one role: its own brains. ErrNoBrain says that it
+// needs one.
+func (s Settings) Of(role string) (Settings, error) {
+	specs, err := ParseSpecs(s.Brain, "")
+	if err != nil {
+		return s, err
+	}
+	s.Brain = nil
+	for who, spec := range specs {
+		if name, _, _ := strings.Cut(who, "."); name == role {
+			s.Brain = append(s.Brain, who+"="+spec)
+		}
+	}
+	slices.Sort(s.Brain)
+	if len(s.Brain) == 0 && byRule(role) == nil {
+		_, err := Brains{Role: role}.For("every state")
+		return s, err
+	}
+	return s, nil
+}

@@ -1,0 +1,80 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+)
+
+// Seen is one commit as a watcher sees it.
+type Seen struct {
+	subject.Event
+	instance.Commit
+}
+
+// ErrDone ends a Watch from within.
+var ErrDone = errors.New("seen enough")
+
+// Watch calls f for each commit behind sequence after, of one instance or, when
+// id is empty, of all, as they come. It ends with ctx, or with f's error;
+// ErrDone ends it without one.
+func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen) error) error {
+	js, err := jetstream.New(c.nc)
+	if err != nil {
+		return err
+	}
+	filter := subject.Events
+	if id != "" {
+		if filter, err = subject.Instance(id); err != nil {
+			return err
+		}
+	}
+	consumer, err := js.OrderedConsumer(ctx, subject.EventStream, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{filter}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
+	})
+	if err != nil {
+		return fmt.Errorf("watch: %w", err)
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return fmt.Errorf("watch: %w", err)
+	}
+	defer messages.Stop()
+	for {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return fmt.Errorf("watch: %w", err)
+		}
+		seen, err := see(msg)
+		if err == nil {
+			err = f(seen)
+		}
+		switch {
+		case errors.Is(err, ErrDone):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+func see(msg jetstream.Msg) (Seen, error) {
+	e, err := subject.ParseEvent(msg.Subject())
+	if err != nil {
+		return Seen{}, err
+	}
+	meta, err := msg.Metadata()
+	if err != nil {
+		return Seen{}, err
+	}
+	stored := eventstore.Commit{Seq: meta.Sequence.Stream, Instance: e.Instance, Time: meta.Timestamp, Data: msg.Data()}
+	commit, err := wire.ToCommit(stored)
+	return Seen{e, commit}, err
+}

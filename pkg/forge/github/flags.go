@@ -1,0 +1,35 @@
+package github
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Flags says which forge to talk to and as whom, for a service's flags.
+type Flags struct {
+	URL       string `name:"url" env:"SIGNALBOX_FORGE_URL,GITHUB_API_URL" default:"https://api.github.com/" placeholder:"URL" help:"REST API of the forge."`
+	TokenFile string `name:"token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the token."`
+	Token     string `name:"token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
+}
+
+// Secret returns the token, the file's before the variable's.
+func (f Flags) Secret() (string, error) {
+	if f.TokenFile == "" {
+		return f.Token, nil
+	}
+	b, err := os.ReadFile(f.TokenFile)
+	if err != nil {
+		return "", fmt.Errorf("token of the forge: %w", err)
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// Client returns an adapter for the forge.
+func (f Flags) Client() (*Client, error) {
+	token, err := f.Secret()
+	if err != nil {
+		return nil, err
+	}
+	return New(Config{BaseURL: f.URL, Token: token})
+}

@@ -1,0 +1,130 @@
+// Package app is the gateway: it watches repositories on the forge and turns
+// what people do there into commands and signals.
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nats.go/micro"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// App is the gateway's flags.
+type App struct {
+	service.Flags
+	Settings
+}
+
+// Settings is what the gateway is told beside the common flags.
+type Settings struct {
+	Forge    github.Flags  `embed:"" prefix:"forge-"`
+	Repo     []string      `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch; may be repeated."`
+	Workflow string        `name:"workflow" default:"issue" help:"Lifecycle that new issues open with."`
+	Label    string        `name:"label" help:"Take up only issues with this label; empty takes all."`
+	Every    time.Duration `name:"every" default:"10s" help:"How often the forge is asked for changes."`
+}
+
+// Setup implements service.Program.
+func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
+
+// Setup adds the gateway to a host.
+func (s Settings) Setup(ctx context.Context, h *service.Host) error {
+	forge, err := s.Forge.Client()
+	if err != nil {
+		return err
+	}
+	js, err := jetstream.New(h.NATS)
+	if err != nil {
+		return err
+	}
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "signalbox-cursors", Description: "how far the gateway has read each repository"})
+	if err != nil {
+		return fmt.Errorf("bucket of cursors: %w", err)
+	}
+	polls := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_gateway_polls_total", Help: "Polls of the forge by repository and result."}, []string{"repo", "result"})
+	h.Metrics.MustRegister(polls)
+	pollers := map[string]*poller{}
+	for _, repo := range s.Repo {
+		p := &poller{reader: forge, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow, label: s.Label, log: h.Log.With("repo", repo)}
+		pollers[repo] = p
+		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, s.Every, polls) })
+	}
+	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, pollers) })
+	return nil
+}
+
+// watch polls until ctx ends. An error is logged and slows the polling down.
+func watch(ctx context.Context, p *poller, every time.Duration, polls *prometheus.CounterVec) error {
+	slow := backoff.NewExponentialBackOff()
+	slow.InitialInterval, slow.MaxInterval = every, max(10*every, time.Minute)
+	for {
+		wait := every
+		if err := p.poll(ctx); err == nil {
+			polls.WithLabelValues(p.repo, "ok").Inc()
+			slow.Reset()
+		} else if ctx.Err() == nil {
+			polls.WithLabelValues(p.repo, "error").Inc()
+			wait = slow.NextBackOff()
+			p.log.Warn("cannot read the forge", "error", err, "again_in", wait.Round(time.Millisecond))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// answer is what sb.forge.issue.open answers.
+type answer struct {
+	Instance string         `json:"instance"`
+	Issue    instance.Issue `json:"issue"`
+}
+
+// reports answers sb.forge.issue.open until ctx ends.
+func reports(ctx context.Context, h *service.Host, pollers map[string]*poller) error {
+	svc, err := micro.AddService(h.NATS, micro.Config{Name: "signalbox-gateway", Version: "1.0.0", Description: "reports for the forge"})
+	if err != nil {
+		return err
+	}
+	err = svc.AddEndpoint("open", micro.HandlerFunc(func(m micro.Request) {
+		var r request
+		if err := json.Unmarshal(m.Data(), &r); err != nil {
+			_ = m.Error("400", "not a report: "+err.Error(), nil)
+			return
+		}
+		if len(pollers) == 1 && r.Repo == "" {
+			for repo := range pollers {
+				r.Repo = repo
+			}
+		}
+		p, ok := pollers[r.Repo]
+		if !ok || r.Title == "" {
+			_ = m.Error("400", fmt.Sprintf("a report names a watched repository (it names %q) and has a title", cmp.Or(r.Repo, "none")), nil)
+			return
+		}
+		issue, name, err := p.create(ctx, r)
+		if err != nil {
+			_ = m.Error("502", err.Error(), nil)
+			return
+		}
+		_ = m.RespondJSON(answer{name, issue})
+	}), micro.WithEndpointSubject(subject.OpenIssue))
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return svc.Stop()
+}

@@ -1,0 +1,154 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// poller turns what changed on the forge into commands: a new issue opens an
+// instance, a new comment of a person is a signal.
+type poller struct {
+	reader   forge.Reader
+	client   *client.Client
+	cursors  cursors
+	repo     string
+	workflow string
+	label    string // only issues that carry it; empty: all
+	log      *slog.Logger
+}
+
+// Name is the instance of an issue.
+func Name(repo string, number int) string { return repo + "/" + strconv.Itoa(number) }
+
+// poll takes everything that changed since the cursor. It may repeat what was
+// taken before, under the same command ids, and so does no harm.
+func (p *poller) poll(ctx context.Context) error {
+	at, err := p.cursors.load(ctx, p.repo)
+	if err != nil {
+		return err
+	}
+	issues, err := p.reader.Issues(ctx, p.repo, at.Since)
+	if err != nil {
+		return err
+	}
+	next := at
+	for _, issue := range issues {
+		if p.label != "" && !slices.Contains(issue.Labels, p.label) {
+			continue
+		}
+		if err := p.open(ctx, issue); err != nil {
+			return err
+		}
+		comments, err := p.reader.Comments(ctx, p.repo, issue.Number, at.Since)
+		if err != nil {
+			return err
+		}
+		for _, c := range comments {
+			if c.CreatedAt.Before(at.Since) || slices.Contains(at.Seen, c.ID) {
+				continue // an edit, or taken before
+			}
+			if err := p.signal(ctx, issue, c); err != nil {
+				return err
+			}
+			next = next.with(c.CreatedAt, c.ID)
+		}
+		next = next.with(issue.UpdatedAt, 0)
+	}
+	if next.Since.Equal(at.Since) && len(next.Seen) == len(at.Seen) {
+		return nil
+	}
+	return p.cursors.save(ctx, p.repo, next)
+}
+
+// with advances the cursor to a change; comment 0 is the issue itself.
+func (c cursor) with(at time.Time, comment int64) cursor {
+	switch {
+	case at.After(c.Since):
+		c = cursor{Since: at}
+	case at.Before(c.Since):
+		return c
+	}
+	if comment != 0 {
+		c.Seen = append(slices.Clip(c.Seen), comment)
+	}
+	return c
+}
+
+// open opens the issue's instance unless there is one.
+func (p *poller) open(ctx context.Context, issue forge.Issue) error {
+	name := Name(p.repo, issue.Number)
+	_, err := p.client.Open(ctx, "open/"+issue.NodeID, p.workflow, name, instance.Issue{
+		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login, URL: issue.URL,
+	})
+	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
+		return nil
+	}
+	if err == nil {
+		p.log.Info("issue taken up", "instance", name, "title", issue.Title)
+	}
+	return p.taken(name, err)
+}
+
+// signal passes a person's comment on. What a bot says, ourselves included,
+// never moves anything.
+func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment) error {
+	self, err := p.reader.Self(ctx)
+	if err != nil {
+		return err
+	}
+	if c.Author.Bot || c.Author.Login == self {
+		return nil
+	}
+	permission, err := p.reader.Permission(ctx, p.repo, c.Author.Login)
+	if err != nil && !errors.Is(err, forge.ErrNotFound) {
+		return err
+	}
+	name := Name(p.repo, issue.Number)
+	_, err = p.client.Signal(ctx, name, "commented", fmt.Sprintf("comment/%d", c.ID), c.Author.Login, map[string]string{
+		"body": c.Body, "url": c.URL, "permission": permission,
+	})
+	return p.taken(name, err)
+}
+
+// taken drops a refusal that will not change by asking again, after saying so.
+func (p *poller) taken(name string, err error) error {
+	if no := (*instance.Refusal)(nil); errors.As(err, &no) {
+		p.log.Warn("refused", "instance", name, "error", err)
+		return nil
+	}
+	return err
+}
+
+// request is what sb.forge.issue.open takes.
+type request struct {
+	Repo   string   `json:"repo"`
+	Title  string   `json:"title"`
+	Body   string   `json:"body"`
+	Labels []string `json:"labels"`
+}
+
+// create makes the issue on the forge and opens its instance.
+func (p *poller) create(ctx context.Context, r request) (instance.Issue, string, error) {
+	labels := r.Labels
+	if p.label != "" && !slices.Contains(labels, p.label) {
+		labels = append(slices.Clip(labels), p.label)
+	}
+	w, ok := p.reader.(forge.Writer)
+	if !ok {
+		return instance.Issue{}, "", errors.New("this gateway cannot write to the forge")
+	}
+	issue, err := w.CreateIssue(ctx, p.repo, forge.NewIssue{Title: r.Title, Body: r.Body, Labels: labels})
+	if err != nil {
+		return instance.Issue{}, "", err
+	}
+	return instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}, Name(p.repo, issue.Number), p.open(ctx, issue)
+}

@@ -1,0 +1,116 @@
+// Package app is the orchestrator: it provisions the streams, follows the log,
+// answers sb.api and is the only one that writes events.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/engine"
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/orchestrator/api"
+)
+
+// App is the orchestrator's flags.
+type App struct {
+	service.Flags
+	Settings
+}
+
+// Settings is what the orchestrator is told beside the common flags.
+type Settings struct {
+	WorkflowDir string        `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
+	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it beside the log."`
+	Replicas    int           `name:"replicas" default:"1" help:"Copies of the log in a NATS cluster, when it is made."`
+	AckWait     time.Duration `name:"ack-wait" default:"30s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
+	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
+}
+
+// Setup implements service.Program.
+func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
+
+// Setup adds the orchestrator to a host. It returns when the log has been read.
+func (s Settings) Setup(ctx context.Context, h *service.Host) error {
+	js, err := jetstream.New(h.NATS)
+	if err != nil {
+		return err
+	}
+	log, err := store.Open(ctx, js, store.Config{Replicas: s.Replicas, Watermark: s.Watermark})
+	if err != nil {
+		return err
+	}
+	buckets, err := store.Provision(ctx, js, store.ProvisionConfig{Replicas: s.Replicas})
+	if err != nil {
+		return err
+	}
+	definitions, err := newRegistry(ctx, buckets.Definitions, s.WorkflowDir)
+	if err != nil {
+		return err
+	}
+	if err := s.consumers(ctx, js, definitions); err != nil {
+		return err
+	}
+	m := newMetrics(h.Metrics)
+	e := engine.New(engine.Config{
+		Store: log, Definitions: definitions, Now: time.Now,
+		Committed: m.committed, Conflicted: func(string) { m.conflicts.Inc() },
+	})
+	if err := follow(ctx, h, e, m); err != nil {
+		return err
+	}
+	h.Add("watermark", func(ctx context.Context) error {
+		<-ctx.Done()
+		return log.Close(context.WithoutCancel(ctx))
+	})
+	h.Add("dead letters", func(ctx context.Context) error { return mourn(ctx, h, js, m) })
+	h.Add("queues", func(ctx context.Context) error { return measure(ctx, js, definitions, m) })
+	server, err := api.Serve(api.Config{
+		Conn: h.NATS, Engine: e, Store: log, Definitions: definitions, Version: api.Version, Log: h.Log, Answered: m.answered,
+	})
+	if err != nil {
+		return err
+	}
+	h.Add("api", func(ctx context.Context) error {
+		<-ctx.Done()
+		return server.Close()
+	})
+	return nil
+}
+
+// follow starts following the log and returns when all that was there is read.
+func follow(ctx context.Context, h *service.Host, e *engine.Engine, m *metrics) error {
+	start, caught, failed := time.Now(), make(chan struct{}), make(chan error, 1)
+	stopped := make(chan struct{})
+	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(stopped)
+		failed <- e.Follow(reading, func() { close(caught) })
+	}()
+	h.Add("log", func(ctx context.Context) error {
+		defer func() { stop(); <-stopped }()
+		select {
+		case err := <-failed:
+			return fmt.Errorf("the log can no longer be followed: %w", err)
+		case <-ctx.Done():
+			return nil
+		}
+	})
+	select {
+	case <-caught:
+		took := time.Since(start)
+		m.replay.Set(took.Seconds())
+		h.Log.Info("log read", "took", took.Round(time.Millisecond))
+		return nil
+	case err := <-failed:
+		stop()
+		return fmt.Errorf("read the log: %w", err)
+	case <-ctx.Done():
+		stop()
+		return errors.Join(context.Cause(ctx), <-failed)
+	}
+}

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// metrics counts what this replica decided. Summed over replicas they are the
+// system's: each commit is made by one.
+type metrics struct {
+	steps     *prometheus.CounterVec
+	stay      *prometheus.HistogramVec
+	wait      *prometheus.HistogramVec
+	conflicts prometheus.Counter
+	requests  *prometheus.HistogramVec
+	replay    prometheus.Gauge
+	pending   *prometheus.GaugeVec
+	redeliver *prometheus.GaugeVec
+	dead      *prometheus.CounterVec
+}
+
+func newMetrics(r prometheus.Registerer) *metrics {
+	long := prometheus.ExponentialBuckets(0.01, 4, 12) // 10 ms to 11 h
+	short := prometheus.ExponentialBuckets(0.0002, 2.5, 14)
+	m := &metrics{
+		steps:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_steps_total", Help: "Results taken, by workflow, state and status."}, []string{"workflow", "state", "result"}),
+		stay:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "signalbox_state_seconds", Help: "Time an instance spent in a state it left.", Buckets: long}, []string{"workflow", "state"}),
+		wait:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "signalbox_claim_wait_seconds", Help: "Time from the entry into a state to its first claim.", Buckets: long}, []string{"workflow", "state"}),
+		conflicts: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_conflicts_total", Help: "Appends that another writer forestalled; each was decided again."}),
+		requests:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "signalbox_request_seconds", Help: "Time to answer a request, by command and refusal code.", Buckets: short}, []string{"command", "code"}),
+		replay:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_replay_seconds", Help: "Time the replay of the log took at start."}),
+		pending:   prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_work_pending", Help: "Work not yet delivered, by role."}, []string{"role"}),
+		redeliver: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_work_redelivered", Help: "Work delivered more than once and not yet acknowledged, by role."}, []string{"role"}),
+		dead:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_dead_letters_total", Help: "Work given up on, by role."}, []string{"role"}),
+	}
+	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.dead)
+	return m
+}
+
+// committed books one commit of this replica.
+func (m *metrics) committed(before, _ instance.Instance, c instance.Commit) {
+	for _, e := range c.Events {
+		switch e := e.(type) {
+		case instance.Claimed:
+			if before.Claim == nil {
+				m.wait.WithLabelValues(before.Workflow, before.State).Observe(c.At.Sub(before.EnteredAt).Seconds())
+			}
+		case instance.Reported:
+			m.steps.WithLabelValues(before.Workflow, e.State, string(e.Result.Status)).Inc()
+		case instance.Moved:
+			m.stay.WithLabelValues(before.Workflow, e.From).Observe(c.At.Sub(before.EnteredAt).Seconds())
+		}
+	}
+}
+
+func (m *metrics) answered(command, code string, took time.Duration) {
+	m.requests.WithLabelValues(command, code).Observe(took.Seconds())
+}

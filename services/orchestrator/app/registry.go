@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// registry answers for definitions: those this process was given, and, by
+// content hash, every one that instances were ever opened with.
+type registry struct {
+	catalog *workflow.Catalog
+	kv      jetstream.KeyValue
+}
+
+// newRegistry loads the built-in definitions and those of dir, which may be
+// empty, and stores each under its hash.
+func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string) (registry, error) {
+	defs, err := workflow.Builtins()
+	if err != nil {
+		return registry{}, err
+	}
+	if dir != "" {
+		own, err := workflow.LoadDir(os.DirFS(dir))
+		if err != nil {
+			return registry{}, err
+		}
+		defs = append(defs, own...)
+	}
+	for _, d := range defs {
+		if _, err := kv.Put(ctx, d.Hash, d.Source()); err != nil {
+			return registry{}, fmt.Errorf("store definition %s: %w", d.Name, err)
+		}
+	}
+	return registry{workflow.NewCatalog(defs...), kv}, nil
+}
+
+// Named implements engine.Definitions.
+func (r registry) Named(name string) (*workflow.Definition, error) { return r.catalog.Named(name) }
+
+// Hashed implements engine.Definitions.
+func (r registry) Hashed(ctx context.Context, hash string) (*workflow.Definition, error) {
+	if d, ok := r.catalog.Hashed(hash); ok {
+		return d, nil
+	}
+	entry, err := r.kv.Get(ctx, hash)
+	if err != nil {
+		return nil, fmt.Errorf("definition %s: %w", hash, err)
+	}
+	d, err := workflow.Load("definition "+hash, entry.Value())
+	if err != nil {
+		return nil, fmt.Errorf("definition %s: %w", hash, err)
+	}
+	r.catalog.Keep(d)
+	return d, nil
+}
+
+// Names implements api.Definitions.
+func (r registry) Names() []string {
+	var names []string
+	for _, d := range r.catalog.All() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// Source implements api.Definitions.
+func (r registry) Source(ctx context.Context, nameOrHash string) ([]byte, string, error) {
+	d, err := r.catalog.Named(nameOrHash)
+	if err != nil {
+		byHash, herr := r.Hashed(ctx, nameOrHash)
+		if herr != nil {
+			return nil, "", err
+		}
+		d = byHash
+	}
+	return d.Source(), d.Hash, nil
+}
+
+// roles lists every role that owns a state.
+func (r registry) roles() []string {
+	var all []string
+	for _, d := range r.catalog.All() {
+		all = append(all, d.Roles()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

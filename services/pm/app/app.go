@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+// App is the PM's flags.
+type App struct {
+	service.Flags
+	Settings
+}
+
+// Settings is what the PM is told beside the common flags.
+type Settings struct {
+	Forge   github.Flags `embed:"" prefix:"forge-"`
+	WorkDir string       `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories are kept."`
+
+	Observer agent.Observer `kong:"-"`
+}
+
+// Setup implements service.Program.
+func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
+
+// Setup adds the PM to a host.
+func (s Settings) Setup(ctx context.Context, h *service.Host) error {
+	forge, err := s.Forge.Client()
+	if err != nil {
+		return err
+	}
+	token, err := s.Forge.Secret()
+	if err != nil {
+		return err
+	}
+	js, err := jetstream.New(h.NATS)
+	if err != nil {
+		return err
+	}
+	objects, err := role.Bucket(ctx, js)
+	if err != nil {
+		return err
+	}
+	cache, err := workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, "pm"), Objects: objects})
+	if err != nil {
+		return fmt.Errorf("work directory: %w", err)
+	}
+	b := &bridge{reader: forge, writer: forge, workspace: cache, token: token, brain: rules.PM{}, log: h.Log}
+	h.Add("pm", role.Agent(h, js, "pm", b, s.Observer).Run)
+	h.Add("obituaries", func(ctx context.Context) error { return b.mourn(ctx, h, js) })
+	return nil
+}

@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+var noTime time.Time // a forge is asked for everything since then
+
+// submit pushes the work's branch and opens a pull request for it, each once:
+// the branch is ours by name, the pull request by its head.
+func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, error) {
+	repo, err := b.reader.Repository(ctx, job.Issue.Repo)
+	if err != nil {
+		return instance.Result{}, fault(err)
+	}
+	branch := Branch(job.Issue)
+	job.Progress("pushing %s", branch)
+	_, err = b.workspace.Push(ctx, workspace.Delivery{
+		Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: workspace.Remote{URL: repo.CloneURL, Token: b.token},
+	})
+	if errors.Is(err, workspace.ErrForeign) {
+		return instance.Result{Status: instance.Blocked, Summary: err.Error()}, nil
+	}
+	if err != nil {
+		return instance.Result{}, err
+	}
+	pr, err := b.reader.PullRequestByHead(ctx, repo.Name, branch)
+	if errors.Is(err, forge.ErrNotFound) {
+		title, body := rules.PullRequest(job.Assignment, rules.PullRequestContext{Closes: true})
+		pr, err = b.writer.CreatePullRequest(ctx, repo.Name, forge.NewPullRequest{Title: title, Body: body, Head: branch, Base: repo.DefaultBranch})
+	}
+	if err != nil {
+		return instance.Result{}, fault(err)
+	}
+	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL)}
+	r, err = b.say(ctx, job, "pull-request", fmt.Sprintf("I opened #%d for this. %s", pr.Number, pr.URL), r)
+	if err != nil {
+		return r, err
+	}
+	if r.Data == nil {
+		r.Data = map[string]string{}
+	}
+	r.Data["pr_url"], r.Data["pr_number"], r.Data["branch"] = pr.URL, strconv.Itoa(pr.Number), branch
+	return r, nil
+}
+
+// Branch names the branch of an issue's work: signalbox/issue-42-short-slug.
+func Branch(issue instance.Issue) string {
+	name := "signalbox/issue-" + strconv.Itoa(issue.Number)
+	if s := slug(issue.Title); s != "" {
+		name += "-" + s
+	}
+	return name
+}
+
+// maxSlug is how many bytes of a title a branch name takes.
+const maxSlug = 40
+
+// slug is a title's words in the letters that any file system and shell take.
+func slug(title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	var b strings.Builder
+	for _, w := range words {
+		if b.Len()+1+len(w) > maxSlug {
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+func objects(job agent.Job) []string {
+	names := make([]string, len(job.Bundles))
+	for i, b := range job.Bundles {
+		names[i] = b.Object
+	}
+	return names
+}

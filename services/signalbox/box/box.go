@@ -1,0 +1,124 @@
+// Package box is Signalbox in one process: an embedded NATS server, the local
+// forge, the orchestrator, the gateway and every role, on one data directory.
+//
+//	server ─ forge ─┬─ orchestrator ─ gateway ─ pm ─ analyst ─ tester ─ developer ─ navigator
+//	                └─ main (what the caller does with it)
+package box
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/embedded"
+	gateway "github.com/signalbox/signalbox/services/gateway/app"
+	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
+	pm "github.com/signalbox/signalbox/services/pm/app"
+)
+
+// Config says what is in the box.
+type Config struct {
+	Dir      string        // everything that lasts: log, forge, caches
+	Sync     time.Duration // of the log; 0: every event is on disk before it is seen
+	Listen   string        // HOST:PORT of NATS for other processes; empty: none
+	Flags    service.Flags
+	Log      *slog.Logger
+	Agents   role.Settings // brains, sandbox, workers
+	Workflow string        // new issues open with it
+	Dirs     string        // directory of more lifecycles
+	AckWait  time.Duration // of a claim's lease; 0: the orchestrator's default
+	Every    time.Duration // the gateway's polling
+	Label    string
+
+	Forge github.Flags      // a forge to work with; no URL: the local one
+	Web   string            // HOST:PORT of the local forge
+	Repos map[string]string // owner/name → directory to start the local forge's repository from
+	Watch []string          // repositories on Forge
+
+	Observer agent.Observer
+	// Main is what is done with the box; the box ends when it returns. Nil: until ctx ends.
+	Main func(ctx context.Context, b *Box) error
+}
+
+// Box is a running box.
+type Box struct {
+	NATS  *nats.Conn
+	URL   string // of NATS for other processes
+	Forge *Forge // nil when another forge is used
+	Log   *slog.Logger
+}
+
+// Run runs the box until Main returns or ctx ends, and then lets every piece
+// of work under way end or come back.
+func Run(ctx context.Context, c Config) (err error) {
+	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, Log: c.Log})
+	if err != nil {
+		return err
+	}
+	defer server.Shutdown()
+	b := &Box{URL: server.ClientURL(), Log: c.Log}
+	if c.Forge.URL == "" {
+		if b.Forge, err = openForge(ctx, filepath.Join(c.Dir, "forge"), c.Web, c.Repos, c.Log); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.Forge.close()) }()
+		c.Forge = github.Flags{URL: b.Forge.API(), Token: b.Forge.bot}
+		c.Watch = b.Forge.repos(c.Repos)
+	}
+	return service.Serve(ctx, service.Config{
+		Service: "signalbox", Flags: c.Flags, Log: c.Log,
+		Options: []nats.Option{nats.InProcessServer(server)},
+		Setup:   func(ctx context.Context, h *service.Host) error { return c.setup(ctx, h, b) },
+	})
+}
+
+func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
+	b.NATS = h.NATS
+	if b.Forge != nil {
+		h.Add("forge", b.Forge.serve)
+	}
+	work := filepath.Join(c.Dir, "work")
+	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, AckWait: cmp.Or(c.AckWait, 30*time.Second), MaxDeliver: 50}
+	if err := log.Setup(ctx, h); err != nil {
+		return err
+	}
+	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every}
+	if err := watch.Setup(ctx, h); err != nil {
+		return err
+	}
+	voice := pm.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}
+	if err := voice.Setup(ctx, h); err != nil {
+		return err
+	}
+	for _, name := range Roles() {
+		own, err := c.Agents.Of(name)
+		if errors.Is(err, role.ErrNoBrain) {
+			h.Log.Warn("nobody works as " + name + ": give it a brain, --brain " + name + "=exec:COMMAND")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		own.WorkDir, own.Observer = work, c.Observer
+		if err := own.Setup(ctx, h, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if c.Main != nil {
+		h.Add("main", func(ctx context.Context) error { return c.Main(ctx, b) })
+	}
+	return nil
+}
+
+// Roles are the roles that work on code, in the order they are started.
+func Roles() []string { return []string{"analyst", "tester", "developer", "navigator"} }

@@ -1,0 +1,18 @@
+package box
+
+import "github.com/signalbox/signalbox/pkg/agent/role"
+
+// Agents is what the commands that bring agents along are told about them.
+type Agents struct {
+	Brain       []string `name:"brain" group:"Agents" placeholder:"ROLE[.STATE]=SPEC" sep:"none" help:"What a role thinks with: developer=exec:COMMAND, developer=exec:claude, tester.creating_tests=exec:COMMAND, analyst=rules. May be repeated."`
+	BrainEnv    []string `name:"brain-env" group:"Agents" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones. May be repeated."`
+	Sandbox     string   `name:"sandbox" group:"Agents" enum:"auto,bwrap,none" default:"auto" help:"How test runs are confined: auto takes bubblewrap where it works."`
+	Workers     int      `name:"workers" group:"Agents" default:"1" help:"Pieces of work a role does at a time."`
+	Workflow    string   `name:"workflow" group:"Agents" default:"issue" help:"Lifecycle that new issues open with."`
+	WorkflowDir string   `name:"workflow-dir" group:"Agents" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own."`
+}
+
+// Settings returns the settings of the roles that work on code.
+func (a Agents) Settings() role.Settings {
+	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Sandbox: a.Sandbox, Workers: a.Workers}
+}

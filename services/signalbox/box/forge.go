@@ -1,0 +1,124 @@
+package box
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/forge/local"
+)
+
+// Forge is the box's own forge, served on this machine.
+type Forge struct {
+	*local.Forge
+	URL    string // for people
+	Person string // the login of the person at this machine
+	Secret string // that person's token
+	bot    string // ours
+
+	listener net.Listener
+	server   *http.Server
+}
+
+// openForge opens the forge in dir and makes the repositories that are not there yet.
+func openForge(ctx context.Context, dir, listen string, repos map[string]string, log *slog.Logger) (*Forge, error) {
+	if listen == "" {
+		listen = "127.0.0.1:0"
+	}
+	bot, err := secret(filepath.Join(dir, "bot.token"))
+	if err != nil {
+		return nil, err
+	}
+	mine, err := secret(filepath.Join(dir, "person.token"))
+	if err != nil {
+		return nil, err
+	}
+	person := login()
+	f, err := local.Open(local.Config{Dir: dir, Public: true, Logger: log, Users: []local.User{
+		{Login: "signalbox", Token: bot, Type: "Bot", Permission: "write"},
+		{Login: person, Token: mine, Permission: "admin"},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(repos)) {
+		if err := f.CreateRepo(ctx, name, repos[name]); err != nil && !errors.Is(err, local.ErrExists) {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("local forge: %w", err), f.Close())
+	}
+	url := "http://" + l.Addr().String()
+	f.SetURL(url)
+	return &Forge{Forge: f, URL: url, Person: person, Secret: mine, bot: bot, listener: l,
+		server: &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second}}, nil
+}
+
+// API is where REST is spoken.
+func (f *Forge) API() string { return f.URL + "/api/v3/" }
+
+// repos lists what to watch: the given ones.
+func (f *Forge) repos(given map[string]string) []string { return slices.Sorted(maps.Keys(given)) }
+
+// serve answers until ctx ends.
+func (f *Forge) serve(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { _ = f.server.Shutdown(context.WithoutCancel(ctx)) })
+	defer stop()
+	if err := f.server.Serve(f.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("local forge: %w", err)
+	}
+	return nil
+}
+
+func (f *Forge) close() error {
+	_ = f.server.Close()
+	return f.Close()
+}
+
+// secret reads the token in a file, making one the first time.
+func secret(file string) (string, error) {
+	b, err := os.ReadFile(file)
+	if err == nil && len(b) > 0 {
+		return strings.TrimSpace(string(b)), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return "", err
+	}
+	token := rand.Text()
+	return token, os.WriteFile(file, []byte(token+"\n"), 0o600)
+}
+
+// login is a forge login for the person at this machine.
+func login() string {
+	u, err := user.Current()
+	if err != nil || u.Username == "" {
+		return "you"
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(u.Username))
+	if name = strings.Trim(name, "-"); name == "" || name == "signalbox" {
+		return "you"
+	}
+	return name
+}

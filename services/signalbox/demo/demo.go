@@ -1,0 +1,103 @@
+// Package demo is the main job on one machine: a vague report about a real bug
+// becomes a pull request whose tests pass.
+package demo
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/narrator"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+//go:embed asset
+var asset embed.FS
+
+// Command is `signalbox demo`.
+type Command struct {
+	Data string `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; a new directory by default."`
+}
+
+const repo = "acme/widgets"
+
+// ErrNotProven says that the demonstration ended without what it is to show.
+var ErrNotProven = errors.New("the demonstration did not get there")
+
+// Run shows it and fails unless the pull request is real and its tests pass.
+func (c Command) Run(ctx context.Context, env *term.Env) error {
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	scripts, err := unpack(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("set the stage: %w", err)
+	}
+	log, closeLog, err := logFile(filepath.Join(dir, "signalbox.log"))
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	n := narrator.New(env.Stdout, env.Colour)
+	show := &show{n: n, dir: dir}
+	intro(n, dir)
+	err = box.Run(ctx, box.Config{
+		Dir: dir, Log: log, Flags: service.Flags{Grace: 20 * time.Second}, Workflow: "issue", Every: 200 * time.Millisecond,
+		Repos: map[string]string{repo: scripts.repo}, Observer: n, Main: show.run,
+		Agents: role.Settings{Sandbox: "auto", Brain: []string{
+			"developer=exec:sh " + scripts.developer, "tester.creating_tests=exec:sh " + scripts.tester,
+		}},
+	})
+	if err != nil {
+		return fmt.Errorf("%w (its log is %s)", err, filepath.Join(dir, "signalbox.log"))
+	}
+	return nil
+}
+
+func (c Command) dir() (string, error) {
+	if c.Data == "" {
+		return os.MkdirTemp("", "signalbox-demo-")
+	}
+	if entries, err := os.ReadDir(c.Data); err == nil && len(entries) > 0 {
+		return "", service.Usagef("--data %s is not empty: a demonstration starts from nothing", c.Data)
+	}
+	return c.Data, os.MkdirAll(c.Data, 0o755)
+}
+
+func intro(n *narrator.Narrator, dir string) {
+	n.Title("Signalbox: one issue, from report to pull request")
+	n.Say("In this process: a NATS server whose log is flushed to disk before anyone sees an event, the")
+	n.Say("orchestrator, the gateway, every agent of the issue lifecycle, and a forge that speaks GitHub's REST.")
+	n.Say("The developer, the tester who writes tests and the reporter's words are scripts that come with the")
+	n.Say("demonstration. Nothing else is scripted: the questions, the test runs, the moves and the pull request are real.")
+	n.Say("")
+	n.Say("log, forge and work: %s", dir)
+}
+
+// logFile opens the file that takes the services' own logs.
+func logFile(name string) (*slog.Logger, func(), error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, nil, err
+	}
+	return slog.New(slog.NewTextHandler(io.Writer(f), nil)), func() { _ = f.Close() }, nil
+}
+
+// follow narrates the instance until f says it has seen enough.
+func follow(ctx context.Context, c *client.Client, n *narrator.Narrator, id string, f func(client.Seen) error) error {
+	return c.Watch(ctx, id, 0, func(seen client.Seen) error {
+		n.Commit(seen)
+		return f(seen)
+	})
+}

@@ -1,0 +1,152 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/gateway/app"
+	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/narrator"
+)
+
+// show plays the reporter, watches, and holds the outcome to what was promised.
+type show struct {
+	n   *narrator.Narrator
+	dir string
+}
+
+func (s *show) run(ctx context.Context, b *box.Box) error {
+	reporter, err := github.New(github.Config{BaseURL: b.Forge.API(), Token: b.Forge.Secret})
+	if err != nil {
+		return err
+	}
+	title, body, err := report()
+	if err != nil {
+		return err
+	}
+	issue, err := reporter.CreateIssue(ctx, repo, forge.NewIssue{Title: title, Body: body})
+	if err != nil {
+		return err
+	}
+	s.n.Title("%s reports %s", b.Forge.Person, issue.URL)
+	s.n.Quote("# " + title + "\n\n" + body)
+	s.n.Say("")
+	c := client.New(b.NATS, "demo")
+	id := app.Name(repo, issue.Number)
+	err = follow(ctx, c, s.n, id, func(seen client.Seen) error {
+		for _, e := range seen.Events {
+			moved, ok := e.(instance.Moved)
+			switch {
+			case !ok:
+			case moved.Kind == workflow.Final:
+				return client.ErrDone
+			case moved.Kind == workflow.Wait:
+				if err := s.answer(ctx, reporter, issue.Number); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.prove(ctx, c, b, id)
+}
+
+func report() (title, body string, err error) {
+	text, err := asset.ReadFile("asset/issue.md")
+	head, rest, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(head, "# "), strings.TrimSpace(rest), err
+}
+
+// answer reads the PM's questions where a reporter would, and answers them there.
+func (s *show) answer(ctx context.Context, reporter *github.Client, number int) error {
+	comments, err := reporter.Comments(ctx, repo, number, noTime)
+	if err != nil {
+		return err
+	}
+	if len(comments) == 0 {
+		return fmt.Errorf("%w: it waits for an answer and asked nothing", ErrNotProven)
+	}
+	asked := comments[len(comments)-1]
+	s.n.Say("          %s asks, %s", asked.Author.Login, asked.URL)
+	s.n.Quote(visible(asked.Body))
+	text, err := asset.ReadFile("asset/answer.md")
+	if err != nil {
+		return err
+	}
+	said, err := reporter.Comment(ctx, repo, number, string(text))
+	if err != nil {
+		return err
+	}
+	s.n.Say("          %s answers, %s", said.Author.Login, said.URL)
+	s.n.Quote(said.Body)
+	return nil
+}
+
+// visible is a comment without its hidden marker.
+func visible(body string) string {
+	before, _, _ := strings.Cut(body, "<!--")
+	return before
+}
+
+// prove checks the outcome from outside: the pull request as the forge has it,
+// its branch in a fresh clone, the tests there.
+func (s *show) prove(ctx context.Context, c *client.Client, b *box.Box, id string) error {
+	in, err := c.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.history(ctx, c, id); err != nil {
+		return err
+	}
+	branch := in.GetLastResult().GetData()["branch"]
+	if branch == "" {
+		return fmt.Errorf("%w: %s ended in %s: %s", ErrNotProven, id, in.GetState(), in.GetReason())
+	}
+	outside, err := github.New(github.Config{BaseURL: b.Forge.API(), Token: b.Forge.Secret})
+	if err != nil {
+		return err
+	}
+	pr, err := outside.PullRequestByHead(ctx, repo, branch)
+	if err != nil {
+		return errors.Join(ErrNotProven, err)
+	}
+	clone := filepath.Join(s.dir, "clone")
+	at, err := outside.Repository(ctx, repo)
+	if err != nil {
+		return err
+	}
+	if _, err := git.New(s.dir).Run(ctx, "clone", "-q", "--branch", branch, "--", at.CloneURL, clone); err != nil {
+		return errors.Join(ErrNotProven, err)
+	}
+	diff, err := git.New(clone).Run(ctx, "diff", "origin/"+pr.BaseRef+"...HEAD")
+	if err != nil {
+		return err
+	}
+	s.n.Title("The change")
+	s.n.Say("%s", diff)
+	s.n.Title("In a fresh clone of %s: go test ./...", branch)
+	out, err := goTest(ctx, clone)
+	s.n.Say("%s", out)
+	if err != nil {
+		return fmt.Errorf("%w: go test ./... in a fresh clone: %w", ErrNotProven, err)
+	}
+	s.n.Title("Done")
+	s.n.Say("pull request  %s", pr.URL)
+	s.n.Say("branch        %s, %s", branch, pr.HeadSHA)
+	s.n.Say("log           %s", s.dir)
+	s.n.Say("again         signalbox up --data %s   serves the forge and the log", s.dir)
+	return os.RemoveAll(clone)
+}

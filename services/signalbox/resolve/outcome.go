@@ -1,0 +1,88 @@
+package resolve
+
+import (
+	"context"
+	"strings"
+
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Outcome is what --json prints.
+type Outcome struct {
+	Instance   string     `json:"instance"`
+	State      string     `json:"state"`
+	Reason     string     `json:"reason"`
+	Branch     string     `json:"branch"` // empty: there is none
+	Base       string     `json:"base"`   // commit the work started from
+	Head       string     `json:"head"`   // commit the work is at
+	Commits    []Commit   `json:"commits"`
+	Tests      *Tests     `json:"tests"` // null: none were run
+	Iterations int        `json:"iterations"`
+	Questions  []Question `json:"questions"`
+	Spend      Spend      `json:"spend"`
+}
+
+// Commit is one commit of the branch, oldest first.
+type Commit struct {
+	ID      string `json:"id"`
+	Subject string `json:"subject"`
+}
+
+// Tests is the newest test run.
+type Tests struct {
+	OK      bool     `json:"ok"`
+	Commit  string   `json:"commit"`
+	Command string   `json:"command"`
+	Passed  int      `json:"passed"`
+	Failed  []string `json:"failed"`
+}
+
+// Question is one that was asked.
+type Question struct {
+	Number   int    `json:"number"`
+	Question string `json:"question"`
+	Answered bool   `json:"answered"`
+	Answer   string `json:"answer"`
+}
+
+// Spend is what it cost.
+type Spend struct {
+	TokensIn  int64   `json:"tokens_in"`
+	TokensOut int64   `json:"tokens_out"`
+	USD       float64 `json:"usd"`
+	WallMS    int64   `json:"wall_ms"`
+}
+
+func outcome(in *pb.Instance, s source) Outcome {
+	o := Outcome{
+		Instance: in.GetInstance(), State: in.GetState(), Reason: in.GetReason(), Base: in.GetBase(), Head: in.GetHead(),
+		Commits: []Commit{}, Iterations: int(in.GetIteration()), Questions: []Question{},
+		Spend: Spend{int64(in.GetSpend().GetTokensIn()), int64(in.GetSpend().GetTokensOut()), in.GetSpend().GetUsd(), int64(in.GetSpend().GetWallMs())},
+	}
+	if o.Base == "" {
+		o.Base = s.head
+	}
+	for _, e := range in.GetEvidence() {
+		if e.GetName() == "tests" {
+			o.Tests = &Tests{e.GetOk(), e.GetCommit(), e.GetCommand(), int(e.GetPassed()), append([]string{}, e.GetFailed()...)}
+		}
+	}
+	for _, q := range in.GetQuestions() {
+		o.Questions = append(o.Questions, Question{int(q.GetNumber()), q.GetText(), q.GetAnswered(), q.GetAnswer()})
+	}
+	return o
+}
+
+// commits lists the branch's commits behind the base, oldest first.
+func (s source) commits(ctx context.Context, branch string) ([]Commit, error) {
+	text, err := s.git.Run(ctx, "log", "--reverse", "--format=%H %s", s.head+"..refs/heads/"+branch)
+	if err != nil {
+		return nil, err
+	}
+	list := []Commit{}
+	for line := range strings.Lines(text) {
+		id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
+		list = append(list, Commit{id, subject})
+	}
+	return list, nil
+}

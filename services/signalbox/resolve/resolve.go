@@ -1,0 +1,120 @@
+// Package resolve takes one issue of a local repository from report to branch.
+// The repository's own checkout, its index and its HEAD are never touched: the
+// work happens in copies, and what comes back is one new branch.
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/narrator"
+	"github.com/signalbox/signalbox/services/signalbox/report"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// Command is `signalbox resolve`.
+type Command struct {
+	box.Agents
+	Repo    string        `name:"repo" required:"" placeholder:"DIR" help:"The git repository. Its checkout is not touched."`
+	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. - reads standard input."`
+	Answers string        `name:"answers" placeholder:"FILE" help:"Answers to the questions an earlier run ended with; it goes on from there."`
+	Base    string        `name:"base" placeholder:"BRANCH" help:"Branch to start from; the one that is checked out by default."`
+	Data    string        `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; by default in the user's state directory, one for each repository."`
+	Sync    time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
+}
+
+// ErrUnresolved says that the run ended without a branch to show.
+var ErrUnresolved = errors.New("not resolved")
+
+// Run resolves the issue. Standard output gets the pull request's description,
+// or with --json the result; the story goes to standard error.
+func (c Command) Run(ctx context.Context, env *term.Env) error {
+	source, err := open(ctx, c.Repo, c.Base)
+	if err != nil {
+		return service.Usagef("--repo %s: %w", c.Repo, err)
+	}
+	issue, err := c.issue(env.Stdin)
+	if err != nil {
+		return service.Usagef("--issue %s: %w", c.Issue, err)
+	}
+	var answers []byte
+	if c.Answers != "" {
+		if answers, err = os.ReadFile(c.Answers); err != nil {
+			return service.Usagef("--answers: %w", err)
+		}
+	}
+	if err := c.staffed(); err != nil {
+		return service.Usagef("%w", err)
+	}
+	dir, err := c.dir(source)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "signalbox.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	n := narrator.New(env.Stderr, env.Colour)
+	r := &run{env: env, n: n, source: source, issue: issue, answers: answers, dir: dir}
+	err = box.Run(ctx, box.Config{
+		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: c.Settings(),
+		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond, Repos: map[string]string{source.name: source.dir}, Observer: n, Main: r.main,
+	})
+	if err != nil && !errors.Is(err, ErrUnresolved) {
+		return fmt.Errorf("%w (the log of the services is %s)", err, log.Name())
+	}
+	return err
+}
+
+func (c Command) issue(stdin io.Reader) (instance.Issue, error) {
+	text, err := os.ReadFile(c.Issue)
+	if c.Issue == "-" {
+		text, err = io.ReadAll(stdin)
+	}
+	if err != nil {
+		return instance.Issue{}, err
+	}
+	return report.Parse(text)
+}
+
+// staffed refuses a run that would stop for want of a brain.
+func (c Command) staffed() error {
+	for _, name := range box.Roles() {
+		if _, err := c.Settings().Of(name); err != nil {
+			return err
+		}
+	}
+	specs, err := role.ParseSpecs(c.Brain, "")
+	if err != nil {
+		return err
+	}
+	return specs.Check(box.Roles())
+}
+
+func (c Command) dir(s source) (string, error) {
+	if c.Data != "" {
+		return c.Data, nil
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("no place for the log, give one with --data: %w", err)
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "signalbox", "resolve", s.key()), nil
+}

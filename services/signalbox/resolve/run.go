@@ -1,0 +1,210 @@
+package resolve
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/gateway/app"
+	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/narrator"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// run is one resolve under way.
+type run struct {
+	env     *term.Env
+	n       *narrator.Narrator
+	source  source
+	issue   instance.Issue
+	answers []byte // not used yet
+	dir     string
+
+	box    *box.Box
+	forge  *github.Client // as the person at this machine
+	client *client.Client
+	number int
+}
+
+func (r *run) main(ctx context.Context, b *box.Box) error {
+	var err error
+	r.box, r.client = b, client.New(b.NATS, r.env.User)
+	if r.forge, err = github.New(github.Config{BaseURL: b.Forge.API(), Token: b.Forge.Secret}); err != nil {
+		return err
+	}
+	at, err := r.forge.Repository(ctx, r.source.name)
+	if err != nil {
+		return err
+	}
+	if err := r.source.give(ctx, at.CloneURL, b.Forge.Secret); err != nil {
+		return err
+	}
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	waits, err := r.follow(ctx)
+	if err != nil {
+		return err
+	}
+	return r.finish(ctx, at, waits)
+}
+
+// begin takes up the issue: the one an earlier run left open, or a new one.
+func (r *run) begin(ctx context.Context) error {
+	open, err := r.client.List(ctx, &pb.ListRequest{})
+	if err != nil {
+		return err
+	}
+	for _, in := range open {
+		prefix, number, _ := cutLast(in.GetInstance())
+		if prefix == r.source.name && in.GetTitle() == r.issue.Title {
+			r.number = number
+			r.n.Say("going on with %s, in %s", in.GetInstance(), in.GetState())
+			return nil
+		}
+	}
+	if r.answers != nil {
+		return fmt.Errorf("%w: --answers continues a run that waits, and none of %q does", ErrUnresolved, r.issue.Title)
+	}
+	made, err := r.forge.CreateIssue(ctx, r.source.name, forge.NewIssue{Title: r.issue.Title, Body: r.issue.Body, Labels: r.issue.Labels})
+	r.number = made.Number
+	return err
+}
+
+func cutLast(id string) (string, int, bool) {
+	i := strings.LastIndexByte(id, '/')
+	if i < 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(id[i+1:])
+	return id[:i], n, err == nil
+}
+
+// id is the instance.
+func (r *run) id() string { return app.Name(r.source.name, r.number) }
+
+// follow narrates until the instance ends, or waits for answers nobody here
+// can give; then waits is true.
+func (r *run) follow(ctx context.Context) (waits bool, err error) {
+	err = r.client.Watch(ctx, r.id(), 0, func(seen client.Seen) error {
+		r.n.Commit(seen)
+		for _, e := range seen.Events {
+			moved, ok := e.(instance.Moved)
+			if !ok {
+				continue
+			}
+			switch moved.Kind {
+			case workflow.Final:
+				return client.ErrDone
+			case workflow.Wait:
+				if in, err := r.client.Get(ctx, r.id()); err != nil || in.GetSeq() != seen.Seq {
+					return err // an earlier run's wait, answered since
+				}
+				answered, err := r.answer(ctx)
+				if err != nil {
+					return err
+				}
+				if !answered {
+					waits = true
+					return client.ErrDone
+				}
+			}
+		}
+		return nil
+	})
+	return waits, err
+}
+
+// answer gives what answers there are: the file's once, then the person's.
+func (r *run) answer(ctx context.Context) (bool, error) {
+	if r.answers != nil {
+		_, err := r.forge.Comment(ctx, r.source.name, r.number, string(r.answers))
+		r.answers = nil
+		return true, err
+	}
+	if !r.env.Person {
+		return false, nil
+	}
+	in, err := r.client.Get(ctx, r.id())
+	if err != nil {
+		return false, err
+	}
+	var body strings.Builder
+	lines := bufio.NewScanner(r.env.Stdin)
+	for _, q := range openQuestions(in) {
+		fmt.Fprintf(r.env.Stderr, "\nQ%d: %s\n> ", q.GetNumber(), q.GetText())
+		if !lines.Scan() {
+			return false, lines.Err()
+		}
+		if text := strings.TrimSpace(lines.Text()); text != "" {
+			fmt.Fprintf(&body, "Q%d: %s\n\n", q.GetNumber(), text)
+		}
+	}
+	if body.Len() == 0 {
+		return false, nil
+	}
+	_, err = r.forge.Comment(ctx, r.source.name, r.number, body.String())
+	return true, err
+}
+
+func openQuestions(in *pb.Instance) []*pb.Question {
+	var open []*pb.Question
+	for _, q := range in.GetQuestions() {
+		if !q.GetAnswered() {
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
+// finish brings the branch home and says how it ended.
+func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error {
+	in, err := r.client.Get(ctx, r.id())
+	if err != nil {
+		return err
+	}
+	out := outcome(in, r.source)
+	if waits {
+		r.n.Say("\nit waits for answers; give them with --answers FILE, one line a question (Q1: …):\n")
+		for _, q := range openQuestions(in) {
+			r.n.Say("Q%d: %s", q.GetNumber(), q.GetText())
+		}
+		return errors.Join(fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState()), r.print(out, ""))
+	}
+	branch := in.GetLastResult().GetData()["branch"]
+	if in.GetLastResult().GetData()["pr_url"] == "" {
+		return errors.Join(fmt.Errorf("%w: %s ended in %s: %s", ErrUnresolved, r.id(), in.GetState(), in.GetReason()), r.print(out, ""))
+	}
+	if err := r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch); err != nil {
+		return err
+	}
+	pr, err := r.forge.PullRequestByHead(ctx, r.source.name, branch)
+	if err != nil {
+		return err
+	}
+	out.Branch = branch
+	if out.Commits, err = r.source.commits(ctx, branch); err != nil {
+		return err
+	}
+	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", branch, r.source.dir, r.source.branch, r.dir)
+	return r.print(out, "# "+pr.Title+"\n\n"+pr.Body)
+}
+
+func (r *run) print(out Outcome, description string) error {
+	if r.env.JSON {
+		return r.env.Print(out)
+	}
+	if description != "" {
+		r.env.Printf("%s\n", description)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package resolve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// source is the user's repository.
+type source struct {
+	dir    string // absolute
+	name   string // on the local forge
+	branch string // to start from
+	head   string // its commit
+	git    git.Runner
+}
+
+// open looks at the repository without changing anything in it.
+func open(ctx context.Context, dir, base string) (source, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return source{}, err
+	}
+	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+		return source{}, errors.New("there is no such directory")
+	}
+	s := source{dir: abs, branch: base, git: git.New(abs)}
+	_, err = s.git.Run(ctx, "rev-parse", "--git-common-dir")
+	if err != nil {
+		return s, errors.New("it is not a git repository; `git init` makes it one")
+	}
+	s.name = "local/" + safe(filepath.Base(abs))
+	if s.branch == "" {
+		if s.branch, err = s.git.Run(ctx, "symbolic-ref", "--short", "-q", "HEAD"); err != nil {
+			return s, errors.New("HEAD is detached: check out a branch, or name one with --base")
+		}
+	}
+	if s.head, err = s.git.Run(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+s.branch+"^{commit}"); err != nil {
+		if base != "" {
+			return s, fmt.Errorf("there is no branch %q", base)
+		}
+		return s, fmt.Errorf("branch %q has no commits: commit something to start from", s.branch)
+	}
+	return s, nil
+}
+
+// key names the repository's log among those of others.
+func (s source) key() string {
+	sum := sha256.Sum256([]byte(s.dir))
+	return safe(filepath.Base(s.dir)) + "-" + hex.EncodeToString(sum[:6])
+}
+
+// give brings the base branch to the forge's copy.
+func (s source) give(ctx context.Context, url, token string) error {
+	_, err := s.git.WithToken(url, token).Run(ctx, "push", "-q", "--no-verify", "--force", "--", url, s.head+":refs/heads/"+s.branch)
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", s.branch, err)
+	}
+	return nil
+}
+
+// take brings the work's branch into the repository. A branch of that name with
+// other commits is left as it is.
+func (s source) take(ctx context.Context, url, token, branch string) error {
+	ref := "refs/heads/" + branch
+	_, err := s.git.WithToken(url, token).Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--", url, ref+":"+ref)
+	if err != nil {
+		return fmt.Errorf("bring branch %s into %s: %w", branch, s.dir, err)
+	}
+	return nil
+}
+
+// safe keeps the letters that a forge's repository name may have.
+func safe(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name)
+	if name = strings.Trim(name, "-"); name == "" {
+		return "repository"
+	}
+	return name
+}

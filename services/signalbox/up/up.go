@@ -1,0 +1,83 @@
+// Package up is Signalbox on one machine, until it is interrupted.
+package up
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// Command is `signalbox up`.
+type Command struct {
+	box.Agents
+	Data   string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log, the local forge, caches."`
+	Listen string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Where NATS listens for other processes."`
+	Sync   time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
+	Repo   []string      `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
+	Web    string        `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
+	URL    string        `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
+	Token  string        `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
+	Label  string        `name:"label" help:"Take up only issues with this label; empty takes all."`
+	Every  time.Duration `name:"every" default:"2s" help:"How often the forge is asked for changes."`
+	HTTP   string        `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served."`
+	Grace  time.Duration `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
+}
+
+// Run runs it until ctx ends.
+func (c Command) Run(ctx context.Context, env *term.Env) error {
+	config := box.Config{
+		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Log: env.Log, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
+		Every: c.Every, Label: c.Label, Web: c.Web, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
+	}
+	var err error
+	if c.URL == "" {
+		config.Repos, err = sources(c.Repo)
+	} else {
+		config.Forge, config.Watch = github.Flags{URL: c.URL, TokenFile: c.Token}, c.Repo
+	}
+	if err != nil {
+		return err
+	}
+	config.Main = func(ctx context.Context, b *box.Box) error {
+		fmt.Fprintf(env.Stderr, "NATS   %s\n", b.URL)
+		if b.Forge != nil {
+			fmt.Fprintf(env.Stderr, "forge  %s\n", b.Forge.URL)
+		}
+		fmt.Fprintf(env.Stderr, "data   %s\nCtrl-C stops it; what is under way goes on at the next start.\n", c.Data)
+		<-ctx.Done()
+		return nil
+	}
+	return box.Run(ctx, config)
+}
+
+// sources reads [OWNER/NAME=]DIR; without a name a repository is local/NAME-OF-DIR.
+func sources(values []string) (map[string]string, error) {
+	repos := map[string]string{}
+	for _, v := range values {
+		name, dir, found := strings.Cut(v, "=")
+		if !found {
+			dir = v
+			abs, err := filepath.Abs(dir)
+			if err != nil {
+				return nil, err
+			}
+			name = "local/" + filepath.Base(abs)
+		}
+		if _, dup := repos[name]; dup {
+			return nil, service.Usagef("--repo %s: %s is given twice", v, name)
+		}
+		if parts := strings.Split(name, "/"); len(parts) != 2 || slices.Contains(parts, "") {
+			return nil, service.Usagef("--repo %s: want OWNER/NAME=DIR or DIR", v)
+		}
+		repos[name] = dir
+	}
+	return repos, nil
+}
