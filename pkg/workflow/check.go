@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	token      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) // what fits a subject
+	oneToken   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) // what fits a subject
 	identifier = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)           // what a guard can read
 )
 
@@ -88,7 +88,7 @@ func (c checker) token(what, name string, at Position) {
 	switch {
 	case name == "":
 		c.add(at, "no %s", what)
-	case !token.MatchString(name):
+	case !oneToken.MatchString(name):
 		c.add(at, "%s %q, want one token of letters, digits, _ and -", what, name)
 	}
 }

@@ -147,6 +147,8 @@ var quoted = regexp.MustCompile(`(?:undeclared reference to|undefined field) '([
 func (c *compiler) report(g Guard, issues *cel.Issues, ps *problems) {
 	for _, e := range issues.Errors() {
 		text, _, _ := strings.Cut(e.Message, " (in container")
+		text, _, _ = strings.Cut(text, " (did you mean") // it has some of our suggestions, in other words
+		text, _, _ = strings.Cut(text, " expecting {")   // every token there is
 		p := Problem{At: g.inside(e.Location.Line(), e.Location.Column()), Text: fmt.Sprintf("guard %q: %s", g.Source, text)}
 		if name := quoted.FindStringSubmatch(text); name != nil {
 			p.Meant = nearest(name[1], c.fields)

@@ -11,11 +11,17 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
-// maxSource bounds a definition's text, in bytes: the parser recurses.
-const maxSource = 256 << 10
+// The parser's time grows with the square of the depth: bounds of a definition's
+// text in bytes, and of brackets within brackets.
+const (
+	maxSource = 64 << 10
+	maxDepth  = 16
+)
 
 // reader takes a YAML tree apart and collects everything that is wrong with
 // it. Strings come from strings and numbers from numbers: nothing is converted.
@@ -36,13 +42,27 @@ func (r *reader) parse(src []byte) (body ast.Node) {
 		return nil
 	}
 	defer func() {
-		// The parser is not ours and has panicked on malformed text before.
+		// The parser is not ours; whatever text trips it is no definition.
 		if p := recover(); p != nil {
 			r.add(start, "not YAML: %v", p)
 			body = nil
 		}
 	}()
-	file, err := parser.ParseBytes(src, 0, parser.AllowDuplicateMapKey())
+	tokens := lexer.Tokenize(string(src))
+	depth := 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		}
+		if depth > maxDepth {
+			r.add(Position{r.file, t.Position.Line, t.Position.Column}, "brackets nest deeper than %d", maxDepth)
+			return nil
+		}
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) && syntax.GetToken() != nil {
@@ -100,12 +120,13 @@ func (r *reader) entries(n ast.Node, each func(key string, at Position, value as
 	seen := map[string]bool{}
 	for _, v := range values {
 		key, ok := v.Key.(*ast.StringNode)
+		_, null := v.Value.(*ast.NullNode)
 		switch {
 		case !ok:
 			r.want(v.Key, "a name")
 		case seen[key.Value]:
 			r.add(r.at(key), "%q is there twice", key.Value)
-		case v.Value == nil:
+		case v.Value == nil || null:
 			r.add(r.at(key), "%q has no value", key.Value)
 		default:
 			seen[key.Value] = true
