@@ -87,7 +87,8 @@ func New(cfg Config) (*Cache, error) {
 }
 
 // Sweep removes the trees that processes left behind when they were killed,
-// and says how many. Trees in use, by whatever process, stay.
+// and says how many; bundles half fetched go after a day. Trees in use, by
+// whatever process, stay.
 func (c *Cache) Sweep(ctx context.Context) (int, error) {
 	making, err := lock(ctx, c.treesLock())
 	if err != nil {
@@ -98,8 +99,14 @@ func (c *Cache) Sweep(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	bundles, _ := filepath.Glob(filepath.Join(c.cfg.Dir, "bundle-*"))
 	var n int
 	var errs error
+	for _, path := range bundles {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+			errs = errors.Join(errs, os.RemoveAll(path))
+		}
+	}
 	for _, d := range dirs {
 		dir := filepath.Join(c.cfg.Dir, "trees", d.Name())
 		held, err := tryLock(filepath.Join(dir, "lock"))

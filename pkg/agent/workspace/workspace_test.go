@@ -520,12 +520,20 @@ func TestCloseAndSweepRemoveTrees(t *testing.T) {
 	// What a killed process leaves: a tree whose lock nobody holds.
 	write(t, dir, "trees/dead/work/f", "x")
 	write(t, dir, "trees/dead/lock", "")
+	write(t, dir, "bundle-old", "x")
+	write(t, dir, "bundle-new", "x")
+	if err := os.Chtimes(filepath.Join(dir, "bundle-old"), time.Time{}, time.Now().Add(-25*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 	if n, err := node.Sweep(t.Context()); n != 1 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}
 	left, err := os.ReadDir(filepath.Join(dir, "trees"))
 	if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(filepath.Dir(used.Dir)) {
 		t.Errorf("left: %v, %v", left, err)
+	}
+	if got, _ := filepath.Glob(filepath.Join(dir, "bundle-*")); len(got) != 1 || filepath.Base(got[0]) != "bundle-new" {
+		t.Errorf("bundles left: %v", got)
 	}
 	if err := used.Close(); err != nil {
 		t.Fatal(err)

@@ -137,7 +137,7 @@ func TestAFailureTellsWhy(t *testing.T) {
 		"only the last lines":        {"seq 1000; exit 1", []string{"output:\n981\n", "\n1000"}, nil},
 		"a crash":                    {"kill -SEGV $$", []string{"SIGSEGV"}, nil},
 		"a crash below the shell":    {"sh -c 'kill -ABRT $$'; exit $?", []string{"exit code 134 (SIGABRT)"}, nil},
-		"an unknown program":         {"no-such-agent --fast", []string{"exit code 127", "not found"}, nil},
+		"an unknown program":         {"no-such-agent --fast", []string{"exit code 127", "no-such-agent"}, nil},
 		"not tried":                  {"echo 'model is away'; exit 75", []string{"model is away"}, brain.ErrInfrastructure},
 		"success, but exit code 1":   {`echo '{"status": "success"}' > "$SIGNALBOX_RESULT"; exit 1`, []string{"exit code 1", "though the result it wrote says success"}, nil},
 		"a result with unknown keys": {`echo '{"status": "success", "staus": 1, "sure": 2}' > "$SIGNALBOX_RESULT"`, []string{`["staus" "sure"]`}, brain.ErrInvalidResult},

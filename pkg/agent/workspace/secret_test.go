@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func scan(patch string, size int) []Violation {
+	var found []Violation
+	s := &scanner{report: func(v Violation) { found = append(found, v) }}
+	for part := range slices.Chunk([]byte(patch), size) {
+		_, _ = s.Write(part)
+	}
+	s.finish()
+	return found
+}
+
+func TestEveryKindOfSecretIsRecognised(t *testing.T) {
+	a := func(n int) string { return strings.Repeat("A", n) }
+	// Put together here, so that no scanner takes this file for a leak.
+	samples := map[string]string{
+		"-----BEGIN OPENSSH PRIVATE" + " KEY-----":   "a private key",
+		"-----BEGIN PGP PRIVATE" + " KEY BLOCK-----": "a private key",
+		"-----BEGIN PRIVATE" + " KEY-----":           "a private key",
+		"ghs" + "_" + a(36):                          "a GitHub token",
+		"github" + "_pat_" + a(60):                   "a GitHub token",
+		"glp" + "at-" + a(20):                        "a GitLab token",
+		"AS" + "IA" + a(16):                          "an AWS access key",
+		"sk-" + "ant-api03-" + a(20):                 "an Anthropic key",
+		"sk-" + "proj-" + a(40):                      "an OpenAI key",
+		"sk-" + a(48):                                "an OpenAI key",
+		"xox" + "b-" + a(10):                         "a Slack token",
+		"AI" + "za" + a(35):                          "a Google API key",
+		"sk_" + "live_" + a(24):                      "a Stripe key",
+		"np" + "m_" + a(36):                          "an npm token",
+		"SU" + a(56):                                 "a NATS seed",
+	}
+	kinds := map[string]bool{}
+	for sample, what := range samples {
+		kinds[what] = true
+		found := scan("+++ b/f\n@@ -0,0 +1 @@\n+x=\""+sample+"\"\n", 7)
+		if len(found) != 1 || found[0] != (Violation{Rule: "secret", Path: "f", Line: 1, Detail: "looks like " + what}) {
+			t.Errorf("%s: found %v", what, found)
+		}
+	}
+	for _, s := range secrets {
+		if !kinds[s.what] {
+			t.Errorf("no sample of %s", s.what)
+		}
+	}
+}
+
+func TestOnlyAddedLinesAreLookedAtWithTheirNumbers(t *testing.T) {
+	key := "AK" + "IA" + strings.Repeat("Q", 16)
+	patch := strings.ReplaceAll(`diff --git a/old b/new KEY
+--- a/old
++++ "b/\303\274 x"
+@@ -3,2 +3,3 @@ func KEY
+-removed KEY
+-+++ b/not a path
++one
++++ b/not a path either, KEY
++three
+@@ -9 +10 @@
+-KEY
+\ No newline at end of file
++KEY
+\ No newline at end of file
+diff --git a/gone b/gone
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+-KEY
+`, "KEY", key)
+	for _, size := range []int{1, 10, 1000} {
+		var got []string
+		for _, v := range scan(patch, size) {
+			got = append(got, v.String())
+		}
+		want := []string{"ü x:4: looks like an AWS access key (secret)", "ü x:10: looks like an AWS access key (secret)"}
+		if !slices.Equal(got, want) {
+			t.Errorf("in parts of %d bytes: found %q", size, got)
+		}
+	}
+}
+
+func TestASecretAtAnyPlaceOfALongLineIsFound(t *testing.T) {
+	key := " AK" + "IA" + strings.Repeat("Q", 16) + " "
+	for at := longLine - 2*overlap; at < longLine+2*overlap; at += 37 {
+		line := strings.Repeat(" ", at) + key + strings.Repeat(" ", longLine)
+		added := scan("+++ b/f\n@@ -1 +1 @@\n-"+line+"\n+"+line+"\n", 4096)
+		if len(added) == 0 || slices.ContainsFunc(added, func(v Violation) bool { return v.Line != 1 }) {
+			t.Fatalf("at %d: %v", at, added)
+		}
+		if removed := scan("+++ b/f\n@@ -1 +1 @@\n-"+line+"\n+fine\n", 4096); len(removed) != 0 {
+			t.Fatalf("at %d of a removed line: %v", at, removed)
+		}
+	}
+}
