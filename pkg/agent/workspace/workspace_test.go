@@ -82,6 +82,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// in is the same world for a subtest.
+func (w world) in(t *testing.T) *world {
+	w.t = t
+	return &w
+}
+
 // newNode is another machine: it shares nothing but the object store.
 func (w *world) newNode() *workspace.Cache {
 	w.t.Helper()
@@ -351,8 +357,9 @@ func TestCommit(t *testing.T) {
 }
 
 func TestTheProgramsOwnCommits(t *testing.T) {
+	world := newWorld(t)
 	t.Run("are taken in, with what it left uncommitted on top", func(t *testing.T) {
-		w := newWorld(t)
+		w := world.in(t)
 		tree := w.tree()
 		w.program(tree, "echo a > a; git add a; git commit -qm 'own commit'; echo b > b")
 		w.commit(tree, "Rest")
@@ -362,7 +369,7 @@ func TestTheProgramsOwnCommits(t *testing.T) {
 		}
 	})
 	t.Run("on a branch of its own count as well", func(t *testing.T) {
-		w := newWorld(t)
+		w := world.in(t)
 		tree := w.tree()
 		w.program(tree, "git checkout -qb mine; echo a > a; git add a; git commit -qm own")
 		w.commit(tree, "unused")
@@ -376,7 +383,7 @@ func TestTheProgramsOwnCommits(t *testing.T) {
 		"in another repository": "rm -rf .git; git init -q; git add .; git -c user.name=a -c user.email=b commit -qm other",
 	} {
 		t.Run(name+" are refused", func(t *testing.T) {
-			w := newWorld(t)
+			w := world.in(t)
 			tree := w.tree()
 			w.program(tree, script)
 			_, _, err := tree.Commit(t.Context(), "m")
@@ -391,6 +398,7 @@ func TestTheProgramsOwnCommits(t *testing.T) {
 }
 
 func TestWhatAProgramDoesToItsTree(t *testing.T) {
+	world := newWorld(t)
 	for name, c := range map[string]struct {
 		script string
 		want   error
@@ -406,7 +414,7 @@ func TestWhatAProgramDoesToItsTree(t *testing.T) {
 		"has a repository without commits": {"git init -q sub; echo x > sub/x", workspace.ErrUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := world.in(t)
 			tree := w.tree()
 			w.program(tree, c.script)
 			d, err := tree.Diff(t.Context())
