@@ -1,6 +1,11 @@
 package rules
 
-import "github.com/signalbox/signalbox/pkg/instance"
+import (
+	"slices"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
 
 // ToAll begins an answer that was given to all open questions at once: whoever
 // reads it finds out what of it answers the question at hand.
@@ -8,3 +13,51 @@ const ToAll = "(in answer to all open questions) "
 
 // isComment reports whether the note is what somebody said on the forge.
 func isComment(n instance.Note) bool { return n.Kind == "commented" || n.Kind == "comment" }
+
+// openOf lists the questions that nobody has answered.
+func openOf(questions []instance.Question) []instance.Question {
+	return slices.DeleteFunc(slices.Clone(questions), func(q instance.Question) bool { return q.Answered })
+}
+
+// Questions is the comment that puts the open questions to people and says how
+// to answer. Like all comments here it has no marker yet.
+func Questions(a brain.Assignment) string {
+	open := openOf(a.Questions)
+	return write("questions.md", map[string]any{"Open": open, "Answered": len(open) < len(a.Questions)})
+}
+
+// Obstacle is the comment that tells people what is in the way and asks what
+// should happen.
+func Obstacle(a brain.Assignment) string {
+	data := map[string]any{"Open": openOf(a.Questions)}
+	if a.Last != nil {
+		data["Summary"], data["Found"] = a.Last.Summary, a.Last.IssuesFound[:min(len(a.Last.IssuesFound), maxShown)]
+	}
+	return write("obstacle.md", data)
+}
+
+// Status is the comment that is kept up to date while the work goes on.
+func Status(a brain.Assignment) string {
+	data := map[string]any{
+		"State": a.State, "Role": a.Role, "About": a.About, "Iteration": a.Iteration,
+		"Open": openOf(a.Questions), "Warnings": a.Warnings,
+	}
+	if ev := newest(a); ev.Name != "" {
+		data["Tests"] = ev
+	}
+	return write("status.md", data)
+}
+
+// End is how an instance ended.
+type End struct {
+	State   string // failed, requires_human_intervention, …
+	Reason  string // of the last move
+	Summary string // of the last result
+	Failed  []string
+}
+
+// Ending is the comment that tells people how it ended without a pull request.
+func Ending(e End) string {
+	e.Failed = e.Failed[:min(len(e.Failed), maxShown)]
+	return write("ending.md", e)
+}

@@ -16,7 +16,7 @@ var (
 		`(when|if|after|whenever|once|(every|each) time|as soon as) (i|you|we|one|they|users?|someone|calling|running|clicking|opening|starting|passing|parsing|using|the \w+)`,
 		`(by|try|just|simply|i|we) (ran?|call|click|open|typ|enter|pass|set|start|execut|upload|invok)\w*`,
 		`(running|calling|clicking|opening|passing|invoking|executing|parsing|entering) \S+`)
-	numbered   = regexp.MustCompile(`(?m)^\s*1[.)]\s+\S.*\n(?:.*\n)*?\s*2[.)]\s+\S`)
+	stepList   = regexp.MustCompile(`(?m)^\s*1[.)]\s+\S.*\n(?:.*\n)*?\s*2[.)]\s+\S`)
 	invocation = regexp.MustCompile("`[^`\n]*(?:\\([^`\n]*\\)|\\S+ +\\S)[^`\n]*`|(?m:^\\s*\\$ +\\S)")
 	bareCall   = regexp.MustCompile(`\b\w+(?:\.\w+)*\((?:"[^"]*"|'[^']*'|-?[\d.]+)[^)\n]*\)`)
 
@@ -69,7 +69,7 @@ func words(any ...string) *regexp.Regexp {
 func told(e element, text, code string) bool {
 	switch e {
 	case steps:
-		return stepWords.MatchString(text) || numbered.MatchString(text) || invocation.MatchString(text) || bareCall.MatchString(text) ||
+		return stepWords.MatchString(text) || stepList.MatchString(text) || invocation.MatchString(text) || bareCall.MatchString(text) ||
 			code != "" && !trace.MatchString(code)
 	case expected:
 		return should.MatchString(shouldEmpty.ReplaceAllString(text, ""))

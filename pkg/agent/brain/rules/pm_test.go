@@ -1,0 +1,141 @@
+package rules_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+func manage(t *testing.T, p rules.PM, a brain.Assignment) instance.Result {
+	t.Helper()
+	out, err := p.Work(t.Context(), a)
+	if err != nil || !out.Declared {
+		t.Fatalf("declared %t, error %v", out.Declared, err)
+	}
+	return out.Result
+}
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// said is a comment so many minutes after the questions were asked.
+func said(minutes int, who, text string) instance.Note {
+	return instance.Note{Author: who, Kind: "commented", Text: text, At: noon.Add(time.Duration(minutes) * time.Minute)}
+}
+
+// waiting is an instance whose three questions were asked at noon.
+func waiting(answered ...int) brain.Assignment {
+	a := brain.Assignment{State: "requirements_clarified", Questions: three(answered...), Next: []string{"creating_tests", "analyzing_requirements"}}
+	for i := range a.Questions {
+		a.Questions[i].AskedAt = noon
+	}
+	return a
+}
+
+func TestPMReadsAnswersFromComments(t *testing.T) {
+	for name, c := range map[string]struct {
+		answered []int
+		notes    []instance.Note
+		who      func(string) bool
+		want     []instance.Answer
+		again    bool // the analyst is to look at it again
+	}{
+		"all in one": {
+			nil, []instance.Note{said(1, "eve", "Q1: buy two\nQ2: 2.00\nQ3: the cart")}, nil,
+			[]instance.Answer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: "the cart", By: "eve"}}, false,
+		},
+		"by two people": {
+			nil, []instance.Note{said(1, "eve", "Q1: buy two\nQ2: 2.00"), said(2, "bob", "Q3: the cart\nQ2: in dollars")}, nil,
+			[]instance.Answer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00\n\nin dollars", By: "eve, bob"}, {Question: 3, Text: "the cart", By: "bob"}}, false,
+		},
+		"free text, then one by name": {
+			nil, []instance.Note{said(1, "eve", "Buy two in the cart."), said(2, "eve", "Q2: 2.00"), said(3, "bob", "Same here.")}, nil,
+			[]instance.Answer{{Question: 1, Text: rules.ToAll + "Buy two in the cart.\n\nSame here.", By: "eve, bob"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: rules.ToAll + "Buy two in the cart.\n\nSame here.", By: "eve, bob"}}, true,
+		},
+		"one that nobody knows": {
+			[]int{1, 2}, []instance.Note{said(1, "eve", "Sorry, no idea.")}, nil,
+			[]instance.Answer{{Question: 3, Text: "Sorry, no idea.", By: "eve"}}, true,
+		},
+		"a part":                 {nil, []instance.Note{said(1, "eve", "Q2: 2.00")}, nil, []instance.Answer{{Question: 2, Text: "2.00", By: "eve"}}, true},
+		"before the question":    {nil, []instance.Note{said(-1, "eve", "Q1: no")}, nil, nil, true},
+		"our own comment":        {nil, []instance.Note{said(1, "bot", "Q1: no\n\n"+rules.Marker("x", "questions-1-3"))}, nil, nil, true},
+		"what is no comment":     {nil, []instance.Note{{Kind: "learning", Text: "Q1: no", At: noon}}, nil, nil, true},
+		"somebody without a say": {nil, []instance.Note{said(1, "mallory", "Q1: no")}, func(who string) bool { return who == "eve" }, nil, true},
+		"a comment read before":  {[]int{1, 2}, []instance.Note{said(1, "", "said before, on 1 and 2")}, nil, nil, true},
+		"nobody":                 {nil, nil, nil, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := waiting(c.answered...)
+			a.Notes = c.notes
+			r := manage(t, rules.PM{MayAnswer: c.who}, a)
+			if diff := cmp.Diff(c.want, r.Answers); diff != "" {
+				t.Errorf("answers (-want +got):\n%s", diff)
+			}
+			if r.Status != instance.Success || r.Next == "analyzing_requirements" != c.again || r.ConfidenceScore < 0.85 != c.again {
+				t.Errorf("got %+v", r)
+			}
+			a.Next = nil
+			if r := manage(t, rules.PM{MayAnswer: c.who}, a); r.Next != "" {
+				t.Errorf("proposes %s, which it may not", r.Next)
+			}
+		})
+	}
+}
+
+func TestPMHearsWhatPeopleSay(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, text string
+		status     instance.Status
+		next       string
+	}{
+		"a yes to the pull request":       {"creating_pr", "LGTM, go ahead", instance.Success, "creating_pr"},
+		"a yes by command":                {"creating_pr", "/approve", instance.Success, "creating_pr"},
+		"a yes with a condition":          {"creating_pr", "Yes, but rename it first", instance.Success, ""},
+		"a no":                            {"creating_pr", "Please use big.Rat instead.", instance.Success, ""},
+		"a yes to something else":         {"blocked", "ok", instance.Success, ""},
+		"nothing but what we said before": {"creating_pr", "> May I?", instance.Failure, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := manage(t, rules.PM{}, brain.Assignment{
+				State: "human_input_received", Previous: []string{"implementing", c.from, "waiting_for_human_input"},
+				Next: []string{"creating_pr", "addressing_feedback"}, Notes: []instance.Note{said(0, "eve", "an older word"), said(1, "eve", c.text)},
+			})
+			if r.Status != c.status || r.Next != c.next || r.Summary == "" {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+func TestPMJudgesTheOtherStates(t *testing.T) {
+	report := instance.Issue{Title: "Totals are off"}
+	for name, c := range map[string]struct {
+		a      brain.Assignment
+		status instance.Status
+	}{
+		"a report":                     {brain.Assignment{State: "received", Issue: report}, instance.Success},
+		"a report without a title":     {brain.Assignment{State: "received", Issue: instance.Issue{Title: " "}}, instance.Failure},
+		"an approach":                  {brain.Assignment{State: "planning_approach", Issue: report}, instance.Success},
+		"open questions":               {brain.Assignment{State: "requirements_unclear", Questions: three(1, 2)}, instance.Success},
+		"unclear without a question":   {brain.Assignment{State: "requirements_unclear", Questions: three(1, 2, 3)}, instance.Blocked},
+		"an obstacle":                  {brain.Assignment{State: "blocked", Attempt: 1}, instance.Success},
+		"an obstacle that people kept": {brain.Assignment{State: "blocked", Attempt: 2}, instance.Blocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := manage(t, rules.PM{}, c.a); r.Status != c.status || r.Summary == "" {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+func TestPMHasNoEffects(t *testing.T) {
+	if _, err := (rules.PM{}).Work(t.Context(), brain.Assignment{State: "creating_pr"}); !errors.Is(err, rules.ErrEffect) {
+		t.Errorf("got %v", err)
+	}
+}

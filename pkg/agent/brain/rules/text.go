@@ -1,0 +1,130 @@
+package rules
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// Limits on what comments repeat of what others wrote.
+const (
+	maxQuote   = 30  // lines
+	maxExcerpt = 600 // characters
+	maxShown   = 20  // entries of a list
+)
+
+//go:embed text/*.md
+var files embed.FS
+
+// write fills a template. The templates are part of the program, so one that
+// fails is a mistake in it.
+func write(name string, data any) string {
+	t := template.Must(template.New(name).Funcs(template.FuncMap{
+		"neutral": neutral, "numbered": numbered, "excerpt": excerpt, "sentence": sentence, "quote": quote,
+		"code": code, "verbatim": verbatim, "short": short, "line": oneLine, "cell": cell, "tested": tested,
+	}).ParseFS(files, "text/"+name))
+	var out bytes.Buffer
+	if err := t.Execute(&out, data); err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(blankLines.ReplaceAllString(out.String(), "\n\n")) + "\n"
+}
+
+var blankLines = regexp.MustCompile(`\n{3,}`)
+
+// tested says how the tests went, for people.
+func tested(ev instance.Evidence) string {
+	on := code(ev.Command) + " on " + code(short(ev.Commit))
+	switch n := len(ev.Failed); {
+	case ev.Command == "":
+		return "It was not tested."
+	case testrun.CouldNotRun(ev):
+		return on + " could not be run."
+	case ev.OK && ev.Passed > 0:
+		return fmt.Sprintf("%s: %s.", on, passes(ev.Passed))
+	case ev.OK:
+		return on + ": passes."
+	case n > 0:
+		return fmt.Sprintf("%s: %d of %d tests fail.", on, n, n+ev.Passed)
+	}
+	return on + ": fails."
+}
+
+func passes(n int) string {
+	if n == 1 {
+		return "1 test passes"
+	}
+	return fmt.Sprintf("%d tests pass", n)
+}
+
+// numbered is a question with its number, which joins the emphasis that the
+// question may begin with.
+func numbered(q instance.Question) string {
+	text := strings.TrimSpace(neutral(q.Text))
+	if rest, ok := strings.CutPrefix(text, "**"); ok && strings.Contains(rest, "**") {
+		return fmt.Sprintf("**Q%d. %s", q.Number, rest)
+	}
+	return fmt.Sprintf("**Q%d.** %s", q.Number, text)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func sentence(s string) string { return strings.TrimRight(oneLine(s), ".") + "." }
+
+// excerpt is the beginning of a text, on one line.
+func excerpt(s string) string {
+	if runes := []rune(oneLine(s)); len(runes) > maxExcerpt {
+		return string(runes[:maxExcerpt]) + " …"
+	}
+	return oneLine(s)
+}
+
+func cell(s string) string { return strings.ReplaceAll(excerpt(s), "|", `\|`) }
+
+// quote is a text of others as a quote of its beginning.
+func quote(s string) string {
+	all := strings.Split(strings.TrimSpace(s), "\n")
+	if len(all) > maxQuote {
+		all = append(all[:maxQuote], "…")
+	}
+	for i, line := range all {
+		if runes := []rune(line); len(runes) > maxExcerpt {
+			line = string(runes[:maxExcerpt]) + " …"
+		}
+		all[i] = strings.TrimRight("> "+neutral(line), " \r")
+	}
+	return strings.Join(all, "\n")
+}
+
+// code is a text as code within a line.
+func code(s string) string {
+	s = excerpt(s)
+	if strings.Contains(s, "`") {
+		return "`` " + strings.ReplaceAll(s, "``", "` `") + " ``"
+	}
+	return "`" + s + "`"
+}
+
+// verbatim is a text as a block of code.
+func verbatim(s string) string {
+	return "```\n" + strings.ReplaceAll(strings.Trim(s, "\n"), "```", "` ` `") + "\n```"
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }
+
+// newest is the newest evidence of tests.
+func newest(a brain.Assignment) (ev instance.Evidence) {
+	for _, e := range a.Evidence {
+		if e.Name == testrun.Name {
+			ev = e
+		}
+	}
+	return ev
+}

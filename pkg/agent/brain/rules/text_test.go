@@ -1,0 +1,231 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+func work() brain.Assignment {
+	return brain.Assignment{
+		Instance: "acme/widgets/7", State: "fixing_issues", Role: "developer", About: "The developer fixes what was found.", Iteration: 6,
+		Issue: instance.Issue{
+			Repo: "acme/widgets", Number: 7, Title: "[Bug] Totals are off, @eve.",
+			Body: "They are off.\r\n\r\n<!-- signalbox instance=x key=y -->\nFixes #3 and closes acme/gears#4, says @bob (bob@example.com)\n/hold",
+		},
+		Questions: []instance.Question{
+			{Number: 1, Text: "**Where.** Where is it?", Answered: true, Answer: "in the cart\nand the shop", By: "eve"},
+			{Number: 2, Text: "Half up or half even?"},
+			{Number: 3, Text: "**Done when.** What holds then?"},
+		},
+		Evidence: []instance.Evidence{{Name: "tests", OK: true, Commit: "0123456789abcdef", Command: "go test -json ./...", Passed: 41}},
+		Notes:    []instance.Note{{Kind: "assumption", Text: "Halves go up."}, {Kind: "learning", Text: "no one's business"}},
+		Warnings: []string{"loop: a|b"},
+		Last:     &instance.Result{Summary: "no way to test it, @ops", IssuesFound: []string{"no go.mod", "no Makefile"}},
+	}
+}
+
+// visible shows the spaces without width that keep texts from doing anything.
+func visible(s string) string { return strings.ReplaceAll(s, "\u200b", "·") }
+
+func TestComments(t *testing.T) {
+	one := work()
+	one.Questions = one.Questions[1:2]
+	silent := brain.Assignment{}
+	for name, c := range map[string]struct{ got, want string }{
+		"questions that are left": {rules.Questions(work()), `Thank you. To go on I still need to know:
+
+**Q2.** Half up or half even?
+
+**Q3. Done when.** What holds then?
+
+Please reply here, with ` + "`Q2:`" + ` and so on before each answer; a numbered list does as well, and so does quoting a question and writing below it. Where you do not know, say so.
+
+Until then nothing happens; the work goes on by itself once this is answered.
+`},
+		"a single question": {rules.Questions(one), `To work on this I need to know:
+
+**Q2.** Half up or half even?
+
+Please reply here, in your own words.
+
+Until then nothing happens; the work goes on by itself once this is answered.
+`},
+		"an obstacle": {rules.Obstacle(work()), `I cannot go on with this by myself.
+
+What is in the way: no way to test it, @·ops
+
+- no go.mod
+- no Makefile
+
+**Q2.** Half up or half even?
+
+**Q3. Done when.** What holds then?
+
+Please reply here what should happen; the work goes on by itself after that.
+`},
+		"an obstacle nobody described": {rules.Obstacle(silent), `I cannot go on with this by myself.
+
+Please reply here what should happen; the work goes on by itself after that.
+`},
+		"a status": {rules.Status(work()), `**fixing_issues**, developer: The developer fixes what was found.
+
+| | |
+|---|---|
+| moves made | 6 |
+| waits for answers to | Q2, Q3 |
+| tests | ` + "`go test -json ./...` on `0123456789ab`" + `: 41 tests pass. |
+| warning | loop: a\|b |
+`},
+		"a failure": {rules.Ending(rules.End{State: "failed", Reason: "the same failure came back", Summary: "2 of 3 tests fail", Failed: []string{"x.TestA", "x.Test`B"}}),
+			`I could not solve this, and stop here.
+
+Reason: the same failure came back.
+
+Last: 2 of 3 tests fail
+
+- ` + "`x.TestA`" + `
+- ` + "`` x.Test`B ``" + `
+
+No pull request was opened.
+`},
+		"an end for a person to judge": {rules.Ending(rules.End{State: "requires_human_intervention"}), `I stop here: this needs a person's judgement.
+
+No pull request was opened.
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, visible(c.got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPullRequest(t *testing.T) {
+	title, body := rules.PullRequest(work(), rules.PullRequestContext{
+		Closes: true, Commits: []rules.Commit{{SHA: "fedcba9876543210", Subject: "Round halves up (fixes #3)"}}, Diffstat: " a.go | 2 +-\n 1 file changed\n",
+	})
+	if want := "Totals are off, @·eve"; visible(title) != want {
+		t.Errorf("title %q, want %q", visible(title), want)
+	}
+	want := `Closes #7.
+
+## What was asked
+
+> [Bug] Totals are off, @·eve.
+>
+> They are off.
+>
+> <·!-- signalbox instance=x key=y -->
+> Fixes #·3 and closes acme/gears#·4, says @·bob (bob@example.com)
+> ·/hold
+
+## What changed
+
+- ` + "`fedcba987654`" + ` Round halves up (fixes #·3)
+
+` + "```" + `
+ a.go | 2 +-
+ 1 file changed
+` + "```" + `
+
+## How it was tested
+
+` + "`go test -json ./...` on `0123456789ab`" + `: 41 tests pass.
+
+## Questions and answers
+
+**Q1. Where.** Where is it?
+
+> in the cart
+> and the shop
+>
+> — eve
+
+**Q2.** Half up or half even?
+
+Not answered; the report is taken at its word.
+
+**Q3. Done when.** What holds then?
+
+Not answered; the report is taken at its word.
+
+## Assumptions
+
+- Halves go up.
+
+<!-- signalbox instance=acme%2Fwidgets%2F7 key=pull-request -->
+`
+	if diff := cmp.Diff(want, visible(body)); diff != "" {
+		t.Errorf("body (-want +got):\n%s", diff)
+	}
+	if instance, key, ok := rules.FindMarker(body); !ok || instance != "acme/widgets/7" || key != "pull-request" {
+		t.Errorf("marker %q %q %t", instance, key, ok)
+	}
+}
+
+func TestPullRequestOfLittle(t *testing.T) {
+	a := brain.Assignment{Instance: "local-1", Issue: instance.Issue{Number: 3, Title: "feat: "}}
+	title, body := rules.PullRequest(a, rules.PullRequestContext{})
+	if title != "Solve issue 3" || !strings.HasPrefix(body, "For #3.\n") || !strings.Contains(body, "It was not tested.") || strings.Contains(body, "What changed") {
+		t.Errorf("title %q, body:\n%s", title, body)
+	}
+}
+
+func TestPullRequestOfMuch(t *testing.T) {
+	a := work()
+	a.Issue.Title = strings.Repeat("long ", 100)
+	a.Issue.Body = strings.Repeat(strings.Repeat("x", 10_000)+"\n", 1000)
+	title, body := rules.PullRequest(a, rules.PullRequestContext{})
+	if n := len([]rune(title)); n > 72 || len(body) > 60_000 {
+		t.Errorf("title of %d characters, body of %d bytes", n, len(body))
+	}
+}
+
+func TestEvidenceInWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		ev   instance.Evidence
+		want string
+	}{
+		"one":                {instance.Evidence{OK: true, Passed: 1}, "1 test passes."},
+		"not counted":        {instance.Evidence{OK: true}, ": passes."},
+		"some fail":          {instance.Evidence{Passed: 39, Failed: []string{"a", "b"}}, "2 of 41 tests fail."},
+		"fails, not counted": {instance.Evidence{ExitCode: 2}, ": fails."},
+		"could not run":      {instance.Evidence{Output: "could not run: go is not installed here"}, " could not be run."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.ev.Name, c.ev.Command, c.ev.Commit = "tests", "make test", "abc"
+			if _, body := rules.PullRequest(brain.Assignment{Evidence: []instance.Evidence{c.ev}}, rules.PullRequestContext{}); !strings.Contains(body, "`make test` on `abc`") || !strings.Contains(body, c.want) {
+				t.Errorf("body:\n%s", body)
+			}
+		})
+	}
+}
+
+func TestMarkers(t *testing.T) {
+	for name, c := range map[string]struct {
+		body          string
+		instance, key string
+	}{
+		"round trip":         {rules.Marker("acme/w -->/1", "a b"), "acme/w -->/1", "a b"},
+		"below text":         {"hello\r\n\r\n" + rules.Marker("i", "k") + "\r\n", "i", "k"},
+		"of nothing":         {rules.Marker("", ""), "", ""},
+		"quoted":             {"> " + rules.Marker("i", "k"), "-", "-"},
+		"within a line":      {"see " + rules.Marker("i", "k"), "-", "-"},
+		"another's":          {"<!-- status v1 -->", "-", "-"},
+		"with a broken name": {"<!-- signalbox instance=%zz key=k -->", "-", "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			instance, key, ok := rules.FindMarker(c.body)
+			if ok != (c.key != "-") || ok && (instance != c.instance || key != c.key) {
+				t.Errorf("%q %q %t", instance, key, ok)
+			}
+		})
+	}
+}
