@@ -23,10 +23,12 @@ type compiler struct {
 	policy map[string]any
 	names  []string // of the policy
 	fields []string // of the facts, for suggestions
+
+	done map[string]Guard // by source: lifecycles say the same thing often
 }
 
 func newCompiler(policy map[string]any) (*compiler, error) {
-	c := &compiler{policy: make(map[string]any, len(policy))}
+	c := &compiler{policy: make(map[string]any, len(policy)), done: map[string]Guard{}}
 	var types []any
 	var options []cel.EnvOption
 	facts := reflect.TypeFor[Facts]()
@@ -78,6 +80,10 @@ func (c *compiler) compile(g Guard, ps *problems) Guard {
 	if g.Always() {
 		return g
 	}
+	if same, ok := c.done[g.Source]; ok {
+		same.at = g.at
+		return same
+	}
 	parsed, issues := c.env.Parse(g.Source)
 	if issues.Err() != nil {
 		c.report(g, issues, ps)
@@ -105,6 +111,7 @@ func (c *compiler) compile(g Guard, ps *problems) Guard {
 		return g
 	}
 	g.checked, g.program, g.policy = checked, program, c.policy
+	c.done[g.Source] = g
 	return g
 }
 

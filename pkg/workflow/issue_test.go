@@ -44,6 +44,7 @@ func with(f Facts, change func(*Facts)) Facts {
 }
 
 func TestIssueDecides(t *testing.T) {
+	d := builtinNamed(t, "issue")
 	worked := func(f *Facts) { f.Instance.Visits = map[string]int64{"implementing": 1} }
 	asking := func(f *Facts) { f.Instance.OpenQuestions = 1 }
 	blocked := func(f *Facts) { f.Result.Status = "blocked" }
@@ -95,7 +96,7 @@ func TestIssueDecides(t *testing.T) {
 		{"an obstacle beyond the agents", "blocked", result("failure", 1), "requires_human_intervention"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := decide(t, builtinNamed(t, "issue"), c.state, c.facts); got != c.want {
+			if got := decide(t, d, c.state, c.facts); got != c.want {
 				t.Errorf("%s → %s, want %s", c.state, got, c.want)
 			}
 		})
@@ -196,6 +197,7 @@ func TestIssueLimits(t *testing.T) {
 }
 
 func TestIssueNavigatorReviewsBeforeItTests(t *testing.T) {
+	d := builtinNamed(t, "issue-navigator")
 	approved := with(result("success", 1), func(f *Facts) {
 		f.Instance.Previous = []string{"reviewing_code", "reviewing_architecture", "waiting_for_human_input"}
 		f.Instance.Visits = map[string]int64{"implementing": 1}
@@ -218,7 +220,7 @@ func TestIssueNavigatorReviewsBeforeItTests(t *testing.T) {
 		{"an approved change of architecture", "human_input_received", approved, "implementing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := decide(t, builtinNamed(t, "issue-navigator"), c.state, c.facts); got != c.want {
+			if got := decide(t, d, c.state, c.facts); got != c.want {
 				t.Errorf("%s → %s, want %s", c.state, got, c.want)
 			}
 		})

@@ -11,7 +11,7 @@ func Page(d *Definition) string {
 	var p page
 	p.line("<!-- Generated from the definition: change that, then run go test ./pkg/workflow -update. -->")
 	p.line("# Lifecycle `%s`\n", d.Name)
-	p.line("Version %d, %d states, opens in `%s`.%s\n", d.Version, len(d.States), d.Initial, over(d))
+	p.line("Version %d, %d states, opens in `%s`.%s\n", d.Version, len(d.States), d.Initial, extends(d))
 	p.line("![The states and moves of %s](%s.svg)\n", d.Name, d.Name)
 	p.table(d)
 	p.heading("Rules")
@@ -31,7 +31,7 @@ type page struct{ strings.Builder }
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 func (p *page) heading(text string)             { p.line("## %s\n", text) }
 
-func over(d *Definition) string {
+func extends(d *Definition) string {
 	if d.Extends == "" {
 		return ""
 	}
