@@ -1,0 +1,66 @@
+package github
+
+import (
+	"container/list"
+	"sync"
+)
+
+// cache keeps the answers used last, up to a number of bytes.
+type cache struct {
+	mu    sync.Mutex
+	room  int // bytes
+	order *list.List
+	byKey map[string]*list.Element
+}
+
+type cached struct {
+	key   string
+	value []byte
+}
+
+func (c cached) size() int { return len(c.key) + len(c.value) }
+
+func newCache(bytes int) *cache {
+	return &cache{room: bytes, order: list.New(), byKey: map[string]*list.Element{}}
+}
+
+// Get returns what is kept under the key.
+func (c *cache) Get(key string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[key]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(cached).value, true
+}
+
+// Set keeps the value, and drops those used longest ago when there is no room.
+func (c *cache) Set(key string, value []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(c.byKey[key])
+	e := cached{key, value}
+	c.byKey[key] = c.order.PushFront(e)
+	c.room -= e.size()
+	for c.room < 0 {
+		c.drop(c.order.Back())
+	}
+}
+
+// Delete drops what is kept under the key.
+func (c *cache) Delete(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(c.byKey[key])
+}
+
+func (c *cache) drop(e *list.Element) {
+	if e == nil {
+		return
+	}
+	old := c.order.Remove(e).(cached)
+	delete(c.byKey, old.key)
+	c.room += old.size()
+}

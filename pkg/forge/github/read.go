@@ -1,0 +1,210 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+)
+
+// perPage is the most GitHub gives at once.
+const perPage = 100
+
+var repoPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+$`)
+
+// split takes owner/name apart.
+func split(repo string) (owner, name string, err error) {
+	owner, name, _ = strings.Cut(repo, "/")
+	if !repoPattern.MatchString(repo) || name == "." || name == ".." {
+		return "", "", fmt.Errorf("github: %w: repository %q: want owner/name", forge.ErrInvalid, repo)
+	}
+	return owner, name, nil
+}
+
+// pages collects the rows of all pages.
+func pages[T any](fetch func(github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
+	var all []T
+	for options := (github.ListOptions{PerPage: perPage}); ; {
+		rows, resp, err := fetch(options)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+		if resp.NextPage == 0 {
+			return all, nil
+		}
+		options.Page = resp.NextPage
+	}
+}
+
+// Issues lists the open issues changed since the given time, the one that was
+// changed longest ago first. One that changes while the pages are read is not
+// missed: it moves to the end.
+func (c *Client) Issues(ctx context.Context, repo string, since time.Time) ([]forge.Issue, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return nil, err
+	}
+	options := &github.IssueListByRepoOptions{
+		State: "open", Sort: "updated", Direction: "asc", Since: since, ListOptions: github.ListOptions{PerPage: perPage},
+	}
+	seen := map[int]forge.Issue{}
+	for {
+		rows, resp, err := c.api.Issues.ListByRepo(ctx, owner, name, options)
+		if err != nil {
+			return nil, explain(ctx, "list the issues of "+repo, err)
+		}
+		for _, row := range rows {
+			if !row.IsPullRequest() {
+				seen[row.GetNumber()] = issue(repo, row)
+			}
+		}
+		if resp.NextPage == 0 || len(rows) == 0 {
+			break
+		}
+		// What is changed or closed now would shift the pages and hide a row, so
+		// go on from the last time seen, less the second in which more may have
+		// happened; by pages only where that is no progress.
+		options.Page = resp.NextPage
+		if from := rows[len(rows)-1].GetUpdatedAt().Add(-time.Second); from.After(options.Since) {
+			options.Since, options.Page = from, 0
+		}
+	}
+	issues := make([]forge.Issue, 0, len(seen))
+	for _, i := range seen {
+		issues = append(issues, i)
+	}
+	slices.SortFunc(issues, func(a, b forge.Issue) int {
+		return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.Number, b.Number))
+	})
+	return issues, nil
+}
+
+// Issue reads one issue; a pull request's number is ErrNotFound.
+func (c *Client) Issue(ctx context.Context, repo string, number int) (forge.Issue, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.Issue{}, err
+	}
+	what := fmt.Sprintf("read issue %s#%d", repo, number)
+	row, _, err := c.api.Issues.Get(ctx, owner, name, number)
+	if err != nil {
+		return forge.Issue{}, explain(ctx, what, err)
+	}
+	if row.IsPullRequest() {
+		return forge.Issue{}, fmt.Errorf("github: %s: %w: it is a pull request", what, forge.ErrNotFound)
+	}
+	return issue(repo, row), nil
+}
+
+// Comments lists the issue's comments changed since the given time, oldest
+// first.
+func (c *Client) Comments(ctx context.Context, repo string, number int, since time.Time) ([]forge.Comment, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := pages(func(page github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
+		options := &github.IssueListCommentsOptions{ListOptions: page}
+		if !since.IsZero() {
+			options.Since = &since
+		}
+		return c.api.Issues.ListComments(ctx, owner, name, number, options)
+	})
+	if err != nil {
+		return nil, explain(ctx, fmt.Sprintf("list the comments on %s#%d", repo, number), err)
+	}
+	comments := make([]forge.Comment, 0, len(rows))
+	for _, row := range rows {
+		comments = append(comments, comment(row))
+	}
+	return comments, nil
+}
+
+var roles = []string{"admin", "maintain", "write", "triage", "read", "none"}
+
+// Permission is the user's permission: the role's name, or for a role of the
+// organisation's own making the nearest of GitHub's. An unknown user is
+// ErrNotFound.
+func (c *Client) Permission(ctx context.Context, repo, user string) (string, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return "", err
+	}
+	row, _, err := c.api.Repositories.GetPermissionLevel(ctx, owner, name, url.PathEscape(user))
+	if err != nil {
+		return "", explain(ctx, fmt.Sprintf("read the permission of %s on %s", user, repo), err)
+	}
+	if role := row.GetUser().GetRoleName(); slices.Contains(roles, role) {
+		return role, nil
+	}
+	return row.GetPermission(), nil
+}
+
+// PullRequestByHead finds the newest open pull request from the branch of the
+// repository itself, never of a fork.
+func (c *Client) PullRequestByHead(ctx context.Context, repo, branch string) (forge.PullRequest, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	what := fmt.Sprintf("find the pull request of %s on %s", branch, repo)
+	rows, err := pages(func(page github.ListOptions) ([]*github.PullRequest, *github.Response, error) {
+		return c.api.PullRequests.List(ctx, owner, name, &github.PullRequestListOptions{
+			State: "open", Head: owner + ":" + branch, Sort: "created", Direction: "desc", ListOptions: page,
+		})
+	})
+	if err != nil {
+		return forge.PullRequest{}, explain(ctx, what, err)
+	}
+	for _, row := range rows {
+		// GitHub ignores a head it cannot parse and lists everything.
+		if row.GetHead().GetRef() == branch && strings.EqualFold(row.GetHead().GetRepo().GetFullName(), repo) {
+			return c.PullRequest(ctx, repo, row.GetNumber())
+		}
+	}
+	return forge.PullRequest{}, fmt.Errorf("github: %s: %w: none is open", what, forge.ErrNotFound)
+}
+
+// PullRequest reads one pull request.
+func (c *Client) PullRequest(ctx context.Context, repo string, number int) (forge.PullRequest, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	row, _, err := c.api.PullRequests.Get(ctx, owner, name, number)
+	if err != nil {
+		return forge.PullRequest{}, explain(ctx, fmt.Sprintf("read pull request %s#%d", repo, number), err)
+	}
+	return pullRequest(row), nil
+}
+
+// Repository tells the default branch and where to clone from.
+func (c *Client) Repository(ctx context.Context, repo string) (forge.Repository, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.Repository{}, err
+	}
+	row, _, err := c.api.Repositories.Get(ctx, owner, name)
+	if err != nil {
+		return forge.Repository{}, explain(ctx, "read repository "+repo, err)
+	}
+	return forge.Repository{Name: row.GetFullName(), DefaultBranch: row.GetDefaultBranch(), CloneURL: row.GetCloneURL()}, nil
+}
+
+// Self is the login the token belongs to.
+func (c *Client) Self(ctx context.Context) (string, error) {
+	row, _, err := c.api.Users.Get(ctx, "")
+	if err != nil {
+		return "", explain(ctx, "read who the token belongs to", err)
+	}
+	return row.GetLogin(), nil
+}

@@ -1,0 +1,90 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+)
+
+// CreateIssue makes an issue. Who cannot triage makes it without labels.
+func (c *Client) CreateIssue(ctx context.Context, repo string, in forge.NewIssue) (forge.Issue, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.Issue{}, err
+	}
+	request := &github.IssueRequest{Title: &in.Title, Body: &in.Body}
+	if len(in.Labels) > 0 {
+		request.Labels = &in.Labels
+	}
+	row, _, err := c.api.Issues.Create(ctx, owner, name, request)
+	if err != nil {
+		return forge.Issue{}, explain(ctx, "create an issue in "+repo, err)
+	}
+	return issue(repo, row), nil
+}
+
+// Comment writes a comment on an issue or a pull request.
+func (c *Client) Comment(ctx context.Context, repo string, number int, body string) (forge.Comment, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.Comment{}, err
+	}
+	row, _, err := c.api.Issues.CreateComment(ctx, owner, name, number, &github.IssueComment{Body: &body})
+	if err != nil {
+		return forge.Comment{}, explain(ctx, fmt.Sprintf("comment on %s#%d", repo, number), err)
+	}
+	return comment(row), nil
+}
+
+// EditComment replaces a comment's text.
+func (c *Client) EditComment(ctx context.Context, repo string, id int64, body string) (forge.Comment, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.Comment{}, err
+	}
+	row, _, err := c.api.Issues.EditComment(ctx, owner, name, id, &github.IssueComment{Body: &body})
+	if err != nil {
+		return forge.Comment{}, explain(ctx, fmt.Sprintf("edit comment %d in %s", id, repo), err)
+	}
+	return comment(row), nil
+}
+
+// AddLabels adds labels to those the issue has.
+func (c *Client) AddLabels(ctx context.Context, repo string, number int, labels []string) error {
+	owner, name, err := split(repo)
+	if err != nil {
+		return err
+	}
+	_, _, err = c.api.Issues.AddLabelsToIssue(ctx, owner, name, number, labels)
+	return explain(ctx, fmt.Sprintf("label %s#%d", repo, number), err)
+}
+
+// RemoveLabel takes a label off; one that is not there is ErrNotFound.
+func (c *Client) RemoveLabel(ctx context.Context, repo string, number int, label string) error {
+	owner, name, err := split(repo)
+	if err != nil {
+		return err
+	}
+	_, err = c.api.Issues.RemoveLabelForIssue(ctx, owner, name, number, url.PathEscape(label))
+	return explain(ctx, fmt.Sprintf("take label %q off %s#%d", label, repo, number), err)
+}
+
+// CreatePullRequest proposes a branch of the repository itself. One that is
+// proposed already is ErrInvalid.
+func (c *Client) CreatePullRequest(ctx context.Context, repo string, in forge.NewPullRequest) (forge.PullRequest, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	row, _, err := c.api.PullRequests.Create(ctx, owner, name, &github.NewPullRequest{
+		Title: &in.Title, Body: &in.Body, Head: &in.Head, Base: &in.Base, Draft: &in.Draft,
+	})
+	if err != nil {
+		return forge.PullRequest{}, explain(ctx, fmt.Sprintf("propose %s for %s of %s", in.Head, in.Base, repo), err)
+	}
+	return pullRequest(row), nil
+}
