@@ -31,71 +31,84 @@ func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 		// Nothing in the report can help the role that sent it back.
 		return declared(instance.Result{Status: instance.Blocked, Summary: a.Last.Summary, IssuesFound: a.Last.IssuesFound}), nil
 	}
-	rep := read(a.Issue, said(a))
-	all := parts(rep.kind)
-	for _, p := range all {
-		if ask(a, p).answered {
-			rep.found[p.element] = true
-		}
-	}
+	w := weigh(a)
 	threshold := number(a, "confidence_threshold", 0.85)
-	r := instance.Result{Status: instance.Success}
-	var has, lacks, assumed []string
-	var questions []string
-	for _, p := range all {
-		asked, name := ask(a, p), strings.ToLower(p.label)
-		switch {
-		case rep.has(p.element):
-			r.ConfidenceScore += p.weight
-			has = append(has, name)
-		case asked.unknown || asked.times >= maxAsked && !asked.open:
-			r.ConfidenceScore += p.weight * unknownCounts
-			assumed = append(assumed, name)
-		default:
-			lacks = append(lacks, name)
-			if !asked.open {
-				questions = append(questions, p.question(subject(a.Issue)))
-			}
-		}
-	}
-	r.ConfidenceScore = math.Round(r.ConfidenceScore*100) / 100
-	open := slices.ContainsFunc(a.Questions, func(q instance.Question) bool { return !q.Answered && !settled(rep, q) })
-	if open {
+	r := instance.Result{Status: instance.Success, ConfidenceScore: w.confidence}
+	if w.open {
 		// Somebody waits for an answer, and this work with them.
-		r.ConfidenceScore = min(r.ConfidenceScore, math.Floor(threshold*100-1)/100)
+		r.ConfidenceScore = max(0, min(w.confidence, math.Floor(threshold*100-1)/100))
 	}
 	if r.ConfidenceScore < threshold {
-		r.Questions = questions
-		if len(questions) == 0 && !open {
+		r.Questions = w.questions
+		if len(w.questions) == 0 && !w.open {
 			r.Status = instance.Blocked
 		}
 	}
-	r.Summary = summary(rep.kind, has, lacks, assumed, r)
+	r.Summary = w.String()
+	if r.Status == instance.Blocked {
+		r.Summary += " There is nothing left to ask, and it is too little to work on."
+	}
 	r.Data = map[string]string{
-		"kind": string(rep.kind), "found": strings.Join(has, ", "), "missing": strings.Join(lacks, ", "), "assumed": strings.Join(assumed, ", "),
+		"kind": string(w.kind), "found": strings.Join(w.has, ", "), "missing": strings.Join(w.lacks, ", "), "assumed": strings.Join(w.assumed, ", "),
 	}
 	return declared(r), nil
 }
 
-func declared(r instance.Result) brain.Outcome { return brain.Outcome{Result: r, Declared: true} }
+// weighing is a report with what people said since, element by element.
+type weighing struct {
+	kind                kind
+	confidence          float64
+	has, lacks, assumed []string // by what the elements are called
+	questions           []string // to ask
+	open                bool     // something asked before is still needed and not answered
+}
 
-func summary(k kind, has, lacks, assumed []string, r instance.Result) string {
+func weigh(a brain.Assignment) weighing {
+	rep := read(a.Issue, said(a))
+	w := weighing{kind: rep.kind}
+	for _, p := range parts(w.kind) {
+		if ask(a, p).answered {
+			rep.found[p.element] = true
+		}
+	}
+	for _, p := range parts(w.kind) {
+		asked, name := ask(a, p), strings.ToLower(p.label)
+		switch {
+		case rep.has(p.element):
+			w.confidence += p.weight
+			w.has = append(w.has, name)
+		case asked.unknown || asked.times >= maxAsked && !asked.open:
+			w.confidence += p.weight * unknownCounts
+			w.assumed = append(w.assumed, name)
+		default:
+			w.lacks = append(w.lacks, name)
+			if !asked.open {
+				w.questions = append(w.questions, p.question(subject(a.Issue)))
+			}
+		}
+	}
+	w.confidence = math.Round(w.confidence*100) / 100
+	w.open = slices.ContainsFunc(openOf(a.Questions), func(q instance.Question) bool { return !settled(rep, q) })
+	return w
+}
+
+// String says what was found and what is missing.
+func (w weighing) String() string {
 	s := "A bug report"
-	if k == feature {
+	if w.kind == feature {
 		s = "A feature request"
 	}
-	s += ". Found: " + list(has) + "."
-	if len(lacks) > 0 {
-		s += " Missing: " + list(lacks) + "."
+	s += ". Found: " + list(w.has) + "."
+	if len(w.lacks) > 0 {
+		s += " Missing: " + list(w.lacks) + "."
 	}
-	if len(assumed) > 0 {
-		s += " Asked for and not known, so it is assumed: " + list(assumed) + "."
-	}
-	if r.Status == instance.Blocked {
-		s += " There is nothing left to ask, and it is too little to work on."
+	if len(w.assumed) > 0 {
+		s += " Asked for and not known, so it is assumed: " + list(w.assumed) + "."
 	}
 	return s
 }
+
+func declared(r instance.Result) brain.Outcome { return brain.Outcome{Result: r, Declared: true} }
 
 func list(names []string) string {
 	if len(names) == 0 {
@@ -159,8 +172,8 @@ func ask(a brain.Assignment, p part) (s asking) {
 }
 
 // settled reports whether the report has by now what the question asks for.
-func settled(rep report, q instance.Question) bool {
-	return slices.ContainsFunc(parts(rep.kind), func(p part) bool { return p.isAbout(q.Text) && rep.has(p.element) })
+func settled(r report, q instance.Question) bool {
+	return slices.ContainsFunc(parts(r.kind), func(p part) bool { return p.isAbout(q.Text) && r.has(p.element) })
 }
 
 // dunno is an answer of somebody who cannot tell.

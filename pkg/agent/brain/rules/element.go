@@ -41,8 +41,8 @@ func parts(k kind) []part {
 	}
 	return []part{
 		{steps, 0.20, "Steps to reproduce", "What has to be done to see %s? Please list the commands, the input or the clicks, in order."},
-		{expected, 0.25, "What should happen", "What would be right in %s? Please give the exact result you expect."},
-		{actual, 0.30, "What happens", "What exactly happens in %s? Please quote the output, the error message or the value you see."},
+		{expected, 0.25, "What should happen", "What should happen instead of %s? Please give the exact result you expect."},
+		{actual, 0.30, "What happens", "About %s: what exactly happens? Please quote the output, the error message or the value you see."},
 		{scope, 0.15, "Where", "Where do you see %s: which command, function, file or page, and which version?"},
 		{acceptance, 0.10, "Done when", "How will you know that %s is solved? Please say what holds then, in other cases as well."},
 	}

@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// Tester judges test evidence. It writes no tests: where tests are asked for it
+// relies on those that the repository has, and says so.
+type Tester struct{}
+
+// ErrNoEvidence says that the tests were to be judged and nobody ran them.
+var ErrNoEvidence = errors.New("no test evidence to judge")
+
+// reliance is how sure the tester is that tests it did not write cover the issue.
+const reliance = 0.5
+
+// Work implements brain.Brain.
+func (Tester) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+	switch a.State {
+	case "creating_tests", "updating_tests":
+		r, err := rely(a)
+		return declared(r), err
+	}
+	ev := newest(a)
+	if ev.Name == "" || a.Head != "" && ev.Commit != a.Head {
+		return brain.Outcome{}, fmt.Errorf("%w: %s wants it on commit %s, there is one on %q", ErrNoEvidence, a.State, a.Head, ev.Commit)
+	}
+	return declared(Judge(ev)), nil
+}
+
+// Judge is the result that test evidence stands for. Tests that could not run
+// for want of something the work cannot give are blocked, not failed.
+func Judge(ev instance.Evidence) instance.Result {
+	r := instance.Result{Status: instance.Failure, FailureSignature: testrun.Signature(ev), IssuesFound: ev.Failed}
+	reason, _, _ := strings.Cut(ev.Output, "\n")
+	switch n := len(ev.Failed); {
+	case ev.OK && ev.Passed > 0:
+		r.Status, r.ConfidenceScore, r.Summary = instance.Success, 1, sentence(passes(ev.Passed))
+	case ev.OK:
+		r.Status, r.ConfidenceScore, r.Summary = instance.Success, 0.9, sentence(code(ev.Command)+" passes")
+	case testrun.CouldNotRun(ev):
+		r.Status, r.Summary, r.IssuesFound = instance.Blocked, sentence("Tests "+reason), []string{reason}
+	case n > 0:
+		r.Summary = fmt.Sprintf("%d of %d tests fail: %s", n, n+ev.Passed, names(ev.Failed))
+	case ev.Command == "":
+		r.Summary, r.IssuesFound = sentence(reason), []string{reason}
+	default:
+		r.IssuesFound = []string{fmt.Sprintf("%s fails with exit code %d", ev.Command, ev.ExitCode)}
+		r.Summary = strings.TrimSuffix(r.IssuesFound[0]+": "+excerpt(reason), ": ")
+	}
+	return r
+}
+
+// maxNamed is how many failing tests a summary names.
+const maxNamed = 5
+
+func names(failed []string) string {
+	if more := len(failed) - maxNamed; more > 0 {
+		return strings.Join(failed[:maxNamed], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(failed, ", ")
+}
+
+// rely finds the tests that there are.
+func rely(a brain.Assignment) (instance.Result, error) {
+	plan, err := plan(a.Dir)
+	switch {
+	case errors.Is(err, testrun.ErrNoTests) && !enabled(a, "require_tests", true):
+		return instance.Result{Status: instance.Success, Summary: "Wrote no tests: the repository has none, and the policy does not ask for them."}, nil
+	case err != nil:
+		return instance.Result{Status: instance.Blocked, Summary: "Cannot test this: " + err.Error(), IssuesFound: []string{err.Error()}}, nil
+	}
+	s := "Wrote no tests, which takes more than rules; relies on the existing "
+	if ev := newest(a); ev.Passed+len(ev.Failed) > 0 {
+		s += fmt.Sprintf("%d ", ev.Passed+len(ev.Failed))
+	}
+	return instance.Result{
+		Status: instance.Success, ConfidenceScore: reliance, Summary: s + "tests that " + code(plan.Command()) + " runs.",
+		Data: map[string]string{"tests": plan.Command()},
+	}, nil
+}
+
+func plan(dir string) (testrun.Plan, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return testrun.Plan{}, err
+	}
+	defer root.Close()
+	return testrun.Detect(root.FS())
+}
