@@ -25,10 +25,23 @@ func NewCatalog(defs ...*Definition) *Catalog {
 func (c *Catalog) Add(d *Definition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byName == nil {
+	c.keep(d)
+	c.byName[d.Name] = d
+}
+
+// Keep makes d answer to its hash without making it the definition of its name:
+// an older one that running instances decide by.
+func (c *Catalog) Keep(d *Definition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(d)
+}
+
+func (c *Catalog) keep(d *Definition) {
+	if c.byHash == nil {
 		c.byName, c.byHash = map[string]*Definition{}, map[string]*Definition{}
 	}
-	c.byName[d.Name], c.byHash[d.Hash] = d, d
+	c.byHash[d.Hash] = d
 }
 
 // Named returns the newest definition of the name; the error is ErrUnknown and
@@ -59,14 +72,4 @@ func (c *Catalog) All() []*Definition {
 		defs = append(defs, c.byName[name])
 	}
 	return defs
-}
-
-// Keep makes d answer to its hash without making it the definition of its name.
-func (c *Catalog) Keep(d *Definition) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byHash == nil {
-		c.byHash = map[string]*Definition{}
-	}
-	c.byHash[d.Hash] = d
 }

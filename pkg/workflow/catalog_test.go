@@ -56,6 +56,27 @@ func TestTheZeroCatalogIsEmpty(t *testing.T) {
 	}
 }
 
+func TestACatalogKeepsADefinitionThatItsNameDoesNotMean(t *testing.T) {
+	old := loaded(t, small)
+	newer, err := old.WithPolicy(map[string]any{"most": 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c Catalog
+	c.Keep(old)
+	if _, err := c.Named("small"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("error %v, want ErrUnknown", err)
+	}
+	c.Add(newer)
+	c.Keep(old)
+	if d, err := c.Named("small"); d != newer || err != nil {
+		t.Errorf("Named = %p, %v; want the newer", d, err)
+	}
+	if d, ok := c.Hashed(old.Hash); d != old || !ok {
+		t.Errorf("Hashed(%s) = %p, %v; want the older", old.Hash, d, ok)
+	}
+}
+
 func files(sources map[string]string) fstest.MapFS {
 	dir := fstest.MapFS{}
 	for name, src := range sources {

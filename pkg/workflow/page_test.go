@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -43,4 +44,23 @@ func builtins(t testing.TB) []*Definition {
 		t.Fatal(err)
 	}
 	return defs
+}
+
+func TestTheExampleInTheReadmeIsProven(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "workflows", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	src, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("no example")
+	}
+	d, err := Load("README.md", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range Verify(d, "developer") {
+		t.Error(p)
+	}
 }
