@@ -14,18 +14,21 @@ import (
 	"github.com/oklog/run"
 )
 
-// actors are functions that run together: the first to return stops all.
+// actors are functions that run together: the first to return stops all, those
+// that others stand on last.
 type actors struct {
 	list []actor
 
 	mu      sync.Mutex
 	running map[int]string // by place in list
+	above   int            // those of them that are no base
 	errs    []error
 }
 
 type actor struct {
 	name string
 	run  func(context.Context) error
+	base bool // others stand on it: it is stopped when they have ended
 }
 
 const (
@@ -35,18 +38,38 @@ const (
 )
 
 func (a *actors) add(name string, run func(context.Context) error) {
-	a.list = append(a.list, actor{name, run})
+	a.list = append(a.list, actor{name: name, run: run})
+}
+
+func (a *actors) addBase(name string, run func(context.Context) error) {
+	a.list = append(a.list, actor{name: name, run: run, base: true})
 }
 
 // run returns when every actor has, with what each of them said, or with
 // ErrGrace and who is left when grace is over. stop ends ctx.
 func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Duration) error {
 	a.running = map[int]string{}
-	var g run.Group
 	for i, actor := range a.list {
 		a.running[i] = actor.name
+		if !actor.base {
+			a.above++
+		}
+	}
+	base, stopBase := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBase()
+	if a.above == 0 { // nothing stands on the base but the run itself
+		defer context.AfterFunc(ctx, stopBase)()
+	}
+	var g run.Group
+	for i, actor := range a.list {
 		g.Add(func() error {
-			a.ended(ctx, i, actor.run(ctx))
+			own := ctx
+			if actor.base {
+				own = base
+			}
+			if a.ended(own, i, actor.run(own)) {
+				stopBase()
+			}
 			return nil
 		}, func(error) { stop() })
 	}
@@ -69,13 +92,19 @@ func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Du
 	}
 }
 
-func (a *actors) ended(ctx context.Context, i int, err error) {
+// ended books the end of an actor and reports whether nothing stands on the
+// base any more.
+func (a *actors) ended(ctx context.Context, i int, err error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.running, i)
 	if unlessStopped(ctx, err) != nil {
 		a.errs = append(a.errs, fmt.Errorf("%s: %w", a.list[i].name, err))
 	}
+	if !a.list[i].base {
+		a.above--
+	}
+	return a.above == 0
 }
 
 func (a *actors) result(err error) error {

@@ -43,3 +43,29 @@ func TestWhatEveryActorSaysAtItsEndIsKept(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+func TestABaseIsStoppedWhenAllThatStandOnItHaveEnded(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var order []string
+	var a actors
+	a.addBase("log", func(ctx context.Context) error { <-ctx.Done(); order = append(order, "log"); return nil })
+	a.add("agent", func(ctx context.Context) error { <-ctx.Done(); order = append(order, "agent"); return nil })
+	stop()
+	if err := a.run(ctx, stop, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(order, ", "); got != "agent, log" {
+		t.Errorf("they ended in the order %s", got)
+	}
+}
+
+func TestABaseThatEndsStopsAll(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	broken := errors.New("disk full")
+	var a actors
+	a.addBase("log", func(context.Context) error { return broken })
+	a.add("agent", func(ctx context.Context) error { <-ctx.Done(); return nil })
+	if err := a.run(ctx, stop, time.Minute); !errors.Is(err, broken) {
+		t.Errorf("error is %v", err)
+	}
+}

@@ -32,6 +32,12 @@ func (h *Host) Add(name string, run func(ctx context.Context) error) {
 	h.actors.add(name, run)
 }
 
+// AddBase gives the service an actor that others stand on: its ctx ends only
+// when all that were given to Add have ended.
+func (h *Host) AddBase(name string, run func(ctx context.Context) error) {
+	h.actors.addBase(name, run)
+}
+
 // Config is what Serve needs.
 type Config struct {
 	Service string // its name

@@ -10,10 +10,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
@@ -57,7 +58,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return err
 	}
-	brains, err := specs.Build(role, s.Env, box)
+	brains, err := specs.Build(role, s.tools(box))
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
@@ -81,6 +82,19 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	return nil
 }
 
+// tools is what brains that run programs are given.
+func (s Settings) tools(box sandbox.Sandbox) Tools {
+	t := Tools{Env: s.Env, Sandbox: box}
+	if s.Observer != nil {
+		t.Line = func(a brain.Assignment, line string) {
+			if line != "" && line[0] != '{' { // what is not meant for a program to read
+				s.Observer.Progressed(agent.Job{Assignment: a}, line)
+			}
+		}
+	}
+	return t
+}
+
 // Agent returns the agent of a role on a host.
 func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, o agent.Observer) *agent.Agent {
 	return agent.New(agent.Config{
@@ -92,10 +106,10 @@ func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.H
 // Bucket waits for the object store: the orchestrator makes it.
 func Bucket(ctx context.Context, js jetstream.JetStream) (agent.Objects, error) {
 	store, err := backoff.Retry(ctx, func() (jetstream.ObjectStore, error) {
-		return js.ObjectStore(ctx, store.ObjectBucket)
+		return js.ObjectStore(ctx, eventlog.ObjectBucket)
 	}, backoff.WithMaxElapsedTime(0))
 	if err != nil {
-		err = errors.Join(fmt.Errorf("object store %s: %w", store.ObjectBucket, err), context.Cause(ctx))
+		err = errors.Join(fmt.Errorf("object store %s: %w", eventlog.ObjectBucket, err), context.Cause(ctx))
 	}
 	return agent.Objects{Store: store}, err
 }

@@ -2,6 +2,8 @@ package role
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,15 +13,22 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
 
+// Tools is what brains that run programs are given.
+type Tools struct {
+	Env     []string // names of more variables they may see
+	Sandbox sandbox.Sandbox
+	Line    func(a brain.Assignment, line string) // told of each line they print; may be nil
+}
+
 // Build makes the brains of one role from the specs that name it.
-func (s Specs) Build(role string, env []string, box sandbox.Sandbox) (Brains, error) {
+func (s Specs) Build(role string, t Tools) (Brains, error) {
 	b := Brains{Role: role, Default: byRule(role), State: map[string]brain.Brain{}}
 	for who, spec := range s {
 		name, state, _ := strings.Cut(who, ".")
 		if name != role {
 			continue
 		}
-		made, err := one(role, spec, env, box)
+		made, err := one(role, spec, t)
 		if err != nil {
 			return b, fmt.Errorf("--brain %s=%s: %w", who, spec, err)
 		}
@@ -37,10 +46,15 @@ func (s Specs) Build(role string, env []string, box sandbox.Sandbox) (Brains, er
 }
 
 // one makes a brain from "rules" or "exec:COMMAND".
-func one(role, spec string, env []string, box sandbox.Sandbox) (brain.Brain, error) {
+func one(role, spec string, t Tools) (brain.Brain, error) {
 	switch kind, rest, _ := strings.Cut(spec, ":"); kind {
 	case "exec":
-		return exec.Parse(rest, exec.Config{Env: env, Sandbox: box})
+		command, readable := here(rest)
+		program, err := exec.Parse(command)
+		if err != nil {
+			return nil, err
+		}
+		return exec.New(exec.Config{Program: program, Env: t.Env, Sandbox: t.Sandbox, Network: true, Readable: readable, Line: t.Line})
 	case "rules":
 		if b := byRule(role); b != nil {
 			return b, nil
@@ -48,6 +62,28 @@ func one(role, spec string, env []string, box sandbox.Sandbox) (brain.Brain, err
 		return nil, fmt.Errorf("there are no rules to work as %s by; want exec:COMMAND", role)
 	}
 	return nil, fmt.Errorf("want exec:COMMAND, exec:PRESET or rules")
+}
+
+// here makes the files that a command names by ./ or ../ those of the directory
+// this process runs in, for the program will run in another, and lists the
+// directories of all files it names: a sandbox must let it read them.
+func here(command string) (string, []string) {
+	var readable []string
+	words := strings.Split(command, " ")
+	for i, word := range words {
+		if !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") && !filepath.IsAbs(word) {
+			continue
+		}
+		path, err := filepath.Abs(word)
+		if err != nil {
+			continue
+		}
+		if _, err := os.Stat(path); err == nil {
+			words[i] = path
+			readable = append(readable, filepath.Dir(path))
+		}
+	}
+	return strings.Join(words, " "), readable
 }
 
 // byRule is what a role thinks with when it is given nothing; nil: it must be.

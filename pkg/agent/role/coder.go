@@ -59,7 +59,7 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 
 func (c Coder) inTree(ctx context.Context, job agent.Job, think brain.Brain, tree *workspace.Tree) (instance.Result, error) {
 	a := job.Assignment
-	a.Dir = tree.Dir
+	a.Dir, a.Shared = tree.Dir, tree.Shared
 	var evidence []instance.Evidence
 	if c.tests(job.State) {
 		ev, err := c.test(ctx, job, tree)

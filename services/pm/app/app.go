@@ -8,7 +8,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge/github"
@@ -54,7 +53,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return fmt.Errorf("work directory: %w", err)
 	}
-	b := &bridge{reader: forge, writer: forge, workspace: cache, token: token, brain: rules.PM{}, log: h.Log}
+	b := &bridge{reader: forge, writer: forge, workspace: cache, token: token, log: h.Log}
 	h.Add("pm", role.Agent(h, js, "pm", b, s.Observer).Run)
 	h.Add("obituaries", func(ctx context.Context) error { return b.mourn(ctx, h, js) })
 	return nil

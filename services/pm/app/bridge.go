@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -23,7 +25,6 @@ type bridge struct {
 	writer    forge.Writer
 	workspace *workspace.Cache
 	token     string
-	brain     brain.Brain // judges what has no effect outside
 	log       *slog.Logger
 }
 
@@ -39,14 +40,31 @@ func (b *bridge) Work(ctx context.Context, job agent.Job) (instance.Result, erro
 	case "creating_pr":
 		return b.submit(ctx, job)
 	}
-	out, err := b.brain.Work(ctx, job.Assignment)
+	return b.judge(ctx, job)
+}
+
+// judge is for what has no effect outside. Whose words count is asked of the
+// forge, for what somebody may do changes.
+func (b *bridge) judge(ctx context.Context, job agent.Job) (instance.Result, error) {
+	may := map[string]bool{job.Issue.Author: true}
+	for _, n := range job.Notes {
+		if _, known := may[n.Author]; known || job.Issue.Number == 0 || strings.HasPrefix(n.Author, "operator") {
+			may[n.Author] = may[n.Author] || !known
+			continue
+		}
+		permission, err := b.reader.Permission(ctx, job.Issue.Repo, n.Author)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return instance.Result{}, fault(err)
+		}
+		may[n.Author] = permission == "write" || permission == "maintain" || permission == "admin"
+	}
+	out, err := rules.PM{MayAnswer: func(login string) bool { return may[login] }}.Work(ctx, job.Assignment)
 	return out.Result, err
 }
 
 // receive takes a snapshot of the code that the work starts from.
 func (b *bridge) receive(ctx context.Context, job agent.Job) (instance.Result, error) {
-	out, err := b.brain.Work(ctx, job.Assignment)
-	r := out.Result
+	r, err := b.judge(ctx, job)
 	if err != nil || r.Status != instance.Success || job.Issue.Repo == "" || job.Base != "" {
 		return r, err
 	}
@@ -62,19 +80,22 @@ func (b *bridge) receive(ctx context.Context, job agent.Job) (instance.Result, e
 
 // ask posts the open questions as one comment.
 func (b *bridge) ask(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := b.judge(ctx, job)
 	open := job.Open()
-	if len(open) == 0 {
-		return instance.Result{Status: instance.Failure, Summary: "the analysis is unsure and asks nothing"}, nil
+	if err != nil || r.Status != instance.Success || len(open) == 0 {
+		return r, err
 	}
 	key := fmt.Sprintf("questions-%d-%d", open[0].Number, open[len(open)-1].Number)
-	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("asked %s: %d questions", "@"+job.Issue.Author, len(open))}
-	return b.say(ctx, job, key, questions(job.Assignment, open), r)
+	return b.say(ctx, job, key, rules.Questions(job.Assignment), r)
 }
 
 // plead asks people about an obstacle.
 func (b *bridge) plead(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "asked people about the obstacle"}
-	return b.say(ctx, job, fmt.Sprintf("blocked-%d", job.Attempt), obstacle(job.Assignment), r)
+	r, err := b.judge(ctx, job)
+	if err != nil || r.Status != instance.Success {
+		return r, err
+	}
+	return b.say(ctx, job, fmt.Sprintf("blocked-%d", job.Attempt), rules.Obstacle(job.Assignment), r)
 }
 
 // say posts a comment once and adds its address to the result. An instance that

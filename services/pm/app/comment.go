@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -17,7 +18,7 @@ func (b *bridge) post(ctx context.Context, name string, issue instance.Issue, ke
 	if err != nil {
 		return forge.Comment{}, err
 	}
-	comments, err := b.reader.Comments(ctx, issue.Repo, issue.Number, noTime)
+	comments, err := b.reader.Comments(ctx, issue.Repo, issue.Number, time.Time{})
 	if err != nil {
 		return forge.Comment{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -14,8 +13,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
-
-var noTime time.Time // a forge is asked for everything since then
 
 // submit pushes the work's branch and opens a pull request for it, each once:
 // the branch is ours by name, the pull request by its head.
@@ -37,7 +34,10 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 	}
 	pr, err := b.reader.PullRequestByHead(ctx, repo.Name, branch)
 	if errors.Is(err, forge.ErrNotFound) {
-		title, body := rules.PullRequest(job.Assignment, rules.PullRequestContext{Closes: true})
+		var title, body string
+		if title, body, err = b.describe(ctx, job); err != nil {
+			return instance.Result{}, err
+		}
 		pr, err = b.writer.CreatePullRequest(ctx, repo.Name, forge.NewPullRequest{Title: title, Body: body, Head: branch, Base: repo.DefaultBranch})
 	}
 	if err != nil {
@@ -53,6 +53,20 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 	}
 	r.Data["pr_url"], r.Data["pr_number"], r.Data["branch"] = pr.URL, strconv.Itoa(pr.Number), branch
 	return r, nil
+}
+
+// describe words the pull request.
+func (b *bridge) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
+	entries, stat, err := b.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: objects(job), Base: job.Base, Head: job.Head})
+	if err != nil {
+		return "", "", err
+	}
+	c := rules.PullRequestContext{Diffstat: stat, Closes: true} // the base is the default branch
+	for _, e := range entries {
+		c.Commits = append(c.Commits, rules.Commit{SHA: e.Commit, Subject: e.Subject})
+	}
+	title, body = rules.PullRequest(job.Assignment, c)
+	return title, body, nil
 }
 
 // Branch names the branch of an issue's work: signalbox/issue-42-short-slug.

@@ -41,7 +41,8 @@ type Config struct {
 	Label    string
 
 	Forge github.Flags      // a forge to work with; no URL: the local one
-	Web   string            // HOST:PORT of the local forge
+	Web   string            // HOST:PORT of the local forge; empty: where it was last time
+	Login string            // of the person at this machine on it; empty: as the system calls them
 	Repos map[string]string // owner/name → directory to start the local forge's repository from
 	Watch []string          // repositories on Forge
 
@@ -68,12 +69,12 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer server.Shutdown()
 	b := &Box{URL: server.ClientURL(), Log: c.Log}
 	if c.Forge.URL == "" {
-		if b.Forge, err = openForge(ctx, filepath.Join(c.Dir, "forge"), c.Web, c.Repos, c.Log); err != nil {
+		if b.Forge, err = openForge(ctx, filepath.Join(c.Dir, "forge"), c.Web, c.Login, c.Repos, c.Log); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, b.Forge.close()) }()
 		c.Forge = github.Flags{URL: b.Forge.API(), Token: b.Forge.bot}
-		c.Watch = b.Forge.repos(c.Repos)
+		c.Watch = b.Forge.Repos()
 	}
 	return service.Serve(ctx, service.Config{
 		Service: "signalbox", Flags: c.Flags, Log: c.Log,
@@ -85,7 +86,7 @@ func Run(ctx context.Context, c Config) (err error) {
 func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 	b.NATS = h.NATS
 	if b.Forge != nil {
-		h.Add("forge", b.Forge.serve)
+		h.AddBase("forge", b.Forge.serve)
 	}
 	work := filepath.Join(c.Dir, "work")
 	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, AckWait: cmp.Or(c.AckWait, 30*time.Second), MaxDeliver: 50}

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -33,10 +34,7 @@ type Forge struct {
 }
 
 // openForge opens the forge in dir and makes the repositories that are not there yet.
-func openForge(ctx context.Context, dir, listen string, repos map[string]string, log *slog.Logger) (*Forge, error) {
-	if listen == "" {
-		listen = "127.0.0.1:0"
-	}
+func openForge(ctx context.Context, dir, web, person string, repos map[string]string, log *slog.Logger) (*Forge, error) {
 	bot, err := secret(filepath.Join(dir, "bot.token"))
 	if err != nil {
 		return nil, err
@@ -45,7 +43,7 @@ func openForge(ctx context.Context, dir, listen string, repos map[string]string,
 	if err != nil {
 		return nil, err
 	}
-	person := login()
+	person = cmp.Or(person, login())
 	f, err := local.Open(local.Config{Dir: dir, Public: true, Logger: log, Users: []local.User{
 		{Login: "signalbox", Token: bot, Type: "Bot", Permission: "write"},
 		{Login: person, Token: mine, Permission: "admin"},
@@ -58,7 +56,7 @@ func openForge(ctx context.Context, dir, listen string, repos map[string]string,
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	l, err := net.Listen("tcp", listen)
+	l, err := listen(web, filepath.Join(dir, "address"))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("local forge: %w", err), f.Close())
 	}
@@ -70,9 +68,6 @@ func openForge(ctx context.Context, dir, listen string, repos map[string]string,
 
 // API is where REST is spoken.
 func (f *Forge) API() string { return f.URL + "/api/v3/" }
-
-// repos lists what to watch: the given ones.
-func (f *Forge) repos(given map[string]string) []string { return slices.Sorted(maps.Keys(given)) }
 
 // serve answers until ctx ends.
 func (f *Forge) serve(ctx context.Context) error {
@@ -87,6 +82,23 @@ func (f *Forge) serve(ctx context.Context) error {
 func (f *Forge) close() error {
 	_ = f.server.Close()
 	return f.Close()
+}
+
+// listen listens at web or, if that is empty, where it did last time, so that
+// addresses people were given stay good; if that is taken, at a free port.
+func listen(web, file string) (net.Listener, error) {
+	if web != "" {
+		return net.Listen("tcp", web)
+	}
+	before, _ := os.ReadFile(file)
+	l, err := net.Listen("tcp", cmp.Or(string(before), "127.0.0.1:0"))
+	if err != nil && len(before) > 0 {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, os.WriteFile(file, []byte(l.Addr().String()), 0o644)
 }
 
 // secret reads the token in a file, making one the first time.

@@ -8,7 +8,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/bench"
+	"github.com/signalbox/signalbox/services/signalbox/demo"
+	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/up"
 )
 
 // grammar is every command and the flags that all have.
@@ -18,6 +22,11 @@ type grammar struct {
 	service.Logging
 	Config      kong.ConfigFlag  `name:"config" placeholder:"FILE" help:"YAML or JSON file of flag names and values. Flags and environment variables win over it."`
 	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Show the version and exit."`
+
+	Demo    demo.Command    `cmd:"" group:"Here" help:"Show the whole job: a vague report becomes a pull request whose tests pass."`
+	Resolve resolve.Command `cmd:"" group:"Here" help:"Take one issue of a local repository from report to branch."`
+	Up      up.Command      `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
+	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing."`
 
 	Version version `cmd:"" group:"This program" help:"Say what this binary was built from."`
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 )
 
-var noTime time.Time // the forge is asked for everything
-
 // goTest runs the tests of the module in dir as a person would.
 func goTest(ctx context.Context, dir string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "./...")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -72,7 +73,7 @@ func report() (title, body string, err error) {
 
 // answer reads the PM's questions where a reporter would, and answers them there.
 func (s *show) answer(ctx context.Context, reporter *github.Client, number int) error {
-	comments, err := reporter.Comments(ctx, repo, number, noTime)
+	comments, err := reporter.Comments(ctx, repo, number, time.Time{})
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (n *Narrator) Quote(text string) {
 // line writes one aligned line: when, what, who, how long, why.
 func (n *Narrator) line(code, what, who, took, why string) {
 	at := fmt.Sprintf("%6.1fs", time.Since(n.started).Seconds())
-	fmt.Fprintf(n.out, "%s  %s  %s %s  %s\n", n.paint(dim, at), n.paint(code, pad(what, 38)), pad(who, 10), n.paint(dim, fmt.Sprintf("%7s", took)), why)
+	fmt.Fprintf(n.out, "%s  %s  %s %s  %s\n", n.paint(dim, at), n.paint(code, pad(what, 40)), pad(who, 10), n.paint(dim, fmt.Sprintf("%7s", took)), why)
 }
 
 func pad(s string, width int) string {

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nuid"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+type answer struct {
+	one
+	Text     []string `arg:"" optional:"" name:"text" help:"The answer. Without it, and without --file, you are asked, or standard input is read."`
+	File     string   `name:"file" short:"f" env:"-" placeholder:"FILE" help:"File with the answers, \"Q1: …\" for each question. - reads standard input."`
+	Question int      `name:"question" short:"q" env:"-" placeholder:"N" help:"The question that is answered, where several are open."`
+}
+
+// Run answers what an instance waits for.
+func (c answer) Run(ctx context.Context, env *term.Env) error {
+	if len(c.Text) > 0 && c.File != "" {
+		return service.Usagef("the answer is either TEXT or --file %s", c.File)
+	}
+	if c.Question < 0 {
+		return service.Usagef("--question %d: questions count from 1", c.Question)
+	}
+	var before view.Instance
+	err := c.ask(ctx, env, func(ctx context.Context, s system) error {
+		in, err := s.Get(ctx, c.ID)
+		before = view.Of(in)
+		return err
+	})
+	if err == nil {
+		err = c.due(before)
+	}
+	if err != nil {
+		return err
+	}
+	body, err := c.body(env, before.Open()) // which may take its time
+	if err != nil {
+		return err
+	}
+	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+		reply, err := s.Signal(ctx, c.ID, "commented", nuid.Next(), env.User, map[string]string{"body": body, "operator": "true"})
+		if err != nil {
+			return err
+		}
+		after := view.Of(reply.GetInstance())
+		if after.State == before.State && after.Iteration == before.Iteration {
+			return fmt.Errorf("%s: the answer is kept, but %s does not move by it; `signalbox explain %s` says what would", c.ID, after.State, c.ID)
+		}
+		return done(env, after, "answered, now in "+after.State)
+	})
+}
+
+// due refuses an answer that nobody waits for.
+func (c answer) due(in view.Instance) error {
+	open := in.Open()
+	asked := slices.ContainsFunc(open, func(q instance.Question) bool { return q.Number == c.Question })
+	switch {
+	case in.Closed != "":
+		return fmt.Errorf("%s does not wait for an answer: it is %s, in %s", c.ID, in.Closed, in.State)
+	case in.Kind != workflow.Wait:
+		return fmt.Errorf("%s does not wait for an answer: it is in %s, where %s works; `signalbox note %s TEXT` keeps a remark for whoever is next",
+			c.ID, in.State, in.Owner, c.ID)
+	case c.Question > 0 && !asked:
+		numbers := make([]string, len(open))
+		for i, q := range open {
+			numbers[i] = fmt.Sprint(q.Number)
+		}
+		return fmt.Errorf("%s: question %d is not open; open: %s", c.ID, c.Question, strings.Join(append(numbers, "none")[:max(1, len(numbers))], ", "))
+	}
+	return nil
+}
+
+// body is the text of the answer.
+func (c answer) body(env *term.Env, open []instance.Question) (string, error) {
+	text := strings.Join(c.Text, " ")
+	switch {
+	case text != "":
+	case c.File != "" || !env.Person:
+		file := c.File
+		if file == "" {
+			file = "-"
+		}
+		src, err := input(file, env.Stdin)
+		if err != nil {
+			return "", service.Usagef("--file: %w", err)
+		}
+		text = strings.TrimPrefix(string(src), "\ufeff")
+	default:
+		return c.interview(env, open)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", service.Usagef("the answer is empty")
+	}
+	if c.Question > 0 {
+		text = fmt.Sprintf("Q%d: %s", c.Question, text)
+	}
+	return text, nil
+}
+
+// interview asks a person each open question, or the one that was chosen.
+func (c answer) interview(env *term.Env, open []instance.Question) (string, error) {
+	if len(open) == 0 {
+		open = []instance.Question{{Text: "What is your answer?"}}
+	}
+	in := bufio.NewReader(env.Stdin)
+	var given []string
+	for _, q := range open {
+		if c.Question > 0 && q.Number != c.Question {
+			continue
+		}
+		mark := ""
+		if q.Number > 0 {
+			mark = fmt.Sprintf("Q%d: ", q.Number)
+		}
+		fmt.Fprintf(env.Stderr, "%s%s\n> ", mark, term.Text(q.Text))
+		line, err := in.ReadString('\n')
+		if line = strings.TrimSpace(line); line != "" {
+			given = append(given, mark+line)
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+	}
+	if given == nil {
+		return "", errors.New("nothing was answered")
+	}
+	return strings.Join(given, "\n\n"), nil
+}

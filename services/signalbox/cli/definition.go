@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+// definition is the commands about lifecycles as data. None needs a running system.
+type definition struct {
+	Ls     definitionLs     `cmd:"" help:"List the lifecycles there are."`
+	Show   definitionShow   `cmd:"" help:"Print one as YAML, complete without what it extends."`
+	Export definitionExport `cmd:"" help:"Print its states and moves as JSON."`
+	Verify definitionVerify `cmd:"" help:"Prove that every run can go on and must end; names FILE:LINE of what is wrong."`
+	Graph  definitionGraph  `cmd:"" help:"Draw it."`
+	Diff   definitionDiff   `cmd:"" help:"Compare two; ends with 1 if they differ."`
+}
+
+// sources says where definitions are looked for beside the built-in ones.
+type sources struct {
+	WorkflowDir string `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
+}
+
+// all are the built-in definitions and those of the directory, which win.
+func (s sources) all() (*workflow.Catalog, error) {
+	defs, err := workflow.Builtins()
+	if err != nil {
+		return nil, err
+	}
+	if s.WorkflowDir != "" {
+		own, err := workflow.LoadDir(os.DirFS(s.WorkflowDir))
+		if err != nil {
+			return nil, err
+		}
+		defs = append(defs, own...)
+	}
+	return workflow.NewCatalog(defs...), nil
+}
+
+// load finds a definition by the path of its file or by its name.
+func (s sources) load(target string) (*workflow.Definition, error) {
+	if !isFile(target) {
+		catalog, err := s.all()
+		if err != nil {
+			return nil, err
+		}
+		d, err := catalog.Named(target)
+		if err != nil {
+			return nil, service.Usagef("%w; a file is named with its suffix, as in ./mine.yaml", err)
+		}
+		return d, nil
+	}
+	src, err := os.ReadFile(target)
+	if err != nil {
+		return nil, service.Usagef("%w", err)
+	}
+	var bases []*workflow.Definition
+	if s.WorkflowDir != "" {
+		catalog, err := s.all()
+		if err != nil {
+			return nil, err
+		}
+		bases = catalog.All()
+	}
+	return workflow.Load(target, src, bases...)
+}
+
+// isFile tells a path from a name, which has neither dots nor slashes.
+func isFile(target string) bool {
+	return strings.ContainsAny(target, "./") || strings.ContainsRune(target, filepath.Separator)
+}
+
+// target is one definition.
+type target struct {
+	sources
+	Target string `arg:"" name:"name-or-file" help:"Name of a lifecycle, or path of its YAML file."`
+}
+
+type definitionLs struct{ sources }
+
+// Run lists definitions.
+func (c definitionLs) Run(env *term.Env) error {
+	catalog, err := c.all()
+	if err != nil {
+		return err
+	}
+	return view.Definitions(env, catalog.All())
+}
+
+type definitionShow struct{ target }
+
+// Run prints a definition's YAML; it has no other JSON than its export.
+func (c definitionShow) Run(env *term.Env) error {
+	d, err := c.load(c.Target)
+	if err != nil {
+		return err
+	}
+	if env.JSON {
+		return env.Print(view.Export(d))
+	}
+	_, err = env.Stdout.Write(d.Source())
+	return err
+}
+
+type definitionExport struct{ target }
+
+// Run prints a definition's states and moves, as JSON in any case.
+func (c definitionExport) Run(env *term.Env) error {
+	d, err := c.load(c.Target)
+	if err != nil {
+		return err
+	}
+	return env.Print(view.Export(d))
+}
+
+type definitionGraph struct {
+	target
+	Format string `name:"format" env:"-" enum:"mermaid,svg" default:"mermaid" help:"${enum}."`
+}
+
+// Run draws a definition.
+func (c definitionGraph) Run(env *term.Env) error {
+	d, err := c.load(c.Target)
+	if err != nil {
+		return err
+	}
+	drawing := []byte(workflow.Mermaid(d))
+	if c.Format == "svg" {
+		drawing = workflow.SVG(d)
+	}
+	if env.JSON {
+		return env.Print(map[string]string{"workflow": d.Name, "format": c.Format, "graph": string(drawing)})
+	}
+	_, err = env.Stdout.Write(drawing)
+	return err
+}
+
+type definitionDiff struct {
+	sources
+	A string `arg:"" help:"Name or file of the one."`
+	B string `arg:"" help:"Name or file of the other."`
+}
+
+// Run compares what two definitions say, not how they are written.
+func (c definitionDiff) Run(env *term.Env) error {
+	a, aerr := c.load(c.A)
+	b, berr := c.load(c.B)
+	if err := errors.Join(aerr, berr); err != nil {
+		return err
+	}
+	text := string(diff.Diff(c.A, a.Source(), c.B, b.Source()))
+	if _, rest, ok := strings.Cut(text, "\n"); ok {
+		text = rest // without the line that repeats the command
+	}
+	if env.JSON {
+		if err := env.Print(map[string]any{"a": c.A, "b": c.B, "equal": text == "", "diff": text}); err != nil {
+			return err
+		}
+	} else {
+		for line := range strings.Lines(text) {
+			env.Printf("%s\n", env.Paint(diffStyle(line), strings.TrimSuffix(line, "\n")))
+		}
+	}
+	if text != "" {
+		return fmt.Errorf("%s and %s differ", c.A, c.B)
+	}
+	return nil
+}
+
+func diffStyle(line string) term.Style {
+	switch {
+	case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
+		return term.Bold
+	case strings.HasPrefix(line, "+"):
+		return term.Good
+	case strings.HasPrefix(line, "-"):
+		return term.Bad
+	case strings.HasPrefix(line, "@"):
+		return term.Faint
+	}
+	return term.Plain
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/services/signalbox/report"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+type open struct {
+	running
+	Workflow string   `arg:"" help:"The lifecycle, such as issue."`
+	ID       string   `name:"id" env:"-" help:"Name of the instance. Without it a gateway, if one runs, makes the issue on the forge and names the instance after it."`
+	File     string   `name:"file" short:"f" env:"-" placeholder:"FILE" help:"The report in Markdown; its first heading is the title. - reads standard input."`
+	Title    string   `name:"title" short:"t" env:"-" help:"Title of the report, in place of the file's."`
+	Label    []string `name:"label" short:"l" env:"-" sep:"none" help:"Label of the report, beside the file's; may be repeated."`
+	Repo     string   `name:"repo" env:"-" placeholder:"OWNER/NAME" help:"Repository on the forge that the report is about."`
+}
+
+// Run opens an instance and prints its id.
+func (c open) Run(ctx context.Context, env *term.Env) error {
+	issue, err := c.issue(env.Stdin)
+	if err != nil {
+		return err
+	}
+	if c.ID != "" {
+		if err := subject.CheckInstance(c.ID); err != nil {
+			return service.Usagef("--id: %w", err)
+		}
+	}
+	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+		id, err := c.open(ctx, env, s, issue)
+		if err != nil {
+			return err
+		}
+		if !env.JSON {
+			env.Printf("%s\n", id)
+			return nil
+		}
+		in, err := s.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		return env.Print(view.Of(in))
+	})
+}
+
+// issue reads the report.
+func (c open) issue(stdin io.Reader) (issue instance.Issue, err error) {
+	if c.Repo != "" {
+		if owner, name, ok := strings.Cut(c.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
+			return issue, service.Usagef("--repo %s: want OWNER/NAME", c.Repo)
+		}
+	}
+	switch c.File {
+	case "":
+		if strings.TrimSpace(c.Title) == "" {
+			return issue, service.Usagef("a report is needed: --file FILE, or --title TEXT")
+		}
+	default:
+		src, err := input(c.File, stdin)
+		if err != nil {
+			return issue, service.Usagef("--file: %w", err)
+		}
+		if issue, err = report.Parse(src); err != nil {
+			return issue, service.Usagef("--file %s: %w", c.File, err)
+		}
+	}
+	if c.Title != "" {
+		issue.Title = c.Title
+	}
+	issue.Labels = append(issue.Labels, c.Label...)
+	issue.Repo = c.Repo
+	return issue, nil
+}
+
+// input reads a file, or standard input for "-". It reads at most what a report
+// may have and one byte more.
+func input(file string, stdin io.Reader) ([]byte, error) {
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		stdin = f
+	}
+	return io.ReadAll(io.LimitReader(stdin, report.MaxSize+1))
+}
+
+// open opens the instance where it belongs: on the forge, if a gateway is there
+// to make the issue, or else in the log alone.
+func (c open) open(ctx context.Context, env *term.Env, s system, issue instance.Issue) (string, error) {
+	onForge := issue.Repo != "" && issue.Number > 0
+	if c.ID == "" && !onForge {
+		id, err := c.onForge(ctx, s, issue)
+		if !errors.Is(err, nats.ErrNoResponders) {
+			return id, err
+		}
+		if issue.Repo != "" {
+			fmt.Fprintf(env.Stderr, "no gateway answers: there is no issue in %s for this\n", issue.Repo)
+		}
+	}
+	id := c.ID
+	switch {
+	case id != "":
+	case onForge: // as the gateway would name it
+		id = fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
+	default:
+		id = name(issue.Title)
+	}
+	if !onForge {
+		issue.Number = 0 // of no repository
+	}
+	_, err := s.Open(ctx, "", c.Workflow, id, issue)
+	return id, err
+}
+
+// onForge asks the gateway to make the issue.
+func (c open) onForge(ctx context.Context, s system, issue instance.Issue) (string, error) {
+	ask, err := json.Marshal(map[string]any{
+		"repo": issue.Repo, "title": issue.Title, "body": issue.Body, "labels": issue.Labels, "workflow": c.Workflow,
+	})
+	if err != nil {
+		return "", err
+	}
+	msg, err := s.nats.RequestWithContext(ctx, subject.OpenIssue, ask)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "", errors.New("the gateway did not answer in time; it may have made the issue: look before you open it again")
+	}
+	if err != nil {
+		return "", err
+	}
+	if text := msg.Header.Get(micro.ErrorHeader); text != "" {
+		return "", fmt.Errorf("the gateway refuses: %s", text)
+	}
+	var made struct{ Instance string }
+	if err := json.Unmarshal(msg.Data, &made); err != nil || made.Instance == "" {
+		return "", fmt.Errorf("the gateway's answer %.100q names no instance", msg.Data)
+	}
+	return made.Instance, nil
+}
+
+// maxSlug is how many bytes of a title an instance's name takes.
+const maxSlug = 40
+
+// name makes an instance's name of a title: its words, and six letters that
+// tell two reports of one title apart.
+func name(title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	slug := ""
+	for _, w := range words {
+		if len(slug)+len(w) >= maxSlug {
+			break
+		}
+		slug += w + "-"
+	}
+	return slug + strings.ToLower(rand.Text()[:6])
+}

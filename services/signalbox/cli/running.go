@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// running is what commands have that ask a running system.
+type running struct {
+	Timeout time.Duration `name:"timeout" default:"10s" help:"How long to wait for an answer."`
+}
+
+// system is a running system.
+type system struct {
+	*client.Client
+	nats *nats.Conn
+	at   string // where it was looked for, without passwords
+}
+
+// errNobody says that there is no running system to ask.
+var errNobody = errors.New("nobody answers")
+
+// connectPatience is how long a server may take to accept the connection: one
+// that is not there should be told of soon.
+const connectPatience = 3 * time.Second
+
+// ask connects, calls f with a context that ends with the time-out, and
+// disconnects. What is not answered in time is errNobody.
+func (r running) ask(ctx context.Context, env *term.Env, f func(context.Context, system) error) error {
+	s, err := r.connect(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer s.nats.Close()
+	return r.within(ctx, env, s, f)
+}
+
+// within is ask on a connection that is there.
+func (r running) within(ctx context.Context, env *term.Env, s system, f func(context.Context, system) error) error {
+	asking, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	err := f(asking, s)
+	if ctx.Err() == nil && (errors.Is(err, client.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
+		env.Log.Debug("no answer", "error", err)
+		return fmt.Errorf("%w: NATS is at %s, but no orchestrator answers within %s: is `signalbox up` running?", errNobody, s.at, term.Duration(r.Timeout))
+	}
+	return err
+}
+
+func (r running) connect(ctx context.Context, env *term.Env) (system, error) {
+	log := env.Log
+	if env.Logging.Level != "debug" { // what is lost the command says itself
+		log = service.Logging{Level: "error", Format: env.Logging.Format}.Logger(env.Stderr)
+	}
+	s := system{at: address(env.NATS.URL)}
+	connecting, cancel := context.WithTimeout(ctx, min(r.Timeout, connectPatience))
+	defer cancel()
+	nc, err := service.Connect(connecting, env.NATS, "signalbox", log)
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return s, fmt.Errorf("%w at %s: is `signalbox up` running?", errNobody, s.at)
+	}
+	if err != nil {
+		return s, err
+	}
+	s.nats, s.Client = nc, client.New(nc, env.User)
+	return s, nil
+}
+
+// address is a list of server URLs without passwords and tokens.
+func address(urls string) string {
+	list := strings.Split(urls, ",")
+	for i, s := range list {
+		if u, err := url.Parse(strings.TrimSpace(s)); err == nil && u.User != nil {
+			u.User = url.User("…")
+			list[i], _ = url.PathUnescape(u.String())
+		}
+	}
+	return strings.Join(list, ",")
+}

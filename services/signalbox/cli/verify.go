@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+type definitionVerify struct {
+	sources
+	Targets []string `arg:"" optional:"" name:"name-or-file" help:"Names of lifecycles, or paths of their YAML files; all there are without."`
+	Role    []string `name:"role" env:"-" placeholder:"NAME" help:"Roles that there are: any other owner is a problem. May be repeated."`
+}
+
+// Run proves definitions and prints what stands against them.
+func (c definitionVerify) Run(env *term.Env) error {
+	if len(c.Targets) == 0 {
+		catalog, err := c.all()
+		if workflow.Problems(err) != nil {
+			return c.judged(env, view.Verdict(c.WorkflowDir, workflow.Problems(err)))
+		}
+		if err != nil {
+			return err
+		}
+		for _, d := range catalog.All() {
+			c.Targets = append(c.Targets, d.Name)
+		}
+	}
+	verdicts := make([]view.Verification, len(c.Targets))
+	for i, target := range c.Targets {
+		problems, err := c.verify(target)
+		if err != nil {
+			return err
+		}
+		verdicts[i] = view.Verdict(target, problems)
+	}
+	return c.judged(env, verdicts...)
+}
+
+// verify returns the problems of one definition, and an error if there is none.
+func (c definitionVerify) verify(target string) ([]workflow.Problem, error) {
+	d, err := c.load(target)
+	if err == nil {
+		return workflow.Verify(d, c.Role...), nil
+	}
+	problems := workflow.Problems(err)
+	if problems == nil || errors.Is(err, workflow.ErrUnknown) {
+		return nil, err
+	}
+	return problems, nil
+}
+
+func (c definitionVerify) judged(env *term.Env, verdicts ...view.Verification) error {
+	wrong := 0
+	for _, v := range verdicts {
+		wrong += len(v.Problems)
+		if err := v.Print(env); err != nil {
+			return err
+		}
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%s", view.Count(wrong, "problem"))
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+type watch struct {
+	running
+	ID string `arg:"" optional:"" name:"id" help:"Only this instance, until it closes. Without it all, until interrupted."`
+}
+
+// Run prints what happens as it happens. It fails if the instance did not end
+// in a final state.
+func (c watch) Run(ctx context.Context, env *term.Env) error {
+	s, err := c.connect(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer s.nats.Close()
+	w := watcher{env: env, id: c.ID, state: map[string]string{}, entered: map[string]time.Time{}}
+	from := uint64(0)
+	err = c.within(ctx, env, s, func(ctx context.Context, s system) error {
+		if c.ID == "" {
+			from, err = newest(ctx, s)
+			return err
+		}
+		from, err = w.start(ctx, s)
+		return err
+	})
+	if err != nil || w.over {
+		return errors.Join(err, w.ended)
+	}
+	err = s.Watch(ctx, c.ID, from, w.see)
+	switch {
+	case w.over:
+		return w.ended
+	case ctx.Err() != nil && c.ID == "":
+		return nil // interrupted, as it is meant to be
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s has not ended: %s", c.ID, w.state[c.ID])
+	}
+	return err
+}
+
+// newest is the sequence of the log's last commit.
+func newest(ctx context.Context, s system) (uint64, error) {
+	js, err := jetstream.New(s.nats)
+	if err != nil {
+		return 0, err
+	}
+	stream, err := js.Stream(ctx, subject.EventStream)
+	if err != nil {
+		return 0, fmt.Errorf("the log: %w", err)
+	}
+	return stream.CachedInfo().State.LastSeq, nil
+}
+
+// watcher prints commits and remembers where instances are.
+type watcher struct {
+	env     *term.Env
+	id      string // the only one, or empty
+	state   map[string]string
+	entered map[string]time.Time
+	over    bool // id has closed
+	ended   error
+}
+
+// start shows where the instance is and returns the sequence it was seen at.
+func (w *watcher) start(ctx context.Context, s system) (uint64, error) {
+	p, err := s.Get(ctx, w.id)
+	if err != nil {
+		return 0, err
+	}
+	in := view.Of(p)
+	w.state[w.id], w.entered[w.id] = in.State, in.EnteredAt
+	if !w.env.JSON {
+		view.Here(w.env, in)
+	}
+	if in.Closed != "" {
+		w.close(in.Closed == instance.Ended, in.Reason)
+	}
+	return in.Seq, nil
+}
+
+func (w *watcher) see(c client.Seen) error {
+	for _, e := range view.Events(c.Instance, w.state[c.Instance], c.Commit) {
+		took := time.Duration(0)
+		if at, ok := w.entered[c.Instance]; ok {
+			took = e.Time.Sub(at)
+		}
+		if w.env.JSON {
+			if err := w.env.Print(e); err != nil {
+				return err
+			}
+		} else {
+			view.Line(w.env, e, took, w.id == "")
+		}
+		if e.To != "" {
+			w.state[c.Instance], w.entered[c.Instance] = e.To, e.Time
+		}
+		if over, final := e.Over(); over && w.id != "" {
+			w.close(final, e.Reason)
+		}
+	}
+	if w.over {
+		return client.ErrDone
+	}
+	return nil
+}
+
+func (w *watcher) close(final bool, reason string) {
+	w.over = true
+	if !final {
+		w.ended = fmt.Errorf("%s was cancelled in %s: %s", w.id, w.state[w.id], reason)
+	}
+}
