@@ -116,7 +116,7 @@ func TestParseCountsAndNamesWhatEachToolPrinted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := clean(string(b), "/work/tree")
+			out := clean(string(b), "/home/dev/money")
 			r := parse(events(out), out, false)
 			if !r.counted {
 				t.Error("the tool was not recognised")

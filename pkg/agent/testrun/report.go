@@ -72,8 +72,6 @@ func (r report) text(all string) string {
 	return strings.Join(out, "\n")
 }
 
-func tail(s string) string { return strings.Join(clip(s, maxTestLines), "\n") }
-
 // clip keeps the first quarter and the last three of so many lines.
 func clip(s string, max int) []string {
 	all := strings.Split(strings.Trim(s, "\n"), "\n")
