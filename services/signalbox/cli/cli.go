@@ -28,7 +28,25 @@ type grammar struct {
 	Up      up.Command      `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
 	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing."`
 
-	Version version `cmd:"" group:"This program" help:"Say what this binary was built from."`
+	Open     open     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
+	Ls       ls       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
+	Show     show     `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
+	History  history  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
+	Watch    watch    `cmd:"" group:"Running" help:"Follow what happens, live; ends with 0 when the instance reaches a final state."`
+	Explain  explain  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
+	Answer   answer   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
+	Pause    pause    `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
+	Resume   resume   `cmd:"" group:"Running" help:"Let a paused instance go on."`
+	Cancel   cancel   `cmd:"" group:"Running" help:"Close an instance where it stands."`
+	Retry    retry    `cmd:"" group:"Running" help:"Give the owner the work once more."`
+	Override override `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
+	Note     note     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
+
+	Definition definition `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
+
+	Doctor     doctor     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
+	Version    version    `cmd:"" group:"This program" help:"Say what this binary was built from."`
+	Completion completion `cmd:"" group:"This program" help:"Print a script that completes commands for a shell."`
 }
 
 const about = "Takes issues from report to pull request, one state and one agent at a time."

@@ -1,0 +1,105 @@
+package view
+
+import (
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// Definition is a lifecycle's table: `definition export`.
+type Definition struct {
+	Workflow string  `json:"workflow"`
+	Version  int     `json:"version"`
+	Hash     string  `json:"hash"` // content hash, the identity
+	Extends  string  `json:"extends,omitempty"`
+	Initial  string  `json:"initial"`
+	States   []State `json:"states"`
+}
+
+// State is one row.
+type State struct {
+	Name    string  `json:"name"`
+	About   string  `json:"about"`
+	Owner   string  `json:"owner"` // empty: nobody works here
+	Kind    string  `json:"kind"`  // work, wait or final
+	Timeout float64 `json:"timeout_s"`
+	Next    []Move  `json:"next"`
+}
+
+// Move is one permitted move. Added says why the table has it although the
+// lifecycle's source does not; it is empty for the source's own.
+type Move struct {
+	To    string `json:"to"`
+	Added string `json:"added"`
+}
+
+// Export makes a view of a definition.
+func Export(d *workflow.Definition) Definition {
+	return Definition{d.Name, d.Version, d.Hash, d.Extends, d.Initial, list(d.States, func(s workflow.State) State {
+		return State{s.Name, s.About, s.Owner, string(s.Kind), s.Timeout.Seconds(), list(s.Next, func(t workflow.Transition) Move { return Move{t.To, t.Added} })}
+	})}
+}
+
+// Definitions lists lifecycles; as JSON one a line, without their states.
+func Definitions(env *term.Env, defs []*workflow.Definition) error {
+	t := env.Table("workflow", "version", "states", "initial", "extends", "hash")
+	for _, d := range defs {
+		if !env.JSON {
+			t.Row(term.Cell{Style: term.Bold, Text: d.Name}, d.Version, len(d.States), d.Initial, d.Extends, d.Hash[:12])
+			continue
+		}
+		line := struct {
+			Workflow string `json:"workflow"`
+			Version  int    `json:"version"`
+			States   int    `json:"states"`
+			Initial  string `json:"initial"`
+			Extends  string `json:"extends"`
+			Hash     string `json:"hash"`
+		}{d.Name, d.Version, len(d.States), d.Initial, d.Extends, d.Hash}
+		if err := env.Print(line); err != nil {
+			return err
+		}
+	}
+	if env.JSON {
+		return nil
+	}
+	return t.Print()
+}
+
+// Verification is what `definition verify` found in one definition.
+type Verification struct {
+	Target   string    `json:"target"`
+	OK       bool      `json:"ok"`
+	Problems []Problem `json:"problems"`
+}
+
+// Problem is something wrong, and where. Lines and columns count from 1; 0 is unknown.
+type Problem struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Text   string `json:"text"`
+	Meant  string `json:"meant,omitempty"` // the name that was probably meant
+
+	full string
+}
+
+// Verdict makes a view of a definition's problems; none proves it.
+func Verdict(target string, problems []workflow.Problem) Verification {
+	return Verification{target, len(problems) == 0, list(problems, func(p workflow.Problem) Problem {
+		return Problem{p.At.File, p.At.Line, p.At.Column, p.Text, p.Meant, p.Error()}
+	})}
+}
+
+// Print prints a line a problem, FILE:LINE:COLUMN first, or that there is none.
+func (v Verification) Print(env *term.Env) error {
+	if env.JSON {
+		return env.Print(v)
+	}
+	if v.OK {
+		env.Printf("%s  %s\n", env.Paint(term.Good, "proven"), v.Target)
+	}
+	for _, p := range v.Problems {
+		env.Printf("%s\n", term.Line(p.full))
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// Page prints one instance for people: where it is, who works on it, what it
+// waits for, what was done and what it cost.
+func Page(env *term.Env, in Instance) error {
+	if env.JSON {
+		return env.Print(in)
+	}
+	p := page{env}
+	env.Printf("%s  %s\n", env.Paint(term.Bold, term.Line(in.Instance)), term.Line(in.Issue.Title))
+	p.field("issue", in.source())
+	p.field("state", in.where(env))
+	p.field("owner", in.who(env))
+	p.field("reason", in.Reason)
+	p.field("path", strings.Join(append(slices.Clone(in.PreviousStates), in.State), " → "))
+	p.questions(in.Questions)
+	p.last(in)
+	p.evidence(in.Evidence)
+	if f := in.Failure; f != nil && f.Repeats > 0 {
+		p.field("failure", fmt.Sprintf("the same one came back %s: %s", times(f.Repeats), cut(f.Signature, 80)))
+	}
+	p.field("commits", in.commits())
+	p.field("spend", in.Spend.String())
+	p.notes(in.Notes)
+	return nil
+}
+
+// page writes named fields, one under the other.
+type page struct{ env *term.Env }
+
+const margin = "             "
+
+func (p page) field(name, text string) {
+	if text = term.Text(text); text == "" {
+		return
+	}
+	text = strings.TrimLeft(term.Indent(text, margin), " ")
+	p.env.Printf("  %s%s\n", p.env.Paint(term.Faint, fmt.Sprintf("%-*s", len(margin)-2, name)), text)
+}
+
+// below writes a line that belongs to the field above it.
+func (p page) below(style term.Style, text string) {
+	p.env.Printf("%s\n", term.Indent(p.env.Paint(style, term.Text(text)), margin))
+}
+
+func (in Instance) source() string {
+	parts := []string{in.Workflow}
+	if in.Issue.Number > 0 {
+		parts = append(parts, fmt.Sprintf("%s#%d", in.Issue.Repo, in.Issue.Number))
+	}
+	if in.Issue.Author != "" {
+		parts = append(parts, "by "+in.Issue.Author)
+	}
+	parts = append(parts, in.Issue.Labels...)
+	if in.Issue.URL != "" {
+		parts = append(parts, in.Issue.URL)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (in Instance) where(env *term.Env) string {
+	text := in.State
+	switch {
+	case in.Closed == instance.Cancelled:
+		text += ", cancelled " + env.Since(in.UpdatedAt) + " ago"
+	case in.Kind == workflow.Final:
+		text += ", ended " + env.Since(in.EnteredAt) + " ago"
+	default:
+		text += " for " + env.Since(in.EnteredAt)
+	}
+	if in.Attempt > 1 {
+		text += fmt.Sprintf(", visit %d", in.Attempt)
+	}
+	text += ", " + Count(in.Iteration, "move")
+	if in.Loop {
+		text += ", in a loop"
+	}
+	if in.Paused {
+		text += ", paused"
+	}
+	return text
+}
+
+func (in Instance) who(env *term.Env) string {
+	switch {
+	case in.Closed != "":
+		return ""
+	case in.Kind == workflow.Wait:
+		return "nobody: it waits"
+	case in.Claim == nil:
+		return in.Owner + ", nobody has taken it"
+	case !in.Working(env.Now()):
+		return fmt.Sprintf("%s, %s had it and went silent %s ago", in.Owner, in.Claim.Agent, env.Since(in.Claim.Lease))
+	}
+	return fmt.Sprintf("%s, %s has it since %s, lease for %s more", in.Owner, in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now())))
+}
+
+func (p page) questions(all []instance.Question) {
+	open := 0
+	for _, q := range all {
+		if !q.Answered {
+			open++
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	p.field("questions", fmt.Sprintf("%d open of %d", open, len(all)))
+	for _, q := range all {
+		if !q.Answered {
+			p.below(term.Wait, fmt.Sprintf("Q%d %s asks: %s", q.Number, q.From, q.Text))
+			continue
+		}
+		by := q.By
+		if by == "" {
+			by = "somebody"
+		}
+		p.below(term.Plain, fmt.Sprintf("Q%d %s asks: %s", q.Number, q.From, q.Text))
+		p.below(term.Faint, fmt.Sprintf("   %s: %s", by, q.Answer))
+	}
+}
+
+func (p page) last(in Instance) {
+	r := in.LastResult
+	if r == nil {
+		return
+	}
+	text := fmt.Sprintf("%s in %s, confidence %g", r.Status, in.LastState, r.ConfidenceScore)
+	if r.Summary != "" {
+		text += "\n" + r.Summary
+	}
+	p.field("last result", text)
+	for _, issue := range r.IssuesFound {
+		p.below(term.Wait, "- "+issue)
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Data)) {
+		p.below(term.Plain, key+": "+r.Data[key])
+	}
+}
+
+// maxFailed is how many failing tests are named.
+const maxFailed = 20
+
+func (p page) evidence(all []instance.Evidence) {
+	for _, e := range all {
+		verdict := "passed"
+		if !e.OK {
+			verdict = fmt.Sprintf("failed with exit code %d", e.ExitCode)
+		}
+		p.field(e.Name, fmt.Sprintf("%s on %s: %s (%d passed, %d failed)", verdict, short(e.Commit), e.Command, e.Passed, len(e.Failed)))
+		for i, name := range e.Failed {
+			if i == maxFailed {
+				p.below(term.Bad, fmt.Sprintf("and %d more", len(e.Failed)-i))
+				break
+			}
+			p.below(term.Bad, "✗ "+name)
+		}
+	}
+}
+
+func (in Instance) commits() string {
+	if in.Head == "" {
+		return ""
+	}
+	text := short(in.Base) + ".." + short(in.Head)
+	for _, b := range in.Bundles {
+		text += fmt.Sprintf("\nbundle %s up to %s", b.Object, short(b.Head))
+	}
+	return text
+}
+
+func (p page) notes(all []instance.Note) {
+	for i, n := range all {
+		name := ""
+		if i == 0 {
+			name = "notes"
+		}
+		p.field(name, fmt.Sprintf("%s %s (%s): %s", n.At.UTC().Format("2006-01-02 15:04"), n.Author, n.Kind, n.Text))
+	}
+}
+
+// String is the spend for people; empty if nothing was spent.
+func (s Spend) String() string {
+	var parts []string
+	if s.TokensIn+s.TokensOut > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", s.TokensIn, s.TokensOut))
+	}
+	if s.USD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", s.USD))
+	}
+	if s.WallMS > 0 {
+		parts = append(parts, term.Duration(millis(s.WallMS))+" of work")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// short is a commit as people write it.
+func short(commit string) string { return commit[:min(len(commit), 10)] }

@@ -1,0 +1,124 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// Summary is one line of `ls --json`.
+type Summary struct {
+	Instance      string          `json:"instance"`
+	Workflow      string          `json:"workflow"`
+	State         string          `json:"state"`
+	Kind          workflow.Kind   `json:"kind"`
+	Owner         string          `json:"owner"`
+	Agent         string          `json:"agent"` // empty: nobody has the work
+	Lease         time.Time       `json:"lease,omitzero"`
+	EnteredAt     time.Time       `json:"entered_at"`
+	Iteration     int             `json:"iteration"`
+	Attempt       int             `json:"attempt"`
+	OpenQuestions int             `json:"open_questions"`
+	Paused        bool            `json:"paused"`
+	Closed        instance.Closed `json:"closed"`
+	Title         string          `json:"title"`
+	Seq           uint64          `json:"seq"`
+}
+
+// Summaries makes views of the orchestrator's answer.
+func Summaries(ps []*pb.Summary) []Summary {
+	return list(ps, func(p *pb.Summary) Summary {
+		return Summary{
+			Instance: p.GetInstance(), Workflow: p.GetWorkflow(), State: p.GetState(), Kind: workflow.Kind(p.GetKind()), Owner: p.GetOwner(),
+			Agent: p.GetAgent(), Lease: when(p.GetLease()), EnteredAt: when(p.GetEnteredAt()), Iteration: int(p.GetIteration()), Attempt: int(p.GetAttempt()),
+			OpenQuestions: int(p.GetOpenQuestions()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Title: p.GetTitle(), Seq: p.GetSeq(),
+		}
+	})
+}
+
+// List prints summaries: one line each.
+func List(env *term.Env, all []Summary) error {
+	if env.JSON {
+		for _, s := range all {
+			if err := env.Print(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := env.Table("instance", "state", "owner", "agent", "in state", "lease", "moves", "title")
+	for _, s := range all {
+		t.Row(term.Cell{Style: term.Bold, Text: s.Instance}, term.Cell{Style: s.style(), Text: s.where()}, s.Owner, s.Agent,
+			env.Since(s.EnteredAt), s.lease(env), s.Iteration, cut(s.Title, 60))
+	}
+	return t.Print()
+}
+
+// where is the state and what else keeps the instance there.
+func (s Summary) where() string {
+	var rest []string
+	if s.Paused {
+		rest = append(rest, "paused")
+	}
+	if s.Closed == instance.Cancelled {
+		rest = append(rest, string(s.Closed))
+	}
+	if s.OpenQuestions > 0 && s.Closed == "" {
+		rest = append(rest, Count(s.OpenQuestions, "question"))
+	}
+	if rest == nil {
+		return s.State
+	}
+	return s.State + " (" + strings.Join(rest, ", ") + ")"
+}
+
+func (s Summary) style() term.Style { return style(s.Kind, s.Paused, s.Closed) }
+
+// style is how a state looks: by what it waits for, never by its name.
+func style(kind workflow.Kind, paused bool, closed instance.Closed) term.Style {
+	switch {
+	case closed == instance.Cancelled:
+		return term.Faint
+	case kind == workflow.Final:
+		return term.Good
+	case paused, kind == workflow.Wait:
+		return term.Wait
+	}
+	return term.Place
+}
+
+// lease is how long the agent may still be silent.
+func (s Summary) lease(env *term.Env) string {
+	switch left := s.Lease.Sub(env.Now()); {
+	case s.Lease.IsZero():
+		return ""
+	case left > 0:
+		return term.Duration(left)
+	default:
+		return "lapsed " + term.Duration(-left) + " ago"
+	}
+}
+
+// Count is "1 question" or "3 questions".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// cut is s on one line of at most n characters.
+func cut(s string, n int) string {
+	s = term.Line(s)
+	if r := []rune(s); len(r) > n {
+		return strings.TrimRight(string(r[:n-1]), " ") + "…"
+	}
+	return s
+}
+
+func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
