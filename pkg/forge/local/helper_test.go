@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,20 +51,25 @@ type world struct {
 	url     string
 	dir     string
 	clock   *clock
-	schemas *jsonschema.Schema
+	schemas *schemas
 }
 
 // clock is a time that moves by a second whenever it is read.
-type clock struct{ now time.Time }
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
 
 func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.now = c.now.Add(time.Second)
 	return c.now
 }
 
 func newWorld(t *testing.T, change ...func(*local.Config)) *world {
 	t.Helper()
-	w := &world{dir: t.TempDir(), clock: &clock{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, schemas: schemas(t)}
+	w := &world{dir: t.TempDir(), clock: &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, schemas: loadSchemas(t)}
 	w.open(t, change...)
 	must(t, w.CreateRepo(t.Context(), full, source(t)))
 	return w
@@ -132,7 +138,7 @@ func (w *world) client(t *testing.T, token string) *github.Client {
 // judge checks every answer against GitHub's description of it.
 type judge struct {
 	t       *testing.T
-	schemas *jsonschema.Schema
+	schemas *schemas
 }
 
 // judged maps requests to the schema of the answer; "[]" is a list of them.
@@ -166,6 +172,7 @@ var judged = []struct {
 	{regexp.MustCompile(`/branches/`), "branch-with-protection"},
 	{regexp.MustCompile(`/git/refs?(/|$)`), "git-ref"},
 	{regexp.MustCompile(`/contents/.*\.md$`), "content-file"},
+	{regexp.MustCompile(`/contents/$`), "content-directory"},
 }
 
 func (j *judge) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -206,12 +213,7 @@ func (j *judge) check(request string, status int, body []byte) {
 		j.t.Errorf("%s: its answer is held to no schema", request)
 		return
 	}
-	element, list := strings.CutPrefix(schema, "[]")
-	root := &jsonschema.Schema{Ref: "#/$defs/" + element, Defs: j.schemas.Defs}
-	if list {
-		root = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Ref: "#/$defs/" + element}, Defs: j.schemas.Defs}
-	}
-	resolved, err := root.Resolve(nil)
+	resolved, err := j.schemas.find(schema)
 	if err != nil {
 		j.t.Errorf("schema %s: %v", schema, err)
 		return
@@ -226,13 +228,38 @@ func (j *judge) check(request string, status int, body []byte) {
 	}
 }
 
-func schemas(t *testing.T) *jsonschema.Schema {
+// schemas is GitHub's description of its answers.
+type schemas struct {
+	defs map[string]*jsonschema.Schema
+
+	mu       sync.Mutex
+	resolved map[string]*jsonschema.Resolved
+}
+
+func loadSchemas(t *testing.T) *schemas {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "github.schema.json"))
 	must(t, err)
 	var s jsonschema.Schema
 	must(t, json.Unmarshal(data, &s))
-	return &s
+	return &schemas{defs: s.Defs, resolved: map[string]*jsonschema.Resolved{}}
+}
+
+// find is a schema by its name; "[]" before it makes it a list's.
+func (s *schemas) find(name string) (*jsonschema.Resolved, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.resolved[name]; ok {
+		return r, nil
+	}
+	element, list := strings.CutPrefix(name, "[]")
+	root := &jsonschema.Schema{Ref: "#/$defs/" + element, Defs: s.defs}
+	if list {
+		root = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Ref: "#/$defs/" + element}, Defs: s.defs}
+	}
+	r, err := root.Resolve(nil)
+	s.resolved[name] = r
+	return r, err
 }
 
 func must(t *testing.T, err error) {

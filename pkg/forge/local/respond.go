@@ -145,7 +145,7 @@ func (c *call) decode(into any) error {
 	switch {
 	case errors.As(err, &wrongType):
 		return &failure{status: http.StatusUnprocessableEntity, message: fmt.Sprintf(
-			"Invalid request.\n\nFor %q, %s is not a %s.", wrongType.Field, wrongType.Value, wrongType.Type)}
+			"Invalid request.\n\nFor %q, %s is not a %s.", strings.ToLower(wrongType.Field), wrongType.Value, wrongType.Type)}
 	case err != nil:
 		return &failure{status: http.StatusBadRequest, message: "Problems parsing JSON"}
 	}

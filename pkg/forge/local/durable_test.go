@@ -1,0 +1,333 @@
+package local_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// childDir tells the test binary that it is the forge to be killed.
+const childDir = "LOCAL_FORGE_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		serveForever(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// serveForever serves a forge, prints where, and waits to be killed.
+func serveForever(dir string) {
+	f, err := local.Open(local.Config{Dir: dir, Users: users()})
+	if err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	server := httptest.NewServer(f.Handler())
+	fmt.Println(server.URL)
+	select {}
+}
+
+func TestEverythingIsThereAfterReopening(t *testing.T) {
+	w := newWorld(t)
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	newIssue(t, rob, "x", "bug")
+	_, _, err := rob.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("x")})
+	must(t, err)
+	pr := w.propose(t, rob, work, "topic", "topic.txt", "x\n")
+	_, _, err = w.client(t, adaToken).PullRequests.CreateReview(t.Context(), owner, name, 2, &github.PullRequestReviewRequest{Event: github.String("APPROVE")})
+	must(t, err)
+	_, _, err = rob.Repositories.CreateStatus(t.Context(), owner, name, pr.GetHead().GetSHA(), &github.RepoStatus{State: github.String("success")})
+	must(t, err)
+	_, _, err = rob.Checks.CreateCheckRun(t.Context(), owner, name, github.CreateCheckRunOptions{Name: "test", HeadSHA: pr.GetHead().GetSHA()})
+	must(t, err)
+	paths := []string{
+		"/user", "/repos/acme/widgets", "/repos/acme/widgets/issues?state=all", "/repos/acme/widgets/issues/comments", "/repos/acme/widgets/labels",
+		"/repos/acme/widgets/pulls/2", "/repos/acme/widgets/pulls/2/reviews", "/repos/acme/widgets/commits/topic/status", "/repos/acme/widgets/commits/topic/check-runs",
+	}
+	before := map[string]string{}
+	w.SetURL("http://forge.test")
+	for _, path := range paths {
+		_, before[path] = w.ask(t, "GET", path, robToken, "")
+	}
+	if _, err := local.Open(local.Config{Dir: w.dir}); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a second forge on the directory: %v", err)
+	}
+	must(t, w.Close())
+	w.open(t)
+	w.SetURL("http://forge.test")
+	for _, path := range paths {
+		if resp, after := w.ask(t, "GET", path, robToken, ""); resp.StatusCode != http.StatusOK || after != before[path] {
+			t.Errorf("%s: %d\n%s\nwas\n%s", path, resp.StatusCode, after, before[path])
+		}
+	}
+	if err := w.CreateRepo(t.Context(), full, ""); !errors.Is(err, local.ErrExists) {
+		t.Errorf("making the repository again: %v", err)
+	}
+	if i := newIssue(t, w.client(t, robToken), "y"); i.GetNumber() != 3 {
+		t.Errorf("the next number is %d", i.GetNumber())
+	}
+}
+
+func TestJournalThatEndsAnywhereIsReadUpToThere(t *testing.T) {
+	w := newWorld(t)
+	for range 5 {
+		newIssue(t, w.client(t, adaToken), "x")
+	}
+	must(t, w.Close())
+	path := filepath.Join(w.dir, "journal.jsonl")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	for cut := 0; cut <= len(whole); cut += 37 {
+		must(t, os.WriteFile(path, whole[:cut], 0o600))
+		f, err := local.Open(local.Config{Dir: w.dir, Users: users(), Public: true, Now: w.clock.Now})
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		recorder := httptest.NewRecorder()
+		f.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/repos/acme/widgets/issues", nil))
+		want := strings.Count(string(whole[:strings.LastIndex(string(whole[:cut]), "\n")+1]), `"issue":`)
+		if got := strings.Count(recorder.Body.String(), `"title"`); got != want {
+			t.Fatalf("cut at %d: %d issues, want %d", cut, got, want)
+		}
+		must(t, f.Close())
+	}
+}
+
+func TestDamagedJournalIsRefused(t *testing.T) {
+	w := newWorld(t)
+	must(t, w.Close())
+	path := filepath.Join(w.dir, "journal.jsonl")
+	must(t, os.WriteFile(path, []byte("nonsense\n[]\n"), 0o600))
+	if _, err := local.Open(local.Config{Dir: w.dir}); err == nil || !strings.Contains(err.Error(), "line 1 is damaged") {
+		t.Errorf("err = %v", err)
+	}
+	must(t, os.WriteFile(path, nil, 0o600))
+	w.open(t)
+}
+
+// TestLostAnswers lets a request have its effect and its answer be lost.
+func TestLostAnswersLeaveTheirEffect(t *testing.T) {
+	var fault atomic.Pointer[local.Fault]
+	w := newWorld(t, func(c *local.Config) {
+		c.Fault = func(r *http.Request) *local.Fault {
+			if r.Method == http.MethodGet {
+				return nil
+			}
+			return fault.Swap(nil)
+		}
+	})
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	lose := func(f local.Fault) { fault.Store(&f) }
+
+	lose(local.Fault{After: true})
+	_, _, err := rob.Issues.Create(t.Context(), owner, name, &github.IssueRequest{Title: github.String("lost")})
+	if err == nil {
+		t.Fatal("the answer arrived")
+	}
+	lose(local.Fault{Status: http.StatusBadGateway, After: true})
+	_, _, err = rob.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("lost")})
+	if resp, ok := err.(*github.ErrorResponse); !ok || resp.Response.StatusCode != http.StatusBadGateway {
+		t.Fatalf("err = %v", err)
+	}
+	lose(local.Fault{Status: http.StatusBadGateway})
+	_, _, err = rob.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("never")})
+	if err == nil {
+		t.Fatal("the answer arrived")
+	}
+	comments, _, err := rob.Issues.ListComments(t.Context(), owner, name, 1, nil)
+	must(t, err)
+	if len(comments) != 1 || comments[0].GetBody() != "lost" {
+		t.Errorf("comments = %v", comments)
+	}
+
+	run(t, work, "checkout", "-q", "-b", "topic")
+	write(t, work, "a.txt", "a\n")
+	run(t, work, "add", ".")
+	run(t, work, "commit", "-q", "-m", "x")
+	lose(local.Fault{After: true})
+	if _, err := work.Run(t.Context(), "push", "-q", "origin", "topic"); err == nil {
+		t.Error("the push was answered")
+	}
+	sha := run(t, work, "rev-parse", "HEAD")
+	if got := run(t, work, "ls-remote", "origin", "refs/heads/topic"); !strings.HasPrefix(got, sha) {
+		t.Errorf("topic is at %q, want %s", got, sha)
+	}
+	_, _, err = rob.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{Title: github.String("x"), Head: github.String("topic"), Base: github.String("main")})
+	must(t, err)
+	lose(local.Fault{After: true})
+	if _, _, err = rob.PullRequests.Merge(t.Context(), owner, name, 2, "", nil); err == nil {
+		t.Error("the merge was answered")
+	}
+	pr, _, err := rob.PullRequests.Get(t.Context(), owner, name, 2)
+	must(t, err)
+	if !pr.GetMerged() {
+		t.Error("the merge had no effect")
+	}
+}
+
+// TestMergeKilledHalfway is a forge killed after the base moved and before it
+// was written down: the journal ends with the decision.
+func TestMergeKilledHalfwayIsAMerge(t *testing.T) {
+	w := newWorld(t)
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	w.propose(t, rob, work, "topic", "topic.txt", "x\n")
+	merged, _, err := rob.PullRequests.Merge(t.Context(), owner, name, 1, "", &github.PullRequestOptions{MergeMethod: "squash"})
+	must(t, err)
+	must(t, w.Close())
+	path := filepath.Join(w.dir, "journal.jsonl")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	lines := strings.SplitAfter(strings.TrimSuffix(string(whole), "\n"), "\n")
+	if decision := lines[len(lines)-2]; !strings.Contains(decision, `"merging":{"sha":"`+merged.GetSHA()) {
+		t.Fatalf("the last line but one is %s", decision)
+	}
+	must(t, os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-1], "")), 0o600))
+	w.open(t)
+	pr, _, err := w.client(t, adaToken).PullRequests.Get(t.Context(), owner, name, 1)
+	must(t, err)
+	if !pr.GetMerged() || pr.GetMergeCommitSHA() != merged.GetSHA() || pr.GetMergedBy().GetLogin() != "rob[bot]" {
+		t.Errorf("pull request = %v", pr)
+	}
+}
+
+// child is a forge in a process of its own.
+type child struct {
+	url string
+	cmd *exec.Cmd
+}
+
+func startChild(t *testing.T, dir string) *child {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+dir)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	if strings.HasPrefix(line, "error:") {
+		t.Fatal(line)
+	}
+	return &child{url: strings.TrimSpace(line), cmd: cmd}
+}
+
+// kill ends the process without a warning.
+func (c *child) kill() {
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait() // it says that it was killed
+}
+
+func TestWhatWasAnsweredSurvivesKill(t *testing.T) {
+	w := newWorld(t)
+	must(t, w.Close())
+	answered := map[string]bool{}
+	for round := range 6 {
+		c := startChild(t, w.dir)
+		api, err := github.NewClient(nil).WithAuthToken(robToken).WithEnterpriseURLs(c.url, c.url)
+		must(t, err)
+		var mu sync.Mutex
+		var wait sync.WaitGroup
+		enough := make(chan struct{})
+		for worker := range 4 {
+			wait.Go(func() {
+				for n := 0; ; n++ {
+					title := fmt.Sprintf("%d-%d-%d", round, worker, n)
+					if _, _, err := api.Issues.Create(t.Context(), owner, name, &github.IssueRequest{Title: &title}); err != nil {
+						return // killed
+					}
+					mu.Lock()
+					answered[title] = true
+					if len(answered) == 11*(round+1) {
+						close(enough)
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		<-enough
+		c.kill()
+		wait.Wait()
+	}
+	w.open(t)
+	titles := map[string]int{}
+	for page := 1; page > 0; {
+		rows, resp, err := w.client(t, adaToken).Issues.ListByRepo(t.Context(), owner, name, &github.IssueListByRepoOptions{ListOptions: github.ListOptions{PerPage: 100, Page: page}})
+		must(t, err)
+		for _, row := range rows {
+			titles[row.GetTitle()]++
+		}
+		page = resp.NextPage
+	}
+	for title := range answered {
+		if titles[title] != 1 {
+			t.Errorf("%s was answered for and is there %d times", title, titles[title])
+		}
+	}
+}
+
+func TestMergesSurviveKill(t *testing.T) {
+	w := newWorld(t)
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	const count = 5
+	for n := range count {
+		run(t, work, "checkout", "-q", "main")
+		w.propose(t, rob, work, fmt.Sprintf("topic-%d", n), fmt.Sprintf("%d.txt", n), "x\n")
+	}
+	must(t, w.Close())
+	for n := range count {
+		c := startChild(t, w.dir)
+		api, err := github.NewClient(nil).WithAuthToken(robToken).WithEnterpriseURLs(c.url, c.url)
+		must(t, err)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			// It is killed somewhere in here, or after it.
+			_, _, _ = api.PullRequests.Merge(t.Context(), owner, name, n+1, "", &github.PullRequestOptions{MergeMethod: "squash"})
+		}()
+		// Every round asks a few more questions before the kill, so that it falls elsewhere.
+		for range n * 3 {
+			_, _, err := api.Users.Get(t.Context(), "")
+			must(t, err)
+		}
+		c.kill()
+		<-done
+	}
+	w.open(t)
+	ada := w.client(t, adaToken)
+	fresh := w.clone(t, adaToken)
+	log := run(t, fresh, "log", "--format=%s")
+	for n := range count {
+		pr, _, err := ada.PullRequests.Get(t.Context(), owner, name, n+1)
+		must(t, err)
+		inMain := strings.Contains(log, fmt.Sprintf("(#%d)", n+1))
+		if pr.GetMerged() != inMain {
+			t.Errorf("#%d: merged is %t, in main is %t", n+1, pr.GetMerged(), inMain)
+		}
+		if pr.GetMerged() {
+			continue
+		}
+		_, _, err = ada.PullRequests.Merge(t.Context(), owner, name, n+1, "", nil)
+		must(t, err) // nothing is in the way of doing it again
+	}
+	run(t, git.New(fresh.Dir()).WithToken(w.url, adaToken), "pull", "-q", "--ff-only")
+	for n := range count {
+		if _, err := os.Stat(filepath.Join(fresh.Dir(), fmt.Sprintf("%d.txt", n))); err != nil {
+			t.Error(err)
+		}
+	}
+}
