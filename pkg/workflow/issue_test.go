@@ -174,8 +174,8 @@ func TestIssueLimits(t *testing.T) {
 		{"a loop in which things change only warns", InstanceFacts{Loop: true}, ""},
 		{"the same failure outside a loop", InstanceFacts{Repeats: 1}, ""},
 		{"a loop with the same failure ends the run", InstanceFacts{Loop: true, Repeats: 1}, "no_progress"},
-		{"nine returns", InstanceFacts{Returns: 9, Iteration: 40}, ""},
-		{"ten returns end the run", InstanceFacts{Returns: 10}, "max_iterations"},
+		{"ten returns", InstanceFacts{Returns: 10, Iteration: 40}, ""},
+		{"the eleventh return ends the run", InstanceFacts{Returns: 11}, "max_iterations"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ""

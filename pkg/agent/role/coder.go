@@ -144,9 +144,6 @@ func message(job agent.Job, r instance.Result) string {
 	if subject == "" || len(subject) > 72 {
 		subject = job.State + ": " + job.Issue.Title
 	}
-	if job.Issue.Number > 0 && !strings.Contains(subject, "#") {
-		subject += fmt.Sprintf(" (#%d)", job.Issue.Number)
-	}
 	return subject
 }
 

@@ -63,19 +63,19 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err := follow(ctx, h, e, m); err != nil {
 		return err
 	}
-	h.Add("watermark", func(ctx context.Context) error {
+	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))
 	})
-	h.Add("dead letters", func(ctx context.Context) error { return mourn(ctx, h, js, m) })
-	h.Add("queues", func(ctx context.Context) error { return measure(ctx, js, definitions, m) })
+	h.AddBase("dead letters", func(ctx context.Context) error { return mourn(ctx, h, js, m) })
+	h.AddBase("queues", func(ctx context.Context) error { return measure(ctx, js, definitions, m) })
 	server, err := api.Serve(api.Config{
 		Conn: h.NATS, Engine: e, Store: log, Definitions: definitions, Version: api.Version, Log: h.Log, Answered: m.answered,
 	})
 	if err != nil {
 		return err
 	}
-	h.Add("api", func(ctx context.Context) error {
+	h.AddBase("api", func(ctx context.Context) error {
 		<-ctx.Done()
 		return server.Close()
 	})
@@ -91,7 +91,7 @@ func follow(ctx context.Context, h *service.Host, e *engine.Engine, m *metrics) 
 		defer close(stopped)
 		failed <- e.Follow(reading, func() { close(caught) })
 	}()
-	h.Add("log", func(ctx context.Context) error {
+	h.AddBase("log", func(ctx context.Context) error {
 		defer func() { stop(); <-stopped }()
 		select {
 		case err := <-failed:

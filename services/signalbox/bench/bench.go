@@ -5,10 +5,12 @@ package bench
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"time"
@@ -36,6 +38,7 @@ type Command struct {
 	Instances int           `name:"instances" default:"500" help:"How many instances run to their end, 8 steps each."`
 	InFlight  int           `name:"in-flight" default:"64" help:"Pieces of work under way at a time."`
 	Sync      time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
+	Profile   string        `name:"profile" type:"path" placeholder:"FILE" help:"Write a CPU profile of the run, for go tool pprof."`
 }
 
 // Report is what --json prints.
@@ -69,6 +72,13 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		return err
 	}
 	defer server.Shutdown()
+	if c.Profile != "" {
+		stop, err := profile(c.Profile)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	var report Report
 	err = service.Serve(ctx, service.Config{
 		Service: "bench", Log: slog.New(slog.DiscardHandler), Options: []nats.Option{nats.InProcessServer(server)},
@@ -175,4 +185,15 @@ func wait(ctx context.Context, done <-chan struct{}) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+func profile(file string) (stop func(), err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
 }

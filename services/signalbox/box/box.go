@@ -36,7 +36,7 @@ type Config struct {
 	Agents   role.Settings // brains, sandbox, workers
 	Workflow string        // new issues open with it
 	Dirs     string        // directory of more lifecycles
-	AckWait  time.Duration // of a claim's lease; 0: the orchestrator's default
+	AckWait  time.Duration // of a claim's lease; 0: 15 s
 	Every    time.Duration // the gateway's polling
 	Label    string
 
@@ -76,11 +76,17 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Forge = github.Flags{URL: b.Forge.API(), Token: b.Forge.bot}
 		c.Watch = b.Forge.Repos()
 	}
-	return service.Serve(ctx, service.Config{
+	var said error // Main's own: it is the caller's and no fault of the box
+	if c.Main != nil {
+		main := c.Main
+		c.Main = func(ctx context.Context, b *Box) error { said = main(ctx, b); return nil }
+	}
+	err = service.Serve(ctx, service.Config{
 		Service: "signalbox", Flags: c.Flags, Log: c.Log,
 		Options: []nats.Option{nats.InProcessServer(server)},
 		Setup:   func(ctx context.Context, h *service.Host) error { return c.setup(ctx, h, b) },
 	})
+	return errors.Join(said, err)
 }
 
 func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
@@ -89,7 +95,7 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 		h.AddBase("forge", b.Forge.serve)
 	}
 	work := filepath.Join(c.Dir, "work")
-	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, AckWait: cmp.Or(c.AckWait, 30*time.Second), MaxDeliver: 50}
+	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50}
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}
@@ -120,6 +126,10 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 	}
 	return nil
 }
+
+// lease is how long an agent of the box may be silent. In one process that is a
+// sign of trouble soon; and after a kill the next start need not wait long.
+const lease = 15 * time.Second
 
 // Roles are the roles that work on code, in the order they are started.
 func Roles() []string { return []string{"analyst", "tester", "developer", "navigator"} }

@@ -158,8 +158,8 @@ func queue(ctx context.Context, js jetstream.JetStream, role string) finding {
 	idle := view.Count(info.NumWaiting, "agent") + " free"
 	detail := fmt.Sprintf("%d waiting for an agent, %d under way, %s", info.NumPending, info.NumAckPending, idle)
 	switch {
-	case info.NumPending > 0 && info.NumWaiting == 0 && info.NumAckPending == 0:
-		return finding{"", worry, detail, "nobody works as " + role + ": start one"}
+	case info.NumWaiting == 0 && info.NumAckPending == 0:
+		return finding{"", worry, detail, "nobody works as " + role + ": start one, or give it a brain"}
 	case info.NumRedelivered > 0:
 		return finding{"", worry, fmt.Sprintf("%s, %d handed out more than once", detail, info.NumRedelivered), "agents died or gave work back: see what they log"}
 	}

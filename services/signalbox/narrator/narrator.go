@@ -103,13 +103,16 @@ func (n *Narrator) Commit(c client.Seen) {
 		case instance.LoopDetected:
 			n.line(yellow, "  loop", "", "", e.Reason)
 		case instance.Moved:
-			took := c.At.Sub(n.entered[c.Instance])
+			took := ""
+			if since, ok := n.entered[c.Instance]; ok {
+				took = Duration(c.At.Sub(since))
+			}
 			n.entered[c.Instance] = c.At
 			why := e.Reason
 			if said != "" {
 				why += ": " + said
 			}
-			n.line(colour(e), "→ "+e.To, who, Duration(took), why)
+			n.line(colour(e), "→ "+e.To, who, took, why)
 		case instance.Paused:
 			n.line(yellow, "  paused", c.Actor, "", e.Reason)
 		case instance.CancelledBy:

@@ -33,6 +33,7 @@ type run struct {
 	forge  *github.Client // as the person at this machine
 	client *client.Client
 	number int
+	after  uint64 // sequence up to which the story was told by an earlier run
 }
 
 func (r *run) main(ctx context.Context, b *box.Box) error {
@@ -67,7 +68,7 @@ func (r *run) begin(ctx context.Context) error {
 	for _, in := range open {
 		prefix, number, _ := cutLast(in.GetInstance())
 		if prefix == r.source.name && in.GetTitle() == r.issue.Title {
-			r.number = number
+			r.number, r.after = number, in.GetSeq()-1
 			r.n.Say("going on with %s, in %s", in.GetInstance(), in.GetState())
 			return nil
 		}
@@ -95,7 +96,7 @@ func (r *run) id() string { return app.Name(r.source.name, r.number) }
 // follow narrates until the instance ends, or waits for answers nobody here
 // can give; then waits is true.
 func (r *run) follow(ctx context.Context) (waits bool, err error) {
-	err = r.client.Watch(ctx, r.id(), 0, func(seen client.Seen) error {
+	err = r.client.Watch(ctx, r.id(), r.after, func(seen client.Seen) error {
 		r.n.Commit(seen)
 		for _, e := range seen.Events {
 			moved, ok := e.(instance.Moved)
@@ -106,9 +107,6 @@ func (r *run) follow(ctx context.Context) (waits bool, err error) {
 			case workflow.Final:
 				return client.ErrDone
 			case workflow.Wait:
-				if in, err := r.client.Get(ctx, r.id()); err != nil || in.GetSeq() != seen.Seq {
-					return err // an earlier run's wait, answered since
-				}
 				answered, err := r.answer(ctx)
 				if err != nil {
 					return err
@@ -204,7 +202,14 @@ func (r *run) print(out Outcome, description string) error {
 		return r.env.Print(out)
 	}
 	if description != "" {
-		r.env.Printf("%s\n", description)
+		r.env.Printf("%s\n", exported(description, r.number))
 	}
 	return nil
+}
+
+// exported is the description without what only means something on the local
+// forge: its issue's number, and the marker.
+func exported(text string, number int) string {
+	text, _, _ = strings.Cut(text, "\n<!-- signalbox ")
+	return strings.TrimSpace(strings.Replace(text, fmt.Sprintf("Closes #%d.\n\n", number), "", 1))
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/user"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -43,9 +44,12 @@ func System() Env {
 
 func operator() string {
 	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
-		if user := os.Getenv(name); user != "" {
-			return "operator:" + user
+		if login := os.Getenv(name); login != "" {
+			return "operator:" + login
 		}
+	}
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return "operator:" + u.Username
 	}
 	return "operator"
 }

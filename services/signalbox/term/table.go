@@ -43,21 +43,25 @@ func (t *Table) Row(cells ...any) {
 
 // Print writes the table to the environment's Stdout.
 func (t *Table) Print() error {
-	w := tabwriter.NewWriter(t.env.Stdout, 0, 0, 2, ' ', 0)
+	var aligned strings.Builder
+	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
 	for _, row := range t.rows {
 		texts := make([]string, len(row))
 		for i, c := range row {
 			texts[i] = c.Text
-			// An empty cell is painted too: each cell of a column has to grow by
-			// the same bytes. The last column is not padded, so it may be left.
+			// An empty cell is painted too: all cells of a column have to grow by
+			// the same bytes. The last column is not padded, and may stay empty.
 			if t.env.Colour && (c.Text != "" || i < len(row)-1) {
 				texts[i] = c.Style.on(c.Text)
 			}
 		}
-		for len(texts) > 1 && texts[len(texts)-1] == "" {
-			texts = texts[:len(texts)-1] // no blanks at the end of a line
-		}
 		fmt.Fprintln(w, strings.Join(texts, "\t"))
 	}
-	return w.Flush()
+	_ = w.Flush() // a Builder takes everything
+	for line := range strings.Lines(aligned.String()) {
+		if _, err := fmt.Fprintln(t.env.Stdout, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -101,15 +101,15 @@ func why(env *term.Env, in Instance) (string, []string) {
 	case in.Paused:
 		return "It is paused: " + in.Reason + ". Nobody is given its work until it is resumed.", help("resume", "cancel")
 	case in.Kind == workflow.Wait:
-		return fmt.Sprintf("It waits for people since %s, with %s open.", env.Since(in.EnteredAt), Count(len(in.Open()), "question")), help("answer TEXT", "cancel")
+		return fmt.Sprintf("It has waited for people for %s, with %s open.", env.Since(in.EnteredAt), Count(len(in.Open()), "question")), help("answer TEXT", "cancel")
 	case in.Working(env.Now()):
-		return fmt.Sprintf("%s works on it since %s; the lease runs for %s more and is kept alive as long as the agent lives.",
+		return fmt.Sprintf("%s took the work %s ago; its lease runs for %s more and is renewed for as long as the agent lives.",
 			in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now()))), help("pause")
 	case in.Claim != nil:
 		return fmt.Sprintf("%s took it %s ago and went silent: its lease ran out %s ago. The work goes to the next %s that is free.",
 			in.Claim.Agent, env.Since(in.Claim.At), env.Since(in.Claim.Lease), in.Owner), help("retry")
 	}
-	text := fmt.Sprintf("It waits for a %s to take the work since %s: none runs, or all have other work.", in.Owner, env.Since(in.EnteredAt))
+	text := fmt.Sprintf("It has waited for a %s to take the work for %s: none runs, or all have other work.", in.Owner, env.Since(in.EnteredAt))
 	if in.Faults > 0 {
 		text += fmt.Sprintf(" The work came back %s because of the machinery.", times(in.Faults))
 	}

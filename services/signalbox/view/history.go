@@ -95,9 +95,9 @@ const cancelled = "cancelled"
 
 // Here prints where an instance is, as the first line of a stream about it.
 func Here(env *term.Env, in Instance) {
-	text := env.Paint(style(in.Kind, in.Paused, in.Closed), in.State)
+	text := env.Paint(style(in.Kind, in.Paused, in.Closed), in.where(env))
 	if who := in.who(env); who != "" {
 		text += "  " + term.Line(who)
 	}
-	env.Printf("%s  %s for %s\n", env.Paint(term.Faint, env.Now().UTC().Format(time.TimeOnly)), text, env.Since(in.EnteredAt))
+	env.Printf("%s  %s\n", env.Paint(term.Faint, env.Now().UTC().Format(time.TimeOnly)), text)
 }

@@ -39,7 +39,7 @@ func Page(env *term.Env, in Instance) error {
 // page writes named fields, one under the other.
 type page struct{ env *term.Env }
 
-const margin = "             "
+const margin = "               "
 
 func (p page) field(name, text string) {
 	if text = term.Text(text); text == "" {
@@ -97,13 +97,13 @@ func (in Instance) who(env *term.Env) string {
 	case in.Closed != "":
 		return ""
 	case in.Kind == workflow.Wait:
-		return "nobody: it waits"
+		return "nobody, it waits"
 	case in.Claim == nil:
 		return in.Owner + ", nobody has taken it"
 	case !in.Working(env.Now()):
-		return fmt.Sprintf("%s, %s had it and went silent %s ago", in.Owner, in.Claim.Agent, env.Since(in.Claim.Lease))
+		return fmt.Sprintf("%s, %s took it and its lease ran out %s ago", in.Owner, in.Claim.Agent, env.Since(in.Claim.Lease))
 	}
-	return fmt.Sprintf("%s, %s has it since %s, lease for %s more", in.Owner, in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now())))
+	return fmt.Sprintf("%s, %s took it %s ago, its lease runs for %s more", in.Owner, in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now())))
 }
 
 func (p page) questions(all []instance.Question) {

@@ -53,7 +53,7 @@ func List(env *term.Env, all []Summary) error {
 	}
 	t := env.Table("instance", "state", "owner", "agent", "in state", "lease", "moves", "title")
 	for _, s := range all {
-		t.Row(term.Cell{Style: term.Bold, Text: s.Instance}, term.Cell{Style: s.style(), Text: s.where()}, s.Owner, s.Agent,
+		t.Row(term.Cell{Style: term.Bold, Text: s.Instance}, term.Cell{Style: s.style(), Text: s.where()}, s.owner(), s.Agent,
 			env.Since(s.EnteredAt), s.lease(env), s.Iteration, cut(s.Title, 60))
 	}
 	return t.Print()
@@ -75,6 +75,14 @@ func (s Summary) where() string {
 		return s.State
 	}
 	return s.State + " (" + strings.Join(rest, ", ") + ")"
+}
+
+// owner is nobody once nothing can be done.
+func (s Summary) owner() string {
+	if s.Closed != "" {
+		return ""
+	}
+	return s.Owner
 }
 
 func (s Summary) style() term.Style { return style(s.Kind, s.Paused, s.Closed) }

@@ -1,0 +1,96 @@
+package term
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestADurationIsSaidInAtMostTwoUnits(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"0s":     -time.Minute,
+		"1ms":    time.Millisecond,
+		"850ms":  850 * time.Millisecond,
+		"3.2s":   3200 * time.Millisecond,
+		"9.9s":   9949 * time.Millisecond,
+		"10s":    9950 * time.Millisecond,
+		"59s":    59400 * time.Millisecond,
+		"1m":     59500 * time.Millisecond,
+		"4m":     4 * time.Minute,
+		"4m10s":  4*time.Minute + 10*time.Second,
+		"10m":    10*time.Minute - time.Millisecond,
+		"42m":    42*time.Minute + 20*time.Second,
+		"1h":     time.Hour - time.Second,
+		"2h10m":  2*time.Hour + 10*time.Minute,
+		"23h59m": 24*time.Hour - time.Minute,
+		"1d":     24*time.Hour - time.Second,
+		"3d4h":   76 * time.Hour,
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestTextFromAnybodyDoesNotSteerTheTerminal(t *testing.T) {
+	const nasty = "a\x1b[2Jb\tc\r\nd\u009b31m\u202ee\x07\n\n"
+	if got, want := Line(nasty), "a [2Jb c d 31m e"; got != want {
+		t.Errorf("a line is %q, want %q", got, want)
+	}
+	if got, want := Text(nasty), "a [2Jb    c\nd 31m e"; got != want {
+		t.Errorf("a text is %q, want %q", got, want)
+	}
+	if got, want := Indent("a\n\nb", "  "), "  a\n\n  b"; got != want {
+		t.Errorf("indented it is %q, want %q", got, want)
+	}
+}
+
+func table(colour bool) string {
+	var out bytes.Buffer
+	env := Env{Stdout: &out, Colour: colour}
+	t := env.Table("name", "state", "note")
+	t.Row(Cell{Bold, "a/1"}, Cell{Wait, "waiting"}, "zwölf\nBoxkämpfer")
+	t.Row("longer", "", "")
+	t.Row("b", Cell{Good, "done"}, 7)
+	if err := t.Print(); err != nil {
+		panic(err)
+	}
+	return out.String()
+}
+
+func TestATableAlignsItsColumns(t *testing.T) {
+	const want = "NAME    STATE    NOTE\n" +
+		"a/1     waiting  zwölf Boxkämpfer\n" +
+		"longer\n" +
+		"b       done     7\n"
+	t.Run("without colours", func(t *testing.T) {
+		if got := table(false); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+	t.Run("with colours", func(t *testing.T) {
+		painted := table(true)
+		if !strings.Contains(painted, "\x1b[33mwaiting\x1b[00m") {
+			t.Errorf("the waiting state is not painted: %q", painted)
+		}
+		plain := regexp.MustCompile(`\x1b\[\d\dm`).ReplaceAllString(painted, "")
+		if got := regexp.MustCompile(` +\n`).ReplaceAllString(plain, "\n"); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+func TestJSONIsOneObjectALine(t *testing.T) {
+	var out bytes.Buffer
+	env := Env{Stdout: &out}
+	for _, v := range []any{map[string]string{"a": "<b> & c\nd"}, map[string]int{"n": 1}} {
+		if err := env.Print(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := out.String(), `{"a":"<b> & c\nd"}`+"\n"+`{"n":1}`+"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
