@@ -109,7 +109,7 @@ func why(env *term.Env, in Instance) (string, []string) {
 		return fmt.Sprintf("%s took it %s ago and went silent: its lease ran out %s ago. The work goes to the next %s that is free.",
 			in.Claim.Agent, env.Since(in.Claim.At), env.Since(in.Claim.Lease), in.Owner), help("retry")
 	}
-	text := fmt.Sprintf("It has waited for a %s to take the work for %s: none runs, or all have other work.", in.Owner, env.Since(in.EnteredAt))
+	text := fmt.Sprintf("Nobody has taken the work for %s: no %s runs, or all have other work.", env.Since(in.EnteredAt), in.Owner)
 	if in.Faults > 0 {
 		text += fmt.Sprintf(" The work came back %s because of the machinery.", times(in.Faults))
 	}

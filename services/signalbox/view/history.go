@@ -9,9 +9,18 @@ import (
 )
 
 // Table prints events as a table: when, what, from where to where, who and why.
-// Heartbeats are left out: they say nothing but that somebody lives.
+// Heartbeats are left out: they say nothing but that somebody lives. As JSON it
+// is one line an event, heartbeats too.
 func Table(env *term.Env, events []Event) error {
-	t := env.Table("seq", "time", "event", "from", "to", "actor", "reason")
+	if env.JSON {
+		for _, e := range events {
+			if err := env.Print(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := env.Table("seq", "time (utc)", "event", "from", "to", "actor", "reason")
 	var last time.Time
 	for _, e := range events {
 		if e.Event == "lease_extended" {
