@@ -59,13 +59,13 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_Opened{Opened: &pb.Opened{Workflow: e.Workflow, Definition: e.Definition, Issue: Issue(e.Issue),
 			Base: e.Base, Bundle: e.Bundle, State: e.State, Owner: e.Owner, Kind: string(e.Kind)}}}
 	case instance.Claimed:
-		return &pb.Event{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{Token: uint32(e.Token), Role: e.Role, Agent: e.Agent, Lease: stamp(e.Lease), Lapsed: e.Lapsed}}}
+		return &pb.Event{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{Token: u32(e.Token), Role: e.Role, Agent: e.Agent, Lease: stamp(e.Lease), Lapsed: e.Lapsed}}}
 	case instance.LeaseExtended:
-		return &pb.Event{Event: &pb.Event_LeaseExtended{LeaseExtended: &pb.LeaseExtended{Token: uint32(e.Token), Lease: stamp(e.Lease)}}}
+		return &pb.Event{Event: &pb.Event_LeaseExtended{LeaseExtended: &pb.LeaseExtended{Token: u32(e.Token), Lease: stamp(e.Lease)}}}
 	case instance.Released:
-		return &pb.Event{Event: &pb.Event_Released{Released: &pb.Released{Token: uint32(e.Token), Agent: e.Agent, Reason: e.Reason, Fault: e.Fault}}}
+		return &pb.Event{Event: &pb.Event_Released{Released: &pb.Released{Token: u32(e.Token), Agent: e.Agent, Reason: e.Reason, Fault: e.Fault}}}
 	case instance.Reported:
-		return &pb.Event{Event: &pb.Event_Reported{Reported: &pb.Reported{Token: uint32(e.Token), Role: e.Role, Agent: e.Agent, State: e.State, Result: Result(e.Result)}}}
+		return &pb.Event{Event: &pb.Event_Reported{Reported: &pb.Reported{Token: u32(e.Token), Role: e.Role, Agent: e.Agent, State: e.State, Result: Result(e.Result)}}}
 	case instance.ProposalRefused:
 		return &pb.Event{Event: &pb.Event_ProposalRefused{ProposalRefused: &pb.ProposalRefused{From: e.From, Proposed: e.Proposed, Permitted: e.Permitted}}}
 	case instance.GateRefused:
@@ -80,9 +80,9 @@ func event(e instance.Event) *pb.Event {
 	case instance.Signalled:
 		return &pb.Event{Event: &pb.Event_Signalled{Signalled: &pb.Signalled{Name: e.Name, Actor: e.Actor, Ref: e.Ref, Data: e.Data}}}
 	case instance.Asked:
-		return &pb.Event{Event: &pb.Event_Asked{Asked: &pb.Asked{Number: int32(e.Number), From: e.From, Text: e.Text}}}
+		return &pb.Event{Event: &pb.Event_Asked{Asked: &pb.Asked{Number: i32(e.Number), From: e.From, Text: e.Text}}}
 	case instance.Answered:
-		return &pb.Event{Event: &pb.Event_Answered{Answered: &pb.Answered{Number: int32(e.Number), Text: e.Text, By: e.By}}}
+		return &pb.Event{Event: &pb.Event_Answered{Answered: &pb.Answered{Number: i32(e.Number), Text: e.Text, By: e.By}}}
 	case instance.Noted:
 		return &pb.Event{Event: &pb.Event_Noted{Noted: &pb.Noted{Author: e.Author, Kind: e.Kind, Text: e.Text}}}
 	case instance.Spent:

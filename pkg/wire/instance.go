@@ -9,10 +9,10 @@ import (
 func Instance(in instance.Instance) *pb.Instance {
 	p := &pb.Instance{
 		Instance: in.ID, Workflow: in.Workflow, Definition: in.Definition, State: in.State, Kind: string(in.Kind), Owner: in.Owner,
-		EnteredAt: stamp(in.EnteredAt), PreviousStates: in.Previous, Visits: each(in.Visits, visit), Iteration: int32(in.Iteration),
-		Returns: int32(in.Returns), Loop: in.Loop, Attempt: int32(in.Visited(in.State)), Claim: claimant(in.Claim), Work: in.Work,
+		EnteredAt: stamp(in.EnteredAt), PreviousStates: in.Previous, Visits: each(in.Visits, visit), Iteration: i32(in.Iteration),
+		Returns: i32(in.Returns), Loop: in.Loop, Attempt: i32(in.Visited(in.State)), Claim: claimant(in.Claim), Work: in.Work,
 		Paused: in.Paused, Closed: string(in.Closed), Reason: in.Reason, Base: in.Base, Head: in.Head, Bundles: each(in.Bundles, bundle),
-		Evidence: each(in.Evidence, evidence), LastState: in.LastState, Faults: int32(in.Faults), Questions: each(in.Questions, Question),
+		Evidence: each(in.Evidence, evidence), LastState: in.LastState, Faults: i32(in.Faults), Questions: each(in.Questions, Question),
 		Notes: each(in.Notes, note), Spend: spend(in.Spend), Artifacts: each(in.Artifacts, artifact), Issue: Issue(in.Issue),
 		OpenedAt: stamp(in.OpenedAt), Seq: in.Seq, UpdatedAt: stamp(in.UpdatedAt),
 	}
@@ -20,7 +20,7 @@ func Instance(in instance.Instance) *pb.Instance {
 		p.LastResult = Result(*in.Last)
 	}
 	if in.Failure != (instance.Signature{}) {
-		p.Failure = &pb.Failure{Signature: in.Failure.Value, Repeats: int32(in.Failure.Repeats)}
+		p.Failure = &pb.Failure{Signature: in.Failure.Value, Repeats: i32(in.Failure.Repeats)}
 	}
 	return p
 }
@@ -29,7 +29,7 @@ func Instance(in instance.Instance) *pb.Instance {
 func Summary(in instance.Instance) *pb.Summary {
 	s := &pb.Summary{
 		Instance: in.ID, Workflow: in.Workflow, State: in.State, Kind: string(in.Kind), Owner: in.Owner, EnteredAt: stamp(in.EnteredAt),
-		Iteration: int32(in.Iteration), Attempt: int32(in.Visited(in.State)), OpenQuestions: int32(len(in.OpenQuestions())),
+		Iteration: i32(in.Iteration), Attempt: i32(in.Visited(in.State)), OpenQuestions: i32(len(in.OpenQuestions())),
 		Paused: in.Paused, Closed: string(in.Closed), Title: in.Issue.Title, Seq: in.Seq,
 	}
 	if in.Claim != nil {
@@ -40,7 +40,7 @@ func Summary(in instance.Instance) *pb.Summary {
 
 // Question encodes a question.
 func Question(q instance.Question) *pb.Question {
-	return &pb.Question{Number: int32(q.Number), From: q.From, Text: q.Text, AskedAt: stamp(q.AskedAt), Answered: q.Answered, Answer: q.Answer, By: q.By}
+	return &pb.Question{Number: i32(q.Number), From: q.From, Text: q.Text, AskedAt: stamp(q.AskedAt), Answered: q.Answered, Answer: q.Answer, By: q.By}
 }
 
 // ToQuestion decodes a question.
@@ -68,7 +68,7 @@ func note(n instance.Note) *pb.Remark {
 }
 
 func visit(v instance.Visit) *pb.Visit {
-	return &pb.Visit{State: v.State, Count: int32(v.Count), Millis: uint32(v.Total.Milliseconds())}
+	return &pb.Visit{State: v.State, Count: i32(v.Count), Millis: u32(v.Total.Milliseconds())}
 }
 
 func bundle(b instance.Bundle) *pb.Bundle { return &pb.Bundle{Object: b.Object, Head: b.Head} }
@@ -77,5 +77,5 @@ func claimant(c *instance.Claim) *pb.Claimant {
 	if c == nil {
 		return nil
 	}
-	return &pb.Claimant{Token: uint32(c.Token), Role: c.Role, Agent: c.Agent, At: stamp(c.At), Lease: stamp(c.Lease)}
+	return &pb.Claimant{Token: u32(c.Token), Role: c.Role, Agent: c.Agent, At: stamp(c.At), Lease: stamp(c.Lease)}
 }

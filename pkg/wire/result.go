@@ -3,6 +3,8 @@
 package wire
 
 import (
+	"math"
+
 	"github.com/signalbox/signalbox/pkg/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -30,7 +32,7 @@ func ToResult(p *pb.Result) instance.Result {
 
 // Issue encodes a report.
 func Issue(i instance.Issue) *pb.Issue {
-	return &pb.Issue{Repo: i.Repo, Number: int32(i.Number), Title: i.Title, Body: i.Body, Labels: i.Labels, Author: i.Author, Url: i.URL}
+	return &pb.Issue{Repo: i.Repo, Number: i32(i.Number), Title: i.Title, Body: i.Body, Labels: i.Labels, Author: i.Author, Url: i.URL}
 }
 
 // ToIssue decodes a report.
@@ -40,7 +42,7 @@ func ToIssue(p *pb.Issue) instance.Issue {
 }
 
 func answer(a instance.Answer) *pb.Answer {
-	return &pb.Answer{Question: int32(a.Question), Text: a.Text, By: a.By}
+	return &pb.Answer{Question: i32(a.Question), Text: a.Text, By: a.By}
 }
 
 func toAnswer(p *pb.Answer) instance.Answer {
@@ -48,8 +50,8 @@ func toAnswer(p *pb.Answer) instance.Answer {
 }
 
 func evidence(e instance.Evidence) *pb.Evidence {
-	return &pb.Evidence{Name: e.Name, Ok: e.OK, Commit: e.Commit, Command: e.Command, ExitCode: int32(e.ExitCode),
-		Passed: int32(e.Passed), Failed: e.Failed, Output: e.Output, Millis: int32(e.Millis)}
+	return &pb.Evidence{Name: e.Name, Ok: e.OK, Commit: e.Commit, Command: e.Command, ExitCode: i32(e.ExitCode),
+		Passed: i32(e.Passed), Failed: e.Failed, Output: e.Output, Millis: i32(e.Millis)}
 }
 
 func toEvidence(p *pb.Evidence) instance.Evidence {
@@ -58,7 +60,7 @@ func toEvidence(p *pb.Evidence) instance.Evidence {
 }
 
 func artifact(a instance.Artifact) *pb.Artifact {
-	return &pb.Artifact{Name: a.Name, Object: a.Object, Size: uint32(a.Size), Sha256: a.SHA256}
+	return &pb.Artifact{Name: a.Name, Object: a.Object, Size: u32(a.Size), Sha256: a.SHA256}
 }
 
 func toArtifact(p *pb.Artifact) instance.Artifact {
@@ -69,12 +71,17 @@ func spend(s instance.Spend) *pb.Spend {
 	if s == (instance.Spend{}) {
 		return nil
 	}
-	return &pb.Spend{TokensIn: uint32(s.TokensIn), TokensOut: uint32(s.TokensOut), Usd: s.USD, WallMs: uint32(s.WallMS)}
+	return &pb.Spend{TokensIn: u32(s.TokensIn), TokensOut: u32(s.TokensOut), Usd: s.USD, WallMs: u32(s.WallMS)}
 }
 
 func toSpend(p *pb.Spend) instance.Spend {
 	return instance.Spend{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
 }
+
+// u32 and i32 give a number the wire cannot hold as the nearest it can: the
+// wire keeps to 32 bits because JSON has no more without becoming text.
+func u32[N int | int64 | uint64](n N) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
+func i32[N int | int64](n N) int32           { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 func each[A, B any](as []A, f func(A) B) []B {
 	if len(as) == 0 {

@@ -1,0 +1,114 @@
+package wire_test
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+func TestEveryCommandIsRead(t *testing.T) {
+	issue, result, spend := filled[instance.Issue](), filled[instance.Result](), filled[instance.Spend]()
+	pbResult := wire.Result(result)
+	pbSpend := wire.Result(instance.Result{Spend: spend}).Spend
+	read := map[string]bool{}
+	for _, c := range []struct {
+		sent *pb.Command
+		name string
+		want instance.Action
+	}{
+		{&pb.Command{Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue", Issue: wire.Issue(issue), Base: "c0", Bundle: "b0"}}},
+			subject.Open, instance.Open{Issue: issue, Base: "c0", Bundle: "b0"}},
+		{&pb.Command{Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a1", Work: 1 << 40, LeaseMs: 1500}}},
+			subject.Claim, instance.Take{Role: "tester", Agent: "a1", Work: 1 << 40, Lease: 1500 * time.Millisecond}},
+		{&pb.Command{Action: &pb.Command_Heartbeat{Heartbeat: &pb.Heartbeat{Token: 3, LeaseMs: 2}}},
+			subject.Heartbeat, instance.Heartbeat{Token: 3, Lease: 2 * time.Millisecond}},
+		{&pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: 3, Result: pbResult}}},
+			subject.Report, instance.Report{Token: 3, Result: result}},
+		{&pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: 3, Reason: "tired"}}},
+			subject.Release, instance.Release{Token: 3, Reason: "tired"}},
+		{&pb.Command{Action: &pb.Command_Fail{Fail: &pb.Fail{Token: 3, Reason: "disk"}}},
+			subject.Fail, instance.Fail{Token: 3, Reason: "disk"}},
+		{&pb.Command{Action: &pb.Command_Signal{Signal: &pb.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}}}},
+			subject.Signal, instance.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}}},
+		{&pb.Command{Action: &pb.Command_Ask{Ask: &pb.Ask{Token: 3, Text: "Why?"}}},
+			subject.Ask, instance.Ask{Token: 3, Text: "Why?"}},
+		{&pb.Command{Action: &pb.Command_Answer{Answer: &pb.Reply{Number: 2, Text: "So"}}},
+			subject.Answer, instance.Reply{Number: 2, Text: "So"}},
+		{&pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Kind: "learning", Text: "hm"}}},
+			subject.Note, instance.Remark{Kind: "learning", Text: "hm"}},
+		{&pb.Command{Action: &pb.Command_Spend{Spend: &pb.Charge{Token: 3, Spend: pbSpend}}},
+			subject.Spend, instance.Charge{Token: 3, Spend: spend}},
+		{&pb.Command{Action: &pb.Command_Override{Override: &pb.Override{To: "failed", Reason: "late"}}},
+			subject.Override, instance.Override{To: "failed", Reason: "late"}},
+		{&pb.Command{Action: &pb.Command_Pause{Pause: &pb.Pause{Reason: "lunch"}}},
+			subject.Pause, instance.Pause{Reason: "lunch"}},
+		{&pb.Command{Action: &pb.Command_Resume{Resume: &pb.Resume{Reason: "fed"}}},
+			subject.Resume, instance.Resume{Reason: "fed"}},
+		{&pb.Command{Action: &pb.Command_Cancel{Cancel: &pb.Cancel{Reason: "moot"}}},
+			subject.Cancel, instance.Cancel{Reason: "moot"}},
+		{&pb.Command{Action: &pb.Command_Retry{Retry: &pb.Retry{Reason: "lost"}}},
+			subject.Retry, instance.Retry{Reason: "lost"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data, err := proto.Marshal(c.sent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			received := new(pb.Command)
+			if err := proto.Unmarshal(data, received); err != nil {
+				t.Fatal(err)
+			}
+			name, action := wire.Action(received, "tester")
+			if name != c.name {
+				t.Errorf("sent as %s, read as %s", c.name, name)
+			}
+			alike(t, c.want, action)
+			m := c.sent.ProtoReflect()
+			field := m.WhichOneof(m.Descriptor().Oneofs().ByName("action"))
+			read[string(field.Name())] = true
+			for _, path := range unset(m.Get(field).Message(), "") {
+				t.Errorf("the case does not try %s", path)
+			}
+		})
+	}
+	forms := new(pb.Command).ProtoReflect().Descriptor().Oneofs().ByName("action").Fields()
+	for i := range forms.Len() {
+		if name := string(forms.Get(i).Name()); !read[name] {
+			t.Errorf("no case reads %s", name)
+		}
+	}
+}
+
+func TestACommandWithoutAnActionIsNone(t *testing.T) {
+	for _, c := range []*pb.Command{nil, {}, {Id: "c-1", Instance: "i"}} {
+		if name, action := wire.Action(c, "pm"); name != "" || action != nil {
+			t.Errorf("Action(%v) = %q, %v; want none", c, name, action)
+		}
+	}
+}
+
+// An empty body is one whose every field is zero: the core refuses what it lacks.
+func TestAnEmptyBodyIsRead(t *testing.T) {
+	forms := new(pb.Command).ProtoReflect().Descriptor().Oneofs().ByName("action").Fields()
+	for i := range forms.Len() {
+		c := new(pb.Command)
+		c.ProtoReflect().Set(forms.Get(i), c.ProtoReflect().NewField(forms.Get(i)))
+		if name, action := wire.Action(c, ""); name == "" || action == nil {
+			t.Errorf("an empty %s is read as %q, %v", forms.Get(i).Name(), name, action)
+		}
+	}
+}
+
+func TestARefusalKeepsItsCodeItsTextAndWhatIsPermitted(t *testing.T) {
+	got := wire.Refusal(&instance.Refusal{Code: instance.Held, Instance: "i", What: "p1 holds it", Allowed: []string{"a", "b"}})
+	missing(t, got)
+	if want := (&pb.Refusal{Code: "held", Message: "p1 holds it", Allowed: []string{"a", "b"}}); !proto.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,205 @@
+package wire_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+func stored(data []byte) eventstore.Commit {
+	return eventstore.Commit{Seq: 7, Prev: 5, ID: "c-1", Workflow: "issue", State: "received", Instance: "acme/widgets/42",
+		Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Data: data, Chain: "abc"}
+}
+
+func roundTrip(t rapid.TB, sent []instance.Event) []instance.Event {
+	t.Helper()
+	data, err := wire.Events("ann", sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := wire.ToCommit(stored(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Events
+}
+
+func TestEveryEventSurvivesTheWire(t *testing.T) {
+	for _, sent := range events() {
+		t.Run(fmt.Sprintf("%T", sent), func(t *testing.T) {
+			alike(t, []instance.Event{sent}, roundTrip(t, []instance.Event{sent}))
+		})
+	}
+}
+
+// The lists of events in the domain, on the wire and in these tests are the same.
+func TestNoEventIsWithoutAWireForm(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../instance/event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared, tested []string
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "event" && f.Recv != nil {
+			declared = append(declared, f.Recv.List[0].Type.(*ast.Ident).Name)
+		}
+	}
+	for _, e := range events() {
+		tested = append(tested, reflect.TypeOf(e).Name())
+	}
+	slices.Sort(declared)
+	slices.Sort(tested)
+	alike(t, declared, tested)
+
+	forms := new(pb.Event).ProtoReflect().Descriptor().Oneofs().Get(0).Fields()
+	if forms.Len() != len(declared) {
+		t.Errorf("%d events have %d wire forms", len(declared), forms.Len())
+	}
+	for i := range forms.Len() {
+		e := new(pb.Event).ProtoReflect()
+		e.Set(forms.Get(i), e.NewField(forms.Get(i)))
+		if len(wire.ToEvents(&pb.Commit{Events: []*pb.Event{e.Interface().(*pb.Event)}})) != 1 {
+			t.Errorf("%s is not read back", forms.Get(i).Name())
+		}
+	}
+}
+
+func TestAnyEventsSurviveTheWire(t *testing.T) {
+	some := rapid.SliceOf(rapid.OneOf(
+		within[instance.Opened]().AsAny(), within[instance.Claimed]().AsAny(), within[instance.Released]().AsAny(), within[instance.Reported]().AsAny(),
+		within[instance.LoopDetected]().AsAny(), within[instance.Moved]().AsAny(), within[instance.Signalled]().AsAny(), within[instance.Asked]().AsAny(),
+		within[instance.Answered]().AsAny(), within[instance.Spent]().AsAny()))
+	rapid.Check(t, func(t *rapid.T) {
+		var sent []instance.Event
+		for _, e := range some.Draw(t, "events") {
+			sent = append(sent, e.(instance.Event))
+		}
+		alike(t, sent, roundTrip(t, sent))
+	})
+}
+
+func TestACommitCarriesItsHeaders(t *testing.T) {
+	data, err := wire.Events("ann", events()[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := stored(data)
+	c, err := wire.ToCommit(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, instance.Commit{Seq: 7, ID: "c-1", At: s.Time, Actor: "ann", Events: events()[:1]}, c)
+
+	r, err := wire.Record(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing(t, r)
+	alike(t, events()[:1], wire.ToEvents(r.Commit))
+	if r.Seq != 7 || r.Prev != 5 || r.Id != "c-1" || !r.Time.AsTime().Equal(s.Time) || r.Workflow != "issue" || r.State != "received" || r.Chain != "abc" {
+		t.Errorf("record %v of %+v", r, s)
+	}
+}
+
+// Equal commits have equal bytes: they are chained by hash.
+func TestTheSameEventsAreTheSameBytes(t *testing.T) {
+	signal := instance.Signalled{Data: map[string]string{}}
+	for i := range 50 {
+		signal.Data[fmt.Sprint(i)] = "x"
+	}
+	first, err := wire.Events("ann", []instance.Event{signal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if again, err := wire.Events("ann", []instance.Event{signal}); err != nil || string(again) != string(first) {
+			t.Fatalf("other bytes, %v", err)
+		}
+	}
+}
+
+func TestAnEventOfALaterBuildIsLeftOut(t *testing.T) {
+	later := protowire.AppendTag(nil, 99, protowire.BytesType)
+	later = protowire.AppendBytes(later, []byte("from the future"))
+	sent := &pb.Commit{Actor: "ann", Events: []*pb.Event{{}, {}, {Event: &pb.Event_Paused{Paused: &pb.Paused{Reason: "known"}}}}}
+	sent.Events[0].ProtoReflect().SetUnknown(later)
+	data, err := proto.Marshal(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := wire.ToCommit(stored(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, []instance.Event{instance.Paused{Reason: "known"}}, c.Events)
+	r, err := wire.Record(stored(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, c.Events, wire.ToEvents(r.Commit))
+}
+
+func TestDamagedBytesAreCorrupt(t *testing.T) {
+	data, err := wire.Events("ann", events())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damaged := range map[string][]byte{"cut short": data[:len(data)-1], "noise": []byte("\xff\xff\xff"), "text that is none": []byte("\x0a\x01\xff")} {
+		t.Run(name, func(t *testing.T) {
+			_, err := wire.ToCommit(stored(damaged))
+			_, recordErr := wire.Record(stored(damaged))
+			for _, err := range []error{err, recordErr} {
+				if !errors.Is(err, eventstore.ErrCorrupt) || !strings.Contains(err.Error(), "commit 7 of acme/widgets/42") {
+					t.Errorf("error %v, want ErrCorrupt with the commit's name", err)
+				}
+			}
+		})
+	}
+}
+
+func TestTextThatIsNoneCannotBeStored(t *testing.T) {
+	if data, err := wire.Events("ann", []instance.Event{instance.Noted{Text: "\xff"}}); err == nil {
+		t.Errorf("encoded as %q", data)
+	}
+}
+
+// Whatever the bytes are, they are events or ErrCorrupt; and what was read
+// can be folded, written and read again.
+func FuzzToCommit(f *testing.F) {
+	for _, e := range events() {
+		data, err := wire.Events("ann", []instance.Event{e})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := wire.ToCommit(stored(data))
+		if err != nil {
+			if !errors.Is(err, eventstore.ErrCorrupt) {
+				t.Errorf("error %v, want ErrCorrupt", err)
+			}
+			return
+		}
+		in := instance.Evolve(instance.Instance{ID: c.ID}, c)
+		wire.Instance(in)
+		wire.Summary(in)
+		alike(t, c.Events, roundTrip(t, c.Events))
+	})
+}
