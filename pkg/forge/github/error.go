@@ -44,7 +44,11 @@ func classify(ctx context.Context, err error) error {
 		return limit
 	}
 	var refused *github.ErrorResponse
-	if errors.As(err, &refused) && refused.Response != nil {
+	var factor *github.TwoFactorAuthError
+	if errors.As(err, &factor) {
+		refused = (*github.ErrorResponse)(factor)
+	}
+	if (refused != nil || errors.As(err, &refused)) && refused.Response != nil {
 		return classifyResponse(refused)
 	}
 	var transport *url.Error
