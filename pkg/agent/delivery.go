@@ -83,8 +83,11 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job) error {
 		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
 		return msg.NakWithDelay(a.lease / 4)
 	case ctx.Err() != nil && err != nil:
-		err = errors.Join(err, a.giveBack(after, job, subject.Release, "the agent is stopping"))
-		return msg.Nak()
+		gerr := a.giveBack(after, job, subject.Release, "the agent is stopping")
+		if err = errors.Join(err, gerr); gerr != nil {
+			return msg.Nak()
+		}
+		return msg.Ack() // it was dispatched anew
 	case errors.Is(err, brain.ErrInfrastructure):
 		a.Log.Warn("infrastructure fault; the work is tried again", "instance", job.Instance, "state", job.State, "error", err)
 		err = errors.Join(err, a.giveBack(after, job, subject.Fail, err.Error()))

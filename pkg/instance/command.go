@@ -42,7 +42,7 @@ type Report struct {
 	Result Result
 }
 
-// Release gives the work back untouched.
+// Release gives the work back untouched; it is dispatched again at once.
 type Release struct {
 	Token  uint64
 	Reason string

@@ -186,11 +186,15 @@ func (d *decision) release(token uint64, reason string, fault bool) error {
 		return err
 	}
 	d.record(Released{token, d.in.Claim.Agent, reason, fault})
+	if !fault {
+		d.dispatch() // to whoever is free, at once; after a fault the delivery comes again, later
+		return nil
+	}
 	limit, ok := d.def.Policy["max_faults"].(int64)
 	if !ok {
 		limit = defaultFaults
 	}
-	if fault && int64(d.in.Faults) >= limit {
+	if int64(d.in.Faults) >= limit {
 		d.record(Paused{fmt.Sprintf("%d infrastructure faults in %s, the last: %s", d.in.Faults, d.in.State, reason)})
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -122,7 +124,7 @@ func define(t testing.TB, text string) *workflow.Definition {
 }
 
 // dump is all that an instance holds, as text.
-func dump(t testing.TB, in instance.Instance) string {
+func dump(t rapid.TB, in instance.Instance) string {
 	t.Helper()
 	b, err := json.Marshal(in)
 	if err != nil {

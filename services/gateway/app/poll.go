@@ -86,13 +86,13 @@ func (c cursor) with(at time.Time, comment int64) cursor {
 // open opens the issue's instance unless there is one.
 func (p *poller) open(ctx context.Context, issue forge.Issue) error {
 	name := Name(p.repo, issue.Number)
-	_, err := p.client.Open(ctx, "open/"+issue.NodeID, p.workflow, name, instance.Issue{
+	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, p.workflow, name, instance.Issue{
 		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login, URL: issue.URL,
 	})
 	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
 		return nil
 	}
-	if err == nil {
+	if err == nil && !reply.GetDuplicate() {
 		p.log.Info("issue taken up", "instance", name, "title", issue.Title)
 	}
 	return p.taken(name, err)
