@@ -1,0 +1,145 @@
+// Package docs_test holds what is written about Signalbox to the truth: links
+// lead somewhere, commands and flags exist, examples are answered as they say.
+package docs_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = ".."
+
+// pages returns every Markdown file of the repository by its path from the root.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	repo := os.DirFS(root)
+	err := fs.WalkDir(repo, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin"):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != ".md":
+			return nil
+		}
+		text, err := fs.ReadFile(repo, name)
+		found[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 10 {
+		t.Fatalf("only %d pages found", len(found))
+	}
+	return found
+}
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
+	mark    = regexp.MustCompile("[^\\w\\- ]")
+)
+
+func TestEveryLinkLeadsSomewhere(t *testing.T) {
+	all := pages(t)
+	for name, text := range all {
+		text = fence.ReplaceAllString(text, "")
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			to, anchor, _ := strings.Cut(m[1], "#")
+			target := name
+			if to != "" {
+				target = path.Join(path.Dir(name), to)
+			}
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+				t.Errorf("%s: %s leads nowhere", name, m[1])
+			} else if page, ok := all[target]; ok && anchor != "" && !anchors(page)[anchor] {
+				t.Errorf("%s: %s: there is no such heading", name, m[1])
+			}
+		}
+	}
+}
+
+// anchors are a page's headings as links name them.
+func anchors(text string) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		found[strings.ReplaceAll(mark.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")] = true
+	}
+	return found
+}
+
+func TestEveryMetricOfTheOperationsPageIsRegistered(t *testing.T) {
+	named := regexp.MustCompile("`(signalbox_[a-z_]+)`")
+	registered := map[string]bool{}
+	for _, dir := range []string{"pkg", "services"} {
+		err := fs.WalkDir(os.DirFS(filepath.Join(root, dir)), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(filepath.Join(root, dir, name))
+			for _, m := range regexp.MustCompile(`"(signalbox_[a-z_]+)"`).FindAllSubmatch(source, -1) {
+				registered[string(m[1])] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	explained := map[string]bool{}
+	for _, m := range named.FindAllStringSubmatch(page(t, "docs/operations.md"), -1) {
+		explained[m[1]] = true
+		if !registered[m[1]] {
+			t.Errorf("there is no metric %s", m[1])
+		}
+	}
+	for name := range registered {
+		if !explained[name] {
+			t.Errorf("metric %s is not explained", name)
+		}
+	}
+}
+
+// build builds a service and returns its binary.
+func build(t *testing.T, name string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), name)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, "./services/"+name)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", name, err, out)
+	}
+	return binary
+}
+
+// help is what a call says with --help.
+func help(t *testing.T, binary string, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), binary, append(args, "--help")...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	return out.String(), err
+}
