@@ -1,0 +1,118 @@
+package logcheck
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Checker checks a log as it is read from its beginning. Make one with New. It
+// is not safe for concurrent use.
+type Checker struct {
+	find     Find
+	chain    eventstore.Verifier
+	last     uint64
+	commands map[string]uint64
+	trails   map[string]*trail
+	commits  int
+	found    []Violation
+}
+
+// New returns a checker that knows the definitions that find knows.
+func New(find Find) *Checker {
+	return &Checker{find: find, commands: map[string]uint64{}, trails: map[string]*trail{}}
+}
+
+// Add checks the next commit of the log. A fault is named once: what follows it
+// is judged as if it had been right. Of an instance whose beginning is missing,
+// or one of whose commits cannot be read, no later move or claim is judged.
+func (k *Checker) Add(c eventstore.Commit) {
+	k.commits++
+	say := func(rule Rule, format string, args ...any) {
+		k.found = append(k.found, Violation{c.Seq, c.Instance, rule, fmt.Sprintf(format, args...)})
+	}
+	if c.Seq != k.last+1 {
+		say(Sequence, "it comes after %d, want %d", k.last, k.last+1)
+	}
+	k.last = c.Seq
+	if err := k.chain.Add(c); err != nil {
+		say(Chain, "%v", err)
+	}
+	if first, spent := k.commands[c.ID]; spent {
+		say(Command, "the command %s made sequence %d already", c.ID, first)
+	} else {
+		k.commands[c.ID] = c.Seq
+	}
+	t := k.trails[c.Instance]
+	if t == nil {
+		t = &trail{id: c.Instance}
+		k.trails[c.Instance] = t
+	}
+	t.say = say
+	if !t.lost {
+		k.events(t, c)
+	}
+}
+
+func (k *Checker) events(t *trail, c eventstore.Commit) {
+	if c.Time.Before(t.now) {
+		t.say(Time, "it was made at %s, the one before it at %s", stamp(c.Time), stamp(t.now))
+	}
+	t.seq, t.now = c.Seq, c.Time
+	body := new(pb.Commit)
+	if err := proto.Unmarshal(c.Data, body); err != nil {
+		t.lose(Body, "it cannot be read: %v", err)
+		return
+	}
+	events := wire.ToEvents(body)
+	switch unknown := len(body.GetEvents()) - len(events); {
+	case len(body.GetEvents()) == 0:
+		t.say(Body, "it holds no event")
+	case unknown > 0:
+		t.say(Body, "%d of its events are of a kind this build does not know", unknown)
+	}
+	wakes := false
+	for _, e := range events {
+		if _, ok := e.(instance.Dispatched); ok {
+			wakes = true
+		}
+		if t.event(e, k.find); t.lost {
+			return
+		}
+	}
+	if c.Workflow != t.workflow || c.State != t.state || c.Wakes != wakes {
+		t.say(Subject, "it is stored as %s, its events make it %s", place(c.Workflow, c.State, c.Wakes), place(t.workflow, t.state, wakes))
+	}
+}
+
+func place(workflow, state string, wakes bool) string {
+	kind := "a note"
+	if wakes {
+		kind = "work"
+	}
+	return kind + " in " + workflow + "/" + state
+}
+
+// damaged records what the store says of a log it cannot read on.
+func (k *Checker) damaged(err error) {
+	k.found = append(k.found, Violation{k.last + 1, "", Sequence, err.Error()})
+}
+
+// Report says what was found so far. Claims that are held still end with their lease.
+func (k *Checker) Report() Report {
+	r := Report{Commits: k.commits, Instances: len(k.trails), Violations: slices.Clone(k.found)}
+	for _, t := range k.trails {
+		for _, c := range t.claims {
+			r.Claims = append(r.Claims, *c)
+		}
+	}
+	slices.SortFunc(r.Claims, func(a, b Interval) int { return cmp.Compare(a.Seq, b.Seq) })
+	return r
+}
