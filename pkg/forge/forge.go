@@ -10,10 +10,11 @@ import (
 
 // Reader is the reading half.
 type Reader interface {
-	// Issues lists the open issues (never pull requests) changed since the given time, oldest first.
+	// Issues lists the open issues (never pull requests) changed at or after the
+	// given time, the one changed longest ago first.
 	Issues(ctx context.Context, repo string, since time.Time) ([]Issue, error)
 	Issue(ctx context.Context, repo string, number int) (Issue, error)
-	// Comments lists the issue's comments, oldest first, those changed since the given time.
+	// Comments lists the issue's comments, oldest first, those changed at or after the given time.
 	Comments(ctx context.Context, repo string, number int, since time.Time) ([]Comment, error)
 	// Permission is the user's permission on the repository: admin, maintain, write, triage, read or none.
 	Permission(ctx context.Context, repo, user string) (string, error)
@@ -108,7 +109,8 @@ type NewPullRequest struct {
 	Draft       bool
 }
 
-// Errors a caller branches on. Adapters wrap the forge's own text.
+// Errors a caller branches on. Adapters wrap the forge's own text; a limit
+// comes as a *RateLimit, which knows its end.
 var (
 	ErrNotFound    = errors.New("not found on the forge")
 	ErrDenied      = errors.New("the forge denies it")

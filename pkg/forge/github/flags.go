@@ -25,11 +25,12 @@ func (f Flags) Secret() (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// Client returns an adapter for the forge.
+// Client returns an adapter for the forge. It reads a token file for every
+// request, so that a renewed token is used at once.
 func (f Flags) Client() (*Client, error) {
-	token, err := f.Secret()
-	if err != nil {
-		return nil, err
+	config := Config{BaseURL: f.URL, Token: f.Token, TokenFile: f.TokenFile}
+	if f.TokenFile != "" {
+		config.Token = ""
 	}
-	return New(Config{BaseURL: f.URL, Token: token})
+	return New(config)
 }

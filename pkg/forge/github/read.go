@@ -54,7 +54,7 @@ func (c *Client) Issues(ctx context.Context, repo string, since time.Time) ([]fo
 		return nil, err
 	}
 	options := &github.IssueListByRepoOptions{
-		State: "open", Sort: "updated", Direction: "asc", Since: since, ListOptions: github.ListOptions{PerPage: perPage},
+		State: "open", Sort: "updated", Direction: "asc", Since: since.UTC(), ListOptions: github.ListOptions{PerPage: perPage},
 	}
 	seen := map[int]forge.Issue{}
 	for {
@@ -114,8 +114,8 @@ func (c *Client) Comments(ctx context.Context, repo string, number int, since ti
 	}
 	rows, err := pages(func(page github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
 		options := &github.IssueListCommentsOptions{ListOptions: page}
-		if !since.IsZero() {
-			options.Since = &since
+		if utc := since.UTC(); !since.IsZero() {
+			options.Since = &utc
 		}
 		return c.api.Issues.ListComments(ctx, owner, name, number, options)
 	})

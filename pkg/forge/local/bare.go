@@ -47,7 +47,7 @@ func createBare(ctx context.Context, dir, from string) (branch string, err error
 		{"receive.hideRefs", "refs/pull"},
 		{"receive.fsckObjects", "true"},
 		{"receive.maxInputSize", fmt.Sprint(maxPush)},
-		{"core.fsync", "committed"},
+		{"core.fsync", "committed,reference"},
 		{"gc.auto", "0"}, // commits that only a closed pull request names must stay
 	} {
 		run("config", setting[0], setting[1])

@@ -169,6 +169,7 @@ var judged = []struct {
 	{regexp.MustCompile(`/commits/[0-9a-f]+$`), "commit"},
 	{regexp.MustCompile(`/compare/`), "commit-comparison"},
 	{regexp.MustCompile(`/branches$`), "[]short-branch"},
+	{regexp.MustCompile(`/rules/branches/`), "[]basic-error"}, // there are never any
 	{regexp.MustCompile(`/branches/`), "branch-with-protection"},
 	{regexp.MustCompile(`/git/refs?(/|$)`), "git-ref"},
 	{regexp.MustCompile(`/contents/.*\.md$`), "content-file"},

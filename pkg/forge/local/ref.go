@@ -35,7 +35,11 @@ func getBranch(c *call) (int, any, error) {
 	}
 	sha, ok := refs["refs/heads/"+name]
 	if !ok {
-		return 0, nil, &failure{status: http.StatusNotFound, message: "Branch not found"}
+		message := "Branch not found"
+		if branch, asked := strings.CutSuffix(name, "/protection"); asked && refs["refs/heads/"+branch] != "" {
+			message = "Branch not protected" // none is
+		}
+		return 0, nil, &failure{status: http.StatusNotFound, message: message}
 	}
 	commits, err := c.f.commits(c.Context(), c.name(), "--no-walk=unsorted", sha)
 	if err != nil {

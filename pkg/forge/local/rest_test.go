@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -289,6 +290,12 @@ func TestBranchesRefsAndContents(t *testing.T) {
 	_, entries, _, err := rob.Repositories.GetContents(ctx, owner, name, "", nil)
 	if err == nil && (len(entries) != 1 || entries[0].GetType() != "file") {
 		t.Errorf("the root = %v", entries)
+	}
+	if _, _, err := rob.Repositories.GetBranchProtection(ctx, owner, name, "a/b"); !errors.Is(err, github.ErrBranchNotProtected) {
+		t.Errorf("protection: %v", err)
+	}
+	if rules, _, err := rob.Repositories.GetRulesForBranch(ctx, owner, name, "a/b"); err != nil || len(rules) != 0 {
+		t.Errorf("rules = %v, err = %v", rules, err)
 	}
 	must(t, deleteBranch(ctx, rob, "a/b"))
 	if err := deleteBranch(ctx, rob, "main"); err == nil {

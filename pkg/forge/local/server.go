@@ -92,6 +92,8 @@ func (f *Forge) api() http.Handler {
 	inRepo("POST", "/pulls/{number}/reviews", read, createReview)
 	inRepo("GET", "/pulls/{number}/reviews/{id}", read, getReview)
 	inRepo("PUT", "/pulls/{number}/reviews/{id}/dismissals", write, dismissReview)
+	inRepo("GET", "/pulls/{number}/comments", read, listNothing) // a review's words are all in its body
+	inRepo("GET", "/rules/branches/{branch...}", read, listNothing)
 
 	inRepo("POST", "/statuses/{sha}", write, createStatus)
 	inRepo("POST", "/check-runs", write, createCheck)
@@ -126,6 +128,9 @@ func byPart(parts map[string]handler) handler {
 		return 0, nil, errNotFound
 	}
 }
+
+// listNothing answers for what this forge has none of.
+func listNothing(*call) (int, any, error) { return http.StatusOK, []object{}, nil }
 
 // needs refuses who may do less.
 func needs(least permission, h handler) handler {

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/git"
 )
 
 var (
@@ -78,7 +80,9 @@ func (f *Forge) exchange(w http.ResponseWriter, r *http.Request, service string,
 	}
 	if err != nil {
 		f.config.Logger.Warn("git exchange failed", "repository", repo, "service", service, "error", err)
-		panic(http.ErrAbortHandler) // a short answer must not look like a whole one
+		if git.ExitCode(err) < 0 {
+			panic(http.ErrAbortHandler) // git did not end by itself: its answer must not look whole
+		}
 	}
 }
 

@@ -56,6 +56,14 @@ func TestFetchOfAWaitingHistory(t *testing.T) {
 	}
 }
 
+func TestCommitThatIsNotThereIsToldByGit(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.clone(t, maxToken).Run(t.Context(), "fetch", "-q", "origin", strings.Repeat("1", 40))
+	if err == nil || !strings.Contains(err.Error(), "not our ref") {
+		t.Errorf("err = %v", err)
+	}
+}
+
 func TestWhoMayNotIsRefusedByGit(t *testing.T) {
 	w := newWorld(t)
 	work := w.clone(t, adaToken)
