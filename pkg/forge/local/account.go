@@ -69,7 +69,7 @@ func splitName(name string) (owner, base string, err error) {
 	reserved := slices.Contains([]string{"api", "repos", "user", "users", "rate_limit"}, strings.ToLower(owner))
 	if reserved || !loginPattern.MatchString(owner) || !namePattern.MatchString(base) ||
 		base == "." || base == ".." || strings.HasSuffix(strings.ToLower(base), ".git") {
-		return "", "", fmt.Errorf("repository name %q: want owner/name of letters, digits, - _ and .", name)
+		return "", "", fmt.Errorf("repository name %q: want owner/name of letters, digits, dots, - and _", name)
 	}
 	return owner, base, nil
 }

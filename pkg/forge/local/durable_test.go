@@ -120,7 +120,7 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 	w.open(t)
 }
 
-// TestLostAnswers lets a request have its effect and its answer be lost.
+// TestLostAnswersLeaveTheirEffect lets a request have its effect and its answer be lost.
 func TestLostAnswersLeaveTheirEffect(t *testing.T) {
 	var fault atomic.Pointer[local.Fault]
 	w := newWorld(t, func(c *local.Config) {
@@ -180,7 +180,7 @@ func TestLostAnswersLeaveTheirEffect(t *testing.T) {
 	}
 }
 
-// TestMergeKilledHalfway is a forge killed after the base moved and before it
+// TestMergeKilledHalfwayIsAMerge is a forge killed after the base moved and before it
 // was written down: the journal ends with the decision.
 func TestMergeKilledHalfwayIsAMerge(t *testing.T) {
 	w := newWorld(t)
