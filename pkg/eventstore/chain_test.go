@@ -150,6 +150,8 @@ func TestCheck(t *testing.T) {
 		{"refuses an id that breaks a header", func(c *Commit) { c.ID = "a\r\nb" }, ErrInvalid},
 		{"refuses an id with a space", func(c *Commit) { c.ID = " a" }, ErrInvalid},
 		{"refuses a trace that breaks a header", func(c *Commit) { c.Trace = "a\nb" }, ErrInvalid},
+		{"refuses an id of 129 characters", func(c *Commit) { c.ID = strings.Repeat("x", 129) }, ErrInvalid},
+		{"refuses a chain in upper case", func(c *Commit) { c.Chain = strings.ToUpper(c.Chain) }, ErrInvalid},
 		{"refuses no chain", func(c *Commit) { c.Chain = "" }, ErrInvalid},
 		{"refuses no instance", func(c *Commit) { c.Instance = "" }, ErrInvalid},
 		{"refuses a state that is no name", func(c *Commit) { c.State = "A.B" }, ErrInvalid},

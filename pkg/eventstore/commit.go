@@ -1,8 +1,8 @@
 package eventstore
 
 import (
+	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -28,11 +28,8 @@ type Commit struct {
 	Chain string // hex SHA-256 over the previous commit's Chain and this one; set by NextChain
 }
 
-var (
-	idForm    = regexp.MustCompile(`^[!-~]{1,128}$`)
-	traceForm = regexp.MustCompile(`^[!-~]{0,128}$`)
-	chainForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
-)
+// maxHeader is the most characters an ID or a Trace may have.
+const maxHeader = 128
 
 // Check says why c cannot be stored: ErrInvalid or ErrTooLarge. It does not
 // know the previous commit, so it takes any well-formed Chain.
@@ -41,12 +38,12 @@ func (c Commit) Check() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
-	case !idForm.MatchString(c.ID):
-		return c.invalid("id", c.ID, idForm)
-	case !traceForm.MatchString(c.Trace):
-		return c.invalid("traceparent", c.Trace, traceForm)
-	case !chainForm.MatchString(c.Chain):
-		return c.invalid("chain", c.Chain, chainForm)
+	case c.ID == "" || !visible(c.ID):
+		return fmt.Errorf("%w: id %.140q of a commit of %q, want 1 to %d visible ASCII characters", ErrInvalid, c.ID, c.Instance, maxHeader)
+	case !visible(c.Trace):
+		return fmt.Errorf("%w: traceparent %.140q of commit %s of %q, want at most %d visible ASCII characters", ErrInvalid, c.Trace, c.ID, c.Instance, maxHeader)
+	case !chained(c.Chain):
+		return fmt.Errorf("%w: chain %.140q of commit %s of %q, want what NextChain makes", ErrInvalid, c.Chain, c.ID, c.Instance)
 	case c.Time.UTC().Year() < 0 || c.Time.UTC().Year() > 9999:
 		return fmt.Errorf("%w: commit %s of %q: the year is %d, want 0 to 9999", ErrInvalid, c.ID, c.Instance, c.Time.UTC().Year())
 	case len(c.Data) > MaxData:
@@ -55,8 +52,24 @@ func (c Commit) Check() error {
 	return nil
 }
 
-func (c Commit) invalid(field, value string, form *regexp.Regexp) error {
-	return fmt.Errorf("%w: %s %.140q of a commit of %q, want %s", ErrInvalid, field, value, c.Instance, form)
+// visible reports whether s can be the value of a header as it is.
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return len(s) <= maxHeader
+}
+
+// chained reports whether s has the form of a Chain.
+func chained(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 2*sha256.Size
 }
 
 // Subject returns the subject c is published on.

@@ -37,11 +37,13 @@ func runLoad(t *testing.T, open func(*testing.T) eventstore.Store) {
 	t.Run("does not know an instance that was never opened", func(t *testing.T) {
 		s := open(t)
 		Grow(t, s, "a", 1, eventstore.Commit{})
-		if _, err := s.Load(within(t), "b"); !errors.Is(err, eventstore.ErrUnknown) {
-			t.Fatalf("Load: got %v, want ErrUnknown", err)
-		}
-		if _, err := s.Last(within(t), "b"); !errors.Is(err, eventstore.ErrUnknown) {
-			t.Fatalf("Last: got %v, want ErrUnknown", err)
+		for _, instance := range []string{"b", "", "*", strings.Repeat("x", 300), "\xff"} {
+			if _, err := s.Load(within(t), instance); !errors.Is(err, eventstore.ErrUnknown) {
+				t.Fatalf("Load %q: got %v, want ErrUnknown", instance, err)
+			}
+			if _, err := s.Last(within(t), instance); !errors.Is(err, eventstore.ErrUnknown) {
+				t.Fatalf("Last %q: got %v, want ErrUnknown", instance, err)
+			}
 		}
 	})
 	t.Run("refuses a broken chain", func(t *testing.T) {

@@ -89,3 +89,10 @@ func (tail *Tail) Stop(t testing.TB) error {
 	tail.cancel()
 	return tail.End(t)
 }
+
+// Drain reads s from sequence from until the Read ends by itself and returns
+// its error.
+func Drain(t testing.TB, s eventstore.Store, from uint64) error {
+	t.Helper()
+	return s.Read(within(t), from, func(eventstore.Commit) error { return nil }, nil)
+}

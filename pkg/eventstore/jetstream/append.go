@@ -56,6 +56,9 @@ func (s *Store) find(ctx context.Context, c eventstore.Commit) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if last.Seq == c.Prev {
+		return 0, errInFlight
+	}
 	for at := last; at.Seq > c.Prev; {
 		if at.ID == c.ID {
 			return at.Seq, ours(c, at)

@@ -11,8 +11,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// jetStreamAway is the API error of a cluster that is choosing its leader.
-const jetStreamAway = 10008
+// API errors that pass, and that the client library does not name.
+const (
+	jetStreamAway      = 10008 // the cluster is choosing its leader
+	duplicateInProcess = 10158 // an earlier try is proposed and not yet stored
+)
+
+// errInFlight is a conflict with a commit that is proposed and not yet stored;
+// it may be one's own earlier try. Only a replicated stream has such.
+var errInFlight = errors.New("another append is under way")
 
 // conflicts reports whether the server refused a message because the expected
 // sequence was not the instance's last. A replicated stream says it in two ways.
@@ -28,16 +35,16 @@ func tooLarge(err error) bool {
 		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum
 }
 
-// passing reports whether err says that the server was out of reach: it may
-// come back, and may or may not have heard the request. A closed connection
-// never comes back.
+// passing reports whether err says nothing for good: the server was out of
+// reach, may come back, and may or may not have heard the request. A closed
+// connection never comes back.
 func passing(err error) bool {
 	var api *jetstream.APIError
 	if errors.As(err, &api) {
-		return api.ErrorCode == jetStreamAway
+		return api.ErrorCode == jetStreamAway || api.ErrorCode == duplicateInProcess
 	}
 	for _, e := range []error{
-		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
+		errInFlight, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
 		nats.ErrConnectionReconnecting, nats.ErrDisconnected, nats.ErrStaleConnection, nats.ErrReconnectBufExceeded,
 	} {
 		if errors.Is(err, e) {

@@ -28,8 +28,9 @@ type Config struct {
 	Watermark string
 	// Source is the CloudEvents source of each commit; empty is "/signalbox".
 	Source string
-	// Timeout of one request to the server; 0 is 5 s. A request that timed out
-	// is made again until its context ends.
+	// Timeout of one request to the server; 0 is 2 s. One that timed out is made
+	// again until its context ends: it only bounds how long a lost answer is
+	// waited for.
 	Timeout time.Duration
 }
 

@@ -49,7 +49,7 @@ func (s *Store) Load(ctx context.Context, instance string) ([]eventstore.Commit,
 func (s *Store) last(ctx context.Context, instance string) (eventstore.Commit, error) {
 	filter, err := subject.Instance(instance)
 	if err != nil {
-		return eventstore.Commit{}, fmt.Errorf("%w: %w", eventstore.ErrInvalid, err)
+		return eventstore.Commit{}, fmt.Errorf("%w: %w", eventstore.ErrUnknown, err)
 	}
 	m, err := s.stream.GetLastMsgForSubject(ctx, filter)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {

@@ -37,21 +37,18 @@ func encode(c eventstore.Commit, source string) (*nats.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &nats.Msg{Subject: subj, Data: c.Data, Header: nats.Header{}}
-	for key, value := range map[string]string{
-		jetstream.MsgIDHeader:                   c.ID,
-		jetstream.ExpectedStreamHeader:          subject.EventStream,
-		jetstream.ExpectedLastSubjSeqHeader:     strconv.FormatUint(c.Prev, 10),
-		jetstream.ExpectedLastSubjSeqSubjHeader: filter,
-		HeaderSpecVersion:                       "1.0",
-		HeaderID:                                c.ID,
-		HeaderSource:                            source,
-		HeaderType:                              Type,
-		HeaderTime:                              c.Time.UTC().Format(time.RFC3339Nano),
-		HeaderChain:                             c.Chain,
-	} {
-		m.Header.Set(key, value)
-	}
+	m := &nats.Msg{Subject: subj, Data: c.Data, Header: nats.Header{
+		jetstream.MsgIDHeader:                   {c.ID},
+		jetstream.ExpectedStreamHeader:          {subject.EventStream},
+		jetstream.ExpectedLastSubjSeqHeader:     {strconv.FormatUint(c.Prev, 10)},
+		jetstream.ExpectedLastSubjSeqSubjHeader: {filter},
+		HeaderSpecVersion:                       {"1.0"},
+		HeaderID:                                {c.ID},
+		HeaderSource:                            {source},
+		HeaderType:                              {Type},
+		HeaderTime:                              {c.Time.UTC().Format(time.RFC3339Nano)},
+		HeaderChain:                             {c.Chain},
+	}}
 	if c.Trace != "" {
 		m.Header.Set(HeaderTrace, c.Trace)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -20,14 +21,26 @@ const identity = "signalbox-identity"
 // Open returns the log, and makes it at the first run. That it is the first run
 // and not the first after a loss is told by the watermark: a log that is gone,
 // empty, another, younger or shorter than the watermark says is ErrCorrupt, as
-// is one with a hole.
+// is one with a hole. A cluster that is choosing its leader is waited for until
+// ctx ends.
 func Open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, error) {
 	if config.Source == "" {
 		config.Source = "/signalbox"
 	}
 	if config.Timeout == 0 {
-		config.Timeout = 5 * time.Second
+		config.Timeout = 2 * time.Second
 	}
+	// A try is several requests.
+	return retry(ctx, 2*config.Timeout, func(ctx context.Context) (*Store, error) {
+		s, err := open(ctx, js, config)
+		if errors.Is(err, nats.ErrNoResponders) {
+			err = fmt.Errorf("%w: %w", jetstream.ErrJetStreamNotEnabled, err)
+		}
+		return s, err
+	})
+}
+
+func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, error) {
 	keeper, err := openKeeper(ctx, js, config)
 	if err != nil {
 		return nil, err

@@ -15,8 +15,10 @@ import (
 
 const (
 	readAhead = 5000             // commits asked for at once: fastest when measured
-	heartbeat = time.Second      // how often an idle consumer says it lives; twice that and it is replaced
+	readBytes = 8 << 20          // and bytes: a server hangs up on a client it has too many for
 	expiry    = 10 * time.Second // of one request for more
+	heartbeat = time.Second      // how often an idle consumer says it lives; twice that and it is replaced
+	patience  = 3 * time.Second  // how long nothing may come before the reader asks whether there is something
 )
 
 // errLost says that the consumer is of no use any more and another goes on.
@@ -68,19 +70,15 @@ func (r *reader) follow(ctx context.Context) error {
 		return err
 	}
 	defer messages.Stop()
+	defer context.AfterFunc(ctx, messages.Stop)()
 	for delivered := uint64(1); ; delivered++ {
 		if r.caught != nil && r.next > r.end {
 			r.caught()
 			r.caught = nil
 		}
-		m, err := messages.Next(jetstream.NextContext(ctx))
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, nats.ErrConnectionClosed):
-			return fmt.Errorf("read sequence %d: %w", r.next, err)
-		case err != nil:
-			return fmt.Errorf("%w: %w", errLost, err)
+		m, err := r.await(ctx, messages)
+		if err != nil {
+			return err
 		}
 		at, err := m.Metadata()
 		if err != nil {
@@ -101,6 +99,29 @@ func (r *reader) follow(ctx context.Context) error {
 		}
 		r.store.mark.reached(ctx, c.Seq)
 		r.next++
+	}
+}
+
+// await returns the next delivery. The last one before a pause can get lost, on a
+// connection that breaks or a route that is full, with no later one to show the
+// gap: after a while without any it asks the log.
+func (r *reader) await(ctx context.Context, messages jetstream.MessagesContext) (jetstream.Msg, error) {
+	for {
+		m, err := messages.Next(jetstream.NextMaxWait(patience))
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, nats.ErrConnectionClosed):
+			return nil, fmt.Errorf("read sequence %d: %w", r.next, err)
+		case errors.Is(err, nats.ErrTimeout):
+			if last, err := r.store.Head(ctx); err != nil || last >= r.next {
+				return nil, fmt.Errorf("%w: nothing comes", errLost)
+			}
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", errLost, err)
+		default:
+			return m, nil
+		}
 	}
 }
 
@@ -126,6 +147,6 @@ func (r *reader) attach(ctx context.Context) (jetstream.MessagesContext, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read stream %s: %w", subject.EventStream, err)
 	}
-	return consumer.Messages(jetstream.PullMaxMessages(readAhead), jetstream.PullExpiry(expiry),
+	return consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, readBytes), jetstream.PullExpiry(expiry),
 		jetstream.PullHeartbeat(heartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(true))
 }

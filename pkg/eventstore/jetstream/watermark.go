@@ -66,10 +66,11 @@ func openKeeper(ctx context.Context, js jetstream.JetStream, c Config) (keeper, 
 type marker struct {
 	keeper keeper
 
-	mu     sync.Mutex
-	mark   watermark
-	next   time.Time  // when to save again
-	saving sync.Mutex // one save at a time; nobody waits for it but save
+	mu   sync.Mutex
+	mark watermark
+	due  time.Time // when to save again
+
+	saving sync.Mutex // held while the keeper saves
 }
 
 func (m *marker) current() watermark {
@@ -78,31 +79,36 @@ func (m *marker) current() watermark {
 	return m.mark
 }
 
-func (m *marker) raise(seq uint64) {
+// raise reports whether it is time to save.
+func (m *marker) raise(seq uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.mark.Seq = max(m.mark.Seq, seq)
+	now := time.Now()
+	if now.Before(m.due) {
+		return false
+	}
+	m.due = now.Add(saveEvery)
+	return true
 }
 
-// reached raises the watermark and keeps it if it is time to. A save that
-// fails is not the append's or the reader's failure: the next one repeats it,
-// and Close reports it.
+// reached raises the watermark and saves it if it is time to and nobody is at
+// it. A save that fails is not the append's or the reader's failure: the next
+// one repeats it, and Close reports it.
 func (m *marker) reached(ctx context.Context, seq uint64) {
-	m.mu.Lock()
-	m.mark.Seq = max(m.mark.Seq, seq)
-	due := time.Now().After(m.next)
-	if due {
-		m.next = time.Now().Add(saveEvery)
-	}
-	m.mu.Unlock()
-	if due {
-		_ = m.save(ctx)
+	if m.raise(seq) && m.saving.TryLock() {
+		defer m.saving.Unlock()
+		_ = m.write(ctx)
 	}
 }
 
 func (m *marker) save(ctx context.Context) error {
 	m.saving.Lock()
 	defer m.saving.Unlock()
+	return m.write(ctx)
+}
+
+func (m *marker) write(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, saveEvery)
 	defer cancel()
 	if err := m.keeper.save(ctx, m.current()); err != nil {

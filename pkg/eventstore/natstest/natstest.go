@@ -78,11 +78,14 @@ func (s *Server) Restart(t testing.TB) {
 	s.Resume(t)
 }
 
-// Connect returns a connection that reconnects for ever, and quickly. It is
-// closed with the test.
+// Connect returns a connection that reconnects for ever, quickly and quietly.
+// It is closed with the test.
 func (s *Server) Connect(t testing.TB, options ...nats.Option) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(s.URL, append([]nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(20 * time.Millisecond)}, options...)...)
+	nc, err := nats.Connect(s.URL, append([]nats.Option{
+		nats.MaxReconnects(-1), nats.ReconnectWait(20 * time.Millisecond),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	}, options...)...)
 	if err != nil {
 		t.Fatalf("connect to %s: %v", s.URL, err)
 	}

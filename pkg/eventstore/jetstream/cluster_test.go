@@ -1,0 +1,57 @@
+package jetstream_test
+
+import (
+	"testing"
+
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/eventstoretest"
+	"github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+)
+
+// A replicated stream checks expectations, and answers repeated messages, by
+// other code than a single server's.
+func TestReplicatedStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs three servers")
+	}
+	servers := natstest.StartCluster(t, 3, natstest.Options{})
+	js := servers[0].JetStream(t)
+	empty := func(t *testing.T) eventstore.Store {
+		replicated(t, js) // waits for the cluster, and may find an earlier test's log
+		for _, stream := range []string{"EVENTS", "KV_" + jetstream.WatermarkBucket} {
+			if err := js.DeleteStream(t.Context(), stream); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return replicated(t, js)
+	}
+	eventstoretest.Run(t, empty)
+	t.Run("survives the restart of one server after the other", func(t *testing.T) {
+		next := 0
+		survives(t, empty(t), func() {
+			servers[next].Restart(t)
+			next++
+		})
+	})
+	t.Run("is replicated", func(t *testing.T) {
+		stream, err := js.Stream(t.Context(), "EVENTS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := stream.CachedInfo().Config.Replicas; n != 3 {
+			t.Fatalf("got %d replicas, want 3", n)
+		}
+	})
+}
+
+func replicated(t *testing.T, js natsjs.JetStream) *jetstream.Store {
+	t.Helper()
+	s, err := jetstream.Open(t.Context(), js, jetstream.Config{Replicas: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

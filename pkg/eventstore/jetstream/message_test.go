@@ -1,0 +1,75 @@
+package jetstream
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/eventstoretest"
+)
+
+func TestAMessage(t *testing.T) {
+	c := eventstoretest.Next("acme/widgets.go/42", "cmd-1", eventstore.Commit{Seq: 6})
+	c.Trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	m, err := encode(c, "/signalbox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("looks so on the wire", func(t *testing.T) {
+		want := &nats.Msg{Subject: "sb.evt.work.issue.received.acme/widgets=2Ego/42", Data: []byte("data of cmd-1"), Header: nats.Header{
+			"Nats-Msg-Id":                                 {"cmd-1"},
+			"Nats-Expected-Stream":                        {"EVENTS"},
+			"Nats-Expected-Last-Subject-Sequence":         {"6"},
+			"Nats-Expected-Last-Subject-Sequence-Subject": {"sb.evt.*.*.*.acme/widgets=2Ego/42"},
+			"ce-specversion":                              {"1.0"},
+			"ce-id":                                       {"cmd-1"},
+			"ce-source":                                   {"/signalbox"},
+			"ce-type":                                     {"signalbox.v1.commit"},
+			"ce-time":                                     {"2026-01-02T03:04:05.123456789Z"},
+			"traceparent":                                 {c.Trace},
+			"Sb-Chain":                                    {c.Chain},
+		}}
+		if m.Subject != want.Subject || string(m.Data) != string(want.Data) {
+			t.Fatalf("got %q on %s", m.Data, m.Subject)
+		}
+		if diff := cmp.Diff(want.Header, m.Header); diff != "" {
+			t.Fatalf("(-want +got)\n%s", diff)
+		}
+	})
+	t.Run("comes back as the commit", func(t *testing.T) {
+		want := c
+		want.Seq = 9
+		got, err := decode(m.Subject, m.Header, m.Data, 9)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Fatalf("%v (-want +got)\n%s", err, diff)
+		}
+	})
+	for name, spoil := range map[string]func(*nats.Msg){
+		"without headers":                func(m *nats.Msg) { m.Header = nil },
+		"without an id":                  func(m *nats.Msg) { m.Header.Del("Nats-Msg-Id") },
+		"without an expected sequence":   func(m *nats.Msg) { m.Header.Del("Nats-Expected-Last-Subject-Sequence") },
+		"under another filter":           func(m *nats.Msg) { m.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", "sb.evt.>") },
+		"under another instance's":       func(m *nats.Msg) { m.Subject = "sb.evt.work.issue.received.b" },
+		"without a time":                 func(m *nats.Msg) { m.Header.Del("ce-time") },
+		"without a chain":                func(m *nats.Msg) { m.Header.Del("Sb-Chain") },
+		"on a subject of no commit":      func(m *nats.Msg) { m.Subject = "sb.evt.junk" },
+		"with an id of another spelling": func(m *nats.Msg) { m.Subject = "sb.evt.work.issue.received.=61" },
+	} {
+		t.Run(name+" is not ours", func(t *testing.T) {
+			m := &nats.Msg{Subject: m.Subject, Header: nats.Header{}, Data: m.Data}
+			good, err := encode(c, "/signalbox")
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Header = good.Header
+			spoil(m)
+			if _, err := decode(m.Subject, m.Header, m.Data, 9); !errors.Is(err, eventstore.ErrCorrupt) || !strings.Contains(err.Error(), "sequence 9") {
+				t.Fatalf("got %v, want ErrCorrupt at sequence 9", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+)
+
+func TestWatermark(t *testing.T) {
+	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	want := watermark{"A", made, 10}
+	for _, c := range []struct {
+		name  string
+		there watermark
+		err   string // empty: taken
+	}{
+		{"takes the same log", watermark{"A", made, 10}, ""},
+		{"takes a log that has grown", watermark{"A", made, 11}, ""},
+		{"refuses another log", watermark{"B", made, 10}, "another log is there: identity B"},
+		{"refuses a log made anew", watermark{"A", made.Add(1), 10}, "a log made anew"},
+		{"refuses a log cut short", watermark{"A", made, 9}, "a log cut short is there: identity A, created 2026-01-02T03:04:05Z, 9 commits; want identity A, created 2026-01-02T03:04:05Z, at least 10 commits"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := want.check(c.there)
+			if c.err == "" && err != nil {
+				t.Fatal(err)
+			}
+			if c.err != "" && (!errors.Is(err, eventstore.ErrCorrupt) || !strings.Contains(err.Error(), c.err)) {
+				t.Fatalf("got %v, want ErrCorrupt with %q", err, c.err)
+			}
+		})
+	}
+}
+
+// counter is a keeper that counts.
+type counter struct {
+	saves []uint64
+	err   error
+}
+
+func (c *counter) String() string                          { return "counter" }
+func (c *counter) load(context.Context) (watermark, error) { return watermark{}, nil }
+func (c *counter) save(_ context.Context, w watermark) error {
+	c.saves = append(c.saves, w.Seq)
+	return c.err
+}
+
+func TestMarker(t *testing.T) {
+	t.Run("saves at most once a second, never a lower mark", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := &counter{}
+			m := &marker{keeper: c}
+			for _, seq := range []uint64{5, 7, 6} {
+				m.reached(t.Context(), seq)
+			}
+			time.Sleep(saveEvery + 1) // the bubble's clock
+			m.reached(t.Context(), 3)
+			if len(c.saves) != 2 || c.saves[0] != 5 || c.saves[1] != 7 {
+				t.Fatalf("saved %v, want [5 7]", c.saves)
+			}
+		})
+	})
+	t.Run("reports at the end that it could not save", func(t *testing.T) {
+		full := errors.New("disk full")
+		m := &marker{keeper: &counter{err: full}}
+		m.reached(t.Context(), 1)
+		if err := m.save(t.Context()); !errors.Is(err, full) || !strings.Contains(err.Error(), "counter") {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+func TestFileKeeper(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "watermark")
+	k := fileKeeper(name)
+	t.Run("knows nothing at first", func(t *testing.T) {
+		if w, err := k.load(t.Context()); err != nil || w != (watermark{}) {
+			t.Fatalf("got %v, %v", w, err)
+		}
+	})
+	t.Run("gives back what was saved last and leaves nothing else", func(t *testing.T) {
+		want := watermark{"A", time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), 10}
+		for range 3 {
+			want.Seq++
+			if err := k.save(t.Context(), want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if w, err := k.load(t.Context()); err != nil || w != want {
+			t.Fatalf("got %v, %v, want %v", w, err, want)
+		}
+		if files, err := os.ReadDir(filepath.Dir(name)); err != nil || len(files) != 1 {
+			t.Fatalf("the directory holds %v, %v", files, err)
+		}
+	})
+	t.Run("does not take a damaged file for none", func(t *testing.T) {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if w, err := k.load(t.Context()); err == nil {
+			t.Fatalf("got %v", w)
+		}
+	})
+	t.Run("says that it cannot save", func(t *testing.T) {
+		if err := fileKeeper(filepath.Join(name, "below a file")).save(t.Context(), watermark{}); err == nil {
+			t.Fatal("saved below a file")
+		}
+	})
+}
