@@ -107,9 +107,15 @@ func input(file string, stdin io.Reader) ([]byte, error) {
 func (c open) open(ctx context.Context, env *term.Env, s system, issue instance.Issue) (string, error) {
 	onForge := issue.Repo != "" && issue.Number > 0
 	if c.ID == "" && !onForge {
+		if _, err := s.Definition(ctx, c.Workflow); err != nil { // before there is an issue for all to see
+			return "", err
+		}
 		id, err := c.onForge(ctx, s, issue)
+		if err == nil {
+			return id, c.asAsked(ctx, s, id)
+		}
 		if !errors.Is(err, nats.ErrNoResponders) {
-			return id, err
+			return "", err
 		}
 		if issue.Repo != "" {
 			fmt.Fprintf(env.Stderr, "no gateway answers: there is no issue in %s for this\n", issue.Repo)
@@ -153,6 +159,15 @@ func (c open) onForge(ctx context.Context, s system, issue instance.Issue) (stri
 		return "", fmt.Errorf("the gateway's answer %.100q names no instance", msg.Data)
 	}
 	return made.Instance, nil
+}
+
+// asAsked refuses what the gateway opened under another lifecycle: it knows one.
+func (c open) asAsked(ctx context.Context, s system, id string) error {
+	in, err := s.Get(ctx, id)
+	if err == nil && in.GetWorkflow() != c.Workflow {
+		err = fmt.Errorf("the gateway opened %s, as %s: it opens nothing as %s; --id opens without it", id, in.GetWorkflow(), c.Workflow)
+	}
+	return err
 }
 
 // maxSlug is how many bytes of a title an instance's name takes.

@@ -41,6 +41,7 @@ func (c watch) Run(ctx context.Context, env *term.Env) error {
 	if err != nil || w.over {
 		return errors.Join(err, w.ended)
 	}
+	fmt.Fprintf(env.Stderr, "watching from sequence %d on; Ctrl-C ends it\n", from+1)
 	err = s.Watch(ctx, c.ID, from, w.see)
 	switch {
 	case w.over:

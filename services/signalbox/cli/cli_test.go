@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"signalbox": func() { os.Exit(Run(context.Background(), term.System(), os.Args[1:])) },
+	})
+}
+
+func TestWithoutARunningSystem(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:  "testdata/offline",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"ends": ends},
+	})
+}
+
+// ends CODE PROGRAM ARG… runs a program that has to end with the code.
+func ends(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: ends CODE PROGRAM ARG…")
+	}
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if want := args[0]; strconv.Itoa(code) != want {
+		ts.Fatalf("%v ended with %d, want %s", args[1:], code, want)
+	}
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
+)
+
+// start runs a server with an orchestrator on it until the test ends.
+func start(t *testing.T) *natstest.Server {
+	t.Helper()
+	server := natstest.Start(t, natstest.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- service.Serve(ctx, service.Config{
+			Service: "orchestrator", Log: slog.New(slog.DiscardHandler),
+			Flags: service.Flags{NATS: service.NATS{URL: server.URL}, Grace: 10 * time.Second},
+			Setup: func(ctx context.Context, h *service.Host) error {
+				if err := (orchestrator.Settings{AckWait: time.Minute, MaxDeliver: 50}).Setup(ctx, h); err != nil {
+					return err
+				}
+				h.Add("ready", func(ctx context.Context) error { close(ready); <-ctx.Done(); return nil })
+				return nil
+			},
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the orchestrator ended with %v", err)
+		}
+	})
+	select {
+	case <-ready:
+	case err := <-ended:
+		ended <- nil
+		t.Fatalf("the orchestrator did not start: %v", err)
+	}
+	return server
+}
+
+func TestOverARunningSystem(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/running/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, script := range scripts {
+		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
+			server := start(t)
+			testscript.Run(t, testscript.Params{Files: []string{script}, Setup: func(e *testscript.Env) error {
+				e.Setenv("SIGNALBOX_NATS", server.URL)
+				e.Setenv("USER", "bob")
+				return nil
+			}, Cmds: players(t, server.Connect(t))})
+		})
+	}
+}
+
+// players are the script commands that act for others:
+//
+//	claim ROLE INSTANCE         an agent takes the work
+//	report ROLE INSTANCE FILE   an agent takes it, unless it has it, and reports the result in the file
+//	gateway OWNER/NAME          a gateway for one repository, until the script ends
+func players(t *testing.T, nc *nats.Conn) map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"ends": ends,
+		"claim": func(ts *testscript.TestScript, _ bool, args []string) {
+			_, err := claim(t.Context(), nc, args[0], args[1])
+			ts.Check(err)
+		},
+		"report": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Check(conclude(t.Context(), nc, args[0], args[1], ts.ReadFile(args[2])))
+		},
+		"gateway": func(ts *testscript.TestScript, _ bool, args []string) { gateway(ts, nc, args[0]) },
+	}
+}
+
+// claim takes the work, unless it is taken, and returns the token.
+func claim(ctx context.Context, nc *nats.Conn, role, id string) (uint32, error) {
+	c := client.New(nc, role+"-1")
+	in, err := c.Get(ctx, id)
+	if err != nil || in.GetClaim() != nil {
+		return in.GetClaim().GetToken(), err
+	}
+	reply, err := c.As(ctx, role, subject.Claim, &pb.Command{Instance: id, Action: &pb.Command_Claim{
+		Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
+	return reply.GetToken(), err
+}
+
+// conclude claims the work, unless it is, and reports the result.
+func conclude(ctx context.Context, nc *nats.Conn, role, id, result string) error {
+	var r instance.Result
+	if err := json.Unmarshal([]byte(result), &r); err != nil {
+		return err
+	}
+	token, err := claim(ctx, nc, role, id)
+	if err != nil {
+		return err
+	}
+	_, err = client.New(nc, role+"-1").As(ctx, role, subject.Report, &pb.Command{Instance: id, Action: &pb.Command_Report{
+		Report: &pb.Report{Token: token, Result: wire.Result(r)}}})
+	return err
+}
+
+// gateway is a forge with one repository, until the script ends.
+func gateway(ts *testscript.TestScript, nc *nats.Conn, repo string) {
+	number := 0
+	sub, err := nc.Subscribe(subject.OpenIssue, func(m *nats.Msg) {
+		var r struct{ Repo, Title, Body string }
+		err := json.Unmarshal(m.Data, &r)
+		if err == nil && r.Repo != "" && r.Repo != repo {
+			err = fmt.Errorf("nobody watches %s", r.Repo)
+		}
+		id := fmt.Sprintf("%s/%d", repo, number+1)
+		if err == nil {
+			number++
+			_, err = client.New(nc, "gateway").Open(context.Background(), "", "issue", id,
+				instance.Issue{Repo: repo, Number: number, Title: r.Title, Body: r.Body, Author: "ann"})
+		}
+		answer := nats.NewMsg(m.Reply)
+		answer.Data = []byte(`{"instance":"` + id + `"}`)
+		if err != nil {
+			answer.Header.Set("Nats-Service-Error", err.Error())
+		}
+		_ = m.RespondMsg(answer)
+	})
+	ts.Check(err)
+	ts.Check(nc.Flush())
+	ts.Defer(func() { ts.Check(sub.Unsubscribe()) })
+}
