@@ -5,6 +5,7 @@
 //	sb.evt.note.<workflow>.<state>.<instance>   a commit that wakes nobody
 //	sb.api.<command>                            people and the gateway ask the orchestrator
 //	sb.api.agent.<role>.<command>               an agent asks the orchestrator
+//	sb.forge.issue.open                         the gateway takes a report for the forge
 package subject
 
 import (

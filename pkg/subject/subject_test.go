@@ -38,6 +38,7 @@ func TestFilters(t *testing.T) {
 	}{
 		{"of an instance", "sb.evt.*.*.*.acme/widgets=2Ego/42", func() (string, error) { return Instance("acme/widgets.go/42") }},
 		{"of a role's state", "sb.evt.work.issue.planning.*", func() (string, error) { return Work("issue", "planning") }},
+		{"of a final state", "sb.evt.note.issue.completed.*", func() (string, error) { return Ended("issue", "completed") }},
 		{"of an agent command from any role", "sb.api.agent.*.claim", func() (string, error) { return AnyAgent(Claim) }},
 		{"of one role's commands", "sb.api.agent.git-manager.*", func() (string, error) { return AgentsOf("git-manager") }},
 		{"of a command", "sb.api.open", func() (string, error) { return API(Open) }},
@@ -58,6 +59,7 @@ func TestRefusals(t *testing.T) {
 		"an id that is not UTF-8":      func() error { _, err := Instance("\xff"); return err },
 		"a workflow with a dot":        func() error { _, err := Work("a.b", "c"); return err },
 		"a wildcard as a state":        func() error { _, err := Work("a", "*"); return err },
+		"a wildcard as a final state":  func() error { _, err := Ended("a", ">"); return err },
 		"a state in upper case":        func() error { _, err := Event{"a", "B", "c", true}.Subject(); return err },
 		"an event with a bad id":       func() error { _, err := Event{"a", "b", "", true}.Subject(); return err },
 		"a role that is empty":         func() error { _, err := Agent("", Claim); return err },

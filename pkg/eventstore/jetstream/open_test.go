@@ -157,27 +157,31 @@ func TestOpenRefuses(t *testing.T) {
 			t.Fatalf("got %v, want ErrCorrupt that names 2", err)
 		}
 	})
-	for name, spoil := range map[string]func(*natsjs.StreamConfig){
-		"deny_delete":          func(c *natsjs.StreamConfig) { c.DenyDelete = false },
-		"deny_purge":           func(c *natsjs.StreamConfig) { c.DenyPurge = false },
-		"subjects":             func(c *natsjs.StreamConfig) { c.Subjects = []string{"sb.evt.work.>"} },
-		"file storage":         func(c *natsjs.StreamConfig) { c.Storage = natsjs.MemoryStorage },
-		"limits retention":     func(c *natsjs.StreamConfig) { c.Retention = natsjs.InterestPolicy },
-		"no limit of messages": func(c *natsjs.StreamConfig) { c.MaxMsgs = 1000 },
-		"no limit of bytes":    func(c *natsjs.StreamConfig) { c.MaxBytes = 1 << 30 },
-		"no limit of age":      func(c *natsjs.StreamConfig) { c.AllowMsgTTL = true },
-		"no rollup":            func(c *natsjs.StreamConfig) { c.AllowRollup, c.DenyPurge = true, false },
-		"no direct gets":       func(c *natsjs.StreamConfig) { c.AllowDirect = true },
+	for _, c := range []struct {
+		name  string
+		spoil func(*natsjs.StreamConfig)
+		want  string
+	}{
+		{"lets commits be deleted", func(c *natsjs.StreamConfig) { c.DenyDelete = false }, "deny_delete"},
+		{"lets commits be purged", func(c *natsjs.StreamConfig) { c.DenyPurge = false }, "deny_purge"},
+		{"takes only some commits", func(c *natsjs.StreamConfig) { c.Subjects = []string{"sb.evt.work.>"} }, "subjects [sb.evt.>]"},
+		{"is kept in memory", func(c *natsjs.StreamConfig) { c.Storage = natsjs.MemoryStorage }, "file storage"},
+		{"drops what was delivered", func(c *natsjs.StreamConfig) { c.Retention = natsjs.InterestPolicy }, "limits retention"},
+		{"is full at a number", func(c *natsjs.StreamConfig) { c.MaxMsgs = 1000 }, "no limit of messages"},
+		{"is full at a size", func(c *natsjs.StreamConfig) { c.MaxBytes = 1 << 30 }, "no limit of bytes"},
+		{"lets commits expire", func(c *natsjs.StreamConfig) { c.AllowMsgTTL = true }, "no limit of age"},
+		{"can be rolled up", func(c *natsjs.StreamConfig) { c.AllowRollup, c.DenyPurge = true, false }, "deny_purge"},
+		{"answers from any replica", func(c *natsjs.StreamConfig) { c.AllowDirect = true }, "no direct gets"},
 	} {
-		t.Run("a stream without "+name, func(t *testing.T) {
+		t.Run("a stream that "+c.name, func(t *testing.T) {
 			js := natstest.Start(t, natstest.Options{}).JetStream(t)
 			config := natsjs.StreamConfig{
 				Name: "EVENTS", Subjects: []string{"sb.evt.>"}, DenyDelete: true, DenyPurge: true, Metadata: map[string]string{"signalbox-identity": "x"},
 			}
-			spoil(&config)
+			c.spoil(&config)
 			add(t, js, config)
-			if _, err := jetstream.Open(t.Context(), js, jetstream.Config{}); err == nil || !strings.Contains(err.Error(), "cannot hold the log") {
-				t.Fatalf("got %v", err)
+			if _, err := jetstream.Open(t.Context(), js, jetstream.Config{}); err == nil || !strings.Contains(err.Error(), "cannot hold the log: want "+c.want) {
+				t.Fatalf("got %v, want %q", err, c.want)
 			}
 		})
 	}
