@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -46,7 +47,8 @@ type Engine struct {
 // New returns an engine that knows nothing yet; Follow teaches it the log.
 func New(c Config) *Engine { return &Engine{Config: c, view: newView()} }
 
-// Outcome is a command that was taken.
+// Outcome is a command that was taken. Of one that was refused there is only
+// the instance that it was refused for.
 type Outcome struct {
 	Seq       uint64
 	Duplicate bool // it had been taken before; Events are those of that time
@@ -76,24 +78,30 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 			return Outcome{}, err
 		}
 	}
-	spent := false
 	for range maxConflicts {
 		out, err := e.try(ctx, now, cmd, name)
 		switch {
-		case errors.Is(err, eventstore.ErrDuplicate) && spent:
-			return Outcome{}, &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: fmt.Sprintf("the command id %q is spent on another command", cmd.ID)}
+		case errors.Is(err, eventstore.ErrDuplicate):
+			out, ok, err := e.again(ctx, cmd)
+			if !ok && err == nil {
+				err = &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: fmt.Sprintf("the command id %q is spent on another instance", cmd.ID)}
+			}
+			return out, err
 		case errors.Is(err, eventstore.ErrInvalid), errors.Is(err, eventstore.ErrTooLarge):
 			return Outcome{}, &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: err.Error()}
 		case errors.Is(err, eventstore.ErrConflict):
-			// Spent may only mean that this very command was taken: look once more.
-			spent = errors.Is(err, eventstore.ErrDuplicate)
 			if e.Conflicted != nil {
 				e.Conflicted(cmd.Instance)
 			}
 		case errors.As(err, new(*instance.Refusal)):
-			// A refusal from memory might speak of a past that is over.
-			if fresh, ferr := e.fresh(ctx, now); ferr != nil || fresh {
-				return Outcome{}, errors.Join(ferr, err)
+			// A refusal from memory might speak of a past that is over, and
+			// without the log it is no answer.
+			fresh, unsure := e.fresh(ctx, now)
+			if unsure != nil {
+				return Outcome{}, unsure
+			}
+			if fresh {
+				return Outcome{Instance: now.in}, err
 			}
 		default:
 			return out, err
@@ -106,8 +114,10 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 }
 
 func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name string) (Outcome, error) {
-	if seq, ok := now.in.Done(cmd.ID); ok {
-		return e.again(ctx, now, seq)
+	if now.took(cmd.ID) {
+		if out, ok, err := e.again(ctx, cmd); ok || err != nil {
+			return out, err
+		}
 	}
 	def, err := e.definition(ctx, now.in, name, cmd)
 	if err != nil {
@@ -128,14 +138,14 @@ func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name 
 	after := instance.Evolve(now.in, instance.Commit{At: cmd.At, Events: events})
 	stored := eventstore.Commit{
 		ID: cmd.ID, Workflow: after.Workflow, State: after.State, Instance: cmd.Instance, Wakes: wakes(events),
-		Time: cmd.At, Prev: now.in.Seq, Data: data,
+		Time: cmd.At, Prev: now.in.Seq, Data: data, Trace: trace(ctx),
 	}
 	stored.Chain = eventstore.NextChain(now.chain, stored)
 	if stored.Seq, err = e.Store.Append(ctx, stored); err != nil {
 		return Outcome{}, err
 	}
 	commit := instance.Commit{Seq: stored.Seq, ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events}
-	next := entry{instance.Evolve(now.in, commit), stored.Chain}
+	next := now.with(commit, stored.Chain)
 	e.view.put(next)
 	if e.Committed != nil {
 		e.Committed(now.in, next.in, commit)
@@ -152,19 +162,27 @@ func wakes(events []instance.Event) bool {
 	return false
 }
 
-// again answers a command that was taken before as it was answered then.
-func (e *Engine) again(ctx context.Context, now entry, seq uint64) (Outcome, error) {
-	commits, err := e.Store.Load(ctx, now.in.ID)
+// again answers a command that this instance took before as it was answered
+// then, however long ago that is; ok is false if it never did.
+func (e *Engine) again(ctx context.Context, cmd instance.Command) (out Outcome, ok bool, err error) {
+	commits, err := e.Store.Load(ctx, cmd.Instance)
+	if errors.Is(err, eventstore.ErrUnknown) {
+		return Outcome{}, false, nil
+	}
 	if err != nil {
-		return Outcome{}, err
+		return Outcome{}, false, err
 	}
-	for _, c := range commits {
-		if c.Seq == seq {
-			first, err := wire.ToCommit(c)
-			return Outcome{seq, true, first.Events, now.in}, err
-		}
+	now, err := fold(cmd.Instance, commits)
+	if err != nil {
+		return Outcome{}, false, err
 	}
-	return Outcome{}, fmt.Errorf("%w: %s has no commit %d", eventstore.ErrCorrupt, now.in.ID, seq)
+	e.view.put(now)
+	i := slices.IndexFunc(commits, func(c eventstore.Commit) bool { return c.ID == cmd.ID })
+	if i < 0 {
+		return Outcome{}, false, nil
+	}
+	first, err := wire.ToCommit(commits[i])
+	return Outcome{Seq: first.Seq, Duplicate: true, Events: first.Events, Instance: now.in}, true, err
 }
 
 func (e *Engine) definition(ctx context.Context, in instance.Instance, name string, cmd instance.Command) (*workflow.Definition, error) {
@@ -209,18 +227,12 @@ func (e *Engine) Get(ctx context.Context, id string) (instance.Instance, error) 
 // load folds the instance from the log; one that was never opened is empty.
 func (e *Engine) load(ctx context.Context, id string) (entry, error) {
 	commits, err := e.Store.Load(ctx, id)
-	if errors.Is(err, eventstore.ErrUnknown) {
-		return entry{in: instance.Instance{ID: id}}, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, eventstore.ErrUnknown) {
 		return entry{}, err
 	}
-	now := entry{in: instance.Instance{ID: id}}
-	for _, c := range commits {
-		if now, err = now.evolve(c); err != nil {
-			return entry{}, err
-		}
+	now, err := fold(id, commits)
+	if err == nil {
+		e.view.put(now)
 	}
-	e.view.put(now)
-	return now, nil
+	return now, err
 }

@@ -3,53 +3,52 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-// entry is one instance at one moment: a value, replaced and never written to.
-type entry struct {
-	in    instance.Instance
-	chain string
-}
-
-func (n entry) evolve(c eventstore.Commit) (entry, error) {
-	commit, err := wire.ToCommit(c)
-	if err != nil {
-		return entry{}, err
-	}
-	return entry{instance.Evolve(n.in, commit), c.Chain}, nil
-}
-
-// view holds every instance in memory, as far as the log was followed.
+// view holds every instance in memory as far as the log was followed, closed
+// ones in outline: they are listed and hardly ever written to again.
 type view struct {
-	mu     sync.Mutex
-	all    map[string]entry
-	seq    uint64 // everything up to here is in
-	waiter chan struct{}
+	mu      sync.Mutex
+	all     map[string]entry
+	seq     uint64 // everything up to here is in
+	waiting bool   // somebody waits for more
+	more    chan struct{}
 }
 
-func newView() *view { return &view{all: map[string]entry{}, waiter: make(chan struct{})} }
+func newView() *view { return &view{all: map[string]entry{}, more: make(chan struct{})} }
 
+// get returns an instance that decisions can be made on.
 func (v *view) get(id string) (entry, bool) {
+	n := v.at(id)
+	return n, n.in.Seq > 0 && !n.outline
+}
+
+// at returns what there is of an instance.
+func (v *view) at(id string) entry {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	n, ok := v.all[id]
-	return n, ok
+	if !ok {
+		n.in.ID = id
+	}
+	return n
 }
 
 // put keeps the newer of two moments.
 func (v *view) put(n entry) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if n.in.Seq > v.all[n.in.ID].in.Seq {
-		v.all[n.in.ID] = n
+	if n.in.Seq <= v.all[n.in.ID].in.Seq {
+		return
 	}
+	if n.in.Closed != "" {
+		n = n.sketched()
+	}
+	v.all[n.in.ID] = n
 }
 
 // reached says that the log was followed up to seq.
@@ -57,15 +56,18 @@ func (v *view) reached(seq uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.seq = seq
-	close(v.waiter)
-	v.waiter = make(chan struct{})
+	if v.waiting {
+		close(v.more)
+		v.more, v.waiting = make(chan struct{}), false
+	}
 }
 
 // wait returns when the log was followed up to seq.
 func (v *view) wait(ctx context.Context, seq uint64) error {
 	for {
 		v.mu.Lock()
-		at, more := v.seq, v.waiter
+		at, more := v.seq, v.more
+		v.waiting = v.waiting || at < seq
 		v.mu.Unlock()
 		if at >= seq {
 			return nil
@@ -78,46 +80,16 @@ func (v *view) wait(ctx context.Context, seq uint64) error {
 	}
 }
 
-// Follow reads the log and keeps the view up to date until ctx ends or the log
-// proves damaged. caught is called once, when all that was there has been read.
-func (e *Engine) Follow(ctx context.Context, caught func()) error {
-	return e.Store.Read(ctx, 1, func(c eventstore.Commit) error {
-		defer e.view.reached(c.Seq)
-		now, ok := e.view.get(c.Instance)
-		if !ok {
-			now = entry{in: instance.Instance{ID: c.Instance}}
-		}
-		if c.Seq <= now.in.Seq {
-			return nil // own write, seen before
-		}
-		if c.Prev != now.in.Seq || c.Chain != eventstore.NextChain(now.chain, c) {
-			return fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, now.in.Seq)
-		}
-		next, err := now.evolve(c)
-		if err == nil {
-			e.view.put(next)
-		}
-		return err
-	}, caught)
-}
-
-// List returns the instances that keep holds for, in order of id, as of now or later.
-func (e *Engine) List(ctx context.Context, keep func(instance.Instance) bool) ([]instance.Instance, error) {
-	head, err := e.Store.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.view.wait(ctx, head); err != nil {
-		return nil, err
-	}
-	e.view.mu.Lock()
-	defer e.view.mu.Unlock()
+// list returns the instances that keep holds for, in order of id.
+func (v *view) list(keep func(instance.Instance) bool) []instance.Instance {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	var out []instance.Instance
-	for _, n := range e.view.all {
+	for _, n := range v.all {
 		if keep(n.in) {
 			out = append(out, n.in)
 		}
 	}
 	slices.SortFunc(out, func(a, b instance.Instance) int { return cmp.Compare(a.ID, b.ID) })
-	return out, nil
+	return out
 }

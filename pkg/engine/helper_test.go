@@ -1,0 +1,201 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/memory"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+const chore = `
+workflow: chore
+version: 1
+initial: todo
+limits: [{name: enough, when: "instance.returns >= 3", to: done}]
+states:
+  todo:
+    owner: worker
+    next: [check, done]
+    decide: [{when: "result.status == 'success'", to: check}, {to: done}]
+  check:
+    owner: judge
+    next: [todo, done]
+    decide: [{when: "result.status == 'success'", to: done}, {to: todo}]
+  done: {final: true}
+`
+
+// definitions is one lifecycle.
+type definitions struct{ *workflow.Definition }
+
+func (d definitions) Named(name string) (*workflow.Definition, error) {
+	if name != d.Name {
+		return nil, fmt.Errorf("%w: %q", workflow.ErrUnknown, name)
+	}
+	return d.Definition, nil
+}
+
+func (d definitions) Hashed(context.Context, string) (*workflow.Definition, error) {
+	return d.Definition, nil
+}
+
+// clock is a clock that tests turn.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) turn(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+func nine() *clock { return &clock{at: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)} }
+
+// world is one log and what any number of engines on it are made of.
+type world struct {
+	*testing.T
+	store eventstore.Store
+	defs  definitions
+	clock *clock
+	n     int
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	d, err := workflow.Load("chore.yaml", []byte(chore))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{T: t, store: memory.New(), defs: definitions{d}, clock: nine()}
+}
+
+// engine returns an engine that knows nothing yet.
+func (w *world) engine(change ...func(*engine.Config)) *engine.Engine {
+	c := engine.Config{Store: w.store, Definitions: w.defs, Now: w.clock.now}
+	for _, f := range change {
+		f(&c)
+	}
+	return engine.New(c)
+}
+
+// follow has e follow the log until the test ends.
+func (w *world) follow(e *engine.Engine) {
+	w.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	caught, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- e.Follow(ctx, func() { close(caught) }) }()
+	w.Cleanup(func() {
+		stop()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			w.Errorf("following ended with %v", err)
+		}
+	})
+	<-caught
+}
+
+func cmd(id, in string, do instance.Action) instance.Command {
+	return instance.Command{ID: id, Instance: in, Actor: "test", Do: do}
+}
+
+// do has the command taken, under an id of its own.
+func (w *world) do(e *engine.Engine, in string, do instance.Action) engine.Outcome {
+	w.Helper()
+	w.n++
+	return w.take(e, cmd(fmt.Sprintf("do-%d", w.n), in, do))
+}
+
+func (w *world) take(e *engine.Engine, c instance.Command) engine.Outcome {
+	w.Helper()
+	out, err := e.Handle(w.Context(), c, "chore")
+	if err != nil {
+		w.Fatalf("%T was not taken: %v", c.Do, err)
+	}
+	return out
+}
+
+// refused has the command refused with the code.
+func (w *world) refused(e *engine.Engine, c instance.Command, code instance.Code) {
+	w.Helper()
+	out, err := e.Handle(w.Context(), c, "chore")
+	if !errors.Is(err, &instance.Refusal{Code: code}) {
+		w.Fatalf("%T was answered %+v, %v; want it refused as %s", c.Do, out, err, code)
+	}
+}
+
+func (w *world) commits(in string) []eventstore.Commit {
+	w.Helper()
+	all, err := w.store.Load(w.Context(), in)
+	if err != nil && !errors.Is(err, eventstore.ErrUnknown) {
+		w.Fatal(err)
+	}
+	return all
+}
+
+func open(title string) instance.Open {
+	return instance.Open{Issue: instance.Issue{Title: title, Body: "It is broken."}}
+}
+
+func take(role string, work uint64) instance.Take {
+	return instance.Take{Role: role, Agent: role + "-1", Work: work, Lease: time.Minute}
+}
+
+func done(token uint64) instance.Report {
+	return instance.Report{Token: token, Result: instance.Result{Status: instance.Success, ConfidenceScore: 1}}
+}
+
+// finish brings a new instance to its end.
+func (w *world) finish(e *engine.Engine, in string) {
+	w.Helper()
+	now := w.do(e, in, open("a chore")).Instance
+	for _, role := range []string{"worker", "judge"} {
+		now = w.do(e, in, take(role, now.Work)).Instance
+		now = w.do(e, in, done(now.Claim.Token)).Instance
+	}
+	if now.Closed != instance.Ended {
+		w.Fatalf("it is in %s", now.State)
+	}
+}
+
+// faulty is a store of which single methods can be replaced.
+type faulty struct {
+	eventstore.Store
+	append func(context.Context, eventstore.Commit) (uint64, error)
+	last   func(context.Context, string) (eventstore.Commit, error)
+	read   func(f func(eventstore.Commit) error) func(eventstore.Commit) error
+}
+
+func (s *faulty) Append(ctx context.Context, c eventstore.Commit) (uint64, error) {
+	if s.append != nil {
+		return s.append(ctx, c)
+	}
+	return s.Store.Append(ctx, c)
+}
+
+func (s *faulty) Last(ctx context.Context, in string) (eventstore.Commit, error) {
+	if s.last != nil {
+		return s.last(ctx, in)
+	}
+	return s.Store.Last(ctx, in)
+}
+
+func (s *faulty) Read(ctx context.Context, from uint64, f func(eventstore.Commit) error, caught func()) error {
+	if s.read != nil {
+		f = s.read(f)
+	}
+	return s.Store.Read(ctx, from, f, caught)
+}
