@@ -49,13 +49,13 @@ type grammar struct {
 	Completion completion `cmd:"" group:"This program" help:"Print a script that completes commands for a shell."`
 }
 
-const about = "Takes issues from report to pull request, one state and one agent at a time."
+const purpose = "Takes issues from report to pull request, one state and one agent at a time."
 
 // Run carries out one call and returns its exit code: 0 when what was asked
 // holds, 1 when it does not, 2 when the call was wrong.
 func Run(ctx context.Context, env term.Env, args []string) int {
 	var g grammar
-	call := service.Call{Name: "signalbox", About: about, Args: args, Stdout: env.Stdout, Stderr: env.Stderr}
+	call := service.Call{Name: "signalbox", About: purpose, Args: args, Stdout: env.Stdout, Stderr: env.Stderr}
 	parsed, err := service.Parse(&g, call, groups())
 	if err != nil {
 		return call.Exit(err)

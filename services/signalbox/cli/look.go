@@ -11,7 +11,7 @@ import (
 )
 
 type ls struct {
-	running
+	reading
 	Workflow string `arg:"" optional:"" help:"Only instances of this lifecycle."`
 	State    string `name:"state" env:"-" help:"Only those in this state, closed ones too."`
 	All      bool   `name:"all" env:"-" help:"Closed ones too."`
@@ -21,7 +21,7 @@ type ls struct {
 
 // Run lists instances.
 func (c ls) Run(ctx context.Context, env *term.Env) error {
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.read(ctx, env, func(ctx context.Context, s reader) error {
 		found, err := s.List(ctx, &pb.ListRequest{Workflow: c.Workflow, State: c.State, All: c.All, Stuck: c.Stuck, Waiting: c.Waiting})
 		if err != nil {
 			return err
@@ -30,17 +30,17 @@ func (c ls) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// one is a command about one instance.
-type one struct {
-	running
+// about is a command that reads about one instance.
+type about struct {
+	reading
 	ID string `arg:"" name:"id" help:"The instance."`
 }
 
-type show struct{ one }
+type show struct{ about }
 
 // Run shows one instance.
 func (c show) Run(ctx context.Context, env *term.Env) error {
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.read(ctx, env, func(ctx context.Context, s reader) error {
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {
 			return err
@@ -49,11 +49,11 @@ func (c show) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-type history struct{ one }
+type history struct{ about }
 
 // Run prints how an instance came to where it is.
 func (c history) Run(ctx context.Context, env *term.Env) error {
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.read(ctx, env, func(ctx context.Context, s reader) error {
 		commits, err := s.History(ctx, c.ID, 0)
 		if err != nil {
 			return err
@@ -62,11 +62,11 @@ func (c history) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-type explain struct{ one }
+type explain struct{ about }
 
 // Run says why an instance does not move and what would move it.
 func (c explain) Run(ctx context.Context, env *term.Env) error {
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.read(ctx, env, func(ctx context.Context, s reader) error {
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {
 			return err

@@ -27,12 +27,19 @@ import (
 func start(t *testing.T) *natstest.Server {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
+	t.Cleanup(orchestrate(t, server.URL))
+	return server
+}
+
+// orchestrate runs an orchestrator until stop is called.
+func orchestrate(t *testing.T, url string) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- service.Serve(ctx, service.Config{
 			Service: "orchestrator", Log: slog.New(slog.DiscardHandler),
-			Flags: service.Flags{NATS: service.NATS{URL: server.URL}, Grace: 10 * time.Second},
+			Flags: service.Flags{NATS: service.NATS{URL: url}, Grace: 10 * time.Second},
 			Setup: func(ctx context.Context, h *service.Host) error {
 				if err := (orchestrator.Settings{AckWait: time.Minute, MaxDeliver: 50}).Setup(ctx, h); err != nil {
 					return err
@@ -42,19 +49,18 @@ func start(t *testing.T) *natstest.Server {
 			},
 		})
 	}()
-	t.Cleanup(func() {
+	select {
+	case <-ready:
+	case err := <-ended:
+		cancel()
+		t.Fatalf("the orchestrator did not start: %v", err)
+	}
+	return func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("the orchestrator ended with %v", err)
 		}
-	})
-	select {
-	case <-ready:
-	case err := <-ended:
-		ended <- nil
-		t.Fatalf("the orchestrator did not start: %v", err)
 	}
-	return server
 }
 
 func TestOverARunningSystem(t *testing.T) {

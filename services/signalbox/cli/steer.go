@@ -11,6 +11,12 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
+// one is a command to one instance.
+type one struct {
+	running
+	ID string `arg:"" name:"id" help:"The instance."`
+}
+
 // steer sends one command about the instance and says what came of it.
 func (c one) steer(ctx context.Context, env *term.Env, name string, cmd *pb.Command, said func(view.Instance) string) error {
 	cmd.Instance = c.ID

@@ -63,7 +63,7 @@ func Events(id, state string, c instance.Commit) []Event {
 	events := make([]Event, len(c.Events))
 	for i, e := range c.Events {
 		v := Event{Seq: c.Seq, Time: c.At, Instance: id, Actor: c.Actor, Command: c.ID}
-		v.fill(e)
+		fill(&v, e)
 		if v.To != "" {
 			state = v.To
 		}
@@ -73,7 +73,8 @@ func Events(id, state string, c instance.Commit) []Event {
 	return events
 }
 
-func (v *Event) fill(e instance.Event) {
+// fill takes what is the event's own.
+func fill(v *Event, e instance.Event) {
 	switch e := e.(type) {
 	case instance.Opened:
 		v.Event, v.To, v.Reason, v.Owner, v.Kind = "opened", e.State, e.Issue.Title, e.Owner, string(e.Kind)
