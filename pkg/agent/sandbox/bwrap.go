@@ -58,7 +58,10 @@ func (c Command) toolchain() []string {
 		}
 		paths = append(paths, dir)
 	}
-	for _, p := range []string{"go/pkg/mod", ".cache/go-build", "Library/Caches/go-build", ".cargo/registry", ".rustup"} {
+	for _, p := range []string{
+		"go/pkg/mod", ".cache/go-build", "Library/Caches/go-build", ".cargo/registry", ".rustup",
+		".pyenv", ".rbenv", ".nvm", ".volta", ".asdf", ".sdkman", ".local/share/mise", ".local/lib", // version managers: programs and no secrets
+	} {
 		paths = append(paths, filepath.Join(home, p))
 	}
 	for _, dir := range filepath.SplitList(lookup(c.Env, "GOPATH")) {

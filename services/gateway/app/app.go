@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,6 +44,12 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	forge, err := s.Forge.Client()
 	if err != nil {
+		return err
+	}
+	// An issue refused for a misspelt workflow would be passed over.
+	if _, err := client.New(h.NATS, "gateway").Definition(ctx, s.Workflow); errors.As(err, new(*instance.Refusal)) {
+		return service.Usagef("--workflow: %w", err)
+	} else if err != nil {
 		return err
 	}
 	js, err := jetstream.New(h.NATS)

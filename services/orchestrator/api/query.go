@@ -69,9 +69,21 @@ func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 	return true
 }
 
-// stuck: somebody should work on it, and nobody does.
+// patient is how long work may wait to be taken before it counts as stuck.
+const patient = time.Minute
+
+// stuck: somebody should work on it, and nobody does. It is paused, its agent
+// fell silent, or nobody takes it.
 func stuck(in instance.Instance, now time.Time) bool {
-	return in.Closed == "" && (in.Paused || in.Kind == workflow.Work && in.Claim != nil && !in.Claim.Live(now))
+	switch {
+	case in.Closed != "":
+		return false
+	case in.Paused:
+		return true
+	case in.Kind != workflow.Work || in.Claim.Live(now):
+		return false
+	}
+	return in.Claim != nil || now.Sub(in.UpdatedAt) > patient
 }
 
 // maxHistory bounds a page of history in bytes.

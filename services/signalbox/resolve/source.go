@@ -32,11 +32,16 @@ func open(ctx context.Context, dir, base string) (source, error) {
 		return source{}, errors.New("there is no such directory")
 	}
 	s := source{dir: abs, branch: base, git: git.New(abs)}
-	_, err = s.git.Run(ctx, "rev-parse", "--git-common-dir")
-	if err != nil {
+	if _, err = s.git.Run(ctx, "rev-parse", "--git-dir"); err != nil {
+		if refused := (*git.Error)(nil); errors.As(err, &refused) && !strings.Contains(refused.Stderr, "not a git repository") {
+			return s, err
+		}
 		return s, errors.New("it is not a git repository; `git init` makes it one")
 	}
-	s.name = "local/" + safe(filepath.Base(abs))
+	if top, err := s.git.Run(ctx, "rev-parse", "--show-toplevel"); err == nil && top != "" { // not so in a bare one
+		s.dir, s.git = top, git.New(top)
+	}
+	s.name = "local/" + safe(filepath.Base(s.dir))
 	if s.branch == "" {
 		if s.branch, err = s.git.Run(ctx, "symbolic-ref", "--short", "-q", "HEAD"); err != nil {
 			return s, errors.New("HEAD is detached: check out a branch, or name one with --base")
