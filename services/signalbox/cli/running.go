@@ -27,15 +27,12 @@ type system struct {
 	at   string // where it was looked for, without passwords
 }
 
-// errNobody says that there is no running system to ask.
-var errNobody = errors.New("nobody answers")
-
 // connectPatience is how long a server may take to accept the connection: one
 // that is not there should be told of soon.
 const connectPatience = 3 * time.Second
 
 // ask connects, calls f with a context that ends with the time-out, and
-// disconnects. What is not answered in time is errNobody.
+// disconnects. An error says so when nobody answered in time.
 func (r running) ask(ctx context.Context, env *term.Env, f func(context.Context, system) error) error {
 	s, err := r.connect(ctx, env)
 	if err != nil {
@@ -52,7 +49,7 @@ func (r running) within(ctx context.Context, env *term.Env, s system, f func(con
 	err := f(asking, s)
 	if ctx.Err() == nil && (errors.Is(err, client.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
 		env.Log.Debug("no answer", "error", err)
-		return fmt.Errorf("%w: NATS is at %s, but no orchestrator answers within %s: is `signalbox up` running?", errNobody, s.at, term.Duration(r.Timeout))
+		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator says a word within %s: is `signalbox up` running?", s.at, term.Duration(r.Timeout))
 	}
 	return err
 }
@@ -67,7 +64,7 @@ func (r running) connect(ctx context.Context, env *term.Env) (system, error) {
 	defer cancel()
 	nc, err := service.Connect(connecting, env.NATS, "signalbox", log)
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return s, fmt.Errorf("%w at %s: is `signalbox up` running?", errNobody, s.at)
+		return s, fmt.Errorf("nobody answers at %s: is `signalbox up` running?", s.at)
 	}
 	if err != nil {
 		return s, err

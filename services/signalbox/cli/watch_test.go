@@ -174,3 +174,18 @@ func TestAnAnswerIsAskedOfAPerson(t *testing.T) {
 		}
 	})
 }
+
+func TestAServerWithoutAnOrchestratorIsToldApart(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	var out bytes.Buffer
+	env := term.Env{Stdout: &out, Stderr: &out, Now: time.Now}
+	if code := Run(t.Context(), env, []string{"ls", "--timeout", "100ms", "--nats", server.URL}); code != 1 {
+		t.Errorf("it ended with %d", code)
+	}
+	contains(t, out.String(), "NATS is at "+server.URL+", but no orchestrator says a word within 100ms")
+	out.Reset()
+	if code := Run(t.Context(), env, []string{"doctor", "--timeout", "500ms", "--nats", server.URL}); code != 1 {
+		t.Errorf("the doctor ended with %d", code)
+	}
+	contains(t, out.String(), "ok    jetstream", "fail  log", "fail  orchestrator", "start `signalbox up`")
+}
