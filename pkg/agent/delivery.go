@@ -28,8 +28,16 @@ func (a *Agent) deliver(ctx context.Context, msg jetstream.Msg) {
 		a.settle(msg.TermWithReason(err.Error()), msg)
 		return
 	}
-	reply, err := a.Client.As(ctx, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
+	if ctx.Err() != nil {
+		a.settle(msg.Nak(), msg)
+		return
+	}
+	// A claim under way when the agent is stopped may be made all the same: only
+	// its answer tells, and gives the token to release it with.
+	claiming, cancel := outlive(ctx, parting)
+	reply, err := a.Client.As(claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
+	cancel()
 	if err != nil {
 		a.refused(msg, err)
 		return
@@ -119,6 +127,19 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job) error {
 	}
 }
 
+// parting is how long a claim under way is waited for once the agent is stopped.
+const parting = 5 * time.Second
+
+// outlive returns a context that ends d after ctx does.
+func outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		pause(longer, d)
+		cancel()
+	})
+	return longer, func() { stop(); cancel() }
+}
+
 // giveBack ends the claim without a result. If it fails, the lease runs out.
 func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error {
 	cmd := &pb.Command{Instance: job.Instance, Actor: a.Name}
@@ -128,7 +149,12 @@ func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error
 		cmd.Action = &pb.Command_Release{Release: &pb.Release{Token: uint32(job.Token), Reason: reason}}
 	}
 	_, err := a.Client.As(ctx, a.Role, how, cmd)
-	return err
+	if err != nil {
+		a.Log.Warn("claim not given back; its lease runs out", "instance", job.Instance, "state", job.State, "error", err)
+		return err
+	}
+	a.Log.Info("claim given back", "instance", job.Instance, "state", job.State, "reason", reason)
+	return nil
 }
 
 // delay spaces out tries after infrastructure faults: 1, 2, 4 … 60 seconds.
