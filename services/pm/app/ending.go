@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -31,7 +32,7 @@ func (b *bridge) mourn(ctx context.Context, h *service.Host, js jetstream.JetStr
 		if err == nil {
 			err = b.bury(ctx, c, msg)
 		}
-		if err != nil && ctx.Err() == nil && !errors.Is(err, jetstream.ErrMsgNotFound) && !errors.Is(err, context.DeadlineExceeded) {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout) {
 			b.log.Warn("cannot tell people how an issue ended; trying again", "error", err)
 			select {
 			case <-ctx.Done():
