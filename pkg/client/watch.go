@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -74,7 +75,11 @@ func see(msg jetstream.Msg) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
-	stored := eventstore.Commit{Seq: meta.Sequence.Stream, Instance: e.Instance, Time: meta.Timestamp, Data: msg.Data()}
+	at, err := time.Parse(time.RFC3339Nano, msg.Headers().Get("ce-time")) // when it was decided
+	if err != nil {
+		return Seen{}, err
+	}
+	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: msg.Headers().Get("ce-id"), Instance: e.Instance, Time: at, Data: msg.Data()}
 	commit, err := wire.ToCommit(stored)
 	return Seen{e, commit}, err
 }

@@ -102,7 +102,7 @@ func (d *decision) decide() error {
 	case Cancel:
 		d.record(CancelledBy{a.Reason})
 	case Retry:
-		return d.retry()
+		return d.retry(a)
 	default:
 		return d.refuse(Invalid, nil, "%T is not an action", a)
 	}
@@ -267,7 +267,7 @@ func (d *decision) resume(a Resume) error {
 	return nil
 }
 
-func (d *decision) retry() error {
+func (d *decision) retry(a Retry) error {
 	switch {
 	case d.in.Paused:
 		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
@@ -276,14 +276,14 @@ func (d *decision) retry() error {
 	case d.in.Claim.Live(d.cmd.At):
 		return d.refuse(Held, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
 	}
-	d.dispatch()
+	d.record(Dispatched{d.in.State, d.in.Owner, a.Reason})
 	return nil
 }
 
 // dispatch wakes the owner, if the state has one and nothing stands in the way.
 func (d *decision) dispatch() {
 	if d.in.Kind == workflow.Work && !d.in.Paused && d.in.Closed == "" {
-		d.record(Dispatched{d.in.State, d.in.Owner})
+		d.record(Dispatched{State: d.in.State, Owner: d.in.Owner})
 	}
 }
 

@@ -101,8 +101,9 @@ type Moved struct {
 // Dispatched says that the owner of the state has something to do. A commit
 // with it is delivered to the owner.
 type Dispatched struct {
-	State string
-	Owner string
+	State  string
+	Owner  string
+	Reason string // why again, when a person asked for it
 }
 
 // Signalled is a named event from outside. Ref identifies it there.

@@ -76,7 +76,7 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_Moved{Moved: &pb.Moved{From: e.From, To: e.To, Owner: e.Owner, Kind: string(e.Kind), Rule: e.Rule, Reason: e.Reason,
 			Failure: e.Failure, Loop: e.Loop, Override: e.Override}}}
 	case instance.Dispatched:
-		return &pb.Event{Event: &pb.Event_Dispatched{Dispatched: &pb.Dispatched{State: e.State, Owner: e.Owner}}}
+		return &pb.Event{Event: &pb.Event_Dispatched{Dispatched: &pb.Dispatched{State: e.State, Owner: e.Owner, Reason: e.Reason}}}
 	case instance.Signalled:
 		return &pb.Event{Event: &pb.Event_Signalled{Signalled: &pb.Signalled{Name: e.Name, Actor: e.Actor, Ref: e.Ref, Data: e.Data}}}
 	case instance.Asked:
@@ -124,7 +124,7 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.Moved{From: m.GetFrom(), To: m.GetTo(), Owner: m.GetOwner(), Kind: workflow.Kind(m.GetKind()), Rule: m.GetRule(), Reason: m.GetReason(),
 			Failure: m.GetFailure(), Loop: m.GetLoop(), Override: m.GetOverride()}
 	case *pb.Event_Dispatched:
-		return instance.Dispatched{State: e.Dispatched.GetState(), Owner: e.Dispatched.GetOwner()}
+		return instance.Dispatched{State: e.Dispatched.GetState(), Owner: e.Dispatched.GetOwner(), Reason: e.Dispatched.GetReason()}
 	case *pb.Event_Signalled:
 		s := e.Signalled
 		return instance.Signalled{Name: s.GetName(), Actor: s.GetActor(), Ref: s.GetRef(), Data: s.GetData()}

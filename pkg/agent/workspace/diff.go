@@ -39,7 +39,11 @@ func (d Diff) String() string {
 	for _, f := range d.Files {
 		added, deleted = added+f.Added, deleted+f.Deleted
 	}
-	return fmt.Sprintf("%d files, +%d -%d lines", len(d.Files), added, deleted)
+	files := "files"
+	if len(d.Files) == 1 {
+		files = "file"
+	}
+	return fmt.Sprintf("%d %s, +%d -%d lines", len(d.Files), files, added, deleted)
 }
 
 // Diff reads what changed against Head.

@@ -1238,7 +1238,7 @@ type CommandReply struct {
 	Instance *Instance `protobuf:"bytes,5,opt,name=instance,proto3" json:"instance,omitempty"`
 	// The state's row, for the claiming agent.
 	Task *Task `protobuf:"bytes,6,opt,name=task,proto3" json:"task,omitempty"`
-	// Why not; then all else is empty.
+	// Why not; then all else is empty, but the lease that is in the way of a held one.
 	Refusal       *Refusal `protobuf:"bytes,7,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1091,9 +1091,11 @@ func (x *Moved) GetOverride() bool {
 
 // Dispatched says that the owner of the state has something to do.
 type Dispatched struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Owner string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	// Why again, when a person asked for it.
+	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1138,6 +1140,13 @@ func (x *Dispatched) GetState() string {
 func (x *Dispatched) GetOwner() string {
 	if x != nil {
 		return x.Owner
+	}
+	return ""
+}
+
+func (x *Dispatched) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -1658,11 +1667,12 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x18\n" +
 	"\afailure\x18\a \x01(\bR\afailure\x12\x12\n" +
 	"\x04loop\x18\b \x01(\bR\x04loop\x12\x1a\n" +
-	"\boverride\x18\t \x01(\bR\boverride\"8\n" +
+	"\boverride\x18\t \x01(\bR\boverride\"P\n" +
 	"\n" +
 	"Dispatched\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
-	"\x05owner\x18\x02 \x01(\tR\x05owner\"\xb7\x01\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xb7\x01\n" +
 	"\tSignalled\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05actor\x18\x02 \x01(\tR\x05actor\x12\x10\n" +

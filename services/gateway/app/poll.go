@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/client"
@@ -24,6 +26,10 @@ type poller struct {
 	workflow string
 	label    string // only issues that carry it; empty: all
 	log      *slog.Logger
+
+	// making is held while an issue is made and opened here, so that the poll
+	// does not open it first, with another lifecycle.
+	making sync.Mutex
 }
 
 // Name is the instance of an issue.
@@ -45,7 +51,7 @@ func (p *poller) poll(ctx context.Context) error {
 		if p.label != "" && !slices.Contains(issue.Labels, p.label) {
 			continue
 		}
-		if err := p.open(ctx, issue); err != nil {
+		if err := p.takeUp(ctx, issue); err != nil {
 			return err
 		}
 		comments, err := p.reader.Comments(ctx, p.repo, issue.Number, at.Since)
@@ -83,10 +89,18 @@ func (c cursor) with(at time.Time, comment int64) cursor {
 	return c
 }
 
+// takeUp opens an issue that was found. One that is being made here is opened
+// by its maker.
+func (p *poller) takeUp(ctx context.Context, issue forge.Issue) error {
+	p.making.Lock()
+	defer p.making.Unlock()
+	return p.open(ctx, issue, p.workflow)
+}
+
 // open opens the issue's instance unless there is one.
-func (p *poller) open(ctx context.Context, issue forge.Issue) error {
+func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string) error {
 	name := Name(p.repo, issue.Number)
-	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, p.workflow, name, instance.Issue{
+	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, workflow, name, instance.Issue{
 		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login, URL: issue.URL,
 	})
 	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
@@ -130,10 +144,11 @@ func (p *poller) taken(name string, err error) error {
 
 // request is what sb.forge.issue.open takes.
 type request struct {
-	Repo   string   `json:"repo"`
-	Title  string   `json:"title"`
-	Body   string   `json:"body"`
-	Labels []string `json:"labels"`
+	Repo     string   `json:"repo"`
+	Workflow string   `json:"workflow"` // empty: the gateway's
+	Title    string   `json:"title"`
+	Body     string   `json:"body"`
+	Labels   []string `json:"labels"`
 }
 
 // create makes the issue on the forge and opens its instance.
@@ -146,9 +161,11 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 	if !ok {
 		return instance.Issue{}, "", errors.New("this gateway cannot write to the forge")
 	}
+	p.making.Lock()
+	defer p.making.Unlock()
 	issue, err := w.CreateIssue(ctx, p.repo, forge.NewIssue{Title: r.Title, Body: r.Body, Labels: labels})
 	if err != nil {
 		return instance.Issue{}, "", err
 	}
-	return instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}, Name(p.repo, issue.Number), p.open(ctx, issue)
+	return instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}, Name(p.repo, issue.Number), p.open(ctx, issue, cmp.Or(r.Workflow, p.workflow))
 }

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -137,13 +136,13 @@ func (r *run) answer(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	var body strings.Builder
-	lines := bufio.NewScanner(r.env.Stdin)
 	for _, q := range openQuestions(in) {
-		fmt.Fprintf(r.env.Stderr, "\nQ%d: %s\n> ", q.GetNumber(), q.GetText())
-		if !lines.Scan() {
-			return false, lines.Err()
+		fmt.Fprintf(r.env.Stderr, "\nQ%d: %s\n> ", q.GetNumber(), plain(q.GetText()))
+		text, err := r.env.ReadLine(ctx)
+		if err != nil {
+			return false, err
 		}
-		if text := strings.TrimSpace(lines.Text()); text != "" {
+		if text = strings.TrimSpace(text); text != "" {
 			fmt.Fprintf(&body, "Q%d: %s\n\n", q.GetNumber(), text)
 		}
 	}
@@ -153,6 +152,9 @@ func (r *run) answer(ctx context.Context) (bool, error) {
 	_, err = r.forge.Comment(ctx, r.source.name, r.number, body.String())
 	return true, err
 }
+
+// plain is a question without the emphasis that only a forge shows.
+func plain(text string) string { return strings.ReplaceAll(text, "**", "") }
 
 func openQuestions(in *pb.Instance) []*pb.Question {
 	var open []*pb.Question
@@ -174,7 +176,7 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	if waits {
 		r.n.Say("\nit waits for answers; give them with --answers FILE, one line a question (Q1: …):\n")
 		for _, q := range openQuestions(in) {
-			r.n.Say("Q%d: %s", q.GetNumber(), q.GetText())
+			r.n.Say("Q%d: %s", q.GetNumber(), plain(q.GetText()))
 		}
 		return errors.Join(fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState()), r.print(out, ""))
 	}

@@ -3,6 +3,7 @@
 package term
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type Env struct {
 	NATS    service.NATS // the running system
 	User    string       // who calls, as the log names people: "operator:ann"
 	Now     func() time.Time
+
+	lines *bufio.Reader // over Stdin, once it is read by lines
 }
 
 // System is the process's own Env, before its flags are read.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -101,7 +102,7 @@ func fill(v *Event, e instance.Event) {
 		v.Event, v.From, v.To, v.Owner, v.Kind, v.Rule, v.Reason = "moved", e.From, e.To, e.Owner, string(e.Kind), e.Rule, e.Reason
 		v.Failure, v.Loop, v.Override = e.Failure, e.Loop, e.Override
 	case instance.Dispatched:
-		v.Event, v.Owner, v.Reason = "dispatched", e.Owner, "work for "+e.Owner
+		v.Event, v.Owner, v.Reason = "dispatched", e.Owner, cmp.Or(e.Reason, "work for "+e.Owner)
 	case instance.Signalled:
 		v.Event, v.Signal, v.Actor, v.Ref, v.Data, v.Reason = "signalled", e.Name, e.Actor, e.Ref, e.Data, strings.TrimSuffix(e.Name+": "+e.Data["body"], ": ")
 	case instance.Asked:
