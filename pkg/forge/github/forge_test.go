@@ -1,102 +1,14 @@
 package github_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/git"
 )
-
-const repo = "acme/widgets"
-
-// world is a local forge whose requests are counted.
-type world struct {
-	url                   string
-	requests, notModified atomic.Int64
-	now                   atomic.Int64 // seconds; moves by one whenever it is read
-}
-
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	w := &world{}
-	w.now.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
-	f, err := local.Open(local.Config{
-		Dir: t.TempDir(),
-		Now: func() time.Time { return time.Unix(w.now.Add(1), 0) },
-		Users: []local.User{
-			{Login: "ada", Token: "ada-token", Permission: "admin"},
-			{Login: "rob[bot]", Token: "rob-token", Type: "Bot", Permission: "write"},
-			{Login: "max", Token: "max-token", Permission: "read"},
-			{Login: "tri", Permission: "triage"},
-			{Login: "eve", Token: "eve-token"},
-		},
-	})
-	must(t, err)
-	handler := f.Handler()
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.requests.Add(1)
-		handler.ServeHTTP(&counting{rw, &w.notModified}, r)
-	}))
-	w.url = server.URL
-	f.SetURL(server.URL)
-	t.Cleanup(func() {
-		server.Close()
-		must(t, f.Close())
-	})
-	g := git.New(t.TempDir()).WithIdentity("Ada", "ada@example.test")
-	run(t, g, "init", "-q")
-	run(t, g, "commit", "-q", "--allow-empty", "-m", "Begin")
-	run(t, g, "checkout", "-q", "-b", "fix/it")
-	run(t, g, "commit", "-q", "--allow-empty", "-m", "Fix")
-	run(t, g, "checkout", "-q", "main")
-	must(t, f.CreateRepo(t.Context(), repo, g.Dir()))
-	return w
-}
-
-type counting struct {
-	http.ResponseWriter
-	notModified *atomic.Int64
-}
-
-func (c *counting) WriteHeader(status int) {
-	if status == http.StatusNotModified {
-		c.notModified.Add(1)
-	}
-	c.ResponseWriter.WriteHeader(status)
-}
-
-func (w *world) client(t *testing.T, token string) *github.Client {
-	t.Helper()
-	c, err := github.New(github.Config{BaseURL: w.url, Token: token})
-	must(t, err)
-	return c
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func run(t *testing.T, g git.Runner, args ...string) string {
-	t.Helper()
-	out, err := g.Run(t.Context(), args...)
-	must(t, err)
-	return out
-}
 
 // TestForge holds the client to the forge's interfaces.
 func TestForge(t *testing.T) {
@@ -272,44 +184,5 @@ func TestUnchangedAnswersAreConfirmedNotSentAgain(t *testing.T) {
 	must(t, err)
 	if !got.UpdatedAt.After(made.UpdatedAt) || w.notModified.Load() != 2 {
 		t.Errorf("a change is not seen at once: %+v", got)
-	}
-}
-
-func TestTokenFileIsReadForEveryRequest(t *testing.T) {
-	w := newWorld(t)
-	file := filepath.Join(t.TempDir(), "token")
-	c, err := github.New(github.Config{BaseURL: w.url, TokenFile: file})
-	must(t, err)
-	if _, err := c.Self(t.Context()); !errors.Is(err, forge.ErrDenied) || !strings.Contains(err.Error(), file) {
-		t.Errorf("without the file: %v", err)
-	}
-	for token, login := range map[string]string{"ada-token\n": "ada", "max-token": "max"} {
-		must(t, os.WriteFile(file, []byte(token), 0o600))
-		if got, err := c.Self(t.Context()); err != nil || got != login {
-			t.Errorf("self = %q, %v, want %s", got, err, login)
-		}
-	}
-	must(t, os.WriteFile(file, []byte("\n"), 0o600))
-	if _, err := c.Self(t.Context()); !errors.Is(err, forge.ErrDenied) || !strings.Contains(err.Error(), "is empty") {
-		t.Errorf("with an empty file: %v", err)
-	}
-}
-
-func TestContextEndsACall(t *testing.T) {
-	arrived := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		close(arrived)
-		<-r.Context().Done()
-	}))
-	defer server.Close()
-	c, err := github.New(github.Config{BaseURL: server.URL})
-	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-arrived
-		cancel()
-	}()
-	if _, err := c.Self(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, forge.ErrUnavailable) {
-		t.Errorf("err = %v", err)
 	}
 }

@@ -1,0 +1,115 @@
+package workspace_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+func TestCommit(t *testing.T) {
+	t.Run("takes in all that is not ignored, with trailers", func(t *testing.T) {
+		w := newWorld(t)
+		tree := w.tree()
+		w.program(tree, "echo noise > x.log; echo new > new.txt")
+		head, moved, err := tree.Commit(t.Context(), "Add a file\n\nBody.\n", "Signalbox-Instance: acme/1", "Signalbox-State: implementing")
+		if err != nil || !moved || head != tree.Head {
+			t.Fatalf("moved %v, %v", moved, err)
+		}
+		show := w.run(git.New(tree.Dir), "show", "--format=%an %ae %ad%n%B", "--date=iso-strict-local", "--name-only", head)
+		want := "developer developer@example.org 2030-01-02T03:04:05+00:00\nAdd a file\n\nBody.\n\nSignalbox-Instance: acme/1\nSignalbox-State: implementing\n\n\nnew.txt"
+		if show != want {
+			t.Errorf("commit:\n%s\nwant:\n%s", show, want)
+		}
+	})
+	t.Run("of nothing moves nothing", func(t *testing.T) {
+		w := newWorld(t)
+		tree := w.tree()
+		head, moved, err := tree.Commit(t.Context(), "Nothing")
+		if err != nil || moved || head != w.base {
+			t.Errorf("head %s, moved %v, %v", head, moved, err)
+		}
+		if name := w.bundleOf(tree); name != "" {
+			t.Errorf("bundled %s", name)
+		}
+	})
+	t.Run("of the same work is the same commit on any machine", func(t *testing.T) {
+		w := newWorld(t)
+		one, two := w.tree(), w.checkout(w.newNode(), "")
+		w.program(one, "echo x > x")
+		w.program(two, "echo x > x")
+		if a, b := w.commit(one, "X"), w.commit(two, "X"); a != b {
+			t.Errorf("%s and %s", a, b)
+		}
+		if a, b := w.bundleOf(one), w.bundleOf(two); a != b {
+			t.Errorf("%s and %s", a, b)
+		}
+	})
+	t.Run("needs a message and one-line trailers", func(t *testing.T) {
+		w := newWorld(t)
+		tree := w.tree()
+		for _, trailer := range []string{"no colon", "A: b\nc", "two words: x"} {
+			if _, _, err := tree.Commit(t.Context(), "m", trailer); err == nil {
+				t.Errorf("trailer %q was taken", trailer)
+			}
+		}
+		if _, _, err := tree.Commit(t.Context(), " \n"); err == nil {
+			t.Error("an empty message was taken")
+		}
+	})
+	t.Run("again continues in the same tree", func(t *testing.T) {
+		w := newWorld(t)
+		tree := w.tree()
+		w.program(tree, "echo 1 > n")
+		w.commit(tree, "One")
+		w.program(tree, "test -z \"$(git status --porcelain)\"; git log --oneline | grep One; echo 2 > n")
+		w.commit(tree, "Two")
+		if got := w.run(git.New(tree.Dir), "rev-list", "--count", "HEAD"); got != "3" {
+			t.Errorf("%s commits", got)
+		}
+	})
+}
+
+func TestTheProgramsOwnCommits(t *testing.T) {
+	world := newWorld(t)
+	t.Run("are taken in, with what it left uncommitted on top", func(t *testing.T) {
+		w := world.in(t)
+		tree := w.tree()
+		w.program(tree, "echo a > a; git add a; git commit -qm 'own commit'; echo b > b")
+		w.commit(tree, "Rest")
+		got := w.run(git.New(tree.Dir), "log", "--format=%s")
+		if got != "Rest\nown commit\nfirst" {
+			t.Errorf("history:\n%s", got)
+		}
+	})
+	t.Run("on a branch of its own count as well", func(t *testing.T) {
+		w := world.in(t)
+		tree := w.tree()
+		w.program(tree, "git checkout -qb mine; echo a > a; git add a; git commit -qm own")
+		w.commit(tree, "unused")
+		if got := w.run(git.New(tree.Dir), "log", "--format=%s %D"); !strings.HasPrefix(got, "own HEAD -> signalbox/issue-1\n") {
+			t.Errorf("history:\n%s", got)
+		}
+	})
+	for name, script := range map[string]string{
+		"amended":               "git commit -q --amend -m other",
+		"reset to nothing":      "git checkout -q --orphan new; git commit -qm other",
+		"in another repository": "rm -rf .git; git init -q; git add .; git -c user.name=a -c user.email=b commit -qm other",
+	} {
+		t.Run(name+" are refused", func(t *testing.T) {
+			w := world.in(t)
+			tree := w.tree()
+			w.program(tree, script)
+			_, _, err := tree.Commit(t.Context(), "m")
+			if !errors.Is(err, workspace.ErrHistory) || errors.Is(err, brain.ErrInfrastructure) {
+				t.Errorf("err %v", err)
+			}
+			if _, err := tree.Diff(t.Context()); !errors.Is(err, workspace.ErrHistory) {
+				t.Errorf("diff: %v", err)
+			}
+		})
+	}
+}

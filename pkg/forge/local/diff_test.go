@@ -1,0 +1,38 @@
+package local_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-github/v60/github"
+)
+
+func TestRenamedAndBinaryFilesAreListedAsWhatTheyAre(t *testing.T) {
+	w := newWorld(t)
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	run(t, work, "checkout", "-q", "-b", "topic")
+	run(t, work, "mv", "README.md", "Read me, please.md")
+	write(t, work, "data.bin", "\x00\x01\x02")
+	write(t, work, "odd\nname", "diff --git a/x b/x\n")
+	run(t, work, "add", ".")
+	run(t, work, "commit", "-q", "-m", "Move")
+	run(t, work, "push", "-q", "origin", "topic")
+	_, _, err := rob.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{Title: github.String("x"), Head: github.String("topic"), Base: github.String("main")})
+	must(t, err)
+	files, _, err := rob.PullRequests.ListFiles(t.Context(), owner, name, 1, nil)
+	must(t, err)
+	var got []string
+	for _, f := range files {
+		got = append(got, fmt.Sprintf("%s %q <%s> +%d %q", f.GetStatus(), f.GetFilename(), f.GetPreviousFilename(), f.GetAdditions(), f.GetPatch()))
+	}
+	want := []string{
+		`renamed "Read me, please.md" <README.md> +0 ""`,
+		`added "data.bin" <> +0 ""`,
+		`added "odd\nname" <> +1 "@@ -0,0 +1 @@\n+diff --git a/x b/x"`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("files = %s", strings.Join(got, "\n"))
+	}
+}

@@ -1,0 +1,72 @@
+package local_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge/local"
+)
+
+// TestLostAnswersLeaveTheirEffect lets a request have its effect and its answer be lost.
+func TestLostAnswersLeaveTheirEffect(t *testing.T) {
+	var fault atomic.Pointer[local.Fault]
+	w := newWorld(t, func(c *local.Config) {
+		c.Fault = func(r *http.Request) *local.Fault {
+			if r.Method == http.MethodGet {
+				return nil
+			}
+			return fault.Swap(nil)
+		}
+	})
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	lose := func(f local.Fault) { fault.Store(&f) }
+
+	lose(local.Fault{After: true})
+	_, _, err := rob.Issues.Create(t.Context(), owner, name, &github.IssueRequest{Title: github.String("lost")})
+	if err == nil {
+		t.Fatal("the answer arrived")
+	}
+	lose(local.Fault{Status: http.StatusBadGateway, After: true})
+	_, _, err = rob.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("lost")})
+	if resp, ok := err.(*github.ErrorResponse); !ok || resp.Response.StatusCode != http.StatusBadGateway {
+		t.Fatalf("err = %v", err)
+	}
+	lose(local.Fault{Status: http.StatusBadGateway})
+	_, _, err = rob.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("never")})
+	if err == nil {
+		t.Fatal("the answer arrived")
+	}
+	comments, _, err := rob.Issues.ListComments(t.Context(), owner, name, 1, nil)
+	must(t, err)
+	if len(comments) != 1 || comments[0].GetBody() != "lost" {
+		t.Errorf("comments = %v", comments)
+	}
+
+	run(t, work, "checkout", "-q", "-b", "topic")
+	write(t, work, "a.txt", "a\n")
+	run(t, work, "add", ".")
+	run(t, work, "commit", "-q", "-m", "x")
+	lose(local.Fault{After: true})
+	if _, err := work.Run(t.Context(), "push", "-q", "origin", "topic"); err == nil {
+		t.Error("the push was answered")
+	}
+	sha := run(t, work, "rev-parse", "HEAD")
+	if got := run(t, work, "ls-remote", "origin", "refs/heads/topic"); !strings.HasPrefix(got, sha) {
+		t.Errorf("topic is at %q, want %s", got, sha)
+	}
+	_, _, err = rob.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{Title: github.String("x"), Head: github.String("topic"), Base: github.String("main")})
+	must(t, err)
+	lose(local.Fault{After: true})
+	if _, _, err = rob.PullRequests.Merge(t.Context(), owner, name, 2, "", nil); err == nil {
+		t.Error("the merge was answered")
+	}
+	pr, _, err := rob.PullRequests.Get(t.Context(), owner, name, 2)
+	must(t, err)
+	if !pr.GetMerged() {
+		t.Error("the merge had no effect")
+	}
+}

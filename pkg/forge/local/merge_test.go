@@ -1,0 +1,78 @@
+package local_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-github/v60/github"
+)
+
+func TestMergeMethods(t *testing.T) {
+	for method, want := range map[string]string{
+		"merge":  "Merge pull request #1 from acme/topic|Second|First|Begin",
+		"squash": "Two things (#1)|Begin",
+		"rebase": "Second|First|Aside|Begin",
+	} {
+		t.Run(method, func(t *testing.T) {
+			w := newWorld(t)
+			rob, work := w.client(t, robToken), w.clone(t, robToken)
+			for _, message := range []string{"First", "Second"} {
+				run(t, work, "checkout", "-q", "-B", "topic")
+				write(t, work, message, message)
+				run(t, work, "add", ".")
+				run(t, work, "commit", "-q", "-m", message)
+			}
+			run(t, work, "push", "-q", "origin", "topic")
+			_, _, err := rob.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{
+				Title: github.String("Two things"), Head: github.String("topic"), Base: github.String("main"),
+			})
+			must(t, err)
+			if method == "rebase" { // there must be something to put the commits on
+				run(t, work, "checkout", "-q", "main")
+				run(t, work, "commit", "-q", "--allow-empty", "-m", "Aside")
+				run(t, work, "push", "-q", "origin", "main")
+			}
+			_, _, err = rob.PullRequests.Merge(t.Context(), owner, name, 1, "", &github.PullRequestOptions{MergeMethod: method})
+			must(t, err)
+			fresh := w.clone(t, adaToken)
+			got := strings.ReplaceAll(run(t, fresh, "log", "--format=%s", "--topo-order"), "\n", "|")
+			if got != want {
+				t.Errorf("main = %s, want %s", got, want)
+			}
+			if tree := run(t, fresh, "ls-tree", "--name-only", "HEAD"); tree != "First\nREADME.md\nSecond" {
+				t.Errorf("files = %q", tree)
+			}
+		})
+	}
+}
+
+func TestConflictIsToldAndNotMerged(t *testing.T) {
+	w := newWorld(t)
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	pr := w.propose(t, rob, work, "ours", "README.md", "# Ours\n")
+	run(t, work, "checkout", "-q", "main")
+	push(t, work, "main", "README.md", "# Theirs\n")
+
+	pr, _, err := rob.PullRequests.Get(t.Context(), owner, name, pr.GetNumber())
+	must(t, err)
+	if pr.Mergeable == nil || *pr.Mergeable || pr.GetMergeableState() != "dirty" {
+		t.Errorf("mergeable = %v, state = %s", pr.Mergeable, pr.GetMergeableState())
+	}
+	_, _, err = rob.PullRequests.Merge(t.Context(), owner, name, pr.GetNumber(), "", &github.PullRequestOptions{SHA: pr.GetHead().GetSHA()})
+	if status, message := refusal(t, err); status != http.StatusMethodNotAllowed || !strings.Contains(message, "conflict") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestPullRequestThatIsMergedByAPushIsMerged(t *testing.T) {
+	w := newWorld(t)
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	pr := w.propose(t, rob, work, "topic", "topic.txt", "x\n")
+	run(t, work, "push", "-q", "origin", "topic:main")
+	pr, _, err := rob.PullRequests.Get(t.Context(), owner, name, pr.GetNumber())
+	must(t, err)
+	if !pr.GetMerged() || pr.GetMergedBy().GetLogin() != "rob[bot]" {
+		t.Errorf("merged = %t by %s", pr.GetMerged(), pr.GetMergedBy().GetLogin())
+	}
+}

@@ -1,0 +1,159 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+const (
+	owner = "acme"
+	name  = "widgets"
+	full  = owner + "/" + name
+)
+
+// The users of every test: ada owns, rob is the robot, max may only read.
+const (
+	adaToken = "ada-token"
+	robToken = "rob-token"
+	maxToken = "max-token"
+)
+
+func users() []local.User {
+	return []local.User{
+		{Login: "ada", Token: adaToken, Permission: "admin"},
+		{Login: "rob[bot]", Token: robToken, Type: "Bot", Permission: "write"},
+		{Login: "max", Token: maxToken, Permission: "read"},
+		{Login: "eve", Token: "eve-token"},
+	}
+}
+
+// world is a forge with its server and the repository acme/widgets.
+type world struct {
+	*local.Forge
+	url     string
+	dir     string
+	clock   *clock
+	schemas *schemas
+}
+
+// clock is a time that moves by a second whenever it is read.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Second)
+	return c.now
+}
+
+func newWorld(t *testing.T, change ...func(*local.Config)) *world {
+	t.Helper()
+	w := &world{dir: t.TempDir(), clock: &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, schemas: loadSchemas(t)}
+	w.open(t, change...)
+	must(t, w.CreateRepo(t.Context(), full, source(t)))
+	return w
+}
+
+// open opens the forge in the world's directory and serves it until the test ends.
+func (w *world) open(t *testing.T, change ...func(*local.Config)) {
+	t.Helper()
+	config := local.Config{Dir: w.dir, Users: users(), Now: w.clock.Now}
+	for _, c := range change {
+		c(&config)
+	}
+	f, err := local.Open(config)
+	must(t, err)
+	server := httptest.NewServer(f.Handler())
+	f.SetURL(server.URL)
+	w.Forge, w.url = f, server.URL
+	t.Cleanup(func() {
+		server.Close()
+		must(t, f.Close())
+	})
+}
+
+// source is a repository with one commit on main.
+func source(t *testing.T) string {
+	t.Helper()
+	g := git.New(t.TempDir()).WithIdentity("Ada", "ada@example.test")
+	run(t, g, "init", "-q")
+	write(t, g, "README.md", "# Widgets\n")
+	run(t, g, "add", ".")
+	run(t, g, "commit", "-q", "-m", "Begin")
+	return g.Dir()
+}
+
+// clone is a work tree of the repository, signed in with the token.
+func (w *world) clone(t *testing.T, token string, args ...string) git.Runner {
+	t.Helper()
+	g := git.New(t.TempDir()).WithToken(w.url, token).WithIdentity("Ada", "ada@example.test")
+	run(t, g, append(append([]string{"clone", "-q"}, args...), w.url+"/"+full+".git", ".")...)
+	return g
+}
+
+// push commits a file on a branch and pushes it.
+func push(t *testing.T, g git.Runner, branch, file, content string) (sha string) {
+	t.Helper()
+	run(t, g, "checkout", "-q", "-B", branch)
+	write(t, g, file, content)
+	run(t, g, "add", ".")
+	run(t, g, "commit", "-q", "-m", "Write "+file)
+	run(t, g, "push", "-q", "origin", branch)
+	return run(t, g, "rev-parse", "HEAD")
+}
+
+// client is go-github with the token, whose answers are held to GitHub's
+// schemas.
+func (w *world) client(t *testing.T, token string) *github.Client {
+	t.Helper()
+	c, err := github.NewClient(&http.Client{Transport: &judge{t: t, schemas: w.schemas}}).WithEnterpriseURLs(w.url, w.url)
+	must(t, err)
+	if token == "" {
+		return c
+	}
+	return c.WithAuthToken(token)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run(t *testing.T, g git.Runner, args ...string) string {
+	t.Helper()
+	out, err := g.Run(context.WithoutCancel(t.Context()), args...)
+	must(t, err)
+	return out
+}
+
+func write(t *testing.T, g git.Runner, file, content string) {
+	t.Helper()
+	must(t, os.WriteFile(filepath.Join(g.Dir(), file), []byte(content), 0o600))
+}
+
+// refusal is what go-github makes of an answer that refuses.
+func refusal(t *testing.T, err error) (status int, message string) {
+	t.Helper()
+	var refused *github.ErrorResponse
+	if !errors.As(err, &refused) {
+		t.Fatalf("err = %v, want GitHub's refusal", err)
+	}
+	return refused.Response.StatusCode, refused.Message
+}
