@@ -14,6 +14,8 @@ var concurrent = map[string]string{
 	"pkg/projection":            "follows the log",
 	"services/orchestrator/api": "the micro framework serves one endpoint's requests one after the other",
 	"services/orchestrator/app": "follows the log from before it is ready to serve",
+	"services/signalbox/bench":  "stands in for many callers at once",
+	"services/signalbox/term":   "a read of a terminal does not end with a context",
 }
 
 // goroutines: they start in few places, which wait for them. Tests may.

@@ -1,16 +1,18 @@
 package archtest
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
+	"slices"
 	"strings"
 )
 
 // globals: a package-level variable is an error to compare with (errX, ErrX), a
-// compiled regular expression, embedded files, or an unexported table that
-// nothing writes to. State belongs to a value that somebody made. Tests may.
+// compiled regular expression, embedded files, or an unexported table or
+// embedded file that nothing writes to. State belongs to a value that somebody made. Tests may.
 func globals(t *tree) []Violation {
 	var all []Violation
 	for _, dir := range t.dirs() {
@@ -39,7 +41,9 @@ func variables(f *ast.File) []*ast.ValueSpec {
 	for _, decl := range f.Decls {
 		if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
 			for _, spec := range d.Specs {
-				all = append(all, spec.(*ast.ValueSpec))
+				v := *spec.(*ast.ValueSpec)
+				v.Doc = cmp.Or(v.Doc, d.Doc) // of a declaration without parentheses
+				all = append(all, &v)
 			}
 		}
 	}
@@ -55,6 +59,9 @@ func constant(v *ast.ValueSpec, i int, patterns map[string]bool) bool {
 	}
 	if s, ok := v.Type.(*ast.SelectorExpr); ok && isPackage(s.X, "embed") {
 		return true
+	}
+	if embedded(v.Doc) {
+		return !ast.IsExported(name)
 	}
 	if len(v.Values) != len(v.Names) {
 		return false
@@ -74,6 +81,13 @@ func constant(v *ast.ValueSpec, i int, patterns map[string]bool) bool {
 		return !ast.IsExported(name)
 	}
 	return false
+}
+
+// embedded reports whether the compiler fills the variable with a file.
+func embedded(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool {
+		return strings.HasPrefix(c.Text, "//go:embed ")
+	})
 }
 
 // patterns returns the functions of a package whose result is a regular

@@ -8,11 +8,18 @@ import (
 // forgeSide are the services that hold a code host's credentials.
 var forgeSide = []string{"gateway", "pm", "committer", "git-manager", "shepherd"}
 
-// allInOne runs every service in one process.
-const allInOne = "signalbox"
+const (
+	allInOne = "signalbox" // runs every service in one process
+	endToEnd = "e2e"       // tests them all together, each its own process
+)
+
+// harness tests the services as processes, beside a forge of its own. It is
+// tests only: nothing of it is deployed, so it holds no credentials and nobody
+// can lean on it.
+const harness = "services/e2e"
 
 // forge: only its adapter knows the code host's client library, and only the
-// forge-side services know the forge.
+// forge-side services and the harness know the forge.
 func forge(t *tree) []Violation {
 	return t.each("forge", func(f *file, imported string) string {
 		switch {
@@ -23,7 +30,7 @@ func forge(t *tree) []Violation {
 			return "only pkg/forge/github imports go-github; others use pkg/forge"
 		case within(t.local(imported), "pkg/forge"):
 			service := service(f.dir)
-			if within(f.dir, "pkg/forge") || service == allInOne || slices.Contains(forgeSide, service) {
+			if within(f.dir, "pkg/forge") || service == allInOne || f.test && within(f.dir, harness) || slices.Contains(forgeSide, service) {
 				return ""
 			}
 			return "only the forge-side services (" + strings.Join(forgeSide, ", ") + ") import the forge: nobody else holds its credentials"
@@ -32,11 +39,12 @@ func forge(t *tree) []Violation {
 	})
 }
 
-// services: none imports another, the all-in-one excepted, and no package does.
+// services: none imports another, the all-in-one and the harness excepted, and
+// no package does.
 func services(t *tree) []Violation {
 	return t.each("services", func(f *file, imported string) string {
 		mine, other := service(f.dir), service(t.local(imported))
-		if other == "" || mine == other || mine == allInOne {
+		if other == "" || mine == other || mine == allInOne || f.test && within(f.dir, harness) {
 			return ""
 		}
 		return "services/" + other + " is a deployable, not a library; what is shared belongs in pkg"
