@@ -1,0 +1,52 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// bin is where the binaries are built, once, when the first test asks for one.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "signalbox-e2e-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = dir
+		return m.Run()
+	}())
+}
+
+var build = sync.OnceValue(func() error {
+	out, err := exec.Command("go", "build", "-ldflags=-w", "-o", bin+"/", "../...", "github.com/nats-io/nats-server/v2").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build the services: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// binary returns the path of a service's binary, or of nats-server's.
+func binary(t *testing.T, name string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(bin, name)
+}
+
+// roles are the services that work on code, in the order they are started.
+func roles() []string { return []string{"analyst", "tester", "developer", "navigator"} }
+
+// services are all that are processes of their own.
+func services() []string { return append([]string{"orchestrator", "gateway", "pm"}, roles()...) }

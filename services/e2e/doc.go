@@ -1,0 +1,7 @@
+// Package e2e tests the services as they are run: each its own process, with a
+// separate nats-server and a forge, killed and starved where that may happen.
+// There is nothing in it but tests.
+//
+//	SIGNALBOX_SOAK=50   how many issues TestKill… runs
+//	SIGNALBOX_SEED=7    what it draws its moments from; it prints the one it used
+package e2e

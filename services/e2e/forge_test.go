@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+const (
+	repo     = "acme/answers"
+	botToken = "bot-token"
+	annToken = "ann-token"
+)
+
+// testForge is a forge in this process with one repository, and ann, who reports.
+type testForge struct {
+	url string
+	ann *github.Client
+}
+
+func startForge(t *testing.T) *testForge {
+	t.Helper()
+	f, err := local.Open(local.Config{Dir: t.TempDir(), Public: true, Users: []local.User{
+		{Login: "signalbox", Token: botToken, Type: "Bot", Permission: "write"},
+		{Login: "ann", Token: annToken, Permission: "admin"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(f.Handler())
+	t.Cleanup(func() {
+		server.Close()
+		_ = f.Close()
+	})
+	f.SetURL(server.URL)
+	if err := f.CreateRepo(t.Context(), repo, answers(t)); err != nil {
+		t.Fatal(err)
+	}
+	ann, err := github.New(github.Config{BaseURL: server.URL + "/api/v3/", Token: annToken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &testForge{server.URL, ann}
+}
+
+// answers is a repository with a bug that its test finds at no cost.
+func answers(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		".signalbox.yaml": "test: {command: sh check.sh}\n",
+		"check.sh":        "grep -qx 42 answer.txt || { echo \"the answer is $(cat answer.txt), want 42\"; exit 1; }\n",
+		"answer.txt":      "41\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := git.New(dir).WithIdentity("ann", "ann@example.com")
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "Answer"}} {
+		if _, err := g.Run(t.Context(), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// clear is a report that leaves nothing to ask.
+const clear = `The answer is wrong.
+
+### Steps to reproduce
+Run ` + "`cat answer.txt`" + `.
+
+### Expected
+It prints 42.
+
+### Actual
+It prints 41.
+
+### Scope
+The file answer.txt.
+`
+
+// vague is one that leaves much.
+const vague = "The answer is wrong. Please fix."
+
+// reply answers whatever is asked about the vague one.
+const reply = clear
+
+// open reports an issue and returns its number.
+func (f *testForge) open(t *testing.T, title, body string) int {
+	t.Helper()
+	issue, err := f.ann.CreateIssue(t.Context(), repo, forge.NewIssue{Title: title, Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return issue.Number
+}
+
+// comments returns the keys of the bot's comments on an issue.
+func (f *testForge) comments(t *testing.T, number int) []string {
+	t.Helper()
+	comments, err := f.ann.Comments(t.Context(), repo, number, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, c := range comments {
+		if _, key, ok := rules.FindMarker(c.Body); ok && c.Author.Login == "signalbox" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// pulls returns the numbers of the pull requests for an issue, open or not.
+func (f *testForge) pulls(t *testing.T, number int) []int {
+	t.Helper()
+	var numbers []int
+	for page := 1; ; page++ {
+		r, err := http.Get(fmt.Sprintf("%s/api/v3/repos/%s/pulls?state=all&per_page=100&page=%d", f.url, repo, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []struct {
+			Number int
+			Head   struct{ Ref string }
+		}
+		err = json.NewDecoder(r.Body).Decode(&all)
+		_ = r.Body.Close()
+		if err != nil || r.StatusCode != http.StatusOK {
+			t.Fatalf("list pull requests: %s, %v", r.Status, err)
+		}
+		if len(all) == 0 {
+			return numbers
+		}
+		for _, pr := range all {
+			if strings.HasPrefix(pr.Head.Ref+"-", fmt.Sprintf("signalbox/issue-%d-", number)) {
+				numbers = append(numbers, pr.Number)
+			}
+		}
+	}
+}
+
+// clone clones a branch as anybody can, and returns a file's text in it.
+func (f *testForge) clone(t *testing.T, branch, file string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := git.New(dir).Run(t.Context(), "clone", "-q", "--branch", branch, f.url+"/"+repo+".git", "."); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

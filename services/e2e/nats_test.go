@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+// natsServer is where a nats-server is, with its store: the same whenever it is started.
+type natsServer struct {
+	dir  string
+	port string
+}
+
+var listening = regexp.MustCompile(`Listening for client connections on 127\.0\.0\.1:(\d+)`)
+
+// startNATS starts a nats-server with its store in dir, on a free port.
+func startNATS(t *testing.T, dir string) (*natsServer, *process) {
+	t.Helper()
+	p := (&natsServer{dir, "-1"}).start(t)
+	return &natsServer{dir, listening.FindStringSubmatch(p.expect(t, "Listening for client connections"))[1]}, p
+}
+
+// start starts it and returns when it accepts connections.
+func (s *natsServer) start(t *testing.T) *process {
+	t.Helper()
+	conf := filepath.Join(t.TempDir(), "nats.conf")
+	text := fmt.Sprintf("host: 127.0.0.1\nport: %s\njetstream {store_dir: %q, sync_interval: always, max_file_store: 4GB}\n", s.port, s.dir)
+	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "nats-server", binary(t, "nats-server"), "-c", conf)
+	p.expect(t, "Server is ready")
+	return p
+}
+
+func (s *natsServer) url() string { return "nats://127.0.0.1:" + s.port }
+
+// connect returns the test's own connection, which comes back as the services' do.
+func (s *natsServer) connect(t *testing.T) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	nc, err := service.Connect(t.Context(), service.NATS{URL: s.url()}, "e2e", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nc, js
+}

@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long anything may take on a busy machine.
+const patience = 2 * time.Minute
+
+// process is one process that ends with the test.
+type process struct {
+	name string
+	cmd  *exec.Cmd
+	said *journal
+	done chan struct{} // closed when it has ended
+}
+
+// start starts a program in a process group of its own.
+func start(t *testing.T, name, program string, args ...string) *process {
+	t.Helper()
+	p := &process{name: name, cmd: exec.Command(program, args...), said: newJournal(), done: make(chan struct{})}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
+	p.cmd.WaitDelay = time.Second // for what a killed service left behind with its output
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v", name, err)
+	}
+	go func() {
+		defer close(p.done)
+		_ = p.cmd.Wait() // ProcessState tells
+		p.said.end()
+	}()
+	t.Cleanup(func() {
+		// Asked first: what a service started is in a session of its own.
+		p.signal(syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s did not end within 20 s of SIGTERM", name)
+		}
+		p.signal(syscall.SIGKILL)
+		<-p.done
+		if t.Failed() {
+			t.Logf("the last that %s said:\n%s", name, p.said.tail(40))
+		}
+	})
+	return p
+}
+
+// signal is for the whole group; one that is gone does not mind.
+func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
+
+// kill is kill -9, and returns when the process is gone.
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
+// terminate is SIGTERM, and returns the exit code.
+func (p *process) terminate(t *testing.T) int {
+	t.Helper()
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		t.Fatalf("%s did not end when it was told to", p.name)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// expect returns the first line that holds text, waiting for it to be said.
+func (p *process) expect(t *testing.T, text string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	line, err := p.said.wait(ctx, text)
+	if err != nil {
+		t.Fatalf("%s never said %q: %v", p.name, text, err)
+	}
+	return line
+}
+
+// journal is what a process prints, line by line.
+type journal struct {
+	mu      sync.Mutex
+	lines   []string
+	partial string
+	ended   bool
+	more    chan struct{} // closed by the next change
+}
+
+func newJournal() *journal { return &journal{more: make(chan struct{})} }
+
+// Write implements io.Writer.
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	all := strings.Split(j.partial+string(b), "\n")
+	j.partial = all[len(all)-1]
+	j.lines = append(j.lines, all[:len(all)-1]...)
+	j.changed()
+	return len(b), nil
+}
+
+func (j *journal) end() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.ended = true
+	j.changed()
+}
+
+func (j *journal) changed() {
+	close(j.more)
+	j.more = make(chan struct{})
+}
+
+func (j *journal) wait(ctx context.Context, text string) (string, error) {
+	for from := 0; ; {
+		j.mu.Lock()
+		lines, ended, more := j.lines[from:], j.ended, j.more
+		j.mu.Unlock()
+		for _, line := range lines {
+			if strings.Contains(line, text) {
+				return line, nil
+			}
+		}
+		from += len(lines)
+		if ended {
+			return "", fmt.Errorf("it ended: %w", os.ErrProcessDone)
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}
+
+// all returns every line so far.
+func (j *journal) all() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lines[:len(j.lines):len(j.lines)]
+}
+
+func (j *journal) tail(n int) string {
+	lines := j.all()
+	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
+}
