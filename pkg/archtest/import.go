@@ -8,10 +8,8 @@ import (
 // forgeSide are the services that hold a code host's credentials.
 var forgeSide = []string{"gateway", "pm", "committer", "git-manager", "shepherd"}
 
-const (
-	allInOne = "signalbox" // runs every service in one process
-	endToEnd = "e2e"       // tests them all together, each its own process
-)
+// allInOne runs every service in one process.
+const allInOne = "signalbox"
 
 // harness tests the services as processes, beside a forge of its own. It is
 // tests only: nothing of it is deployed, so it holds no credentials and nobody
