@@ -4,6 +4,7 @@ package docs_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -122,16 +124,36 @@ func TestEveryMetricOfTheOperationsPageIsRegistered(t *testing.T) {
 	}
 }
 
-// build builds a service and returns its binary.
-func build(t *testing.T, name string) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), name)
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, "./services/"+name)
+// bin is where binaries builds every service, once, when a test first asks.
+var bin string
+
+var binaries = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", bin, "./services/...")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", name, err, out)
+		return fmt.Errorf("%w\n%s", err, out)
 	}
-	return binary
+	return nil
+})
+
+func TestMain(m *testing.M) {
+	var err error
+	if bin, err = os.MkdirTemp("", "signalbox-docs-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(bin)
+	os.Exit(code)
+}
+
+// binary is a service's.
+func binary(t *testing.T, name string) string {
+	t.Helper()
+	if err := binaries(); err != nil {
+		t.Fatalf("build the services: %v", err)
+	}
+	return filepath.Join(bin, name)
 }
 
 // help is what a call says with --help.

@@ -59,7 +59,7 @@ func orchestrated(t *testing.T) *nats.Conn {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
 	var log strings.Builder
-	cmd := exec.Command(build(t, "orchestrator"), "--nats", server.URL)
+	cmd := exec.Command(binary(t, "orchestrator"), "--nats", server.URL)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,67 @@
+package docs_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// call is a line of a shell example that calls one of our binaries.
+var call = regexp.MustCompile(`(?m)^(?:bin/)?(signalbox|orchestrator|gateway|pm|analyst|tester|developer|navigator) (.*)$`)
+
+func TestEveryCommandThatIsShownExists(t *testing.T) {
+	seen := 0
+	for _, name := range []string{"README.md", "docs/operations.md", "docs/agent-protocol.md"} {
+		for _, block := range fence.FindAllStringSubmatch(page(t, name), -1) {
+			if block[1] != "sh" {
+				continue
+			}
+			for _, m := range call.FindAllStringSubmatch(strings.ReplaceAll(block[2], "\\\n", " "), -1) {
+				seen++
+				parses(t, name, m[1], m[2])
+			}
+		}
+	}
+	if seen < 10 {
+		t.Fatalf("only %d commands found", seen)
+	}
+}
+
+// parses holds a call to the help of its subcommand: each flag has to be there.
+func parses(t *testing.T, page, service, line string) {
+	t.Helper()
+	line, _, _ = strings.Cut(line, " #")
+	words := strings.Fields(line)
+	var sub []string
+	if service == "signalbox" {
+		sub = words[:1]
+		if words[0] == "definition" {
+			sub = words[:2]
+		}
+	}
+	text, err := help(t, binary(t, service), sub...)
+	if err != nil {
+		t.Errorf("%s: %s %s: %v\n%s", page, service, line, err, text)
+		return
+	}
+	for _, word := range words {
+		flag, _, _ := strings.Cut(word, "=")
+		if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`(?:[=\s]|$)`).MatchString(text) {
+			t.Errorf("%s: %s %s: there is no flag %s", page, service, line, flag)
+		}
+	}
+}
+
+func TestEverySubcommandThatTextNamesExists(t *testing.T) {
+	all, err := help(t, binary(t, "signalbox"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/operations.md", "docs/agent-protocol.md", "docs/adr/0012-durability.md"} {
+		for _, m := range regexp.MustCompile("`(?:bin/)?signalbox ([a-z]+)( [^`]*)?`").FindAllStringSubmatch(page(t, name), -1) {
+			if !regexp.MustCompile(`(?m)^  ` + m[1] + `\b`).MatchString(all) {
+				t.Errorf("%s: there is no signalbox %s", name, m[1])
+			}
+		}
+	}
+}
