@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,11 +31,13 @@ func NewApp(role string) *App { return &App{role: role} }
 
 // Settings is what a code role is told beside the common flags.
 type Settings struct {
-	Brain   []string `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET or rules; ROLE.STATE=SPEC for one state. May be repeated."`
-	Env     []string `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
-	WorkDir string   `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
-	Sandbox string   `name:"sandbox" enum:"auto,bwrap,none" default:"auto" help:"How tests are confined: auto takes bubblewrap where it works."`
-	Workers int      `name:"workers" default:"1" help:"Pieces of work at a time."`
+	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET or rules; ROLE.STATE=SPEC for one state. May be repeated."`
+	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
+	Wall    time.Duration `name:"brain-wall" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
+	Idle    time.Duration `name:"brain-idle" default:"10m" help:"How long it may print nothing meanwhile."`
+	WorkDir string        `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
+	Sandbox string        `name:"sandbox" enum:"auto,bwrap,none" default:"auto" help:"How tests are confined: auto takes bubblewrap where it works."`
+	Workers int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 
 	Observer agent.Observer `kong:"-"`
 }
@@ -74,6 +77,11 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return fmt.Errorf("work directory: %w", err)
 	}
+	if n, err := cache.Sweep(ctx); err != nil {
+		h.Log.Warn("what killed processes left in the work directory stays", "role", role, "error", err)
+	} else if n > 0 {
+		h.Log.Info("work trees of killed processes removed", "role", role, "trees", n)
+	}
 	h.Log.Info("sandbox", "role", role, "mode", box.Describe())
 	coder := Coder{Duty: duty, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Rules: workspace.DefaultRules()}
 	a := Agent(h, js, role, coder, s.Observer)
@@ -84,7 +92,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 
 // tools is what brains that run programs are given.
 func (s Settings) tools(box sandbox.Sandbox) Tools {
-	t := Tools{Env: s.Env, Sandbox: box}
+	t := Tools{Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box}
 	if s.Observer != nil {
 		t.Line = func(a brain.Assignment, line string) {
 			if line != "" && line[0] != '{' { // what is not meant for a program to read

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
@@ -15,7 +16,9 @@ import (
 
 // Tools is what brains that run programs are given.
 type Tools struct {
-	Env     []string // names of more variables they may see
+	Env     []string      // names of more variables they may see
+	Wall    time.Duration // how long they may take; 0: exec's default
+	Idle    time.Duration // how long they may print nothing; 0: exec's default
 	Sandbox sandbox.Sandbox
 	Line    func(a brain.Assignment, line string) // told of each line they print; may be nil
 }
@@ -59,7 +62,7 @@ func one(role, spec string, t Tools) (brain.Brain, error) {
 		if err != nil {
 			return nil, err
 		}
-		return exec.New(exec.Config{Program: program, Env: t.Env, Sandbox: t.Sandbox, Network: true, Readable: readable, Line: t.Line})
+		return exec.New(exec.Config{Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Network: true, Readable: readable, Line: t.Line})
 	case "rules":
 		if b := byRule(role); b != nil {
 			return b, nil

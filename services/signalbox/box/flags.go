@@ -1,18 +1,24 @@
 package box
 
-import "github.com/signalbox/signalbox/pkg/agent/role"
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/role"
+)
 
 // Agents is what the commands that bring agents along are told about them.
 type Agents struct {
-	Brain       []string `name:"brain" group:"Agents" placeholder:"ROLE[.STATE]=SPEC" sep:"none" help:"What a role thinks with: developer=exec:COMMAND, developer=exec:claude, tester.creating_tests=exec:COMMAND, analyst=rules. May be repeated."`
-	BrainEnv    []string `name:"brain-env" group:"Agents" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones. May be repeated."`
-	Sandbox     string   `name:"sandbox" group:"Agents" enum:"auto,bwrap,none" default:"auto" help:"How test runs are confined: auto takes bubblewrap where it works."`
-	Workers     int      `name:"workers" group:"Agents" default:"1" help:"Pieces of work a role does at a time."`
-	Workflow    string   `name:"workflow" group:"Agents" default:"issue" help:"Lifecycle that new issues open with."`
-	WorkflowDir string   `name:"workflow-dir" group:"Agents" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own."`
+	Brain       []string      `name:"brain" group:"Agents" placeholder:"ROLE[.STATE]=SPEC" sep:"none" help:"What a role thinks with: developer=exec:COMMAND, developer=exec:claude, tester.creating_tests=exec:COMMAND, analyst=rules. May be repeated."`
+	BrainEnv    []string      `name:"brain-env" group:"Agents" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones. May be repeated."`
+	BrainWall   time.Duration `name:"brain-wall" group:"Agents" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
+	BrainIdle   time.Duration `name:"brain-idle" group:"Agents" default:"10m" help:"How long it may print nothing meanwhile."`
+	Sandbox     string        `name:"sandbox" group:"Agents" enum:"auto,bwrap,none" default:"auto" help:"How test runs are confined: auto takes bubblewrap where it works."`
+	Workers     int           `name:"workers" group:"Agents" default:"1" help:"Pieces of work a role does at a time."`
+	Workflow    string        `name:"workflow" group:"Agents" default:"issue" help:"Lifecycle that new issues open with."`
+	WorkflowDir string        `name:"workflow-dir" group:"Agents" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own."`
 }
 
 // Settings returns the settings of the roles that work on code.
 func (a Agents) Settings() role.Settings {
-	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Sandbox: a.Sandbox, Workers: a.Workers}
+	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers}
 }
