@@ -11,60 +11,61 @@ import (
 
 // noop succeeds at everything at once, and notes when.
 type noop struct {
-	mu    sync.Mutex
-	left  int // instances that have not reached their last step
-	done  chan struct{}
-	ended map[string]time.Time // by instance: its step before
-	gaps  []time.Duration
+	ends chan struct{} // one for every instance whose last step was done
+
+	mu   sync.Mutex
+	last map[string]time.Time // by instance: the end of its step before; nil while nobody asks
+	gaps []time.Duration      // from one step to the next
 }
 
 // Work implements agent.Handler.
-func (n *noop) Work(_ context.Context, job agent.Job) (instance.Result, error) {
-	now := time.Now()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if before, ok := n.ended[job.Instance]; ok {
-		n.gaps = append(n.gaps, now.Sub(before))
+func (n *noop) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	n.note(job.Instance, time.Now())
+	done := instance.Result{Status: instance.Success, ConfidenceScore: 1}
+	if job.State != lastState {
+		return done, nil
 	}
-	if n.ended != nil {
-		n.ended[job.Instance] = time.Now()
+	select {
+	case n.ends <- struct{}{}:
+		return done, nil
+	case <-ctx.Done():
+		return done, context.Cause(ctx)
 	}
-	if job.State == "s8" {
-		if n.left--; n.left == 0 {
-			close(n.done)
-		}
-	}
-	return instance.Result{Status: instance.Success, ConfidenceScore: 1}, nil
 }
 
-// restart counts anew, and notes hand-offs from here on.
-func (n *noop) restart(instances int) {
+func (n *noop) note(id string, started time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.left, n.done, n.ended, n.gaps = instances, make(chan struct{}), map[string]time.Time{}, nil
+	if n.last == nil {
+		return
+	}
+	if before, ok := n.last[id]; ok {
+		n.gaps = append(n.gaps, started.Sub(before))
+	}
+	n.last[id] = time.Now()
 }
 
-// waitFor returns when no more than left instances have steps before them.
-func (n *noop) waitFor(ctx context.Context, left int) error {
-	tick := time.NewTicker(100 * time.Microsecond)
-	defer tick.Stop()
-	for {
-		n.mu.Lock()
-		reached := n.left <= left
-		n.mu.Unlock()
-		if reached {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+// watch notes hand-offs from here on.
+func (n *noop) watch() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last = map[string]time.Time{}
 }
 
 func (n *noop) handoffs() []time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.gaps
+}
+
+// wait returns when so many instances have ended.
+func (n *noop) wait(ctx context.Context, instances int) error {
+	for range instances {
+		select {
+		case <-n.ends:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
