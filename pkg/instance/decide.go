@@ -242,8 +242,6 @@ func (d *decision) override(a Override) error {
 		return d.refuse(Invalid, d.def.StateNames(), "%q is not a state of %s", a.To, d.def.Name)
 	case a.Reason == "":
 		return d.refuse(Invalid, nil, "an override needs a reason")
-	case d.in.Kind == workflow.Final:
-		return d.refuse(Over, nil, "%s is final", d.in.State)
 	}
 	d.record(Moved{From: d.in.State, To: to.Name, Owner: to.Owner, Kind: to.Kind, Rule: "override", Reason: a.Reason, Loop: d.inLoop(), Override: true})
 	d.dispatch()

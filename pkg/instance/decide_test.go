@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -124,9 +125,12 @@ func TestDecideRecords(t *testing.T) {
 		{"a charge is booked", nil,
 			[]step{opened(), claim("p1")}, do(instance.Charge{Token: 1, Spend: instance.Spend{TokensIn: 3, USD: 0.5}}),
 			[]instance.Event{instance.Spent{Spend: instance.Spend{TokensIn: 3, USD: 0.5}}}},
-		{"faults without a policy have a limit too, but not soon", nil,
+		{"a fault gives the work back", nil,
 			[]step{opened(), claim("p1")}, do(instance.Fail{Token: 1, Reason: "disk"}),
 			[]instance.Event{instance.Released{Token: 1, Agent: "p1", Reason: "disk", Fault: true}}},
+		{"a release wakes the owner's other agents", nil,
+			[]step{opened(), claim("p1")}, do(instance.Release{Token: 1, Reason: "stopping"}),
+			[]instance.Event{instance.Released{Token: 1, Agent: "p1", Reason: "stopping"}, instance.Dispatched{State: "received", Owner: "pm"}}},
 		{"one fault more than a policy bears pauses", []string{"max_faults: 1"},
 			[]step{opened(), claim("p1")}, do(instance.Fail{Token: 1, Reason: "disk"}),
 			[]instance.Event{
@@ -166,5 +170,20 @@ func TestDecideRecords(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestFaultsPauseInTheEndWithoutAPolicyToo(t *testing.T) {
+	s := given(t, define(t, faulty), opened())
+	for n := 1; !s.in.Paused; n++ {
+		if n > 20 {
+			t.Fatalf("%d faults do not pause", s.in.Faults)
+		}
+		if err := errors.Join(claim("c1")(s), do(instance.Fail{Token: s.in.Tokens, Reason: "disk"})(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.in.Faults != 20 {
+		t.Errorf("paused after %d faults, want 20", s.in.Faults)
 	}
 }

@@ -13,20 +13,45 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-func one[T any](t *rapid.T, label string, of ...T) T { return rapid.SampledFrom(of).Draw(t, label) }
+// dice choose one of n, from 0.
+type dice func(label string, n int) int
+
+func drawn(t *rapid.T) dice {
+	return func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(t, label) }
+}
+
+// read throws what the bytes say, a byte at a time, and then nothing but zeros.
+func read(data *[]byte) dice {
+	return func(_ string, n int) int {
+		if len(*data) == 0 {
+			return 0
+		}
+		b := (*data)[0]
+		*data = (*data)[1:]
+		return int(b) % n
+	}
+}
+
+func one[T any](d dice, label string, of ...T) T { return of[d(label, len(of))] }
 
 // some is none, one or two of the given.
-func some[T any](t *rapid.T, label string, of ...T) []T {
-	return rapid.SliceOfN(rapid.SampledFrom(of), 0, 2).Draw(t, label)
+func some[T any](d dice, label string, of ...T) []T {
+	var some []T
+	for range d("how many "+label, 3) {
+		some = append(some, one(d, label, of...))
+	}
+	return some
 }
 
 // sensible is what somebody who knows the instance would do next.
-func sensible(t *rapid.T, s *story) instance.Action {
+func sensible(d dice, s *story) instance.Action {
 	switch {
 	case !s.in.Exists():
-		return instance.Open{Issue: instance.Issue{Title: "bug", Author: "ann", Labels: some(t, "label", "bug", "docs")}, Base: one(t, "base", "", "h0")}
-	case s.in.Paused:
+		return instance.Open{Issue: instance.Issue{Title: "bug", Author: "ann", Labels: some(d, "label", "bug", "docs")}, Base: one(d, "base", "", "h0")}
+	case s.in.Paused && one(d, "wake", true, false):
 		return instance.Resume{Reason: "go on"}
+	case s.in.Paused && s.in.Kind == workflow.Work:
+		return instance.Override{To: one(d, "to", s.def.StateNames()...), Reason: "meanwhile"}
 	case s.in.Kind == workflow.Wait:
 		row, _ := s.def.State(s.in.State)
 		heard := []string{"commented"}
@@ -34,62 +59,70 @@ func sensible(t *rapid.T, s *story) instance.Action {
 			heard = append(heard, name)
 		}
 		slices.Sort(heard) // the same draw is the same signal
-		return instance.Signal{Name: one(t, "signal", heard...), Data: map[string]string{"permission": one(t, "permission", "write", "read")}}
+		return instance.Signal{Name: one(d, "signal", heard...), Data: map[string]string{"permission": one(d, "permission", "write", "read")}}
 	case s.in.Claim.Live(s.now):
-		return instance.Report{Token: s.in.Claim.Token, Result: soundResult(t, s)}
+		switch one(d, "interlude", "", "", "", "fault", "ask", "beat") {
+		case "fault":
+			return instance.Fail{Token: s.in.Claim.Token, Reason: "disk"}
+		case "ask":
+			return instance.Ask{Token: s.in.Claim.Token, Text: "how?"}
+		case "beat":
+			return instance.Heartbeat{Token: s.in.Claim.Token, Lease: 2 * lease}
+		}
+		return instance.Report{Token: s.in.Claim.Token, Result: soundResult(d, s)}
 	}
-	return instance.Take{Role: s.in.Owner, Agent: one(t, "agent", "a1", "a2"), Work: s.in.Work, Lease: lease}
+	return instance.Take{Role: s.in.Owner, Agent: one(d, "agent", "a1", "a2"), Work: s.in.Work, Lease: lease}
 }
 
 // soundResult is one that can be taken.
-func soundResult(t *rapid.T, s *story) instance.Result {
-	head := one(t, "head", "", "h1", "h2")
+func soundResult(d dice, s *story) instance.Result {
+	head := one(d, "head", "", "h1", "h2")
 	r := instance.Result{
-		Status:          one(t, "status", instance.Success, instance.Failure, instance.Success, instance.Blocked),
-		ConfidenceScore: one(t, "confidence", 0.95, 0.85, 0.81, 0.9, 0.91, 0.8, 1, 0),
-		IssuesFound:     some(t, "issue", "slow", "ugly"), Questions: some(t, "question", "which?", "why?"), Head: head, Base: one(t, "base", "", "", "h0", "h9"),
-		FailureSignature: one(t, "signature", "", "f1", "f2", "f3"),
-		Next:             one(t, "next", "", "", "", "limbo", one(t, "proposal", s.def.StateNames()...)),
-		Spend:            instance.Spend{TokensIn: one(t, "tokens", int64(0), 60), USD: one(t, "usd", 0, 0.75), WallMS: one(t, "wall", int64(0), 900)},
+		Status:          one(d, "status", instance.Success, instance.Failure, instance.Success, instance.Blocked),
+		ConfidenceScore: one(d, "confidence", 0.95, 0.85, 0.81, 0.9, 0.91, 0.8, 1, 0),
+		IssuesFound:     some(d, "issue", "slow", "ugly"), Questions: some(d, "question", "which?", "why?"), Head: head, Base: one(d, "base", "", "", "h0", "h9"),
+		FailureSignature: one(d, "signature", "", "f1", "f2", "f3"),
+		Next:             one(d, "next", "", "", "", "limbo", one(d, "proposal", s.def.StateNames()...)),
+		Spend:            instance.Spend{TokensIn: one(d, "tokens", int64(0), 60), USD: one(d, "usd", 0, 0.75), WallMS: one(d, "wall", int64(0), 900)},
 	}
-	if one(t, "with data", true, false) {
-		r.Data = map[string]string{"k": one(t, "data", "", "v")}
+	if one(d, "with data", true, false) {
+		r.Data = map[string]string{"k": one(d, "data", "", "v")}
 	}
-	for _, n := range some(t, "answers", -1, 1, 2, 3) {
+	for _, n := range some(d, "answers", -1, 1, 2, 3) {
 		r.Answers = append(r.Answers, instance.Answer{Question: n, Text: "so"})
 	}
-	for _, ok := range some(t, "tests", true, false) {
-		r.Evidence = append(r.Evidence, instance.Evidence{Name: one(t, "check", "tests", "tests", "lint"), OK: ok, Commit: one(t, "tested", head, s.in.Head, "h1")})
+	for _, ok := range some(d, "tests", true, false) {
+		r.Evidence = append(r.Evidence, instance.Evidence{Name: one(d, "check", "tests", "tests", "lint"), OK: ok, Commit: one(d, "tested", head, s.in.Head, "h1")})
 	}
 	return r
 }
 
 // anything is any command, by anybody, at its right place or not.
-func anything(t *rapid.T, s *story) instance.Action {
-	token := one(t, "token", s.in.Tokens, s.in.Tokens, s.in.Tokens, s.in.Tokens-1, s.in.Tokens+1, 0)
-	held := one(t, "lease", lease, time.Second, 0, -time.Second)
-	text := one(t, "text", "so", "so", "")
-	switch one(t, "action", "take", "heartbeat", "fail", "ask", "charge", "pause", "release", "signal", "override", "report", "reply", "retry", "resume", "remark", "cancel", "open", "nothing") {
+func anything(d dice, s *story) instance.Action {
+	token := one(d, "token", s.in.Tokens, s.in.Tokens, s.in.Tokens, s.in.Tokens-1, s.in.Tokens+1, 0)
+	held := one(d, "lease", lease, time.Second, 0, -time.Second)
+	text := one(d, "text", "so", "so", "")
+	switch one(d, "action", "take", "heartbeat", "fail", "ask", "charge", "pause", "release", "signal", "override", "report", "reply", "retry", "resume", "remark", "cancel", "open", "nothing") {
 	case "open":
 		return instance.Open{Issue: instance.Issue{Title: text}}
 	case "take":
 		return instance.Take{
-			Role: one(t, "role", append(s.def.Roles(), s.in.Owner, s.in.Owner, "", "stranger")...), Agent: one(t, "agent", "a1", "a2", ""),
-			Work: one(t, "work", s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq, 0), Lease: held,
+			Role: one(d, "role", append(s.def.Roles(), s.in.Owner, s.in.Owner, "", "stranger")...), Agent: one(d, "agent", "a1", "a2", ""),
+			Work: one(d, "work", s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq, 0), Lease: held,
 		}
 	case "heartbeat":
 		return instance.Heartbeat{Token: token, Lease: held}
 	case "report":
-		r := soundResult(t, s)
-		switch one(t, "flaw", "none", "none", "status", "confidence", "question", "cost") {
+		r := soundResult(d, s)
+		switch one(d, "flaw", "none", "none", "status", "confidence", "question", "cost") {
 		case "status":
-			r.Status = one(t, "bad status", "", instance.Status("done"))
+			r.Status = one(d, "bad status", "", instance.Status("done"))
 		case "confidence":
-			r.ConfidenceScore = one(t, "bad confidence", -0.1, 1.1, math.NaN(), math.Inf(1))
+			r.ConfidenceScore = one(d, "bad confidence", -0.1, 1.1, math.NaN(), math.Inf(1))
 		case "question":
 			r.Questions = append(r.Questions, "")
 		case "cost":
-			r.Spend.USD = one(t, "bad cost", -1, math.NaN(), math.Inf(1))
+			r.Spend.USD = one(d, "bad cost", -1, math.NaN(), math.Inf(1))
 		}
 		return instance.Report{Token: token, Result: r}
 	case "release":
@@ -97,17 +130,17 @@ func anything(t *rapid.T, s *story) instance.Action {
 	case "fail":
 		return instance.Fail{Token: token, Reason: text}
 	case "signal":
-		return instance.Signal{Name: one(t, "signal", "commented", "blocked", "abandoned", "go", ""), Data: map[string]string{one(t, "key", "body", "operator"): "true"}}
+		return instance.Signal{Name: one(d, "signal", "commented", "blocked", "abandoned", "go", ""), Data: map[string]string{one(d, "key", "body", "operator"): "true"}}
 	case "ask":
 		return instance.Ask{Token: token, Text: text}
 	case "reply":
-		return instance.Reply{Number: rapid.IntRange(-1, 5).Draw(t, "number"), Text: text}
+		return instance.Reply{Number: d("number", 7) - 1, Text: text}
 	case "remark":
 		return instance.Remark{Kind: "comment", Text: text}
 	case "charge":
-		return instance.Charge{Token: token, Spend: instance.Spend{USD: one(t, "usd", 0.5, 0, -1, math.NaN()), TokensOut: one(t, "tokens", int64(70), -1)}}
+		return instance.Charge{Token: token, Spend: instance.Spend{USD: one(d, "usd", 0.5, 0, -1, math.NaN()), TokensOut: one(d, "tokens", int64(70), -1)}}
 	case "override":
-		return instance.Override{To: one(t, "to", append(s.def.StateNames(), "", "limbo")...), Reason: text}
+		return instance.Override{To: one(d, "to", append(s.def.StateNames(), "", "limbo")...), Reason: text}
 	case "pause":
 		return instance.Pause{Reason: text}
 	case "resume":
@@ -137,6 +170,7 @@ func guards() []string {
 // end that each of them and a budget lead to.
 func lifecycle(t *rapid.T) string {
 	var text strings.Builder
+	d := drawn(t)
 	write := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	names := []string{"s0", "s1", "s2", "s3", "s4"}[:rapid.IntRange(2, 5).Draw(t, "states")]
 	anywhere := append(slices.Clone(names), "end")
@@ -168,10 +202,10 @@ func lifecycle(t *rapid.T) string {
 	for _, name := range names {
 		write("  %s:", name)
 		row := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID[string]).Draw(t, "next")
-		permitted := append(slices.Clone(row), one(t, "perhaps", anywhere...), "end")
+		permitted := append(slices.Clone(row), one(d, "perhaps", anywhere...), "end")
 		write("    next: [%s, end]", strings.Join(row, ", "))
-		if one(t, "kind", "work", "work", "wait") == "work" {
-			write("    owner: %s\n    proposes: %v\n    decide:", one(t, "owner", "r1", "r2"), one(t, "proposes", true, false))
+		if one(d, "kind", "work", "work", "wait") == "work" {
+			write("    owner: %s\n    proposes: %v\n    decide:", one(d, "owner", "r1", "r2"), one(d, "proposes", true, false))
 			several("rules", 2, func(int) { write("      - {when: %s, to: %s}", guard("rule"), list("rule to", permitted...)) })
 			write("      - {to: %s}", list("otherwise", permitted...))
 		}

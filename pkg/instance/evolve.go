@@ -165,5 +165,11 @@ func remember(refs []Ref, r Ref) []Ref {
 	return with(refs, r)
 }
 
-// with appends without ever writing into a shared backing array.
-func with[T any](s []T, v T) []T { return append(slices.Clip(s), v) }
+// with appends without ever writing into a shared backing array. Nothing will be
+// appended in place, so it leaves no room.
+func with[T any](s []T, v T) []T {
+	longer := make([]T, len(s)+1)
+	copy(longer, s)
+	longer[len(s)] = v
+	return longer
+}

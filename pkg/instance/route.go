@@ -119,20 +119,18 @@ func (d *decision) move(facts workflow.Facts, rule workflow.Rule) error {
 		d.record(GateRefused{gate.Name, to, instead, gate.Reason})
 		to, name, reason = instead, gate.Name, gate.Reason
 	}
-	if target, _ := d.def.State(to); target.Kind != workflow.Final {
-		limited, rule, err := d.limit(facts, to)
+	after := d.moved(to, name, reason, failure)
+	if after.in.Kind != workflow.Final {
+		limited, rule, err := d.limit(facts, after.facts().Instance)
 		if err != nil {
 			return err
 		}
 		if limited != "" {
-			to, name, reason, failure = limited, rule.Name, rule.Reason, true
+			after = d.moved(limited, rule.Name, rule.Reason, true)
 		}
 	}
-	target, _ := d.def.State(to)
-	returns := d.in.Visited(to) > 0
-	loop := d.inLoop()
-	d.record(Moved{From: from, To: to, Owner: target.Owner, Kind: target.Kind, Rule: name, Reason: reason, Failure: failure, Loop: loop})
-	if loop && returns {
+	*d = after
+	if d.in.Loop && d.in.Visited(d.in.State) > 1 {
 		w := d.def.Loop.Window
 		recent := d.in.Previous[len(d.in.Previous)-w:]
 		d.record(LoopDetected{slices.Clone(recent), fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
@@ -141,12 +139,17 @@ func (d *decision) move(facts workflow.Facts, rule workflow.Rule) error {
 	return nil
 }
 
+// moved is the decision with the move made.
+func (d decision) moved(to, rule, reason string, failure bool) decision {
+	target, _ := d.def.State(to)
+	d.record(Moved{From: d.in.State, To: to, Owner: target.Owner, Kind: target.Kind, Rule: rule, Reason: reason, Failure: failure, Loop: d.inLoop()})
+	return d
+}
+
 // limit asks the definition's limits about the move that is about to be made:
 // they see the instance as it would be after it.
-func (d *decision) limit(facts workflow.Facts, to string) (string, workflow.Rule, error) {
-	after := *d
-	after.in = apply(d.in, Commit{At: d.cmd.At}, Moved{From: d.in.State, To: to, Loop: d.inLoop()})
-	facts.Instance = after.facts().Instance
+func (d *decision) limit(facts workflow.Facts, after workflow.InstanceFacts) (string, workflow.Rule, error) {
+	facts.Instance = after
 	for _, rule := range d.def.Limits {
 		holds, err := rule.When.Eval(facts)
 		if err != nil {

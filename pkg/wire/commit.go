@@ -13,9 +13,16 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Events encodes the body of a commit.
+// Events encodes the body of a commit. What cannot be read back is an error: an
+// event without a wire form, text that is not UTF-8.
 func Events(actor string, events []instance.Event) ([]byte, error) {
-	return proto.MarshalOptions{Deterministic: true}.Marshal(&pb.Commit{Actor: actor, Events: each(events, event)})
+	p := &pb.Commit{Actor: actor, Events: each(events, event)}
+	for i, e := range p.Events {
+		if e.Event == nil {
+			return nil, fmt.Errorf("%T has no wire form", events[i])
+		}
+	}
+	return proto.MarshalOptions{Deterministic: true}.Marshal(p)
 }
 
 // ToCommit decodes a stored commit. Events this build does not know are left out.

@@ -173,9 +173,16 @@ func TestDamagedBytesAreCorrupt(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNoneCannotBeStored(t *testing.T) {
-	if data, err := wire.Events("ann", []instance.Event{instance.Noted{Text: "\xff"}}); err == nil {
-		t.Errorf("encoded as %q", data)
+// future is an event that nobody gave a wire form.
+type future struct{ instance.Event }
+
+func TestWhatCannotBeReadBackIsNotStored(t *testing.T) {
+	for name, e := range map[string]instance.Event{"an unknown event": future{}, "text that is none": instance.Noted{Text: "\xff"}} {
+		t.Run(name, func(t *testing.T) {
+			if data, err := wire.Events("ann", []instance.Event{instance.Noted{Text: "fine"}, e}); err == nil {
+				t.Errorf("encoded as %q", data)
+			}
+		})
 	}
 }
 
