@@ -55,7 +55,6 @@ func open(ctx context.Context, c *client.Client, prefix string, n, parallel int)
 
 // alone measures the hand-offs of so many instances, one after the other.
 func alone(ctx context.Context, c *client.Client, agent *noop, samples int) (p50, p99 float64, err error) {
-
 	agent.watch()
 	for i := range samples {
 		if err := open(ctx, c, fmt.Sprintf("alone-%d", i), 1, 1); err != nil {
