@@ -44,12 +44,21 @@ func parses(t *testing.T, page, service, line string) {
 		t.Errorf("%s: %s %s: %v\n%s", page, service, line, err, text)
 		return
 	}
+	for _, flag := range unknownFlags(words, text) {
+		t.Errorf("%s: %s %s: there is no flag %s", page, service, line, flag)
+	}
+}
+
+// unknownFlags are the flags of a call that the help does not have.
+func unknownFlags(words []string, help string) []string {
+	var unknown []string
 	for _, word := range words {
 		flag, _, _ := strings.Cut(word, "=")
-		if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`(?:[=\s]|$)`).MatchString(text) {
-			t.Errorf("%s: %s %s: there is no flag %s", page, service, line, flag)
+		if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`(?:[=\s]|$)`).MatchString(help) {
+			unknown = append(unknown, flag)
 		}
 	}
+	return unknown
 }
 
 func TestEverySubcommandThatTextNamesExists(t *testing.T) {

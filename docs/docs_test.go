@@ -62,10 +62,16 @@ var (
 )
 
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
-	all := pages(t)
+	for _, problem := range deadLinks(pages(t)) {
+		t.Error(problem)
+	}
+}
+
+// deadLinks says which relative links of the pages lead nowhere.
+func deadLinks(all map[string]string) []string {
+	var dead []string
 	for name, text := range all {
-		text = fence.ReplaceAllString(text, "")
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
+		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
@@ -74,13 +80,15 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 			if to != "" {
 				target = path.Join(path.Dir(name), to)
 			}
-			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
-				t.Errorf("%s: %s leads nowhere", name, m[1])
-			} else if page, ok := all[target]; ok && anchor != "" && !anchors(page)[anchor] {
-				t.Errorf("%s: %s: there is no such heading", name, m[1])
+			linked, isPage := all[target]
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil && !isPage {
+				dead = append(dead, name+": "+m[1]+" leads nowhere")
+			} else if isPage && anchor != "" && !anchors(linked)[anchor] {
+				dead = append(dead, name+": "+m[1]+": there is no such heading")
 			}
 		}
 	}
+	return dead
 }
 
 // anchors are a page's headings as links name them.

@@ -72,13 +72,17 @@ var (
 	envs     = regexp.MustCompile(` ?\((\$[A-Z_, $]+)\)\.?`)
 )
 
-// flags reads what a service's --help says. Those of no interest are left out.
 func flags(t *testing.T, service string) []described {
 	t.Helper()
 	text, err := help(t, binary(t, service))
 	if err != nil {
 		t.Fatalf("%s --help: %v\n%s", service, err, text)
 	}
+	return readHelp(text)
+}
+
+// readHelp reads the flags out of what --help says; --help itself is left out.
+func readHelp(text string) []described {
 	var all []described
 	group := ""
 	for line := range strings.Lines(text) {

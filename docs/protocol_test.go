@@ -19,7 +19,7 @@ import (
 
 // example is one `nats request SUBJECT 'BODY'` of a page; the code of the
 // refusal it is to meet stands behind it as a comment.
-var example = regexp.MustCompile(`(?m)^nats request (\S+)\s+'([^']*)'(?: # (\w+))?$`)
+var example = regexp.MustCompile(`(?m)^nats request\s+(\S+)\s+'([^']*)'(?: # (\w+))?$`)
 
 func TestTheExamplesOfTheProtocolAreAnsweredAsThePageSays(t *testing.T) {
 	nc := orchestrated(t)
