@@ -123,7 +123,7 @@ func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name 
 	if err != nil {
 		return Outcome{}, err
 	}
-	cmd.At = e.Now().UTC()
+	cmd.At = e.Now().UTC().Round(0) // no monotonic reading: what is kept is what is replayed
 	if cmd.At.Before(now.in.UpdatedAt) {
 		cmd.At = now.in.UpdatedAt // two clocks: time within an instance never runs back
 	}
