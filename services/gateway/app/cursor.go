@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -13,9 +14,37 @@ import (
 
 // cursor is how far a repository has been read. It is stored only after
 // everything up to it was taken, so a crash repeats and never skips.
+//
+// Only the issues, as they were listed, move it: a comment that came while they
+// were read one by one says nothing of what came on the others before it.
 type cursor struct {
-	Since time.Time `json:"since"` // newest change seen
-	Seen  []int64   `json:"seen"`  // comments at exactly that moment that were taken
+	Since time.Time           `json:"since"`           // the newest change when the issues were listed
+	Taken map[int64]time.Time `json:"taken,omitempty"` // the comments made since that were taken, and when they were made
+}
+
+func (c cursor) clone() cursor {
+	taken := maps.Clone(c.Taken)
+	if taken == nil {
+		taken = map[int64]time.Time{}
+	}
+	return cursor{c.Since, taken}
+}
+
+func (c *cursor) reached(at time.Time) {
+	if at.After(c.Since) {
+		c.Since = at
+	}
+}
+
+func (c *cursor) took(comment int64, made time.Time) { c.Taken[comment] = made }
+
+// forget drops what will not be listed again.
+func (c *cursor) forget() {
+	maps.DeleteFunc(c.Taken, func(_ int64, made time.Time) bool { return made.Before(c.Since) })
+}
+
+func (c cursor) equal(o cursor) bool {
+	return c.Since.Equal(o.Since) && maps.EqualFunc(c.Taken, o.Taken, time.Time.Equal)
 }
 
 // cursors keeps one cursor a repository in a KV bucket.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -46,8 +45,9 @@ func (p *poller) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next := at
+	next := at.clone()
 	for _, issue := range issues {
+		next.reached(issue.UpdatedAt)
 		if p.label != "" && !slices.Contains(issue.Labels, p.label) {
 			continue
 		}
@@ -59,34 +59,19 @@ func (p *poller) poll(ctx context.Context) error {
 			return err
 		}
 		for _, c := range comments {
-			if c.CreatedAt.Before(at.Since) || slices.Contains(at.Seen, c.ID) {
-				continue // an edit, or taken before
+			if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(at.Since) {
+				continue // the latter is an edit
 			}
 			if err := p.signal(ctx, issue, c); err != nil {
 				return err
 			}
-			next = next.with(c.CreatedAt, c.ID)
+			next.took(c.ID, c.CreatedAt)
 		}
-		next = next.with(issue.UpdatedAt, 0)
 	}
-	if next.Since.Equal(at.Since) && len(next.Seen) == len(at.Seen) {
+	if next.forget(); next.equal(at) {
 		return nil
 	}
 	return p.cursors.save(ctx, p.repo, next)
-}
-
-// with advances the cursor to a change; comment 0 is the issue itself.
-func (c cursor) with(at time.Time, comment int64) cursor {
-	switch {
-	case at.After(c.Since):
-		c = cursor{Since: at}
-	case at.Before(c.Since):
-		return c
-	}
-	if comment != 0 {
-		c.Seen = append(slices.Clip(c.Seen), comment)
-	}
-	return c
 }
 
 // takeUp opens an issue that was found. One that is being made here is opened
