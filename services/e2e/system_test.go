@@ -13,11 +13,11 @@ import (
 
 // plan says what a system is made of.
 type plan struct {
-	AckWait    time.Duration     // 0: long enough for nothing to lapse
-	Developers int               // 0: one
-	Developer  string            // its brain, a shell script; empty: one that fixes the bug
-	Args       map[string]string // more of one service, by its name
-	NATS       string            // directory of the server's store; empty: a temporary one
+	AckWait    time.Duration       // 0: long enough for nothing to lapse
+	Developers int                 // 0: one
+	Developer  string              // its brain, a shell script; empty: one that fixes the bug
+	Args       map[string][]string // more of one service, by its name
+	NATS       string              // directory of the server's store; empty: a temporary one
 }
 
 const fix = "echo 42 > answer.txt\necho 'the answer is 42'\n"
@@ -103,10 +103,7 @@ func (s *system) command(name string) (service string, args []string) {
 	default:
 		args = append(args, work...)
 	}
-	if more := s.Args[service]; more != "" {
-		args = append(args, more)
-	}
-	return service, args
+	return service, append(args, s.Args[service]...)
 }
 
 // id is the instance of an issue.

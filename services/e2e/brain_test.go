@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// misbehave is a developer that does what the issue's title says.
+const misbehave = `
+once() { [ "$SIGNALBOX_STATE" = implementing ] && [ "$SIGNALBOX_ATTEMPT" = 1 ]; }
+case $(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT") in
+*crashes*)  echo 'about to fall over'; kill -SEGV $$ ;;
+*hangs*)    sleep 1000 ;;
+*chatters*) while once; do echo 'still at it'; sleep 0.2; done ;;
+*floods*)   head -c 100000000 /dev/zero | tr '\0' x ;;
+*lazes*)    echo 'all done'; exit 0 ;;
+*strays*)   set -e; once && echo gotcha > "${0%/*}/outside" ;;
+*links*)    once && ln -sf /etc/passwd answer.txt && exit 0 ;;
+*babbles*)  once && echo '{"status": "splendid"}' > "$SIGNALBOX_RESULT" ;;
+*meddles*)  once && mkdir -p .github/workflows && echo 'on: push' > .github/workflows/own.yml ;;
+esac
+` + fix
+
+// Whatever a program does that is given to a role as its brain: the history
+// says what was wrong, and the run ends.
+func TestAMisbehavingBrainFailsClearly(t *testing.T) {
+	t.Parallel()
+	s := begin(t, plan{Developer: misbehave, Args: map[string][]string{
+		"developer": {"--workers", "4", "--brain-wall", "8s", "--brain-idle", "2s"}, "tester": {"--workers", "2"},
+	}})
+	cases := map[string]struct {
+		says string // in the result of the first failure; empty: there is none
+		end  string // the state
+		n    int
+	}{
+		"it crashes":        {says: "SIGSEGV", end: "failed"},
+		"it hangs":          {says: "sh was stopped after printing nothing for 2s (idle time limit); it printed nothing", end: "failed"},
+		"it chatters":       {says: "sh was stopped after 8s (wall time limit); its last output:\nstill at it", end: "completed"},
+		"it lazes":          {says: "developer says it is done and left no change", end: "failed"},
+		"it babbles":        {says: "sh: invalid result: status: enum: splendid does not equal any of: [success failure blocked]", end: "completed"},
+		"it links":          {says: "answer.txt: symbolic link leads out of the tree, to /etc/passwd (link)", end: "completed"},
+		"it meddles":        {says: ".github/workflows/own.yml: no change may touch .github/workflows/** (forbidden)", end: "completed"},
+		"it floods a while": {end: "completed"},
+	}
+	if strings.Contains(s.parts["developer"].expect(t, `"msg":"sandbox"`), `"mode":"bwrap"`) {
+		c := cases["it babbles"]
+		c.says = "Read-only file system"
+		cases["it strays"] = c
+	} else {
+		t.Log("bubblewrap does not work here: nothing keeps a brain from writing outside its work tree")
+	}
+	for title, c := range cases {
+		c.n = s.forge.open(t, title, clear)
+		cases[title] = c
+	}
+	for title, c := range cases {
+		t.Run(title, func(t *testing.T) {
+			s.log.until(t, "the end", closed(id(c.n)))
+			first, artifacts := failure(s.log.of(id(c.n)))
+			if !strings.Contains(first, c.says) || c.says == "" && first != "" {
+				t.Errorf("the first failure says %q, want %q", first, c.says)
+			}
+			if end := s.log.get(id(c.n)); end.State != c.end {
+				t.Errorf("it ended in %s: %s", end.State, end.Reason)
+			}
+			for _, a := range artifacts {
+				if a.Size > 2<<20 {
+					t.Errorf("%d bytes of output are kept", a.Size)
+				}
+			}
+		})
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "outside")); err == nil {
+		t.Error("a brain wrote outside its work tree")
+	}
+	s.log.sound(t)
+}
+
+// failure is the summary of the first failed result, and all artifacts.
+func failure(commits []instance.Commit) (first string, artifacts []instance.Artifact) {
+	for _, c := range commits {
+		for _, e := range c.Events {
+			if r, ok := e.(instance.Reported); ok {
+				artifacts = append(artifacts, r.Result.Artifacts...)
+				if first == "" && r.Result.Status == instance.Failure {
+					first = r.Result.Summary
+				}
+			}
+		}
+	}
+	return first, artifacts
+}
