@@ -16,7 +16,7 @@ import (
 
 // NATS says which server to talk to and as whom.
 type NATS struct {
-	URL          string `name:"nats" group:"NATS" env:"SIGNALBOX_NATS,NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL" help:"Servers, separated by commas."`
+	URL          string `name:"nats" group:"NATS" env:"SIGNALBOX_NATS,NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL" help:"Servers, separated by commas; ${default} by default."`
 	Creds        string `name:"nats-creds" group:"NATS" type:"existingfile" placeholder:"FILE" xor:"nats" help:"Credentials file (JWT and seed)."`
 	NKey         string `name:"nats-nkey" group:"NATS" type:"existingfile" placeholder:"FILE" xor:"nats" help:"NKey seed file."`
 	User         string `name:"nats-user" group:"NATS" placeholder:"NAME" xor:"nats" help:"User name; the password is in --nats-password-file."`

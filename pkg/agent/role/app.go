@@ -107,7 +107,7 @@ func (s Settings) tools(box sandbox.Sandbox) Tools {
 func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, o agent.Observer) *agent.Agent {
 	return agent.New(agent.Config{
 		Role: role, Name: h.Name, JetStream: js, Client: client.New(h.NATS, h.Name), Handler: handler,
-		Log: h.Log.With("role", role), Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
+		Log: h.Log, Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
 	})
 }
 

@@ -21,9 +21,9 @@ const (
 const maxPush = 1 << 30
 
 // createBare makes a bare repository with the branches and tags of another
-// one, and returns its default branch. What an earlier, killed attempt left is
-// removed.
-func createBare(ctx context.Context, dir, from string) (branch string, err error) {
+// one, or with the one branch only, and returns its default branch. What an
+// earlier, killed attempt left is removed.
+func createBare(ctx context.Context, dir, from, only string) (branch string, err error) {
 	fresh := dir + ".new"
 	for _, left := range []string{fresh, dir} {
 		if err := os.RemoveAll(left); err != nil {
@@ -57,9 +57,14 @@ func createBare(ctx context.Context, dir, from string) (branch string, err error
 		if from, err = filepath.Abs(from); err != nil {
 			return "", err
 		}
-		run("fetch", "-q", "--no-write-fetch-head", "--", from, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
-		if err == nil {
-			branch, err = defaultBranch(ctx, git.New(from), g)
+		if only != "" {
+			branch = only
+			run("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", from, "+refs/heads/"+only+":refs/heads/"+only)
+		} else {
+			run("fetch", "-q", "--no-write-fetch-head", "--", from, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+			if err == nil {
+				branch, err = defaultBranch(ctx, git.New(from), g)
+			}
 		}
 	}
 	run("symbolic-ref", "HEAD", "refs/heads/"+branch)

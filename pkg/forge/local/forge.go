@@ -112,6 +112,17 @@ func (f *Forge) SetURL(url string) {
 // git repository in fromDir, or an empty one when fromDir is empty. A
 // repository that is there already is ErrExists and is left as it is.
 func (f *Forge) CreateRepo(ctx context.Context, name, fromDir string) error {
+	return f.createRepo(ctx, name, fromDir, "")
+}
+
+// CreateRepoFrom makes the repository owner/name with one branch of the git
+// repository in fromDir, as its default branch, and nothing else. A repository
+// that is there already is ErrExists and is left as it is.
+func (f *Forge) CreateRepoFrom(ctx context.Context, name, fromDir, branch string) error {
+	return f.createRepo(ctx, name, fromDir, branch)
+}
+
+func (f *Forge) createRepo(ctx context.Context, name, fromDir, only string) error {
 	owner, base, err := splitName(name)
 	if err != nil {
 		return err
@@ -120,7 +131,7 @@ func (f *Forge) CreateRepo(ctx context.Context, name, fromDir string) error {
 		return fmt.Errorf("%w: %s", ErrExists, name)
 	}
 	dir := f.dir(name)
-	branch, err := createBare(ctx, dir, fromDir)
+	branch, err := createBare(ctx, dir, fromDir, only)
 	if err != nil {
 		return fmt.Errorf("create %s: %w", name, err)
 	}

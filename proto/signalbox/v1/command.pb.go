@@ -26,7 +26,7 @@ const (
 type Command struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Makes the command idempotent: the same id is the same command, answered
-	// the same. Any text without spaces, up to 200 bytes; empty: the service makes one.
+	// the same. 1 to 128 visible ASCII characters; empty: the service makes one.
 	Id       string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Instance string `protobuf:"bytes,2,opt,name=instance,proto3" json:"instance,omitempty"`
 	// Who asks, e.g. "operator:ann". Agents leave it empty.

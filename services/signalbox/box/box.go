@@ -8,9 +8,12 @@ package box
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -28,7 +31,7 @@ import (
 
 // Config says what is in the box.
 type Config struct {
-	Dir      string        // everything that lasts: log, forge, caches
+	Dir      string        // everything that lasts: log and forge
 	Sync     time.Duration // of the log; 0: every event is on disk before it is seen
 	Listen   string        // HOST:PORT of NATS for other processes; empty: none
 	Flags    service.Flags
@@ -43,12 +46,18 @@ type Config struct {
 	Forge github.Flags      // a forge to work with; no URL: the local one
 	Web   string            // HOST:PORT of the local forge; empty: where it was last time
 	Login string            // of the person at this machine on it; empty: as the system calls them
-	Repos map[string]string // owner/name → directory to start the local forge's repository from
+	Repos map[string]Source // by owner/name: what the local forge's repositories start from
 	Watch []string          // repositories on Forge
 
 	Observer agent.Observer
 	// Main is what is done with the box; the box ends when it returns. Nil: until ctx ends.
 	Main func(ctx context.Context, b *Box) error
+}
+
+// Source is a git repository on this machine.
+type Source struct {
+	Dir    string
+	Branch string // only this one; empty: all of them, and the tags
 }
 
 // Box is a running box.
@@ -94,7 +103,7 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 	if b.Forge != nil {
 		h.AddBase("forge", b.Forge.serve)
 	}
-	work := filepath.Join(c.Dir, "work")
+	work := workDir(c.Dir)
 	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50}
 	if err := log.Setup(ctx, h); err != nil {
 		return err
@@ -125,6 +134,21 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 		h.Add("main", func(ctx context.Context) error { return c.Main(ctx, b) })
 	}
 	return nil
+}
+
+// workDir is where work trees are kept: not below the data, which may lie in a
+// repository of its own, whose go.work or package.json would be taken for theirs.
+func workDir(data string) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return filepath.Join(data, "work")
+	}
+	abs, err := filepath.Abs(data)
+	if err != nil {
+		abs = data
+	}
+	key := sha256.Sum256([]byte(abs))
+	return filepath.Join(cache, "signalbox", "work", hex.EncodeToString(key[:6]))
 }
 
 // lease is how long an agent of the box may be silent. In one process that is a

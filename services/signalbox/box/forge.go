@@ -34,7 +34,7 @@ type Forge struct {
 }
 
 // openForge opens the forge in dir and makes the repositories that are not there yet.
-func openForge(ctx context.Context, dir, web, person string, repos map[string]string, log *slog.Logger) (*Forge, error) {
+func openForge(ctx context.Context, dir, web, person string, repos map[string]Source, log *slog.Logger) (*Forge, error) {
 	bot, err := secret(filepath.Join(dir, "bot.token"))
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func openForge(ctx context.Context, dir, web, person string, repos map[string]st
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(repos)) {
-		if err := f.CreateRepo(ctx, name, repos[name]); err != nil && !errors.Is(err, local.ErrExists) {
+		if err := create(ctx, f, name, repos[name]); err != nil && !errors.Is(err, local.ErrExists) {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
@@ -64,6 +64,13 @@ func openForge(ctx context.Context, dir, web, person string, repos map[string]st
 	f.SetURL(url)
 	return &Forge{Forge: f, URL: url, Person: person, Secret: mine, bot: bot, listener: l,
 		server: &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second}}, nil
+}
+
+func create(ctx context.Context, f *local.Forge, name string, from Source) error {
+	if from.Branch == "" {
+		return f.CreateRepo(ctx, name, from.Dir)
+	}
+	return f.CreateRepoFrom(ctx, name, from.Dir, from.Branch)
 }
 
 // API is where REST is spoken.

@@ -54,7 +54,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	intro(n, dir)
 	err = box.Run(ctx, box.Config{
 		Dir: dir, Log: log, Flags: service.Flags{Grace: 20 * time.Second}, Workflow: "issue", Every: 200 * time.Millisecond,
-		Repos: map[string]string{repo: scripts.repo}, Login: "ann", Observer: n, Main: show.run,
+		Repos: map[string]box.Source{repo: {Dir: scripts.repo}}, Login: "ann", Observer: n, Main: show.run,
 		Agents: role.Settings{Sandbox: "auto", Brain: []string{
 			"developer=exec:sh " + scripts.developer, "tester.creating_tests=exec:sh " + scripts.tester,
 		}},

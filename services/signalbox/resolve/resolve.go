@@ -71,7 +71,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	r := &run{env: env, n: n, source: source, issue: issue, answers: answers, dir: dir}
 	err = box.Run(ctx, box.Config{
 		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: c.Settings(),
-		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond, Repos: map[string]string{source.name: source.dir}, Login: "you", Observer: n, Main: r.main,
+		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond, Repos: map[string]box.Source{source.name: {Dir: source.dir, Branch: source.branch}}, Login: "you", Observer: n, Main: r.main,
 	})
 	if err != nil && !errors.Is(err, ErrUnresolved) {
 		return fmt.Errorf("%w (the log of the services is %s)", err, log.Name())

@@ -184,18 +184,17 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	if in.GetLastResult().GetData()["pr_url"] == "" {
 		return errors.Join(fmt.Errorf("%w: %s ended in %s: %s", ErrUnresolved, r.id(), in.GetState(), in.GetReason()), r.print(out, ""))
 	}
-	if err := r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch); err != nil {
+	if out.Branch, err = r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch, in.GetHead()); err != nil {
 		return err
 	}
 	pr, err := r.forge.PullRequestByHead(ctx, r.source.name, branch)
 	if err != nil {
 		return err
 	}
-	out.Branch = branch
-	if out.Commits, err = r.source.commits(ctx, branch); err != nil {
+	if out.Commits, err = r.source.commits(ctx, out.Branch); err != nil {
 		return err
 	}
-	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", branch, r.source.dir, r.source.branch, r.dir)
+	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", out.Branch, r.source.dir, r.source.branch, r.dir)
 	return r.print(out, "# "+pr.Title+"\n\n"+pr.Body)
 }
 

@@ -41,7 +41,6 @@ func open(ctx context.Context, dir, base string) (source, error) {
 	if top, err := s.git.Run(ctx, "rev-parse", "--show-toplevel"); err == nil && top != "" { // not so in a bare one
 		s.dir, s.git = top, git.New(top)
 	}
-	s.name = "local/" + safe(filepath.Base(s.dir))
 	if s.branch == "" {
 		if s.branch, err = s.git.Run(ctx, "symbolic-ref", "--short", "-q", "HEAD"); err != nil {
 			return s, errors.New("HEAD is detached: check out a branch, or name one with --base")
@@ -52,6 +51,11 @@ func open(ctx context.Context, dir, base string) (source, error) {
 			return s, fmt.Errorf("there is no branch %q", base)
 		}
 		return s, fmt.Errorf("branch %q has no commits: commit something to start from", s.branch)
+	}
+	// The forge has a copy a base: it works from the default branch of each.
+	s.name = "local/" + safe(filepath.Base(s.dir))
+	if s.branch != "main" && s.branch != "master" {
+		s.name += "-" + safe(s.branch)
 	}
 	return s, nil
 }
@@ -71,15 +75,24 @@ func (s source) give(ctx context.Context, url, token string) error {
 	return nil
 }
 
-// take brings the work's branch into the repository. A branch of that name with
-// other commits is left as it is.
-func (s source) take(ctx context.Context, url, token, branch string) error {
-	ref := "refs/heads/" + branch
-	_, err := s.git.WithToken(url, token).Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--", url, ref+":"+ref)
-	if err != nil {
-		return fmt.Errorf("bring branch %s into %s: %w", branch, s.dir, err)
+// take brings the work's branch into the repository and returns its name there:
+// another one where a branch of that name holds other commits.
+func (s source) take(ctx context.Context, url, token, branch, head string) (string, error) {
+	for n := 1; ; n++ {
+		name := branch
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", branch, n)
+		}
+		there, err := s.git.Run(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+name)
+		if err == nil && there != head {
+			continue
+		}
+		_, err = s.git.WithToken(url, token).Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--", url, "refs/heads/"+branch+":refs/heads/"+name)
+		if err != nil {
+			return "", fmt.Errorf("bring branch %s into %s: %w", name, s.dir, err)
+		}
+		return name, nil
 	}
-	return nil
 }
 
 // safe keeps the letters that a forge's repository name may have.

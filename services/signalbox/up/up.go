@@ -18,8 +18,8 @@ import (
 // Command is `signalbox up`.
 type Command struct {
 	box.Agents
-	Data   string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log, the local forge, caches."`
-	Listen string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Where NATS listens for other processes."`
+	Data   string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log and the local forge."`
+	Listen string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Where NATS listens for other processes; ${default} by default."`
 	Sync   time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
 	Repo   []string      `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
 	Web    string        `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
@@ -27,7 +27,7 @@ type Command struct {
 	Token  string        `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
 	Label  string        `name:"label" help:"Take up only issues with this label; empty takes all."`
 	Every  time.Duration `name:"every" default:"2s" help:"How often the forge is asked for changes."`
-	HTTP   string        `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served."`
+	HTTP   string        `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
 	Grace  time.Duration `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
 }
 
@@ -59,8 +59,8 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 }
 
 // sources reads [OWNER/NAME=]DIR; without a name a repository is local/NAME-OF-DIR.
-func sources(values []string) (map[string]string, error) {
-	repos := map[string]string{}
+func sources(values []string) (map[string]box.Source, error) {
+	repos := map[string]box.Source{}
 	for _, v := range values {
 		name, dir, found := strings.Cut(v, "=")
 		if !found {
@@ -77,7 +77,7 @@ func sources(values []string) (map[string]string, error) {
 		if parts := strings.Split(name, "/"); len(parts) != 2 || slices.Contains(parts, "") {
 			return nil, service.Usagef("--repo %s: want OWNER/NAME=DIR or DIR", v)
 		}
-		repos[name] = dir
+		repos[name] = box.Source{Dir: dir}
 	}
 	return repos, nil
 }
