@@ -31,13 +31,16 @@ func Open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 		config.Timeout = 2 * time.Second
 	}
 	// A try is several requests.
-	return retry(ctx, 2*config.Timeout, func(ctx context.Context) (*Store, error) {
-		s, err := open(ctx, js, config)
-		if errors.Is(err, nats.ErrNoResponders) {
-			err = fmt.Errorf("%w: %w", jetstream.ErrJetStreamNotEnabled, err)
-		}
-		return s, err
-	})
+	return retry(ctx, 2*config.Timeout, func(ctx context.Context) (*Store, error) { return open(ctx, js, config) })
+}
+
+// enabled names the reason why nobody answers a question about streams: there
+// is no JetStream. A stream of which nobody answers is being moved or made.
+func enabled(err error) error {
+	if errors.Is(err, nats.ErrNoResponders) {
+		return fmt.Errorf("%w: %w", jetstream.ErrJetStreamNotEnabled, err)
+	}
+	return err
 }
 
 func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, error) {
@@ -58,7 +61,7 @@ func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 		s.stream, err = create(ctx, js, config)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open stream %s: %w", subject.EventStream, err)
+		return nil, fmt.Errorf("open stream %s: %w", subject.EventStream, enabled(err))
 	}
 	if err := fit(s.stream.CachedInfo().Config); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func openBucketKeeper(ctx context.Context, js jetstream.JetStream, c Config) (bu
 		})
 	}
 	if err != nil {
-		return bucketKeeper{}, fmt.Errorf("open bucket %s: %w", WatermarkBucket, err)
+		return bucketKeeper{}, fmt.Errorf("open bucket %s: %w", WatermarkBucket, enabled(err))
 	}
 	return bucketKeeper{kv}, nil
 }
