@@ -28,8 +28,8 @@ func (s *Server) command(name string) func(context.Context, request) (proto.Mess
 		if is != name {
 			return nil, invalid("%s takes a %q, the message holds %q", r.subject, name, is)
 		}
-		if err := subject.CheckInstance(p.GetInstance()); err != nil {
-			return nil, invalid("instance: %v", err)
+		if no := named(p.GetInstance()); no != nil {
+			return nil, no
 		}
 		cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(role, p), Do: action}
 		if cmd.ID == "" {
@@ -37,10 +37,23 @@ func (s *Server) command(name string) func(context.Context, request) (proto.Mess
 		}
 		out, err := s.Engine.Handle(ctx, cmd, p.GetOpen().GetWorkflow())
 		if err != nil {
-			return nil, refusal(err)
+			no := refusal(err)
+			reply := &pb.CommandReply{Refusal: no}
+			if claim := out.Instance.Claim; claim != nil && no.Code == string(instance.Held) {
+				reply.Lease = timestamppb.New(claim.Lease)
+			}
+			return reply, no
 		}
 		return s.reply(ctx, out), nil
 	}
+}
+
+// named refuses what cannot be an instance's id.
+func named(id string) *pb.Refusal {
+	if err := subject.CheckInstance(id); err != nil {
+		return invalid("instance: %v", err)
+	}
+	return nil
 }
 
 // actor names who asks. An agent is its role and name, whatever it claims to be.

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -20,39 +19,44 @@ func (s *Server) get(ctx context.Context, r request) (proto.Message, *pb.Refusal
 	if no := r.decode(q); no != nil {
 		return nil, no
 	}
+	if no := named(q.GetInstance()); no != nil {
+		return nil, no
+	}
 	in, err := s.Engine.Get(ctx, q.GetInstance())
 	if err != nil {
-		no := refusal(err)
-		return &pb.GetReply{Refusal: no}, no
+		return nil, refusal(err)
 	}
 	return &pb.GetReply{Instance: wire.Instance(in)}, nil
 }
 
-// pageSize is how many lines a list has when nothing else is asked.
-const pageSize = 100
+const (
+	pageSize    = 100       // lines of a list when nothing else is asked
+	maxPageSize = 1000      // and at most
+	maxPage     = 512 << 10 // bytes of a page, but for a single item that has more
+)
 
 func (s *Server) list(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
 	q := new(pb.ListRequest)
 	if no := r.decode(q); no != nil {
 		return nil, no
 	}
-	limit := int(q.GetLimit())
-	if limit <= 0 || limit > 1000 {
+	limit := min(int(q.GetLimit()), maxPageSize)
+	if limit <= 0 {
 		limit = pageSize
 	}
 	now := time.Now()
 	found, err := s.Engine.List(ctx, func(in instance.Instance) bool { return in.ID > q.GetAfter() && wanted(q, in, now) })
 	if err != nil {
-		no := refusal(err)
-		return &pb.ListReply{Refusal: no}, no
+		return nil, refusal(err)
 	}
-	reply := new(pb.ListReply)
+	reply, size := new(pb.ListReply), 0
 	for i, in := range found {
-		if i == limit {
+		line := wire.Summary(in)
+		if size += r.size(line); i == limit || size > maxPage && i > 0 {
 			reply.Next = found[i-1].ID
 			break
 		}
-		reply.Instances = append(reply.Instances, wire.Summary(in))
+		reply.Instances = append(reply.Instances, line)
 	}
 	return reply, nil
 }
@@ -86,34 +90,35 @@ func stuck(in instance.Instance, now time.Time) bool {
 	return in.Claim != nil || now.Sub(in.UpdatedAt) > patient
 }
 
-// maxHistory bounds a page of history in bytes.
-const maxHistory = 512 << 10
-
 func (s *Server) history(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
 	q := new(pb.HistoryRequest)
 	if no := r.decode(q); no != nil {
+		return nil, no
+	}
+	if no := named(q.GetInstance()); no != nil {
 		return nil, no
 	}
 	commits, err := s.Store.Load(ctx, q.GetInstance())
 	if errors.Is(err, eventstore.ErrUnknown) {
 		err = &instance.Refusal{Code: instance.Unknown, Instance: q.GetInstance(), What: "no such instance"}
 	}
+	if err != nil {
+		return nil, refusal(err)
+	}
 	reply, size := new(pb.HistoryReply), 0
 	for _, c := range commits {
 		if c.Seq <= q.GetAfter() {
 			continue
 		}
-		if size += len(c.Data); size > maxHistory && len(reply.Commits) > 0 {
+		record, err := wire.Record(c)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		if size += r.size(record); size > maxPage && len(reply.Commits) > 0 {
 			reply.More = true
 			break
 		}
-		record, rerr := wire.Record(c)
-		err = errors.Join(err, rerr)
 		reply.Commits = append(reply.Commits, record)
-	}
-	if err != nil {
-		no := refusal(err)
-		return &pb.HistoryReply{Refusal: no}, no
 	}
 	return reply, nil
 }
@@ -128,8 +133,7 @@ func (s *Server) definition(ctx context.Context, r request) (proto.Message, *pb.
 	}
 	source, hash, err := s.Definitions.Source(ctx, q.GetName())
 	if err != nil {
-		no := &pb.Refusal{Code: string(instance.Unknown), Message: fmt.Sprint(err), Allowed: s.Definitions.Names()}
-		return &pb.DefinitionReply{Refusal: no}, no
+		return nil, &pb.Refusal{Code: string(instance.Unknown), Message: err.Error(), Allowed: s.Definitions.Names()}
 	}
 	return &pb.DefinitionReply{Name: q.GetName(), Hash: hash, Source: source}, nil
 }

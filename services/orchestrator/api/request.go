@@ -1,16 +1,18 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"mime"
+	"strings"
 
 	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -32,17 +34,15 @@ type request struct {
 
 func read(m micro.Request) (request, *pb.Refusal) {
 	r := request{subject: m.Subject(), data: m.Data(), trace: m.Headers().Get("traceparent")}
-	if len(r.data) > maxRequest {
+	given := m.Headers().Get("Content-Type")
+	kind, _, _ := mime.ParseMediaType(given)
+	// What says nothing, or nonsense, is answered in what it looks like.
+	r.json = kind == JSON || kind != Protobuf && (len(r.data) == 0 || r.data[0] == '{')
+	switch {
+	case given != "" && kind != JSON && kind != Protobuf:
+		return r, invalid("Content-Type %.100q: want %s or %s", given, JSON, Protobuf)
+	case len(r.data) > maxRequest:
 		return r, invalid("a request has at most %d bytes, this one has %d", maxRequest, len(r.data))
-	}
-	switch kind, _, _ := mime.ParseMediaType(m.Headers().Get("Content-Type")); kind {
-	case JSON:
-		r.json = true
-	case Protobuf:
-	case "":
-		r.json = len(r.data) == 0 || r.data[0] == '{'
-	default:
-		return r, invalid("Content-Type %q: want %s or %s", kind, JSON, Protobuf)
 	}
 	return r, nil
 }
@@ -70,24 +70,38 @@ func (r request) encode(m proto.Message) ([]byte, string, error) {
 	return data, Protobuf, err
 }
 
+// size is how many bytes m takes in an answer; none if it cannot be encoded,
+// which the answer will say.
+func (r request) size(m proto.Message) int {
+	data, _, _ := r.encode(m)
+	return len(data)
+}
+
 // respond answers one request and returns the refusal, if it was one. A refusal
 // is answered both ways: in the body, and as the framework's error headers.
 func (s *Server) respond(ctx context.Context, m micro.Request, e endpoint) *pb.Refusal {
 	r, refusal := read(m)
-	var reply proto.Message = &pb.CommandReply{}
+	var reply proto.Message
 	if refusal == nil {
-		reply, refusal = e.answer(ctx, r)
+		reply, refusal = e.answer(engine.WithTrace(ctx, r.trace), r)
 	}
-	if refusal != nil && reply == nil {
-		reply = &pb.CommandReply{Refusal: refusal}
+	if refusal != nil {
+		refusal.Message = cut(strings.ToValidUTF8(refusal.Message, "\uFFFD"), maxMessage) // it may repeat what was asked
+		if reply == nil {
+			reply = e.refused(refusal)
+		}
 	}
-	data, kind, err := r.encode(reply)
+	data, kind, err := s.fit(r, reply)
+	if errors.Is(err, errTooLarge) {
+		refusal = invalid("%v", err)
+		data, kind, err = r.encode(e.refused(refusal))
+	}
 	header := micro.WithHeaders(micro.Headers{"Content-Type": {kind}})
 	switch {
 	case err != nil:
 		err = errors.Join(err, m.Error("500", "the answer cannot be encoded", nil))
 	case refusal != nil:
-		err = m.Error(status[refusal.Code], refusal.Message, data, header)
+		err = m.Error(cmp.Or(status[refusal.Code], "500"), cmp.Or(refusal.Message, refusal.Code), data, header)
 	default:
 		err = m.Respond(data, header)
 	}
@@ -95,10 +109,14 @@ func (s *Server) respond(ctx context.Context, m micro.Request, e endpoint) *pb.R
 		s.Log.Error("answer lost", "subject", r.subject, "error", err)
 	}
 	if c := refusal.GetCode(); c == string(instance.Invalid) || c == string(instance.Undecided) || c == Unavailable {
-		s.Log.Log(ctx, slog.LevelWarn, "request refused", "subject", r.subject, "code", c, "message", refusal.GetMessage())
+		s.Log.Warn("request refused", "subject", r.subject, "code", c, "message", refusal.GetMessage())
 	}
 	return refusal
 }
+
+// maxMessage bounds the text of a refusal, which may repeat what was asked: it
+// is sent as a header too.
+const maxMessage = 2 << 10
 
 // Unavailable is the code of a refusal that says: not now, ask again with the same id.
 const Unavailable = "unavailable"

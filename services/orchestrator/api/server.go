@@ -44,11 +44,14 @@ type Definitions interface {
 // Server answers requests, each in a goroutine of its own, until Close.
 type Server struct {
 	Config
-	service  micro.Service
-	ctx      context.Context
-	cancel   context.CancelFunc
-	requests sync.WaitGroup
-	slots    chan struct{}
+	service micro.Service
+	ctx     context.Context
+	cancel  context.CancelFunc
+	slots   chan struct{}
+
+	mu       sync.Mutex
+	closed   bool
+	requests sync.WaitGroup // under way; none is added once closed
 }
 
 const (
@@ -60,7 +63,7 @@ const (
 	maxRequest = 768 << 10
 )
 
-// Serve starts answering.
+// Serve starts answering; when it returns, requests reach the server.
 func Serve(c Config) (*Server, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{Config: c, ctx: ctx, cancel: cancel, slots: make(chan struct{}, concurrent)}
@@ -77,41 +80,62 @@ func Serve(c Config) (*Server, error) {
 			return nil, errors.Join(fmt.Errorf("endpoint %s: %w", e.name, err), s.Close())
 		}
 	}
+	if err := c.Conn.FlushTimeout(patience); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the micro service: %w", err), s.Close())
+	}
 	return s, nil
 }
 
-// Close stops taking requests and waits for those under way.
+// Close stops taking requests and waits for those under way. One that was on its
+// way meanwhile is told to ask again: another replica will answer.
 func (s *Server) Close() error {
 	err := s.service.Stop()
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.requests.Wait()
 	s.cancel()
 	return err
+}
+
+// begin books a request, unless the server is closed.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.requests.Add(1)
+	}
+	return !s.closed
 }
 
 // endpoint is one subject and what answers it.
 type endpoint struct {
 	name    string
 	subject string
+	// answer returns the reply. With a refusal it may be nil, and refused makes it.
 	answer  func(ctx context.Context, r request) (proto.Message, *pb.Refusal)
+	refused func(*pb.Refusal) proto.Message
 }
 
 func (s *Server) endpoints() []endpoint {
 	var all []endpoint
 	for _, name := range []string{subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Override,
 		subject.Pause, subject.Resume, subject.Cancel, subject.Retry} {
-		all = append(all, endpoint{name, must(subject.API(name)), s.command(name)})
+		all = append(all, endpoint{name, must(subject.API(name)), s.command(name), refused})
 	}
 	for _, name := range []string{subject.Claim, subject.Heartbeat, subject.Report, subject.Release, subject.Fail,
 		subject.Ask, subject.Note, subject.Spend} {
-		all = append(all, endpoint{"agent-" + name, must(subject.AnyAgent(name)), s.command(name)})
+		all = append(all, endpoint{"agent-" + name, must(subject.AnyAgent(name)), s.command(name), refused})
 	}
 	return append(all,
-		endpoint{subject.Get, must(subject.API(subject.Get)), s.get},
-		endpoint{subject.List, must(subject.API(subject.List)), s.list},
-		endpoint{subject.History, must(subject.API(subject.History)), s.history},
-		endpoint{subject.Definition, must(subject.API(subject.Definition)), s.definition},
+		endpoint{subject.Get, must(subject.API(subject.Get)), s.get, func(no *pb.Refusal) proto.Message { return &pb.GetReply{Refusal: no} }},
+		endpoint{subject.List, must(subject.API(subject.List)), s.list, func(no *pb.Refusal) proto.Message { return &pb.ListReply{Refusal: no} }},
+		endpoint{subject.History, must(subject.API(subject.History)), s.history, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }},
+		endpoint{subject.Definition, must(subject.API(subject.Definition)), s.definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }},
 	)
 }
+
+func refused(no *pb.Refusal) proto.Message { return &pb.CommandReply{Refusal: no} }
 
 // must is for subjects built of constants: they are valid or the build is broken.
 func must(s string, err error) string {
@@ -125,8 +149,12 @@ func must(s string, err error) string {
 // serve one endpoint's requests one after the other.
 func (s *Server) concurrently(e endpoint) micro.Handler {
 	return micro.HandlerFunc(func(m micro.Request) {
+		if !s.begin() {
+			e.answer = stopping
+			s.respond(s.ctx, m, e)
+			return
+		}
 		s.slots <- struct{}{}
-		s.requests.Add(1)
 		go func() {
 			defer func() { <-s.slots; s.requests.Done() }()
 			start := time.Now()
@@ -138,4 +166,8 @@ func (s *Server) concurrently(e endpoint) micro.Handler {
 			}
 		}()
 	})
+}
+
+func stopping(context.Context, request) (proto.Message, *pb.Refusal) {
+	return nil, &pb.Refusal{Code: Unavailable, Message: "this orchestrator is stopping"}
 }

@@ -1,0 +1,154 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/memory"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/api"
+)
+
+// catalog is the built-in lifecycles.
+type catalog struct{ *workflow.Catalog }
+
+func (c catalog) Hashed(_ context.Context, hash string) (*workflow.Definition, error) {
+	if d, ok := c.Catalog.Hashed(hash); ok {
+		return d, nil
+	}
+	return nil, workflow.ErrUnknown
+}
+
+func (c catalog) Names() []string { return workflow.BuiltinNames() }
+
+func (c catalog) Source(_ context.Context, name string) ([]byte, string, error) {
+	d, err := c.Named(name)
+	if err != nil {
+		return nil, "", err
+	}
+	return d.Source(), d.Hash, nil
+}
+
+// world is an API over a log in memory, and a connection to it.
+type world struct {
+	*testing.T
+	store  eventstore.Store
+	server *api.Server
+	nc     *nats.Conn
+	client *client.Client
+}
+
+func newWorld(t *testing.T, store eventstore.Store) *world {
+	t.Helper()
+	if store == nil {
+		store = memory.New()
+	}
+	defs, err := workflow.Builtins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := catalog{workflow.NewCatalog(defs...)}
+	e := engine.New(engine.Config{Store: store, Definitions: c, Now: time.Now})
+	ctx, stop := context.WithCancel(context.Background())
+	caught, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- e.Follow(ctx, func() { close(caught) }) }()
+	t.Cleanup(func() { stop(); <-ended })
+	<-caught
+	nats := natstest.Start(t, natstest.Options{})
+	server, err := api.Serve(api.Config{
+		Conn: nats.Connect(t), Engine: e, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	nc := nats.Connect(t)
+	return &world{T: t, store: store, server: server, nc: nc, client: client.New(nc, "operator:test")}
+}
+
+// ask sends a message as it is.
+func (w *world) ask(subject, kind string, data []byte) *nats.Msg {
+	w.Helper()
+	header := nats.Header{}
+	if kind != "" {
+		header.Set("Content-Type", kind)
+	}
+	got, err := w.nc.RequestMsg(&nats.Msg{Subject: subject, Header: header, Data: data}, 20*time.Second)
+	if err != nil {
+		w.Fatalf("%s: %v", subject, err)
+	}
+	return got
+}
+
+// json asks in JSON.
+func (w *world) json(subject string, body any) map[string]any {
+	w.Helper()
+	data, err := json.Marshal(body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	got := w.ask(subject, "application/json", data)
+	var reply map[string]any
+	if err := json.Unmarshal(got.Data, &reply); err != nil {
+		w.Fatalf("%s was answered %.200q: %v", subject, got.Data, err)
+	}
+	return reply
+}
+
+// proto asks in protobuf.
+func (w *world) proto(subject string, q, reply proto.Message) *nats.Msg {
+	w.Helper()
+	data, err := proto.Marshal(q)
+	if err != nil {
+		w.Fatal(err)
+	}
+	got := w.ask(subject, "application/protobuf", data)
+	if err := proto.Unmarshal(got.Data, reply); err != nil {
+		w.Fatalf("%s was answered %.200q: %v", subject, got.Data, err)
+	}
+	return got
+}
+
+func (w *world) open(id string) *pb.CommandReply {
+	w.Helper()
+	reply, err := w.client.Open(w.Context(), "", "issue", id, instance.Issue{Title: "title of " + id, Body: "It is broken."})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return reply
+}
+
+func (w *world) note(id, text string) {
+	w.Helper()
+	if _, err := w.client.Note(w.Context(), id, "remark", text); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// unchanged runs f and sees to it that nothing was appended.
+func (w *world) unchanged(f func()) {
+	w.Helper()
+	before, err := w.store.Head(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	f()
+	if after, err := w.store.Head(w.Context()); err != nil || after != before {
+		w.Errorf("the log went from %d to %d (%v)", before, after, err)
+	}
+}
+
+func id(n int) string { return fmt.Sprintf("acme/widgets/%04d", n) }

@@ -1,0 +1,172 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+func TestAListComesInPages(t *testing.T) {
+	w := newWorld(t, nil)
+	var want []string
+	for n := range 230 {
+		w.open(id(n))
+		want = append(want, id(n))
+	}
+	for limit, first := range map[int32]int{0: 100, 7: 7, 230: 230, 5000: 230, -1: 100} {
+		t.Run(fmt.Sprint("of ", limit), func(t *testing.T) {
+			var got []string
+			after := ""
+			for page := 0; page == 0 || after != ""; page++ {
+				reply := new(pb.ListReply)
+				w.proto("sb.api.list", &pb.ListRequest{Limit: limit, After: after}, reply)
+				if page == 0 && len(reply.GetInstances()) != first {
+					t.Fatalf("the first page has %d lines, want %d", len(reply.GetInstances()), first)
+				}
+				for _, line := range reply.GetInstances() {
+					got = append(got, line.GetInstance())
+				}
+				after = reply.GetNext()
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("all pages together have %d lines", len(got))
+			}
+		})
+	}
+}
+
+func TestAPageFitsAMessage(t *testing.T) {
+	w := newWorld(t, nil)
+	const n = 6
+	for i := range n {
+		if _, err := w.client.Open(t.Context(), "", "issue", id(i), instance.Issue{Title: strings.Repeat("t", 400<<10)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := w.client.List(t.Context(), &pb.ListRequest{})
+	if err != nil || len(all) != n {
+		t.Errorf("listed %d, %v", len(all), err)
+	}
+	for i := range n {
+		w.note(id(0), fmt.Sprint(i, strings.Repeat("x", 300<<10)))
+	}
+	records, err := w.client.History(t.Context(), id(0), 0)
+	if err != nil || len(records) != 1+n {
+		t.Fatalf("the history has %d commits, %v", len(records), err)
+	}
+	for i, r := range records[1:] {
+		if text := r.GetCommit().GetEvents()[0].GetNoted().GetText(); len(text) != 1+300<<10 || text[0] != '0'+byte(i) {
+			t.Errorf("commit %d has a note of %d bytes", r.GetSeq(), len(text))
+		}
+	}
+	if rest, err := w.client.History(t.Context(), id(0), records[n].GetSeq()); err != nil || len(rest) != 0 {
+		t.Errorf("behind the last there are %d, %v", len(rest), err)
+	}
+	if rest, err := w.client.History(t.Context(), id(0), records[n-2].GetSeq()); err != nil || len(rest) != 2 {
+		t.Errorf("behind the last but two there are %d, %v", len(rest), err)
+	}
+}
+
+// However much people wrote, an agent has to get its claim answered.
+func TestAnInstanceThatOutgrewAMessageIsAnsweredShortened(t *testing.T) {
+	w := newWorld(t, nil)
+	work := w.open("a").GetInstance().GetWork()
+	for i := range 12 {
+		w.note("a", fmt.Sprint(i, strings.Repeat("\x01", 250<<10)))
+	}
+	check := func(name string, notes []any) {
+		t.Helper()
+		if len(notes) == 0 {
+			t.Fatalf("%s: no notes are left", name)
+		}
+		last := notes[len(notes)-1].(map[string]any)["text"].(string)
+		if !strings.HasPrefix(last, "11") || !strings.Contains(last, "bytes left out") {
+			t.Errorf("%s: the last note is %.20q… of %d bytes", name, last, len(last))
+		}
+	}
+	claimed := w.json("sb.api.agent.pm.claim", map[string]any{"instance": "a", "claim": map[string]any{"agent": "p", "work": work, "lease_ms": 60000}})
+	if claimed["refusal"] != nil || claimed["token"] == nil {
+		t.Fatalf("the claim is answered %.300v", claimed)
+	}
+	check("claim", claimed["instance"].(map[string]any)["notes"].([]any))
+	got := w.json("sb.api.get", map[string]any{"instance": "a"})
+	check("get", got["instance"].(map[string]any)["notes"].([]any))
+	in, err := w.client.Get(t.Context(), "a")
+	if err != nil || in.GetIssue().GetBody() != "It is broken." {
+		t.Errorf("in protobuf it is %v, %v", in.GetIssue(), err)
+	}
+	if full, err := w.client.History(t.Context(), "a", 0); err != nil || len(full) != 14 {
+		t.Errorf("the history has %d commits, %v", len(full), err)
+	}
+}
+
+func TestWhatFitsNoMessageIsAnsweredAllTheSame(t *testing.T) {
+	w := newWorld(t, nil)
+	w.open("a")
+	w.note("a", strings.Repeat("\x01", 700<<10)) // six times as long in JSON
+	reply := w.json("sb.api.history", map[string]any{"instance": "a", "after": 1})
+	no, _ := reply["refusal"].(map[string]any)
+	if no["code"] != "invalid" || !strings.Contains(fmt.Sprint(no["message"]), "too large") {
+		t.Errorf("answered %.300v", reply)
+	}
+	if records, err := w.client.History(t.Context(), "a", 1); err != nil || len(records) != 1 {
+		t.Errorf("in protobuf there are %d commits, %v", len(records), err)
+	}
+}
+
+func TestAListHasWhatIsAskedFor(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, id := range []string{"new", "paused", "cancelled", "waiting"} {
+		w.open(id)
+	}
+	for _, err := range []error{
+		second(w.client.Pause(t.Context(), "paused", "r")),
+		second(w.client.Cancel(t.Context(), "cancelled", "r")),
+		second(w.client.Override(t.Context(), "waiting", "waiting_for_human_input", "r")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		q    *pb.ListRequest
+		want []string
+	}{
+		"everything that can move": {&pb.ListRequest{}, []string{"new", "paused", "waiting"}},
+		"everything":               {&pb.ListRequest{All: true}, []string{"cancelled", "new", "paused", "waiting"}},
+		"what waits for people":    {&pb.ListRequest{Waiting: true}, []string{"waiting"}},
+		"what is stuck":            {&pb.ListRequest{Stuck: true}, []string{"paused"}},
+		"what is in a state":       {&pb.ListRequest{State: "received"}, []string{"cancelled", "new", "paused"}},
+		"another workflow":         {&pb.ListRequest{Workflow: "task"}, nil},
+		"what comes behind":        {&pb.ListRequest{After: "new"}, []string{"paused", "waiting"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := w.client.List(t.Context(), c.q)
+			var got []string
+			for _, line := range found {
+				got = append(got, line.GetInstance())
+			}
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("it has %v, %v; want %v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func second(_ *pb.CommandReply, err error) error { return err }
+
+func TestADefinitionIsFoundByNameAndListedWithoutOne(t *testing.T) {
+	w := newWorld(t, nil)
+	named, err := w.client.Definition(t.Context(), "issue")
+	if err != nil || !strings.Contains(string(named.GetSource()), "workflow: issue") || len(named.GetHash()) != 64 {
+		t.Errorf("issue is %.100v, %v", named, err)
+	}
+	names, err := w.client.Definition(t.Context(), "")
+	if err != nil || !slices.Contains(names.GetNames(), "issue") {
+		t.Errorf("the names are %v, %v", names.GetNames(), err)
+	}
+}
