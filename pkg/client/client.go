@@ -109,7 +109,7 @@ func (c *Client) History(ctx context.Context, id string, after uint64) ([]*pb.Re
 			return nil, refusal(id, reply.Refusal)
 		}
 		all = append(all, reply.Commits...)
-		if !reply.More {
+		if !reply.More || len(reply.Commits) == 0 {
 			return all, nil
 		}
 		after = all[len(all)-1].Seq
@@ -138,7 +138,7 @@ func (c *Client) query(ctx context.Context, name string, q, reply proto.Message)
 // perTry is how long one try waits for its answer.
 const perTry = 5 * time.Second
 
-// request asks until there is an answer or ctx ends.
+// request asks until there is an answer or ctx ends, which is ErrUnavailable.
 func (c *Client) request(ctx context.Context, to string, q, reply proto.Message) error {
 	data, err := proto.Marshal(q)
 	if err != nil {
@@ -147,9 +147,14 @@ func (c *Client) request(ctx context.Context, to string, q, reply proto.Message)
 	msg := &nats.Msg{Subject: to, Data: data, Header: nats.Header{"Content-Type": {"application/protobuf"}}}
 	policy := backoff.NewExponentialBackOff()
 	policy.InitialInterval, policy.MaxInterval = 20*time.Millisecond, 2*time.Second
+	var last error
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
-		return struct{}{}, c.try(ctx, msg, reply)
+		last = c.try(ctx, msg, reply)
+		return struct{}{}, last
 	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0))
+	if errors.Is(last, ErrUnavailable) {
+		return fmt.Errorf("%w; until then: %w", err, last)
+	}
 	return err
 }
 
