@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -11,7 +12,9 @@ import (
 
 // Append implements eventstore.Store. While the server is away it tries again
 // until ctx ends: the expected sequence lets only one try be stored, and the
-// next one, refused as a conflict, finds it.
+// next one, refused as a conflict, finds it. A server whose disk is full says
+// nothing to an append, and nothing more until it is restarted; the error of
+// the append then says so.
 func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -25,10 +28,24 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 	}
 	seq, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) { return s.publish(ctx, c, msg) })
 	if err != nil {
+		if unanswered(err) && s.answers(ctx) {
+			err = fmt.Errorf("%w: %w", errMute, err)
+		}
 		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, err)
 	}
 	s.mark.reached(ctx, seq)
 	return seq, nil
+}
+
+// answers says whether the server answers what it need not write for.
+func (s *Store) answers(ctx context.Context) bool {
+	if !s.js.Conn().IsConnected() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second/2)
+	defer cancel()
+	_, err := s.stream.Info(ctx)
+	return err == nil
 }
 
 func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg) (uint64, error) {

@@ -21,6 +21,14 @@ const (
 // it may be one's own earlier try. Only a replicated stream has such.
 var errInFlight = errors.New("another append is under way")
 
+// errMute is an append without an answer from a server that answers all else.
+var errMute = errors.New("the server answers and does not store: if its disk is full, make room and restart it")
+
+// unanswered reports whether err is of a try that got no answer in time.
+func unanswered(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
+}
+
 // conflicts reports whether the server refused a message because the expected
 // sequence was not the instance's last. A replicated stream says it in two ways.
 func conflicts(err error) bool {
