@@ -57,8 +57,9 @@ type Server struct {
 const (
 	// concurrent bounds the requests under way: more wait in the connection.
 	concurrent = 512
-	// patience is how long one request may look for an answer.
-	patience = 20 * time.Second
+	// patience is how long one request may look for an answer: less than askers
+	// wait, so that they hear why there is none.
+	patience = 4 * time.Second
 	// maxRequest leaves room for headers within NATS's default of 1 MiB.
 	maxRequest = 768 << 10
 )
