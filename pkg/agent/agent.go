@@ -6,7 +6,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -75,6 +74,9 @@ func New(c Config) *Agent {
 // returns.
 func (a *Agent) Run(ctx context.Context) error {
 	consumer, err := a.bind(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -90,22 +92,22 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // bind waits for the role's consumer: the orchestrator makes it.
 func (a *Agent) bind(ctx context.Context) (jetstream.Consumer, error) {
-	c, err := backoff.Retry(ctx, func() (jetstream.Consumer, error) {
+	return backoff.Retry(ctx, func() (jetstream.Consumer, error) {
 		c, err := a.JetStream.Consumer(ctx, subject.EventStream, a.Role)
 		if err != nil {
 			a.Log.Debug("no work queue yet", "role", a.Role, "error", err)
 		}
 		return c, err
 	}, backoff.WithBackOff(pace()), backoff.WithMaxElapsedTime(0))
-	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("stopped while waiting for the work queue of %s: %w", a.Role, context.Cause(ctx))
-	}
-	return c, err
 }
 
 // pull is how long one request for work stays open at the server. Work that
-// comes meanwhile is pushed at once.
-const pull = 30 * time.Second
+// comes meanwhile is pushed at once. A server that went away in between has
+// forgotten the request; two pulses missing tell.
+const (
+	pull  = 30 * time.Second
+	pulse = time.Second
+)
 
 func (a *Agent) work(ctx context.Context, consumer jetstream.Consumer) {
 	wait := pace()
@@ -130,7 +132,7 @@ var errNothing = errors.New("no work came")
 func (a *Agent) next(ctx context.Context, consumer jetstream.Consumer) (jetstream.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, pull)
 	defer cancel()
-	batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx))
+	batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx), jetstream.FetchHeartbeat(pulse))
 	if err != nil {
 		return nil, err
 	}

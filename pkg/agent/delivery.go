@@ -3,12 +3,12 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -35,31 +35,35 @@ func (a *Agent) deliver(ctx context.Context, msg jetstream.Msg) {
 	// A claim under way when the agent is stopped may be made all the same: only
 	// its answer tells, and gives the token to release it with.
 	claiming, cancel := outlive(ctx, parting)
+	sent := time.Now()
 	reply, err := a.Client.As(claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
 	cancel()
 	if err != nil {
-		a.refused(msg, err)
+		a.settle(a.refused(msg, reply, err), msg)
 		return
 	}
-	a.settle(a.do(ctx, msg, a.job(reply)), msg)
+	a.settle(a.do(ctx, msg, a.job(reply), sent.Add(a.lease)), msg)
 }
 
 // refused ends a delivery whose claim was refused. Work that is past is
 // acknowledged and gone; work that another holds comes again when that lease
-// may have run out.
-func (a *Agent) refused(msg jetstream.Msg, err error) {
-	var no *instance.Refusal
-	switch {
-	case !errors.As(err, &no), no.Code == instance.Undecided:
-		a.settle(msg.NakWithDelay(a.lease/4), msg)
-	case no.Code == instance.Held:
-		a.Log.Debug("held by another", "instance", no.Instance, "reason", no.What)
-		a.settle(msg.NakWithDelay(a.lease/4), msg)
-	default:
+// may have run out, and what cannot be claimed for another reason comes again
+// until it is a dead letter.
+func (a *Agent) refused(msg jetstream.Msg, reply *pb.CommandReply, err error) error {
+	no := new(instance.Refusal)
+	errors.As(err, &no)
+	switch no.Code {
+	case instance.Stale, instance.NotOwner, instance.OnHold, instance.Over, instance.Unknown:
 		a.Log.Debug("work is past", "instance", no.Instance, "reason", no.What)
-		a.settle(msg.Ack(), msg)
+		return msg.Ack()
+	case instance.Held:
+		a.Log.Debug("held by another", "instance", no.Instance, "reason", no.What)
+		left := time.Until(reply.GetLease().AsTime()) // no more than a hint: it is another's clock
+		return msg.NakWithDelay(min(max(left, a.lease/4), a.lease))
 	}
+	a.Log.Warn("cannot claim work; trying again", "subject", msg.Subject(), "error", err)
+	return msg.NakWithDelay(a.lease / 4)
 }
 
 // settle logs an acknowledgement that did not go out: the server will deliver
@@ -70,16 +74,16 @@ func (a *Agent) settle(err error, msg jetstream.Msg) {
 	}
 }
 
-// do runs the handler under a live lease, reports, and says how to settle.
-func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job) error {
+// do runs the handler under a lease that is kept alive, reports, and settles
+// the message.
+func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.Time) error {
 	start := time.Now()
 	a.Observer.Started(job)
-	leased, stop := a.keep(ctx, msg, job)
+	leased, stop := a.keep(ctx, msg, job, until)
 	result, err := a.Handler.Work(leased, job)
 	lost := context.Cause(leased)
 	stop()
 	took := time.Since(start)
-	defer func() { a.Observer.Ended(job, result, err, took) }()
 
 	// From here on the work is done: what follows must not be cut short by the
 	// stop that ended it.
@@ -87,44 +91,53 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job) error {
 	defer cancel()
 	switch {
 	case errors.Is(lost, errLost):
-		err = lost
 		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
+		a.Observer.Ended(job, instance.Result{}, lost, took)
 		return msg.NakWithDelay(a.lease / 4)
 	case ctx.Err() != nil && err != nil:
-		gerr := a.giveBack(after, job, subject.Release, "the agent is stopping")
-		if err = errors.Join(err, gerr); gerr != nil {
+		a.Observer.Ended(job, instance.Result{}, err, took)
+		if a.giveBack(after, job, subject.Release, "the agent is stopping") != nil {
 			return msg.Nak()
 		}
-		return msg.Ack() // it was dispatched anew
+		return msg.Ack() // released work is dispatched anew
 	case errors.Is(err, brain.ErrInfrastructure):
 		a.Log.Warn("infrastructure fault; the work is tried again", "instance", job.Instance, "state", job.State, "error", err)
-		err = errors.Join(err, a.giveBack(after, job, subject.Fail, err.Error()))
+		a.Observer.Ended(job, instance.Result{}, err, took)
+		_ = a.giveBack(after, job, subject.Fail, err.Error()) // it has logged its error, and the delay covers it
 		return msg.NakWithDelay(delay(msg))
 	case err != nil:
 		result.Status, result.Summary = instance.Failure, err.Error()
 		if result.FailureSignature == "" {
-			result.FailureSignature = signature(err)
+			result.FailureSignature = signature(job.State, err)
 		}
 	}
 	if result.Spend.WallMS == 0 {
 		result.Spend.WallMS = took.Milliseconds()
 	}
-	_, rerr := a.Client.As(after, a.Role, subject.Report, &pb.Command{Instance: job.Instance, Actor: a.Name, Action: &pb.Command_Report{
+	return a.report(after, msg, job, result, err, took)
+}
+
+// report sends the result and settles the message by the answer.
+func (a *Agent) report(ctx context.Context, msg jetstream.Msg, job Job, result instance.Result, failed error, took time.Duration) error {
+	_, err := a.Client.As(ctx, a.Role, subject.Report, &pb.Command{Instance: job.Instance, Actor: a.Name, Action: &pb.Command_Report{
 		Report: &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}}})
-	var no *instance.Refusal
-	switch {
-	case rerr == nil:
+	if err == nil {
+		a.Observer.Ended(job, result, failed, took)
 		return msg.Ack()
-	case errors.As(rerr, &no) && (no.Code == instance.Undecided || no.Code == instance.Invalid):
-		err = fmt.Errorf("report of %s in %s: %w", job.Instance, job.State, rerr)
-		a.Log.Error("result refused", "instance", job.Instance, "state", job.State, "error", rerr)
-		err = errors.Join(err, a.giveBack(after, job, subject.Fail, rerr.Error()))
-		return msg.NakWithDelay(delay(msg))
-	default:
-		err = rerr
-		a.Log.Warn("result not taken", "instance", job.Instance, "state", job.State, "error", rerr)
+	}
+	a.Observer.Ended(job, instance.Result{}, errors.Join(failed, err), took)
+	no := new(instance.Refusal)
+	if errors.Is(err, client.ErrUnavailable) || errors.As(err, &no) && no.Code != instance.Undecided && no.Code != instance.Invalid {
+		// Nobody answers, or the claim is not ours any more: whoever takes the
+		// message next finds out how things stand.
+		a.Log.Warn("result not taken", "instance", job.Instance, "state", job.State, "error", err)
 		return msg.Nak()
 	}
+	// The result as it is will never be taken: another try may have a better one,
+	// and faults are counted.
+	a.Log.Error("result refused", "instance", job.Instance, "state", job.State, "error", err)
+	_ = a.giveBack(ctx, job, subject.Fail, "the result cannot be taken: "+err.Error())
+	return msg.NakWithDelay(delay(msg))
 }
 
 // parting is how long a claim under way is waited for once the agent is stopped.

@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -51,9 +51,10 @@ func policy(p map[string]string) map[string]any {
 	return out
 }
 
-// signature tells one fault of a handler from another. The state is no part of
-// it: a program that falls over the same way wherever it is sent makes no progress.
-func signature(err error) string {
-	sum := sha256.Sum256([]byte(err.Error()))
-	return hex.EncodeToString(sum[:8])
+// signature tells one fault of a handler from another; the ids and the paths in
+// its text, which each try has anew, do not count.
+func signature(state string, err error) string {
+	return testrun.Signature(instance.Evidence{Failed: []string{state}, Output: passing.ReplaceAllString(err.Error(), "ID")})
 }
+
+var passing = regexp.MustCompile(`\b[0-9a-f]{12,}\b|\d{5,}`)

@@ -16,32 +16,33 @@ import (
 // errLost ends a handler's context when its claim is no longer its own.
 var errLost = errors.New("the claim is lost")
 
-// keep returns a context that lives as long as the claim does: a third of the
-// lease after each other, heartbeats extend it, first in the log, then at the
-// server that would deliver the work again. stop ends it and waits.
-func (a *Agent) keep(ctx context.Context, msg jetstream.Msg, job Job) (leased context.Context, stop func()) {
+// keep returns a context that lives as long as the claim does, which so far is
+// at least until the given time. A third of the lease after each other,
+// heartbeats extend it, first in the log, then at the server that would deliver
+// the work again. stop ends the context and waits.
+func (a *Agent) keep(ctx context.Context, msg jetstream.Msg, job Job, until time.Time) (leased context.Context, stop func()) {
 	leased, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		beat := time.NewTicker(a.lease / 3)
 		defer beat.Stop()
-		until := time.Now().Add(a.lease)
 		for {
 			select {
 			case <-leased.Done():
 				return
 			case <-beat.C:
 			}
+			// What counts is when it is decided, which is not before it is sent.
+			sent := time.Now()
 			err := a.beat(leased, job, until)
-			var no *instance.Refusal
 			switch {
 			case err == nil:
-				until = time.Now().Add(a.lease)
+				until = sent.Add(a.lease)
 				a.settle(msg.InProgress(), msg)
 			case leased.Err() != nil:
 				return
-			case errors.As(err, &no), time.Now().After(until):
+			case errors.As(err, new(*instance.Refusal)), time.Now().After(until):
 				cancel(fmt.Errorf("%w: %w", errLost, err))
 				return
 			}

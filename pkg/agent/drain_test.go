@@ -1,0 +1,93 @@
+package agent_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+func TestAnAgentThatIsStoppedGivesItsWorkToAnother(t *testing.T) {
+	w := newWorld(t, 40*time.Second) // nobody waits for a lease here
+	started := make(chan string, 10)
+	stopping := w.agent("stopping", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
+		started <- job.Instance
+		<-ctx.Done()
+		return instance.Result{}, ctx.Err()
+	}))
+	w.open("a")
+	next(w, started)
+	w.agent("free", works(succeed))
+	stopping.stop()
+	got := names(w.until("a", moved))
+	if want := []string{"dispatched", "claimed by stopping", "released by stopping", "dispatched", "claimed by free", "reported by free", "moved to analyzing_requirements"}; !slices.Equal(got, want) {
+		t.Errorf("there came %q, want %q", got, want)
+	}
+	w.settled()
+}
+
+func TestWorkThatIsDoneWhenTheAgentIsStoppedIsReported(t *testing.T) {
+	w := newWorld(t, 40*time.Second)
+	started := make(chan struct{})
+	k := w.agent("a1", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
+		close(started)
+		<-ctx.Done()
+		return success(), nil // it was about to end anyway
+	}))
+	w.open("a")
+	next(w, started)
+	k.stop()
+	got := names(w.until("a", moved))
+	if want := []string{"dispatched", "claimed by a1", "reported by a1", "moved to analyzing_requirements"}; !slices.Equal(got, want) {
+		t.Errorf("there came %q, want %q", got, want)
+	}
+	w.settled()
+}
+
+func TestAStoppedAgentTakesNoNewWork(t *testing.T) {
+	w := newWorld(t, 40*time.Second)
+	k := w.agent("a1", works(succeed))
+	w.logged(k, "taking work")
+	k.stop()
+	w.open("a")
+	w.agent("a2", works(succeed))
+	if got := names(w.until("a", moved)); !slices.Contains(got, "claimed by a2") {
+		t.Errorf("there came %q", got)
+	}
+}
+
+func TestAnAgentWaitsForItsQueueAndEndsWithIt(t *testing.T) {
+	w := newWorld(t, 40*time.Second)
+	waiting := func(c *agent.Config) { c.Role = "nobody" }
+	k := w.agent("a1", works(succeed), waiting)
+	w.logged(k, "no work queue yet")
+	k.stop()
+}
+
+func TestAnAgentHasAsManyHandsAsItWasGiven(t *testing.T) {
+	w := newWorld(t, 40*time.Second)
+	started, release := make(chan string, 10), make(chan struct{})
+	w.agent("a1", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
+		started <- job.Instance
+		<-release
+		return success(), nil
+	}), func(c *agent.Config) { c.Workers = 3 })
+	for _, id := range []string{"a", "b", "c", "d"} {
+		w.open(id)
+	}
+	got := []string{next(w, started), next(w, started), next(w, started)}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("at the same time it works on %v", got)
+	}
+	select {
+	case id := <-started:
+		t.Errorf("with three hands it works on %s, the fourth", id)
+	default:
+	}
+	close(release)
+	w.until("d", moved)
+}

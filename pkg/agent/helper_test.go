@@ -1,0 +1,264 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/app"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// world is a NATS server, an orchestrator, and a person at a client.
+type world struct {
+	*testing.T
+	ctx      context.Context // ends a test that hangs
+	server   *natstest.Server
+	settings app.Settings
+	stop     func() // the orchestrator
+	client   *client.Client
+	js       jetstream.JetStream
+}
+
+// newWorld has the role's work come again after the lease.
+func newWorld(t *testing.T, lease time.Duration) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	t.Cleanup(cancel)
+	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{}), settings: app.Settings{AckWait: lease}}
+	w.resume()
+	nc := w.server.Connect(t)
+	w.client = client.New(nc, "operator:ann")
+	var err error
+	if w.js, err = jetstream.New(nc); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// resume starts the orchestrator.
+func (w *world) resume() {
+	w.Helper()
+	w.stop = orchestratortest.Start(w.T, w.server.URL, 1, w.settings)
+}
+
+// works does what it is told: it implements agent.Handler.
+type works func(ctx context.Context, job agent.Job) (instance.Result, error)
+
+func (f works) Work(ctx context.Context, job agent.Job) (instance.Result, error) { return f(ctx, job) }
+
+func success() instance.Result {
+	return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "done"}
+}
+
+func succeed(context.Context, agent.Job) (instance.Result, error) { return success(), nil }
+
+// ended is what an observer was told at the end of a piece of work.
+type ended struct {
+	job    agent.Job
+	result instance.Result
+	err    error
+}
+
+// worker is a running agent.
+type worker struct {
+	*agent.Agent
+	nc    *nats.Conn
+	ended chan ended
+	logs  chan slog.Record
+	stop  func() // and waits
+}
+
+// agent starts one as pm, the role that a new issue comes to first.
+func (w *world) agent(name string, h agent.Handler, change ...func(*agent.Config)) *worker {
+	w.Helper()
+	nc := w.server.Connect(w.T)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		w.Fatal(err)
+	}
+	k := &worker{nc: nc, ended: make(chan ended, 1000), logs: make(chan slog.Record, 1000)}
+	c := agent.Config{
+		Role: "pm", Name: name, JetStream: js, Client: client.New(nc, name), Handler: h,
+		Log: slog.New(recorder{k.logs}), Observer: observer{k.ended},
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	k.Agent = agent.New(c)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- k.Run(ctx) }()
+	k.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.Errorf("%s ended with %v", name, err)
+		}
+	})
+	w.Cleanup(k.stop)
+	return k
+}
+
+type observer struct{ ends chan ended }
+
+func (observer) Started(agent.Job)            {}
+func (observer) Progressed(agent.Job, string) {}
+func (o observer) Ended(job agent.Job, r instance.Result, err error, _ time.Duration) {
+	o.ends <- ended{job, r, err}
+}
+
+// recorder sends what is logged to a channel. It implements slog.Handler.
+type recorder struct{ to chan slog.Record }
+
+func (recorder) Enabled(context.Context, slog.Level) bool { return true }
+func (r recorder) Handle(_ context.Context, rec slog.Record) error {
+	select {
+	case r.to <- rec:
+	default: // nobody reads it
+	}
+	return nil
+}
+func (r recorder) WithAttrs([]slog.Attr) slog.Handler { return r }
+func (r recorder) WithGroup(string) slog.Handler      { return r }
+
+// logged waits for a message in the log of k.
+func (w *world) logged(k *worker, message string) {
+	w.Helper()
+	for rec := range take(w, k.logs) {
+		if rec.Message == message {
+			return
+		}
+	}
+}
+
+// take yields what comes until the test has run for too long.
+func take[T any](w *world, c <-chan T) func(yield func(T) bool) {
+	return func(yield func(T) bool) {
+		for {
+			select {
+			case v := <-c:
+				if !yield(v) {
+					return
+				}
+			case <-w.ctx.Done():
+				w.Helper()
+				w.Fatal("waited for too long")
+			}
+		}
+	}
+}
+
+// next waits for one.
+func next[T any](w *world, c <-chan T) T {
+	w.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-w.ctx.Done():
+		w.Fatal("waited for too long")
+		panic("not reached")
+	}
+}
+
+// open starts an issue and returns the work it dispatched.
+func (w *world) open(id string) uint64 {
+	w.Helper()
+	reply, err := w.client.Open(w.ctx, "", "issue", id, instance.Issue{Title: "title of " + id})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return reply.GetInstance().GetWork()
+}
+
+// claim takes the work as somebody who is no agent of the runtime.
+func (w *world) claim(id, agent string, work uint64, lease time.Duration) uint64 {
+	w.Helper()
+	reply, err := w.client.As(w.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{
+		Claim: &pb.Claim{Agent: agent, Work: work, LeaseMs: uint32(lease.Milliseconds())}}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return uint64(reply.GetToken())
+}
+
+// until returns the events of the instance up to the first that stop holds for.
+func (w *world) until(id string, stop func(instance.Event) bool) []instance.Event {
+	w.Helper()
+	var all []instance.Event
+	err := w.client.Watch(w.ctx, id, 0, func(s client.Seen) error {
+		for _, e := range s.Events {
+			if all = append(all, e); stop(e) {
+				return client.ErrDone
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.Fatalf("of %s there came %s: %v", id, names(all), err)
+	}
+	return all
+}
+
+// moved stops at the first move.
+func moved(e instance.Event) bool { _, ok := e.(instance.Moved); return ok }
+
+// of returns the events of one kind.
+func of[E instance.Event](all []instance.Event) []E {
+	var some []E
+	for _, e := range all {
+		if e, ok := e.(E); ok {
+			some = append(some, e)
+		}
+	}
+	return some
+}
+
+// names spells events for people.
+func names(all []instance.Event) (out []string) {
+	for _, e := range all {
+		switch e := e.(type) {
+		case instance.Claimed:
+			out = append(out, "claimed by "+e.Agent)
+		case instance.LeaseExtended:
+		case instance.Dispatched:
+			out = append(out, "dispatched")
+		case instance.Released:
+			out = append(out, map[bool]string{false: "released by ", true: "failed by "}[e.Fault]+e.Agent)
+		case instance.Reported:
+			out = append(out, "reported by "+e.Agent)
+		case instance.Moved:
+			out = append(out, "moved to "+e.To)
+		case instance.Paused:
+			out = append(out, "paused")
+		case instance.Resumed:
+			out = append(out, "resumed")
+		}
+	}
+	return out
+}
+
+// settled waits until no message of the role is under way or waiting.
+func (w *world) settled() {
+	w.Helper()
+	consumer, err := w.js.Consumer(w.ctx, "EVENTS", "pm")
+	for err == nil {
+		var info *jetstream.ConsumerInfo
+		if info, err = consumer.Info(w.ctx); err == nil && info.NumPending == 0 && info.NumAckPending == 0 {
+			return
+		}
+	}
+	w.Fatalf("the role's messages are not settled: %v", err)
+}
+
+var errBroken = errors.New("broken")

@@ -1,0 +1,91 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+func TestWorkIsCountedByStateAndHowItEnded(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	seen := told{started: make(chan agent.Job, 10), progress: make(chan string, 10)}
+	all := agent.Observers{agent.NewMetrics(registry, "tester"), nil, seen}
+	job := agent.Job{Assignment: brain.Assignment{Instance: "a", State: "running_tests"}}
+	all.Started(job)
+	all.Started(job)
+	all.Progressed(job, "halfway")
+	all.Ended(job, instance.Result{Status: instance.Failure}, errBroken, time.Second)
+	if len(seen.started) != 2 || <-seen.progress != "a: halfway" {
+		t.Error("the other observer was not told")
+	}
+	all.Ended(job, instance.Result{}, errBroken, time.Second)
+	all.Started(job)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, busy := map[string]uint64{}, 0.0
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "signalbox_agent_busy" {
+				busy = m.GetGauge().GetValue()
+			}
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "result" {
+					counts[l.GetValue()] = m.GetHistogram().GetSampleCount()
+				}
+			}
+		}
+	}
+	if busy != 1 {
+		t.Errorf("%v are under way", busy)
+	}
+	if counts["failure"] != 1 || counts["given_back"] != 1 || len(counts) != 2 {
+		t.Errorf("counted %v", counts)
+	}
+}
+
+func TestObjectsAreWhatWasPutThere(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	bucket, err := store.EnsureObjects(ctx, server.JetStream(t), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := agent.Objects{Store: bucket}
+	const name = "git/acme%2Fwidgets/c0ffee"
+	for range 2 {
+		if err := objects.Put(ctx, name, strings.NewReader("content")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := objects.Get(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	if _, err := io.Copy(&got, r); err != nil || got.String() != "content" {
+		t.Errorf("got %q, %v", got.String(), err)
+	}
+	if _, err := objects.Get(ctx, "nothing"); !errors.Is(err, brain.ErrInfrastructure) || !strings.Contains(err.Error(), "nothing") {
+		t.Errorf("what is not there is answered %v", err)
+	}
+	server.Stop()
+	short, stop := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer stop()
+	if err := objects.Put(short, name, strings.NewReader("content")); !errors.Is(err, brain.ErrInfrastructure) {
+		t.Errorf("without a server it is answered %v", err)
+	}
+}

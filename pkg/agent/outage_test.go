@@ -1,0 +1,100 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// blocked is work that ends when it is released.
+func blocked(started chan<- struct{}, release <-chan struct{}) works {
+	return func(ctx context.Context, job agent.Job) (instance.Result, error) {
+		started <- struct{}{}
+		select {
+		case <-release:
+			return success(), nil
+		case <-ctx.Done():
+			return instance.Result{}, ctx.Err()
+		}
+	}
+}
+
+func TestAReportWaitsForAnOrchestrator(t *testing.T) {
+	w := newWorld(t, 20*time.Second)
+	started, release := make(chan struct{}, 10), make(chan struct{})
+	k := w.agent("a1", blocked(started, release))
+	w.open("a")
+	next(w, started)
+	w.stop()
+	close(release)
+	w.resume()
+	got := names(w.until("a", moved))
+	if want := []string{"dispatched", "claimed by a1", "reported by a1", "moved to analyzing_requirements"}; !slices.Equal(got, want) {
+		t.Errorf("there came %q, want %q", got, want)
+	}
+	if got := next(w, k.ended); got.err != nil || got.result.Status != instance.Success {
+		t.Errorf("it ended with %v, %v", got.result, got.err)
+	}
+	w.settled()
+}
+
+func TestWithoutAnOrchestratorAReportIsGivenUpWithTheLeaseAndTheWorkIsDoneAgain(t *testing.T) {
+	w := newWorld(t, 2*time.Second)
+	started, release := make(chan struct{}, 10), make(chan struct{})
+	k := w.agent("a1", blocked(started, release))
+	w.open("a")
+	next(w, started)
+	w.stop()
+	close(release)
+	if got := next(w, k.ended); !errors.Is(got.err, client.ErrUnavailable) || got.result.Status != "" {
+		t.Errorf("it ended with %v, %v", got.result, got.err)
+	}
+	w.resume()
+	all := w.until("a", moved)
+	if got, want := names(all), []string{"dispatched", "claimed by a1", "claimed by a1", "reported by a1", "moved to analyzing_requirements"}; !slices.Equal(got, want) {
+		t.Errorf("there came %q, want %q", got, want)
+	}
+	if c := of[instance.Claimed](all); c[1].Lapsed != "a1" {
+		t.Errorf("the second claim is %+v", c[1])
+	}
+}
+
+func TestWithoutAnOrchestratorAClaimIsLostWithItsLease(t *testing.T) {
+	w := newWorld(t, 2*time.Second)
+	started := make(chan struct{}, 10)
+	k := w.agent("a1", blocked(started, nil))
+	w.open("a")
+	next(w, started)
+	w.stop()
+	if got := next(w, k.ended); got.err == nil || got.result.Status != "" {
+		t.Errorf("it ended with %v, %v", got.result, got.err)
+	}
+	w.resume()
+	next(w, started) // it is begun again
+}
+
+func TestAServerThatRestartsInTheMiddleCostsNothing(t *testing.T) {
+	w := newWorld(t, 20*time.Second)
+	started, release := make(chan struct{}, 10), make(chan struct{})
+	w.agent("a1", blocked(started, release))
+	idle := w.agent("idle", works(succeed))
+	w.logged(idle, "taking work")
+	w.open("a")
+	claimed := names(w.until("a", func(e instance.Event) bool { _, ok := e.(instance.Claimed); return ok }))
+	w.server.Restart(t)
+	close(release)
+	got := names(w.until("a", moved))
+	if n := len(claimed); !slices.Equal(got[:n], claimed) || len(got) != n+2 {
+		t.Errorf("there came %q", got)
+	}
+	// Who had nothing to do then is still there for what comes.
+	w.open("b")
+	w.until("b", moved)
+	w.settled()
+}
