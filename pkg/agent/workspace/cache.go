@@ -32,6 +32,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -90,7 +91,7 @@ func New(cfg Config) (*Cache, error) {
 // and says how many; bundles half fetched go after a day. Trees in use, by
 // whatever process, stay.
 func (c *Cache) Sweep(ctx context.Context) (int, error) {
-	making, err := lock(ctx, c.treesLock())
+	making, err := filelock.Wait(ctx, c.treesLock())
 	if err != nil {
 		return 0, err
 	}
@@ -109,8 +110,8 @@ func (c *Cache) Sweep(ctx context.Context) (int, error) {
 	}
 	for _, d := range dirs {
 		dir := filepath.Join(c.cfg.Dir, "trees", d.Name())
-		held, err := tryLock(filepath.Join(dir, "lock"))
-		if errors.Is(err, errLocked) {
+		held, err := filelock.Try(filepath.Join(dir, "lock"))
+		if errors.Is(err, filelock.ErrHeld) {
 			continue
 		}
 		if err == nil {
@@ -161,7 +162,7 @@ const bare = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 // open makes the repository if there is none, sees to it that its
 // configuration is ours, and holds its lock until the file is closed.
 func (r repository) open(ctx context.Context) (*os.File, error) {
-	held, err := lock(ctx, strings.TrimSuffix(r.dir, ".git")+".lock")
+	held, err := filelock.Wait(ctx, strings.TrimSuffix(r.dir, ".git")+".lock")
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/signalbox/signalbox/pkg/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -84,7 +85,7 @@ func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (t *Tree, err
 
 // newTree makes and locks a directory for a tree.
 func (c *Cache) newTree(ctx context.Context) (string, *os.File, error) {
-	making, err := lock(ctx, c.treesLock())
+	making, err := filelock.Wait(ctx, c.treesLock())
 	if err != nil {
 		return "", nil, err
 	}
@@ -93,7 +94,7 @@ func (c *Cache) newTree(ctx context.Context) (string, *os.File, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	held, err := tryLock(filepath.Join(dir, "lock"))
+	held, err := filelock.Try(filepath.Join(dir, "lock"))
 	return dir, held, err
 }
 

@@ -9,7 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/signalbox/signalbox/pkg/filelock"
 )
 
 // journal is the file the state is folded from: one JSON array of entries a
@@ -25,14 +26,14 @@ var errJournal = errors.New("the journal cannot be written any more: restart the
 // openJournal reads the journal and returns the state it tells. A last line
 // without its end was never answered for and is cut off.
 func openJournal(path string) (*journal, *state, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := filelock.Take(path)
+	if errors.Is(err, filelock.ErrHeld) {
+		err = fmt.Errorf("in use by another forge: %w", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	j := &journal{file: file}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("%s: in use by another forge: %w", path, err), file.Close())
-	}
 	entries, err := j.read()
 	if err == nil {
 		err = errors.Join(file.Truncate(j.size), syncDir(filepath.Dir(path)))

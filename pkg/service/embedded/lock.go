@@ -3,12 +3,12 @@ package embedded
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/signalbox/signalbox/pkg/filelock"
 )
 
 // ErrLocked is a directory that another process works in.
@@ -20,20 +20,16 @@ func lockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "signalbox.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	path := filepath.Join(dir, "signalbox.lock")
+	f, err := filelock.Take(path)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("%s is %w%s; stop it or choose another directory", dir, ErrLocked, holder(path))
+	}
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("%s is %w%s; stop it or choose another directory", dir, ErrLocked, holder(f))
-	}
-	if err == nil {
-		err = errors.Join(f.Truncate(0), writePID(f))
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
+	if err := errors.Join(f.Truncate(0), writePID(f)); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
@@ -44,8 +40,8 @@ func writePID(f *os.File) error {
 }
 
 // holder says which process holds the lock, if it has said so itself.
-func holder(f *os.File) string {
-	b, _ := io.ReadAll(io.LimitReader(f, 32))
+func holder(path string) string {
+	b, _ := os.ReadFile(path)
 	if pid := strings.TrimSpace(string(b)); pid != "" {
 		return " (process " + pid + ")"
 	}
