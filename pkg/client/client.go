@@ -149,8 +149,11 @@ func (c *Client) request(ctx context.Context, to string, q, reply proto.Message)
 	policy.InitialInterval, policy.MaxInterval = 20*time.Millisecond, 2*time.Second
 	var last error
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
-		last = c.try(ctx, msg, reply)
-		return struct{}{}, last
+		err := c.try(ctx, msg, reply)
+		if last == nil || ctx.Err() == nil { // a try cut short has nothing to tell
+			last = err
+		}
+		return struct{}{}, err
 	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0))
 	if errors.Is(last, ErrUnavailable) {
 		return fmt.Errorf("%w; until then: %w", err, last)
