@@ -3,7 +3,6 @@ package e2e
 import (
 	"bufio"
 	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -16,8 +15,8 @@ import (
 // has to wait for the lease, which is far longer than this test.
 func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 	t.Parallel()
-	s := begin(t, plan{AckWait: 10 * time.Minute, Developer: `echo begun > "${0%/*}/begun"; read go < "${0%/*}/gate"` + "\n" + fix})
-	begun, gate := pipe(t, filepath.Join(s.dir, "begun")), pipe(t, filepath.Join(s.dir, "gate"))
+	s := begin(t, plan{AckWait: 10 * time.Minute, Developer: waiting})
+	begun, gate := s.gates(t)
 	n := s.forge.open(t, "The answer is wrong", clear)
 	begun.read(t)
 	s.log.until(t, "the claim", in(id(n), "implementing"))

@@ -38,13 +38,8 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 
 	t.Run("and every process says how it is", func(t *testing.T) {
 		for _, name := range s.names() {
-			part := s.parts[name]
-			var line struct{ URL string }
-			if err := json.Unmarshal([]byte(part.expect(t, "metrics and health")), &line); err != nil {
-				t.Fatal(err)
-			}
 			for path, want := range map[string]string{"/healthz": `"go":"go1`, "/readyz": `"ready":true`, "/metrics": "signalbox_"} {
-				if status, body := get(t, line.URL+path); status != http.StatusOK || !strings.Contains(body, want) {
+				if status, body := get(t, s.http(t, name)+path); status != http.StatusOK || !strings.Contains(body, want) {
 					t.Errorf("%s%s answers %d without %s:\n%s", name, path, status, want, body)
 				}
 			}
@@ -60,9 +55,7 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 			"developer": {`signalbox_agent_work_seconds_count{result="success",role="developer",state="implementing"} 1`, `signalbox_agent_busy{role="developer"} 0`},
 			"gateway":   {`signalbox_gateway_polls_total{repo="acme/answers",result="ok"}`},
 		} {
-			var line struct{ URL string }
-			_ = json.Unmarshal([]byte(s.parts[name].expect(t, "metrics and health")), &line)
-			_, body := get(t, line.URL+"/metrics")
+			_, body := get(t, s.http(t, name)+"/metrics")
 			for _, m := range metrics {
 				if !strings.Contains(body, m) {
 					t.Errorf("%s has no metric %s", name, m)

@@ -139,7 +139,7 @@ func (s *system) survive(t *testing.T, v *supervisor, n int, r *rand.Rand) error
 func (s *system) folds(t *testing.T, v *supervisor) {
 	t.Helper()
 	for _, seat := range v.seats {
-		if seat.name != "nats-server" {
+		if seat.name != natsName {
 			seat.kill()
 		}
 	}

@@ -139,6 +139,9 @@ func (f *follower) of(id string) []instance.Commit {
 	return slices.Clone(f.log[id])
 }
 
+// commits counts an instance's.
+func (f *follower) commits(id string) int { return len(f.of(id)) }
+
 // closed says that the instance has ended.
 func closed(id string) func(*follower) bool {
 	return func(f *follower) bool { return f.all[id].Closed != "" }

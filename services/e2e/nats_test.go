@@ -16,17 +16,20 @@ import (
 
 // natsServer is where a nats-server is, with its store: the same whenever it is started.
 type natsServer struct {
+	crew *crew
 	dir  string
 	port string
 }
 
+const natsName = "nats-server"
+
 var listening = regexp.MustCompile(`Listening for client connections on 127\.0\.0\.1:(\d+)`)
 
 // startNATS starts a nats-server with its store in dir, on a free port.
-func startNATS(t *testing.T, dir string) (*natsServer, *process) {
+func startNATS(t *testing.T, c *crew, dir string) (*natsServer, *process) {
 	t.Helper()
-	p := (&natsServer{dir, "-1"}).start(t)
-	return &natsServer{dir, listening.FindStringSubmatch(p.expect(t, "Listening for client connections"))[1]}, p
+	p := (&natsServer{c, dir, "-1"}).start(t)
+	return &natsServer{c, dir, listening.FindStringSubmatch(p.expect(t, "Listening for client connections"))[1]}, p
 }
 
 // start starts it and returns when it accepts connections.
@@ -37,7 +40,7 @@ func (s *natsServer) start(t *testing.T) *process {
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "nats-server", binary(t, "nats-server"), "-c", conf)
+	p := s.crew.start(t, natsName, binary(t, natsName), "-c", conf)
 	p.expect(t, "Server is ready")
 	return p
 }

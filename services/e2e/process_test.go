@@ -15,7 +15,7 @@ import (
 // patience is how long anything may take on a busy machine.
 const patience = 2 * time.Minute
 
-// process is one process that ends with the test.
+// process is one process.
 type process struct {
 	name string
 	cmd  *exec.Cmd
@@ -23,8 +23,21 @@ type process struct {
 	done chan struct{} // closed when it has ended
 }
 
+// crew is all processes of a test. They end with it.
+type crew struct {
+	mu  sync.Mutex
+	all []*process
+}
+
+func hire(t *testing.T) *crew {
+	t.Helper()
+	c := &crew{}
+	t.Cleanup(func() { c.dismiss(t) })
+	return c
+}
+
 // start starts a program in a process group of its own.
-func start(t *testing.T, name, program string, args ...string) *process {
+func (c *crew) start(t *testing.T, name, program string, args ...string) *process {
 	t.Helper()
 	p := &process{name: name, cmd: exec.Command(program, args...), said: newJournal(), done: make(chan struct{})}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -33,26 +46,52 @@ func start(t *testing.T, name, program string, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", name, err)
 	}
+	c.mu.Lock()
+	c.all = append(c.all, p)
+	c.mu.Unlock()
 	go func() {
 		defer close(p.done)
 		_ = p.cmd.Wait() // ProcessState tells
 		p.said.end()
 	}()
-	t.Cleanup(func() {
-		// Asked first: what a service started is in a session of its own.
-		p.signal(syscall.SIGTERM)
-		select {
-		case <-p.done:
-		case <-time.After(20 * time.Second):
-			t.Errorf("%s did not end within 20 s of SIGTERM", name)
+	return p
+}
+
+// dismiss ends the services, and then the server they need for that.
+func (c *crew) dismiss(t *testing.T) {
+	for _, server := range []bool{false, true} {
+		deadline := time.After(20 * time.Second)
+		var asked []*process
+		for _, p := range c.all {
+			if !p.ended() && (p.name == natsName) == server {
+				p.signal(syscall.SIGTERM) // not SIGKILL: what a service started is in a session of its own
+				asked = append(asked, p)
+			}
 		}
-		p.signal(syscall.SIGKILL)
+		for _, p := range asked {
+			select {
+			case <-p.done:
+			case <-deadline:
+				t.Errorf("%s did not end within 20 s of SIGTERM", p.name)
+			}
+		}
+	}
+	for _, p := range c.all {
+		p.signal(syscall.SIGKILL) // what is left of its group
 		<-p.done
 		if t.Failed() {
-			t.Logf("the last that %s said:\n%s", name, p.said.tail(40))
+			t.Logf("the last that %s said:\n%s", p.name, p.said.tail(15))
 		}
-	})
-	return p
+	}
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // signal is for the whole group; one that is gone does not mind.

@@ -29,7 +29,7 @@ type seat struct {
 func supervise(t *testing.T, s *system, r *rand.Rand) *supervisor {
 	t.Helper()
 	v := &supervisor{down: make(chan struct{})}
-	v.watch(&seat{name: "nats-server", now: s.parts["nats-server"], start: func() *process { return s.nats.start(t) }}, r.Uint64())
+	v.watch(&seat{name: natsName, now: s.parts[natsName], start: func() *process { return s.nats.start(t) }}, r.Uint64())
 	for _, name := range s.names() {
 		v.watch(&seat{name: name, now: s.parts[name], start: func() *process { return s.run(t, name) }}, r.Uint64())
 	}
@@ -77,10 +77,7 @@ func (s *seat) sitting() *process {
 
 // kill kills what sits there, unless something did already.
 func (s *seat) kill() {
-	p := s.sitting()
-	select {
-	case <-p.done:
-	default:
+	if p := s.sitting(); !p.ended() {
 		s.kills.Add(1)
 		p.kill()
 	}

@@ -26,6 +26,7 @@ const fix = "echo 42 > answer.txt\necho 'the answer is 42'\n"
 type system struct {
 	plan
 	dir    string
+	crew   *crew
 	forge  *testForge
 	nats   *natsServer
 	parts  map[string]*process // by name
@@ -45,13 +46,12 @@ func begin(t *testing.T, p plan) *system {
 	if p.Developer == "" {
 		p.Developer = fix
 	}
-	s := &system{plan: p, dir: t.TempDir(), parts: map[string]*process{}}
+	s := &system{plan: p, dir: t.TempDir(), crew: hire(t), parts: map[string]*process{}}
 	if err := os.WriteFile(s.script(), []byte(p.Developer), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	binary(t, "nats-server") // built before anything is waited for
 	s.forge = startForge(t)
-	s.nats, s.parts["nats-server"] = startNATS(t, p.NATS)
+	s.nats, s.parts[natsName] = startNATS(t, s.crew, p.NATS)
 	for _, name := range s.names() {
 		s.parts[name] = s.run(t, name)
 	}
@@ -79,7 +79,7 @@ func (s *system) names() []string {
 func (s *system) run(t *testing.T, name string) *process {
 	t.Helper()
 	service, args := s.command(name)
-	return start(t, name, binary(t, service), args...)
+	return s.crew.start(t, name, binary(t, service), args...)
 }
 
 // command is how a part is called.

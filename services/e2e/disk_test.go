@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// A full disk refuses what comes, loses nothing of what was taken, and once
+// there is space again everything goes on. nats-server 2.15 leaves a message it
+// cannot write without an answer, and writes nothing more to that stream, space
+// or not, until it is restarted; that much has to be done by somebody.
+func TestAFullDiskLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := begin(t, plan{Developer: waiting, NATS: small(t)})
+	begun, gate := s.gates(t)
+	n := s.forge.open(t, "The answer is wrong", clear)
+	begun.read(t)
+	taken := s.log.commits(id(n))
+	room := fill(t, s.NATS)
+
+	err := s.flood(t)
+	if !errors.Is(err, client.ErrUnavailable) || !strings.Contains(err.Error(), "the server answers and does not store: if its disk is full, make room and restart it") {
+		t.Errorf("an append on a full disk: %v", err)
+	}
+	gate.write(t) // the work ends, and its report has to wait
+	if _, err := s.client.Get(t.Context(), id(n)); err != nil {
+		t.Errorf("the past cannot be read: %v", err)
+	}
+	room()
+	s.parts[natsName].terminate(t)
+	s.parts[natsName] = s.nats.start(t)
+
+	s.log.until(t, "the end", closed(id(n)))
+	if end := s.log.get(id(n)); end.State != "completed" {
+		t.Errorf("it ended in %s: %s", end.State, end.Reason)
+	}
+	if now := s.log.commits(id(n)); now <= taken {
+		t.Errorf("it has %d commits, and had %d", now, taken)
+	}
+	s.log.sound(t)
+	if s.parts["orchestrator"].ended() {
+		t.Error("the orchestrator gave up")
+	}
+}
+
+// flood opens instances until one is not taken any more.
+func (s *system) flood(t *testing.T) error {
+	t.Helper()
+	for start := time.Now(); time.Since(start) < patience; {
+		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+		_, err := s.client.Open(ctx, "", "issue", "flood/"+time.Now().Format(time.RFC3339Nano), instance.Issue{Title: "Much", Body: strings.Repeat("much ", 10_000)})
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// small is a directory on a small disk of its own.
+func small(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("a small disk cannot be mounted here: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount %s: %v: %s", dir, err, out)
+		}
+	})
+	return dir
+}
+
+// fill takes all the space there is until room is called.
+func fill(t *testing.T, dir string) (room func()) {
+	t.Helper()
+	name := filepath.Join(dir, "ballast")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 16; size > 0; {
+		if _, err = f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
