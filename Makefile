@@ -6,7 +6,7 @@ SHELL       := /bin/bash -o pipefail
 # Both modules of the workspace.
 PACKAGES := ./... ./proto/...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
-CONCURRENT := $(addsuffix /...,$(wildcard ./pkg/agent ./pkg/eventstore ./pkg/service ./pkg/client ./services/orchestrator))
+CONCURRENT := $(addsuffix /...,$(addprefix ./,pkg/agent pkg/client pkg/engine pkg/eventstore pkg/service services/orchestrator))
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
