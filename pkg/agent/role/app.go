@@ -54,6 +54,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		return service.Usagef("role %q: want one of analyst, developer, navigator, tester", role)
 	}
 	specs, err := ParseSpecs(s.Brain, role)
+	if err == nil {
+		err = specs.Check([]string{role})
+	}
 	if err != nil {
 		return service.Usagef("%w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -43,7 +42,7 @@ func ParseSpecs(values []string, role string) (Specs, error) {
 		if !found || strings.HasPrefix(v, "exec:") || who == "" {
 			who, spec = role, v
 		}
-		if who == "" || spec == "" {
+		if name, state, dotted := strings.Cut(who, "."); name == "" || spec == "" || dotted && state == "" {
 			return nil, fmt.Errorf("--brain %q: want ROLE=SPEC or ROLE.STATE=SPEC, such as developer=exec:./fix.sh", v)
 		}
 		if _, dup := specs[who]; dup {
@@ -54,19 +53,15 @@ func ParseSpecs(values []string, role string) (Specs, error) {
 	return specs, nil
 }
 
-// Roles lists the roles that the specs name.
+// Roles lists the roles that the specs name, sorted.
 func (s Specs) Roles() []string {
-	seen := map[string]bool{}
 	var roles []string
 	for who := range s {
 		role, _, _ := strings.Cut(who, ".")
-		if !seen[role] {
-			seen[role] = true
-			roles = append(roles, role)
-		}
+		roles = append(roles, role)
 	}
-	sort.Strings(roles)
-	return roles
+	slices.Sort(roles)
+	return slices.Compact(roles)
 }
 
 // Check refuses specs for roles that are not there.

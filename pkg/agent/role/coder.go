@@ -4,7 +4,6 @@ package role
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -39,7 +38,8 @@ type Duty struct {
 func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	think, err := c.Brains.For(job.State)
 	if err != nil {
-		return instance.Result{}, err
+		// Whoever runs this has to mend it; the work has not even been tried.
+		return instance.Result{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	a := job.Assignment
 	if a.Base == "" {
@@ -47,14 +47,18 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 			return instance.Result{Status: instance.Blocked, Summary: "there is no code: the instance was opened without a repository"}, nil
 		}
 		out, err := think.Work(ctx, a)
-		return out.Result, err
+		return judgement(out), err
 	}
 	tree, err := c.Workspace.Checkout(ctx, workspace.Spec{Repo: repo(job), Bundles: objects(job), Base: a.Base, Head: a.Head})
 	if err != nil {
 		return instance.Result{}, err
 	}
-	result, err := c.inTree(ctx, job, think, tree)
-	return result, errors.Join(err, tree.Close())
+	defer func() {
+		if err := tree.Close(); err != nil {
+			job.Progress("the work tree stays behind: %v", err) // the result is as good without; Sweep removes it
+		}
+	}()
+	return c.inTree(ctx, job, think, tree)
 }
 
 func (c Coder) inTree(ctx context.Context, job agent.Job, think brain.Brain, tree *workspace.Tree) (instance.Result, error) {
@@ -71,7 +75,7 @@ func (c Coder) inTree(ctx context.Context, job agent.Job, think brain.Brain, tre
 	}
 	job.Progress("thinking")
 	out, err := think.Work(ctx, a)
-	result := out.Result
+	result := judgement(out)
 	if len(out.Output) > 0 {
 		artifact, perr := c.keep(ctx, job, out.Output)
 		if perr != nil {
@@ -87,6 +91,13 @@ func (c Coder) inTree(ctx context.Context, job agent.Job, think brain.Brain, tre
 		return judged(result, evidence[0]), nil
 	}
 	return c.collect(ctx, job, tree, out.Declared, result)
+}
+
+// judgement is a brain's result without what is not a brain's to say.
+func judgement(out brain.Outcome) instance.Result {
+	r := out.Result
+	r.Base, r.Head, r.Bundle, r.Evidence, r.Artifacts = "", "", "", nil, nil
+	return r
 }
 
 // judged holds a brain's word against the evidence: it may doubt a pass, never

@@ -1,0 +1,335 @@
+package role_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+func TestAChangeIsHandedOnFromRoleToRole(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	first := w.done("tester", "creating_tests", writes(map[string]string{"test.sh": "one\n"}))
+	if first.Head == w.base || first.Head == "" || first.Bundle == "" || first.Evidence != nil {
+		t.Fatalf("the first step is %+v", first)
+	}
+	w.node, w.dir = w.newNode() // on another machine
+	second := w.done("developer", "implementing", thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+		if b, err := os.ReadFile(filepath.Join(a.Dir, "test.sh")); err != nil || string(b) != "one\n" || a.Shared == "" {
+			t.Errorf("it finds %q, %v", b, err)
+		}
+		return writes(map[string]string{"sum.sh": "two\n"})(ctx, a)
+	}), first)
+	if got := w.content("test.sh", first, second) + w.content("sum.sh", first, second); got != "onetwo" {
+		t.Errorf("the next one sees %q", got)
+	}
+}
+
+func TestSuccessWithoutAChangeIsAFailureWhereAChangeIsAskedFor(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	undeclared := thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+		out := says(instance.Success)
+		out.Declared = false
+		return out, nil
+	})
+	for _, c := range []struct {
+		name, role, state string
+		think             brain.Brain
+		fails             bool
+	}{
+		{"declared, in a state that asks for one", "developer", "fixing_issues", saying(instance.Success), true},
+		{"not declared, in any state", "analyst", "analyzing_requirements", undeclared, true},
+		{"declared, in a state that does not", "analyst", "analyzing_requirements", saying(instance.Success), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := w.work(c.role, c.state, c.think)
+			if (err != nil) != c.fails || r.Bundle != "" || errors.Is(err, brain.ErrInfrastructure) {
+				t.Errorf("it ended with %+v, %v", r, err)
+			}
+			if c.fails && !strings.Contains(err.Error(), "no change") {
+				t.Errorf("it says %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatAFailedStepLeftIsNotHandedOn(t *testing.T) {
+	for _, status := range []instance.Status{instance.Failure, instance.Blocked} {
+		w := newWorld(t, map[string]string{})
+		r, err := w.work("developer", "implementing", thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+			_, err := writes(map[string]string{"half.sh": "half\n"})(ctx, a)
+			return says(status), err
+		}))
+		if err != nil || r.Status != status || r.Bundle != "" || r.Head != "" || len(w.objects.names()) != 1 {
+			t.Errorf("it ended with %+v, %v; there is %v", r, err, w.objects.names())
+		}
+	}
+}
+
+func TestAChangeThatMayNotLeaveIsAFailureThatSaysWhy(t *testing.T) {
+	token := "ghp_" + strings.Repeat("a1B2", 9)
+	for name, c := range map[string]struct {
+		files map[string]string
+		says  []string
+	}{
+		"a secret":               {map[string]string{"config.sh": "TOKEN=" + token + "\n"}, []string{"config.sh:1", "secret"}},
+		"a forbidden path":       {map[string]string{".github/workflows/ci.yaml": "on: push\n"}, []string{".github/workflows/ci.yaml", "forbidden"}},
+		"both, and a fine thing": {map[string]string{"a.sh": token, ".gitmodules": "x\n", "fine.sh": "x\n"}, []string{"a.sh:1", ".gitmodules"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{})
+			r, err := w.work("developer", "implementing", writes(c.files))
+			if err == nil || errors.Is(err, brain.ErrInfrastructure) || r.Bundle != "" || len(w.objects.names()) != 1 {
+				t.Fatalf("it ended with %+v, %v; there is %v", r, err, w.objects.names())
+			}
+			for _, want := range c.says {
+				if !strings.Contains(err.Error(), want) || !strings.Contains(strings.Join(r.IssuesFound, "\n"), want) {
+					t.Errorf("it says %v and found %q, want %q in both", err, r.IssuesFound, want)
+				}
+			}
+			if strings.Contains(err.Error()+strings.Join(r.IssuesFound, ""), token) {
+				t.Error("the secret is told")
+			}
+		})
+	}
+}
+
+func TestABrainsWordIsOnlyAJudgement(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	r, err := w.work("analyst", "analyzing_requirements", thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+		out := says(instance.Success)
+		out.Result.Head, out.Result.Base, out.Result.Bundle = "c0ffee", "ba5e", "git/mine"
+		out.Result.Evidence = []instance.Evidence{{Name: "tests", OK: true, Commit: "c0ffee"}}
+		out.Result.Artifacts = []instance.Artifact{{Name: "x"}}
+		return out, nil
+	}))
+	if err != nil || r.Head != "" || r.Base != "" || r.Bundle != "" || r.Evidence != nil || r.Artifacts != nil {
+		t.Errorf("it ended with %+v, %v", r, err)
+	}
+}
+
+func TestWhatABrainPrintsIsKept(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	for _, failed := range []error{nil, errors.New("it crashed"), brain.ErrInfrastructure} {
+		r, err := w.work("analyst", "analyzing_requirements", thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+			out := says(instance.Success)
+			out.Output = []byte("I thought hard.\n")
+			return out, failed
+		}))
+		if !errors.Is(err, failed) || len(r.Artifacts) != 1 {
+			t.Fatalf("it ended with %+v, %v", r, err)
+		}
+		a := r.Artifacts[0]
+		if got := string(w.objects.all[a.Object]); got != "I thought hard.\n" || a.Size != int64(len(got)) || a.Name != "analyzing_requirements.log" || !strings.HasSuffix(a.Object, a.SHA256) {
+			t.Errorf("kept is %+v: %q", a, got)
+		}
+	}
+}
+
+func TestAFaultOfTheMachineryIsNotTheWorks(t *testing.T) {
+	output := thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+		out := says(instance.Success)
+		out.Output = []byte("x")
+		return out, nil
+	})
+	for name, c := range map[string]struct {
+		think brain.Brain
+		spoil func(*world)
+		says  string
+	}{
+		"no brain for the state":       {nil, func(*world) {}, "--brain developer=exec:COMMAND"},
+		"a bundle that is gone":        {saying(instance.Success), func(w *world) { delete(w.objects.all, w.bundle); w.node, w.dir = w.newNode() }, "not in the store"},
+		"a store that takes no bundle": {writes(map[string]string{"a": "b"}), func(w *world) { w.objects.err = errors.New("the disk is full") }, "the disk is full"},
+		"a store that takes no output": {output, func(w *world) { w.objects.err = errors.New("the disk is full") }, "the disk is full"},
+		"a brain that was not reached": {thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+			return brain.Outcome{}, brain.ErrInfrastructure
+		}), func(*world) {}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{})
+			c.spoil(w)
+			_, err := w.work("developer", "implementing", c.think)
+			if !errors.Is(err, brain.ErrInfrastructure) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
+}
+
+func TestAProgramThatDestroysItsTreeHasFailed(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	_, err := w.work("developer", "implementing", thinks(func(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+		return says(instance.Success), os.RemoveAll(a.Dir)
+	}))
+	if err == nil || errors.Is(err, brain.ErrInfrastructure) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestEachStateMayHaveABrainOfItsOwn(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	c := w.coder("developer", writes(map[string]string{"a.sh": "any\n"}))
+	c.Brains.State = map[string]brain.Brain{"fixing_issues": writes(map[string]string{"a.sh": "fix\n"})}
+	for state, want := range map[string]string{"implementing": "any", "refactoring": "any", "fixing_issues": "fix"} {
+		r, err := c.Work(t.Context(), w.job("developer", state))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.content("a.sh", r); got != want {
+			t.Errorf("in %s it wrote %q, want %q", state, got, want)
+		}
+	}
+}
+
+func TestAnInstanceWithoutCodeIsOnlyThoughtAbout(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	for state, want := range map[string]instance.Status{"analyzing_requirements": instance.Success, "implementing": instance.Blocked, "running_tests": instance.Blocked} {
+		name := map[string]string{"analyzing_requirements": "analyst", "implementing": "developer", "running_tests": "tester"}[state]
+		job := w.job(name, state)
+		job.Base, job.Head, job.Bundles = "", "", nil
+		r, err := w.coder(name, saying(instance.Success)).Work(t.Context(), job)
+		if err != nil || r.Status != want || r.Status == instance.Blocked && !strings.Contains(r.Summary, "no code") {
+			t.Errorf("in %s it ended with %+v, %v", state, r, err)
+		}
+	}
+}
+
+func TestACommitSaysWhatWasDoneAndForWhom(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	for summary, want := range map[string]string{
+		"Mend the sum\n\nat length": "Mend the sum",
+		"":                          "implementing: The sum is wrong",
+		strings.Repeat("long ", 20): "implementing: The sum is wrong",
+	} {
+		r := w.done("developer", "implementing", thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+			out, err := writes(map[string]string{"a.sh": "x\n"})(ctx, a)
+			out.Result.Summary = summary
+			return out, err
+		}))
+		job := w.job("developer", "implementing", r)
+		entries, stat, err := w.node.Log(t.Context(), specOf(job))
+		if err != nil || len(entries) != 1 || entries[0].Subject != want || !strings.Contains(stat, "a.sh") {
+			t.Errorf("for %q the log is %+v %s, %v", summary, entries, stat, err)
+		}
+	}
+}
+
+func TestSpecsAreReadAsTheyAreGiven(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		values []string
+		role   string
+		want   role.Specs
+		says   string // of the error
+	}{
+		{"by role", []string{"developer=exec:./fix.sh", "analyst=rules"}, "", role.Specs{"developer": "exec:./fix.sh", "analyst": "rules"}, ""},
+		{"by state", []string{"tester.creating_tests=exec:./t.sh"}, "", role.Specs{"tester.creating_tests": "exec:./t.sh"}, ""},
+		{"with an equals sign in the command", []string{"developer=exec:env A=b ./fix.sh"}, "", role.Specs{"developer": "exec:env A=b ./fix.sh"}, ""},
+		{"without a role, where there is one", []string{"exec:env A=b ./fix.sh"}, "developer", role.Specs{"developer": "exec:env A=b ./fix.sh"}, ""},
+		{"rules without a role", []string{"rules"}, "analyst", role.Specs{"analyst": "rules"}, ""},
+		{"none", nil, "developer", role.Specs{}, ""},
+		{"without a role, where there is none", []string{"exec:./fix.sh"}, "", nil, "ROLE=SPEC"},
+		{"without a spec", []string{"developer="}, "", nil, "ROLE=SPEC"},
+		{"without a state", []string{"developer.=exec:x"}, "", nil, "ROLE=SPEC"},
+		{"without a role before the state", []string{".implementing=exec:x"}, "", nil, "ROLE=SPEC"},
+		{"twice", []string{"developer=exec:a", "developer=exec:b"}, "", nil, "twice"},
+		{"twice, once without the role", []string{"developer=exec:a", "exec:b"}, "developer", nil, "twice"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := role.ParseSpecs(c.values, c.role)
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("the error is %v", err)
+				}
+				return
+			}
+			if err != nil || len(got) != len(c.want) {
+				t.Fatalf("read as %v, %v", got, err)
+			}
+			for who, spec := range c.want {
+				if got[who] != spec {
+					t.Errorf("%s is %q, want %q", who, got[who], spec)
+				}
+			}
+		})
+	}
+}
+
+func TestSpecsForRolesThatAreNotThereAreRefused(t *testing.T) {
+	specs := role.Specs{"tester.creating_tests": "rules", "tester": "rules", "analyst": "rules"}
+	if got := specs.Roles(); !slices.Equal(got, []string{"analyst", "tester"}) {
+		t.Errorf("the roles are %v", got)
+	}
+	if err := specs.Check([]string{"analyst", "tester", "developer"}); err != nil {
+		t.Error(err)
+	}
+	if err := specs.Check([]string{"analyst"}); err == nil || !strings.Contains(err.Error(), "tester") || !strings.Contains(err.Error(), "want one of analyst") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestBrainsAreBuiltOfSpecs(t *testing.T) {
+	for _, c := range []struct {
+		name, role string
+		specs      role.Specs
+		says       string // of the error
+	}{
+		{"a program", "developer", role.Specs{"developer": "exec:true"}, ""},
+		{"a program for one state", "developer", role.Specs{"developer.implementing": "exec:true"}, ""},
+		{"rules by name", "analyst", role.Specs{"analyst": "rules"}, ""},
+		{"rules by default", "tester", role.Specs{"developer": "exec:true"}, ""},
+		{"nothing for who needs something", "developer", role.Specs{"tester": "rules"}, "--brain developer=exec:COMMAND"},
+		{"rules where there are none", "developer", role.Specs{"developer": "rules"}, "want exec:COMMAND"},
+		{"neither", "developer", role.Specs{"developer": "gpt"}, "exec:PRESET"},
+		{"a program there is not", "developer", role.Specs{"developer": "exec:./no-such-program.sh"}, "no-such-program.sh"},
+		{"no program", "developer", role.Specs{"developer": "exec:"}, "developer=exec:"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, err := c.specs.Build(c.role, role.Tools{})
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("the error is %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.For("implementing"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	b, err := role.Specs{"developer.implementing": "exec:true"}.Build("developer", role.Tools{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.For("fixing_issues"); !errors.Is(err, role.ErrNoBrain) || !strings.Contains(err.Error(), "fixing_issues") {
+		t.Errorf("another state's brain is answered %v", err)
+	}
+}
+
+func TestTheSettingsOfOneRoleAreItsOwnBrains(t *testing.T) {
+	all := role.Settings{Brain: []string{"developer=exec:a", "tester.creating_tests=exec:b", "developer.implementing=exec:c"}, Workers: 3}
+	for name, want := range map[string][]string{
+		"developer": {"developer.implementing=exec:c", "developer=exec:a"}, "tester": {"tester.creating_tests=exec:b"}, "analyst": nil,
+	} {
+		own, err := all.Of(name)
+		if err != nil || !slices.Equal(own.Brain, want) || own.Workers != 3 {
+			t.Errorf("%s has %v, %v; want %v", name, own.Brain, err, want)
+		}
+	}
+	if _, err := (role.Settings{}).Of("developer"); !errors.Is(err, role.ErrNoBrain) {
+		t.Errorf("a developer without a brain is answered %v", err)
+	}
+	if _, err := (role.Settings{Brain: []string{"exec:a"}}).Of("developer"); err == nil {
+		t.Error("a spec without a role is taken")
+	}
+}

@@ -1,0 +1,219 @@
+package role_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// objects is an object store in memory.
+type objects struct {
+	mu  sync.Mutex
+	all map[string][]byte
+	err error // of the next Put
+}
+
+func (o *objects) Put(_ context.Context, name string, r io.Reader) error {
+	b, err := io.ReadAll(r)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, o.err)
+	}
+	o.all[name] = b
+	return err
+}
+
+func (o *objects) Get(_ context.Context, name string) (io.ReadCloser, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if b, ok := o.all[name]; ok {
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
+	return nil, fmt.Errorf("%w: object %s is not in the store", brain.ErrInfrastructure, name)
+}
+
+func (o *objects) names() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Sorted(maps.Keys(o.all))
+}
+
+// thinks does what it is told: it implements brain.Brain.
+type thinks func(ctx context.Context, a brain.Assignment) (brain.Outcome, error)
+
+func (f thinks) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+	return f(ctx, a)
+}
+
+// writes is a brain that leaves files, by name, and says it is done; those
+// without a content it removes.
+func writes(files map[string]string) thinks {
+	return func(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+		for name, content := range files {
+			path := filepath.Join(a.Dir, name)
+			if content == "" {
+				if err := os.Remove(path); err != nil {
+					return brain.Outcome{}, err
+				}
+				continue
+			}
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+				return brain.Outcome{}, err
+			}
+		}
+		return says(instance.Success), nil
+	}
+}
+
+// says is a declared result.
+func says(s instance.Status) brain.Outcome {
+	return brain.Outcome{Declared: true, Result: instance.Result{Status: s, ConfidenceScore: 1, Summary: "what I did"}}
+}
+
+func saying(s instance.Status) thinks {
+	return func(context.Context, brain.Assignment) (brain.Outcome, error) { return says(s), nil }
+}
+
+// world is a repository of which an instance has a snapshot.
+type world struct {
+	*testing.T
+	objects *objects
+	node    *workspace.Cache
+	dir     string // the node's
+	base    string
+	bundle  string
+}
+
+// newWorld has a repository with the files.
+func newWorld(t *testing.T, files map[string]string) *world {
+	t.Helper()
+	source := t.TempDir()
+	w := &world{T: t, objects: &objects{all: map[string][]byte{}}}
+	g := git.New(source).WithIdentity("Ada", "ada@example.org")
+	if files["README"] == "" {
+		files["README"] = "Read this.\n"
+	}
+	w.run(g, "init", "--quiet")
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(source, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.run(g, "add", "-A")
+	w.run(g, "commit", "--quiet", "-m", "first")
+	w.node, w.dir = w.newNode()
+	var err error
+	if w.base, w.bundle, err = w.node.Snapshot(t.Context(), "acme/widgets", workspace.Remote{URL: source}, ""); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// newNode is another machine: it shares nothing but the object store.
+func (w *world) newNode() (*workspace.Cache, string) {
+	w.Helper()
+	dir := w.TempDir()
+	c, err := workspace.New(workspace.Config{Dir: dir, Objects: w.objects})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return c, dir
+}
+
+func (w *world) run(g git.Runner, args ...string) string {
+	w.Helper()
+	out, err := g.Run(w.Context(), args...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out
+}
+
+// coder is the role with one brain.
+func (w *world) coder(name string, think brain.Brain) role.Coder {
+	w.Helper()
+	duty, ok := role.Duties()[name]
+	if !ok {
+		w.Fatalf("there is no role %s", name)
+	}
+	return role.Coder{Duty: duty, Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects, Rules: workspace.DefaultRules()}
+}
+
+// job is work of the role in a state, after the steps.
+func (w *world) job(name, state string, steps ...instance.Result) agent.Job {
+	job := agent.Job{
+		Assignment: brain.Assignment{
+			Instance: "acme/widgets/42", Workflow: "issue", Role: name, State: state, Base: w.base, Head: w.base,
+			Issue: instance.Issue{Repo: "acme/widgets", Number: 42, Title: "The sum is wrong"},
+		},
+		Bundles:  []instance.Bundle{{Object: w.bundle, Head: w.base}},
+		Progress: func(string, ...any) {},
+	}
+	for _, s := range steps {
+		job.Head = s.Head
+		job.Bundles = append(job.Bundles, instance.Bundle{Object: s.Bundle, Head: s.Head})
+	}
+	return job
+}
+
+// work has a brain work as the role in the state, and no tree stay behind.
+func (w *world) work(name, state string, think brain.Brain, steps ...instance.Result) (instance.Result, error) {
+	w.Helper()
+	r, err := w.coder(name, think).Work(w.Context(), w.job(name, state, steps...))
+	if left, rerr := os.ReadDir(filepath.Join(w.dir, "trees")); rerr != nil || len(left) != 0 {
+		w.Errorf("%d work trees stay behind, %v", len(left), rerr)
+	}
+	return r, err
+}
+
+// done is work that succeeded.
+func (w *world) done(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
+	w.Helper()
+	r, err := w.work(name, state, think, steps...)
+	if err != nil || r.Status != instance.Success {
+		w.Fatalf("%s in %s ended with %+v, %v", name, state, r, err)
+	}
+	return r
+}
+
+// content is a file as the next role sees it, on a machine of its own.
+func (w *world) content(file string, steps ...instance.Result) string {
+	w.Helper()
+	job := w.job("analyst", "analyzing_requirements", steps...)
+	var names []string
+	for _, b := range job.Bundles {
+		names = append(names, b.Object)
+	}
+	node, _ := w.newNode()
+	tree, err := node.Checkout(w.Context(), workspace.Spec{Repo: "acme/widgets", Bundles: names, Base: job.Base, Head: job.Head})
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer func() {
+		if err := tree.Close(); err != nil {
+			w.Error(err)
+		}
+	}()
+	b, err := os.ReadFile(filepath.Join(tree.Dir, file))
+	if err != nil && !os.IsNotExist(err) {
+		w.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
+}
