@@ -108,7 +108,7 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.T
 	case err != nil:
 		result.Status, result.Summary = instance.Failure, err.Error()
 		if result.FailureSignature == "" {
-			result.FailureSignature = signature(job.State, err)
+			result.FailureSignature = signature(err)
 		}
 	}
 	if result.Spend.WallMS == 0 {
