@@ -16,7 +16,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
-	"github.com/signalbox/signalbox/services/orchestrator/app"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
@@ -25,7 +24,7 @@ type world struct {
 	*testing.T
 	ctx      context.Context // ends a test that hangs
 	server   *natstest.Server
-	settings app.Settings
+	settings orchestratortest.Settings
 	stop     func() // the orchestrator
 	client   *client.Client
 	js       jetstream.JetStream
@@ -36,7 +35,7 @@ func newWorld(t *testing.T, lease time.Duration) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 	t.Cleanup(cancel)
-	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{}), settings: app.Settings{AckWait: lease}}
+	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{}), settings: orchestratortest.Settings{AckWait: lease}}
 	w.resume()
 	nc := w.server.Connect(t)
 	w.client = client.New(nc, "operator:ann")

@@ -11,13 +11,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/services/orchestrator/app"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
 func TestAWatcherSeesEveryCommitAsItCame(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
-	orchestratortest.Start(t, server.URL, 1, app.Settings{})
+	orchestratortest.Start(t, server.URL, 1, orchestratortest.Settings{})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := client.New(server.Connect(t), "operator:ann")

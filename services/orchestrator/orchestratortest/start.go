@@ -12,9 +12,12 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/app"
 )
 
+// Settings is what an orchestrator is told.
+type Settings = app.Settings
+
 // Start runs n orchestrators on the server at url and returns when all answer.
 // They end with the test, or with stop.
-func Start(t testing.TB, url string, n int, s app.Settings) (stop func()) {
+func Start(t testing.TB, url string, n int, s Settings) (stop func()) {
 	t.Helper()
 	if s.AckWait == 0 {
 		s.AckWait = 2 * time.Second

@@ -1,0 +1,123 @@
+package role_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/role"
+)
+
+func TestSpecsAreReadAsTheyAreGiven(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		values []string
+		role   string
+		want   role.Specs
+		says   string // of the error
+	}{
+		{"by role", []string{"developer=exec:./fix.sh", "analyst=rules"}, "", role.Specs{"developer": "exec:./fix.sh", "analyst": "rules"}, ""},
+		{"by state", []string{"tester.creating_tests=exec:./t.sh"}, "", role.Specs{"tester.creating_tests": "exec:./t.sh"}, ""},
+		{"with an equals sign in the command", []string{"developer=exec:env A=b ./fix.sh"}, "", role.Specs{"developer": "exec:env A=b ./fix.sh"}, ""},
+		{"without a role, where there is one", []string{"exec:env A=b ./fix.sh"}, "developer", role.Specs{"developer": "exec:env A=b ./fix.sh"}, ""},
+		{"rules without a role", []string{"rules"}, "analyst", role.Specs{"analyst": "rules"}, ""},
+		{"none", nil, "developer", role.Specs{}, ""},
+		{"without a role, where there is none", []string{"exec:./fix.sh"}, "", nil, "ROLE=SPEC"},
+		{"without a spec", []string{"developer="}, "", nil, "ROLE=SPEC"},
+		{"without a state", []string{"developer.=exec:x"}, "", nil, "ROLE=SPEC"},
+		{"without a role before the state", []string{".implementing=exec:x"}, "", nil, "ROLE=SPEC"},
+		{"twice", []string{"developer=exec:a", "developer=exec:b"}, "", nil, "twice"},
+		{"twice, once without the role", []string{"developer=exec:a", "exec:b"}, "developer", nil, "twice"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := role.ParseSpecs(c.values, c.role)
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("the error is %v", err)
+				}
+				return
+			}
+			if err != nil || len(got) != len(c.want) {
+				t.Fatalf("read as %v, %v", got, err)
+			}
+			for who, spec := range c.want {
+				if got[who] != spec {
+					t.Errorf("%s is %q, want %q", who, got[who], spec)
+				}
+			}
+		})
+	}
+}
+
+func TestSpecsForRolesThatAreNotThereAreRefused(t *testing.T) {
+	specs := role.Specs{"tester.creating_tests": "rules", "tester": "rules", "analyst": "rules"}
+	if got := specs.Roles(); !slices.Equal(got, []string{"analyst", "tester"}) {
+		t.Errorf("the roles are %v", got)
+	}
+	if err := specs.Check([]string{"analyst", "tester", "developer"}); err != nil {
+		t.Error(err)
+	}
+	if err := specs.Check([]string{"analyst"}); err == nil || !strings.Contains(err.Error(), "tester") || !strings.Contains(err.Error(), "want one of analyst") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestBrainsAreBuiltOfSpecs(t *testing.T) {
+	for _, c := range []struct {
+		name, role string
+		specs      role.Specs
+		says       string // of the error
+	}{
+		{"a program", "developer", role.Specs{"developer": "exec:true"}, ""},
+		{"a program for one state", "developer", role.Specs{"developer.implementing": "exec:true"}, ""},
+		{"rules by name", "analyst", role.Specs{"analyst": "rules"}, ""},
+		{"rules by default", "tester", role.Specs{"developer": "exec:true"}, ""},
+		{"nothing for who needs something", "developer", role.Specs{"tester": "rules"}, "--brain developer=exec:COMMAND"},
+		{"rules where there are none", "developer", role.Specs{"developer": "rules"}, "want exec:COMMAND"},
+		{"neither", "developer", role.Specs{"developer": "gpt"}, "exec:PRESET"},
+		{"a program there is not", "developer", role.Specs{"developer": "exec:./no-such-program.sh"}, "no-such-program.sh"},
+		{"no program", "developer", role.Specs{"developer": "exec:"}, "developer=exec:"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, err := c.specs.Build(c.role, role.Tools{})
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("the error is %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.For("implementing"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	b, err := role.Specs{"developer.implementing": "exec:true"}.Build("developer", role.Tools{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.For("fixing_issues"); !errors.Is(err, role.ErrNoBrain) || !strings.Contains(err.Error(), "fixing_issues") {
+		t.Errorf("another state's brain is answered %v", err)
+	}
+}
+
+func TestTheSettingsOfOneRoleAreItsOwnBrains(t *testing.T) {
+	all := role.Settings{Brain: []string{"developer=exec:a", "tester.creating_tests=exec:b", "developer.implementing=exec:c"}, Workers: 3}
+	for name, want := range map[string][]string{
+		"developer": {"developer.implementing=exec:c", "developer=exec:a"}, "tester": {"tester.creating_tests=exec:b"}, "analyst": nil,
+	} {
+		own, err := all.Of(name)
+		if err != nil || !slices.Equal(own.Brain, want) || own.Workers != 3 {
+			t.Errorf("%s has %v, %v; want %v", name, own.Brain, err, want)
+		}
+	}
+	if _, err := (role.Settings{}).Of("developer"); !errors.Is(err, role.ErrNoBrain) {
+		t.Errorf("a developer without a brain is answered %v", err)
+	}
+	if _, err := (role.Settings{Brain: []string{"exec:a"}}).Of("developer"); err == nil {
+		t.Error("a spec without a role is taken")
+	}
+}
