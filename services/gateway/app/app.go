@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -42,7 +43,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 
 // Setup adds the gateway to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	forge, err := s.Forge.Client()
+	host, err := s.Forge.Client()
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	h.Metrics.MustRegister(polls)
 	pollers := map[string]*poller{}
 	for _, repo := range s.Repo {
-		p := &poller{reader: forge, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow, label: s.Label, log: h.Log.With("repo", repo)}
+		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow, label: s.Label, log: h.Log.With("repo", repo)}
 		pollers[repo] = p
 		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, s.Every, polls) })
 	}
@@ -72,7 +73,8 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	return nil
 }
 
-// watch polls until ctx ends. An error is logged and slows the polling down.
+// watch polls until ctx ends. An error is logged and slows the polling down; a
+// forge that says when it will answer again is not asked before.
 func watch(ctx context.Context, p *poller, every time.Duration, polls *prometheus.CounterVec) error {
 	slow := backoff.NewExponentialBackOff()
 	slow.InitialInterval, slow.MaxInterval = every, max(10*every, time.Minute)
@@ -83,8 +85,11 @@ func watch(ctx context.Context, p *poller, every time.Duration, polls *prometheu
 			slow.Reset()
 		} else if ctx.Err() == nil {
 			polls.WithLabelValues(p.repo, "error").Inc()
-			wait = slow.NextBackOff()
-			p.log.Warn("cannot read the forge", "error", err, "again_in", wait.Round(time.Millisecond))
+			wait = max(every, slow.NextBackOff())
+			if limit := new(forge.RateLimit); errors.As(err, &limit) {
+				wait = max(wait, time.Until(limit.Until))
+			}
+			p.log.Warn("poll failed", "error", err, "again_in", wait.Round(time.Millisecond))
 		}
 		select {
 		case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -51,15 +52,18 @@ func (p *poller) poll(ctx context.Context) error {
 		if p.label != "" && !slices.Contains(issue.Labels, p.label) {
 			continue
 		}
-		if err := p.takeUp(ctx, issue); err != nil {
+		since := at.Since
+		if opened, err := p.takeUp(ctx, issue); err != nil {
 			return err
+		} else if opened {
+			since = time.Time{} // it may have been discussed before it got its label
 		}
-		comments, err := p.reader.Comments(ctx, p.repo, issue.Number, at.Since)
+		comments, err := p.reader.Comments(ctx, p.repo, issue.Number, since)
 		if err != nil {
 			return err
 		}
 		for _, c := range comments {
-			if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(at.Since) {
+			if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(since) {
 				continue // the latter is an edit
 			}
 			if err := p.signal(ctx, issue, c); err != nil {
@@ -74,27 +78,29 @@ func (p *poller) poll(ctx context.Context) error {
 	return p.cursors.save(ctx, p.repo, next)
 }
 
-// takeUp opens an issue that was found. One that is being made here is opened
-// by its maker.
-func (p *poller) takeUp(ctx context.Context, issue forge.Issue) error {
+// takeUp opens an issue that was found, unless its instance is there, and
+// reports whether it did. One that is being made here is opened by its maker.
+func (p *poller) takeUp(ctx context.Context, issue forge.Issue) (opened bool, err error) {
 	p.making.Lock()
 	defer p.making.Unlock()
-	return p.open(ctx, issue, p.workflow)
+	opened, err = p.open(ctx, issue, p.workflow)
+	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
+		return false, nil
+	}
+	return opened, p.taken(Name(p.repo, issue.Number), err)
 }
 
-// open opens the issue's instance unless there is one.
-func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string) error {
+// open opens the issue's instance; opened is false if this did it before.
+func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string) (opened bool, err error) {
 	name := Name(p.repo, issue.Number)
 	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, workflow, name, instance.Issue{
 		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login, URL: issue.URL,
 	})
-	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
-		return nil
+	if err != nil || reply.GetDuplicate() {
+		return false, err
 	}
-	if err == nil && !reply.GetDuplicate() {
-		p.log.Info("issue taken up", "instance", name, "title", issue.Title)
-	}
-	return p.taken(name, err)
+	p.log.Info("issue taken up", "instance", name, "title", issue.Title)
+	return true, nil
 }
 
 // signal passes a person's comment on. What a bot says, ourselves included,
@@ -146,11 +152,18 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 	if !ok {
 		return instance.Issue{}, "", errors.New("this gateway cannot write to the forge")
 	}
+	workflow := cmp.Or(r.Workflow, p.workflow)
+	// First, or there would be an issue that the next poll opens with another one.
+	if _, err := p.client.Definition(ctx, workflow); err != nil {
+		return instance.Issue{}, "", err
+	}
 	p.making.Lock()
 	defer p.making.Unlock()
 	issue, err := w.CreateIssue(ctx, p.repo, forge.NewIssue{Title: r.Title, Body: r.Body, Labels: labels})
 	if err != nil {
 		return instance.Issue{}, "", err
 	}
-	return instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}, Name(p.repo, issue.Number), p.open(ctx, issue, cmp.Or(r.Workflow, p.workflow))
+	made := instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}
+	_, err = p.open(ctx, issue, workflow)
+	return made, Name(p.repo, issue.Number), err
 }

@@ -68,6 +68,7 @@ func polled(t *testing.T, b *board) (*poller, func() string) {
 		t.Fatal(err)
 	}
 	sent := make(chan string, 100)
+	taken := map[string]bool{}
 	answering := server.Connect(t)
 	if _, err := answering.Subscribe("sb.api.*", func(m *nats.Msg) {
 		c := new(pb.Command)
@@ -77,7 +78,8 @@ func polled(t *testing.T, b *board) (*poller, func() string) {
 		if c.GetSignal() != nil {
 			sent <- c.GetId()
 		}
-		reply, _ := proto.Marshal(&pb.CommandReply{})
+		reply, _ := proto.Marshal(&pb.CommandReply{Duplicate: taken[c.GetId()]})
+		taken[c.GetId()] = true
 		_ = m.Respond(reply)
 	}); err != nil {
 		t.Fatal(err)
