@@ -107,7 +107,7 @@ func (k *Checker) damaged(err error) {
 
 // Report says what was found so far. Claims that are held still end with their lease.
 func (k *Checker) Report() Report {
-	r := Report{Commits: k.commits, Instances: len(k.trails), Violations: slices.Clone(k.found)}
+	r := Report{Commits: k.commits, Instances: len(k.trails), Violations: append([]Violation{}, k.found...)}
 	for _, t := range k.trails {
 		for _, c := range t.claims {
 			r.Claims = append(r.Claims, *c)

@@ -66,7 +66,7 @@ type Interval struct {
 type Report struct {
 	Commits    int         `json:"commits"`
 	Instances  int         `json:"instances"`
-	Violations []Violation `json:"violations"` // in the order of the log
+	Violations []Violation `json:"violations"` // in the order of the log; never nil
 	Claims     []Interval  `json:"-"`          // in the order they were made
 }
 
