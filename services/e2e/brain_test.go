@@ -54,7 +54,7 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		t.Log("bubblewrap does not work here: nothing keeps a brain from writing outside its work tree")
 	}
 	for title, c := range cases {
-		c.n = s.forge.open(t, title, clear)
+		c.n = s.forge.open(t, title, complete)
 		cases[title] = c
 	}
 	for title, c := range cases {

@@ -13,7 +13,7 @@ func TestManyWorkAndNeverTwoAtOnce(t *testing.T) {
 	s := begin(t, plan{Developers: developers})
 	var numbers []int
 	for i := range issues {
-		numbers = append(numbers, s.forge.open(t, fmt.Sprintf("The answer is wrong, once more: %d", i), clear))
+		numbers = append(numbers, s.forge.open(t, fmt.Sprintf("The answer is wrong, once more: %d", i), complete))
 	}
 	s.log.until(t, "the end of all", func(f *follower) bool {
 		for _, n := range numbers {

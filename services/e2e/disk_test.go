@@ -23,7 +23,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := begin(t, plan{Developer: waiting, NATS: small(t)})
 	begun, gate := s.gates(t)
-	n := s.forge.open(t, "The answer is wrong", clear)
+	n := s.forge.open(t, "The answer is wrong", complete)
 	begun.read(t)
 	taken := s.log.commits(id(n))
 	room := fill(t, s.NATS)

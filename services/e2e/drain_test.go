@@ -17,7 +17,7 @@ func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 	t.Parallel()
 	s := begin(t, plan{AckWait: 10 * time.Minute, Developer: waiting})
 	begun, gate := s.gates(t)
-	n := s.forge.open(t, "The answer is wrong", clear)
+	n := s.forge.open(t, "The answer is wrong", complete)
 	begun.read(t)
 	s.log.until(t, "the claim", in(id(n), "implementing"))
 	first := s.log.get(id(n)).Claim
@@ -51,8 +51,8 @@ func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 func TestAServiceStoppedAtItsClaimGivesItBack(t *testing.T) {
 	t.Parallel()
 	s := begin(t, plan{AckWait: 10 * time.Minute})
-	n := s.forge.open(t, "The answer is wrong", clear)
-	s.log.until(t, "the claim", in(id(n), "implementing"))
+	n := s.forge.open(t, "The answer is wrong", complete)
+	s.log.until(t, "the claim", func(f *follower) bool { return in(id(n), "implementing")(f) || closed(id(n))(f) })
 	if code := s.parts["developer"].terminate(t); code != 0 {
 		t.Errorf("it ended with %d:\n%s", code, s.parts["developer"].said.tail(20))
 	}

@@ -77,8 +77,8 @@ func answers(t *testing.T) string {
 	return dir
 }
 
-// clear is a report that leaves nothing to ask.
-const clear = `The answer is wrong.
+// complete is a report that leaves nothing to ask.
+const complete = `The answer is wrong.
 
 ### Steps to reproduce
 Run ` + "`cat answer.txt`" + `.
@@ -97,7 +97,7 @@ The file answer.txt.
 const vague = "The answer is wrong. Please fix."
 
 // reply answers whatever is asked about the vague one.
-const reply = clear
+const reply = complete
 
 // open reports an issue and returns its number.
 func (f *testForge) open(t *testing.T, title, body string) int {

@@ -24,7 +24,7 @@ func TestWorkOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	s := begin(t, plan{Developer: waiting})
 	begun, gate := s.gates(t)
-	n := s.forge.open(t, "The answer is wrong", clear)
+	n := s.forge.open(t, "The answer is wrong", complete)
 	begun.read(t)
 	s.parts[natsName].kill()
 	for _, name := range s.names() {
@@ -40,7 +40,7 @@ func TestWorkOutlivesTheServer(t *testing.T) {
 			}
 		}
 	})
-	late := s.forge.open(t, "Another answer is wrong", clear)
+	late := s.forge.open(t, "Another answer is wrong", complete)
 	gate.write(t)
 	<-time.After(4 * time.Second) // what an outage is: it has no other event
 	s.parts[natsName] = s.nats.start(t)
@@ -66,7 +66,7 @@ func TestAnAgentThatDiedIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := begin(t, plan{AckWait: 2 * time.Second, Developer: waiting})
 	begun, gate := s.gates(t)
-	n := s.forge.open(t, "The answer is wrong", clear)
+	n := s.forge.open(t, "The answer is wrong", complete)
 	begun.read(t)
 	s.log.until(t, "the claim", in(id(n), "implementing"))
 	s.parts["developer"].kill()
