@@ -55,9 +55,7 @@ func apply(in Instance, c Commit, e Event) Instance {
 	case Moved:
 		in.Previous = with(in.Previous, e.From)
 		in.Iteration++
-		if in.Visited(e.To) > 0 {
-			in.Returns++
-		}
+		in.Returns = in.returnsIn(e.To)
 		in.Loop, in.Claim = e.Loop, nil
 		if !in.Paused {
 			in.Reason = e.Reason

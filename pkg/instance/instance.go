@@ -27,7 +27,7 @@ type Instance struct {
 	Previous  []string // every state left, oldest first (previous_states)
 	Visits    []Visit  // how often each state was entered, in order of first entry
 	Iteration int      // moves made (iteration_count)
-	Returns   int      // moves into a state entered before
+	Returns   int      // moves into a state entered before, since it last waited
 	Loop      bool     // the definition's loop rule held at the last move
 
 	Claim  *Claim // who works on it, lapsed or not; nil if nobody claimed since the last move
@@ -107,6 +107,19 @@ const recentLimit = 32
 
 // Exists reports whether the instance was ever opened.
 func (in Instance) Exists() bool { return in.Workflow != "" }
+
+// returnsIn is what Returns is once the instance is in the state to. Who waited
+// was moved by people or by the world: that is news, and the budget of returns
+// starts afresh.
+func (in Instance) returnsIn(to string) int {
+	switch {
+	case in.Kind == workflow.Wait:
+		return 0
+	case in.Visited(to) > 0:
+		return in.Returns + 1
+	}
+	return in.Returns
+}
 
 // Visited returns how often the state was entered.
 func (in Instance) Visited(state string) int {

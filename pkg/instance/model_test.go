@@ -62,7 +62,24 @@ func (m model) visits() map[string]int {
 	return visits
 }
 
-func (m model) returns() int { return len(m.path()) - len(m.visits()) }
+// returns counts since the newest move out of a state in which nobody works.
+func (m model) returns() int {
+	n, path := 0, m.path()
+	for i, state := range path {
+		switch {
+		case i > 0 && m.kind(path[i-1]) == workflow.Wait:
+			n = 0
+		case slices.Contains(path[:i], state):
+			n++
+		}
+	}
+	return n
+}
+
+func (m model) kind(state string) workflow.Kind {
+	s, _ := m.def.State(state)
+	return s.Kind
+}
 
 func (m model) loops() bool {
 	previous, w := m.previous(), m.def.Loop.Window

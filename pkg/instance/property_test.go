@@ -159,17 +159,17 @@ func (p *pair) compare(t rapid.TB) {
 	}
 }
 
-// However its agents report, a run on a budget ends: each move leads to a state
-// that is new or spends one return.
+// However its agents report, a run on a budget ends or comes to wait: each move
+// leads to a state that is new or spends one return. Who waited starts afresh.
 func TestEveryRunOfTheIssueLifecycleEnds(t *testing.T) {
 	def := issue(t)
 	budget := int(def.Policy["max_iterations"].(int64))
 	rapid.Check(t, func(t *rapid.T) {
 		s := run(t, def)
-		if s.in.Closed != instance.Ended && s.in.Kind != workflow.Wait { // people may say nothing of use for ever
+		if s.in.Closed != instance.Ended && s.in.Kind != workflow.Wait && waits(s) < patience { // people may say nothing of use for ever
 			t.Fatalf("stays in %s", s.in.State)
 		}
-		if s.in.Iteration > len(def.States)+budget || s.in.Returns > budget {
+		if s.in.Iteration > (waits(s)+1)*(len(def.States)+budget) || s.in.Returns > budget {
 			t.Errorf("%d moves, %d of them returns: %v", s.in.Iteration, s.in.Returns, s.in.Previous)
 		}
 	})
@@ -181,16 +181,31 @@ func TestEveryRunOfAnyLifecycleStaysInItsBudget(t *testing.T) {
 		budget := int(def.Policy["max"].(int64))
 		s := run(t, def)
 		// One return more than the budget: where another limit leads back from a new state.
-		if s.in.Returns > budget+1 || s.in.Iteration > len(def.States)+budget+1 {
+		if s.in.Returns > budget+1 || s.in.Iteration > (waits(s)+1)*(len(def.States)+budget+1) {
 			t.Errorf("%d moves, %d of them returns, on a budget of %d: %v", s.in.Iteration, s.in.Returns, budget, s.in.Previous)
 		}
 	})
 }
 
-// run works an instance until it ends, or until nothing more can be taken.
+// patience is how often people of the tests answer.
+const patience = 5
+
+// waits counts how often somebody was waited for and came.
+func waits(s *story) int {
+	n := 0
+	for _, state := range s.in.Previous {
+		if left, _ := s.def.State(state); left.Kind == workflow.Wait {
+			n++
+		}
+	}
+	return n
+}
+
+// run works an instance until it ends, until nothing more can be taken, or
+// until people are tired of answering.
 func run(t *rapid.T, def *workflow.Definition) *story {
 	s := begin(def)
-	for vain := 0; s.in.Closed == "" && vain < 20; {
+	for vain := 0; s.in.Closed == "" && vain < 20 && waits(s) < patience; {
 		before := s.in.Iteration
 		do := instance.Action(instance.Resume{})
 		if !s.in.Paused {

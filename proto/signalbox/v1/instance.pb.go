@@ -36,8 +36,9 @@ type Instance struct {
 	PreviousStates []string               `protobuf:"bytes,8,rep,name=previous_states,json=previousStates,proto3" json:"previous_states,omitempty"`
 	Visits         []*Visit               `protobuf:"bytes,9,rep,name=visits,proto3" json:"visits,omitempty"`
 	Iteration      int32                  `protobuf:"varint,10,opt,name=iteration,proto3" json:"iteration,omitempty"`
-	Returns        int32                  `protobuf:"varint,11,opt,name=returns,proto3" json:"returns,omitempty"`
-	Loop           bool                   `protobuf:"varint,12,opt,name=loop,proto3" json:"loop,omitempty"`
+	// Moves into a state entered before, since it last waited.
+	Returns int32 `protobuf:"varint,11,opt,name=returns,proto3" json:"returns,omitempty"`
+	Loop    bool  `protobuf:"varint,12,opt,name=loop,proto3" json:"loop,omitempty"`
 	// Entries into the current state, this one included.
 	Attempt int32     `protobuf:"varint,13,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Claim   *Claimant `protobuf:"bytes,14,opt,name=claim,proto3" json:"claim,omitempty"`
