@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,13 +27,14 @@ type process struct {
 
 // crew is all processes of a test. They end with it.
 type crew struct {
+	dir string // named on the command line of whatever they start
 	mu  sync.Mutex
 	all []*process
 }
 
-func hire(t *testing.T) *crew {
+func hire(t *testing.T, dir string) *crew {
 	t.Helper()
-	c := &crew{}
+	c := &crew{dir: dir}
 	t.Cleanup(func() { c.dismiss(t) })
 	return c
 }
@@ -81,6 +84,22 @@ func (c *crew) dismiss(t *testing.T) {
 		<-p.done
 		if t.Failed() {
 			t.Logf("the last that %s said:\n%s", p.name, p.said.tail(15))
+		}
+	}
+	c.orphans(func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) })
+}
+
+// orphans are the programs that killed services left, each in a session of its
+// own. Only where there is /proc can they be found.
+func (c *crew) orphans(f func(pid int)) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err != nil || c.dir == "" || !strings.Contains(string(line), c.dir) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			f(pid)
 		}
 	}
 }

@@ -46,7 +46,8 @@ func begin(t *testing.T, p plan) *system {
 	if p.Developer == "" {
 		p.Developer = fix
 	}
-	s := &system{plan: p, dir: t.TempDir(), crew: hire(t), parts: map[string]*process{}}
+	dir := t.TempDir()
+	s := &system{plan: p, dir: dir, crew: hire(t, dir), parts: map[string]*process{}}
 	if err := os.WriteFile(s.script(), []byte(p.Developer), 0o700); err != nil {
 		t.Fatal(err)
 	}
