@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -28,8 +31,21 @@ type bridge struct {
 	log       *slog.Logger
 }
 
-// Work implements agent.Handler.
+// Work implements agent.Handler. A rate limit is waited out under the claim: all
+// that the PM does needs the forge, and a fault more would change nothing.
 func (b *bridge) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := b.work(ctx, job)
+	if limit := new(forge.RateLimit); errors.As(err, &limit) && time.Until(limit.Until) > 0 {
+		job.Progress("waiting for the forge: %v", limit)
+		select {
+		case <-time.After(time.Until(limit.Until)):
+		case <-ctx.Done():
+		}
+	}
+	return r, err
+}
+
+func (b *bridge) work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	switch job.State {
 	case "received":
 		return b.receive(ctx, job)
@@ -43,23 +59,35 @@ func (b *bridge) Work(ctx context.Context, job agent.Job) (instance.Result, erro
 	return b.judge(ctx, job)
 }
 
-// judge is for what has no effect outside. Whose words count is asked of the
-// forge, for what somebody may do changes.
+// judge is for what has no effect outside.
 func (b *bridge) judge(ctx context.Context, job agent.Job) (instance.Result, error) {
-	may := map[string]bool{job.Issue.Author: true}
-	for _, n := range job.Notes {
-		if _, known := may[n.Author]; known || job.Issue.Number == 0 || strings.HasPrefix(n.Author, "operator") {
-			may[n.Author] = may[n.Author] || !known
-			continue
+	may := map[string]bool{}
+	var failed error
+	out, err := rules.PM{MayAnswer: func(login string) bool {
+		if _, asked := may[login]; !asked && failed == nil {
+			may[login], failed = b.mayAnswer(ctx, job.Issue, login)
 		}
-		permission, err := b.reader.Permission(ctx, job.Issue.Repo, n.Author)
-		if err != nil && !errors.Is(err, forge.ErrNotFound) {
-			return instance.Result{}, fault(err)
-		}
-		may[n.Author] = permission == "write" || permission == "maintain" || permission == "admin"
+		return may[login]
+	}}.Work(ctx, job.Assignment)
+	if failed != nil {
+		return instance.Result{}, fault(failed)
 	}
-	out, err := rules.PM{MayAnswer: func(login string) bool { return may[login] }}.Work(ctx, job.Assignment)
 	return out.Result, err
+}
+
+// mayAnswer reports whether somebody's words count: those of the reporter, of a
+// person at Signalbox's own controls, and of who may write to the repository.
+// The forge is asked each time, for what somebody may do changes.
+func (b *bridge) mayAnswer(ctx context.Context, issue instance.Issue, login string) (bool, error) {
+	// No login on a forge has a colon.
+	if issue.Number == 0 || strings.HasPrefix(login, "operator:") || login != "" && login == issue.Author {
+		return true, nil
+	}
+	permission, err := b.reader.Permission(ctx, issue.Repo, login)
+	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
+		return false, nil // nobody there
+	}
+	return permission == "write" || permission == "maintain" || permission == "admin", err
 }
 
 // receive takes a snapshot of the code that the work starts from.
@@ -74,19 +102,17 @@ func (b *bridge) receive(ctx context.Context, job agent.Job) (instance.Result, e
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = b.workspace.Snapshot(ctx, repo.Name, workspace.Remote{URL: repo.CloneURL, Token: b.token}, repo.DefaultBranch)
-	r.Data = map[string]string{"branch": repo.DefaultBranch}
-	return r, err
+	return with(r, "branch", repo.DefaultBranch), err
 }
 
-// ask posts the open questions as one comment.
+// ask posts the open questions as one comment, anew each time they are to be
+// asked.
 func (b *bridge) ask(ctx context.Context, job agent.Job) (instance.Result, error) {
 	r, err := b.judge(ctx, job)
-	open := job.Open()
-	if err != nil || r.Status != instance.Success || len(open) == 0 {
+	if err != nil || r.Status != instance.Success || len(job.Open()) == 0 {
 		return r, err
 	}
-	key := fmt.Sprintf("questions-%d-%d", open[0].Number, open[len(open)-1].Number)
-	return b.say(ctx, job, key, rules.Questions(job.Assignment), r)
+	return b.say(ctx, job, fmt.Sprintf("questions-%d", job.Attempt), rules.Questions(job.Assignment), r)
 }
 
 // plead asks people about an obstacle.
@@ -108,13 +134,26 @@ func (b *bridge) say(ctx context.Context, job agent.Job, key, body string, r ins
 	if err != nil {
 		return r, fault(err)
 	}
-	r.Data = map[string]string{"comment_url": c.URL}
-	return r, nil
+	return with(r, "comment_url", c.URL), nil
 }
 
-// fault tells a forge that cannot be reached from one that says no.
+// with adds to a result's data, names and values in turn.
+func with(r instance.Result, data ...string) instance.Result {
+	r.Data = maps.Clone(r.Data)
+	if r.Data == nil {
+		r.Data = map[string]string{}
+	}
+	for pair := range slices.Chunk(data, 2) {
+		r.Data[pair[0]] = pair[1]
+	}
+	return r
+}
+
+// fault tells a forge that says no to the work from one that does not answer,
+// or not us: a token that ran out, a right that was not given and a locked
+// issue are people's to mend, and nothing to give a work up for.
 func fault(err error) error {
-	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) {
+	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
 		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	return err

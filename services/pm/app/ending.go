@@ -51,7 +51,7 @@ func (b *bridge) bury(ctx context.Context, c *client.Client, msg jetstream.Msg) 
 	}
 	in, err := c.Get(ctx, ended.Instance)
 	if err != nil {
-		return errors.Join(err, msg.NakWithDelay(time.Second))
+		return errors.Join(err, msg.NakWithDelay(later(msg)))
 	}
 	issue, last := wire.ToIssue(in.GetIssue()), wire.ToResult(in.GetLastResult())
 	if issue.Number == 0 || last.Data["pr_url"] != "" {
@@ -59,9 +59,19 @@ func (b *bridge) bury(ctx context.Context, c *client.Client, msg jetstream.Msg) 
 	}
 	_, err = b.post(ctx, ended.Instance, issue, "ended", ending(in.GetState(), in.GetReason(), last))
 	if err != nil {
-		return errors.Join(fault(err), msg.NakWithDelay(5*time.Second))
+		return errors.Join(err, msg.NakWithDelay(later(msg)))
 	}
 	return msg.Ack()
+}
+
+// later spaces out tries: 5, 10, 20 … 300 seconds, so that those the queue
+// allows outlast a rate limit.
+func later(msg jetstream.Msg) time.Duration {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return 5 * time.Second
+	}
+	return min(5*time.Second<<min(meta.NumDelivered-1, 6), 5*time.Minute)
 }
 
 func ending(state, reason string, last instance.Result) string {

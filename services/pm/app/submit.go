@@ -26,8 +26,8 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 	_, err = b.workspace.Push(ctx, workspace.Delivery{
 		Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: workspace.Remote{URL: repo.CloneURL, Token: b.token},
 	})
-	if errors.Is(err, workspace.ErrForeign) {
-		return instance.Result{Status: instance.Blocked, Summary: err.Error()}, nil
+	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
+		return b.stuck(ctx, job, err)
 	}
 	if err != nil {
 		return instance.Result{}, err
@@ -48,11 +48,16 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 	if err != nil {
 		return r, err
 	}
-	if r.Data == nil {
-		r.Data = map[string]string{}
-	}
-	r.Data["pr_url"], r.Data["pr_number"], r.Data["branch"] = pr.URL, strconv.Itoa(pr.Number), branch
-	return r, nil
+	return with(r, "pr_url", pr.URL, "pr_number", strconv.Itoa(pr.Number), "branch", branch), nil
+}
+
+// stuck tells people that the branch does not take the work, and has the
+// instance wait for them.
+func (b *bridge) stuck(ctx context.Context, job agent.Job, why error) (instance.Result, error) {
+	r := instance.Result{Status: instance.Blocked, Summary: why.Error()}
+	a := job.Assignment
+	a.Last = &r
+	return b.say(ctx, job, fmt.Sprintf("push-%d", job.Attempt), rules.Obstacle(a), r)
 }
 
 // describe words the pull request.

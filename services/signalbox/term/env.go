@@ -54,7 +54,7 @@ func operator() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return "operator:" + u.Username
 	}
-	return "operator"
+	return "operator:unknown"
 }
 
 // Printf writes to Stdout.

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// graveyard is an orchestrator and a PM that tells of endings.
+type graveyard struct {
+	*world
+	ctx    context.Context
+	server *natstest.Server
+	client *client.Client
+	js     jetstream.JetStream
+}
+
+func newGraveyard(t *testing.T) *graveyard {
+	t.Helper()
+	g := &graveyard{world: newWorld(t), server: natstest.Start(t, natstest.Options{})}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	t.Cleanup(cancel)
+	g.ctx = ctx
+	orchestratortest.Start(t, g.server.URL, 1, orchestratortest.Settings{})
+	g.client, g.js = client.New(g.server.Connect(t), "operator:ann"), g.server.JetStream(t)
+	return g
+}
+
+// mourns runs what tells of endings until it is stopped.
+func (g *graveyard) mourns() (stop func()) {
+	g.Helper()
+	nc := g.server.Connect(g.T)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		g.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(g.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- g.mourn(ctx, &service.Host{NATS: nc, Name: "pm-1"}, js) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			g.Error(err)
+		}
+	}
+}
+
+// ends opens an instance and has it end in a state.
+func (g *graveyard) ends(id, state, reason string, issue *pb.Issue) {
+	g.Helper()
+	_, err := g.client.Do(g.ctx, "open", &pb.Command{Instance: id, Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue", Issue: issue}}})
+	if err == nil {
+		_, err = g.client.Override(g.ctx, id, state, reason)
+	}
+	if err != nil {
+		g.Fatal(err)
+	}
+}
+
+// told waits until nothing is left to be told of.
+func (g *graveyard) told() {
+	g.Helper()
+	consumer, err := g.js.Consumer(g.ctx, "EVENTS", "endings")
+	for err == nil {
+		var info *jetstream.ConsumerInfo
+		if info, err = consumer.Info(g.ctx); err == nil && info.NumPending == 0 && info.NumAckPending == 0 {
+			return
+		}
+	}
+	g.Fatal(err)
+}
+
+func TestPeopleHearOnceHowItEnded(t *testing.T) {
+	g := newGraveyard(t)
+	issue := wire.Issue(g.issue)
+	stop := g.mourns()
+	g.ends("acme/widgets/1", "failed", "the budget is spent", issue)
+	g.ends("on no forge", "failed", "r", &pb.Issue{Title: "x"})
+	g.told()
+	if _, err := g.client.Note(g.ctx, "acme/widgets/1", "remark", "delivered again, to the same end"); err != nil {
+		t.Fatal(err)
+	}
+	g.told()
+	stop()
+	g.restart()
+	defer g.mourns()()
+	if _, err := g.client.Note(g.ctx, "acme/widgets/1", "remark", "and to another PM"); err != nil {
+		t.Fatal(err)
+	}
+	g.told()
+	if said := g.said(); len(said) != 1 || !strings.Contains(said[0].Body, "budget is spent") || said[0].Author.Login != "signalbox" {
+		t.Errorf("said is %+v", said)
+	}
+}
+
+func TestAnEndingWaitsForAForgeThatIsAway(t *testing.T) {
+	g := newGraveyard(t)
+	g.breaks("POST", "/comments", local.Fault{After: true}) // and the comment is made all the same
+	defer g.mourns()()
+	g.ends("acme/widgets/1", "requires_human_intervention", "nobody knows", wire.Issue(g.issue))
+	for len(g.said()) == 0 {
+		if g.ctx.Err() != nil {
+			t.Fatal("nothing is said")
+		}
+	}
+	g.mends()
+	g.told()
+	if said := g.said(); len(said) != 1 || !strings.Contains(said[0].Body, "nobody knows") {
+		t.Errorf("said is %+v", said)
+	}
+}
+
+func TestAPullRequestNeedsNoEnding(t *testing.T) {
+	g := newGraveyard(t)
+	id := "acme/widgets/1"
+	opened, err := g.client.Do(g.ctx, "open", &pb.Command{Instance: id, Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue", Issue: wire.Issue(g.issue)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := opened.GetInstance().GetWork()
+	claimed, err := g.client.As(g.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "pm-1", Work: work, LeaseMs: 60_000}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.client.As(g.ctx, "pm", "report", &pb.Command{Instance: id, Action: &pb.Command_Report{Report: &pb.Report{
+		Token: claimed.GetToken(), Result: &pb.Result{Status: "success", ConfidenceScore: 1, Data: map[string]string{"pr_url": "https://forge/2"}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.client.Override(g.ctx, id, "completed", "it is"); err != nil {
+		t.Fatal(err)
+	}
+	stop := g.mourns()
+	g.told()
+	stop()
+	if said := g.said(); len(said) != 0 {
+		t.Errorf("said is %+v", said)
+	}
+}

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+const branch = "signalbox/issue-1-the-sum-is-wrong"
+
+// submitted sees to it that there is one pull request with the head, and one
+// comment that tells of it.
+func (w *world) submitted(head string) forge.PullRequest {
+	w.Helper()
+	pr, err := w.ann.PullRequestByHead(w.Context(), widgets, branch)
+	if err != nil || pr.HeadSHA != head || pr.BaseRef != "trunk" || pr.State != "open" {
+		w.Fatalf("the pull request is %+v, %v; want it at %s", pr, err, head)
+	}
+	// Issues and pull requests are numbered together.
+	if next, err := w.ann.CreateIssue(w.Context(), widgets, forge.NewIssue{Title: "next"}); err != nil || next.Number != pr.Number+1 || pr.Number != 2 {
+		w.Errorf("the pull request is number %d, what comes next is number %d (%v)", pr.Number, next.Number, err)
+	}
+	if said := w.said(); len(said) != 1 || !strings.Contains(said[0].Body, "#"+strconv.Itoa(pr.Number)) {
+		w.Errorf("said is %+v", said)
+	}
+	return pr
+}
+
+func TestAPullRequestIsOpenedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
+	for name, c := range map[string]struct {
+		path  string // of the request that goes wrong
+		after bool   // when it was carried out
+	}{
+		"when it was all done":                    {},
+		"when the push's answer got lost":         {"/git-receive-pack", true},
+		"when the pull request's answer got lost": {"/pulls", true},
+		"when the pull request was not heard":     {"/pulls", false},
+		"when the comment's answer got lost":      {"/comments", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			job := w.solved()
+			if c.path != "" {
+				w.breaks("POST", c.path, local.Fault{After: c.after})
+				if r, err := w.Work(t.Context(), job); !errors.Is(err, brain.ErrInfrastructure) {
+					t.Fatalf("it ended with %+v, %v", r, err)
+				}
+				w.mends()
+			}
+			var r instance.Result
+			for range 2 {
+				w.restart()
+				r = w.done(job)
+			}
+			pr := w.submitted(job.Head)
+			if r.Status != instance.Success || r.Data["pr_url"] != pr.URL || r.Data["pr_number"] != "2" || r.Data["branch"] != branch || r.Data["comment_url"] == "" {
+				t.Errorf("it ended with %+v", r)
+			}
+			if !strings.Contains(pr.Body, "Closes #1") || !strings.Contains(pr.Body, "Mend the sum") || pr.Title == "" {
+				t.Errorf("it says %q: %q", pr.Title, pr.Body)
+			}
+		})
+	}
+}
+
+func TestFurtherWorkGoesIntoTheSamePullRequest(t *testing.T) {
+	w := newWorld(t)
+	job := w.solved()
+	w.done(job)
+	job = w.further(job, "4.0\n")
+	w.restart()
+	w.done(job)
+	w.submitted(job.Head)
+}
+
+func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
+	w := newWorld(t)
+	job := w.solved()
+	url := strings.TrimSuffix(w.url, "/api/v3/") + "/" + widgets + ".git"
+	dir := t.TempDir()
+	g := git.New(dir).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
+	run(t, g, "clone", "-q", url, ".")
+	write(t, dir, "sum.txt", "mine\n")
+	run(t, g, "commit", "-q", "-a", "-m", "I was here")
+	run(t, g, "push", "-q", "origin", "HEAD:refs/heads/"+branch)
+	theirs := run(t, g, "rev-parse", "HEAD")
+	for range 2 {
+		w.restart()
+		r := w.done(job)
+		if r.Status != instance.Blocked || !strings.Contains(r.Summary, branch) || r.Data["comment_url"] == "" {
+			t.Errorf("it ended with %+v", r)
+		}
+	}
+	if at := run(t, g, "ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
+		t.Errorf("the branch is at %s, was at %s", at, theirs)
+	}
+	if _, err := w.ann.PullRequestByHead(t.Context(), widgets, branch); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a pull request is answered %v", err)
+	}
+	if said := w.said(); len(said) != 1 || !strings.Contains(said[0].Body, branch) {
+		t.Errorf("said is %+v", said)
+	}
+}
