@@ -170,11 +170,12 @@ func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error
 	return nil
 }
 
-// delay spaces out tries after infrastructure faults: 1, 2, 4 … 60 seconds.
+// delay spaces out tries after infrastructure faults: 1, 4, 16, 60 seconds. A
+// policy of five faults then outlasts an outage of a minute.
 func delay(msg jetstream.Msg) time.Duration {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return time.Second
 	}
-	return min(time.Second<<min(meta.NumDelivered-1, 6), time.Minute)
+	return min(time.Second<<(2*min(meta.NumDelivered-1, 3)), time.Minute)
 }
