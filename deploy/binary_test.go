@@ -11,14 +11,14 @@ import (
 )
 
 func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
-	bin := t.TempDir()
+	bin := binaries(t)
 	inImage := variables(t)
 	for name, s := range load(t).Services {
 		if s.Build == nil {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			help := help(t, bin, name)
+			help := help(t, filepath.Join(bin, name))
 			for _, variable := range slices.Concat(inImage, slices.Sorted(maps.Keys(s.Environment))) {
 				if !knows(help, "$"+variable) {
 					t.Errorf("it has no variable %s", variable)
@@ -33,15 +33,21 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 	}
 }
 
-// help builds the service and returns what its --help says.
-func help(t *testing.T, bin, name string) string {
+// binaries builds every service and returns the directory they are in.
+func binaries(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(bin, name)
-	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, "./services/"+name)
+	bin := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", bin, "./services/...")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return bin
+}
+
+// help returns what the binary's --help says.
+func help(t *testing.T, binary string) string {
+	t.Helper()
 	out, err := exec.CommandContext(t.Context(), binary, "--help").CombinedOutput()
 	if err != nil {
 		t.Fatalf("--help: %v\n%s", err, out)
