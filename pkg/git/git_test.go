@@ -13,28 +13,19 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 func repository(t *testing.T) git.Runner {
 	t.Helper()
-	g := git.New(t.TempDir()).WithIdentity("Ada", "ada@example.test")
-	mustRun(t, g, "init", "-q")
-	mustRun(t, g, "commit", "-q", "--allow-empty", "-m", "first")
+	g := gittest.Repo(t)
+	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "first")
 	return g
-}
-
-func mustRun(t *testing.T, g git.Runner, args ...string) string {
-	t.Helper()
-	out, err := g.Run(t.Context(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 func TestRunReturnsTheOutputWithoutItsNewline(t *testing.T) {
 	g := repository(t)
-	if got := mustRun(t, g, "log", "-1", "--format=%an <%ae> %s"); got != "Ada <ada@example.test> first" {
+	if got := gittest.Run(t, g, "log", "-1", "--format=%an <%ae> %s"); got != "Ada <ada@example.test> first" {
 		t.Errorf("log = %q", got)
 	}
 }
@@ -62,7 +53,7 @@ func TestOutputIsCutAtItsLimit(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(g.Dir(), "big"), bytes.Repeat([]byte("x"), 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	blob := mustRun(t, g, "hash-object", "-w", "big")
+	blob := gittest.Run(t, g, "hash-object", "-w", "big")
 	out, err := g.Output(t.Context(), 1000, "cat-file", "blob", blob)
 	if !errors.Is(err, git.ErrTooLarge) || len(out) != 1000 {
 		t.Errorf("got %d bytes, err = %v", len(out), err)
@@ -76,7 +67,7 @@ func TestEnvironmentOfTheProcessDoesNotReachGit(t *testing.T) {
 	t.Setenv("GIT_DIR", "/nowhere")
 	t.Setenv("GIT_AUTHOR_NAME", "Mallory")
 	g := repository(t)
-	if got := mustRun(t, g, "log", "-1", "--format=%an"); got != "Ada" {
+	if got := gittest.Run(t, g, "log", "-1", "--format=%an"); got != "Ada" {
 		t.Errorf("author = %q", got)
 	}
 }
@@ -87,8 +78,8 @@ func TestHooksOfTheRepositoryDoNotRun(t *testing.T) {
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, g, "commit", "-q", "--allow-empty", "-m", "second")
-	if got := mustRun(t, g, "log", "-1", "--format=%s"); got != "second" {
+	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "second")
+	if got := gittest.Run(t, g, "log", "-1", "--format=%s"); got != "second" {
 		t.Errorf("last commit = %q", got)
 	}
 }
@@ -147,7 +138,7 @@ func TestStreamFeedsStandardInput(t *testing.T) {
 	if err := g.Stream(t.Context(), strings.NewReader("hello"), &out, "hash-object", "-w", "--stdin"); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustRun(t, g, "cat-file", "blob", strings.TrimSpace(out.String())); got != "hello" {
+	if got := gittest.Run(t, g, "cat-file", "blob", strings.TrimSpace(out.String())); got != "hello" {
 		t.Errorf("blob = %q", got)
 	}
 }

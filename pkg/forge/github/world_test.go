@@ -9,7 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 const repo = "acme/widgets"
@@ -48,12 +48,11 @@ func newWorld(t *testing.T) *world {
 		server.Close()
 		must(t, f.Close())
 	})
-	g := git.New(t.TempDir()).WithIdentity("Ada", "ada@example.test")
-	run(t, g, "init", "-q")
-	run(t, g, "commit", "-q", "--allow-empty", "-m", "Begin")
-	run(t, g, "checkout", "-q", "-b", "fix/it")
-	run(t, g, "commit", "-q", "--allow-empty", "-m", "Fix")
-	run(t, g, "checkout", "-q", "main")
+	g := gittest.Repo(t)
+	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "Begin")
+	gittest.Run(t, g, "checkout", "-q", "-b", "fix/it")
+	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "Fix")
+	gittest.Run(t, g, "checkout", "-q", "main")
 	must(t, f.CreateRepo(t.Context(), repo, g.Dir()))
 	return w
 }
@@ -82,11 +81,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func run(t *testing.T, g git.Runner, args ...string) string {
-	t.Helper()
-	out, err := g.Run(t.Context(), args...)
-	must(t, err)
-	return out
 }

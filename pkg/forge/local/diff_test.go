@@ -7,18 +7,20 @@ import (
 	"testing"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 func TestRenamedAndBinaryFilesAreListedAsWhatTheyAre(t *testing.T) {
 	w := newWorld(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
-	run(t, work, "checkout", "-q", "-b", "topic")
-	run(t, work, "mv", "README.md", "Read me, please.md")
+	gittest.Run(t, work, "checkout", "-q", "-b", "topic")
+	gittest.Run(t, work, "mv", "README.md", "Read me, please.md")
 	write(t, work, "data.bin", "\x00\x01\x02")
 	write(t, work, "odd\nname", "diff --git a/x b/x\n")
-	run(t, work, "add", ".")
-	run(t, work, "commit", "-q", "-m", "Move")
-	run(t, work, "push", "-q", "origin", "topic")
+	gittest.Run(t, work, "add", ".")
+	gittest.Run(t, work, "commit", "-q", "-m", "Move")
+	gittest.Run(t, work, "push", "-q", "origin", "topic")
 	_, _, err := rob.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{Title: github.String("x"), Head: github.String("topic"), Base: github.String("main")})
 	must(t, err)
 	files, _, err := rob.PullRequests.ListFiles(t.Context(), owner, name, 1, nil)

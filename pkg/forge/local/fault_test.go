@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 // TestLostAnswersLeaveTheirEffect lets a request have its effect and its answer be lost.
@@ -46,16 +47,16 @@ func TestLostAnswersLeaveTheirEffect(t *testing.T) {
 		t.Errorf("comments = %v", comments)
 	}
 
-	run(t, work, "checkout", "-q", "-b", "topic")
+	gittest.Run(t, work, "checkout", "-q", "-b", "topic")
 	write(t, work, "a.txt", "a\n")
-	run(t, work, "add", ".")
-	run(t, work, "commit", "-q", "-m", "x")
+	gittest.Run(t, work, "add", ".")
+	gittest.Run(t, work, "commit", "-q", "-m", "x")
 	lose(local.Fault{After: true})
 	if _, err := work.Run(t.Context(), "push", "-q", "origin", "topic"); err == nil {
 		t.Error("the push was answered")
 	}
-	sha := run(t, work, "rev-parse", "HEAD")
-	if got := run(t, work, "ls-remote", "origin", "refs/heads/topic"); !strings.HasPrefix(got, sha) {
+	sha := gittest.Run(t, work, "rev-parse", "HEAD")
+	if got := gittest.Run(t, work, "ls-remote", "origin", "refs/heads/topic"); !strings.HasPrefix(got, sha) {
 		t.Errorf("topic is at %q, want %s", got, sha)
 	}
 	_, _, err = rob.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{Title: github.String("x"), Head: github.String("topic"), Base: github.String("main")})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 // childDir tells the test binary that it is the forge to be killed.
@@ -144,7 +145,7 @@ func TestMergesSurviveKill(t *testing.T) {
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	const count = 5
 	for n := range count {
-		run(t, work, "checkout", "-q", "main")
+		gittest.Run(t, work, "checkout", "-q", "main")
 		w.propose(t, rob, work, fmt.Sprintf("topic-%d", n), fmt.Sprintf("%d.txt", n), "x\n")
 	}
 	must(t, w.Close())
@@ -169,7 +170,7 @@ func TestMergesSurviveKill(t *testing.T) {
 	w.open(t)
 	ada := w.client(t, adaToken)
 	fresh := w.clone(t, adaToken)
-	log := run(t, fresh, "log", "--format=%s")
+	log := gittest.Run(t, fresh, "log", "--format=%s")
 	for n := range count {
 		pr, _, err := ada.PullRequests.Get(t.Context(), owner, name, n+1)
 		must(t, err)
@@ -183,7 +184,7 @@ func TestMergesSurviveKill(t *testing.T) {
 		_, _, err = ada.PullRequests.Merge(t.Context(), owner, name, n+1, "", nil)
 		must(t, err) // nothing is in the way of doing it again
 	}
-	run(t, git.New(fresh.Dir()).WithToken(w.url, adaToken), "pull", "-q", "--ff-only")
+	gittest.Run(t, git.New(fresh.Dir()).WithToken(w.url, adaToken), "pull", "-q", "--ff-only")
 	for n := range count {
 		if _, err := os.Stat(filepath.Join(fresh.Dir(), fmt.Sprintf("%d.txt", n))); err != nil {
 			t.Error(err)

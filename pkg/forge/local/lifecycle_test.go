@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 // TestFromIssueToMerge walks the whole way with nothing but go-github and git.
@@ -68,7 +69,7 @@ func TestFromIssueToMerge(t *testing.T) {
 		if pr.GetHead().GetSHA() != head || pr.GetCommits() != 2 {
 			t.Errorf("head = %s with %d commits, want %s with 2", pr.GetHead().GetSHA(), pr.GetCommits(), head)
 		}
-		if got, _, _ := strings.Cut(run(t, work, "ls-remote", "origin", "refs/pull/2/head"), "\t"); got != head {
+		if got, _, _ := strings.Cut(gittest.Run(t, work, "ls-remote", "origin", "refs/pull/2/head"), "\t"); got != head {
 			t.Errorf("refs/pull/2/head = %q, want %s", got, head)
 		}
 	})
@@ -163,10 +164,10 @@ func TestFromIssueToMerge(t *testing.T) {
 		t.Errorf("main is %s to the merge", compared.GetStatus())
 	}
 	fresh := w.clone(t, maxToken)
-	if got := run(t, fresh, "log", "-1", "--format=%H %an %s"); got != merged.GetSHA()+" rob[bot] Fix it (#2)" {
+	if got := gittest.Run(t, fresh, "log", "-1", "--format=%H %an %s"); got != merged.GetSHA()+" rob[bot] Fix it (#2)" {
 		t.Errorf("the cloned main is at %q", got)
 	}
-	if got := run(t, fresh, "show", "HEAD:fix.txt"); got != "fixed" {
+	if got := gittest.Run(t, fresh, "show", "HEAD:fix.txt"); got != "fixed" {
 		t.Errorf("fix.txt = %q", got)
 	}
 	_, _, err = rob.PullRequests.Merge(ctx, owner, name, 2, "", nil)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 func TestMergeMethods(t *testing.T) {
@@ -18,29 +20,29 @@ func TestMergeMethods(t *testing.T) {
 			w := newWorld(t)
 			rob, work := w.client(t, robToken), w.clone(t, robToken)
 			for _, message := range []string{"First", "Second"} {
-				run(t, work, "checkout", "-q", "-B", "topic")
+				gittest.Run(t, work, "checkout", "-q", "-B", "topic")
 				write(t, work, message, message)
-				run(t, work, "add", ".")
-				run(t, work, "commit", "-q", "-m", message)
+				gittest.Run(t, work, "add", ".")
+				gittest.Run(t, work, "commit", "-q", "-m", message)
 			}
-			run(t, work, "push", "-q", "origin", "topic")
+			gittest.Run(t, work, "push", "-q", "origin", "topic")
 			_, _, err := rob.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{
 				Title: github.String("Two things"), Head: github.String("topic"), Base: github.String("main"),
 			})
 			must(t, err)
 			if method == "rebase" { // there must be something to put the commits on
-				run(t, work, "checkout", "-q", "main")
-				run(t, work, "commit", "-q", "--allow-empty", "-m", "Aside")
-				run(t, work, "push", "-q", "origin", "main")
+				gittest.Run(t, work, "checkout", "-q", "main")
+				gittest.Run(t, work, "commit", "-q", "--allow-empty", "-m", "Aside")
+				gittest.Run(t, work, "push", "-q", "origin", "main")
 			}
 			_, _, err = rob.PullRequests.Merge(t.Context(), owner, name, 1, "", &github.PullRequestOptions{MergeMethod: method})
 			must(t, err)
 			fresh := w.clone(t, adaToken)
-			got := strings.ReplaceAll(run(t, fresh, "log", "--format=%s", "--topo-order"), "\n", "|")
+			got := strings.ReplaceAll(gittest.Run(t, fresh, "log", "--format=%s", "--topo-order"), "\n", "|")
 			if got != want {
 				t.Errorf("main = %s, want %s", got, want)
 			}
-			if tree := run(t, fresh, "ls-tree", "--name-only", "HEAD"); tree != "First\nREADME.md\nSecond" {
+			if tree := gittest.Run(t, fresh, "ls-tree", "--name-only", "HEAD"); tree != "First\nREADME.md\nSecond" {
 				t.Errorf("files = %q", tree)
 			}
 		})
@@ -51,7 +53,7 @@ func TestConflictIsToldAndNotMerged(t *testing.T) {
 	w := newWorld(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "ours", "README.md", "# Ours\n")
-	run(t, work, "checkout", "-q", "main")
+	gittest.Run(t, work, "checkout", "-q", "main")
 	push(t, work, "main", "README.md", "# Theirs\n")
 
 	pr, _, err := rob.PullRequests.Get(t.Context(), owner, name, pr.GetNumber())
@@ -69,7 +71,7 @@ func TestPullRequestThatIsMergedByAPushIsMerged(t *testing.T) {
 	w := newWorld(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "topic", "topic.txt", "x\n")
-	run(t, work, "push", "-q", "origin", "topic:main")
+	gittest.Run(t, work, "push", "-q", "origin", "topic:main")
 	pr, _, err := rob.PullRequests.Get(t.Context(), owner, name, pr.GetNumber())
 	must(t, err)
 	if !pr.GetMerged() || pr.GetMergedBy().GetLogin() != "rob[bot]" {

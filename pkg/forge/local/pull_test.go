@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 func TestDeletedBranchClosesItsPullRequest(t *testing.T) {
 	w := newWorld(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "topic", "topic.txt", "x\n")
-	run(t, work, "push", "-q", "origin", ":topic")
+	gittest.Run(t, work, "push", "-q", "origin", ":topic")
 	closed, _, err := rob.PullRequests.Get(t.Context(), owner, name, pr.GetNumber())
 	must(t, err)
 	if closed.GetState() != "closed" || closed.GetMerged() || closed.GetHead().GetSHA() != pr.GetHead().GetSHA() {
@@ -28,7 +30,7 @@ func TestPullRequestsThatCannotBe(t *testing.T) {
 	w := newWorld(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	w.propose(t, rob, work, "topic", "topic.txt", "x\n")
-	run(t, work, "push", "-q", "origin", "origin/main:refs/heads/same")
+	gittest.Run(t, work, "push", "-q", "origin", "origin/main:refs/heads/same")
 	for _, tc := range []struct{ why, head, base, want string }{
 		{"the head is not there", "absent", "main", "head invalid"},
 		{"the base is not there", "topic", "absent", "base invalid"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 func TestPushOfFiveMebibytesArrives(t *testing.T) {
@@ -22,7 +23,7 @@ func TestPushOfFiveMebibytesArrives(t *testing.T) {
 	fresh := w.clone(t, adaToken, "--branch", "big")
 	got, err := os.ReadFile(filepath.Join(fresh.Dir(), "big.bin"))
 	must(t, err)
-	if run(t, fresh, "rev-parse", "HEAD") != sha || string(got) != string(big) {
+	if gittest.Run(t, fresh, "rev-parse", "HEAD") != sha || string(got) != string(big) {
 		t.Error("the clone has something else")
 	}
 }
@@ -35,8 +36,8 @@ func TestCloneInEveryProtocolAndDepth(t *testing.T) {
 		for _, args := range [][]string{{}, {"--depth=1"}, {"--filter=blob:none"}, {"--bare"}, {"--mirror"}} {
 			t.Run("version "+version+" "+strings.Join(args, " "), func(t *testing.T) {
 				g := git.New(t.TempDir()).WithToken(w.url, maxToken).WithConfig("protocol.version", version)
-				run(t, g, append(append([]string{"clone", "-q"}, args...), w.url+"/"+full+".git", ".")...)
-				if got := run(t, g, "log", "-1", "--format=%s", "main"); got != "Write a.txt" {
+				gittest.Run(t, g, append(append([]string{"clone", "-q"}, args...), w.url+"/"+full+".git", ".")...)
+				if got := gittest.Run(t, g, "log", "-1", "--format=%s", "main"); got != "Write a.txt" {
 					t.Errorf("main is at %q", got)
 				}
 			})
@@ -50,8 +51,8 @@ func TestFetchOfAWaitingHistory(t *testing.T) {
 	for _, file := range []string{"a", "b", "c"} {
 		push(t, work, "main", file, file)
 	}
-	run(t, other, "fetch", "-q", "origin")
-	if got := run(t, other, "rev-list", "--count", "origin/main"); got != "4" {
+	gittest.Run(t, other, "fetch", "-q", "origin")
+	if got := gittest.Run(t, other, "rev-list", "--count", "origin/main"); got != "4" {
 		t.Errorf("fetched %s commits", got)
 	}
 }
@@ -67,7 +68,7 @@ func TestCommitThatIsNotThereIsToldByGit(t *testing.T) {
 func TestWhoMayNotIsRefusedByGit(t *testing.T) {
 	w := newWorld(t)
 	work := w.clone(t, adaToken)
-	run(t, work, "commit", "-q", "--allow-empty", "-m", "x")
+	gittest.Run(t, work, "commit", "-q", "--allow-empty", "-m", "x")
 	for _, tc := range []struct{ who, token, want string }{
 		{"nobody", "", "could not read Username"},
 		{"a wrong token", "wrong", "could not read Username"},
@@ -87,7 +88,7 @@ func TestWhoMayNotIsRefusedByGit(t *testing.T) {
 	}
 	t.Run("the token may be the password of any user", func(t *testing.T) {
 		url := strings.Replace(w.url, "://", "://whoever:"+robToken+"@", 1)
-		run(t, git.New(work.Dir()), "push", "-q", url+"/"+full+".git", "HEAD:refs/heads/x")
+		gittest.Run(t, git.New(work.Dir()), "push", "-q", url+"/"+full+".git", "HEAD:refs/heads/x")
 	})
 	t.Run("refs of pull requests are the forge's", func(t *testing.T) {
 		_, err := work.Run(t.Context(), "push", "-q", "origin", "HEAD:refs/pull/1/head")
@@ -100,7 +101,7 @@ func TestWhoMayNotIsRefusedByGit(t *testing.T) {
 func TestPublicRepositoryIsReadByAnyone(t *testing.T) {
 	w := newWorld(t, func(c *local.Config) { c.Public = true })
 	g := git.New(t.TempDir())
-	run(t, g, "clone", "-q", w.url+"/"+full+".git", ".")
+	gittest.Run(t, g, "clone", "-q", w.url+"/"+full+".git", ".")
 	if _, err := g.WithIdentity("x", "x@example.test").Run(t.Context(), "push", "-q", "origin", "HEAD:refs/heads/x"); err == nil {
 		t.Error("anyone could push")
 	}
@@ -130,17 +131,17 @@ func TestRepositoriesFromWhatThereIs(t *testing.T) {
 	t.Run("an empty one takes a first push", func(t *testing.T) {
 		must(t, w.CreateRepo(t.Context(), "acme/empty", ""))
 		g := git.New(source(t)).WithToken(w.url, adaToken)
-		run(t, g, "push", "-q", w.url+"/acme/empty.git", "main")
+		gittest.Run(t, g, "push", "-q", w.url+"/acme/empty.git", "main")
 		if resp, body := w.ask(t, "GET", "/repos/acme/empty/branches/main", adaToken, ""); resp.StatusCode != http.StatusOK {
 			t.Errorf("%d %s", resp.StatusCode, body)
 		}
 	})
 	t.Run("branches, tags and the checked out branch come along", func(t *testing.T) {
 		g := git.New(source(t)).WithIdentity("x", "x@example.test")
-		run(t, g, "tag", "v1")
-		run(t, g, "checkout", "-q", "-b", "trunk")
+		gittest.Run(t, g, "tag", "v1")
+		gittest.Run(t, g, "checkout", "-q", "-b", "trunk")
 		must(t, w.CreateRepo(t.Context(), "acme/trunk", g.Dir()))
-		out := run(t, git.New("").WithToken(w.url, adaToken), "ls-remote", "--symref", w.url+"/acme/trunk.git")
+		out := gittest.Run(t, git.New("").WithToken(w.url, adaToken), "ls-remote", "--symref", w.url+"/acme/trunk.git")
 		for _, want := range []string{"ref: refs/heads/trunk\tHEAD", "refs/heads/main", "refs/heads/trunk", "refs/tags/v1"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s is not in\n%s", want, out)
@@ -149,7 +150,7 @@ func TestRepositoriesFromWhatThereIs(t *testing.T) {
 	})
 	t.Run("a detached HEAD leaves main", func(t *testing.T) {
 		g := git.New(source(t))
-		run(t, g, "checkout", "-q", "--detach")
+		gittest.Run(t, g, "checkout", "-q", "--detach")
 		must(t, w.CreateRepo(t.Context(), "acme/detached", g.Dir()))
 		if _, body := w.ask(t, "GET", "/repos/acme/detached", adaToken, ""); !strings.Contains(body, `"default_branch":"main"`) {
 			t.Errorf("repository = %s", body)

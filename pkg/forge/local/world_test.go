@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 const (
@@ -90,11 +90,10 @@ func (w *world) open(t *testing.T, change ...func(*local.Config)) {
 // source is a repository with one commit on main.
 func source(t *testing.T) string {
 	t.Helper()
-	g := git.New(t.TempDir()).WithIdentity("Ada", "ada@example.test")
-	run(t, g, "init", "-q")
+	g := gittest.Repo(t)
 	write(t, g, "README.md", "# Widgets\n")
-	run(t, g, "add", ".")
-	run(t, g, "commit", "-q", "-m", "Begin")
+	gittest.Run(t, g, "add", ".")
+	gittest.Run(t, g, "commit", "-q", "-m", "Begin")
 	return g.Dir()
 }
 
@@ -102,19 +101,19 @@ func source(t *testing.T) string {
 func (w *world) clone(t *testing.T, token string, args ...string) git.Runner {
 	t.Helper()
 	g := git.New(t.TempDir()).WithToken(w.url, token).WithIdentity("Ada", "ada@example.test")
-	run(t, g, append(append([]string{"clone", "-q"}, args...), w.url+"/"+full+".git", ".")...)
+	gittest.Run(t, g, append(append([]string{"clone", "-q"}, args...), w.url+"/"+full+".git", ".")...)
 	return g
 }
 
 // push commits a file on a branch and pushes it.
 func push(t *testing.T, g git.Runner, branch, file, content string) (sha string) {
 	t.Helper()
-	run(t, g, "checkout", "-q", "-B", branch)
+	gittest.Run(t, g, "checkout", "-q", "-B", branch)
 	write(t, g, file, content)
-	run(t, g, "add", ".")
-	run(t, g, "commit", "-q", "-m", "Write "+file)
-	run(t, g, "push", "-q", "origin", branch)
-	return run(t, g, "rev-parse", "HEAD")
+	gittest.Run(t, g, "add", ".")
+	gittest.Run(t, g, "commit", "-q", "-m", "Write "+file)
+	gittest.Run(t, g, "push", "-q", "origin", branch)
+	return gittest.Run(t, g, "rev-parse", "HEAD")
 }
 
 // client is go-github with the token, whose answers are held to GitHub's
@@ -134,13 +133,6 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func run(t *testing.T, g git.Runner, args ...string) string {
-	t.Helper()
-	out, err := g.Run(context.WithoutCancel(t.Context()), args...)
-	must(t, err)
-	return out
 }
 
 func write(t *testing.T, g git.Runner, file, content string) {

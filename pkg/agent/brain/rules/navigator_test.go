@@ -10,23 +10,15 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // change makes a repository with a commit of before and one of after on top.
 func change(t *testing.T, before, after map[string]string) brain.Assignment {
 	t.Helper()
-	dir := t.TempDir()
-	repo := git.New(dir).WithIdentity("eve", "eve@example.com")
-	run := func(args ...string) string {
-		t.Helper()
-		out, err := repo.Run(t.Context(), args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
+	repo := gittest.Repo(t)
+	dir := repo.Dir()
 	commit := func(files map[string]string) string {
 		t.Helper()
 		for name, content := range files {
@@ -44,11 +36,10 @@ func change(t *testing.T, before, after map[string]string) brain.Assignment {
 				t.Fatal(err)
 			}
 		}
-		run("add", "-A", "-f")
-		run("commit", "-q", "--allow-empty", "-m", "x")
-		return run("rev-parse", "HEAD")
+		gittest.Run(t, repo, "add", "-A", "-f")
+		gittest.Run(t, repo, "commit", "-q", "--allow-empty", "-m", "x")
+		return gittest.Run(t, repo, "rev-parse", "HEAD")
 	}
-	run("init", "-q")
 	base := commit(before)
 	return brain.Assignment{State: "reviewing_code", Dir: dir, Base: base, Head: commit(after)}
 }
