@@ -48,8 +48,12 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen
 		return fmt.Errorf("watch: %w", err)
 	}
 	defer messages.Stop()
+	defer context.AfterFunc(ctx, messages.Stop)() // while the server is away, Next heeds nothing else
 	for {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if ctx.Err() != nil {
+			return fmt.Errorf("watch: %w", ctx.Err())
+		}
 		if err != nil {
 			return fmt.Errorf("watch: %w", err)
 		}

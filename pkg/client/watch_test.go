@@ -94,6 +94,20 @@ func TestAWatcherSeesEveryCommitAsItCame(t *testing.T) {
 			t.Errorf("it ended with %v", err)
 		}
 	})
+	t.Run("also while there is no server", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(ctx)
+		seen, ended := make(chan struct{}, 100), make(chan error, 1)
+		go func() {
+			ended <- c.Watch(ctx, "b", behind, func(client.Seen) error { seen <- struct{}{}; return nil })
+		}()
+		<-seen
+		server.Stop()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("it ended with %v", err)
+		}
+		server.Resume(t)
+	})
 	t.Run("or with its own error", func(t *testing.T) {
 		enough := errors.New("enough")
 		if err := c.Watch(ctx, "", 0, func(client.Seen) error { return enough }); !errors.Is(err, enough) {

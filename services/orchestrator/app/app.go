@@ -52,7 +52,11 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	if err := s.consumers(ctx, js, definitions); err != nil {
+	known, err := definitions.known(ctx, h.Log)
+	if err != nil {
+		return err
+	}
+	if err := s.consumers(ctx, js, known); err != nil {
 		return err
 	}
 	m := newMetrics(h.Metrics)
@@ -67,7 +71,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))
 	})
-	h.AddBase("dead letters", func(ctx context.Context) error { return mourn(ctx, h, js, m) })
+	h.AddBase("dead letters", func(ctx context.Context) error { return mourn(ctx, h.Log, js, m) })
 	h.AddBase("queues", func(ctx context.Context) error { return measure(ctx, js, definitions, m) })
 	server, err := api.Serve(api.Config{
 		Conn: h.NATS, Engine: e, Store: log, Definitions: definitions, Version: api.Version, Log: h.Log, Answered: m.answered,

@@ -3,21 +3,24 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// consumers makes one work queue a role: the work of the states the definitions
-// say it owns. And one of everything that ended, for the PM to tell people.
-func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, r registry) error {
+// consumers makes one work queue a role: the work of the states that the
+// definitions say it owns, those of running instances included. And one of
+// everything that ended, for the PM to tell people.
+func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definitions []*workflow.Definition) error {
 	queues := map[string][]string{}
-	for _, d := range r.catalog.All() {
+	for _, d := range definitions {
 		for _, state := range d.States {
 			queue, filter := state.Owner, subject.Work
 			if state.Kind == workflow.Final {
@@ -34,6 +37,8 @@ func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, r regis
 		}
 	}
 	for queue, filters := range queues {
+		slices.Sort(filters) // two definitions of a name share most of their states
+		filters = slices.Compact(filters)
 		if err := store.EnsureConsumer(ctx, js, queue, filters, store.ConsumerConfig{AckWait: s.AckWait, MaxDeliver: s.MaxDeliver}); err != nil {
 			return err
 		}
@@ -41,9 +46,16 @@ func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, r regis
 	return nil
 }
 
-// mourn logs and counts dead letters until ctx ends.
-func mourn(ctx context.Context, h *service.Host, js jetstream.JetStream, m *metrics) error {
-	consumer, err := js.OrderedConsumer(ctx, store.DeadStream, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverNewPolicy})
+// mourn logs and counts dead letters that come, until ctx ends.
+func mourn(ctx context.Context, log *slog.Logger, js jetstream.JetStream, m *metrics) error {
+	dead, err := js.Stream(ctx, store.DeadStream)
+	if err != nil {
+		return err
+	}
+	// Not DeliverNew: after an outage the client library would begin at the first.
+	consumer, err := dead.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: dead.CachedInfo().State.LastSeq + 1,
+	})
 	if err != nil {
 		return err
 	}
@@ -52,19 +64,28 @@ func mourn(ctx context.Context, h *service.Host, js jetstream.JetStream, m *metr
 		return err
 	}
 	defer messages.Stop()
+	defer context.AfterFunc(ctx, messages.Stop)() // while the server is away, Next heeds nothing else
 	for {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
-			return nil // stopped
+			return err
 		}
 		var advisory struct {
 			Seq        uint64 `json:"stream_seq"`
 			Deliveries int    `json:"deliveries"`
+			Reason     string `json:"reason"`
 		}
-		role, refused, _ := subject.ParseDead(msg.Subject())
-		_ = json.Unmarshal(msg.Data(), &advisory)
+		role, refused, err := subject.ParseDead(msg.Subject())
+		if err = errors.Join(err, json.Unmarshal(msg.Data(), &advisory)); err != nil {
+			log.Warn("a dead letter cannot be read", "subject", msg.Subject(), "error", err)
+			continue
+		}
 		m.dead.WithLabelValues(role).Inc()
-		h.Log.Error("work given up on; `signalbox retry` hands it out again", "role", role, "work", advisory.Seq, "deliveries", advisory.Deliveries, "refused", refused)
+		log.Error("work given up on; `signalbox retry` hands it out again", "role", role, "work", advisory.Seq,
+			"deliveries", advisory.Deliveries, "refused", refused, "reason", advisory.Reason)
 	}
 }
 

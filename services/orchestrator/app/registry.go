@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 
@@ -38,6 +39,26 @@ func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string) (regist
 		}
 	}
 	return registry{workflow.NewCatalog(defs...), kv}, nil
+}
+
+// known lists every definition that an instance may be running under: those of
+// this process, and all that are kept. One that this build cannot read is
+// logged and left out.
+func (r registry) known(ctx context.Context, log *slog.Logger) ([]*workflow.Definition, error) {
+	hashes, err := r.kv.Keys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the definitions: %w", err)
+	}
+	var all []*workflow.Definition
+	for _, hash := range hashes {
+		d, err := r.Hashed(ctx, hash)
+		if err != nil {
+			log.Warn("instances of this definition stand still", "error", err)
+			continue
+		}
+		all = append(all, d)
+	}
+	return all, ctx.Err()
 }
 
 // Named implements engine.Definitions.

@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// recorder sends what is logged to a channel. It implements slog.Handler.
+type recorder chan map[string]any
+
+func (recorder) Enabled(context.Context, slog.Level) bool { return true }
+func (r recorder) WithAttrs([]slog.Attr) slog.Handler     { return r }
+func (r recorder) WithGroup(string) slog.Handler          { return r }
+func (r recorder) Handle(_ context.Context, rec slog.Record) error {
+	all := map[string]any{"": rec.Message}
+	rec.Attrs(func(a slog.Attr) bool { all[a.Key] = a.Value.Any(); return true })
+	r <- all
+	return nil
+}
+
+func TestADeadLetterIsLoggedAndCountedOnce(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	defer cancel()
+	js := server.JetStream(t)
+	dead, err := store.EnsureDead(ctx, js, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	advise := func(subject, body string) {
+		t.Helper()
+		if _, err := js.Publish(ctx, subject, []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	advise("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.tester", `{"stream_seq":1,"deliveries":50}`) // before our time
+	registry := prometheus.NewRegistry()
+	logs, ended := make(recorder, 100), make(chan error, 1)
+	running, stop := context.WithCancel(ctx)
+	go func() { ended <- mourn(running, slog.New(logs), js, newMetrics(registry)) }()
+	for { // it has looked where the stream ends
+		info, err := dead.Info(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.State.Consumers > 0 {
+			break
+		}
+	}
+	advise("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.developer", `{"stream_seq":7,"deliveries":50}`)
+	first := <-logs
+	if first["role"] != "developer" || first["work"] != uint64(7) || first["deliveries"] != int64(50) || first["refused"] != false {
+		t.Errorf("logged %v", first)
+	}
+	server.Restart(t)
+	advise("$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.EVENTS.pm", `{"stream_seq":9,"deliveries":1,"reason":"not a subject"}`)
+	second := <-logs
+	if second["role"] != "pm" || second["work"] != uint64(9) || second["refused"] != true || second["reason"] != "not a subject" {
+		t.Errorf("logged %v", second)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "signalbox_dead_letters_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if role := m.GetLabel()[0].GetValue(); role == "tester" || m.GetCounter().GetValue() != 1 {
+				t.Errorf("counted %v of %s", m.GetCounter().GetValue(), role)
+			}
+		}
+	}
+	server.Stop()
+	stop() // also while there is no server
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := newMetrics(registry)
+	at := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
+	before := instance.Instance{Workflow: "issue", State: "received", EnteredAt: at}
+	m.committed(before, instance.Instance{}, instance.Commit{At: at.Add(2 * time.Second), Events: []instance.Event{instance.Claimed{}}})
+	claimed := before
+	claimed.Claim = &instance.Claim{}
+	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(3 * time.Second), Events: []instance.Event{instance.Claimed{}}}) // again
+	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{
+		instance.Reported{State: "received", Result: instance.Result{Status: instance.Success}}, instance.Moved{From: "received", To: "next"}}})
+	m.answered("claim", "held", time.Millisecond)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, one := range f.GetMetric() {
+			if h := one.GetHistogram(); h != nil {
+				got[f.GetName()+" count"] += float64(h.GetSampleCount())
+				got[f.GetName()+" sum"] += h.GetSampleSum()
+			}
+			got[f.GetName()] += one.GetCounter().GetValue()
+		}
+	}
+	for name, want := range map[string]float64{
+		"signalbox_claim_wait_seconds count": 1, "signalbox_claim_wait_seconds sum": 2, "signalbox_state_seconds count": 1,
+		"signalbox_state_seconds sum": 9, "signalbox_steps_total": 1, "signalbox_request_seconds count": 1,
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+}
