@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,51 +15,25 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
 // start runs a server with an orchestrator on it until the test ends.
 func start(t *testing.T) *natstest.Server {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
-	t.Cleanup(orchestrate(t, server.URL))
+	orchestrate(t, server.URL)
 	return server
 }
 
-// orchestrate runs an orchestrator until stop is called.
+// orchestrate runs an orchestrator until the test ends or stop is called.
 func orchestrate(t *testing.T, url string) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- service.Serve(ctx, service.Config{
-			Service: "orchestrator", Log: slog.New(slog.DiscardHandler),
-			Flags: service.Flags{NATS: service.NATS{URL: url}, Grace: 10 * time.Second},
-			Setup: func(ctx context.Context, h *service.Host) error {
-				if err := (orchestrator.Settings{AckWait: time.Minute, MaxDeliver: 50}).Setup(ctx, h); err != nil {
-					return err
-				}
-				h.Add("ready", func(ctx context.Context) error { close(ready); <-ctx.Done(); return nil })
-				return nil
-			},
-		})
-	}()
-	select {
-	case <-ready:
-	case err := <-ended:
-		cancel()
-		t.Fatalf("the orchestrator did not start: %v", err)
-	}
-	return func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("the orchestrator ended with %v", err)
-		}
-	}
+	return orchestratortest.Start(t, url, 1, orchestrator.Settings{AckWait: time.Minute})
 }
 
 func TestOverARunningSystem(t *testing.T) {
