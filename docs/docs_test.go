@@ -58,7 +58,7 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
-	mark    = regexp.MustCompile("[^\\w\\- ]")
+	mark    = regexp.MustCompile(`[^\w\- ]`)
 )
 
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
