@@ -11,7 +11,7 @@ import (
 )
 
 func TestWorkMayTakeLongerThanALease(t *testing.T) {
-	w := newWorld(t, 2*time.Second)
+	w := newWorld(t, 3*time.Second)
 	enough := make(chan struct{})
 	w.agent("slow", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		select {
@@ -40,7 +40,7 @@ func TestWorkMayTakeLongerThanALease(t *testing.T) {
 }
 
 func TestALostClaimEndsTheWorkAndDropsItsResult(t *testing.T) {
-	w := newWorld(t, time.Second)
+	w := newWorld(t, 3*time.Second)
 	started, ended := make(chan struct{}, 10), make(chan error, 10)
 	k := w.agent("a1", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		if job.Token > 1 {

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
-	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -104,20 +104,19 @@ type world struct {
 // newWorld has a repository with the files.
 func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
-	source := t.TempDir()
 	w := &world{T: t, objects: &objects{all: map[string][]byte{}}}
-	g := git.New(source).WithIdentity("Ada", "ada@example.org")
+	g := gittest.Repo(t)
+	source := g.Dir()
 	if files["README"] == "" {
 		files["README"] = "Read this.\n"
 	}
-	w.run(g, "init", "--quiet")
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(source, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.run(g, "add", "-A")
-	w.run(g, "commit", "--quiet", "-m", "first")
+	gittest.Run(t, g, "add", "-A")
+	gittest.Run(t, g, "commit", "--quiet", "-m", "first")
 	w.node, w.dir = w.newNode()
 	var err error
 	if w.base, w.bundle, err = w.node.Snapshot(t.Context(), "acme/widgets", workspace.Remote{URL: source}, ""); err != nil {
@@ -135,15 +134,6 @@ func (w *world) newNode() (*workspace.Cache, string) {
 		w.Fatal(err)
 	}
 	return c, dir
-}
-
-func (w *world) run(g git.Runner, args ...string) string {
-	w.Helper()
-	out, err := g.Run(w.Context(), args...)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return out
 }
 
 // coder is the role with one brain.

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -19,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
@@ -77,20 +75,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// repository is one with a commit.
 func repository(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	g := git.New(dir).WithIdentity("ann", "ann@example.com")
-	err := os.WriteFile(filepath.Join(dir, "README"), []byte("Read this.\n"), 0o644)
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "first"}} {
-		if err == nil {
-			_, err = g.Run(t.Context(), args...)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	g := gittest.Repo(t)
+	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "first")
+	return g.Dir()
 }
 
 func (w *world) as(login string) *github.Client {

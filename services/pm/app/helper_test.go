@@ -22,7 +22,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -81,12 +81,12 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { h.Close(); _ = f.Close() })
 	f.SetURL(h.URL)
 	w.forge, w.url = f, h.URL+"/api/v3/"
-	source := t.TempDir()
-	g := git.New(source).WithIdentity("ann", "ann@example.com")
+	g := gittest.Repo(t)
+	source := g.Dir()
 	write(t, source, "sum.txt", "5\n")
-	run(t, g, "init", "-q", "-b", "trunk")
-	run(t, g, "add", "-A")
-	run(t, g, "commit", "-q", "-m", "first")
+	gittest.Run(t, g, "checkout", "-q", "-b", "trunk")
+	gittest.Run(t, g, "add", "-A")
+	gittest.Run(t, g, "commit", "-q", "-m", "first")
 	if err := f.CreateRepo(t.Context(), widgets, source); err != nil {
 		t.Fatal(err)
 	}
@@ -216,13 +216,4 @@ func write(t *testing.T, dir, name, text string) {
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func run(t *testing.T, g git.Runner, args ...string) string {
-	t.Helper()
-	out, err := g.Run(t.Context(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(out)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -86,11 +87,11 @@ func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
 	url := strings.TrimSuffix(w.url, "/api/v3/") + "/" + widgets + ".git"
 	dir := t.TempDir()
 	g := git.New(dir).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
-	run(t, g, "clone", "-q", url, ".")
+	gittest.Run(t, g, "clone", "-q", url, ".")
 	write(t, dir, "sum.txt", "mine\n")
-	run(t, g, "commit", "-q", "-a", "-m", "I was here")
-	run(t, g, "push", "-q", "origin", "HEAD:refs/heads/"+branch)
-	theirs := run(t, g, "rev-parse", "HEAD")
+	gittest.Run(t, g, "commit", "-q", "-a", "-m", "I was here")
+	gittest.Run(t, g, "push", "-q", "origin", "HEAD:refs/heads/"+branch)
+	theirs := gittest.Run(t, g, "rev-parse", "HEAD")
 	for range 2 {
 		w.restart()
 		r := w.done(job)
@@ -98,7 +99,7 @@ func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
 			t.Errorf("it ended with %+v", r)
 		}
 	}
-	if at := run(t, g, "ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
+	if at := gittest.Run(t, g, "ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
 		t.Errorf("the branch is at %s, was at %s", at, theirs)
 	}
 	if _, err := w.ann.PullRequestByHead(t.Context(), widgets, branch); !errors.Is(err, forge.ErrNotFound) {
