@@ -30,9 +30,11 @@ type world struct {
 	js       jetstream.JetStream
 }
 
-// newWorld has the role's work come again after the lease.
+// newWorld has the role's work come again after the lease. Most of what is
+// tested here is waiting, so the test runs beside others.
 func newWorld(t *testing.T, lease time.Duration) *world {
 	t.Helper()
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 	t.Cleanup(cancel)
 	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{}), settings: orchestratortest.Settings{AckWait: lease}}
