@@ -18,7 +18,6 @@ import (
 type told struct {
 	started  chan agent.Job
 	progress chan string
-	observer
 }
 
 func (o told) Started(job agent.Job)                                  { o.started <- job }
