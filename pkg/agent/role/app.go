@@ -9,6 +9,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -97,14 +98,18 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 func (s Settings) tools(box sandbox.Sandbox) Tools {
 	t := Tools{Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box}
 	if s.Observer != nil {
+		pace := rate.Sometimes{First: 1, Interval: linePace}
 		t.Line = func(a brain.Assignment, line string) {
 			if line != "" && line[0] != '{' { // what is not meant for a program to read
-				s.Observer.Progressed(agent.Job{Assignment: a}, line)
+				pace.Do(func() { s.Observer.Progressed(agent.Job{Assignment: a}, line) })
 			}
 		}
 	}
 	return t
 }
+
+// linePace is how often people are shown what a program prints.
+const linePace = 300 * time.Millisecond
 
 // Agent returns the agent of a role on a host.
 func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, o agent.Observer) *agent.Agent {

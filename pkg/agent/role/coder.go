@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -96,6 +97,7 @@ func (c Coder) inTree(ctx context.Context, job agent.Job, think brain.Brain, tre
 // judgement is a brain's result without what is not a brain's to say.
 func judgement(out brain.Outcome) instance.Result {
 	r := out.Result
+	r.Summary = printable(r.Summary)
 	r.Base, r.Head, r.Bundle, r.Evidence, r.Artifacts = "", "", "", nil, nil
 	return r
 }
@@ -147,6 +149,17 @@ func (c Coder) collect(ctx context.Context, job agent.Job, tree *workspace.Tree,
 	r.Head = head
 	job.Progress("%s", diff)
 	return r, nil
+}
+
+// printable is a program's text without what a terminal would obey: it goes into
+// commits and comments.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // message is a step's commit message.

@@ -69,6 +69,12 @@ func start(c Config) (*server.Server, error) {
 		if err != nil {
 			return nil, fmt.Errorf("listen %s: %w", c.Listen, err)
 		}
+		// The server would try for a minute and say so in its log alone.
+		probe, err := net.Listen("tcp", c.Listen)
+		if err != nil {
+			return nil, fmt.Errorf("%w; name another address to listen at", err)
+		}
+		_ = probe.Close()
 		options.Host = host
 		if options.Port, err = strconv.Atoi(port); err != nil {
 			return nil, fmt.Errorf("listen %s: the port is not a number", c.Listen)

@@ -15,6 +15,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,6 +26,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	pm "github.com/signalbox/signalbox/services/pm/app"
@@ -49,6 +52,7 @@ type Config struct {
 	Repos map[string]Source // by owner/name: what the local forge's repositories start from
 	Watch []string          // repositories on Forge
 
+	Alone    bool // nobody outside the box works
 	Observer agent.Observer
 	// Main is what is done with the box; the box ends when it returns. Nil: until ctx ends.
 	Main func(ctx context.Context, b *Box) error
@@ -103,6 +107,9 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 	if b.Forge != nil {
 		h.AddBase("forge", b.Forge.serve)
 	}
+	if err := c.served(h.Log); err != nil {
+		return err
+	}
 	work := workDir(c.Dir)
 	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50}
 	if err := log.Setup(ctx, h); err != nil {
@@ -132,6 +139,33 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 	}
 	if c.Main != nil {
 		h.Add("main", func(ctx context.Context) error { return c.Main(ctx, b) })
+	}
+	return nil
+}
+
+// served refuses a lifecycle that is not there, and says who is missing from
+// this box to work in it: others may serve those roles over NATS.
+func (c Config) served(log *slog.Logger) error {
+	defs, err := workflow.Builtins()
+	if err == nil && c.Dirs != "" {
+		var own []*workflow.Definition
+		own, err = workflow.LoadDir(os.DirFS(c.Dirs))
+		defs = append(defs, own...)
+	}
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	def, err := workflow.NewCatalog(defs...).Named(c.Workflow)
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	for _, name := range def.Roles() {
+		if name != "pm" && !slices.Contains(Roles(), name) {
+			if c.Alone {
+				return service.Usagef("--workflow %s: nobody here works as %s; want one of pm, %s", c.Workflow, name, strings.Join(Roles(), ", "))
+			}
+			log.Warn("nobody here works as "+name+"; another process may", "workflow", c.Workflow)
+		}
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	}
 	defer closeLog()
 	n := narrator.New(env.Stdout, env.Colour)
+	defer context.AfterFunc(ctx, n.Mute)()
 	show := &show{n: n, dir: dir}
 	intro(n, dir)
 	err = box.Run(ctx, box.Config{
@@ -59,7 +60,10 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 			"developer=exec:sh " + scripts.developer, "tester.creating_tests=exec:sh " + scripts.tester,
 		}},
 	})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return fmt.Errorf("%w: interrupted", ErrNotProven)
+	case err != nil:
 		return fmt.Errorf("%w (its log is %s)", err, filepath.Join(dir, "signalbox.log"))
 	}
 	return nil

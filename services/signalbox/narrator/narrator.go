@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // Narrator writes lines. It is safe for concurrent use and implements
@@ -140,7 +141,7 @@ func (n *Narrator) Started(agent.Job) {}
 func (n *Narrator) Progressed(job agent.Job, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.line(dim, "    "+job.State, job.Role, "", n.paint(dim, text+" …"))
+	n.line(dim, "    "+job.State, job.Role, "", n.paint(dim, first(text)+" …"))
 }
 
 // Ended implements agent.Observer.
@@ -152,9 +153,17 @@ func (n *Narrator) Ended(job agent.Job, _ instance.Result, err error, _ time.Dur
 	}
 }
 
-// first is a text's first line, cut to fit one.
+// Mute ends the story: what follows is only the process going down.
+func (n *Narrator) Mute() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.out = io.Discard
+}
+
+// first is a text's first line, cut to fit one, without what a terminal would obey.
 func first(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	s = term.Line(s)
 	if r := []rune(s); len(r) > 100 {
 		s = string(r[:99]) + "…"
 	}

@@ -68,12 +68,16 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	}
 	defer log.Close()
 	n := narrator.New(env.Stderr, env.Colour)
+	defer context.AfterFunc(ctx, n.Mute)()
 	r := &run{env: env, n: n, source: source, issue: issue, answers: answers, dir: dir}
 	err = box.Run(ctx, box.Config{
 		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: c.Settings(),
-		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond, Repos: map[string]box.Source{source.name: {Dir: source.dir, Branch: source.branch}}, Login: "you", Observer: n, Main: r.main,
+		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond, Repos: map[string]box.Source{source.name: {Dir: source.dir, Branch: source.branch}}, Login: "you", Alone: true, Observer: n, Main: r.main,
 	})
-	if err != nil && !errors.Is(err, ErrUnresolved) {
+	switch {
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return fmt.Errorf("%w: interrupted; the same command goes on where it was", ErrUnresolved)
+	case err != nil && !errors.Is(err, ErrUnresolved) && service.ExitCode(err) != 2:
 		return fmt.Errorf("%w (the log of the services is %s)", err, log.Name())
 	}
 	return err
@@ -92,16 +96,19 @@ func (c Command) issue(stdin io.Reader) (instance.Issue, error) {
 
 // staffed refuses a run that would stop for want of a brain.
 func (c Command) staffed() error {
+	specs, err := role.ParseSpecs(c.Brain, "")
+	if err != nil {
+		return err
+	}
+	if err := specs.Check(box.Roles()); err != nil {
+		return err
+	}
 	for _, name := range box.Roles() {
 		if _, err := c.Settings().Of(name); err != nil {
 			return err
 		}
 	}
-	specs, err := role.ParseSpecs(c.Brain, "")
-	if err != nil {
-		return err
-	}
-	return specs.Check(box.Roles())
+	return nil
 }
 
 func (c Command) dir(s source) (string, error) {

@@ -33,6 +33,7 @@ type run struct {
 	client *client.Client
 	number int
 	after  uint64 // sequence up to which the story was told by an earlier run
+	waits  bool   // that run ended waiting for answers
 }
 
 func (r *run) main(ctx context.Context, b *box.Box) error {
@@ -66,11 +67,26 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	for _, in := range open {
 		prefix, number, _ := cutLast(in.GetInstance())
-		if prefix == r.source.name && in.GetTitle() == r.issue.Title {
-			r.number, r.after = number, in.GetSeq()-1
-			r.n.Say("going on with %s, in %s", in.GetInstance(), in.GetState())
-			return nil
+		if prefix != r.source.name || in.GetTitle() != r.issue.Title {
+			continue
 		}
+		whole, err := r.client.Get(ctx, in.GetInstance())
+		if err != nil {
+			return err
+		}
+		if why := stale(whole, r.issue); why != "" {
+			r.n.Say("starting anew: %s", why)
+			if _, err := r.client.Cancel(ctx, in.GetInstance(), "resolve starts anew: "+why); err != nil {
+				return err
+			}
+			continue
+		}
+		r.number, r.after, r.waits = number, whole.GetSeq(), whole.GetKind() == string(workflow.Wait)
+		r.n.Say("going on with %s, in %s", in.GetInstance(), in.GetState())
+		if whole.GetPaused() {
+			_, err = r.client.Resume(ctx, in.GetInstance(), "resolve was called again")
+		}
+		return err
 	}
 	if r.answers != nil {
 		return fmt.Errorf("%w: --answers continues a run that waits, and none of %q does", ErrUnresolved, r.issue.Title)
@@ -78,6 +94,17 @@ func (r *run) begin(ctx context.Context) error {
 	made, err := r.forge.CreateIssue(ctx, r.source.name, forge.NewIssue{Title: r.issue.Title, Body: r.issue.Body, Labels: r.issue.Labels})
 	r.number = made.Number
 	return err
+}
+
+// stale says why the instance of an earlier run is not what is asked for now.
+func stale(in *pb.Instance, now instance.Issue) string {
+	switch {
+	case strings.TrimSpace(in.GetIssue().GetBody()) != strings.TrimSpace(now.Body):
+		return "the report has changed"
+	case in.GetKind() == string(workflow.Wait) && len(openQuestions(in)) == 0:
+		return "the earlier run came to a stop without a question"
+	}
+	return ""
 }
 
 func cutLast(id string) (string, int, bool) {
@@ -95,9 +122,17 @@ func (r *run) id() string { return app.Name(r.source.name, r.number) }
 // follow narrates until the instance ends, or waits for answers nobody here
 // can give; then waits is true.
 func (r *run) follow(ctx context.Context) (waits bool, err error) {
+	if r.waits {
+		if answered, err := r.answer(ctx); err != nil || !answered {
+			return true, err
+		}
+	}
 	err = r.client.Watch(ctx, r.id(), r.after, func(seen client.Seen) error {
 		r.n.Commit(seen)
 		for _, e := range seen.Events {
+			if _, ok := e.(instance.Paused); ok {
+				return client.ErrDone
+			}
 			moved, ok := e.(instance.Moved)
 			if !ok {
 				continue
@@ -173,16 +208,21 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		return err
 	}
 	out := outcome(in, r.source)
-	if waits {
+	if questions := openQuestions(in); waits && len(questions) > 0 {
 		r.n.Say("\nit waits for answers; give them with --answers FILE, one line a question (Q1: …):\n")
-		for _, q := range openQuestions(in) {
+		for _, q := range questions {
 			r.n.Say("Q%d: %s", q.GetNumber(), plain(q.GetText()))
 		}
 		return errors.Join(fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState()), r.print(out, ""))
 	}
 	branch := in.GetLastResult().GetData()["branch"]
 	if in.GetLastResult().GetData()["pr_url"] == "" {
-		return errors.Join(fmt.Errorf("%w: %s ended in %s: %s", ErrUnresolved, r.id(), in.GetState(), in.GetReason()), r.print(out, ""))
+		r.n.Say("\n%s\n\nsignalbox history %s --data %s   tells it all", term.Text(in.GetLastResult().GetSummary()), r.id(), r.dir)
+		how := "ended in"
+		if in.GetClosed() == "" {
+			how = "came to a stop in"
+		}
+		return errors.Join(fmt.Errorf("%w: %s %s %s: %s", ErrUnresolved, r.id(), how, in.GetState(), in.GetReason()), r.print(out, ""))
 	}
 	if out.Branch, err = r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch, in.GetHead()); err != nil {
 		return err

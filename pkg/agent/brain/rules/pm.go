@@ -123,14 +123,15 @@ func both(before, after instance.Answer) instance.Answer {
 	return before
 }
 
-// heardSince lists the comments that count and were not read before: one whose
-// words are an answer already was.
+// heardSince lists the comments that count and were not read before: one that as
+// a whole is an answer already was. One that only holds an answer is read again,
+// for it may hold more: what is answered stays answered.
 func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.Note) {
 	for _, n := range a.Notes {
 		counts := isComment(n) && !ours(n.Text) && !n.At.Before(since) && (p.MayAnswer == nil || p.MayAnswer(n.Author))
 		if counts && !slices.ContainsFunc(a.Questions, func(q instance.Question) bool {
 			text := strings.TrimPrefix(q.Answer, ToAll)
-			return q.Answered && text != "" && q.By == n.Author && strings.Contains(title(n.Text), title(text))
+			return q.Answered && text != "" && q.By == n.Author && title(n.Text) == title(text)
 		}) {
 			notes = append(notes, n)
 		}
