@@ -123,15 +123,15 @@ func both(before, after instance.Answer) instance.Answer {
 	return before
 }
 
-// heardSince lists the comments that count and were not read before: one that as
-// a whole is an answer already was. One that only holds an answer is read again,
-// for it may hold more: what is answered stays answered.
+// heardSince lists the comments that count and were not read before: free text
+// whose words are an answer already was. What numbers its answers is read again,
+// for it may hold more of them: what is answered stays answered.
 func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.Note) {
 	for _, n := range a.Notes {
 		counts := isComment(n) && !ours(n.Text) && !n.At.Before(since) && (p.MayAnswer == nil || p.MayAnswer(n.Author))
 		if counts && !slices.ContainsFunc(a.Questions, func(q instance.Question) bool {
 			text := strings.TrimPrefix(q.Answer, ToAll)
-			return q.Answered && text != "" && q.By == n.Author && title(n.Text) == title(text)
+			return q.Answered && text != "" && q.By == n.Author && !numbers.MatchString(n.Text) && strings.Contains(title(n.Text), title(text))
 		}) {
 			notes = append(notes, n)
 		}
@@ -140,6 +140,7 @@ func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.No
 }
 
 var (
+	numbers = regexp.MustCompile(`(?mi)^[\s>*_]*(?:q\s*\d+\b|\d+\s*[.):])`)
 	assent  = regexp.MustCompile(`(?i)^\W*(/approve\b|lgtm\b|approved?\b|yes\b|ok(ay)?\b|go ahead|please do|sounds good|ship it|👍)`)
 	dissent = regexp.MustCompile(`(?i)\b(but|not yet|don.?t|do not|wait|however|except|first)\b`)
 )

@@ -66,8 +66,10 @@ func TestPMReadsAnswersFromComments(t *testing.T) {
 		"our own comment":        {nil, []instance.Note{said(1, "bot", "Q1: no\n\n"+rules.Marker("x", "questions-1-3"))}, nil, nil, true},
 		"what is no comment":     {nil, []instance.Note{{Kind: "learning", Text: "Q1: no", At: noon}}, nil, nil, true},
 		"somebody without a say": {nil, []instance.Note{said(1, "mallory", "Q1: no")}, func(who string) bool { return who == "eve" }, nil, true},
-		"a comment read before":  {[]int{1, 2}, []instance.Note{said(1, "", "said before, on 1 and 2")}, nil, nil, true},
-		"nobody":                 {nil, nil, nil, nil, true},
+		"answers given once more": {[]int{1, 2}, []instance.Note{said(1, "", "Q1: said before\n\nQ2: said before\n\nQ3: the header")}, nil,
+			[]instance.Answer{{Question: 3, Text: "the header"}}, false},
+		"a comment read before": {[]int{1, 2}, []instance.Note{said(1, "", "said before, on 1 and 2")}, nil, nil, true},
+		"nobody":                {nil, nil, nil, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := waiting(c.answered...)
