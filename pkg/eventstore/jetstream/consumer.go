@@ -28,6 +28,9 @@ type ConsumerConfig struct {
 	MaxAckPending int
 }
 
+// consumerTimeout is how long one request about a consumer waits for its answer.
+const consumerTimeout = 5 * time.Second
+
 // EnsureConsumer makes or updates the durable consumer of a role, which has the
 // role's name and is bound by it. filters are subject.Work of the states the role owns. A new
 // consumer starts with the oldest commit in the log; a filter that is added
@@ -50,7 +53,7 @@ func EnsureConsumer(ctx context.Context, js jetstream.JetStream, role string, fi
 	if c.MaxAckPending == 0 {
 		c.MaxAckPending = 10_000
 	}
-	consumer, err := js.CreateOrUpdateConsumer(ctx, subject.EventStream, jetstream.ConsumerConfig{
+	config := jetstream.ConsumerConfig{
 		Durable:       role,
 		Description:   "Work for " + role + ".",
 		DeliverPolicy: jetstream.DeliverAllPolicy,
@@ -62,12 +65,16 @@ func EnsureConsumer(ctx context.Context, js jetstream.JetStream, role string, fi
 		// Never FilterSubject, not even for one: a consumer that goes from the
 		// one field to the other is mistaken for one of an old server.
 		FilterSubjects: filters,
+	}
+	// A server that just came back may lose a request: make it again.
+	consumer, err := retry(ctx, consumerTimeout, func(ctx context.Context) (jetstream.Consumer, error) {
+		return js.CreateOrUpdateConsumer(ctx, subject.EventStream, config)
 	})
 	if err != nil {
 		return fmt.Errorf("ensure consumer %s: %w", role, err)
 	}
 	// The answer to the first update after a server's restart may be of before it.
-	info, err := consumer.Info(ctx)
+	info, err := retry(ctx, consumerTimeout, consumer.Info)
 	if err != nil {
 		return fmt.Errorf("look at consumer %s: %w", role, err)
 	}
