@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -37,8 +38,16 @@ func TestADeadLetterIsLoggedAndCountedOnce(t *testing.T) {
 	}
 	advise := func(subject, body string) {
 		t.Helper()
-		if _, err := js.Publish(ctx, subject, []byte(body)); err != nil {
-			t.Fatal(err)
+		for { // a server that just came back may lose it; the message id keeps it from being there twice
+			one, cancel := context.WithTimeout(ctx, time.Second)
+			_, err := js.Publish(one, subject, []byte(body), jetstream.WithMsgID(subject))
+			cancel()
+			if ctx.Err() != nil {
+				t.Fatal(err)
+			}
+			if err == nil {
+				return
+			}
 		}
 	}
 	advise("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.tester", `{"stream_seq":1,"deliveries":50}`) // before our time
