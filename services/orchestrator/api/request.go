@@ -8,6 +8,7 @@ import (
 	"mime"
 	"strings"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -96,15 +97,15 @@ func (s *Server) respond(ctx context.Context, m micro.Request, e endpoint) *pb.R
 		refusal = invalid("%v", err)
 		data, kind, err = r.encode(e.refused(refusal))
 	}
-	header := micro.WithHeaders(micro.Headers{"Content-Type": {kind}})
+	header := nats.Header{"Content-Type": {kind}}
 	switch {
 	case err != nil:
-		err = errors.Join(err, m.Error("500", "the answer cannot be encoded", nil))
+		data, header = nil, nats.Header{micro.ErrorCodeHeader: {"500"}, micro.ErrorHeader: {"the answer cannot be encoded"}}
 	case refusal != nil:
-		err = m.Error(cmp.Or(status[refusal.Code], "500"), cmp.Or(refusal.Message, refusal.Code), data, header)
-	default:
-		err = m.Respond(data, header)
+		header[micro.ErrorCodeHeader] = []string{cmp.Or(status[refusal.Code], "500")}
+		header[micro.ErrorHeader] = []string{cmp.Or(refusal.Message, refusal.Code)}
 	}
+	err = errors.Join(err, s.send(m, data, header))
 	if err != nil {
 		s.Log.Error("answer lost", "subject", r.subject, "error", err)
 	}
@@ -112,6 +113,15 @@ func (s *Server) respond(ctx context.Context, m micro.Request, e endpoint) *pb.R
 		s.Log.Warn("request refused", "subject", r.subject, "code", c, "message", refusal.GetMessage())
 	}
 	return refusal
+}
+
+// send answers m past the framework, which reads what its own answers leave in m
+// when the handler has returned: that is before there is an answer.
+func (s *Server) send(m micro.Request, data []byte, header nats.Header) error {
+	if m.Reply() == "" {
+		return nats.ErrMsgNoReply
+	}
+	return s.Conn.PublishMsg(&nats.Msg{Subject: m.Reply(), Header: header, Data: data})
 }
 
 // maxMessage bounds the text of a refusal, which may repeat what was asked: it
