@@ -17,6 +17,24 @@ type Definition struct {
 	// Values are bool, int64, float64 or string; the type is fixed by the default.
 	Policy map[string]any
 
+	// Vars names what an instance remembers beside its past, with the values it
+	// opens with; guards read them as vars.NAME. Types as in Policy.
+	Vars map[string]any
+
+	Entries []string // states an instance may be opened in, beside Initial
+
+	// Order ranks work that is ready: the claims of a lifecycle that has one get
+	// the most urgent instance at that moment. Whole numbers, the first that
+	// differs decides, lower is more urgent (story lifecycle, task selection priority).
+	Order []Guard
+
+	// May says who may do what: override, cancel. Each names roles, or Human.
+	// What is not in it anybody may.
+	May map[string][]string
+
+	// Resolves are the signals that resolve what was escalated to people.
+	Resolves []Resolve
+
 	Loop Loop
 
 	// Limits are tried in order before every move into a state that is not
@@ -56,6 +74,14 @@ type State struct {
 	On       map[string][]Rule // by signal name: what an outside signal does here
 	Proposes bool              // whether the owner's result may name the next state
 
+	// Always are moves nobody has to make: the first that holds is taken on
+	// entering the state, and again whenever something became known in it.
+	Always []Rule
+	Asks   []Inquiry // questions to other roles, asked on entering the state
+	Spawns []Spawn   // instances opened on entering the state
+	Writes []string  // sections of the instance's document that the owner may write
+	Tell   bool      // people are told that the instance waits here
+
 	proposes *bool // as written; nil: the default
 	at       Position
 }
@@ -68,16 +94,74 @@ type Transition struct {
 	at Position
 }
 
-// Rule moves an instance when its guard holds.
+// Previous, as a target, is the state the instance was in before its present one.
+const Previous = "$previous"
+
+// Human, in Definition.May, is any person.
+const Human = "human"
+
+// Names of reactions the engine itself asks for, beside the signals from outside.
+const (
+	OnClaimed    = "claimed"            // the owner picked the work up: the claim stays
+	OnEnded      = "ended"              // an instance this one is linked to has ended
+	OnWarning    = "timeout_warning"    // at 80 % of the state's timeout
+	OnAlert      = "timeout_alert"      // at 100 %
+	OnEscalation = "timeout_escalation" // at 150 %
+)
+
+// Rule moves an instance when its guard holds, or says how it stays: it has one
+// of To, Stay and Escalate.
 type Rule struct {
-	Name    string   // for limits: what the log calls it
-	When    Guard    // the zero Guard always holds
-	To      []string // candidates; the first that the table permits from the current state is taken
-	Reason  string   // what the log says
-	Failure bool     // the move is recorded as a failure of the work
+	Name     string            // for limits: what the log calls it
+	When     Guard             // the zero Guard always holds
+	To       []string          // candidates; the first that the table permits from the current state is taken
+	Stay     Stay              // the instance stays where it is
+	Escalate bool              // it stays, and people are asked; Reason says what
+	Set      map[string]string // vars and their new values
+	Fresh    bool              // the target's failures are counted anew
+	Reason   string            // what the log says; may have ${policy.NAME}
+	Failure  bool              // the move is recorded as a failure of the state it leaves
 
 	at   Position
 	toAt []Position
+}
+
+// Stay says when the owner of a state that is not left is given it again.
+// Source is empty for a rule that moves, "now", "signal" for not before a signal
+// says so, or a time to wait, which ${policy.NAME} may give.
+type Stay struct {
+	Source string
+	After  time.Duration // 0 for now, negative for not before a signal
+
+	at Position
+}
+
+// Inquiry is a question to the role To, asked when its guard holds.
+type Inquiry struct {
+	When Guard
+	To   string
+	Text string
+
+	at Position
+}
+
+// Spawn opens an instance of another lifecycle, in its initial state or in State,
+// one of its entries, when its guard holds. Vars that both lifecycles have go along.
+type Spawn struct {
+	When     Guard
+	Workflow string
+	State    string
+	Reason   string
+
+	at Position
+}
+
+// Resolve is a signal that resolves an escalation when its guard holds.
+type Resolve struct {
+	Signal string
+	When   Guard
+
+	at Position
 }
 
 // Gate forbids entering states until its requirement holds.

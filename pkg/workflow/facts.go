@@ -10,6 +10,9 @@ type Facts struct {
 	Instance InstanceFacts            `cel:"instance"`
 	Issue    IssueFacts               `cel:"issue"`
 	Spend    SpendFacts               `cel:"spend"`
+
+	// Vars by the name a guard reads, "vars.NAME", each of its declared type.
+	Vars map[string]any `cel:"-"`
 }
 
 // ResultFacts is the owner's result. Status is success, failure or blocked.
@@ -30,11 +33,13 @@ type SignalFacts struct {
 	Data  map[string]string `cel:"data"`
 }
 
-// EvidenceFacts is a check the runtime made, by name ("tests").
+// EvidenceFacts is a check somebody other than a brain made, by name ("tests").
 type EvidenceFacts struct {
-	OK     bool     `cel:"ok"`
-	Commit string   `cel:"commit"` // the commit it was made on
-	Failed []string `cel:"failed"`
+	OK      bool              `cel:"ok"`
+	Verdict string            `cel:"verdict"` // pass, fail, pending or unknown
+	Commit  string            `cel:"commit"`  // the commit it was made on
+	Failed  []string          `cel:"failed"`
+	Data    map[string]string `cel:"data"` // the snapshot it was made from
 }
 
 // InstanceFacts is the instance's own past.
@@ -48,6 +53,9 @@ type InstanceFacts struct {
 	Repeats       int64            `cel:"repeats"`        // how often in succession the same failure signature came back
 	Head          string           `cel:"head"`           // newest commit of the work
 	OpenQuestions int64            `cel:"open_questions"` // asked of people, not answered
+	Failures      int64            `cel:"failures"`       // in a row, of the state a decision is about: for a limit the one being left, this failure included
+	FailuresIn    map[string]int64 `cel:"failures_in"`    // in a row, by state
+	WaitingOn     int64            `cel:"waiting_on"`     // instances this one comes after that have not ended well
 }
 
 // IssueFacts is the report the instance was opened with.

@@ -20,6 +20,7 @@ type Guard struct {
 	checked *cel.Ast
 	program cel.Program
 	policy  map[string]any // by the full name a guard reads: "policy.NAME"
+	cites   []string
 }
 
 // Always reports whether the guard is the zero one, which holds whatever the facts.
@@ -45,6 +46,25 @@ func (g Guard) Eval(f Facts) (bool, error) {
 	return holds, nil
 }
 
+// Rank returns the whole number that an Order's expression gives the facts.
+func (g Guard) Rank(f Facts) (int64, error) {
+	if g.program == nil {
+		return 0, fmt.Errorf("%w: %q was never compiled", ErrGuard, g.Source)
+	}
+	value, _, err := g.program.Eval(&reading{&f, g.policy})
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s: %q: %w", ErrGuard, g.at, g.Source, err)
+	}
+	rank, ok := value.Value().(int64)
+	if !ok {
+		return 0, fmt.Errorf("%w: %s: %q is no whole number but %v", ErrGuard, g.at, g.Source, value)
+	}
+	return rank, nil
+}
+
+// Cites lists the evidence that the guard reads by name, in order of name.
+func (g Guard) Cites() []string { return g.cites }
+
 // reading gives a guard the facts by name. It hands out pointers: a guard
 // mostly reads one field of one of them.
 type reading struct {
@@ -67,6 +87,9 @@ func (r *reading) ResolveName(name string) (any, bool) {
 		return &r.facts.Issue, true
 	case "spend":
 		return &r.facts.Spend, true
+	}
+	if value, ok := r.facts.Vars[name]; ok {
+		return value, true
 	}
 	value, ok := r.policy[name]
 	return value, ok

@@ -31,8 +31,8 @@ func TestGuardReadsEveryFact(t *testing.T) {
 	facts := Facts{
 		Result:   ResultFacts{"success", 0.9, []string{"i"}, []string{"q"}, "n", "sig", map[string]string{"k": "v"}},
 		Signal:   SignalFacts{"commented", "alice", map[string]string{"permission": "write"}},
-		Evidence: map[string]EvidenceFacts{"tests": {false, "c1", []string{"TestA"}}},
-		Instance: InstanceFacts{"implementing", 4, 2, map[string]int64{"received": 1}, []string{"received"}, true, 1, "c1", 3},
+		Evidence: map[string]EvidenceFacts{"tests": {Commit: "c1", Failed: []string{"TestA"}}},
+		Instance: InstanceFacts{"implementing", 4, 2, map[string]int64{"received": 1}, []string{"received"}, true, 1, "c1", 3, 2, map[string]int64{"implementing": 2}, 1},
 		Issue:    IssueFacts{"title", "body", []string{"bug"}, "bob"},
 		Spend:    SpendFacts{10, 0.5, 1000},
 	}
