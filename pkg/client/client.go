@@ -145,8 +145,6 @@ func (c *Client) request(ctx context.Context, to string, q, reply proto.Message)
 		return err
 	}
 	msg := &nats.Msg{Subject: to, Data: data, Header: nats.Header{"Content-Type": {"application/protobuf"}}}
-	policy := backoff.NewExponentialBackOff()
-	policy.InitialInterval, policy.MaxInterval = 20*time.Millisecond, 2*time.Second
 	var last error
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		err := c.try(ctx, msg, reply)
@@ -154,11 +152,18 @@ func (c *Client) request(ctx context.Context, to string, q, reply proto.Message)
 			last = err
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0))
+	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
 	if errors.Is(last, ErrUnavailable) {
 		return fmt.Errorf("%w; until then: %w", err, last)
 	}
 	return err
+}
+
+// pauses are those between tries.
+func pauses() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = 20*time.Millisecond, 2*time.Second
+	return b
 }
 
 func (c *Client) try(ctx context.Context, msg *nats.Msg, reply proto.Message) error {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -37,7 +39,7 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen
 			return err
 		}
 	}
-	consumer, err := js.OrderedConsumer(ctx, subject.EventStream, jetstream.OrderedConsumerConfig{
+	consumer, err := attach(ctx, js, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{filter}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
 	})
 	if err != nil {
@@ -68,6 +70,20 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen
 			return err
 		}
 	}
+}
+
+// attach asks for a consumer until there is an answer or ctx ends: a server that
+// just came back may lose a request.
+func attach(ctx context.Context, js jetstream.JetStream, c jetstream.OrderedConsumerConfig) (jetstream.Consumer, error) {
+	return backoff.Retry(ctx, func() (jetstream.Consumer, error) {
+		try, cancel := context.WithTimeout(ctx, perTry)
+		defer cancel()
+		consumer, err := js.OrderedConsumer(try, subject.EventStream, c)
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) {
+			err = backoff.Permanent(err)
+		}
+		return consumer, err
+	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
 }
 
 func see(msg jetstream.Msg) (Seen, error) {
