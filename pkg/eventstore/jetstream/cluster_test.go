@@ -1,7 +1,10 @@
 package jetstream_test
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	natsjs "github.com/nats-io/nats.go/jetstream"
 
@@ -22,9 +25,13 @@ func TestReplicatedStore(t *testing.T) {
 	empty := func(t *testing.T) eventstore.Store {
 		replicated(t, js) // waits for the cluster, and may find an earlier test's log
 		for _, stream := range []string{"EVENTS", "KV_" + jetstream.WatermarkBucket} {
-			if err := js.DeleteStream(t.Context(), stream); err != nil {
-				t.Fatal(err)
-			}
+			again(t, func(ctx context.Context) error {
+				err := js.DeleteStream(ctx, stream)
+				if errors.Is(err, natsjs.ErrStreamNotFound) { // an earlier try did it
+					return nil
+				}
+				return err
+			})
 		}
 		return replicated(t, js)
 	}
@@ -37,14 +44,31 @@ func TestReplicatedStore(t *testing.T) {
 		})
 	})
 	t.Run("is replicated", func(t *testing.T) {
-		stream, err := js.Stream(t.Context(), "EVENTS")
-		if err != nil {
-			t.Fatal(err)
-		}
+		var stream natsjs.Stream
+		again(t, func(ctx context.Context) (err error) {
+			stream, err = js.Stream(ctx, "EVENTS")
+			return err
+		})
 		if n := stream.CachedInfo().Config.Replicas; n != 3 {
 			t.Fatalf("got %d replicas, want 3", n)
 		}
 	})
+}
+
+// again does what a cluster may not answer that is choosing its leaders.
+func again(t *testing.T, try func(context.Context) error) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		err := try(ctx)
+		cancel()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
 }
 
 func replicated(t *testing.T, js natsjs.JetStream) *jetstream.Store {

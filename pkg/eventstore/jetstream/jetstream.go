@@ -55,7 +55,13 @@ func (s *Store) Head(ctx context.Context) (uint64, error) {
 	return info.State.LastSeq, nil
 }
 
+// closing is how long Close looks for a server that takes the watermark.
+const closing = 5 * time.Second
+
 // Close writes the watermark. The connection is the caller's to close, later.
 func (s *Store) Close(ctx context.Context) error {
-	return s.mark.save(ctx)
+	ctx, cancel := context.WithTimeout(ctx, closing)
+	defer cancel()
+	_, err := retry(ctx, saveEvery, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.mark.save(ctx) })
+	return err
 }

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -18,9 +19,17 @@ type Resources struct {
 	Objects     jetstream.ObjectStore
 }
 
+// provisionTimeout is how long one try to make them waits for its answers.
+const provisionTimeout = 10 * time.Second
+
 // Provision makes what is missing of them and is safe to repeat. The log itself
-// is made by Open, the consumer of a role by EnsureConsumer.
+// is made by Open, the consumer of a role by EnsureConsumer. A server that is
+// away is waited for until ctx ends.
 func Provision(ctx context.Context, js jetstream.JetStream, c ProvisionConfig) (Resources, error) {
+	return retry(ctx, provisionTimeout, func(ctx context.Context) (Resources, error) { return provision(ctx, js, c) })
+}
+
+func provision(ctx context.Context, js jetstream.JetStream, c ProvisionConfig) (Resources, error) {
 	var r Resources
 	var err error
 	if r.Dead, err = EnsureDead(ctx, js, c.Replicas); err != nil {

@@ -64,8 +64,8 @@ func (s *Server) Resume(t testing.TB) {
 		t.Fatalf("make a nats-server: %v", err)
 	}
 	s.server.Start()
-	if !s.server.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the nats-server did not start within 20 s")
+	if !s.server.ReadyForConnections(time.Minute) {
+		t.Fatal("the nats-server did not start within a minute")
 	}
 	s.options.Port = s.server.Addr().(*net.TCPAddr).Port
 	s.URL = "nats://127.0.0.1:" + strconv.Itoa(s.options.Port)
