@@ -60,6 +60,6 @@ func hash(id string) uint32 {
 func (n entry) sketched() entry {
 	n.outline, n.taken = true, nil
 	n.in.Issue.Body, n.in.Notes, n.in.Evidence, n.in.Last = "", nil, nil, nil
-	n.in.Bundles, n.in.Artifacts, n.in.Previous, n.in.Recent = nil, nil, nil, nil
+	n.in.Bundles, n.in.Artifacts, n.in.Previous, n.in.Sections = nil, nil, nil, nil
 	return n
 }

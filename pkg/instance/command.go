@@ -1,6 +1,10 @@
 package instance
 
-import "time"
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
 
 // Command asks for one decision. ID makes it idempotent: the same id is the
 // same command. At is the decision's time, given from outside.
@@ -20,6 +24,10 @@ type Open struct {
 	Issue  Issue
 	Base   string // commit to start from, if known
 	Bundle string // object that carries it
+	State  string // one of the definition's entries; empty: the initial state
+	Vars   map[string]string
+	After  []string // instances that have to end well first
+	Parent string   // the instance that opens it
 }
 
 // Take claims the work that commit Work dispatched, for Lease.
@@ -59,6 +67,8 @@ type Signal struct {
 	Name string
 	Ref  string
 	Data map[string]string
+	// Evidence is a snapshot of the world that guards may read.
+	Evidence []Evidence
 }
 
 // Ask puts a question to people, under the claim.
@@ -66,6 +76,55 @@ type Ask struct {
 	Token uint64
 	Text  string
 }
+
+// Inquire puts questions to other roles, under the claim, which ends: the
+// instance pauses until all are answered (pipeline lifecycle, asking questions).
+type Inquire struct {
+	Token     uint64
+	Questions []Inquiry
+	Head      string // what the work is at meanwhile, with Bundle; empty: unchanged
+	Bundle    string
+}
+
+// Inquiry is one question to a role.
+type Inquiry struct {
+	To       string `json:"to"`
+	Question string `json:"question"`
+}
+
+// Escalate puts the matter to people, under the claim. If it requires them, the
+// claim ends and the instance pauses until somebody resolves it.
+type Escalate struct {
+	Token         uint64
+	Reason        string
+	RequiresHuman bool
+}
+
+// Resolve resolves escalation Number; 0 is the one that holds the instance.
+type Resolve struct {
+	Number int
+	Text   string
+}
+
+// Expire says that the stay which began with commit Entered has lasted to the
+// deadline of Level. Decide looks at the time itself.
+type Expire struct {
+	Entered uint64
+	Level   workflow.Level
+}
+
+// Wake gives the owner the state again that was parked until Until.
+type Wake struct{ Until time.Time }
+
+// End says how a linked instance ended.
+type End struct {
+	Instance string
+	State    string
+	Well     bool
+}
+
+// Migrate goes on under the definition that Decide is given with it.
+type Migrate struct{ Reason string }
 
 // Reply answers question Number.
 type Reply struct {
@@ -111,6 +170,13 @@ func (Release) action()   {}
 func (Fail) action()      {}
 func (Signal) action()    {}
 func (Ask) action()       {}
+func (Inquire) action()   {}
+func (Escalate) action()  {}
+func (Resolve) action()   {}
+func (Expire) action()    {}
+func (Wake) action()      {}
+func (End) action()       {}
+func (Migrate) action()   {}
 func (Reply) action()     {}
 func (Remark) action()    {}
 func (Charge) action()    {}

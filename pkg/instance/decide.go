@@ -1,7 +1,9 @@
 package instance
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -77,6 +79,20 @@ func (d *decision) decide() error {
 		return d.take(a)
 	case Heartbeat:
 		return d.heartbeat(a)
+	case Inquire:
+		return d.inquire(a)
+	case Escalate:
+		return d.escalate(a)
+	case Resolve:
+		return d.resolve(a)
+	case Expire:
+		return d.expire(a)
+	case Wake:
+		return d.wake(a)
+	case End:
+		return d.end(a)
+	case Migrate:
+		return d.migrate(a)
 	case Report:
 		return d.report(a)
 	case Release:
@@ -100,7 +116,7 @@ func (d *decision) decide() error {
 	case Resume:
 		return d.resume(a)
 	case Cancel:
-		d.record(CancelledBy{a.Reason})
+		return d.cancel(a)
 	case Retry:
 		return d.retry(a)
 	default:
@@ -113,176 +129,34 @@ func (d *decision) open(a Open) error {
 	if a.Issue.Title == "" {
 		return d.refuse(Invalid, nil, "an issue needs a title")
 	}
-	first, _ := d.def.State(d.def.Initial)
-	d.record(Opened{d.def.Name, d.def.Hash, a.Issue, a.Base, a.Bundle, first.Name, first.Owner, first.Kind})
-	d.dispatch()
-	return nil
-}
-
-func (d *decision) take(a Take) error {
-	live := d.in.Claim.Live(d.cmd.At)
-	switch {
-	case d.in.Paused:
-		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
-	case a.Role == "" || a.Agent == "" || a.Lease <= 0:
-		return d.refuse(Invalid, nil, "a claim names its role, its agent and a lease above zero")
-	case a.Role != d.in.Owner:
-		return d.refuse(NotOwner, d.owners(), "%s does not own %s", a.Role, d.in.State)
-	case a.Work != d.in.Work:
-		return d.refuse(Stale, nil, "work %d is past: %s was dispatched as work %d", a.Work, d.in.State, d.in.Work)
-	case live && d.in.Claim.Agent == a.Agent:
-		return d.refuse(Held, nil, "%s already holds it, token %d, until %s", a.Agent, d.in.Claim.Token, stamp(d.in.Claim.Lease))
-	case live:
-		return d.refuse(Held, nil, "%s holds it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
+	name := cmp.Or(a.State, d.def.Initial)
+	if !d.def.Opens(name) {
+		return d.refuse(Invalid, append([]string{d.def.Initial}, d.def.Entries...), "no instance of %s opens in %q", d.def.Name, name)
 	}
-	lapsed := ""
-	if d.in.Claim != nil {
-		lapsed = d.in.Claim.Agent
-	}
-	d.record(Claimed{d.in.Tokens + 1, a.Role, a.Agent, d.cmd.At.Add(a.Lease), lapsed})
-	return nil
-}
-
-func (d *decision) owners() []string {
-	if d.in.Owner == "" {
-		return nil
-	}
-	return []string{d.in.Owner}
-}
-
-// hold refuses all but the holder of the live claim.
-func (d *decision) hold(token uint64) error {
-	c := d.in.Claim
-	switch {
-	case d.in.Paused:
-		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
-	case c == nil:
-		return d.refuse(Lapsed, nil, "nobody holds a claim in %s; token %d is over", d.in.State, token)
-	case c.Token != token:
-		return d.refuse(Lapsed, nil, "token %d is over: %s holds token %d", token, c.Agent, c.Token)
-	case !c.Live(d.cmd.At):
-		return d.refuse(Lapsed, nil, "the lease of token %d ran out at %s", token, stamp(c.Lease))
-	}
-	return nil
-}
-
-func (d *decision) heartbeat(a Heartbeat) error {
-	if a.Lease <= 0 {
-		return d.refuse(Invalid, nil, "a heartbeat asks for a lease above zero")
-	}
-	if err := d.hold(a.Token); err != nil {
-		return err
-	}
-	d.record(LeaseExtended{a.Token, d.cmd.At.Add(a.Lease)})
-	return nil
-}
-
-// defaultFaults is how many infrastructure faults in one state pause an
-// instance whose definition has no policy max_faults.
-const defaultFaults = 20
-
-func (d *decision) release(token uint64, reason string, fault bool) error {
-	if err := d.hold(token); err != nil {
-		return err
-	}
-	d.record(Released{token, d.in.Claim.Agent, reason, fault})
-	if !fault {
-		d.dispatch() // to whoever is free, at once; after a fault the delivery comes again, later
-		return nil
-	}
-	limit, ok := d.def.Policy["max_faults"].(int64)
-	if !ok {
-		limit = defaultFaults
-	}
-	if int64(d.in.Faults) >= limit {
-		d.record(Paused{fmt.Sprintf("%d infrastructure faults in %s, the last: %s", d.in.Faults, d.in.State, reason)})
-	}
-	return nil
-}
-
-func (d *decision) ask(a Ask) error {
-	if err := d.hold(a.Token); err != nil {
-		return err
-	}
-	if a.Text == "" {
-		return d.refuse(Invalid, nil, "a question needs a text")
-	}
-	d.record(Asked{len(d.in.Questions) + 1, d.in.Claim.Role, a.Text})
-	return nil
-}
-
-func (d *decision) reply(a Reply) error {
-	open := d.in.OpenQuestions()
-	if !slices.ContainsFunc(open, func(q Question) bool { return q.Number == a.Number }) {
-		var allowed []string
-		for _, q := range open {
-			allowed = append(allowed, fmt.Sprint(q.Number))
+	for _, v := range slices.Sorted(maps.Keys(a.Vars)) {
+		if _, ok := d.def.Var(v, a.Vars[v]); !ok {
+			return d.refuse(Invalid, slices.Sorted(maps.Keys(d.def.Vars)), "%s: %q is no value of a variable of %s", v, a.Vars[v], d.def.Name)
 		}
-		return d.refuse(Invalid, allowed, "question %d is not open", a.Number)
 	}
-	d.record(Answered{a.Number, a.Text, d.cmd.Actor})
-	return nil
+	if slices.Contains(a.After, d.cmd.Instance) {
+		return d.refuse(Invalid, nil, "it cannot come after itself")
+	}
+	first, _ := d.def.State(name)
+	d.record(Opened{
+		Workflow: d.def.Name, Definition: d.def.Hash, Issue: a.Issue, Base: a.Base, Bundle: a.Bundle, State: first.Name, Owner: first.Owner,
+		Kind: first.Kind, Timeout: first.Timeout, Vars: a.Vars, After: a.After, Parent: a.Parent,
+	})
+	return d.settle(true)
 }
 
-func (d *decision) charge(a Charge) error {
-	if err := d.hold(a.Token); err != nil {
-		return err
+// dispatch wakes whose turn it is, if it is anybody's and nothing stands in the way.
+func (d *decision) dispatch(reason string) {
+	role := d.in.Worker()
+	if role == "" || d.in.Paused || d.in.Closed != "" {
+		return
 	}
-	if !a.Spend.valid() {
-		return d.refuse(Invalid, nil, "a cost is a number that is not below zero")
-	}
-	d.record(Spent{a.Spend})
-	return nil
-}
-
-func (d *decision) override(a Override) error {
-	to, ok := d.def.State(a.To)
-	switch {
-	case !ok:
-		return d.refuse(Invalid, d.def.StateNames(), "%q is not a state of %s", a.To, d.def.Name)
-	case a.Reason == "":
-		return d.refuse(Invalid, nil, "an override needs a reason")
-	}
-	d.record(Moved{From: d.in.State, To: to.Name, Owner: to.Owner, Kind: to.Kind, Rule: "override", Reason: a.Reason, Loop: d.inLoop(), Override: true})
-	d.dispatch()
-	return nil
-}
-
-func (d *decision) pause(a Pause) error {
-	if d.in.Paused {
-		return d.refuse(OnHold, []string{"resume"}, "already paused: %s", d.in.Reason)
-	}
-	d.record(Paused{a.Reason})
-	return nil
-}
-
-func (d *decision) resume(a Resume) error {
-	if !d.in.Paused {
-		return d.refuse(Invalid, []string{"pause"}, "not paused")
-	}
-	d.record(Resumed{a.Reason})
-	d.dispatch()
-	return nil
-}
-
-func (d *decision) retry(a Retry) error {
-	switch {
-	case d.in.Paused:
-		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
-	case d.in.Owner == "":
-		return d.refuse(Invalid, nil, "nobody works in %s: it waits for a signal", d.in.State)
-	case d.in.Claim.Live(d.cmd.At):
-		return d.refuse(Held, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
-	}
-	d.record(Dispatched{d.in.State, d.in.Owner, a.Reason})
-	return nil
-}
-
-// dispatch wakes the owner, if the state has one and nothing stands in the way.
-func (d *decision) dispatch() {
-	if d.in.Kind == workflow.Work && !d.in.Paused && d.in.Closed == "" {
-		d.record(Dispatched{State: d.in.State, Owner: d.in.Owner})
-	}
+	q, _ := d.in.Inquiry()
+	d.record(Dispatched{State: d.in.State, Owner: role, Reason: reason, Question: q.Number})
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

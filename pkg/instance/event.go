@@ -29,6 +29,10 @@ type Opened struct {
 	State      string
 	Owner      string
 	Kind       workflow.Kind
+	Timeout    time.Duration // of State
+	Vars       map[string]string
+	After      []string
+	Parent     string
 }
 
 // Claimed gives one agent the work. Lapsed names the agent whose lease ran out before.
@@ -55,13 +59,15 @@ type Released struct {
 	Fault  bool
 }
 
-// Reported is the result of the claimed step.
+// Reported is the result of the claimed step or, if Question is not 0, of
+// answering that question.
 type Reported struct {
-	Token  uint64
-	Role   string
-	Agent  string
-	State  string
-	Result Result
+	Token    uint64
+	Role     string
+	Agent    string
+	State    string
+	Result   Result
+	Question int
 }
 
 // ProposalRefused says that a result named a next state the table does not have.
@@ -96,6 +102,11 @@ type Moved struct {
 	Failure  bool // recorded as a failure of the work
 	Loop     bool // the loop rule holds after this move
 	Override bool // made by a person outside the table
+
+	Timeout time.Duration // of To
+	Keeps   bool          // the claim stays with who holds it
+	Fresh   bool          // the failures of To are counted anew
+	Cites   []string      // the evidence the decision was made on, by name
 }
 
 // Dispatched says that the owner of the state has something to do. A commit
@@ -104,6 +115,9 @@ type Dispatched struct {
 	State  string
 	Owner  string
 	Reason string // why again, when a person asked for it
+	// Question is the number of the question that Owner, not the state's, is
+	// asked; 0 for the work of the state.
+	Question int
 }
 
 // Signalled is a named event from outside. Ref identifies it there.
@@ -112,13 +126,82 @@ type Signalled struct {
 	Actor string
 	Ref   string
 	Data  map[string]string
+
+	Evidence []Evidence
 }
 
-// Asked puts a question to people.
+// Asked puts a question to the role To or, if that is empty, to people.
 type Asked struct {
 	Number int
 	From   string
 	Text   string
+	To     string
+}
+
+// Handed says what the work is at although its step is not over.
+type Handed struct {
+	Head   string
+	Bundle string
+}
+
+// Escalated puts the matter to people.
+type Escalated struct {
+	Number        int
+	Agent         string // the role
+	Reason        string
+	RequiresHuman bool
+}
+
+// Resolved is people's word on an escalation. All failures are counted anew.
+type Resolved struct {
+	Number int
+	Text   string
+	By     string
+}
+
+// Remembered sets vars.
+type Remembered struct{ Vars map[string]string }
+
+// ParkedUntil says that the owner has nothing to do for now.
+type ParkedUntil struct {
+	State  string
+	Until  time.Time // zero: before something happens
+	Reason string
+}
+
+// Woken says that something happened while the owner was at work.
+type Woken struct{ Reason string }
+
+// TimedOut says that a stay reached a deadline.
+type TimedOut struct {
+	State string
+	Level workflow.Level
+	After time.Duration // since the state was entered
+}
+
+// Spawned opens another instance: the event comes first, the instance follows.
+type Spawned struct {
+	Instance string
+	Workflow string
+	State    string
+	Reason   string
+}
+
+// LinkEnded says how a linked instance ended.
+type LinkEnded struct {
+	Instance string
+	State    string
+	Well     bool
+}
+
+// Migrated goes on under another definition.
+type Migrated struct {
+	From       string // content hashes
+	Definition string
+	Owner      string // of the state, which stays
+	Kind       workflow.Kind
+	Timeout    time.Duration
+	Reason     string
 }
 
 // Answered answers one.
@@ -160,6 +243,16 @@ func (Dispatched) event()      {}
 func (Signalled) event()       {}
 func (Asked) event()           {}
 func (Answered) event()        {}
+func (Handed) event()          {}
+func (Escalated) event()       {}
+func (Resolved) event()        {}
+func (Remembered) event()      {}
+func (ParkedUntil) event()     {}
+func (Woken) event()           {}
+func (TimedOut) event()        {}
+func (Spawned) event()         {}
+func (LinkEnded) event()       {}
+func (Migrated) event()        {}
 func (Noted) event()           {}
 func (Spent) event()           {}
 func (Paused) event()          {}

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -14,7 +15,6 @@ func Evolve(in Instance, c Commit) Instance {
 		in = apply(in, c, e)
 	}
 	in.Seq, in.UpdatedAt = c.Seq, c.At
-	in.Recent = remember(in.Recent, Ref{c.ID, c.Seq})
 	return in
 }
 
@@ -35,10 +35,14 @@ func apply(in Instance, c Commit, e Event) Instance {
 		if e.Bundle != "" {
 			in.Bundles = with(in.Bundles, Bundle{e.Bundle, e.Base})
 		}
-		in = enter(in, e.State, e.Owner, e.Kind, c.At)
+		in.Vars, in.Parent = e.Vars, e.Parent
+		for _, id := range e.After {
+			in.Links = with(in.Links, Link{Instance: id, Kind: After})
+		}
+		in = enter(in, c, e.State, e.Owner, e.Kind, e.Timeout)
 	case Claimed:
 		in.Claim = &Claim{e.Token, e.Role, e.Agent, c.At, e.Lease}
-		in.Tokens = e.Token
+		in.Tokens, in.Woken = e.Token, false
 	case LeaseExtended:
 		if in.Claim != nil {
 			claim := *in.Claim
@@ -56,19 +60,26 @@ func apply(in Instance, c Commit, e Event) Instance {
 		in.Previous = with(in.Previous, e.From)
 		in.Iteration++
 		in.Returns = in.returnsIn(e.To)
-		in.Loop, in.Claim = e.Loop, nil
+		in.Loop, in.Failed = e.Loop, e.Failure
+		in.Failures = recount(in.Failures, e)
+		if !e.Keeps {
+			in.Claim = nil
+		}
 		if !in.Paused {
 			in.Reason = e.Reason
 		}
-		in = enter(in, e.To, e.Owner, e.Kind, c.At)
+		in = enter(in, c, e.To, e.Owner, e.Kind, e.Timeout)
 	case Dispatched:
-		in.Work = c.Seq
+		in.Work, in.Parked, in.Woken = c.Seq, nil, false
 	case Signalled:
+		for _, ev := range e.Evidence {
+			in.Evidence = newest(in.Evidence, ev)
+		}
 		if body := e.Data["body"]; body != "" {
 			in.Notes = with(in.Notes, Note{e.Actor, e.Name, body, c.At})
 		}
 	case Asked:
-		in.Questions = with(in.Questions, Question{Number: e.Number, From: e.From, Text: e.Text, AskedAt: c.At})
+		in.Questions = with(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At})
 	case Answered:
 		in.Questions = answer(in.Questions, e)
 	case Noted:
@@ -81,11 +92,86 @@ func apply(in Instance, c Commit, e Event) Instance {
 		in.Paused, in.Reason, in.Faults = false, e.Reason, 0
 	case CancelledBy:
 		in.Closed, in.Reason, in.Claim = Cancelled, e.Reason, nil
+	case Handed, Escalated, Resolved, Remembered, ParkedUntil, Woken, TimedOut, Spawned, LinkEnded, Migrated:
+		return applyMore(in, c, e)
 	}
 	return in
 }
 
-func enter(in Instance, state, owner string, kind workflow.Kind, at time.Time) Instance {
+// applyMore is apply for the events that not every lifecycle has.
+func applyMore(in Instance, c Commit, e Event) Instance {
+	switch e := e.(type) {
+	case Handed:
+		if e.Head != "" {
+			in.Head = e.Head
+		}
+		if e.Bundle != "" {
+			in.Bundles = with(in.Bundles, Bundle{e.Bundle, in.Head})
+		}
+	case Escalated:
+		in.Escalations = with(in.Escalations, Escalation{Number: e.Number, Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman, At: c.At})
+		if e.RequiresHuman {
+			in.Claim = nil
+		}
+	case Resolved:
+		in.Escalations = slices.Clone(in.Escalations)
+		for i := range in.Escalations {
+			if r := &in.Escalations[i]; r.Number == e.Number {
+				r.Resolved, r.Resolution, r.By = true, e.Text, e.By
+			}
+		}
+		in.Failures, in.Returns = nil, 0
+	case Remembered:
+		in.Vars = maps.Clone(in.Vars)
+		if in.Vars == nil {
+			in.Vars = map[string]string{}
+		}
+		maps.Copy(in.Vars, e.Vars)
+	case ParkedUntil:
+		in.Parked = &Parked{e.Until, e.Reason}
+	case Woken:
+		in.Woken = true
+	case TimedOut:
+		in.Level = e.Level
+	case Spawned:
+		in.Links = with(in.Links, Link{Instance: e.Instance, Kind: Child, Workflow: e.Workflow, State: e.State})
+	case LinkEnded:
+		in.Links = slices.Clone(in.Links)
+		for i := range in.Links {
+			if l := &in.Links[i]; l.Instance == e.Instance {
+				l.Ended, l.Well, l.State = true, e.Well, e.State
+			}
+		}
+	case Migrated:
+		in.Definition, in.Owner, in.Kind, in.Timeout, in.Claim = e.Definition, e.Owner, e.Kind, e.Timeout, nil
+	}
+	return in
+}
+
+// recount counts failures in a row by the state that is left (task lifecycle:
+// per state, reset on success).
+func recount(all []Failures, e Moved) []Failures {
+	set := func(state string, count int) {
+		all = slices.DeleteFunc(slices.Clone(all), func(f Failures) bool { return f.State == state })
+		if count > 0 {
+			all = append(all, Failures{state, count})
+		}
+	}
+	failed := Instance{Failures: all}.FailuresIn(e.From)
+	switch {
+	case e.Failure:
+		set(e.From, failed+1)
+	case failed > 0 && !e.Override:
+		set(e.From, 0)
+	}
+	if e.Fresh {
+		set(e.To, 0)
+	}
+	return all
+}
+
+func enter(in Instance, c Commit, state, owner string, kind workflow.Kind, timeout time.Duration) Instance {
+	at := c.At
 	visits := slices.Clone(in.Visits)
 	seen := false
 	for i := range visits {
@@ -102,6 +188,7 @@ func enter(in Instance, state, owner string, kind workflow.Kind, at time.Time) I
 	}
 	in.Visits = visits
 	in.State, in.Owner, in.Kind, in.EnteredAt, in.Faults = state, owner, kind, at, 0
+	in.Entered, in.Timeout, in.Level, in.Parked, in.Woken = c.Seq, timeout, "", nil, false
 	if kind == workflow.Final {
 		in.Closed = Ended
 	}
@@ -137,6 +224,13 @@ func report(in Instance, e Reported) Instance {
 	for _, a := range r.Artifacts {
 		in.Artifacts = with(in.Artifacts, a)
 	}
+	if len(r.Sections) > 0 {
+		in.Sections = maps.Clone(in.Sections)
+		if in.Sections == nil {
+			in.Sections = map[string]string{}
+		}
+		maps.Copy(in.Sections, r.Sections)
+	}
 	return in
 }
 
@@ -154,13 +248,6 @@ func answer(all []Question, e Answered) []Question {
 		}
 	}
 	return all
-}
-
-func remember(refs []Ref, r Ref) []Ref {
-	if len(refs) >= recentLimit {
-		refs = refs[len(refs)-recentLimit+1:]
-	}
-	return with(refs, r)
 }
 
 // with appends without ever writing into a shared backing array. Nothing will be

@@ -2,7 +2,6 @@ package instance_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -37,7 +36,7 @@ func everything(seq uint64) instance.Commit {
 
 func TestEvolveNeverWritesToWhatAnOlderInstanceHolds(t *testing.T) {
 	parent := given(t, issue(t), opened(), claim("p1"), do(instance.Ask{Token: 1, Text: "Why?"}), do(instance.Remark{Text: "hm"})).in
-	for seq := range uint64(40) { // past every slice's first capacity, and Recent's last
+	for seq := range uint64(40) { // past every slice's first capacity
 		parent = instance.Evolve(parent, everything(seq+5))
 		before := dump(t, parent)
 		elder := instance.Evolve(parent, everything(1001))
@@ -153,19 +152,6 @@ func TestTimeInAStateIsNeverNegative(t *testing.T) {
 	want := []instance.Visit{{State: "received", Count: 1}, {State: "blocked", Count: 1, Total: 2 * time.Hour}, {State: "failed", Count: 1}}
 	if diff := cmp.Diff(want, s.in.Visits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-func TestTheNewestCommandsAreKnownAsDone(t *testing.T) {
-	s := given(t, issue(t), append([]step{opened()}, slices.Repeat([]step{do(instance.Remark{})}, 41)...)...)
-	if seq, ok := s.in.Done("c42"); seq != 42 || !ok {
-		t.Errorf("Done(c42) = %d, %v; want commit 42", seq, ok)
-	}
-	if seq, ok := s.in.Done("c11"); seq != 11 || !ok {
-		t.Errorf("Done(c11) = %d, %v; want commit 11: 32 are kept", seq, ok)
-	}
-	if seq, ok := s.in.Done("c10"); seq != 0 || ok {
-		t.Errorf("Done(c10) = %d, %v; want it forgotten", seq, ok)
 	}
 }
 

@@ -2,6 +2,20 @@ package instance
 
 import "github.com/signalbox/signalbox/pkg/workflow"
 
+// Rank orders the instance among the ready ones of its lifecycle: Definition.Order.
+func Rank(def *workflow.Definition, in Instance) ([]int64, error) {
+	d := decision{def: def, in: in}
+	facts := d.facts()
+	ranks := make([]int64, len(def.Order))
+	for i, expression := range def.Order {
+		var err error
+		if ranks[i], err = expression.Rank(facts); err != nil {
+			return nil, err
+		}
+	}
+	return ranks, nil
+}
+
 // facts is what guards may read of the instance.
 func (d *decision) facts() workflow.Facts {
 	in := d.in
@@ -11,20 +25,40 @@ func (d *decision) facts() workflow.Facts {
 			State: in.State, Iteration: int64(in.Iteration), Returns: int64(in.Returns),
 			Visits: make(map[string]int64, len(in.Visits)), Previous: in.Previous, Loop: in.Loop,
 			Repeats: int64(in.Failure.Repeats), Head: in.Head, OpenQuestions: int64(len(in.OpenQuestions())),
+			Failures: int64(in.FailuresIn(in.State)), FailuresIn: make(map[string]int64, len(in.Failures)), WaitingOn: int64(in.WaitingOn()),
 		},
 		Issue: workflow.IssueFacts{Title: in.Issue.Title, Body: in.Issue.Body, Labels: in.Issue.Labels, Author: in.Issue.Author},
 		Spend: workflow.SpendFacts{Tokens: in.Spend.TokensIn + in.Spend.TokensOut, USD: in.Spend.USD, WallMS: in.Spend.WallMS},
 	}
 	for _, e := range in.Evidence {
-		f.Evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Commit: e.Commit, Failed: e.Failed}
+		f.Evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Verdict: string(e.Ruling()), Commit: e.Commit, Failed: e.Failed, Data: e.Data}
 	}
 	for _, v := range in.Visits {
 		f.Instance.Visits[v.State] = int64(v.Count)
 	}
+	for _, n := range in.Failures {
+		f.Instance.FailuresIn[n.State] = int64(n.Count)
+	}
 	if in.Last != nil {
 		f.Result = resultFacts(*in.Last)
 	}
+	f.Vars = d.vars()
 	return f
+}
+
+// vars is what the instance remembers, in the definition's types. A value that
+// an older definition wrote, and this one cannot read, is as it was at the start.
+func (d *decision) vars() map[string]any {
+	vars := make(map[string]any, len(d.def.Vars))
+	for name, value := range d.def.Vars {
+		if text, ok := d.in.Vars[name]; ok {
+			if typed, ok := d.def.Var(name, text); ok {
+				value = typed
+			}
+		}
+		vars["vars."+name] = value
+	}
+	return vars
 }
 
 func resultFacts(r Result) workflow.ResultFacts {

@@ -24,11 +24,14 @@ type Instance struct {
 	Kind      workflow.Kind
 	Owner     string // role that works in State; empty if nobody does
 	EnteredAt time.Time
-	Previous  []string // every state left, oldest first (previous_states)
-	Visits    []Visit  // how often each state was entered, in order of first entry
-	Iteration int      // moves made (iteration_count)
-	Returns   int      // moves into a state entered before, since it last waited
-	Loop      bool     // the definition's loop rule held at the last move
+	Entered   uint64         // sequence of the commit that entered State
+	Timeout   time.Duration  // how long a stay in State is expected to last; 0: any time
+	Level     workflow.Level // of the newest deadline of this stay that passed; empty: none
+	Previous  []string       // every state left, oldest first (previous_states)
+	Visits    []Visit        // how often each state was entered, in order of first entry
+	Iteration int            // moves made (iteration_count)
+	Returns   int            // moves into a state entered before, since it last waited
+	Loop      bool           // the definition's loop rule held at the last move
 
 	Claim  *Claim // who works on it, lapsed or not; nil if nobody claimed since the last move
 	Tokens uint64 // fencing tokens given out so far
@@ -46,14 +49,23 @@ type Instance struct {
 	LastState string     // where Last was reported
 	Failure   Signature
 	Faults    int // infrastructure faults in this state since it was entered
+	Failures  []Failures
+	Failed    bool // the newest move was a failure of the work
 	Questions []Question
 	Notes     []Note
 	Spend     Spend
 	Artifacts []Artifact
 
+	Vars        map[string]string // what it remembers, as text; the definition has the types
+	Sections    map[string]string // its document: JSON by section name, as its owners wrote it
+	Escalations []Escalation
+	Parked      *Parked // the owner has nothing to do for now; nil otherwise
+	Woken       bool    // something happened while the owner was at work: it must look again
+	Parent      string  // the instance that opened this one
+	Links       []Link  // instances this one opened, or comes after
+
 	Seq       uint64    // newest commit
 	UpdatedAt time.Time // its time
-	Recent    []Ref     // newest commands, for recognising a duplicate
 }
 
 // Visit counts entries into a state.
@@ -95,16 +107,6 @@ type Signature struct {
 	Repeats int // how often in succession the same one came back
 }
 
-// Ref points from a command to the commit it made.
-type Ref struct {
-	ID  string
-	Seq uint64
-}
-
-// recentLimit bounds Recent: older duplicates are caught by the store's
-// message ids (two minutes) or refused as stale.
-const recentLimit = 32
-
 // Exists reports whether the instance was ever opened.
 func (in Instance) Exists() bool { return in.Workflow != "" }
 
@@ -131,22 +133,66 @@ func (in Instance) Visited(state string) int {
 	return 0
 }
 
-// Done returns the commit a recent command made.
-func (in Instance) Done(command string) (uint64, bool) {
-	i := slices.IndexFunc(in.Recent, func(r Ref) bool { return r.ID == command })
-	if i < 0 {
-		return 0, false
+// FailuresIn returns the failures in a row of a state.
+func (in Instance) FailuresIn(state string) int {
+	for _, f := range in.Failures {
+		if f.State == state {
+			return f.Count
+		}
 	}
-	return in.Recent[i].Seq, true
+	return 0
 }
 
-// OpenQuestions returns the questions nobody has answered.
+// OpenQuestions returns the questions to people that nobody has answered.
 func (in Instance) OpenQuestions() []Question {
 	var open []Question
 	for _, q := range in.Questions {
-		if !q.Answered {
+		if !q.Answered && q.To == "" {
 			open = append(open, q)
 		}
 	}
 	return open
+}
+
+// Inquiry returns the question to a role that is to be answered next: the
+// newest, for who was asked may have to ask in turn. ok is false if none is open.
+func (in Instance) Inquiry() (q Question, ok bool) {
+	for _, q := range slices.Backward(in.Questions) {
+		if !q.Answered && q.To != "" {
+			return q, true
+		}
+	}
+	return Question{}, false
+}
+
+// Escalation returns the oldest escalation that waits for people.
+func (in Instance) Escalation() (e Escalation, ok bool) {
+	i := slices.IndexFunc(in.Escalations, func(e Escalation) bool { return e.RequiresHuman && !e.Resolved })
+	if i < 0 {
+		return Escalation{}, false
+	}
+	return in.Escalations[i], true
+}
+
+// Worker returns the role whose turn it is: the owner of the state or, while a
+// question to another is open, that one. Nobody while people are waited for.
+func (in Instance) Worker() string {
+	if _, held := in.Escalation(); held || in.Kind == workflow.Final {
+		return ""
+	}
+	if q, ok := in.Inquiry(); ok {
+		return q.To
+	}
+	return in.Owner
+}
+
+// WaitingOn returns how many instances this one comes after have not ended well.
+func (in Instance) WaitingOn() int {
+	n := 0
+	for _, l := range in.Links {
+		if l.Kind == After && !(l.Ended && l.Well) {
+			n++
+		}
+	}
+	return n
 }

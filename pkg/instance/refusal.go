@@ -20,6 +20,8 @@ const (
 	OnHold       Code = "paused"
 	Over         Code = "closed"
 	Undecided    Code = "undecided" // the definition has no answer: a fault in it
+	Forbidden    Code = "forbidden" // the definition does not let this actor do it
+	Early        Code = "early"     // a timer fired before it was due
 )
 
 // Refusal is a command's truthful no. Nothing was recorded.

@@ -33,6 +33,8 @@ type Result struct {
 	Data             map[string]string `json:"data,omitempty"`
 	Artifacts        []Artifact        `json:"artifacts,omitempty"`
 	Spend            Spend             `json:"spend,omitzero"`
+	// Sections are parts of the instance's document that this step wrote: JSON by name.
+	Sections map[string]string `json:"sections,omitempty"`
 }
 
 // Answer answers one numbered question.
@@ -42,7 +44,8 @@ type Answer struct {
 	By       string `json:"by,omitempty"`
 }
 
-// Evidence is a check the runtime made itself, on one commit.
+// Evidence is a check that no brain made: by the runtime, or of the world
+// outside; on one commit.
 type Evidence struct {
 	Name     string   `json:"name"` // "tests"
 	OK       bool     `json:"ok"`
@@ -53,6 +56,32 @@ type Evidence struct {
 	Failed   []string `json:"failed,omitempty"` // names
 	Output   string   `json:"output,omitempty"` // the telling part, capped
 	Millis   int64    `json:"millis,omitempty"`
+
+	// Verdict is finer than OK where that is needed; empty, it follows from OK.
+	Verdict Verdict `json:"verdict,omitempty"`
+	// Data is the snapshot of the world it was made from, in short texts.
+	Data map[string]string `json:"data,omitempty"`
+}
+
+// Verdict is what a check came to. Unknown is never to be read as Pass.
+type Verdict string
+
+const (
+	Pass    Verdict = "pass"
+	Fails   Verdict = "fail"
+	Pending Verdict = "pending"
+	Unsure  Verdict = "unknown"
+)
+
+// Ruling is the evidence's verdict, or the one that follows from OK.
+func (e Evidence) Ruling() Verdict {
+	switch {
+	case e.Verdict != "":
+		return e.Verdict
+	case e.OK:
+		return Pass
+	}
+	return Fails
 }
 
 // Artifact is something a step left in the object store.
@@ -92,10 +121,12 @@ type Issue struct {
 	URL    string   `json:"url,omitempty"`
 }
 
-// Question was asked of people. Numbers count from 1 within an instance.
+// Question was asked of people or, if To is set, of another role. Numbers count
+// from 1 within an instance.
 type Question struct {
 	Number   int       `json:"number"`
 	From     string    `json:"from"` // the role
+	To       string    `json:"to,omitempty"`
 	Text     string    `json:"text"`
 	AskedAt  time.Time `json:"asked_at"`
 	Answered bool      `json:"answered"`

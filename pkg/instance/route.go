@@ -1,14 +1,14 @@
 package instance
 
 import (
-	"fmt"
+	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// report records the result and moves the instance: the owner's proposal if the
+// report records the result and does what follows: the owner's proposal if the
 // table has it, else the first rule that holds; then gates and limits may turn
 // the move aside.
 func (d *decision) report(a Report) error {
@@ -19,36 +19,63 @@ func (d *decision) report(a Report) error {
 		return err
 	}
 	from, claim := d.in.State, *d.in.Claim
-	d.record(Reported{claim.Token, claim.Role, claim.Agent, from, a.Result})
+	inquiry, asked := d.in.Inquiry()
+	d.record(Reported{claim.Token, claim.Role, claim.Agent, from, a.Result, inquiry.Number})
+	if asked {
+		d.record(Answered{inquiry.Number, a.Result.Summary, claim.Role})
+	}
 	for _, q := range a.Result.Questions {
-		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q})
+		d.record(Asked{Number: len(d.in.Questions) + 1, From: claim.Role, Text: q})
 	}
 	for _, ans := range a.Result.Answers {
 		if slices.ContainsFunc(d.in.OpenQuestions(), func(q Question) bool { return q.Number == ans.Question }) {
 			d.record(Answered{ans.Question, ans.Text, ans.By})
 		}
 	}
-	state, _ := d.def.State(from)
+	if err := d.remember(a.Result.Data); err != nil {
+		return err
+	}
+	if asked {
+		return d.settle(true)
+	}
 	facts := d.facts()
 	facts.Result = resultFacts(a.Result)
+	rule, err := d.pick(facts, a.Result.Next)
+	if err != nil {
+		return err
+	}
+	return d.follow(facts, rule)
+}
 
-	if next := a.Result.Next; next != "" {
-		if state.Proposes && d.def.Permits(from, next) {
-			return d.move(facts, workflow.Rule{Name: "proposed", To: []string{next}, Reason: "proposed by " + claim.Role})
-		}
-		d.record(ProposalRefused{from, next, targets(state)})
+// pick returns the rule for a result: the proposal's if it names a next state
+// the table has, with all that the first fitting rule for that state adds.
+func (d *decision) pick(facts workflow.Facts, next string) (workflow.Rule, error) {
+	state, _ := d.def.State(d.in.State)
+	proposed := state.Proposes && d.def.Permits(state.Name, next)
+	if next != "" && !proposed {
+		d.record(ProposalRefused{state.Name, next, targets(state)})
 	}
 	for _, rule := range state.Decide {
+		if proposed && !slices.Contains(d.resolved(rule.To), next) {
+			continue
+		}
 		ok, err := rule.When.Eval(facts)
 		if err != nil {
-			return d.refuse(Undecided, nil, "%s: %v", from, err)
+			return rule, d.refuse(Undecided, nil, "%s: %v", state.Name, err)
 		}
-		if ok {
-			rule.Name = "decide"
-			return d.move(facts, rule)
+		if !ok {
+			continue
 		}
+		rule.Name = "decide"
+		if proposed {
+			rule.Name, rule.To, rule.Reason = "proposed", []string{next}, "proposed by "+state.Owner
+		}
+		return rule, nil
 	}
-	return d.refuse(Undecided, targets(state), "no rule of %s in %s covers the result", d.def.Name, from)
+	if proposed {
+		return workflow.Rule{Name: "proposed", To: []string{next}, Reason: "proposed by " + state.Owner}, nil
+	}
+	return workflow.Rule{}, d.refuse(Undecided, targets(state), "no rule of %s in %s covers the result", d.def.Name, state.Name)
 }
 
 func (d *decision) valid(r Result) error {
@@ -62,6 +89,15 @@ func (d *decision) valid(r Result) error {
 	case !r.Spend.valid():
 		return d.refuse(Invalid, nil, "a cost is a number that is not below zero")
 	}
+	may := d.def.WrittenBy(d.in.Claim.Role)
+	for _, name := range slices.Sorted(maps.Keys(r.Sections)) {
+		switch {
+		case !slices.Contains(may, name):
+			return d.refuse(Invalid, may, "%s may not write section %q", d.in.Claim.Role, name)
+		case !json.Valid([]byte(r.Sections[name])):
+			return d.refuse(Invalid, nil, "section %q is not JSON", name)
+		}
+	}
 	return nil
 }
 
@@ -72,130 +108,139 @@ func (d *decision) signal(a Signal) error {
 	if a.Name == "" {
 		return d.refuse(Invalid, nil, "a signal needs a name")
 	}
-	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data})
+	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data, a.Evidence})
 	if d.in.Closed != "" {
 		return nil
 	}
-	state, _ := d.def.State(d.in.State)
+	if err := d.remember(a.Data); err != nil {
+		return err
+	}
 	facts := d.facts()
 	facts.Signal = workflow.SignalFacts{Name: a.Name, Actor: d.cmd.Actor, Data: a.Data}
-	for _, rule := range state.On[a.Name] {
-		ok, err := rule.When.Eval(facts)
-		if err != nil {
-			return d.refuse(Undecided, nil, "%s on %s: %v", d.in.State, a.Name, err)
-		}
-		if ok {
-			rule.Name = "signal"
-			return d.move(facts, rule)
-		}
-	}
-	return nil
-}
-
-// move takes the rule's first permitted target through gates and limits.
-func (d *decision) move(facts workflow.Facts, rule workflow.Rule) error {
-	from := d.in.State
-	state, _ := d.def.State(from)
-	to, ok := d.permitted(rule.To)
-	if !ok {
-		return d.refuse(NotPermitted, targets(state), "%s → %s", from, strings.Join(rule.To, " or "))
-	}
-	name, reason, failure := rule.Name, rule.Reason, rule.Failure
-	for _, gate := range d.def.Gates {
-		if !slices.Contains(gate.To, to) {
-			continue
-		}
-		holds, err := gate.Require.Eval(facts)
-		if err != nil {
-			return d.refuse(Undecided, nil, "gate %s: %v", gate.Name, err)
-		}
-		if holds {
-			continue
-		}
-		instead, ok := d.permitted(gate.Instead)
-		if !ok {
-			return d.refuse(Undecided, targets(state), "gate %s forbids %s → %s and offers no permitted way", gate.Name, from, to)
-		}
-		d.record(GateRefused{gate.Name, to, instead, gate.Reason})
-		to, name, reason = instead, gate.Name, gate.Reason
-	}
-	after := d.moved(to, name, reason, failure)
-	if after.in.Kind != workflow.Final {
-		limited, rule, err := d.limit(facts, after.facts().Instance)
-		if err != nil {
-			return err
-		}
-		if limited != "" {
-			after = d.moved(limited, rule.Name, rule.Reason, true)
-		}
-	}
-	*d = after
-	if d.in.Loop && d.in.Visited(d.in.State) > 1 {
-		w := d.def.Loop.Window
-		recent := d.in.Previous[len(d.in.Previous)-w:]
-		d.record(LoopDetected{slices.Clone(recent), fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
-	}
-	d.dispatch()
-	return nil
-}
-
-// moved is the decision with the move made.
-func (d decision) moved(to, rule, reason string, failure bool) decision {
-	target, _ := d.def.State(to)
-	d.record(Moved{From: d.in.State, To: to, Owner: target.Owner, Kind: target.Kind, Rule: rule, Reason: reason, Failure: failure, Loop: d.inLoop()})
-	return d
-}
-
-// limit asks the definition's limits about the move that is about to be made:
-// they see the instance as it would be after it.
-func (d *decision) limit(facts workflow.Facts, after workflow.InstanceFacts) (string, workflow.Rule, error) {
-	facts.Instance = after
-	for _, rule := range d.def.Limits {
-		holds, err := rule.When.Eval(facts)
-		if err != nil {
-			return "", rule, d.refuse(Undecided, nil, "limit %s: %v", rule.Name, err)
-		}
-		if holds {
-			if target, ok := d.permitted(rule.To); ok {
-				return target, rule, nil
+	if held, ok := d.in.Escalation(); ok {
+		for _, r := range d.def.Resolves {
+			if r.Signal != a.Name {
+				continue
+			}
+			ok, err := r.When.Eval(facts)
+			if err != nil {
+				return d.refuse(Undecided, nil, "resolves %s: %v", a.Name, err)
+			}
+			if ok {
+				return d.resolve(Resolve{held.Number, a.Data["body"]})
 			}
 		}
 	}
-	return "", workflow.Rule{}, nil
+	return d.react(facts, a.Name)
 }
 
-// inLoop is the loop rule over the past that includes the state being left.
-func (d *decision) inLoop() bool {
-	recent := d.in.Previous[max(0, len(d.in.Previous)-d.def.Loop.Window):]
-	return InLoop(with(recent, d.in.State), d.def.Loop)
-}
-
-// InLoop reports whether the newest l.Window of the previous states hold at
-// most l.Distinct different ones (issue lifecycle, is_in_loop).
-func InLoop(previous []string, l workflow.Loop) bool {
-	if l.Window == 0 || len(previous) < l.Window {
-		return false
+// react does what the state says to a signal, or to what the engine tells it.
+func (d *decision) react(facts workflow.Facts, name string) error {
+	state, _ := d.def.State(d.in.State)
+	for _, rule := range state.On[name] {
+		ok, err := rule.When.Eval(facts)
+		if err != nil {
+			return d.refuse(Undecided, nil, "%s on %s: %v", d.in.State, name, err)
+		}
+		if !ok {
+			continue
+		}
+		rule.Name = "signal"
+		if name == workflow.OnClaimed {
+			rule.Name = name
+			return d.step(facts, rule)
+		}
+		return d.follow(facts, rule)
 	}
-	distinct := map[string]bool{}
-	for _, s := range previous[len(previous)-l.Window:] {
-		distinct[s] = true
+	if name == workflow.OnClaimed {
+		return nil
 	}
-	return len(distinct) <= l.Distinct
+	return d.settle(false)
 }
 
-func (d *decision) permitted(candidates []string) (string, bool) {
-	for _, to := range candidates {
-		if d.def.Permits(d.in.State, to) {
-			return to, true
+// follow carries a rule out.
+func (d *decision) follow(facts workflow.Facts, rule workflow.Rule) error {
+	switch {
+	case rule.Escalate:
+		if err := d.remember(rule.Set); err != nil {
+			return err
+		}
+		d.record(Escalated{len(d.in.Escalations) + 1, d.in.Owner, d.def.Text(rule.Reason), true})
+		return nil
+	case rule.Stay.Source != "":
+		if err := d.remember(rule.Set); err != nil {
+			return err
+		}
+		return d.stay(rule)
+	}
+	if err := d.step(facts, rule); err != nil {
+		return err
+	}
+	return d.settle(true)
+}
+
+// stay leaves the instance where it is and says when its owner looks again. An
+// owner at work looks again when it is done.
+func (d *decision) stay(rule workflow.Rule) error {
+	reason := d.def.Text(rule.Reason)
+	live := d.in.Claim.Live(d.cmd.At)
+	switch after := rule.Stay.After; {
+	case live && after == 0 && !d.in.Woken:
+		d.record(Woken{reason})
+	case live:
+	case after == 0 || d.in.Woken:
+		return d.settle(true)
+	case after > 0:
+		d.record(ParkedUntil{d.in.State, d.cmd.At.Add(after), reason})
+	default:
+		d.record(ParkedUntil{State: d.in.State, Reason: reason})
+	}
+	return d.settle(false)
+}
+
+// maxHops bounds the moves that always rules make in one decision.
+const maxHops = 16
+
+// settle takes the moves nobody has to make, and then gives the work to whose
+// turn it is, if wake or if the state is another.
+func (d *decision) settle(wake bool) error {
+	for range maxHops {
+		_, held := d.in.Escalation()
+		_, asked := d.in.Inquiry()
+		if held || asked || d.in.Paused || d.in.Closed != "" || d.in.Claim.Live(d.cmd.At) {
+			break
+		}
+		rule, ok, err := d.standing()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if err := d.step(d.facts(), rule); err != nil {
+			return err
+		}
+		wake = true
+	}
+	if wake {
+		d.dispatch("")
+	}
+	return nil
+}
+
+// standing returns the first always rule of the state that holds.
+func (d *decision) standing() (workflow.Rule, bool, error) {
+	state, _ := d.def.State(d.in.State)
+	facts := d.facts()
+	for _, rule := range state.Always {
+		ok, err := rule.When.Eval(facts)
+		if err != nil {
+			return rule, false, d.refuse(Undecided, nil, "%s always: %v", state.Name, err)
+		}
+		if ok {
+			rule.Name = "always"
+			return rule, true, nil
 		}
 	}
-	return "", false
-}
-
-func targets(s workflow.State) []string {
-	var out []string
-	for _, t := range s.Next {
-		out = append(out, t.To)
-	}
-	return out
+	return workflow.Rule{}, false, nil
 }

@@ -104,9 +104,6 @@ func (s *story) play(t *testing.T, c *call) []string {
 	cmd := s.command(c.key("actor", ""), nil)
 	cmd.ID = c.key("id", cmd.ID)
 	cmd.Do = c.action(s)
-	if seq, ok := s.in.Done(cmd.ID); ok {
-		return []string{fmt.Sprintf("duplicate of commit %d", seq)}
-	}
 	commit, err := s.send(cmd)
 	var no *instance.Refusal
 	if errors.As(err, &no) {

@@ -1,0 +1,104 @@
+package instance
+
+import (
+	"fmt"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+func (d *decision) take(a Take) error {
+	live := d.in.Claim.Live(d.cmd.At)
+	switch {
+	case d.in.Paused:
+		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+	case a.Role == "" || a.Agent == "" || a.Lease <= 0:
+		return d.refuse(Invalid, nil, "a claim names its role, its agent and a lease above zero")
+	case a.Role != d.in.Worker():
+		return d.refuse(NotOwner, d.workers(), "%s does not own %s", a.Role, d.in.State)
+	case d.in.Parked != nil:
+		return d.refuse(Stale, nil, "%s is parked: %s", d.in.State, d.in.Parked.Reason)
+	case a.Work != d.in.Work:
+		return d.refuse(Stale, nil, "work %d is past: %s was dispatched as work %d", a.Work, d.in.State, d.in.Work)
+	case live && d.in.Claim.Agent == a.Agent:
+		return d.refuse(Held, nil, "%s already holds it, token %d, until %s", a.Agent, d.in.Claim.Token, stamp(d.in.Claim.Lease))
+	case live:
+		return d.refuse(Held, nil, "%s holds it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
+	}
+	lapsed := ""
+	if d.in.Claim != nil {
+		lapsed = d.in.Claim.Agent
+	}
+	d.record(Claimed{d.in.Tokens + 1, a.Role, a.Agent, d.cmd.At.Add(a.Lease), lapsed})
+	if a.Role != d.in.Owner {
+		return nil
+	}
+	return d.react(d.facts(), workflow.OnClaimed)
+}
+
+func (d *decision) workers() []string {
+	if role := d.in.Worker(); role != "" {
+		return []string{role}
+	}
+	return nil
+}
+
+// hold refuses all but the holder of the live claim.
+func (d *decision) hold(token uint64) error {
+	c := d.in.Claim
+	switch {
+	case d.in.Paused:
+		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+	case c == nil:
+		return d.refuse(Lapsed, nil, "nobody holds a claim in %s; token %d is over", d.in.State, token)
+	case c.Token != token:
+		return d.refuse(Lapsed, nil, "token %d is over: %s holds token %d", token, c.Agent, c.Token)
+	case !c.Live(d.cmd.At):
+		return d.refuse(Lapsed, nil, "the lease of token %d ran out at %s", token, stamp(c.Lease))
+	}
+	return nil
+}
+
+func (d *decision) heartbeat(a Heartbeat) error {
+	if a.Lease <= 0 {
+		return d.refuse(Invalid, nil, "a heartbeat asks for a lease above zero")
+	}
+	if err := d.hold(a.Token); err != nil {
+		return err
+	}
+	d.record(LeaseExtended{a.Token, d.cmd.At.Add(a.Lease)})
+	return nil
+}
+
+// defaultFaults is how many infrastructure faults in one state pause an
+// instance whose definition has no policy max_faults.
+const defaultFaults = 20
+
+func (d *decision) release(token uint64, reason string, fault bool) error {
+	if err := d.hold(token); err != nil {
+		return err
+	}
+	d.record(Released{token, d.in.Claim.Agent, reason, fault})
+	if !fault {
+		d.dispatch("") // to whoever is free, at once; after a fault the delivery comes again, later
+		return nil
+	}
+	limit, ok := d.def.Policy["max_faults"].(int64)
+	if !ok {
+		limit = defaultFaults
+	}
+	if int64(d.in.Faults) >= limit {
+		d.record(Paused{fmt.Sprintf("%d infrastructure faults in %s, the last: %s", d.in.Faults, d.in.State, reason)})
+	}
+	return nil
+}
+
+func (d *decision) charge(a Charge) error {
+	if err := d.hold(a.Token); err != nil {
+		return err
+	}
+	if !a.Spend.valid() {
+		return d.refuse(Invalid, nil, "a cost is a number that is not below zero")
+	}
+	d.record(Spent{a.Spend})
+	return nil
+}

@@ -1,0 +1,45 @@
+package instance
+
+import (
+	"slices"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// expire records that a stay reached a deadline, and does what the state says
+// to it. A timer of a stay that is over, or one that was heard before, is
+// refused as stale, one that comes early as early: time is the command's.
+func (d *decision) expire(a Expire) error {
+	state, _ := d.def.State(d.in.State)
+	deadlines := d.def.Deadlines(state)
+	level := func(l workflow.Level) int {
+		return slices.IndexFunc(deadlines, func(d workflow.Deadline) bool { return d.Level == l })
+	}
+	i := level(a.Level)
+	switch {
+	case a.Entered != d.in.Entered:
+		return d.refuse(Stale, nil, "the stay in %s began with commit %d", d.in.State, d.in.Entered)
+	case i < 0:
+		return d.refuse(Invalid, nil, "%s has no deadline of level %q", d.in.State, a.Level)
+	case d.in.Level != "" && level(d.in.Level) >= i:
+		return d.refuse(Stale, nil, "%s is told already", a.Level)
+	case d.cmd.At.Before(d.in.EnteredAt.Add(deadlines[i].After)):
+		return d.refuse(Early, nil, "%s of %s is due at %s", a.Level, d.in.State, stamp(d.in.EnteredAt.Add(deadlines[i].After)))
+	}
+	d.record(TimedOut{d.in.State, a.Level, d.cmd.At.Sub(d.in.EnteredAt)})
+	return d.react(d.facts(), deadlines[i].Reaction)
+}
+
+// wake ends a stay that was parked for a time.
+func (d *decision) wake(a Wake) error {
+	p := d.in.Parked
+	switch {
+	case p == nil || !p.Until.Equal(a.Until):
+		return d.refuse(Stale, nil, "%s is not parked until %s", d.in.State, stamp(a.Until))
+	case d.cmd.At.Before(p.Until):
+		return d.refuse(Early, nil, "%s is parked until %s", d.in.State, stamp(p.Until))
+	case d.in.Paused:
+		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+	}
+	return d.settle(true)
+}

@@ -1,0 +1,75 @@
+package instance
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// end records how a linked instance ended, and does what the state says to it.
+func (d *decision) end(a End) error {
+	i := slices.IndexFunc(d.in.Links, func(l Link) bool { return l.Instance == a.Instance })
+	if i < 0 {
+		var linked []string
+		for _, l := range d.in.Links {
+			linked = append(linked, l.Instance)
+		}
+		return d.refuse(Invalid, linked, "%s is not linked to it", a.Instance)
+	}
+	if d.in.Links[i].Ended {
+		return d.refuse(Stale, nil, "the end of %s is known", a.Instance)
+	}
+	d.record(LinkEnded{a.Instance, a.State, a.Well})
+	return d.react(d.facts(), workflow.OnEnded)
+}
+
+// enter does what the state says to whoever comes in: it asks and it spawns.
+func (d *decision) enter() error {
+	state, _ := d.def.State(d.in.State)
+	for i, s := range state.Spawns {
+		ok, err := s.When.Eval(d.facts())
+		if err != nil {
+			return d.refuse(Undecided, nil, "%s spawns: %v", state.Name, err)
+		}
+		if ok {
+			id := fmt.Sprintf("%s/%s", d.in.ID, s.Workflow)
+			if n := d.in.Visited(state.Name); n > 1 || i > 0 {
+				id = fmt.Sprintf("%s-%d-%d", id, n, i+1)
+			}
+			d.record(Spawned{id, s.Workflow, s.State, d.def.Text(s.Reason)})
+		}
+	}
+	for _, q := range state.Asks {
+		ok, err := q.When.Eval(d.facts())
+		if err != nil {
+			return d.refuse(Undecided, nil, "%s asks: %v", state.Name, err)
+		}
+		if ok {
+			d.record(Asked{len(d.in.Questions) + 1, cmp.Or(state.Owner, "orchestrator"), d.def.Text(q.Text), q.To})
+		}
+	}
+	return nil
+}
+
+// remember sets vars: what a rule says, and what a result or signal has of them.
+func (d *decision) remember(vars map[string]string) error {
+	known := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if _, declared := d.def.Vars[name]; !declared {
+			continue
+		}
+		if _, ok := d.def.Var(name, vars[name]); !ok {
+			return d.refuse(Invalid, nil, "%s: %q is no %T", name, vars[name], d.def.Vars[name])
+		}
+		if now, ok := d.in.Vars[name]; !ok || now != vars[name] {
+			known[name] = vars[name]
+		}
+	}
+	if len(known) > 0 {
+		d.record(Remembered{known})
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package instance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// may refuses who the definition does not let do it. An agent acts as its role,
+// "cto/agent-1"; everybody else is a person.
+func (d *decision) may(what string) error {
+	who, listed := d.def.May[what]
+	class, _, agent := strings.Cut(d.cmd.Actor, "/")
+	if !agent || strings.Contains(class, ":") {
+		class = workflow.Human
+	}
+	if !listed || slices.Contains(who, class) {
+		return nil
+	}
+	return d.refuse(Forbidden, who, "%s may not %s in %s", class, what, d.def.Name)
+}
+
+func (d *decision) override(a Override) error {
+	to, ok := d.def.State(a.To)
+	if err := d.may("override"); err != nil {
+		return err
+	}
+	switch {
+	case !ok:
+		return d.refuse(Invalid, d.def.StateNames(), "%q is not a state of %s", a.To, d.def.Name)
+	case a.Reason == "":
+		return d.refuse(Invalid, nil, "an override needs a reason")
+	}
+	d.record(Moved{
+		From: d.in.State, To: to.Name, Owner: to.Owner, Kind: to.Kind, Timeout: to.Timeout, Rule: "override", Reason: a.Reason,
+		Loop: d.inLoop(), Override: true, Fresh: true,
+	})
+	if err := d.enter(); err != nil {
+		return err
+	}
+	return d.settle(true)
+}
+
+func (d *decision) pause(a Pause) error {
+	if d.in.Paused {
+		return d.refuse(OnHold, []string{"resume"}, "already paused: %s", d.in.Reason)
+	}
+	if err := d.may("pause"); err != nil {
+		return err
+	}
+	d.record(Paused{a.Reason})
+	return nil
+}
+
+func (d *decision) resume(a Resume) error {
+	if !d.in.Paused {
+		return d.refuse(Invalid, []string{"pause"}, "not paused")
+	}
+	if err := d.may("resume"); err != nil {
+		return err
+	}
+	d.record(Resumed{a.Reason})
+	return d.settle(true)
+}
+
+func (d *decision) retry(a Retry) error {
+	switch {
+	case d.in.Paused:
+		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+	case d.in.Worker() == "":
+		return d.refuse(Invalid, nil, "nobody works in %s: it waits for a signal", d.in.State)
+	case d.in.Claim.Live(d.cmd.At):
+		return d.refuse(Held, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
+	}
+	if err := d.may("retry"); err != nil {
+		return err
+	}
+	d.dispatch(a.Reason)
+	return nil
+}
+
+func (d *decision) cancel(a Cancel) error {
+	if err := d.may("cancel"); err != nil {
+		return err
+	}
+	d.record(CancelledBy{a.Reason})
+	return nil
+}
+
+// migrate goes on under d.def, which is the new definition.
+func (d *decision) migrate(a Migrate) error {
+	state, ok := d.def.State(d.in.State)
+	switch {
+	case d.def.Hash == d.in.Definition:
+		return d.refuse(Invalid, nil, "it is on this definition already")
+	case d.def.Name != d.in.Workflow:
+		return d.refuse(Invalid, []string{d.in.Workflow}, "%s is another lifecycle", d.def.Name)
+	case !ok:
+		return d.refuse(Invalid, d.def.StateNames(), "the new definition has no state %s", d.in.State)
+	}
+	if err := d.may("migrate"); err != nil {
+		return err
+	}
+	if d.in.Claim.Live(d.cmd.At) {
+		return d.refuse(Held, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
+	}
+	d.record(Migrated{d.in.Definition, d.def.Hash, state.Owner, state.Kind, state.Timeout, a.Reason})
+	return d.settle(true)
+}

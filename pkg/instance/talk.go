@@ -1,0 +1,120 @@
+package instance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (d *decision) ask(a Ask) error {
+	if err := d.hold(a.Token); err != nil {
+		return err
+	}
+	if a.Text == "" {
+		return d.refuse(Invalid, nil, "a question needs a text")
+	}
+	d.record(Asked{Number: len(d.in.Questions) + 1, From: d.in.Claim.Role, Text: a.Text})
+	return nil
+}
+
+func (d *decision) reply(a Reply) error {
+	open := d.in.OpenQuestions()
+	if !slices.ContainsFunc(open, func(q Question) bool { return q.Number == a.Number }) {
+		var allowed []string
+		for _, q := range open {
+			allowed = append(allowed, fmt.Sprint(q.Number))
+		}
+		return d.refuse(Invalid, allowed, "question %d is not open", a.Number)
+	}
+	d.record(Answered{a.Number, a.Text, d.cmd.Actor})
+	return nil
+}
+
+// defaultInquiries bounds the questions between roles of one instance whose
+// definition has no policy max_inquiries: roles that ask each other for ever
+// would never move it.
+const defaultInquiries = 20
+
+func (d *decision) inquire(a Inquire) error {
+	if err := d.hold(a.Token); err != nil {
+		return err
+	}
+	asked := 0
+	for _, q := range d.in.Questions {
+		if q.To != "" {
+			asked++
+		}
+	}
+	limit, ok := d.def.Policy["max_inquiries"].(int64)
+	if !ok {
+		limit = defaultInquiries
+	}
+	switch {
+	case len(a.Questions) == 0:
+		return d.refuse(Invalid, nil, "an inquiry asks something")
+	case int64(asked+len(a.Questions)) > limit:
+		return d.refuse(Invalid, []string{"report"}, "%d questions to roles are asked already, %d are permitted", asked, limit)
+	}
+	claim := *d.in.Claim
+	for _, q := range a.Questions {
+		switch {
+		case strings.TrimSpace(q.Question) == "":
+			return d.refuse(Invalid, nil, "a question needs a text")
+		case q.To == claim.Role:
+			return d.refuse(Invalid, d.others(claim.Role), "%s asks itself", q.To)
+		case !slices.Contains(d.def.Roles(), q.To):
+			return d.refuse(Invalid, d.others(claim.Role), "%q is not a role of %s", q.To, d.def.Name)
+		}
+	}
+	if a.Head != "" || a.Bundle != "" {
+		d.record(Handed{a.Head, a.Bundle})
+	}
+	d.record(Released{claim.Token, claim.Agent, "asks " + a.Questions[0].To, false})
+	for _, q := range a.Questions {
+		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q.Question, q.To})
+	}
+	d.dispatch("")
+	return nil
+}
+
+func (d *decision) others(role string) []string {
+	return slices.DeleteFunc(slices.Clone(d.def.Roles()), func(r string) bool { return r == role })
+}
+
+func (d *decision) escalate(a Escalate) error {
+	if err := d.hold(a.Token); err != nil {
+		return err
+	}
+	if strings.TrimSpace(a.Reason) == "" {
+		return d.refuse(Invalid, nil, "an escalation needs a reason")
+	}
+	claim := *d.in.Claim
+	if a.RequiresHuman {
+		d.record(Released{claim.Token, claim.Agent, "escalates", false})
+	}
+	d.record(Escalated{len(d.in.Escalations) + 1, claim.Role, a.Reason, a.RequiresHuman})
+	return nil
+}
+
+// resolve lets the instance go on, unless another escalation holds it still.
+func (d *decision) resolve(a Resolve) error {
+	var open []string
+	for _, e := range d.in.Escalations {
+		if !e.Resolved {
+			open = append(open, fmt.Sprint(e.Number))
+		}
+	}
+	if a.Number == 0 {
+		e, _ := d.in.Escalation()
+		a.Number = e.Number
+	}
+	if !slices.Contains(open, fmt.Sprint(a.Number)) {
+		return d.refuse(Invalid, open, "escalation %d is not open", a.Number)
+	}
+	_, held := d.in.Escalation()
+	d.record(Resolved{a.Number, a.Text, d.cmd.Actor})
+	if _, still := d.in.Escalation(); !held || still {
+		return nil
+	}
+	return d.settle(true)
+}
