@@ -20,18 +20,35 @@ func (d *Definition) Source() []byte {
 	w.line(0, "workflow: %s", scalar(d.Name))
 	w.line(0, "version: %d", d.Version)
 	w.line(0, "initial: %s", scalar(d.Initial))
-	if len(d.Policy) > 0 {
-		w.line(0, "policy:")
-		for _, name := range sortedKeys(d.Policy) {
-			w.line(1, "%s: %s", name, scalar(d.Policy[name]))
-		}
+	if len(d.Entries) > 0 {
+		w.line(0, "entries: %s", names(d.Entries))
+	}
+	w.values("policy", d.Policy)
+	w.values("vars", d.Vars)
+	if len(d.Order) > 0 {
+		w.line(0, "order:")
+	}
+	for _, g := range d.Order {
+		w.line(1, "- %s", scalar(g.Source))
+	}
+	if len(d.May) > 0 {
+		w.line(0, "may:")
+	}
+	for _, action := range sortedKeys(d.May) {
+		w.line(1, "%s: %s", action, names(d.May[action]))
+	}
+	if len(d.Resolves) > 0 {
+		w.line(0, "resolves:")
+	}
+	for _, r := range d.Resolves {
+		w.line(1, "%s: %s", scalar(r.Signal), scalar(r.When.Source))
 	}
 	if d.Loop.Window > 0 {
 		w.line(0, "loop: {window: %d, distinct: %d}", d.Loop.Window, d.Loop.Distinct)
 	}
 	if len(d.Limits) > 0 {
 		w.line(0, "limits:")
-		w.rules(1, d.Limits)
+		w.rules(1, d, d.Limits)
 	}
 	if len(d.Gates) > 0 {
 		w.line(0, "gates:")
@@ -42,7 +59,7 @@ func (d *Definition) Source() []byte {
 	}
 	w.line(0, "states:")
 	for _, s := range d.States {
-		w.state(s)
+		w.state(d, s)
 	}
 	return w.Bytes()
 }
@@ -71,51 +88,12 @@ func (w *writer) item(depth int, pairs ...pair) {
 	}
 }
 
-func (w *writer) rules(depth int, rules []Rule) {
-	for _, r := range rules {
-		w.item(depth, pair{"name", optional(r.Name)}, pair{"when", optional(r.When.Source)}, pair{"to", names(r.To)},
-			pair{"reason", optional(r.Reason)}, pair{"failure", marked(r.Failure)})
+func (w *writer) values(key string, values map[string]any) {
+	if len(values) > 0 {
+		w.line(0, "%s:", key)
 	}
-}
-
-func (w *writer) state(s State) {
-	w.line(1, "%s:", scalar(s.Name))
-	pairs := []pair{{"about", optional(s.About)}, {"owner", optional(s.Owner)}, {"final", marked(s.Kind == Final)}}
-	if s.Timeout > 0 {
-		pairs = append(pairs, pair{"timeout", s.Timeout.String()})
-	}
-	if s.Kind == Work && !s.Proposes {
-		pairs = append(pairs, pair{"proposes", "false"})
-	}
-	for _, p := range pairs {
-		if p.value != "" {
-			w.line(2, "%s: %s", p.key, p.value)
-		}
-	}
-	if len(s.Next) > 0 {
-		w.line(2, "next:")
-	}
-	for _, t := range s.Next {
-		if t.Added == "" {
-			w.line(3, "- %s", scalar(t.To))
-		} else {
-			w.line(3, "- {to: %s, added: %s}", scalar(t.To), scalar(t.Added))
-		}
-	}
-	if len(s.Decide) > 0 {
-		w.line(2, "decide:")
-		w.rules(3, s.Decide)
-	}
-	if len(s.On) > 0 {
-		w.line(2, "on:")
-	}
-	for _, signal := range sortedKeys(s.On) {
-		w.line(3, "%s:", scalar(signal))
-		w.rules(4, s.On[signal])
-	}
-	if s.Kind == Wait && len(s.On) == 0 && len(s.Next) == 0 && s.About == "" && s.Timeout == 0 {
-		w.Truncate(w.Len() - 1)
-		w.WriteString(" {}\n")
+	for _, name := range sortedKeys(values) {
+		w.line(1, "%s: %s", name, scalar(values[name]))
 	}
 }
 
@@ -128,6 +106,14 @@ func names(list []string) string {
 		quoted[i] = scalar(name)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// list is names, or nothing of nothing.
+func list(of []string) string {
+	if len(of) == 0 {
+		return ""
+	}
+	return names(of)
 }
 
 func optional(s string) string {

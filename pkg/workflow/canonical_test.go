@@ -12,7 +12,7 @@ import (
 // generated is a sound definition with everything in it that can vary.
 func generated(t *rapid.T) *Definition {
 	states := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9_-]{0,12}`), 2, 6, rapid.ID).Draw(t, "states")
-	words := rapid.String().Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
+	words := rapid.String().Filter(func(s string) bool { return strings.TrimSpace(s) != "" && !strings.Contains(s, "${") })
 	maybe := func(label string) string {
 		if rapid.Bool().Draw(t, "has "+label) {
 			return words.Draw(t, label)
@@ -23,16 +23,28 @@ func generated(t *rapid.T) *Definition {
 	guard := func() Guard {
 		return Guard{Source: rapid.SampledFrom([]string{
 			`result.status == 'success'`, `instance.returns >= policy.whole`, `'a: b # c' in evidence`,
-			"policy.text == \"two\\nlines\" ||\n  policy.flag", `policy.real > 0.5`,
+			"policy.text == \"two\\nlines\" ||\n  policy.flag", `policy.real > 0.5`, `vars.round > 2 && vars.phase != ''`,
 		}).Draw(t, "guard")}
 	}
 	target := func() []string {
+		return rapid.SliceOfN(rapid.SampledFrom(append([]string{Previous}, states...)), 1, 3).Draw(t, "to")
+	}
+	entered := func() []string {
 		return rapid.SliceOfN(rapid.SampledFrom(states), 1, 3).Draw(t, "to")
 	}
 	rules := func(most int) []Rule {
 		var list []Rule
 		for range rapid.IntRange(0, most).Draw(t, "rules") {
-			r := Rule{To: target(), Reason: maybe("reason"), Failure: rapid.Bool().Draw(t, "failure")}
+			r := Rule{Reason: maybe("reason")}
+			switch rapid.IntRange(0, 3).Draw(t, "does") {
+			case 0:
+				r.Escalate = true
+			case 1:
+				r.Stay.Source = rapid.SampledFrom([]string{"now", "signal", "1h30m0s", "${policy.wait}"}).Draw(t, "stay")
+			default:
+				r.To, r.Fresh, r.Failure = target(), rapid.Bool().Draw(t, "fresh"), rapid.Bool().Draw(t, "failure")
+			}
+			r.Set = rapid.SampledFrom([]map[string]string{nil, {"round": "-3"}, {"phase": "a: \"b\"", "sure": "1e+30", "asked": "true"}}).Draw(t, "set")
 			if rapid.Bool().Draw(t, "guarded") {
 				r.When = guard()
 			}
@@ -45,9 +57,11 @@ func generated(t *rapid.T) *Definition {
 		Version: number.Draw(t, "version"), Initial: states[0],
 		Policy: map[string]any{
 			"whole": rapid.Int64().Draw(t, "whole"), "real": rapid.Float64Range(-1e300, 1e300).Draw(t, "real"),
-			"flag": rapid.Bool().Draw(t, "flag"), "text": words.Draw(t, "text"),
+			"flag": rapid.Bool().Draw(t, "flag"), "text": words.Draw(t, "text"), "wait": "90m",
 		},
+		Vars: map[string]any{"round": int64(0), "phase": words.Draw(t, "phase"), "sure": 0.5, "asked": false},
 	}
+	decorate(t, d)
 	if rapid.Bool().Draw(t, "has loop") {
 		d.Loop.Distinct = number.Draw(t, "distinct")
 		d.Loop.Window = d.Loop.Distinct + number.Draw(t, "window")
@@ -56,12 +70,20 @@ func generated(t *rapid.T) *Definition {
 		d.Limits = append(d.Limits, Rule{Name: fmt.Sprintf("limit %d", i), When: guard(), To: target(), Reason: maybe("reason")})
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "gates") {
-		d.Gates = append(d.Gates, Gate{Name: fmt.Sprintf("gate %d", i), To: target(), Require: guard(), Instead: target(), Reason: maybe("reason")})
+		d.Gates = append(d.Gates, Gate{Name: fmt.Sprintf("gate %d", i), To: entered(), Require: guard(), Instead: entered(), Reason: maybe("reason")})
 	}
 	for _, name := range states {
 		s := State{Name: name, About: maybe("about")}
 		s.Kind = rapid.SampledFrom([]Kind{Work, Wait, Final}).Draw(t, "kind")
+		s.Tell = rapid.Bool().Draw(t, "tell")
+		for range rapid.IntRange(0, 2).Draw(t, "spawns") {
+			s.Spawns = append(s.Spawns, Spawn{When: guard(), Workflow: "story", State: rapid.SampledFrom([]string{"", "pushed"}).Draw(t, "opens in"), Reason: maybe("reason")})
+		}
 		if s.Kind != Final {
+			s.Always = rules(2)
+			for range rapid.IntRange(0, 2).Draw(t, "asks") {
+				s.Asks = append(s.Asks, Inquiry{When: guard(), To: "dev", Text: words.Draw(t, "text")})
+			}
 			s.Timeout = time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "timeout"))
 			for _, to := range rapid.SliceOfDistinct(rapid.SampledFrom(states), rapid.ID).Draw(t, "next") {
 				s.Next = append(s.Next, Transition{To: to, Added: maybe("added")})
@@ -74,10 +96,24 @@ func generated(t *rapid.T) *Definition {
 		}
 		if s.Kind == Work {
 			s.Owner, s.Proposes, s.Decide = "dev", rapid.Bool().Draw(t, "proposes"), rules(3)
+			s.Writes = rapid.SampledFrom([][]string{nil, {"triage"}, {"no", "build_result"}}).Draw(t, "writes")
 		}
 		d.States = append(d.States, s)
 	}
 	return d
+}
+
+// decorate draws the keys of the head that not every definition has.
+func decorate(t *rapid.T, d *Definition) {
+	if rapid.Bool().Draw(t, "ordered") {
+		d.Order = []Guard{{Source: "'URGENT' in issue.labels ? 0 : 1"}, {Source: "vars.round"}}
+	}
+	if rapid.Bool().Draw(t, "restricted") {
+		d.May = map[string][]string{"override": {Human}, "cancel": {Human}}
+	}
+	if rapid.Bool().Draw(t, "resolved") {
+		d.Resolves = []Resolve{{Signal: "commented", When: Guard{Source: "signal.actor != ''"}}, {Signal: "no", When: Guard{Source: "true"}}}
+	}
 }
 
 func merge(on map[string][]Rule, signal string, rules []Rule) map[string][]Rule {

@@ -15,6 +15,11 @@ var (
 func check(d *Definition, ps *problems) {
 	c := checker{d, d.StateNames(), ps}
 	c.head()
+	c.entries()
+	c.may()
+	for _, r := range d.Resolves {
+		c.token("signal", r.Signal, r.at)
+	}
 	for _, s := range d.States {
 		c.state(s)
 	}
@@ -33,6 +38,9 @@ func check(d *Definition, ps *problems) {
 		if l.When.Always() {
 			ps.add(l.at, "limit %q has no when: it would end every run at its first move", l.Name)
 		}
+		if l.stays() {
+			ps.add(l.Stay.at, "limit %q stays: a limit replaces a move, by to or escalate", l.Name)
+		}
 		c.rule("limit", l)
 	}
 	for _, g := range d.Gates {
@@ -42,6 +50,7 @@ func check(d *Definition, ps *problems) {
 		}
 		c.targets("gate", "to", g.To, g.toAt, g.at)
 		c.targets("gate", "instead", g.Instead, g.insteadAt, g.at)
+		c.text(g.at, g.Reason)
 	}
 }
 
@@ -69,9 +78,53 @@ func (c checker) head() {
 	if (d.Loop.Window == 0) != (d.Loop.Distinct == 0) || d.Loop.Distinct > d.Loop.Window {
 		c.add(c.place("loop"), "loop of %d distinct states in a window of %d: want 1 <= distinct <= window", d.Loop.Distinct, d.Loop.Window)
 	}
-	for _, name := range sortedKeys(d.Policy) {
-		if !identifier.MatchString(name) {
-			c.add(c.place("policy."+name), "policy name %q, want small letters, digits and _", name)
+	for group, values := range map[string]map[string]any{"policy": d.Policy, "vars": d.Vars} {
+		for _, name := range sortedKeys(values) {
+			if !identifier.MatchString(name) {
+				c.add(c.place(group+"."+name), "%s name %q, want small letters, digits and _", group, name)
+			}
+		}
+	}
+}
+
+func (c checker) entries() {
+	seen := map[string]bool{c.d.Initial: true}
+	for i, name := range c.d.Entries {
+		at := c.d.entriesAt[i]
+		switch s, known := c.d.State(name); {
+		case !known:
+			c.unknown(at, "state", name, c.states)
+		case seen[name]:
+			c.add(at, "an instance may be opened in %s already", name)
+		case s.Kind == Final:
+			c.add(at, "%s is final: an instance opened in it would have ended", name)
+		}
+		seen[name] = true
+	}
+}
+
+// actions are what a definition may keep to some.
+var actions = []string{"override", "cancel", "pause", "resume", "retry", "migrate"}
+
+func (c checker) may() {
+	known := append(c.d.Roles(), Human)
+	for _, action := range sortedKeys(c.d.May) {
+		at := c.place("may." + action)
+		if !slices.Contains(actions, action) {
+			c.unknown(at, "action", action, actions)
+		}
+		who := c.d.May[action]
+		if len(who) == 0 {
+			c.add(at, "nobody may %s: want roles or %s", action, Human)
+		}
+		for i, name := range who {
+			at := c.place("may." + action + "." + name)
+			if !slices.Contains(known, name) {
+				c.unknown(at, "role", name, known)
+			}
+			if slices.Contains(who[:i], name) {
+				c.add(at, "%s may %s twice", name, action)
+			}
 		}
 	}
 }
@@ -90,58 +143,6 @@ func (c checker) token(what, name string, at Position) {
 		c.add(at, "no %s", what)
 	case !oneToken.MatchString(name):
 		c.add(at, "%s %q, want one token of letters, digits, _ and -", what, name)
-	}
-}
-
-func (c checker) state(s State) {
-	c.token("state", s.Name, s.at)
-	if s.Owner != "" {
-		c.token("owner", s.Owner, s.at)
-	}
-	if s.Kind == Final && (s.Owner != "" || s.Timeout != 0 || len(s.Next)+len(s.Decide)+len(s.On) > 0) {
-		c.add(s.at, "%s is final: nothing leaves it and nobody works in it", s.Name)
-	}
-	if s.Kind != Work && (len(s.Decide) > 0 || s.proposes != nil) {
-		c.add(s.at, "%s has no owner whose result decide or proposes could judge", s.Name)
-	}
-	seen := map[string]bool{}
-	for _, t := range s.Next {
-		switch {
-		case t.To == "":
-			c.add(t.at, "a move without to")
-		case !slices.Contains(c.states, t.To):
-			c.unknown(t.at, "state", t.To, c.states)
-		case seen[t.To]:
-			c.add(t.at, "%s is in the row of %s twice", t.To, s.Name)
-		}
-		seen[t.To] = true
-	}
-	for _, r := range s.Decide {
-		c.rule("rule", r)
-	}
-	for _, signal := range sortedKeys(s.On) {
-		c.token("signal", signal, s.at)
-		for _, r := range s.On[signal] {
-			c.rule("rule", r)
-		}
-	}
-}
-
-func (c checker) rule(what string, r Rule) {
-	if what != "limit" && r.Name != "" {
-		c.add(r.at, "a rule's name is its state: only limits have a name")
-	}
-	c.targets(what, "to", r.To, r.toAt, r.at)
-}
-
-func (c checker) targets(what, key string, to []string, at []Position, start Position) {
-	if len(to) == 0 {
-		c.add(start, "a %s without %s", what, key)
-	}
-	for i, name := range to {
-		if !slices.Contains(c.states, name) {
-			c.unknown(at[i], "state", name, c.states)
-		}
 	}
 }
 

@@ -17,23 +17,26 @@ import (
 // time.
 const costLimit = 100_000
 
-// compiler type-checks guards against Facts and one policy.
+// compiler type-checks guards against Facts, one policy and one set of variables.
 type compiler struct {
 	env    *cel.Env
-	policy map[string]any
-	names  []string // of the policy
-	fields []string // of the facts, for suggestions
+	given  map[string]any      // values by full name: "policy.NAME", "vars.NAME"
+	names  map[string][]string // "policy" and "vars": what is declared
+	fields []string            // of the facts, for suggestions
 
-	done map[string]Guard // by source: lifecycles say the same thing often
+	done map[string]Guard // by type and source: lifecycles say the same thing often
 }
 
-func newCompiler(policy map[string]any) (*compiler, error) {
-	c := &compiler{policy: make(map[string]any, len(policy)), done: map[string]Guard{}}
+func newCompiler(policy, vars map[string]any) (*compiler, error) {
+	c := &compiler{given: map[string]any{}, names: map[string][]string{}, done: map[string]Guard{}}
 	var types []any
 	var options []cel.EnvOption
 	facts := reflect.TypeFor[Facts]()
 	for field := range facts.Fields() {
 		name := field.Tag.Get("cel")
+		if name == "-" {
+			continue
+		}
 		c.fields = append(c.fields, name)
 		group, kind := field.Type, (*cel.Type)(nil)
 		if group.Kind() == reflect.Map {
@@ -48,12 +51,14 @@ func newCompiler(policy map[string]any) (*compiler, error) {
 		types = append(types, group)
 		options = append(options, cel.Variable(name, kind))
 	}
-	for name, value := range policy {
-		c.names = append(c.names, name)
-		c.policy["policy."+name] = value
-		options = append(options, cel.Variable("policy."+name, policyType(value)))
+	for group, values := range map[string]map[string]any{"policy": policy, "vars": vars} {
+		c.names[group] = sortedKeys(values)
+		for name, value := range values {
+			full := group + "." + name
+			c.given[full] = value
+			options = append(options, cel.Variable(full, valueType(value)))
+		}
 	}
-	slices.Sort(c.names)
 	types = append(types, ext.ParseStructTag("cel"))
 	env, err := cel.NewEnv(append([]cel.EnvOption{ext.NativeTypes(types...)}, options...)...)
 	if err != nil {
@@ -63,7 +68,7 @@ func newCompiler(policy map[string]any) (*compiler, error) {
 	return c, nil
 }
 
-func policyType(value any) *cel.Type {
+func valueType(value any) *cel.Type {
 	switch value.(type) {
 	case bool:
 		return cel.BoolType
@@ -75,12 +80,33 @@ func policyType(value any) *cel.Type {
 	return cel.StringType
 }
 
-// compile turns the guard's source into its program.
-func (c *compiler) compile(g Guard, ps *problems) Guard {
+// condition compiles a guard that holds or does not.
+func (c *compiler) condition(g Guard, ps *problems) Guard {
 	if g.Always() {
 		return g
 	}
-	if same, ok := c.done[g.Source]; ok {
+	return c.compile(g, cel.BoolType, ps)
+}
+
+// rank compiles an expression that orders ready work. There is no result and no
+// signal when it is asked.
+func (c *compiler) rank(g Guard, ps *problems) Guard {
+	ranked := c.compile(g, cel.IntType, ps)
+	if ranked.checked == nil {
+		return ranked
+	}
+	visit(ranked.checked, func(e celast.Expr) {
+		if isIdent(e, "result") || isIdent(e, "signal") {
+			ps.add(g.at, "order %q reads %s: work that is ready has none yet", g.Source, e.AsIdent())
+		}
+	})
+	return ranked
+}
+
+// compile turns the source into a program that gives a value of the type.
+func (c *compiler) compile(g Guard, want *cel.Type, ps *problems) Guard {
+	key := want.String() + " " + g.Source
+	if same, ok := c.done[key]; ok {
 		same.at = g.at
 		return same
 	}
@@ -89,7 +115,7 @@ func (c *compiler) compile(g Guard, ps *problems) Guard {
 		c.report(g, issues, ps)
 		return g
 	}
-	if c.unknownPolicy(g, parsed, ps) {
+	if c.undeclared(g, parsed, ps) {
 		return g
 	}
 	checked, issues := c.env.Check(parsed)
@@ -97,8 +123,8 @@ func (c *compiler) compile(g Guard, ps *problems) Guard {
 		c.report(g, issues, ps)
 		return g
 	}
-	if kind := checked.OutputType(); !kind.IsExactType(cel.BoolType) {
-		ps.add(g.at, "guard %q is of type %s, want bool", g.Source, kind)
+	if kind := checked.OutputType(); !kind.IsExactType(want) {
+		ps.add(g.at, "guard %q is of type %s, want %s", g.Source, kind, want)
 		return g
 	}
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
@@ -110,24 +136,26 @@ func (c *compiler) compile(g Guard, ps *problems) Guard {
 		ps.add(g.at, "guard %q: %v", g.Source, err)
 		return g
 	}
-	g.checked, g.program, g.policy = checked, program, c.policy
-	c.done[g.Source] = g
+	g.checked, g.program, g.given, g.cites = checked, program, c.given, cites(checked)
+	c.done[key] = g
 	return g
 }
 
-// unknownPolicy reports reads of policy.NAME that nothing declares: CEL itself
-// would only say that it does not know "policy".
-func (c *compiler) unknownPolicy(g Guard, parsed *cel.Ast, ps *problems) bool {
+// undeclared reports reads of policy.NAME and vars.NAME that nothing declares:
+// CEL itself would only say that it does not know "policy".
+func (c *compiler) undeclared(g Guard, parsed *cel.Ast, ps *problems) bool {
 	found := false
 	info := parsed.NativeRep().SourceInfo()
 	visit(parsed, func(e celast.Expr) {
-		if e.Kind() != celast.SelectKind || !isIdent(e.AsSelect().Operand(), "policy") {
+		if e.Kind() != celast.SelectKind || e.AsSelect().Operand().Kind() != celast.IdentKind {
 			return
 		}
-		if name := e.AsSelect().FieldName(); !slices.Contains(c.names, name) {
+		group := e.AsSelect().Operand().AsIdent()
+		declared, ok := c.names[group]
+		if name := e.AsSelect().FieldName(); ok && !slices.Contains(declared, name) {
 			found = true
 			start := info.GetStartLocation(e.AsSelect().Operand().ID())
-			ps.unknown(g.inside(start.Line(), start.Column()), "policy", name, c.names)
+			ps.unknown(g.inside(start.Line(), start.Column()), strings.TrimSuffix(group, "s"), name, declared)
 		}
 	})
 	return found

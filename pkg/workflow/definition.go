@@ -47,9 +47,10 @@ type Definition struct {
 
 	Hash string // hex SHA-256 of Source: equal hashes decide alike
 
-	index  map[string]int
-	at     Position
-	places map[string]Position // of keys that are in no row: "initial", "policy.NAME"
+	index     map[string]int
+	at        Position
+	entriesAt []Position
+	places    map[string]Position // of keys that are in no row: "initial", "policy.NAME"
 }
 
 // Kind says what a state waits for. It follows from the rest of the row: a
@@ -84,6 +85,7 @@ type State struct {
 
 	proposes *bool // as written; nil: the default
 	at       Position
+	writesAt []Position
 }
 
 // Transition is one permitted move.
@@ -122,8 +124,9 @@ type Rule struct {
 	Reason   string            // what the log says; may have ${policy.NAME}
 	Failure  bool              // the move is recorded as a failure of the state it leaves
 
-	at   Position
-	toAt []Position
+	at    Position
+	toAt  []Position
+	setAt map[string]Position
 }
 
 // Stay says when the owner of a state that is not left is given it again.

@@ -11,7 +11,8 @@ type Facts struct {
 	Issue    IssueFacts               `cel:"issue"`
 	Spend    SpendFacts               `cel:"spend"`
 
-	// Vars by the name a guard reads, "vars.NAME", each of its declared type.
+	// Vars by the name a guard reads, "vars.NAME", each of its declared type; one
+	// that is missing has its default.
 	Vars map[string]any `cel:"-"`
 }
 

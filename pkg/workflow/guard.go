@@ -11,15 +11,15 @@ import (
 // not there, or ran into its cost limit.
 var ErrGuard = errors.New("guard failed")
 
-// Guard is a compiled CEL condition over Facts and the definition's policy. The
-// zero Guard always holds. It is safe for concurrent use.
+// Guard is a compiled CEL condition over Facts and the definition's policy, or
+// the expression that an Order ranks by. The zero Guard always holds. It is safe for concurrent use.
 type Guard struct {
 	Source string
 
 	at      Position
 	checked *cel.Ast
 	program cel.Program
-	policy  map[string]any // by the full name a guard reads: "policy.NAME"
+	given   map[string]any // by the full name a guard reads: "policy.NAME", "vars.NAME"
 	cites   []string
 }
 
@@ -35,7 +35,7 @@ func (g Guard) Eval(f Facts) (bool, error) {
 	if g.program == nil {
 		return false, fmt.Errorf("%w: %q was never compiled", ErrGuard, g.Source)
 	}
-	value, _, err := g.program.Eval(&reading{&f, g.policy})
+	value, _, err := g.program.Eval(&reading{&f, g.given})
 	if err != nil {
 		return false, fmt.Errorf("%w: %s: %q: %w", ErrGuard, g.at, g.Source, err)
 	}
@@ -51,7 +51,7 @@ func (g Guard) Rank(f Facts) (int64, error) {
 	if g.program == nil {
 		return 0, fmt.Errorf("%w: %q was never compiled", ErrGuard, g.Source)
 	}
-	value, _, err := g.program.Eval(&reading{&f, g.policy})
+	value, _, err := g.program.Eval(&reading{&f, g.given})
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s: %q: %w", ErrGuard, g.at, g.Source, err)
 	}
@@ -68,8 +68,8 @@ func (g Guard) Cites() []string { return g.cites }
 // reading gives a guard the facts by name. It hands out pointers: a guard
 // mostly reads one field of one of them.
 type reading struct {
-	facts  *Facts
-	policy map[string]any
+	facts *Facts
+	given map[string]any
 }
 
 // ResolveName implements cel.Activation.
@@ -91,7 +91,7 @@ func (r *reading) ResolveName(name string) (any, bool) {
 	if value, ok := r.facts.Vars[name]; ok {
 		return value, true
 	}
-	value, ok := r.policy[name]
+	value, ok := r.given[name]
 	return value, ok
 }
 

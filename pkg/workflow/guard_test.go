@@ -9,12 +9,12 @@ import (
 
 func guardOf(t testing.TB, source string, policy map[string]any) Guard {
 	t.Helper()
-	c, err := newCompiler(policy)
+	c, err := newCompiler(policy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ps problems
-	g := c.compile(Guard{Source: source, at: Position{"w.yaml", 7, 11}}, &ps)
+	g := c.condition(Guard{Source: source, at: Position{"w.yaml", 7, 11}}, &ps)
 	if err := ps.err(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,9 @@
 package workflow
 
 import (
-	"github.com/goccy/go-yaml/ast"
+	"iter"
+	"slices"
+	"strings"
 )
 
 // Load reads one lifecycle from its YAML text; file only serves to say where.
@@ -58,7 +60,7 @@ func (f draft) finish(base func(name string) (*Definition, error)) (*Definition,
 func finish(d *Definition, ps problems) (*Definition, error) {
 	d.derive()
 	check(d, &ps)
-	c, err := newCompiler(d.Policy)
+	c, err := newCompiler(d.Policy, d.Vars)
 	if err != nil {
 		return nil, err
 	}
@@ -84,124 +86,53 @@ func (d *Definition) derive() {
 		}
 		s.Proposes = s.Kind == Work && (s.proposes == nil || *s.proposes)
 	}
+	slices.SortFunc(d.Resolves, func(a, b Resolve) int { return strings.Compare(a.Signal, b.Signal) })
+	for rules := range d.rules() {
+		for i := range rules {
+			rules[i].Stay.After, _ = d.wait(rules[i].Stay)
+		}
+	}
+}
+
+// rules goes through every list of rules there is.
+func (d *Definition) rules() iter.Seq[[]Rule] {
+	return func(yield func([]Rule) bool) {
+		lists := [][]Rule{d.Limits}
+		for _, s := range d.States {
+			lists = append(lists, s.Always, s.Decide)
+			for _, signal := range sortedKeys(s.On) {
+				lists = append(lists, s.On[signal])
+			}
+		}
+		for _, list := range lists {
+			if !yield(list) {
+				return
+			}
+		}
+	}
 }
 
 func (d *Definition) compile(c *compiler, ps *problems) {
-	rules := func(rs []Rule) {
-		for i := range rs {
-			rs[i].When = c.compile(rs[i].When, ps)
+	for i := range d.Order {
+		d.Order[i] = c.rank(d.Order[i], ps)
+	}
+	for i := range d.Resolves {
+		d.Resolves[i].When = c.condition(d.Resolves[i].When, ps)
+	}
+	for rules := range d.rules() {
+		for i := range rules {
+			rules[i].When = c.condition(rules[i].When, ps)
 		}
 	}
-	rules(d.Limits)
 	for i := range d.Gates {
-		d.Gates[i].Require = c.compile(d.Gates[i].Require, ps)
+		d.Gates[i].Require = c.condition(d.Gates[i].Require, ps)
 	}
 	for _, s := range d.States {
-		rules(s.Decide)
-		for _, signal := range sortedKeys(s.On) {
-			rules(s.On[signal])
+		for i := range s.Asks {
+			s.Asks[i].When = c.condition(s.Asks[i].When, ps)
+		}
+		for i := range s.Spawns {
+			s.Spawns[i].When = c.condition(s.Spawns[i].When, ps)
 		}
 	}
-}
-
-func (r *reader) definition(n ast.Node) *Definition {
-	d := &Definition{Policy: map[string]any{}, at: r.at(n), places: map[string]Position{}}
-	placed := func(key string, t take) take {
-		return func(n ast.Node) { d.places[key] = r.at(n); t(n) }
-	}
-	r.object(n, map[string]take{
-		"workflow": placed("workflow", r.text(&d.Name)),
-		"version":  r.count(&d.Version),
-		"extends":  placed("extends", r.text(&d.Extends)),
-		"initial":  placed("initial", r.text(&d.Initial)),
-		"policy": func(n ast.Node) {
-			r.entries(n, func(name string, at Position, value ast.Node) {
-				if v, ok := r.scalar(value); ok {
-					d.Policy[name], d.places["policy."+name] = v, at
-				}
-			})
-		},
-		"loop": placed("loop", func(n ast.Node) {
-			r.object(n, map[string]take{"window": r.count(&d.Loop.Window), "distinct": r.count(&d.Loop.Distinct)})
-		}),
-		"limits": r.list(func(n ast.Node) { d.Limits = append(d.Limits, r.rule(n)) }),
-		"gates":  r.list(func(n ast.Node) { d.Gates = append(d.Gates, r.gate(n)) }),
-		"states": func(n ast.Node) {
-			r.entries(n, func(name string, at Position, value ast.Node) {
-				d.States = append(d.States, r.state(name, at, value))
-			})
-		},
-	})
-	return d
-}
-
-func (r *reader) state(name string, at Position, n ast.Node) State {
-	s := State{Name: name, at: at}
-	var final bool
-	r.object(n, map[string]take{
-		"about":    r.text(&s.About),
-		"owner":    r.text(&s.Owner),
-		"final":    r.flag(&final),
-		"timeout":  r.duration(&s.Timeout),
-		"proposes": func(n ast.Node) { s.proposes = new(bool); r.flag(s.proposes)(n) },
-		"next":     r.list(func(n ast.Node) { s.Next = append(s.Next, r.transition(n)) }),
-		"decide":   r.list(func(n ast.Node) { s.Decide = append(s.Decide, r.rule(n)) }),
-		"on": func(n ast.Node) {
-			s.On = map[string][]Rule{}
-			r.entries(n, func(signal string, _ Position, value ast.Node) { s.On[signal] = r.reaction(value) })
-		},
-	})
-	if final {
-		s.Kind = Final
-	}
-	return s
-}
-
-// transition is a state's name or {to, added}.
-func (r *reader) transition(n ast.Node) Transition {
-	t := Transition{at: r.at(n)}
-	if _, ok := text(n); ok {
-		r.text(&t.To)(n)
-		return t
-	}
-	r.object(n, map[string]take{"to": r.text(&t.To), "added": r.text(&t.Added)})
-	return t
-}
-
-func (r *reader) rule(n ast.Node) Rule {
-	rule := Rule{at: r.at(n)}
-	r.object(n, map[string]take{
-		"name":    r.text(&rule.Name),
-		"when":    r.guard(&rule.When),
-		"to":      r.names(&rule.To, &rule.toAt),
-		"reason":  r.text(&rule.Reason),
-		"failure": r.flag(&rule.Failure),
-	})
-	return rule
-}
-
-// reaction is what a signal does: a state's name, or a list of rules.
-func (r *reader) reaction(n ast.Node) []Rule {
-	if _, ok := n.(*ast.SequenceNode); !ok {
-		rule := Rule{at: r.at(n)}
-		if r.names(&rule.To, &rule.toAt)(n); rule.To == nil {
-			return nil
-		}
-		return []Rule{rule}
-	}
-	var rules []Rule
-	r.list(func(n ast.Node) { rules = append(rules, r.rule(n)) })(n)
-	return rules
-}
-
-func (r *reader) gate(n ast.Node) Gate {
-	g := Gate{at: r.at(n)}
-	r.object(n, map[string]take{
-		"name":    r.text(&g.Name),
-		"to":      r.names(&g.To, &g.toAt),
-		"require": r.guard(&g.Require),
-		"instead": r.names(&g.Instead, &g.insteadAt),
-		"reason":  r.text(&g.Reason),
-	})
-	return g
 }

@@ -167,6 +167,7 @@ func TestLoadRefusesWhatIsNoText(t *testing.T) {
 // a canonical form that is accepted under the same hash.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(small))
+	f.Add([]byte(rich))
 	for _, name := range BuiltinNames() {
 		src, err := builtin.ReadFile("builtin/" + name + ".yaml")
 		if err != nil {
