@@ -29,7 +29,7 @@ func (r recorder) Handle(_ context.Context, rec slog.Record) error {
 
 func TestADeadLetterIsLoggedAndCountedOnce(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	js := server.JetStream(t)
 	dead, err := store.EnsureDead(ctx, js, 1)

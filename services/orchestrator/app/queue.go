@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go/jetstream"
 
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -46,18 +47,29 @@ func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definit
 	return nil
 }
 
-// mourn logs and counts dead letters that come, until ctx ends.
-func mourn(ctx context.Context, log *slog.Logger, js jetstream.JetStream, m *metrics) error {
+// deadLetters is a consumer of the dead letters that come from now on.
+func deadLetters(ctx context.Context, js jetstream.JetStream) (jetstream.Consumer, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
 	dead, err := js.Stream(ctx, store.DeadStream)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// Not DeliverNew: after an outage the client library would begin at the first.
-	consumer, err := dead.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+	return dead.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: dead.CachedInfo().State.LastSeq + 1,
 	})
+}
+
+// mourn logs and counts dead letters that come, until ctx ends. A server that
+// is away when it begins is no reason to end.
+func mourn(ctx context.Context, log *slog.Logger, js jetstream.JetStream, m *metrics) error {
+	consumer, err := backoff.Retry(ctx, func() (jetstream.Consumer, error) { return deadLetters(ctx, js) },
+		backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
+			log.Warn("cannot look for dead letters; trying again", "error", err)
+		}))
 	if err != nil {
-		return err
+		return nil // stopped before it could look
 	}
 	messages, err := consumer.Messages()
 	if err != nil {
