@@ -32,10 +32,15 @@ func (w *world) fail(id string, token uint64) {
 
 func TestAFaultOfTheMachineryIsTriedAgainByWhoeverIsFreeAndCostsNoAttempt(t *testing.T) {
 	w := newWorld(t, 20*time.Second)
-	busy, release := make(chan struct{}), make(chan struct{})
+	begun, fail, busy, release := make(chan struct{}, 10), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	defer close(release)
 	first := w.agent("first", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		if job.Instance == "a" {
+			begun <- struct{}{}
+			select {
+			case <-fail:
+			case <-ctx.Done():
+			}
 			return success(), fmt.Errorf("%w: the disk is full", brain.ErrInfrastructure)
 		}
 		close(busy)
@@ -46,11 +51,13 @@ func TestAFaultOfTheMachineryIsTriedAgainByWhoeverIsFreeAndCostsNoAttempt(t *tes
 		return success(), nil
 	}))
 	w.open("a")
+	next(w, begun)
+	w.open("b") // is there when a fails, so that it comes to the first before a comes again
+	close(fail)
 	got := next(w, first.ended)
 	if !errors.Is(got.err, brain.ErrInfrastructure) || got.result.Status != "" {
 		t.Errorf("it ended with %v, %v", got.result, got.err)
 	}
-	w.open("b")
 	next(w, busy)
 	attempts := make(chan int, 1)
 	w.agent("second", works(func(_ context.Context, job agent.Job) (instance.Result, error) {
@@ -180,7 +187,7 @@ func TestAReportThatComesWhenAPersonSaidStopIsDroppedOnce(t *testing.T) {
 
 func TestWorkWithASubjectThatIsNoneIsADeadLetter(t *testing.T) {
 	w := &world{T: t, server: natstest.Start(t, natstest.Options{})}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w.ctx, w.js = ctx, w.server.JetStream(t)
 	if _, err := store.Open(ctx, w.js, store.Config{}); err != nil {

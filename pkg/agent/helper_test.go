@@ -35,7 +35,7 @@ type world struct {
 func newWorld(t *testing.T, lease time.Duration) *world {
 	t.Helper()
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{}), settings: orchestratortest.Settings{AckWait: lease}}
 	w.resume()
@@ -253,13 +253,18 @@ func names(all []instance.Event) (out []string) {
 func (w *world) settled() {
 	w.Helper()
 	consumer, err := w.js.Consumer(w.ctx, "EVENTS", "pm")
+	var last jetstream.ConsumerInfo
 	for err == nil {
 		var info *jetstream.ConsumerInfo
-		if info, err = consumer.Info(w.ctx); err == nil && info.NumPending == 0 && info.NumAckPending == 0 {
+		if info, err = consumer.Info(w.ctx); err != nil {
+			break
+		}
+		if last = *info; info.NumPending == 0 && info.NumAckPending == 0 {
 			return
 		}
 	}
-	w.Fatalf("the role's messages are not settled: %v", err)
+	w.Fatalf("the role's messages are not settled: %d pending, %d not acknowledged, %d delivered again: %v",
+		last.NumPending, last.NumAckPending, last.NumRedelivered, err)
 }
 
 var errBroken = errors.New("broken")

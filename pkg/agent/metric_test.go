@@ -58,7 +58,7 @@ func TestWorkIsCountedByStateAndHowItEnded(t *testing.T) {
 
 func TestObjectsAreWhatWasPutThere(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	bucket, err := store.EnsureObjects(ctx, server.JetStream(t), 1)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestAReportWaitsForAnOrchestrator(t *testing.T) {
 }
 
 func TestWithoutAnOrchestratorAReportIsGivenUpWithTheLeaseAndTheWorkIsDoneAgain(t *testing.T) {
-	w := newWorld(t, 2*time.Second)
+	w := newWorld(t, 5*time.Second)
 	started, release := make(chan struct{}, 10), make(chan struct{})
 	k := w.agent("a1", blocked(started, release))
 	w.open("a")
@@ -66,7 +66,7 @@ func TestWithoutAnOrchestratorAReportIsGivenUpWithTheLeaseAndTheWorkIsDoneAgain(
 }
 
 func TestWithoutAnOrchestratorAClaimIsLostWithItsLease(t *testing.T) {
-	w := newWorld(t, 2*time.Second)
+	w := newWorld(t, 5*time.Second)
 	started := make(chan struct{}, 10)
 	k := w.agent("a1", blocked(started, nil))
 	w.open("a")

@@ -69,7 +69,7 @@ func TestWhatACommandLeavesBehindIsKilled(t *testing.T) {
 			t.Errorf("got %q, output %q", r, r.Output)
 		}
 		// The end of the file comes when nobody holds it any more.
-		_ = held.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = held.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, err := io.ReadAll(held); err != nil {
 			t.Errorf("a process is left: %v", err)
 		}
