@@ -28,7 +28,7 @@ func (f foreign) ask(subject string, body map[string]any) map[string]any {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	msg, err := f.nc.RequestMsg(&nats.Msg{Subject: subject, Data: data, Header: nats.Header{"Content-Type": {"application/json"}}}, 10*time.Second)
+	msg, err := f.nc.RequestMsg(&nats.Msg{Subject: subject, Data: data, Header: nats.Header{"Content-Type": {"application/json"}}}, time.Minute)
 	if err != nil {
 		f.t.Fatalf("%s: %v", subject, err)
 	}
@@ -47,7 +47,7 @@ func (f foreign) step(role string, result map[string]any) (string, map[string]an
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	msg, err := consumer.Next(jetstream.FetchMaxWait(10 * time.Second))
+	msg, err := consumer.Next(jetstream.FetchMaxWait(time.Minute))
 	if err != nil {
 		f.t.Fatalf("no work for %s: %v", role, err)
 	}
@@ -176,7 +176,7 @@ func TestEveryRefusalSaysWhatWouldBeRight(t *testing.T) {
 		})
 	}
 	for name, body := range map[string]string{"not JSON": "{", "an empty message": "", "noise": "\xff\xfe\x00"} {
-		msg, err := nc.Request("sb.api.pause", []byte(body), 10*time.Second)
+		msg, err := nc.Request("sb.api.pause", []byte(body), time.Minute)
 		if err != nil || msg.Header.Get("Nats-Service-Error-Code") != "400" {
 			t.Errorf("%s: answered %v, %v; want error 400", name, msg.Header, err)
 		}

@@ -86,7 +86,7 @@ func (w *world) ask(subject, kind string, data []byte) *nats.Msg {
 	if kind != "" {
 		header.Set("Content-Type", kind)
 	}
-	got, err := w.nc.RequestMsg(&nats.Msg{Subject: subject, Header: header, Data: data}, 20*time.Second)
+	got, err := w.nc.RequestMsg(&nats.Msg{Subject: subject, Header: header, Data: data}, time.Minute)
 	if err != nil {
 		w.Fatalf("%s: %v", subject, err)
 	}

@@ -180,7 +180,7 @@ func TestATraceparentReachesTheLog(t *testing.T) {
 	for i, given := range []string{parent, "nonsense with spaces", ""} {
 		header := nats.Header{"Content-Type": {"application/json"}, "traceparent": {given}}
 		body := `{"instance":"` + id(i) + `","open":{"workflow":"issue","issue":{"title":"t"}}}`
-		if _, err := w.nc.RequestMsg(&nats.Msg{Subject: "sb.api.open", Header: header, Data: []byte(body)}, 10*time.Second); err != nil {
+		if _, err := w.nc.RequestMsg(&nats.Msg{Subject: "sb.api.open", Header: header, Data: []byte(body)}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		c, err := w.store.Last(t.Context(), id(i))
@@ -208,7 +208,7 @@ func TestClosingAnswersWhatIsUnderWay(t *testing.T) {
 	w := newWorld(t, store)
 	answered := make(chan *nats.Msg, 1)
 	go func() {
-		got, err := w.nc.Request("sb.api.open", []byte(`{"instance":"a","open":{"workflow":"issue","issue":{"title":"t"}}}`), 20*time.Second)
+		got, err := w.nc.Request("sb.api.open", []byte(`{"instance":"a","open":{"workflow":"issue","issue":{"title":"t"}}}`), time.Minute)
 		if err != nil {
 			t.Error(err)
 		}
@@ -228,7 +228,7 @@ func TestClosingAnswersWhatIsUnderWay(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	if got, err := w.nc.Request("sb.api.get", []byte(`{"instance":"a"}`), 10*time.Second); err == nil &&
+	if got, err := w.nc.Request("sb.api.get", []byte(`{"instance":"a"}`), time.Minute); err == nil &&
 		got.Header.Get("Nats-Service-Error-Code") != "503" {
 		t.Errorf("after it was closed it answers %v %s", got.Header, got.Data)
 	}

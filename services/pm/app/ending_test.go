@@ -29,7 +29,7 @@ type graveyard struct {
 func newGraveyard(t *testing.T) *graveyard {
 	t.Helper()
 	g := &graveyard{world: newWorld(t), server: natstest.Start(t, natstest.Options{})}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	g.ctx = ctx
 	orchestratortest.Start(t, g.server.URL, 1, orchestratortest.Settings{})
