@@ -71,22 +71,29 @@ type User struct {
 	Bot   bool
 }
 
-// PullRequest is a proposed change. Mergeable is nil while the forge computes it.
+// PullRequest is a proposed change. Mergeable is nil while the forge computes
+// it; lists do not say it at all.
 type PullRequest struct {
 	Number         int
+	NodeID         string
 	Title          string
 	Body           string
 	State          string // open or closed
 	Draft          bool
 	Merged         bool
-	Mergeable      *bool
-	MergeableState string
+	MergeSHA       string // the commit it is merged as; empty before
+	Mergeable      *bool  // nothing but that there is no conflict
+	MergeableState string // clean, has_hooks, unstable, blocked, behind, dirty, draft or unknown
+	Labels         []string
 	HeadRef        string
 	HeadSHA        string
+	HeadRepo       string // owner/name; empty when the fork is gone
 	BaseRef        string
 	BaseSHA        string
 	Author         User
 	URL            string // for people
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }
 
 // Repository is where the code is.
@@ -117,4 +124,8 @@ var (
 	ErrRateLimited = errors.New("the forge's rate limit is reached")
 	ErrUnavailable = errors.New("the forge does not answer")
 	ErrInvalid     = errors.New("the forge refuses the content")
+	// The three ways a merge is refused: all three mean to read everything again.
+	ErrHeadMoved    = errors.New("the head is another commit than the one to merge")
+	ErrBaseMoved    = errors.New("the base branch has just moved")
+	ErrNotMergeable = errors.New("the forge does not merge it")
 )

@@ -1,0 +1,49 @@
+package forge
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/merge"
+)
+
+// Checks reads how a commit fares and what its target branch demands.
+type Checks interface {
+	// Statuses lists the newest status of every context on the commit.
+	Statuses(ctx context.Context, repo, sha string) ([]Status, error)
+	// CheckRuns lists the newest run of every check on the commit.
+	CheckRuns(ctx context.Context, repo, sha string) ([]CheckRun, error)
+	// Protection reads what the branch demands of a merge, by rulesets and by
+	// classic protection. An error says that it is not known.
+	Protection(ctx context.Context, repo, branch string) (Protection, error)
+	// Behind counts the commits of the base branch that the head has not.
+	Behind(ctx context.Context, repo, base, head string) (int, error)
+}
+
+// Status is what somebody reports on a commit under a context.
+type Status struct {
+	Context     string
+	State       string // success, pending, failure or error
+	Description string
+	URL         string // of the details
+	At          time.Time
+}
+
+// CheckRun is a run of a check on a commit.
+type CheckRun struct {
+	ID          int64
+	Name        string
+	App         int64  // who runs it; 0 when that is not told
+	Status      string // queued, in_progress, completed, waiting, requested or pending
+	Conclusion  string // once completed: success, failure, neutral, cancelled, skipped, timed_out, action_required, stale
+	Summary     string
+	URL         string // of the details
+	StartedAt   time.Time
+	CompletedAt time.Time
+}
+
+// Protection is what a branch demands of a merge.
+type Protection = merge.Protection
+
+// RequiredCheck is a status or check that must be green.
+type RequiredCheck = merge.RequiredCheck

@@ -1,0 +1,48 @@
+package forge
+
+import (
+	"context"
+	"time"
+)
+
+// History reads what happened to pull requests and branches.
+type History interface {
+	// PullRequests lists those in any state that changed at or after the given
+	// time, the one changed longest ago first.
+	PullRequests(ctx context.Context, repo string, since time.Time) ([]PullRequest, error)
+	// Mentions lists the pull requests of the repository that mention the issue,
+	// by number.
+	Mentions(ctx context.Context, repo string, issue int) ([]Mention, error)
+	// Pushes lists who moved the branch when, newest first, the last hundred at most.
+	Pushes(ctx context.Context, repo, branch string) ([]Push, error)
+	// Commits lists the commits of the pull request, oldest first, 250 at most.
+	Commits(ctx context.Context, repo string, number int) ([]Commit, error)
+}
+
+// Mention is a pull request that mentions an issue.
+type Mention struct {
+	Number int
+	Closes bool   // merging it closes the issue
+	State  string // open, closed or merged
+	Author User
+	URL    string // for people
+}
+
+// Push is a move of a branch.
+type Push struct {
+	Before, After string // commits; zeros where there was or is none
+	Kind          string // push, force_push, branch_creation, branch_deletion, pr_merge or merge_queue_merge
+	Actor         User   // zero when the account is gone
+	At            time.Time
+}
+
+// Commit is a commit of a pull request. Author and committer are accounts,
+// zero when their mail address belongs to none.
+type Commit struct {
+	SHA       string
+	Subject   string
+	Author    User
+	Committer User
+	At        time.Time // as its committer's clock had it
+	Parents   []string
+}

@@ -1,0 +1,139 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+)
+
+// states is what each word of statuses and check runs means. A word that is
+// not here is unknown.
+var states = map[string]Verdict{
+	"success": Pass, "neutral": Pass, "skipped": Pass,
+	"failure": Fail, "error": Fail, "timed_out": Fail, "cancelled": Fail, "action_required": Fail, "startup_failure": Fail,
+	"pending": Pending, "queued": Pending, "in_progress": Pending, "waiting": Pending, "requested": Pending, "expected": Pending,
+	"stale": Pending, // the forge gave up on it: it is to be run again
+}
+
+func (c Check) verdict() Verdict {
+	if v, ok := states[c.State]; ok {
+		return v
+	}
+	return Unknown
+}
+
+func (c Check) evidence() Evidence {
+	says := c.State
+	if c.Note != "" {
+		says += ": " + c.Note
+	}
+	return Evidence{What: c.Kind + " " + c.Name, Says: says, URL: c.URL}
+}
+
+// required: everything demanded has been reported and is green. A status and a
+// run of one name must both be, and so must the runs of several apps, unless
+// the rule names one.
+func (w world) required() Gate {
+	if why, missing := w.s.unread(PartProtection, PartChecks); missing {
+		return gate(GateRequiredChecks, Unknown, "%s", why)
+	}
+	demanded := slices.Clone(w.s.Protection.Checks)
+	for _, name := range w.r.Checks {
+		if !slices.Contains(demanded, RequiredCheck{Name: name}) {
+			demanded = append(demanded, RequiredCheck{Name: name})
+		}
+	}
+	verdict, named, evidence := Pass, []string{}, []Evidence{}
+	for _, d := range demanded {
+		if slices.Contains(w.r.OwnChecks, d.Name) {
+			continue
+		}
+		one, found := Pass, false
+		for _, c := range w.s.Checks {
+			if d.by(c) {
+				one, found = worse(one, c.verdict()), true
+				evidence = append(evidence, c.evidence())
+			}
+		}
+		if !found {
+			one = Pending
+			evidence = append(evidence, Evidence{What: d.String(), Says: "not reported"})
+		}
+		if one != Pass {
+			named = append(named, d.Name)
+		}
+		verdict = worse(verdict, one)
+	}
+	return gate(GateRequiredChecks, verdict, "%s", map[Verdict]string{
+		Pass:    fmt.Sprintf("%d required checks, none of them not green", len(demanded)),
+		Fail:    "not green: " + names(named),
+		Pending: "awaited: " + names(named),
+		Unknown: "reported in words that are not known: " + names(named),
+	}[verdict]).with(evidence...)
+}
+
+// by reports whether the check is the one demanded. Statuses do not tell the
+// app that reported them, so they count for any.
+func (d RequiredCheck) by(c Check) bool {
+	return c.Name == d.Name && (d.App == 0 || c.App == 0 || c.App == d.App)
+}
+
+func (d RequiredCheck) String() string {
+	if d.App == 0 {
+		return d.Name
+	}
+	return fmt.Sprintf("%s by app %d", d.Name, d.App)
+}
+
+// noneFailing: nothing reported is red or still runs, and something was
+// reported at all.
+func (w world) noneFailing() Gate {
+	if why, missing := w.s.unread(PartChecks); missing {
+		return gate(GateNoFailingChecks, Unknown, "%s", why)
+	}
+	others := slices.DeleteFunc(slices.Clone(w.s.Checks), func(c Check) bool { return slices.Contains(w.r.OwnChecks, c.Name) })
+	if len(others) == 0 {
+		return w.noChecks()
+	}
+	if w.r.RequiredOnly {
+		return gate(GateNoFailingChecks, Pass, "only the required checks count")
+	}
+	verdict, named, evidence := Pass, []string{}, []Evidence{}
+	for _, c := range others {
+		v := c.verdict()
+		verdict = worse(verdict, v)
+		if v != Pass {
+			named = append(named, c.Name)
+			evidence = append(evidence, c.evidence())
+		}
+	}
+	named = slices.Compact(named)
+	return gate(GateNoFailingChecks, verdict, "%s", map[Verdict]string{
+		Pass:    fmt.Sprintf("all %d checks are green", len(others)),
+		Fail:    "not green: " + names(named),
+		Pending: "not finished: " + names(named),
+		Unknown: "in a state that is not known: " + names(named),
+	}[verdict]).with(evidence...)
+}
+
+// noChecks judges a head that nobody has reported anything on: checks appear
+// some time after a push.
+func (w world) noChecks() Gate {
+	if !w.r.AllowNoChecks {
+		return gate(GateNoFailingChecks, Pending, "no check has reported yet")
+	}
+	if why, missing := w.s.unread(PartPushes); missing {
+		return gate(GateNoFailingChecks, Unknown, "when the head was pushed is not known: %s", why)
+	}
+	pushed := w.s.pushedAt()
+	if pushed.IsZero() {
+		return gate(GateNoFailingChecks, Unknown, "when the head was pushed is not known: no push of it is on record")
+	}
+	wait := w.r.Dwell
+	if wait == 0 {
+		wait = dwell
+	}
+	if left := wait - w.s.ReadAt.Sub(pushed); left > 0 {
+		return gate(GateNoFailingChecks, Pending, "no check has reported; for another %v one may", left)
+	}
+	return gate(GateNoFailingChecks, Pass, "no check has reported in %v, which the rules allow", wait)
+}

@@ -1,0 +1,55 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+)
+
+// method is the best way to merge that the repository and the branch allow.
+func (w world) method() (string, Gate) {
+	if why, missing := w.s.unread(PartProtection, PartStanding); missing {
+		return "", gate(GateMethodAllowed, Unknown, "%s", why)
+	}
+	p := w.s.Protection
+	if p.Queue {
+		return "", gate(GateMethodAllowed, Fail, "merges into %s go through its queue only", w.s.BaseRef)
+	}
+	wanted := w.r.Methods
+	if len(wanted) == 0 {
+		wanted = []string{"squash", "merge", "rebase"}
+	}
+	var refused []Evidence
+	for _, m := range wanted {
+		switch {
+		case !slices.Contains(w.s.Methods, m):
+			refused = append(refused, Evidence{What: m, Says: "the repository does not allow it"})
+		case p.Methods != nil && !slices.Contains(p.Methods, m):
+			refused = append(refused, Evidence{What: m, Says: "a rule of " + w.s.BaseRef + " does not allow it"})
+		case p.Linear && m == "merge":
+			refused = append(refused, Evidence{What: m, Says: w.s.BaseRef + " takes no merge commits"})
+		default:
+			return m, gate(GateMethodAllowed, Pass, "%s", m).with(refused...)
+		}
+	}
+	return "", gate(GateMethodAllowed, Fail, "%s", fmt.Sprintf("none of %s is allowed", names(wanted))).with(refused...)
+}
+
+// acceptance: the story's own tests have passed on this very commit.
+func (w world) acceptance() Gate {
+	a := w.s.Acceptance
+	if w.r.NoAcceptance {
+		return gate(GateAcceptance, Pass, "it has no acceptance tests")
+	}
+	says := Evidence{What: "acceptance tests on " + short(a.Commit), Says: string(a.Verdict)}
+	switch {
+	case a.Commit == "":
+		return gate(GateAcceptance, Pending, "they have not run")
+	case a.Commit != w.s.Head:
+		return gate(GateAcceptance, Pending, "they have not run on %s", short(w.s.Head)).with(says)
+	case a.Verdict == Pass:
+		return gate(GateAcceptance, Pass, "they passed on %s", short(a.Commit)).with(says)
+	case a.Verdict == Fail, a.Verdict == Pending:
+		return gate(GateAcceptance, a.Verdict, "they are not passed on %s: %s", short(a.Commit), a.Reason).with(says)
+	}
+	return gate(GateAcceptance, Unknown, "their verdict %q is not known", a.Verdict).with(says)
+}
