@@ -105,7 +105,7 @@ type Moved struct {
 
 	Timeout time.Duration // of To
 	Keeps   bool          // the claim stays with who holds it
-	Fresh   bool          // the failures of To are counted anew
+	Fresh   bool          // all failures are counted anew
 	Cites   []string      // the evidence the decision was made on, by name
 }
 

@@ -165,7 +165,7 @@ func recount(all []Failures, e Moved) []Failures {
 		set(e.From, 0)
 	}
 	if e.Fresh {
-		set(e.To, 0)
+		return nil
 	}
 	return all
 }

@@ -120,7 +120,7 @@ type Rule struct {
 	Stay     Stay              // the instance stays where it is
 	Escalate bool              // it stays, and people are asked; Reason says what
 	Set      map[string]string // vars and their new values
-	Fresh    bool              // the target's failures are counted anew
+	Fresh    bool              // all failures are counted anew
 	Reason   string            // what the log says; may have ${policy.NAME}
 	Failure  bool              // the move is recorded as a failure of the state it leaves
 
