@@ -8,7 +8,7 @@ import (
 
 var (
 	oneToken   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) // what fits a subject
-	identifier = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)           // what a guard can read
+	identifier = regexp.MustCompile(`^[a-z][A-Za-z0-9_]{0,63}$`)        // what a guard can read
 )
 
 // check reports names that mean nothing and rows that contradict themselves.
@@ -81,7 +81,7 @@ func (c checker) head() {
 	for group, values := range map[string]map[string]any{"policy": d.Policy, "vars": d.Vars} {
 		for _, name := range sortedKeys(values) {
 			if !identifier.MatchString(name) {
-				c.add(c.place(group+"."+name), "%s name %q, want small letters, digits and _", group, name)
+				c.add(c.place(group+"."+name), "%s name %q, want a small letter, then letters, digits and _", group, name)
 			}
 		}
 	}

@@ -105,7 +105,7 @@ func TestLoadSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a version that is no number", "version: 1", "version: one", `small.yaml:2:10: want a whole number from 1, got one`},
 		{"a loop that cannot be", "distinct: 2", "distinct: 4", `loop of 4 distinct states in a window of 3: want 1 <= distinct <= window`},
 		{"a loop without a window", "window: 3, ", "", `loop of 2 distinct states in a window of 0`},
-		{"a policy name no guard can read", "sure: 0.5", "sure: 0.5, Loud-Name: 1", `small.yaml:4:30: policy name "Loud-Name", want small letters`},
+		{"a policy name no guard can read", "sure: 0.5", "sure: 0.5, Loud-Name: 1", `small.yaml:4:30: policy name "Loud-Name", want a small letter`},
 		{"a policy value that is no scalar", "sure: 0.5", "sure: [1]", `small.yaml:4:25: want true, false, a number or a text`},
 		{"a policy value without end", "sure: 0.5", "sure: .inf", `want true, false, a number or a text`},
 		{"a timeout that is none", "timeout: 15m", "timeout: soon", `small.yaml:14:14: want a duration like 15m or 2h30m, got soon`},

@@ -91,7 +91,7 @@ func TestLoadSaysWhatIsWrongInARichDefinition(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"an unknown var", "vars.round > 0", "vars.ruond > 0", `rich.yaml:31:16: unknown var "ruond"; did you mean "round"?`},
 		{"a var read as another type", "vars.round > 0", "vars.round > 'x'", `found no matching overload for '_>_' applied to '(int, string)'`},
-		{"a var no guard can read", "round: 0", "round: 0, Round-2: 1", `rich.yaml:6:18: vars name "Round-2", want small letters, digits and _`},
+		{"a var no guard can read", "round: 0", "round: 0, Round-2: 1", `rich.yaml:6:18: vars name "Round-2", want a small letter, then letters, digits and _`},
 		{"a var that is no scalar", "round: 0", "round: [0]", `rich.yaml:6:15: want true, false, a number or a text`},
 		{"an unknown entry", "entries: [pushed]", "entries: [push]", `rich.yaml:4:11: unknown state "push"`},
 		{"an entry that is the initial state", "entries: [pushed]", "entries: [open]", `rich.yaml:4:11: an instance may be opened in open already`},
