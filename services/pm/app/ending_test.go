@@ -74,11 +74,31 @@ func (g *graveyard) told() {
 	consumer, err := g.js.Consumer(g.ctx, "EVENTS", "endings")
 	for err == nil {
 		var info *jetstream.ConsumerInfo
-		if info, err = consumer.Info(g.ctx); err == nil && info.NumPending == 0 && info.NumAckPending == 0 {
+		if info, err = consumer.Info(g.ctx); err != nil || info.NumAckPending > 0 {
+			continue
+		}
+		if info.NumPending == 0 {
 			return
 		}
+		err = recount(consumer)
 	}
 	g.Fatal(err)
+}
+
+// recount asks for a message and gives it back. A nats-server that is asked
+// about a consumer while it delivers may count one too many as pending, until
+// somebody asks for more.
+func recount(consumer jetstream.Consumer) error {
+	batch, err := consumer.FetchNoWait(1)
+	if err != nil {
+		return err
+	}
+	for msg := range batch.Messages() {
+		if err := msg.Nak(); err != nil {
+			return err
+		}
+	}
+	return batch.Error()
 }
 
 func TestPeopleHearOnceHowItEnded(t *testing.T) {
