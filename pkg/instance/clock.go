@@ -2,9 +2,26 @@ package instance
 
 import (
 	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
+
+// Due returns the next deadline of the stay that nobody was told of, and when it
+// is reached. ok is false if there is none.
+func Due(def *workflow.Definition, in Instance) (next workflow.Deadline, at time.Time, ok bool) {
+	if in.Closed != "" {
+		return next, at, false
+	}
+	state, _ := def.State(in.State)
+	deadlines := def.Deadlines(state)
+	told := slices.IndexFunc(deadlines, func(d workflow.Deadline) bool { return d.Level == in.Level })
+	if told+1 >= len(deadlines) {
+		return next, at, false
+	}
+	next = deadlines[told+1]
+	return next, in.EnteredAt.Add(next.After), true
+}
 
 // expire records that a stay reached a deadline, and does what the state says
 // to it. A timer of a stay that is over, or one that was heard before, is

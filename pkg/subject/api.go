@@ -11,10 +11,19 @@ const (
 	Resume     = "resume"
 	Cancel     = "cancel"
 	Retry      = "retry"
+	Resolve    = "resolve"
+	Migrate    = "migrate"
 	Get        = "get"
 	List       = "list"
 	History    = "history"
 	Definition = "definition"
+)
+
+// Commands of the system itself, for API: of timers, and of what links instances.
+const (
+	Expire = "expire"
+	Wake   = "wake"
+	End    = "end"
 )
 
 // Commands of agents, for Agent.
@@ -26,6 +35,8 @@ const (
 	Fail      = "fail"
 	Ask       = "ask"
 	Spend     = "spend"
+	Inquire   = "inquire"
+	Escalate  = "escalate"
 )
 
 const (

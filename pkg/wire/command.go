@@ -1,11 +1,13 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -17,7 +19,8 @@ var ErrMismatch = errors.New("the command does not belong on this subject")
 func Action(c *pb.Command, role string) (string, instance.Action) {
 	switch a := c.GetAction().(type) {
 	case *pb.Command_Open:
-		return subject.Open, instance.Open{Issue: ToIssue(a.Open.GetIssue()), Base: a.Open.GetBase(), Bundle: a.Open.GetBundle()}
+		return subject.Open, instance.Open{Issue: ToIssue(a.Open.GetIssue()), Base: a.Open.GetBase(), Bundle: a.Open.GetBundle(),
+			State: a.Open.GetState(), Vars: a.Open.GetVars(), After: a.Open.GetAfter(), Parent: a.Open.GetParent()}
 	case *pb.Command_Claim:
 		return subject.Claim, instance.Take{Role: role, Agent: a.Claim.GetAgent(), Work: a.Claim.GetWork(), Lease: millis(a.Claim.GetLeaseMs())}
 	case *pb.Command_Heartbeat:
@@ -30,12 +33,17 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Fail, instance.Fail{Token: uint64(a.Fail.GetToken()), Reason: a.Fail.GetReason()}
 	case *pb.Command_Ask:
 		return subject.Ask, instance.Ask{Token: uint64(a.Ask.GetToken()), Text: a.Ask.GetText()}
+	case *pb.Command_Inquire:
+		return subject.Inquire, instance.Inquire{Token: uint64(a.Inquire.GetToken()), Questions: each(a.Inquire.GetQuestions(), toInquiry),
+			Head: a.Inquire.GetHead(), Bundle: a.Inquire.GetBundle()}
+	case *pb.Command_Escalate:
+		return subject.Escalate, instance.Escalate{Token: uint64(a.Escalate.GetToken()), Reason: a.Escalate.GetReason(), RequiresHuman: a.Escalate.GetRequiresHuman()}
 	case *pb.Command_Spend:
 		return subject.Spend, instance.Charge{Token: uint64(a.Spend.GetToken()), Spend: toSpend(a.Spend.GetSpend())}
 	case *pb.Command_Note:
 		return subject.Note, instance.Remark{Kind: a.Note.GetKind(), Text: a.Note.GetText()}
 	case *pb.Command_Signal:
-		return subject.Signal, instance.Signal{Name: a.Signal.GetName(), Ref: a.Signal.GetRef(), Data: a.Signal.GetData()}
+		return subject.Signal, instance.Signal{Name: a.Signal.GetName(), Ref: a.Signal.GetRef(), Data: a.Signal.GetData(), Evidence: each(a.Signal.GetEvidence(), toEvidence)}
 	case *pb.Command_Answer:
 		return subject.Answer, instance.Reply{Number: int(a.Answer.GetNumber()), Text: a.Answer.GetText()}
 	case *pb.Command_Override:
@@ -48,13 +56,33 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Cancel, instance.Cancel{Reason: a.Cancel.GetReason()}
 	case *pb.Command_Retry:
 		return subject.Retry, instance.Retry{Reason: a.Retry.GetReason()}
+	case *pb.Command_Resolve:
+		return subject.Resolve, instance.Resolve{Number: int(a.Resolve.GetNumber()), Text: a.Resolve.GetText()}
+	case *pb.Command_Migrate:
+		return subject.Migrate, instance.Migrate{Reason: a.Migrate.GetReason()}
+	case *pb.Command_Expire:
+		return subject.Expire, instance.Expire{Entered: a.Expire.GetEntered(), Level: workflow.Level(a.Expire.GetLevel())}
+	case *pb.Command_Wake:
+		return subject.Wake, instance.Wake{Until: toTime(a.Wake.GetUntil())}
+	case *pb.Command_End:
+		return subject.End, instance.End{Instance: a.End.GetInstance(), State: a.End.GetState(), Well: a.End.GetWell()}
 	}
 	return "", nil
+}
+
+// Definition is the definition that a command asks for, by name or content hash:
+// the one to open with or to migrate to.
+func Definition(c *pb.Command) string {
+	return cmp.Or(c.GetOpen().GetWorkflow(), c.GetMigrate().GetDefinition())
 }
 
 // Refusal encodes a refusal.
 func Refusal(r *instance.Refusal) *pb.Refusal {
 	return &pb.Refusal{Code: string(r.Code), Message: r.What, Allowed: r.Allowed}
+}
+
+func toInquiry(p *pb.Inquiry) instance.Inquiry {
+	return instance.Inquiry{To: p.GetTo(), Question: p.GetQuestion()}
 }
 
 func millis(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }

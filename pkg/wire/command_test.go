@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -16,14 +18,16 @@ func TestEveryCommandIsRead(t *testing.T) {
 	issue, result, spend := filled[instance.Issue](), filled[instance.Result](), filled[instance.Spend]()
 	pbResult := wire.Result(result)
 	pbSpend := wire.Result(instance.Result{Spend: spend}).Spend
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 7, time.UTC)
 	read := map[string]bool{}
 	for _, c := range []struct {
 		sent *pb.Command
 		name string
 		want instance.Action
 	}{
-		{&pb.Command{Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue", Issue: wire.Issue(issue), Base: "c0", Bundle: "b0"}}},
-			subject.Open, instance.Open{Issue: issue, Base: "c0", Bundle: "b0"}},
+		{&pb.Command{Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue", Issue: wire.Issue(issue), Base: "c0", Bundle: "b0",
+			State: "pushed", Vars: map[string]string{"tries": "1"}, After: []string{"a", "b"}, Parent: "p"}}},
+			subject.Open, instance.Open{Issue: issue, Base: "c0", Bundle: "b0", State: "pushed", Vars: map[string]string{"tries": "1"}, After: []string{"a", "b"}, Parent: "p"}},
 		{&pb.Command{Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a1", Work: 1 << 40, LeaseMs: 1500}}},
 			subject.Claim, instance.Take{Role: "tester", Agent: "a1", Work: 1 << 40, Lease: 1500 * time.Millisecond}},
 		{&pb.Command{Action: &pb.Command_Heartbeat{Heartbeat: &pb.Heartbeat{Token: 3, LeaseMs: 2}}},
@@ -34,8 +38,8 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Release, instance.Release{Token: 3, Reason: "tired"}},
 		{&pb.Command{Action: &pb.Command_Fail{Fail: &pb.Fail{Token: 3, Reason: "disk"}}},
 			subject.Fail, instance.Fail{Token: 3, Reason: "disk"}},
-		{&pb.Command{Action: &pb.Command_Signal{Signal: &pb.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}}}},
-			subject.Signal, instance.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}}},
+		{&pb.Command{Action: &pb.Command_Signal{Signal: &pb.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}, Evidence: pbResult.Evidence}}},
+			subject.Signal, instance.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}, Evidence: result.Evidence}},
 		{&pb.Command{Action: &pb.Command_Ask{Ask: &pb.Ask{Token: 3, Text: "Why?"}}},
 			subject.Ask, instance.Ask{Token: 3, Text: "Why?"}},
 		{&pb.Command{Action: &pb.Command_Answer{Answer: &pb.Reply{Number: 2, Text: "So"}}},
@@ -54,6 +58,20 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Cancel, instance.Cancel{Reason: "moot"}},
 		{&pb.Command{Action: &pb.Command_Retry{Retry: &pb.Retry{Reason: "lost"}}},
 			subject.Retry, instance.Retry{Reason: "lost"}},
+		{&pb.Command{Action: &pb.Command_Inquire{Inquire: &pb.Inquire{Token: 3, Questions: []*pb.Inquiry{{To: "analyst", Question: "Which?"}}, Head: "c1", Bundle: "b1"}}},
+			subject.Inquire, instance.Inquire{Token: 3, Questions: []instance.Inquiry{{To: "analyst", Question: "Which?"}}, Head: "c1", Bundle: "b1"}},
+		{&pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true}}},
+			subject.Escalate, instance.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true}},
+		{&pb.Command{Action: &pb.Command_Resolve{Resolve: &pb.Resolve{Number: 2, Text: "go on"}}},
+			subject.Resolve, instance.Resolve{Number: 2, Text: "go on"}},
+		{&pb.Command{Action: &pb.Command_Expire{Expire: &pb.Expire{Entered: 1 << 40, Level: "alert"}}},
+			subject.Expire, instance.Expire{Entered: 1 << 40, Level: workflow.Alert}},
+		{&pb.Command{Action: &pb.Command_Wake{Wake: &pb.Wake{Until: timestamppb.New(noon)}}},
+			subject.Wake, instance.Wake{Until: noon}},
+		{&pb.Command{Action: &pb.Command_End{End: &pb.End{Instance: "child", State: "completed", Well: true}}},
+			subject.End, instance.End{Instance: "child", State: "completed", Well: true}},
+		{&pb.Command{Action: &pb.Command_Migrate{Migrate: &pb.Migrate{Reason: "mended", Definition: "abc"}}},
+			subject.Migrate, instance.Migrate{Reason: "mended"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data, err := proto.Marshal(c.sent)
@@ -101,6 +119,18 @@ func TestAnEmptyBodyIsRead(t *testing.T) {
 		c.ProtoReflect().Set(forms.Get(i), c.ProtoReflect().NewField(forms.Get(i)))
 		if name, action := wire.Action(c, ""); name == "" || action == nil {
 			t.Errorf("an empty %s is read as %q, %v", forms.Get(i).Name(), name, action)
+		}
+	}
+}
+
+func TestACommandNamesTheDefinitionItAsksFor(t *testing.T) {
+	for want, c := range map[string]*pb.Command{
+		"issue": {Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue"}}},
+		"abc":   {Action: &pb.Command_Migrate{Migrate: &pb.Migrate{Definition: "abc"}}},
+		"":      {Action: &pb.Command_Retry{Retry: &pb.Retry{Reason: "lost"}}},
+	} {
+		if got := wire.Definition(c); got != want {
+			t.Errorf("%v asks for %q, want %q", c, got, want)
 		}
 	}
 }

@@ -84,7 +84,8 @@ func TestAnyEventsSurviveTheWire(t *testing.T) {
 	some := rapid.SliceOf(rapid.OneOf(
 		within[instance.Opened]().AsAny(), within[instance.Claimed]().AsAny(), within[instance.Released]().AsAny(), within[instance.Reported]().AsAny(),
 		within[instance.LoopDetected]().AsAny(), within[instance.Moved]().AsAny(), within[instance.Signalled]().AsAny(), within[instance.Asked]().AsAny(),
-		within[instance.Answered]().AsAny(), within[instance.Spent]().AsAny()))
+		within[instance.Answered]().AsAny(), within[instance.Spent]().AsAny(), within[instance.Escalated]().AsAny(), within[instance.Remembered]().AsAny(),
+		within[instance.ParkedUntil]().AsAny(), within[instance.TimedOut]().AsAny(), within[instance.LinkEnded]().AsAny(), within[instance.Migrated]().AsAny()))
 	rapid.Check(t, func(t *rapid.T) {
 		var sent []instance.Event
 		for _, e := range some.Draw(t, "events") {

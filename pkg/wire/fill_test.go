@@ -75,7 +75,7 @@ func unset(m protoreflect.Message, path string) []string {
 		case f.ContainingOneof() != nil && m.WhichOneof(f.ContainingOneof()) != f:
 		case !m.Has(f):
 			missing = append(missing, name)
-		case f.IsMap(), f.Message() == nil, f.Message().FullName() == "google.protobuf.Timestamp":
+		case f.IsMap(), f.Message() == nil, f.Message().ParentFile().Package() == "google.protobuf":
 		case f.IsList():
 			missing = append(missing, unset(m.Get(f).List().Get(0).Message(), name+".")...)
 		default:
@@ -121,6 +121,8 @@ func events() []instance.Event {
 		filled[instance.Reported](), filled[instance.ProposalRefused](), filled[instance.GateRefused](), filled[instance.LoopDetected](),
 		filled[instance.Moved](), filled[instance.Dispatched](), filled[instance.Signalled](), filled[instance.Asked](),
 		filled[instance.Answered](), filled[instance.Noted](), filled[instance.Spent](), filled[instance.Paused](),
-		filled[instance.Resumed](), filled[instance.CancelledBy](),
+		filled[instance.Resumed](), filled[instance.CancelledBy](), filled[instance.Handed](), filled[instance.Escalated](),
+		filled[instance.Resolved](), filled[instance.Remembered](), filled[instance.ParkedUntil](), filled[instance.Woken](),
+		filled[instance.TimedOut](), filled[instance.Spawned](), filled[instance.LinkEnded](), filled[instance.Migrated](),
 	}
 }

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,31 +11,43 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 func full() instance.Instance {
 	in := filled[instance.Instance]()
 	in.Visits[0].State = in.State
-	in.Questions[1].Answered = false
+	in.Questions[1].Answered, in.Questions[1].To = false, ""
+	in.Escalations[1].RequiresHuman, in.Escalations[1].Resolved = false, false
+	in.Links[1].Kind, in.Links[1].Ended = instance.After, false
+	in.Closed = ""
 	return in
 }
 
 func TestAReaderGetsEveryFieldOfAnInstance(t *testing.T) {
 	in := full()
 	p := wire.Instance(in)
-	missing(t, p)
-	missing(t, wire.Summary(in))
+	if names := unset(p.ProtoReflect(), ""); !slices.Equal(names, []string{"closed", "next_deadline", "time_in_state", "total_time"}) {
+		t.Errorf("it leaves out %v", names)
+	}
+	if names := unset(wire.Summary(in).ProtoReflect(), ""); !slices.Equal(names, []string{"closed"}) {
+		t.Errorf("a line of a list leaves out %v", names)
+	}
 
 	alike(t, in.Questions, wire.ToQuestions(p.Questions))
 	alike(t, in.Notes, wire.ToNotes(p.Notes))
 	alike(t, in.Evidence, wire.ToEvidence(p.Evidence))
 	alike(t, in.Issue, wire.ToIssue(p.Issue))
 	alike(t, *in.Last, wire.ToResult(p.LastResult))
+	alike(t, in.Escalations, wire.ToEscalations(p.Escalations))
+	alike(t, in.Links, wire.ToLinks(p.Links))
+	alike(t, map[string]int32{in.Failures[0].State: int32(in.Failures[0].Count), in.Failures[1].State: int32(in.Failures[1].Count)}, p.Failures)
 	if p.Attempt != int32(in.Visits[0].Count) || p.Visits[1].Millis != uint32(in.Visits[1].Total.Milliseconds()) {
 		t.Errorf("attempt %d, %v of visits %v", p.Attempt, p.Visits, in.Visits)
 	}
-	if s := wire.Summary(in); s.OpenQuestions != 1 || s.Agent != in.Claim.Agent || s.Attempt != p.Attempt {
+	if s := wire.Summary(in); s.OpenQuestions != 1 || s.Agent != in.Claim.Agent || s.Attempt != p.Attempt ||
+		s.OpenEscalations != 1 || s.WaitingOn != 1 || s.Failures != int32(in.Failures[1].Count) || s.Worker != in.Owner || p.Worker != in.Owner {
 		t.Errorf("summary %v of %+v", s, in)
 	}
 }
@@ -45,6 +58,43 @@ func TestAnEmptyInstanceHasNothingToSay(t *testing.T) {
 	}
 	if s := wire.Summary(instance.Instance{}); proto.Size(s) != 0 {
 		t.Errorf("an empty instance sums up as %v", s)
+	}
+}
+
+// The definition's timeouts are 10 minutes, told of at 80, 100 and 150 %.
+func TestHowAnInstanceStandsDependsOnTheMoment(t *testing.T) {
+	def, err := workflow.Load("slow", []byte("workflow: slow\nversion: 1\ninitial: todo\nstates:\n  todo: {owner: worker, timeout: 10m, next: [done], decide: [{to: done}]}\n  done: {final: true}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	in := instance.Instance{State: "todo", EnteredAt: noon, UpdatedAt: noon.Add(time.Minute), Visits: []instance.Visit{{State: "todo", Count: 2, Total: time.Hour}}}
+	for _, c := range []struct {
+		name        string
+		now         time.Duration
+		level       workflow.Level
+		closed      instance.Closed
+		stay, total time.Duration
+		next        string
+		at          time.Duration
+	}{
+		{"at first", 2 * time.Minute, "", "", 2 * time.Minute, 62 * time.Minute, "warning", 8 * time.Minute},
+		{"to a clock that is behind", -time.Minute, "", "", 0, time.Hour, "warning", 8 * time.Minute},
+		{"warned", 9 * time.Minute, workflow.Warning, "", 9 * time.Minute, 69 * time.Minute, "alert", 10 * time.Minute},
+		{"escalated", 16 * time.Minute, workflow.Escalation, "", 16 * time.Minute, 76 * time.Minute, "", 0},
+		{"ended", 16 * time.Minute, "", instance.Ended, 0, time.Hour, "", 0},
+		{"cancelled", 16 * time.Minute, "", instance.Cancelled, time.Minute, 61 * time.Minute, "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in.Level, in.Closed = c.level, c.closed
+			p := wire.Standing(def, in, noon.Add(c.now))
+			if p.TimeInState.AsDuration() != c.stay || p.TotalTime.AsDuration() != c.total {
+				t.Errorf("in the state for %v, in all %v", p.TimeInState.AsDuration(), p.TotalTime.AsDuration())
+			}
+			if d := p.NextDeadline; d.GetLevel() != c.next || d != nil && !d.At.AsTime().Equal(noon.Add(c.at)) {
+				t.Errorf("the next deadline is %v", d)
+			}
+		})
 	}
 }
 

@@ -15,7 +15,7 @@ func Result(r instance.Result) *pb.Result {
 		Status: string(r.Status), ConfidenceScore: r.ConfidenceScore, IssuesFound: r.IssuesFound, Next: r.Next,
 		Summary: r.Summary, Questions: r.Questions, Answers: each(r.Answers, answer), Head: r.Head, Base: r.Base,
 		Bundle: r.Bundle, Evidence: each(r.Evidence, evidence), FailureSignature: r.FailureSignature, Data: r.Data,
-		Artifacts: each(r.Artifacts, artifact), Spend: spend(r.Spend),
+		Artifacts: each(r.Artifacts, artifact), Spend: spend(r.Spend), Sections: r.Sections,
 	}
 }
 
@@ -26,7 +26,7 @@ func ToResult(p *pb.Result) instance.Result {
 		Next: p.GetNext(), Summary: p.GetSummary(), Questions: p.GetQuestions(), Answers: each(p.GetAnswers(), toAnswer),
 		Head: p.GetHead(), Base: p.GetBase(), Bundle: p.GetBundle(), Evidence: each(p.GetEvidence(), toEvidence),
 		FailureSignature: p.GetFailureSignature(), Data: p.GetData(), Artifacts: each(p.GetArtifacts(), toArtifact),
-		Spend: toSpend(p.GetSpend()),
+		Spend: toSpend(p.GetSpend()), Sections: p.GetSections(),
 	}
 }
 
@@ -51,12 +51,14 @@ func toAnswer(p *pb.Answer) instance.Answer {
 
 func evidence(e instance.Evidence) *pb.Evidence {
 	return &pb.Evidence{Name: e.Name, Ok: e.OK, Commit: e.Commit, Command: e.Command, ExitCode: i32(e.ExitCode),
-		Passed: i32(e.Passed), Failed: e.Failed, Output: e.Output, Millis: i32(e.Millis)}
+		Passed: i32(e.Passed), Failed: e.Failed, Output: e.Output, Millis: i32(e.Millis),
+		Verdict: string(e.Verdict), Data: e.Data}
 }
 
 func toEvidence(p *pb.Evidence) instance.Evidence {
 	return instance.Evidence{Name: p.GetName(), OK: p.GetOk(), Commit: p.GetCommit(), Command: p.GetCommand(),
-		ExitCode: int(p.GetExitCode()), Passed: int(p.GetPassed()), Failed: p.GetFailed(), Output: p.GetOutput(), Millis: int64(p.GetMillis())}
+		ExitCode: int(p.GetExitCode()), Passed: int(p.GetPassed()), Failed: p.GetFailed(), Output: p.GetOutput(), Millis: int64(p.GetMillis()),
+		Verdict: instance.Verdict(p.GetVerdict()), Data: p.GetData()}
 }
 
 func artifact(a instance.Artifact) *pb.Artifact {

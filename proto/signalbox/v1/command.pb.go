@@ -49,6 +49,13 @@ type Command struct {
 	//	*Command_Resume
 	//	*Command_Cancel
 	//	*Command_Retry
+	//	*Command_Inquire
+	//	*Command_Escalate
+	//	*Command_Resolve
+	//	*Command_Expire
+	//	*Command_Wake
+	//	*Command_End
+	//	*Command_Migrate
 	Action        isCommand_Action `protobuf_oneof:"action"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -256,6 +263,69 @@ func (x *Command) GetRetry() *Retry {
 	return nil
 }
 
+func (x *Command) GetInquire() *Inquire {
+	if x != nil {
+		if x, ok := x.Action.(*Command_Inquire); ok {
+			return x.Inquire
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetEscalate() *Escalate {
+	if x != nil {
+		if x, ok := x.Action.(*Command_Escalate); ok {
+			return x.Escalate
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetResolve() *Resolve {
+	if x != nil {
+		if x, ok := x.Action.(*Command_Resolve); ok {
+			return x.Resolve
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetExpire() *Expire {
+	if x != nil {
+		if x, ok := x.Action.(*Command_Expire); ok {
+			return x.Expire
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetWake() *Wake {
+	if x != nil {
+		if x, ok := x.Action.(*Command_Wake); ok {
+			return x.Wake
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetEnd() *End {
+	if x != nil {
+		if x, ok := x.Action.(*Command_End); ok {
+			return x.End
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetMigrate() *Migrate {
+	if x != nil {
+		if x, ok := x.Action.(*Command_Migrate); ok {
+			return x.Migrate
+		}
+	}
+	return nil
+}
+
 type isCommand_Action interface {
 	isCommand_Action()
 }
@@ -340,6 +410,41 @@ type Command_Retry struct {
 	Retry *Retry `protobuf:"bytes,25,opt,name=retry,proto3,oneof"`
 }
 
+type Command_Inquire struct {
+	// sb.api.agent.<role>.inquire
+	Inquire *Inquire `protobuf:"bytes,26,opt,name=inquire,proto3,oneof"`
+}
+
+type Command_Escalate struct {
+	// sb.api.agent.<role>.escalate
+	Escalate *Escalate `protobuf:"bytes,27,opt,name=escalate,proto3,oneof"`
+}
+
+type Command_Resolve struct {
+	// sb.api.resolve
+	Resolve *Resolve `protobuf:"bytes,28,opt,name=resolve,proto3,oneof"`
+}
+
+type Command_Expire struct {
+	// sb.api.expire, for timers
+	Expire *Expire `protobuf:"bytes,29,opt,name=expire,proto3,oneof"`
+}
+
+type Command_Wake struct {
+	// sb.api.wake, for timers
+	Wake *Wake `protobuf:"bytes,30,opt,name=wake,proto3,oneof"`
+}
+
+type Command_End struct {
+	// sb.api.end, for links
+	End *End `protobuf:"bytes,31,opt,name=end,proto3,oneof"`
+}
+
+type Command_Migrate struct {
+	// sb.api.migrate
+	Migrate *Migrate `protobuf:"bytes,32,opt,name=migrate,proto3,oneof"`
+}
+
 func (*Command_Open) isCommand_Action() {}
 
 func (*Command_Claim) isCommand_Action() {}
@@ -372,14 +477,35 @@ func (*Command_Cancel) isCommand_Action() {}
 
 func (*Command_Retry) isCommand_Action() {}
 
+func (*Command_Inquire) isCommand_Action() {}
+
+func (*Command_Escalate) isCommand_Action() {}
+
+func (*Command_Resolve) isCommand_Action() {}
+
+func (*Command_Expire) isCommand_Action() {}
+
+func (*Command_Wake) isCommand_Action() {}
+
+func (*Command_End) isCommand_Action() {}
+
+func (*Command_Migrate) isCommand_Action() {}
+
 // Open starts an instance.
 type Open struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Workflow string                 `protobuf:"bytes,1,opt,name=workflow,proto3" json:"workflow,omitempty"`
 	Issue    *Issue                 `protobuf:"bytes,2,opt,name=issue,proto3" json:"issue,omitempty"`
 	// Commit to start from and the object that carries it, if known.
-	Base          string `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
-	Bundle        string `protobuf:"bytes,4,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	Base   string `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
+	Bundle string `protobuf:"bytes,4,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	// One of the definition's entries; empty: its initial state.
+	State string            `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`
+	Vars  map[string]string `protobuf:"bytes,6,rep,name=vars,proto3" json:"vars,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Instances that have to end well first.
+	After []string `protobuf:"bytes,7,rep,name=after,proto3" json:"after,omitempty"`
+	// The instance that opens it.
+	Parent        string `protobuf:"bytes,8,opt,name=parent,proto3" json:"parent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -438,6 +564,34 @@ func (x *Open) GetBase() string {
 func (x *Open) GetBundle() string {
 	if x != nil {
 		return x.Bundle
+	}
+	return ""
+}
+
+func (x *Open) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Open) GetVars() map[string]string {
+	if x != nil {
+		return x.Vars
+	}
+	return nil
+}
+
+func (x *Open) GetAfter() []string {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *Open) GetParent() string {
+	if x != nil {
+		return x.Parent
 	}
 	return ""
 }
@@ -720,10 +874,12 @@ func (x *Fail) GetReason() string {
 
 // Signal is a named event from outside.
 type Signal struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Ref           string                 `protobuf:"bytes,2,opt,name=ref,proto3" json:"ref,omitempty"`
-	Data          map[string]string      `protobuf:"bytes,3,rep,name=data,proto3" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Ref   string                 `protobuf:"bytes,2,opt,name=ref,proto3" json:"ref,omitempty"`
+	Data  map[string]string      `protobuf:"bytes,3,rep,name=data,proto3" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// A snapshot of the world that guards may read.
+	Evidence      []*Evidence `protobuf:"bytes,4,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -775,6 +931,13 @@ func (x *Signal) GetRef() string {
 func (x *Signal) GetData() map[string]string {
 	if x != nil {
 		return x.Data
+	}
+	return nil
+}
+
+func (x *Signal) GetEvidence() []*Evidence {
+	if x != nil {
+		return x.Evidence
 	}
 	return nil
 }
@@ -832,7 +995,461 @@ func (x *Ask) GetText() string {
 	return ""
 }
 
-// Reply answers an open question.
+// Inquire puts questions to other roles, under the claim, which ends: the
+// instance pauses until all are answered.
+type Inquire struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Token     uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Questions []*Inquiry             `protobuf:"bytes,2,rep,name=questions,proto3" json:"questions,omitempty"`
+	// What the work is at meanwhile; empty: unchanged.
+	Head          string `protobuf:"bytes,3,opt,name=head,proto3" json:"head,omitempty"`
+	Bundle        string `protobuf:"bytes,4,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Inquire) Reset() {
+	*x = Inquire{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Inquire) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Inquire) ProtoMessage() {}
+
+func (x *Inquire) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
+func (*Inquire) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Inquire) GetToken() uint32 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+func (x *Inquire) GetQuestions() []*Inquiry {
+	if x != nil {
+		return x.Questions
+	}
+	return nil
+}
+
+func (x *Inquire) GetHead() string {
+	if x != nil {
+		return x.Head
+	}
+	return ""
+}
+
+func (x *Inquire) GetBundle() string {
+	if x != nil {
+		return x.Bundle
+	}
+	return ""
+}
+
+// Inquiry is one question to a role.
+type Inquiry struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	To            string                 `protobuf:"bytes,1,opt,name=to,proto3" json:"to,omitempty"`
+	Question      string                 `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Inquiry) Reset() {
+	*x = Inquiry{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Inquiry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Inquiry) ProtoMessage() {}
+
+func (x *Inquiry) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Inquiry.ProtoReflect.Descriptor instead.
+func (*Inquiry) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Inquiry) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Inquiry) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+// Escalate puts the matter to people, under the claim. If it requires them, the
+// claim ends and the instance pauses until somebody resolves it.
+type Escalate struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	RequiresHuman bool                   `protobuf:"varint,3,opt,name=requires_human,json=requiresHuman,proto3" json:"requires_human,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Escalate) Reset() {
+	*x = Escalate{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Escalate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Escalate) ProtoMessage() {}
+
+func (x *Escalate) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Escalate.ProtoReflect.Descriptor instead.
+func (*Escalate) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Escalate) GetToken() uint32 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+func (x *Escalate) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Escalate) GetRequiresHuman() bool {
+	if x != nil {
+		return x.RequiresHuman
+	}
+	return false
+}
+
+// Resolve resolves an escalation; 0 is the one that holds the instance.
+type Resolve struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Resolve) Reset() {
+	*x = Resolve{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resolve) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resolve) ProtoMessage() {}
+
+func (x *Resolve) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resolve.ProtoReflect.Descriptor instead.
+func (*Resolve) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Resolve) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Resolve) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// Expire says that the stay which began with the commit has lasted to the
+// deadline of the level: warning, alert or escalation.
+type Expire struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Entered       uint64                 `protobuf:"varint,1,opt,name=entered,proto3" json:"entered,omitempty"`
+	Level         string                 `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Expire) Reset() {
+	*x = Expire{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Expire) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Expire) ProtoMessage() {}
+
+func (x *Expire) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Expire.ProtoReflect.Descriptor instead.
+func (*Expire) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Expire) GetEntered() uint64 {
+	if x != nil {
+		return x.Entered
+	}
+	return 0
+}
+
+func (x *Expire) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+// Wake gives the owner the state again that was parked until then.
+type Wake struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Until         *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Wake) Reset() {
+	*x = Wake{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Wake) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Wake) ProtoMessage() {}
+
+func (x *Wake) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Wake.ProtoReflect.Descriptor instead.
+func (*Wake) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Wake) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+// End says how a linked instance ended.
+type End struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Instance string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	State    string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// By itself, and by success.
+	Well          bool `protobuf:"varint,3,opt,name=well,proto3" json:"well,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *End) Reset() {
+	*x = End{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *End) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*End) ProtoMessage() {}
+
+func (x *End) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use End.ProtoReflect.Descriptor instead.
+func (*End) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *End) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *End) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *End) GetWell() bool {
+	if x != nil {
+		return x.Well
+	}
+	return false
+}
+
+// Migrate goes on under another definition of the same lifecycle.
+type Migrate struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Reason string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Its content hash; empty: the newest.
+	Definition    string `protobuf:"bytes,2,opt,name=definition,proto3" json:"definition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Migrate) Reset() {
+	*x = Migrate{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Migrate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Migrate) ProtoMessage() {}
+
+func (x *Migrate) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Migrate.ProtoReflect.Descriptor instead.
+func (*Migrate) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Migrate) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Migrate) GetDefinition() string {
+	if x != nil {
+		return x.Definition
+	}
+	return ""
+}
+
+// Reply answers an open question to people.
 type Reply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -843,7 +1460,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[9]
+	mi := &file_signalbox_v1_command_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -855,7 +1472,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[9]
+	mi := &file_signalbox_v1_command_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -868,7 +1485,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Reply) GetNumber() int32 {
@@ -896,7 +1513,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[10]
+	mi := &file_signalbox_v1_command_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +1525,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[10]
+	mi := &file_signalbox_v1_command_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +1538,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Note) GetKind() string {
@@ -949,7 +1566,7 @@ type Charge struct {
 
 func (x *Charge) Reset() {
 	*x = Charge{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[11]
+	mi := &file_signalbox_v1_command_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -961,7 +1578,7 @@ func (x *Charge) String() string {
 func (*Charge) ProtoMessage() {}
 
 func (x *Charge) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[11]
+	mi := &file_signalbox_v1_command_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -974,7 +1591,7 @@ func (x *Charge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Charge.ProtoReflect.Descriptor instead.
 func (*Charge) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Charge) GetToken() uint32 {
@@ -1002,7 +1619,7 @@ type Override struct {
 
 func (x *Override) Reset() {
 	*x = Override{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[12]
+	mi := &file_signalbox_v1_command_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1014,7 +1631,7 @@ func (x *Override) String() string {
 func (*Override) ProtoMessage() {}
 
 func (x *Override) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[12]
+	mi := &file_signalbox_v1_command_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1027,7 +1644,7 @@ func (x *Override) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Override.ProtoReflect.Descriptor instead.
 func (*Override) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{12}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Override) GetTo() string {
@@ -1054,7 +1671,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[13]
+	mi := &file_signalbox_v1_command_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1066,7 +1683,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[13]
+	mi := &file_signalbox_v1_command_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1079,7 +1696,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{13}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Pause) GetReason() string {
@@ -1099,7 +1716,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[14]
+	mi := &file_signalbox_v1_command_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1111,7 +1728,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[14]
+	mi := &file_signalbox_v1_command_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1124,7 +1741,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{14}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Resume) GetReason() string {
@@ -1144,7 +1761,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[15]
+	mi := &file_signalbox_v1_command_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1156,7 +1773,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[15]
+	mi := &file_signalbox_v1_command_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1169,7 +1786,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{15}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Cancel) GetReason() string {
@@ -1189,7 +1806,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[16]
+	mi := &file_signalbox_v1_command_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1818,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[16]
+	mi := &file_signalbox_v1_command_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1831,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{16}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Retry) GetReason() string {
@@ -1234,7 +1851,8 @@ type CommandReply struct {
 	// The fencing token, when the command was a claim or held one.
 	Token uint32                 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
 	Lease *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=lease,proto3" json:"lease,omitempty"`
-	// The instance after the command.
+	// The instance after the command. A claim of a lifecycle with an order may be
+	// given a more urgent one than it named.
 	Instance *Instance `protobuf:"bytes,5,opt,name=instance,proto3" json:"instance,omitempty"`
 	// The state's row, for the claiming agent.
 	Task *Task `protobuf:"bytes,6,opt,name=task,proto3" json:"task,omitempty"`
@@ -1246,7 +1864,7 @@ type CommandReply struct {
 
 func (x *CommandReply) Reset() {
 	*x = CommandReply{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[17]
+	mi := &file_signalbox_v1_command_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1258,7 +1876,7 @@ func (x *CommandReply) String() string {
 func (*CommandReply) ProtoMessage() {}
 
 func (x *CommandReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[17]
+	mi := &file_signalbox_v1_command_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1271,7 +1889,7 @@ func (x *CommandReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandReply.ProtoReflect.Descriptor instead.
 func (*CommandReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{17}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CommandReply) GetSeq() uint64 {
@@ -1329,14 +1947,18 @@ type Task struct {
 	About string                 `protobuf:"bytes,1,opt,name=about,proto3" json:"about,omitempty"`
 	Next  []string               `protobuf:"bytes,2,rep,name=next,proto3" json:"next,omitempty"`
 	// Policy values as text.
-	Policy        map[string]string `protobuf:"bytes,3,rep,name=policy,proto3" json:"policy,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Policy map[string]string `protobuf:"bytes,3,rep,name=policy,proto3" json:"policy,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The question to be answered, if the claim is for one and not for the state.
+	Question *Question `protobuf:"bytes,4,opt,name=question,proto3" json:"question,omitempty"`
+	// Sections of the instance's document that the role may write.
+	Writes        []string `protobuf:"bytes,5,rep,name=writes,proto3" json:"writes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[18]
+	mi := &file_signalbox_v1_command_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1348,7 +1970,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[18]
+	mi := &file_signalbox_v1_command_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1361,7 +1983,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{18}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Task) GetAbout() string {
@@ -1385,11 +2007,25 @@ func (x *Task) GetPolicy() map[string]string {
 	return nil
 }
 
+func (x *Task) GetQuestion() *Question {
+	if x != nil {
+		return x.Question
+	}
+	return nil
+}
+
+func (x *Task) GetWrites() []string {
+	if x != nil {
+		return x.Writes
+	}
+	return nil
+}
+
 // Refusal is a truthful no: nothing was recorded.
 type Refusal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// unknown_instance, exists, invalid, not_permitted, not_owner, stale, held,
-	// lapsed, paused, closed, undecided, unavailable.
+	// lapsed, paused, closed, undecided, forbidden, early, unavailable.
 	Code    string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// What would have been taken.
@@ -1400,7 +2036,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[19]
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1412,7 +2048,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[19]
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1425,7 +2061,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{19}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Refusal) GetCode() string {
@@ -1453,7 +2089,7 @@ var File_signalbox_v1_command_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\n" +
-	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\xc0\x06\n" +
+	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\x90\t\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\binstance\x18\x02 \x01(\tR\binstance\x12\x14\n" +
@@ -1474,13 +2110,27 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x05pause\x18\x16 \x01(\v2\x13.signalbox.v1.PauseH\x00R\x05pause\x12.\n" +
 	"\x06resume\x18\x17 \x01(\v2\x14.signalbox.v1.ResumeH\x00R\x06resume\x12.\n" +
 	"\x06cancel\x18\x18 \x01(\v2\x14.signalbox.v1.CancelH\x00R\x06cancel\x12+\n" +
-	"\x05retry\x18\x19 \x01(\v2\x13.signalbox.v1.RetryH\x00R\x05retryB\b\n" +
-	"\x06action\"y\n" +
+	"\x05retry\x18\x19 \x01(\v2\x13.signalbox.v1.RetryH\x00R\x05retry\x121\n" +
+	"\ainquire\x18\x1a \x01(\v2\x15.signalbox.v1.InquireH\x00R\ainquire\x124\n" +
+	"\bescalate\x18\x1b \x01(\v2\x16.signalbox.v1.EscalateH\x00R\bescalate\x121\n" +
+	"\aresolve\x18\x1c \x01(\v2\x15.signalbox.v1.ResolveH\x00R\aresolve\x12.\n" +
+	"\x06expire\x18\x1d \x01(\v2\x14.signalbox.v1.ExpireH\x00R\x06expire\x12(\n" +
+	"\x04wake\x18\x1e \x01(\v2\x12.signalbox.v1.WakeH\x00R\x04wake\x12%\n" +
+	"\x03end\x18\x1f \x01(\v2\x11.signalbox.v1.EndH\x00R\x03end\x121\n" +
+	"\amigrate\x18  \x01(\v2\x15.signalbox.v1.MigrateH\x00R\amigrateB\b\n" +
+	"\x06action\"\xa8\x02\n" +
 	"\x04Open\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12)\n" +
 	"\x05issue\x18\x02 \x01(\v2\x13.signalbox.v1.IssueR\x05issue\x12\x12\n" +
 	"\x04base\x18\x03 \x01(\tR\x04base\x12\x16\n" +
-	"\x06bundle\x18\x04 \x01(\tR\x06bundle\"L\n" +
+	"\x06bundle\x18\x04 \x01(\tR\x06bundle\x12\x14\n" +
+	"\x05state\x18\x05 \x01(\tR\x05state\x120\n" +
+	"\x04vars\x18\x06 \x03(\v2\x1c.signalbox.v1.Open.VarsEntryR\x04vars\x12\x14\n" +
+	"\x05after\x18\a \x03(\tR\x05after\x12\x16\n" +
+	"\x06parent\x18\b \x01(\tR\x06parent\x1a7\n" +
+	"\tVarsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"L\n" +
 	"\x05Claim\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x12\n" +
 	"\x04work\x18\x02 \x01(\x04R\x04work\x12\x19\n" +
@@ -1496,17 +2146,47 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"4\n" +
 	"\x04Fail\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x9b\x01\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xcf\x01\n" +
 	"\x06Signal\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x122\n" +
-	"\x04data\x18\x03 \x03(\v2\x1e.signalbox.v1.Signal.DataEntryR\x04data\x1a7\n" +
+	"\x04data\x18\x03 \x03(\v2\x1e.signalbox.v1.Signal.DataEntryR\x04data\x122\n" +
+	"\bevidence\x18\x04 \x03(\v2\x16.signalbox.v1.EvidenceR\bevidence\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
 	"\x03Ask\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"3\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\x80\x01\n" +
+	"\aInquire\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\rR\x05token\x123\n" +
+	"\tquestions\x18\x02 \x03(\v2\x15.signalbox.v1.InquiryR\tquestions\x12\x12\n" +
+	"\x04head\x18\x03 \x01(\tR\x04head\x12\x16\n" +
+	"\x06bundle\x18\x04 \x01(\tR\x06bundle\"5\n" +
+	"\aInquiry\x12\x0e\n" +
+	"\x02to\x18\x01 \x01(\tR\x02to\x12\x1a\n" +
+	"\bquestion\x18\x02 \x01(\tR\bquestion\"_\n" +
+	"\bEscalate\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12%\n" +
+	"\x0erequires_human\x18\x03 \x01(\bR\rrequiresHuman\"5\n" +
+	"\aResolve\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"8\n" +
+	"\x06Expire\x12\x18\n" +
+	"\aentered\x18\x01 \x01(\x04R\aentered\x12\x14\n" +
+	"\x05level\x18\x02 \x01(\tR\x05level\"8\n" +
+	"\x04Wake\x120\n" +
+	"\x05until\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"K\n" +
+	"\x03End\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x12\n" +
+	"\x04well\x18\x03 \x01(\bR\x04well\"A\n" +
+	"\aMigrate\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1e\n" +
+	"\n" +
+	"definition\x18\x02 \x01(\tR\n" +
+	"definition\"3\n" +
 	"\x05Reply\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\".\n" +
@@ -1534,11 +2214,13 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x05lease\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\x122\n" +
 	"\binstance\x18\x05 \x01(\v2\x16.signalbox.v1.InstanceR\binstance\x12&\n" +
 	"\x04task\x18\x06 \x01(\v2\x12.signalbox.v1.TaskR\x04task\x12/\n" +
-	"\arefusal\x18\a \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xa3\x01\n" +
+	"\arefusal\x18\a \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xef\x01\n" +
 	"\x04Task\x12\x14\n" +
 	"\x05about\x18\x01 \x01(\tR\x05about\x12\x12\n" +
 	"\x04next\x18\x02 \x03(\tR\x04next\x126\n" +
-	"\x06policy\x18\x03 \x03(\v2\x1e.signalbox.v1.Task.PolicyEntryR\x06policy\x1a9\n" +
+	"\x06policy\x18\x03 \x03(\v2\x1e.signalbox.v1.Task.PolicyEntryR\x06policy\x122\n" +
+	"\bquestion\x18\x04 \x01(\v2\x16.signalbox.v1.QuestionR\bquestion\x12\x16\n" +
+	"\x06writes\x18\x05 \x03(\tR\x06writes\x1a9\n" +
 	"\vPolicyEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"Q\n" +
@@ -1559,7 +2241,7 @@ func file_signalbox_v1_command_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_command_proto_rawDescData
 }
 
-var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Command)(nil),               // 0: signalbox.v1.Command
 	(*Open)(nil),                  // 1: signalbox.v1.Open
@@ -1570,24 +2252,35 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Fail)(nil),                  // 6: signalbox.v1.Fail
 	(*Signal)(nil),                // 7: signalbox.v1.Signal
 	(*Ask)(nil),                   // 8: signalbox.v1.Ask
-	(*Reply)(nil),                 // 9: signalbox.v1.Reply
-	(*Note)(nil),                  // 10: signalbox.v1.Note
-	(*Charge)(nil),                // 11: signalbox.v1.Charge
-	(*Override)(nil),              // 12: signalbox.v1.Override
-	(*Pause)(nil),                 // 13: signalbox.v1.Pause
-	(*Resume)(nil),                // 14: signalbox.v1.Resume
-	(*Cancel)(nil),                // 15: signalbox.v1.Cancel
-	(*Retry)(nil),                 // 16: signalbox.v1.Retry
-	(*CommandReply)(nil),          // 17: signalbox.v1.CommandReply
-	(*Task)(nil),                  // 18: signalbox.v1.Task
-	(*Refusal)(nil),               // 19: signalbox.v1.Refusal
-	nil,                           // 20: signalbox.v1.Signal.DataEntry
-	nil,                           // 21: signalbox.v1.Task.PolicyEntry
-	(*Issue)(nil),                 // 22: signalbox.v1.Issue
-	(*Result)(nil),                // 23: signalbox.v1.Result
-	(*Spend)(nil),                 // 24: signalbox.v1.Spend
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*Instance)(nil),              // 26: signalbox.v1.Instance
+	(*Inquire)(nil),               // 9: signalbox.v1.Inquire
+	(*Inquiry)(nil),               // 10: signalbox.v1.Inquiry
+	(*Escalate)(nil),              // 11: signalbox.v1.Escalate
+	(*Resolve)(nil),               // 12: signalbox.v1.Resolve
+	(*Expire)(nil),                // 13: signalbox.v1.Expire
+	(*Wake)(nil),                  // 14: signalbox.v1.Wake
+	(*End)(nil),                   // 15: signalbox.v1.End
+	(*Migrate)(nil),               // 16: signalbox.v1.Migrate
+	(*Reply)(nil),                 // 17: signalbox.v1.Reply
+	(*Note)(nil),                  // 18: signalbox.v1.Note
+	(*Charge)(nil),                // 19: signalbox.v1.Charge
+	(*Override)(nil),              // 20: signalbox.v1.Override
+	(*Pause)(nil),                 // 21: signalbox.v1.Pause
+	(*Resume)(nil),                // 22: signalbox.v1.Resume
+	(*Cancel)(nil),                // 23: signalbox.v1.Cancel
+	(*Retry)(nil),                 // 24: signalbox.v1.Retry
+	(*CommandReply)(nil),          // 25: signalbox.v1.CommandReply
+	(*Task)(nil),                  // 26: signalbox.v1.Task
+	(*Refusal)(nil),               // 27: signalbox.v1.Refusal
+	nil,                           // 28: signalbox.v1.Open.VarsEntry
+	nil,                           // 29: signalbox.v1.Signal.DataEntry
+	nil,                           // 30: signalbox.v1.Task.PolicyEntry
+	(*Issue)(nil),                 // 31: signalbox.v1.Issue
+	(*Result)(nil),                // 32: signalbox.v1.Result
+	(*Evidence)(nil),              // 33: signalbox.v1.Evidence
+	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
+	(*Spend)(nil),                 // 35: signalbox.v1.Spend
+	(*Instance)(nil),              // 36: signalbox.v1.Instance
+	(*Question)(nil),              // 37: signalbox.v1.Question
 }
 var file_signalbox_v1_command_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Command.open:type_name -> signalbox.v1.Open
@@ -1598,28 +2291,40 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	6,  // 5: signalbox.v1.Command.fail:type_name -> signalbox.v1.Fail
 	7,  // 6: signalbox.v1.Command.signal:type_name -> signalbox.v1.Signal
 	8,  // 7: signalbox.v1.Command.ask:type_name -> signalbox.v1.Ask
-	9,  // 8: signalbox.v1.Command.answer:type_name -> signalbox.v1.Reply
-	10, // 9: signalbox.v1.Command.note:type_name -> signalbox.v1.Note
-	11, // 10: signalbox.v1.Command.spend:type_name -> signalbox.v1.Charge
-	12, // 11: signalbox.v1.Command.override:type_name -> signalbox.v1.Override
-	13, // 12: signalbox.v1.Command.pause:type_name -> signalbox.v1.Pause
-	14, // 13: signalbox.v1.Command.resume:type_name -> signalbox.v1.Resume
-	15, // 14: signalbox.v1.Command.cancel:type_name -> signalbox.v1.Cancel
-	16, // 15: signalbox.v1.Command.retry:type_name -> signalbox.v1.Retry
-	22, // 16: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
-	23, // 17: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
-	20, // 18: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
-	24, // 19: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
-	25, // 20: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
-	26, // 21: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
-	18, // 22: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
-	19, // 23: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	21, // 24: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	17, // 8: signalbox.v1.Command.answer:type_name -> signalbox.v1.Reply
+	18, // 9: signalbox.v1.Command.note:type_name -> signalbox.v1.Note
+	19, // 10: signalbox.v1.Command.spend:type_name -> signalbox.v1.Charge
+	20, // 11: signalbox.v1.Command.override:type_name -> signalbox.v1.Override
+	21, // 12: signalbox.v1.Command.pause:type_name -> signalbox.v1.Pause
+	22, // 13: signalbox.v1.Command.resume:type_name -> signalbox.v1.Resume
+	23, // 14: signalbox.v1.Command.cancel:type_name -> signalbox.v1.Cancel
+	24, // 15: signalbox.v1.Command.retry:type_name -> signalbox.v1.Retry
+	9,  // 16: signalbox.v1.Command.inquire:type_name -> signalbox.v1.Inquire
+	11, // 17: signalbox.v1.Command.escalate:type_name -> signalbox.v1.Escalate
+	12, // 18: signalbox.v1.Command.resolve:type_name -> signalbox.v1.Resolve
+	13, // 19: signalbox.v1.Command.expire:type_name -> signalbox.v1.Expire
+	14, // 20: signalbox.v1.Command.wake:type_name -> signalbox.v1.Wake
+	15, // 21: signalbox.v1.Command.end:type_name -> signalbox.v1.End
+	16, // 22: signalbox.v1.Command.migrate:type_name -> signalbox.v1.Migrate
+	31, // 23: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
+	28, // 24: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
+	32, // 25: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
+	29, // 26: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
+	33, // 27: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
+	10, // 28: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
+	34, // 29: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
+	35, // 30: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
+	34, // 31: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
+	36, // 32: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
+	26, // 33: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
+	27, // 34: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
+	30, // 35: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	37, // 36: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }
@@ -1646,6 +2351,13 @@ func file_signalbox_v1_command_proto_init() {
 		(*Command_Resume)(nil),
 		(*Command_Cancel)(nil),
 		(*Command_Retry)(nil),
+		(*Command_Inquire)(nil),
+		(*Command_Escalate)(nil),
+		(*Command_Resolve)(nil),
+		(*Command_Expire)(nil),
+		(*Command_Wake)(nil),
+		(*Command_End)(nil),
+		(*Command_Migrate)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1653,7 +2365,7 @@ func file_signalbox_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_command_proto_rawDesc), len(file_signalbox_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

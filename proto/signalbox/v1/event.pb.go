@@ -9,6 +9,7 @@ package signalboxv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -23,8 +24,8 @@ const (
 )
 
 // Commit is the body of one message on the EVENTS stream: all events of one
-// decision. Its id, time, workflow, state and instance are in the message's
-// headers and subject.
+// decision. Its id, time, workflow, instance and whom it is for are in the
+// message's headers and subject.
 type Commit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Actor         string                 `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
@@ -100,6 +101,16 @@ type Event struct {
 	//	*Event_Paused
 	//	*Event_Resumed
 	//	*Event_Cancelled
+	//	*Event_Handed
+	//	*Event_Escalated
+	//	*Event_Resolved
+	//	*Event_Remembered
+	//	*Event_ParkedUntil
+	//	*Event_Woken
+	//	*Event_TimedOut
+	//	*Event_Spawned
+	//	*Event_LinkEnded
+	//	*Event_Migrated
 	Event         isEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -304,6 +315,96 @@ func (x *Event) GetCancelled() *Cancelled {
 	return nil
 }
 
+func (x *Event) GetHanded() *Handed {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Handed); ok {
+			return x.Handed
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetEscalated() *Escalated {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Escalated); ok {
+			return x.Escalated
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetResolved() *Resolved {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Resolved); ok {
+			return x.Resolved
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRemembered() *Remembered {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Remembered); ok {
+			return x.Remembered
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetParkedUntil() *ParkedUntil {
+	if x != nil {
+		if x, ok := x.Event.(*Event_ParkedUntil); ok {
+			return x.ParkedUntil
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWoken() *Woken {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Woken); ok {
+			return x.Woken
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetTimedOut() *TimedOut {
+	if x != nil {
+		if x, ok := x.Event.(*Event_TimedOut); ok {
+			return x.TimedOut
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetSpawned() *Spawned {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Spawned); ok {
+			return x.Spawned
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetLinkEnded() *LinkEnded {
+	if x != nil {
+		if x, ok := x.Event.(*Event_LinkEnded); ok {
+			return x.LinkEnded
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetMigrated() *Migrated {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Migrated); ok {
+			return x.Migrated
+		}
+	}
+	return nil
+}
+
 type isEvent_Event interface {
 	isEvent_Event()
 }
@@ -380,6 +481,46 @@ type Event_Cancelled struct {
 	Cancelled *Cancelled `protobuf:"bytes,18,opt,name=cancelled,proto3,oneof"`
 }
 
+type Event_Handed struct {
+	Handed *Handed `protobuf:"bytes,19,opt,name=handed,proto3,oneof"`
+}
+
+type Event_Escalated struct {
+	Escalated *Escalated `protobuf:"bytes,20,opt,name=escalated,proto3,oneof"`
+}
+
+type Event_Resolved struct {
+	Resolved *Resolved `protobuf:"bytes,21,opt,name=resolved,proto3,oneof"`
+}
+
+type Event_Remembered struct {
+	Remembered *Remembered `protobuf:"bytes,22,opt,name=remembered,proto3,oneof"`
+}
+
+type Event_ParkedUntil struct {
+	ParkedUntil *ParkedUntil `protobuf:"bytes,23,opt,name=parked_until,json=parkedUntil,proto3,oneof"`
+}
+
+type Event_Woken struct {
+	Woken *Woken `protobuf:"bytes,24,opt,name=woken,proto3,oneof"`
+}
+
+type Event_TimedOut struct {
+	TimedOut *TimedOut `protobuf:"bytes,25,opt,name=timed_out,json=timedOut,proto3,oneof"`
+}
+
+type Event_Spawned struct {
+	Spawned *Spawned `protobuf:"bytes,26,opt,name=spawned,proto3,oneof"`
+}
+
+type Event_LinkEnded struct {
+	LinkEnded *LinkEnded `protobuf:"bytes,27,opt,name=link_ended,json=linkEnded,proto3,oneof"`
+}
+
+type Event_Migrated struct {
+	Migrated *Migrated `protobuf:"bytes,28,opt,name=migrated,proto3,oneof"`
+}
+
 func (*Event_Opened) isEvent_Event() {}
 
 func (*Event_Claimed) isEvent_Event() {}
@@ -416,6 +557,26 @@ func (*Event_Resumed) isEvent_Event() {}
 
 func (*Event_Cancelled) isEvent_Event() {}
 
+func (*Event_Handed) isEvent_Event() {}
+
+func (*Event_Escalated) isEvent_Event() {}
+
+func (*Event_Resolved) isEvent_Event() {}
+
+func (*Event_Remembered) isEvent_Event() {}
+
+func (*Event_ParkedUntil) isEvent_Event() {}
+
+func (*Event_Woken) isEvent_Event() {}
+
+func (*Event_TimedOut) isEvent_Event() {}
+
+func (*Event_Spawned) isEvent_Event() {}
+
+func (*Event_LinkEnded) isEvent_Event() {}
+
+func (*Event_Migrated) isEvent_Event() {}
+
 // Opened is an instance's first event.
 type Opened struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -428,7 +589,14 @@ type Opened struct {
 	State      string `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
 	Owner      string `protobuf:"bytes,7,opt,name=owner,proto3" json:"owner,omitempty"`
 	// work, wait or final.
-	Kind          string `protobuf:"bytes,8,opt,name=kind,proto3" json:"kind,omitempty"`
+	Kind string `protobuf:"bytes,8,opt,name=kind,proto3" json:"kind,omitempty"`
+	// How long a stay in the state is expected to last; none: any time.
+	Timeout *durationpb.Duration `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	Vars    map[string]string    `protobuf:"bytes,10,rep,name=vars,proto3" json:"vars,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Instances that have to end well first.
+	After []string `protobuf:"bytes,11,rep,name=after,proto3" json:"after,omitempty"`
+	// The instance that opened this one.
+	Parent        string `protobuf:"bytes,12,opt,name=parent,proto3" json:"parent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -515,6 +683,34 @@ func (x *Opened) GetOwner() string {
 func (x *Opened) GetKind() string {
 	if x != nil {
 		return x.Kind
+	}
+	return ""
+}
+
+func (x *Opened) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *Opened) GetVars() map[string]string {
+	if x != nil {
+		return x.Vars
+	}
+	return nil
+}
+
+func (x *Opened) GetAfter() []string {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *Opened) GetParent() string {
+	if x != nil {
+		return x.Parent
 	}
 	return ""
 }
@@ -720,14 +916,16 @@ func (x *Released) GetFault() bool {
 	return false
 }
 
-// Reported is the result of the claimed step.
+// Reported is the result of the claimed step or of answering a question.
 type Reported struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	Role          string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
-	Agent         string                 `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`
-	State         string                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	Result        *Result                `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Token  uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Role   string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	Agent  string                 `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`
+	State  string                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	Result *Result                `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
+	// The question that it answers; 0: it is of the state.
+	Question      int32 `protobuf:"varint,6,opt,name=question,proto3" json:"question,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -795,6 +993,13 @@ func (x *Reported) GetResult() *Result {
 		return x.Result
 	}
 	return nil
+}
+
+func (x *Reported) GetQuestion() int32 {
+	if x != nil {
+		return x.Question
+	}
+	return 0
 }
 
 // ProposalRefused says that a result named a next state the table does not have.
@@ -982,16 +1187,24 @@ func (x *LoopDetected) GetReason() string {
 
 // Moved is the only event that changes the state.
 type Moved struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
-	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	Kind          string                 `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`
-	Rule          string                 `protobuf:"bytes,5,opt,name=rule,proto3" json:"rule,omitempty"`
-	Reason        string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	Failure       bool                   `protobuf:"varint,7,opt,name=failure,proto3" json:"failure,omitempty"`
-	Loop          bool                   `protobuf:"varint,8,opt,name=loop,proto3" json:"loop,omitempty"`
-	Override      bool                   `protobuf:"varint,9,opt,name=override,proto3" json:"override,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	From     string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	To       string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	Owner    string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
+	Kind     string                 `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`
+	Rule     string                 `protobuf:"bytes,5,opt,name=rule,proto3" json:"rule,omitempty"`
+	Reason   string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	Failure  bool                   `protobuf:"varint,7,opt,name=failure,proto3" json:"failure,omitempty"`
+	Loop     bool                   `protobuf:"varint,8,opt,name=loop,proto3" json:"loop,omitempty"`
+	Override bool                   `protobuf:"varint,9,opt,name=override,proto3" json:"override,omitempty"`
+	// Of the state that is entered; none: any time.
+	Timeout *durationpb.Duration `protobuf:"bytes,10,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// The claim stays with who holds it.
+	Keeps bool `protobuf:"varint,11,opt,name=keeps,proto3" json:"keeps,omitempty"`
+	// The failures of the state that is entered are counted anew.
+	Fresh bool `protobuf:"varint,12,opt,name=fresh,proto3" json:"fresh,omitempty"`
+	// Names of the evidence that the decision was made on.
+	Cites         []string `protobuf:"bytes,13,rep,name=cites,proto3" json:"cites,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1089,13 +1302,43 @@ func (x *Moved) GetOverride() bool {
 	return false
 }
 
-// Dispatched says that the owner of the state has something to do.
+func (x *Moved) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *Moved) GetKeeps() bool {
+	if x != nil {
+		return x.Keeps
+	}
+	return false
+}
+
+func (x *Moved) GetFresh() bool {
+	if x != nil {
+		return x.Fresh
+	}
+	return false
+}
+
+func (x *Moved) GetCites() []string {
+	if x != nil {
+		return x.Cites
+	}
+	return nil
+}
+
+// Dispatched says that the owner of the state, or who is asked, has something to do.
 type Dispatched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	Owner string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
 	// Why again, when a person asked for it.
-	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The question that owner, not the state's, is asked; 0: the work of the state.
+	Question      int32 `protobuf:"varint,4,opt,name=question,proto3" json:"question,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1151,6 +1394,13 @@ func (x *Dispatched) GetReason() string {
 	return ""
 }
 
+func (x *Dispatched) GetQuestion() int32 {
+	if x != nil {
+		return x.Question
+	}
+	return 0
+}
+
 // Signalled is a named event from outside.
 type Signalled struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1159,6 +1409,7 @@ type Signalled struct {
 	// Identifies it at its source.
 	Ref           string            `protobuf:"bytes,3,opt,name=ref,proto3" json:"ref,omitempty"`
 	Data          map[string]string `protobuf:"bytes,4,rep,name=data,proto3" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Evidence      []*Evidence       `protobuf:"bytes,5,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1221,12 +1472,20 @@ func (x *Signalled) GetData() map[string]string {
 	return nil
 }
 
-// Asked puts a question to people.
+func (x *Signalled) GetEvidence() []*Evidence {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+// Asked puts a question to a role or, if to is empty, to people.
 type Asked struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	From          string                 `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
 	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	To            string                 `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1278,6 +1537,13 @@ func (x *Asked) GetFrom() string {
 func (x *Asked) GetText() string {
 	if x != nil {
 		return x.Text
+	}
+	return ""
+}
+
+func (x *Asked) GetTo() string {
+	if x != nil {
+		return x.To
 	}
 	return ""
 }
@@ -1584,14 +1850,632 @@ func (x *Cancelled) GetReason() string {
 	return ""
 }
 
+// Handed says what the work is at although its step is not over.
+type Handed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Head          string                 `protobuf:"bytes,1,opt,name=head,proto3" json:"head,omitempty"`
+	Bundle        string                 `protobuf:"bytes,2,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Handed) Reset() {
+	*x = Handed{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Handed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Handed) ProtoMessage() {}
+
+func (x *Handed) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Handed.ProtoReflect.Descriptor instead.
+func (*Handed) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Handed) GetHead() string {
+	if x != nil {
+		return x.Head
+	}
+	return ""
+}
+
+func (x *Handed) GetBundle() string {
+	if x != nil {
+		return x.Bundle
+	}
+	return ""
+}
+
+// Escalated puts the matter to people.
+type Escalated struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// The role.
+	Agent  string `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
+	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The instance pauses until somebody resolves it.
+	RequiresHuman bool `protobuf:"varint,4,opt,name=requires_human,json=requiresHuman,proto3" json:"requires_human,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Escalated) Reset() {
+	*x = Escalated{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Escalated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Escalated) ProtoMessage() {}
+
+func (x *Escalated) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Escalated.ProtoReflect.Descriptor instead.
+func (*Escalated) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Escalated) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Escalated) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *Escalated) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Escalated) GetRequiresHuman() bool {
+	if x != nil {
+		return x.RequiresHuman
+	}
+	return false
+}
+
+// Resolved is people's word on an escalation.
+type Resolved struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	By            string                 `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Resolved) Reset() {
+	*x = Resolved{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resolved) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resolved) ProtoMessage() {}
+
+func (x *Resolved) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resolved.ProtoReflect.Descriptor instead.
+func (*Resolved) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *Resolved) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Resolved) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Resolved) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+// Remembered sets vars.
+type Remembered struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Vars          map[string]string      `protobuf:"bytes,1,rep,name=vars,proto3" json:"vars,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Remembered) Reset() {
+	*x = Remembered{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Remembered) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Remembered) ProtoMessage() {}
+
+func (x *Remembered) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
+func (*Remembered) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Remembered) GetVars() map[string]string {
+	if x != nil {
+		return x.Vars
+	}
+	return nil
+}
+
+// ParkedUntil says that the owner has nothing to do for now.
+type ParkedUntil struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// None: before something happens.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ParkedUntil) Reset() {
+	*x = ParkedUntil{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ParkedUntil) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ParkedUntil) ProtoMessage() {}
+
+func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ParkedUntil.ProtoReflect.Descriptor instead.
+func (*ParkedUntil) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ParkedUntil) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *ParkedUntil) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *ParkedUntil) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// Woken says that something happened while the owner was at work.
+type Woken struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reason        string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Woken) Reset() {
+	*x = Woken{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Woken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Woken) ProtoMessage() {}
+
+func (x *Woken) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Woken.ProtoReflect.Descriptor instead.
+func (*Woken) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Woken) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// TimedOut says that a stay reached a deadline.
+type TimedOut struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// warning, alert or escalation.
+	Level string `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"`
+	// Since the state was entered.
+	After         *durationpb.Duration `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TimedOut) Reset() {
+	*x = TimedOut{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimedOut) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimedOut) ProtoMessage() {}
+
+func (x *TimedOut) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimedOut.ProtoReflect.Descriptor instead.
+func (*TimedOut) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *TimedOut) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *TimedOut) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *TimedOut) GetAfter() *durationpb.Duration {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+// Spawned opens another instance: the event comes first, the instance follows.
+type Spawned struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Workflow      string                 `protobuf:"bytes,2,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	Reason        string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spawned) Reset() {
+	*x = Spawned{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spawned) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spawned) ProtoMessage() {}
+
+func (x *Spawned) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spawned.ProtoReflect.Descriptor instead.
+func (*Spawned) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Spawned) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *Spawned) GetWorkflow() string {
+	if x != nil {
+		return x.Workflow
+	}
+	return ""
+}
+
+func (x *Spawned) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Spawned) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// LinkEnded says how a linked instance ended.
+type LinkEnded struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Instance string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	State    string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// By itself, and by success.
+	Well          bool `protobuf:"varint,3,opt,name=well,proto3" json:"well,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LinkEnded) Reset() {
+	*x = LinkEnded{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LinkEnded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LinkEnded) ProtoMessage() {}
+
+func (x *LinkEnded) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LinkEnded.ProtoReflect.Descriptor instead.
+func (*LinkEnded) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *LinkEnded) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *LinkEnded) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *LinkEnded) GetWell() bool {
+	if x != nil {
+		return x.Well
+	}
+	return false
+}
+
+// Migrated goes on under another definition.
+type Migrated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Content hashes.
+	From       string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	Definition string `protobuf:"bytes,2,opt,name=definition,proto3" json:"definition,omitempty"`
+	// Of the state, which stays.
+	Owner         string               `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
+	Kind          string               `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`
+	Timeout       *durationpb.Duration `protobuf:"bytes,5,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	Reason        string               `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Migrated) Reset() {
+	*x = Migrated{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Migrated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Migrated) ProtoMessage() {}
+
+func (x *Migrated) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Migrated.ProtoReflect.Descriptor instead.
+func (*Migrated) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Migrated) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *Migrated) GetDefinition() string {
+	if x != nil {
+		return x.Definition
+	}
+	return ""
+}
+
+func (x *Migrated) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *Migrated) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Migrated) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *Migrated) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 var File_signalbox_v1_event_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x18signalbox/v1/event.proto\x12\fsignalbox.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"K\n" +
+	"\x18signalbox/v1/event.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"K\n" +
 	"\x06Commit\x12\x14\n" +
 	"\x05actor\x18\x01 \x01(\tR\x05actor\x12+\n" +
-	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\xef\a\n" +
+	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\x91\f\n" +
 	"\x05Event\x12.\n" +
 	"\x06opened\x18\x01 \x01(\v2\x14.signalbox.v1.OpenedH\x00R\x06opened\x121\n" +
 	"\aclaimed\x18\x02 \x01(\v2\x15.signalbox.v1.ClaimedH\x00R\aclaimed\x12D\n" +
@@ -1613,8 +2497,21 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x05spent\x18\x0f \x01(\v2\x13.signalbox.v1.SpentH\x00R\x05spent\x12.\n" +
 	"\x06paused\x18\x10 \x01(\v2\x14.signalbox.v1.PausedH\x00R\x06paused\x121\n" +
 	"\aresumed\x18\x11 \x01(\v2\x15.signalbox.v1.ResumedH\x00R\aresumed\x127\n" +
-	"\tcancelled\x18\x12 \x01(\v2\x17.signalbox.v1.CancelledH\x00R\tcancelledB\a\n" +
-	"\x05event\"\xdb\x01\n" +
+	"\tcancelled\x18\x12 \x01(\v2\x17.signalbox.v1.CancelledH\x00R\tcancelled\x12.\n" +
+	"\x06handed\x18\x13 \x01(\v2\x14.signalbox.v1.HandedH\x00R\x06handed\x127\n" +
+	"\tescalated\x18\x14 \x01(\v2\x17.signalbox.v1.EscalatedH\x00R\tescalated\x124\n" +
+	"\bresolved\x18\x15 \x01(\v2\x16.signalbox.v1.ResolvedH\x00R\bresolved\x12:\n" +
+	"\n" +
+	"remembered\x18\x16 \x01(\v2\x18.signalbox.v1.RememberedH\x00R\n" +
+	"remembered\x12>\n" +
+	"\fparked_until\x18\x17 \x01(\v2\x19.signalbox.v1.ParkedUntilH\x00R\vparkedUntil\x12+\n" +
+	"\x05woken\x18\x18 \x01(\v2\x13.signalbox.v1.WokenH\x00R\x05woken\x125\n" +
+	"\ttimed_out\x18\x19 \x01(\v2\x16.signalbox.v1.TimedOutH\x00R\btimedOut\x121\n" +
+	"\aspawned\x18\x1a \x01(\v2\x15.signalbox.v1.SpawnedH\x00R\aspawned\x128\n" +
+	"\n" +
+	"link_ended\x18\x1b \x01(\v2\x17.signalbox.v1.LinkEndedH\x00R\tlinkEnded\x124\n" +
+	"\bmigrated\x18\x1c \x01(\v2\x16.signalbox.v1.MigratedH\x00R\bmigratedB\a\n" +
+	"\x05event\"\xab\x03\n" +
 	"\x06Opened\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x1e\n" +
 	"\n" +
@@ -1625,7 +2522,15 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x06bundle\x18\x05 \x01(\tR\x06bundle\x12\x14\n" +
 	"\x05state\x18\x06 \x01(\tR\x05state\x12\x14\n" +
 	"\x05owner\x18\a \x01(\tR\x05owner\x12\x12\n" +
-	"\x04kind\x18\b \x01(\tR\x04kind\"\x93\x01\n" +
+	"\x04kind\x18\b \x01(\tR\x04kind\x123\n" +
+	"\atimeout\x18\t \x01(\v2\x19.google.protobuf.DurationR\atimeout\x122\n" +
+	"\x04vars\x18\n" +
+	" \x03(\v2\x1e.signalbox.v1.Opened.VarsEntryR\x04vars\x12\x14\n" +
+	"\x05after\x18\v \x03(\tR\x05after\x12\x16\n" +
+	"\x06parent\x18\f \x01(\tR\x06parent\x1a7\n" +
+	"\tVarsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
 	"\aClaimed\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x14\n" +
@@ -1639,13 +2544,14 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x14\n" +
-	"\x05fault\x18\x04 \x01(\bR\x05fault\"\x8e\x01\n" +
+	"\x05fault\x18\x04 \x01(\bR\x05fault\"\xaa\x01\n" +
 	"\bReported\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x12\x14\n" +
 	"\x05state\x18\x04 \x01(\tR\x05state\x12,\n" +
-	"\x06result\x18\x05 \x01(\v2\x14.signalbox.v1.ResultR\x06result\"_\n" +
+	"\x06result\x18\x05 \x01(\v2\x14.signalbox.v1.ResultR\x06result\x12\x1a\n" +
+	"\bquestion\x18\x06 \x01(\x05R\bquestion\"_\n" +
 	"\x0fProposalRefused\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x1a\n" +
 	"\bproposed\x18\x02 \x01(\tR\bproposed\x12\x1c\n" +
@@ -1657,7 +2563,7 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\">\n" +
 	"\fLoopDetected\x12\x16\n" +
 	"\x06states\x18\x01 \x03(\tR\x06states\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xcb\x01\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xc2\x02\n" +
 	"\x05Moved\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12\x14\n" +
@@ -1667,24 +2573,32 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x18\n" +
 	"\afailure\x18\a \x01(\bR\afailure\x12\x12\n" +
 	"\x04loop\x18\b \x01(\bR\x04loop\x12\x1a\n" +
-	"\boverride\x18\t \x01(\bR\boverride\"P\n" +
+	"\boverride\x18\t \x01(\bR\boverride\x123\n" +
+	"\atimeout\x18\n" +
+	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x14\n" +
+	"\x05keeps\x18\v \x01(\bR\x05keeps\x12\x14\n" +
+	"\x05fresh\x18\f \x01(\bR\x05fresh\x12\x14\n" +
+	"\x05cites\x18\r \x03(\tR\x05cites\"l\n" +
 	"\n" +
 	"Dispatched\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xb7\x01\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1a\n" +
+	"\bquestion\x18\x04 \x01(\x05R\bquestion\"\xeb\x01\n" +
 	"\tSignalled\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05actor\x18\x02 \x01(\tR\x05actor\x12\x10\n" +
 	"\x03ref\x18\x03 \x01(\tR\x03ref\x125\n" +
-	"\x04data\x18\x04 \x03(\v2!.signalbox.v1.Signalled.DataEntryR\x04data\x1a7\n" +
+	"\x04data\x18\x04 \x03(\v2!.signalbox.v1.Signalled.DataEntryR\x04data\x122\n" +
+	"\bevidence\x18\x05 \x03(\v2\x16.signalbox.v1.EvidenceR\bevidence\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"G\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"W\n" +
 	"\x05Asked\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text\"F\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\"F\n" +
 	"\bAnswered\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
@@ -1700,7 +2614,53 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\aResumed\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"#\n" +
 	"\tCancelled\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reasonB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
+	"\x06Handed\x12\x12\n" +
+	"\x04head\x18\x01 \x01(\tR\x04head\x12\x16\n" +
+	"\x06bundle\x18\x02 \x01(\tR\x06bundle\"x\n" +
+	"\tEscalated\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x14\n" +
+	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12%\n" +
+	"\x0erequires_human\x18\x04 \x01(\bR\rrequiresHuman\"F\n" +
+	"\bResolved\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"}\n" +
+	"\n" +
+	"Remembered\x126\n" +
+	"\x04vars\x18\x01 \x03(\v2\".signalbox.v1.Remembered.VarsEntryR\x04vars\x1a7\n" +
+	"\tVarsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"m\n" +
+	"\vParkedUntil\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x120\n" +
+	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\x1f\n" +
+	"\x05Woken\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"g\n" +
+	"\bTimedOut\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
+	"\x05level\x18\x02 \x01(\tR\x05level\x12/\n" +
+	"\x05after\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05after\"o\n" +
+	"\aSpawned\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
+	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"Q\n" +
+	"\tLinkEnded\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x12\n" +
+	"\x04well\x18\x03 \x01(\bR\x04well\"\xb5\x01\n" +
+	"\bMigrated\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x1e\n" +
+	"\n" +
+	"definition\x18\x02 \x01(\tR\n" +
+	"definition\x12\x14\n" +
+	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x12\n" +
+	"\x04kind\x18\x04 \x01(\tR\x04kind\x123\n" +
+	"\atimeout\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reasonB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
 
 var (
 	file_signalbox_v1_event_proto_rawDescOnce sync.Once
@@ -1714,7 +2674,7 @@ func file_signalbox_v1_event_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_event_proto_rawDescData
 }
 
-var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Commit)(nil),                // 0: signalbox.v1.Commit
 	(*Event)(nil),                 // 1: signalbox.v1.Event
@@ -1736,11 +2696,25 @@ var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Paused)(nil),                // 17: signalbox.v1.Paused
 	(*Resumed)(nil),               // 18: signalbox.v1.Resumed
 	(*Cancelled)(nil),             // 19: signalbox.v1.Cancelled
-	nil,                           // 20: signalbox.v1.Signalled.DataEntry
-	(*Issue)(nil),                 // 21: signalbox.v1.Issue
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
-	(*Result)(nil),                // 23: signalbox.v1.Result
-	(*Spend)(nil),                 // 24: signalbox.v1.Spend
+	(*Handed)(nil),                // 20: signalbox.v1.Handed
+	(*Escalated)(nil),             // 21: signalbox.v1.Escalated
+	(*Resolved)(nil),              // 22: signalbox.v1.Resolved
+	(*Remembered)(nil),            // 23: signalbox.v1.Remembered
+	(*ParkedUntil)(nil),           // 24: signalbox.v1.ParkedUntil
+	(*Woken)(nil),                 // 25: signalbox.v1.Woken
+	(*TimedOut)(nil),              // 26: signalbox.v1.TimedOut
+	(*Spawned)(nil),               // 27: signalbox.v1.Spawned
+	(*LinkEnded)(nil),             // 28: signalbox.v1.LinkEnded
+	(*Migrated)(nil),              // 29: signalbox.v1.Migrated
+	nil,                           // 30: signalbox.v1.Opened.VarsEntry
+	nil,                           // 31: signalbox.v1.Signalled.DataEntry
+	nil,                           // 32: signalbox.v1.Remembered.VarsEntry
+	(*Issue)(nil),                 // 33: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
+	(*Result)(nil),                // 36: signalbox.v1.Result
+	(*Evidence)(nil),              // 37: signalbox.v1.Evidence
+	(*Spend)(nil),                 // 38: signalbox.v1.Spend
 }
 var file_signalbox_v1_event_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Commit.events:type_name -> signalbox.v1.Event
@@ -1762,17 +2736,35 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	17, // 16: signalbox.v1.Event.paused:type_name -> signalbox.v1.Paused
 	18, // 17: signalbox.v1.Event.resumed:type_name -> signalbox.v1.Resumed
 	19, // 18: signalbox.v1.Event.cancelled:type_name -> signalbox.v1.Cancelled
-	21, // 19: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
-	22, // 20: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
-	22, // 21: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
-	23, // 22: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
-	20, // 23: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
-	24, // 24: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	20, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
+	21, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
+	22, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
+	23, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
+	24, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
+	25, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
+	26, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
+	27, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
+	28, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
+	29, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
+	33, // 29: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
+	34, // 30: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
+	30, // 31: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
+	35, // 32: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
+	35, // 33: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
+	36, // 34: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
+	34, // 35: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
+	31, // 36: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
+	37, // 37: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
+	38, // 38: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	32, // 39: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	35, // 40: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	34, // 41: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	34, // 42: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	43, // [43:43] is the sub-list for method output_type
+	43, // [43:43] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }
@@ -1800,6 +2792,16 @@ func file_signalbox_v1_event_proto_init() {
 		(*Event_Paused)(nil),
 		(*Event_Resumed)(nil),
 		(*Event_Cancelled)(nil),
+		(*Event_Handed)(nil),
+		(*Event_Escalated)(nil),
+		(*Event_Resolved)(nil),
+		(*Event_Remembered)(nil),
+		(*Event_ParkedUntil)(nil),
+		(*Event_Woken)(nil),
+		(*Event_TimedOut)(nil),
+		(*Event_Spawned)(nil),
+		(*Event_LinkEnded)(nil),
+		(*Event_Migrated)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1807,7 +2809,7 @@ func file_signalbox_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_event_proto_rawDesc), len(file_signalbox_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

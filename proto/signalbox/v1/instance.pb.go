@@ -9,6 +9,7 @@ package signalboxv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -46,24 +47,52 @@ type Instance struct {
 	Work   uint64 `protobuf:"varint,15,opt,name=work,proto3" json:"work,omitempty"`
 	Paused bool   `protobuf:"varint,16,opt,name=paused,proto3" json:"paused,omitempty"`
 	// ended or cancelled; empty while the instance lives.
-	Closed        string                 `protobuf:"bytes,17,opt,name=closed,proto3" json:"closed,omitempty"`
-	Reason        string                 `protobuf:"bytes,18,opt,name=reason,proto3" json:"reason,omitempty"`
-	Base          string                 `protobuf:"bytes,19,opt,name=base,proto3" json:"base,omitempty"`
-	Head          string                 `protobuf:"bytes,20,opt,name=head,proto3" json:"head,omitempty"`
-	Bundles       []*Bundle              `protobuf:"bytes,21,rep,name=bundles,proto3" json:"bundles,omitempty"`
-	Evidence      []*Evidence            `protobuf:"bytes,22,rep,name=evidence,proto3" json:"evidence,omitempty"`
-	LastResult    *Result                `protobuf:"bytes,23,opt,name=last_result,json=lastResult,proto3" json:"last_result,omitempty"`
-	LastState     string                 `protobuf:"bytes,24,opt,name=last_state,json=lastState,proto3" json:"last_state,omitempty"`
-	Failure       *Failure               `protobuf:"bytes,25,opt,name=failure,proto3" json:"failure,omitempty"`
-	Faults        int32                  `protobuf:"varint,26,opt,name=faults,proto3" json:"faults,omitempty"`
-	Questions     []*Question            `protobuf:"bytes,27,rep,name=questions,proto3" json:"questions,omitempty"`
-	Notes         []*Remark              `protobuf:"bytes,28,rep,name=notes,proto3" json:"notes,omitempty"`
-	Spend         *Spend                 `protobuf:"bytes,29,opt,name=spend,proto3" json:"spend,omitempty"`
-	Artifacts     []*Artifact            `protobuf:"bytes,30,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
-	Issue         *Issue                 `protobuf:"bytes,31,opt,name=issue,proto3" json:"issue,omitempty"`
-	OpenedAt      *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=opened_at,json=openedAt,proto3" json:"opened_at,omitempty"`
-	Seq           uint64                 `protobuf:"varint,33,opt,name=seq,proto3" json:"seq,omitempty"`
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Closed     string                 `protobuf:"bytes,17,opt,name=closed,proto3" json:"closed,omitempty"`
+	Reason     string                 `protobuf:"bytes,18,opt,name=reason,proto3" json:"reason,omitempty"`
+	Base       string                 `protobuf:"bytes,19,opt,name=base,proto3" json:"base,omitempty"`
+	Head       string                 `protobuf:"bytes,20,opt,name=head,proto3" json:"head,omitempty"`
+	Bundles    []*Bundle              `protobuf:"bytes,21,rep,name=bundles,proto3" json:"bundles,omitempty"`
+	Evidence   []*Evidence            `protobuf:"bytes,22,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	LastResult *Result                `protobuf:"bytes,23,opt,name=last_result,json=lastResult,proto3" json:"last_result,omitempty"`
+	LastState  string                 `protobuf:"bytes,24,opt,name=last_state,json=lastState,proto3" json:"last_state,omitempty"`
+	Failure    *Failure               `protobuf:"bytes,25,opt,name=failure,proto3" json:"failure,omitempty"`
+	Faults     int32                  `protobuf:"varint,26,opt,name=faults,proto3" json:"faults,omitempty"`
+	Questions  []*Question            `protobuf:"bytes,27,rep,name=questions,proto3" json:"questions,omitempty"`
+	Notes      []*Remark              `protobuf:"bytes,28,rep,name=notes,proto3" json:"notes,omitempty"`
+	Spend      *Spend                 `protobuf:"bytes,29,opt,name=spend,proto3" json:"spend,omitempty"`
+	Artifacts  []*Artifact            `protobuf:"bytes,30,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
+	Issue      *Issue                 `protobuf:"bytes,31,opt,name=issue,proto3" json:"issue,omitempty"`
+	OpenedAt   *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=opened_at,json=openedAt,proto3" json:"opened_at,omitempty"`
+	Seq        uint64                 `protobuf:"varint,33,opt,name=seq,proto3" json:"seq,omitempty"`
+	UpdatedAt  *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Whose turn it is: the owner, the role that is asked, or nobody.
+	Worker string `protobuf:"bytes,35,opt,name=worker,proto3" json:"worker,omitempty"`
+	// Sequence of the commit that entered the state.
+	Entered uint64 `protobuf:"varint,36,opt,name=entered,proto3" json:"entered,omitempty"`
+	// How long the stay is expected to last; none: any time.
+	Timeout *durationpb.Duration `protobuf:"bytes,37,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// warning, alert or escalation: the newest deadline of the stay that passed.
+	Level string `protobuf:"bytes,38,opt,name=level,proto3" json:"level,omitempty"`
+	// The next one, if there is one.
+	NextDeadline *Deadline         `protobuf:"bytes,39,opt,name=next_deadline,json=nextDeadline,proto3" json:"next_deadline,omitempty"`
+	Vars         map[string]string `protobuf:"bytes,40,rep,name=vars,proto3" json:"vars,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The instance's document: JSON by section.
+	Sections map[string]string `protobuf:"bytes,41,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Failures of the work in a row, by state.
+	Failures map[string]int32 `protobuf:"bytes,42,rep,name=failures,proto3" json:"failures,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// The newest move was a failure of the work.
+	Failed      bool          `protobuf:"varint,43,opt,name=failed,proto3" json:"failed,omitempty"`
+	Escalations []*Escalation `protobuf:"bytes,44,rep,name=escalations,proto3" json:"escalations,omitempty"`
+	// The owner has nothing to do for now.
+	Parked *Parked `protobuf:"bytes,45,opt,name=parked,proto3" json:"parked,omitempty"`
+	// Something happened while the owner was at work.
+	Woken bool `protobuf:"varint,46,opt,name=woken,proto3" json:"woken,omitempty"`
+	// The instance that opened this one.
+	Parent string  `protobuf:"bytes,47,opt,name=parent,proto3" json:"parent,omitempty"`
+	Links  []*Link `protobuf:"bytes,48,rep,name=links,proto3" json:"links,omitempty"`
+	// The current stay, and all stays together, as of the answer.
+	TimeInState   *durationpb.Duration `protobuf:"bytes,49,opt,name=time_in_state,json=timeInState,proto3" json:"time_in_state,omitempty"`
+	TotalTime     *durationpb.Duration `protobuf:"bytes,50,opt,name=total_time,json=totalTime,proto3" json:"total_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -336,20 +365,431 @@ func (x *Instance) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Instance) GetWorker() string {
+	if x != nil {
+		return x.Worker
+	}
+	return ""
+}
+
+func (x *Instance) GetEntered() uint64 {
+	if x != nil {
+		return x.Entered
+	}
+	return 0
+}
+
+func (x *Instance) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *Instance) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *Instance) GetNextDeadline() *Deadline {
+	if x != nil {
+		return x.NextDeadline
+	}
+	return nil
+}
+
+func (x *Instance) GetVars() map[string]string {
+	if x != nil {
+		return x.Vars
+	}
+	return nil
+}
+
+func (x *Instance) GetSections() map[string]string {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
+}
+
+func (x *Instance) GetFailures() map[string]int32 {
+	if x != nil {
+		return x.Failures
+	}
+	return nil
+}
+
+func (x *Instance) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
+}
+
+func (x *Instance) GetEscalations() []*Escalation {
+	if x != nil {
+		return x.Escalations
+	}
+	return nil
+}
+
+func (x *Instance) GetParked() *Parked {
+	if x != nil {
+		return x.Parked
+	}
+	return nil
+}
+
+func (x *Instance) GetWoken() bool {
+	if x != nil {
+		return x.Woken
+	}
+	return false
+}
+
+func (x *Instance) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *Instance) GetLinks() []*Link {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+func (x *Instance) GetTimeInState() *durationpb.Duration {
+	if x != nil {
+		return x.TimeInState
+	}
+	return nil
+}
+
+func (x *Instance) GetTotalTime() *durationpb.Duration {
+	if x != nil {
+		return x.TotalTime
+	}
+	return nil
+}
+
+// Deadline is a moment of a stay that is worth knowing.
+type Deadline struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Level         string                 `protobuf:"bytes,1,opt,name=level,proto3" json:"level,omitempty"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Deadline) Reset() {
+	*x = Deadline{}
+	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Deadline) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Deadline) ProtoMessage() {}
+
+func (x *Deadline) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Deadline.ProtoReflect.Descriptor instead.
+func (*Deadline) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Deadline) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *Deadline) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+// Escalation was put to people. One that requires them holds the instance until
+// it is resolved.
+type Escalation struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// The role.
+	Agent         string                 `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
+	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	RequiresHuman bool                   `protobuf:"varint,4,opt,name=requires_human,json=requiresHuman,proto3" json:"requires_human,omitempty"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
+	Resolved      bool                   `protobuf:"varint,6,opt,name=resolved,proto3" json:"resolved,omitempty"`
+	Resolution    string                 `protobuf:"bytes,7,opt,name=resolution,proto3" json:"resolution,omitempty"`
+	By            string                 `protobuf:"bytes,8,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Escalation) Reset() {
+	*x = Escalation{}
+	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Escalation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Escalation) ProtoMessage() {}
+
+func (x *Escalation) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
+func (*Escalation) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Escalation) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Escalation) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *Escalation) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Escalation) GetRequiresHuman() bool {
+	if x != nil {
+		return x.RequiresHuman
+	}
+	return false
+}
+
+func (x *Escalation) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Escalation) GetResolved() bool {
+	if x != nil {
+		return x.Resolved
+	}
+	return false
+}
+
+func (x *Escalation) GetResolution() string {
+	if x != nil {
+		return x.Resolution
+	}
+	return ""
+}
+
+func (x *Escalation) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+// Parked says why the owner has nothing to do, and until when; no time: before
+// something happens.
+type Parked struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Until         *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=until,proto3" json:"until,omitempty"`
+	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Parked) Reset() {
+	*x = Parked{}
+	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Parked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Parked) ProtoMessage() {}
+
+func (x *Parked) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Parked.ProtoReflect.Descriptor instead.
+func (*Parked) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Parked) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *Parked) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// Link points at another instance and says how that one ended.
+type Link struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Instance string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	// child: opened by this one; after: has to end before this one goes on.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Of a child, and where it is opened; once it ended: where.
+	Workflow      string `protobuf:"bytes,3,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	State         string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	Ended         bool   `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	Well          bool   `protobuf:"varint,6,opt,name=well,proto3" json:"well,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Link) Reset() {
+	*x = Link{}
+	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Link) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Link) ProtoMessage() {}
+
+func (x *Link) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Link.ProtoReflect.Descriptor instead.
+func (*Link) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Link) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *Link) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Link) GetWorkflow() string {
+	if x != nil {
+		return x.Workflow
+	}
+	return ""
+}
+
+func (x *Link) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Link) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
+}
+
+func (x *Link) GetWell() bool {
+	if x != nil {
+		return x.Well
+	}
+	return false
+}
+
 // Visit counts entries into a state and the time spent there.
 type Visit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	Count int32                  `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
-	// Milliseconds, the current stay excluded.
-	Millis        uint32 `protobuf:"varint,3,opt,name=millis,proto3" json:"millis,omitempty"`
+	// Milliseconds, the current stay excluded, 49 days at most.
+	Millis uint32 `protobuf:"varint,3,opt,name=millis,proto3" json:"millis,omitempty"`
+	// The same, whole.
+	Time          *durationpb.Duration `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -361,7 +801,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -374,7 +814,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{1}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Visit) GetState() string {
@@ -398,6 +838,13 @@ func (x *Visit) GetMillis() uint32 {
 	return 0
 }
 
+func (x *Visit) GetTime() *durationpb.Duration {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
 // Claimant is who holds the work.
 type Claimant struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -412,7 +859,7 @@ type Claimant struct {
 
 func (x *Claimant) Reset() {
 	*x = Claimant{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -424,7 +871,7 @@ func (x *Claimant) String() string {
 func (*Claimant) ProtoMessage() {}
 
 func (x *Claimant) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -437,7 +884,7 @@ func (x *Claimant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claimant.ProtoReflect.Descriptor instead.
 func (*Claimant) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{2}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Claimant) GetToken() uint32 {
@@ -486,7 +933,7 @@ type Bundle struct {
 
 func (x *Bundle) Reset() {
 	*x = Bundle{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -498,7 +945,7 @@ func (x *Bundle) String() string {
 func (*Bundle) ProtoMessage() {}
 
 func (x *Bundle) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -511,7 +958,7 @@ func (x *Bundle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bundle.ProtoReflect.Descriptor instead.
 func (*Bundle) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Bundle) GetObject() string {
@@ -539,7 +986,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -551,7 +998,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -564,7 +1011,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Failure) GetSignature() string {
@@ -581,7 +1028,7 @@ func (x *Failure) GetRepeats() int32 {
 	return 0
 }
 
-// Question was asked of people.
+// Question was asked of a role or, if to is empty, of people.
 type Question struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -591,13 +1038,14 @@ type Question struct {
 	Answered      bool                   `protobuf:"varint,5,opt,name=answered,proto3" json:"answered,omitempty"`
 	Answer        string                 `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
 	By            string                 `protobuf:"bytes,7,opt,name=by,proto3" json:"by,omitempty"`
+	To            string                 `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +1057,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +1070,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Question) GetNumber() int32 {
@@ -674,6 +1122,13 @@ func (x *Question) GetBy() string {
 	return ""
 }
 
+func (x *Question) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
 // Remark is a note kept with the instance.
 type Remark struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -687,7 +1142,7 @@ type Remark struct {
 
 func (x *Remark) Reset() {
 	*x = Remark{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +1154,7 @@ func (x *Remark) String() string {
 func (*Remark) ProtoMessage() {}
 
 func (x *Remark) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +1167,7 @@ func (x *Remark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remark.ProtoReflect.Descriptor instead.
 func (*Remark) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Remark) GetAuthor() string {
@@ -747,7 +1202,7 @@ var File_signalbox_v1_instance_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\n" +
-	"\x1bsignalbox/v1/instance.proto\x12\fsignalbox.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"\xc2\t\n" +
+	"\x1bsignalbox/v1/instance.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"\xbc\x10\n" +
 	"\bInstance\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x1e\n" +
@@ -789,11 +1244,63 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\topened_at\x18  \x01(\v2\x1a.google.protobuf.TimestampR\bopenedAt\x12\x10\n" +
 	"\x03seq\x18! \x01(\x04R\x03seq\x129\n" +
 	"\n" +
-	"updated_at\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"K\n" +
+	"updated_at\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x16\n" +
+	"\x06worker\x18# \x01(\tR\x06worker\x12\x18\n" +
+	"\aentered\x18$ \x01(\x04R\aentered\x123\n" +
+	"\atimeout\x18% \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x14\n" +
+	"\x05level\x18& \x01(\tR\x05level\x12;\n" +
+	"\rnext_deadline\x18' \x01(\v2\x16.signalbox.v1.DeadlineR\fnextDeadline\x124\n" +
+	"\x04vars\x18( \x03(\v2 .signalbox.v1.Instance.VarsEntryR\x04vars\x12@\n" +
+	"\bsections\x18) \x03(\v2$.signalbox.v1.Instance.SectionsEntryR\bsections\x12@\n" +
+	"\bfailures\x18* \x03(\v2$.signalbox.v1.Instance.FailuresEntryR\bfailures\x12\x16\n" +
+	"\x06failed\x18+ \x01(\bR\x06failed\x12:\n" +
+	"\vescalations\x18, \x03(\v2\x18.signalbox.v1.EscalationR\vescalations\x12,\n" +
+	"\x06parked\x18- \x01(\v2\x14.signalbox.v1.ParkedR\x06parked\x12\x14\n" +
+	"\x05woken\x18. \x01(\bR\x05woken\x12\x16\n" +
+	"\x06parent\x18/ \x01(\tR\x06parent\x12(\n" +
+	"\x05links\x180 \x03(\v2\x12.signalbox.v1.LinkR\x05links\x12=\n" +
+	"\rtime_in_state\x181 \x01(\v2\x19.google.protobuf.DurationR\vtimeInState\x128\n" +
+	"\n" +
+	"total_time\x182 \x01(\v2\x19.google.protobuf.DurationR\ttotalTime\x1a7\n" +
+	"\tVarsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
+	"\rSectionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
+	"\rFailuresEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"L\n" +
+	"\bDeadline\x12\x14\n" +
+	"\x05level\x18\x01 \x01(\tR\x05level\x12*\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xf1\x01\n" +
+	"\n" +
+	"Escalation\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x14\n" +
+	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12%\n" +
+	"\x0erequires_human\x18\x04 \x01(\bR\rrequiresHuman\x12*\n" +
+	"\x02at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x1a\n" +
+	"\bresolved\x18\x06 \x01(\bR\bresolved\x12\x1e\n" +
+	"\n" +
+	"resolution\x18\a \x01(\tR\n" +
+	"resolution\x12\x0e\n" +
+	"\x02by\x18\b \x01(\tR\x02by\"R\n" +
+	"\x06Parked\x120\n" +
+	"\x05until\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x92\x01\n" +
+	"\x04Link\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
+	"\bworkflow\x18\x03 \x01(\tR\bworkflow\x12\x14\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\x12\x14\n" +
+	"\x05ended\x18\x05 \x01(\bR\x05ended\x12\x12\n" +
+	"\x04well\x18\x06 \x01(\bR\x04well\"z\n" +
 	"\x05Visit\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\x12\x16\n" +
-	"\x06millis\x18\x03 \x01(\rR\x06millis\"\xa8\x01\n" +
+	"\x06millis\x18\x03 \x01(\rR\x06millis\x12-\n" +
+	"\x04time\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x04time\"\xa8\x01\n" +
 	"\bClaimant\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x14\n" +
@@ -805,7 +1312,7 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x04head\x18\x02 \x01(\tR\x04head\"A\n" +
 	"\aFailure\x12\x1c\n" +
 	"\tsignature\x18\x01 \x01(\tR\tsignature\x12\x18\n" +
-	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\xc5\x01\n" +
+	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\xd5\x01\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
@@ -813,7 +1320,8 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\basked_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\aaskedAt\x12\x1a\n" +
 	"\banswered\x18\x05 \x01(\bR\banswered\x12\x16\n" +
 	"\x06answer\x18\x06 \x01(\tR\x06answer\x12\x0e\n" +
-	"\x02by\x18\a \x01(\tR\x02by\"t\n" +
+	"\x02by\x18\a \x01(\tR\x02by\x12\x0e\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"t\n" +
 	"\x06Remark\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\tR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
@@ -832,46 +1340,68 @@ func file_signalbox_v1_instance_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_instance_proto_rawDescData
 }
 
-var file_signalbox_v1_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_signalbox_v1_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_signalbox_v1_instance_proto_goTypes = []any{
 	(*Instance)(nil),              // 0: signalbox.v1.Instance
-	(*Visit)(nil),                 // 1: signalbox.v1.Visit
-	(*Claimant)(nil),              // 2: signalbox.v1.Claimant
-	(*Bundle)(nil),                // 3: signalbox.v1.Bundle
-	(*Failure)(nil),               // 4: signalbox.v1.Failure
-	(*Question)(nil),              // 5: signalbox.v1.Question
-	(*Remark)(nil),                // 6: signalbox.v1.Remark
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
-	(*Evidence)(nil),              // 8: signalbox.v1.Evidence
-	(*Result)(nil),                // 9: signalbox.v1.Result
-	(*Spend)(nil),                 // 10: signalbox.v1.Spend
-	(*Artifact)(nil),              // 11: signalbox.v1.Artifact
-	(*Issue)(nil),                 // 12: signalbox.v1.Issue
+	(*Deadline)(nil),              // 1: signalbox.v1.Deadline
+	(*Escalation)(nil),            // 2: signalbox.v1.Escalation
+	(*Parked)(nil),                // 3: signalbox.v1.Parked
+	(*Link)(nil),                  // 4: signalbox.v1.Link
+	(*Visit)(nil),                 // 5: signalbox.v1.Visit
+	(*Claimant)(nil),              // 6: signalbox.v1.Claimant
+	(*Bundle)(nil),                // 7: signalbox.v1.Bundle
+	(*Failure)(nil),               // 8: signalbox.v1.Failure
+	(*Question)(nil),              // 9: signalbox.v1.Question
+	(*Remark)(nil),                // 10: signalbox.v1.Remark
+	nil,                           // 11: signalbox.v1.Instance.VarsEntry
+	nil,                           // 12: signalbox.v1.Instance.SectionsEntry
+	nil,                           // 13: signalbox.v1.Instance.FailuresEntry
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*Evidence)(nil),              // 15: signalbox.v1.Evidence
+	(*Result)(nil),                // 16: signalbox.v1.Result
+	(*Spend)(nil),                 // 17: signalbox.v1.Spend
+	(*Artifact)(nil),              // 18: signalbox.v1.Artifact
+	(*Issue)(nil),                 // 19: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
 }
 var file_signalbox_v1_instance_proto_depIdxs = []int32{
-	7,  // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
-	1,  // 1: signalbox.v1.Instance.visits:type_name -> signalbox.v1.Visit
-	2,  // 2: signalbox.v1.Instance.claim:type_name -> signalbox.v1.Claimant
-	3,  // 3: signalbox.v1.Instance.bundles:type_name -> signalbox.v1.Bundle
-	8,  // 4: signalbox.v1.Instance.evidence:type_name -> signalbox.v1.Evidence
-	9,  // 5: signalbox.v1.Instance.last_result:type_name -> signalbox.v1.Result
-	4,  // 6: signalbox.v1.Instance.failure:type_name -> signalbox.v1.Failure
-	5,  // 7: signalbox.v1.Instance.questions:type_name -> signalbox.v1.Question
-	6,  // 8: signalbox.v1.Instance.notes:type_name -> signalbox.v1.Remark
-	10, // 9: signalbox.v1.Instance.spend:type_name -> signalbox.v1.Spend
-	11, // 10: signalbox.v1.Instance.artifacts:type_name -> signalbox.v1.Artifact
-	12, // 11: signalbox.v1.Instance.issue:type_name -> signalbox.v1.Issue
-	7,  // 12: signalbox.v1.Instance.opened_at:type_name -> google.protobuf.Timestamp
-	7,  // 13: signalbox.v1.Instance.updated_at:type_name -> google.protobuf.Timestamp
-	7,  // 14: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
-	7,  // 15: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
-	7,  // 16: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
-	7,  // 17: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	14, // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
+	5,  // 1: signalbox.v1.Instance.visits:type_name -> signalbox.v1.Visit
+	6,  // 2: signalbox.v1.Instance.claim:type_name -> signalbox.v1.Claimant
+	7,  // 3: signalbox.v1.Instance.bundles:type_name -> signalbox.v1.Bundle
+	15, // 4: signalbox.v1.Instance.evidence:type_name -> signalbox.v1.Evidence
+	16, // 5: signalbox.v1.Instance.last_result:type_name -> signalbox.v1.Result
+	8,  // 6: signalbox.v1.Instance.failure:type_name -> signalbox.v1.Failure
+	9,  // 7: signalbox.v1.Instance.questions:type_name -> signalbox.v1.Question
+	10, // 8: signalbox.v1.Instance.notes:type_name -> signalbox.v1.Remark
+	17, // 9: signalbox.v1.Instance.spend:type_name -> signalbox.v1.Spend
+	18, // 10: signalbox.v1.Instance.artifacts:type_name -> signalbox.v1.Artifact
+	19, // 11: signalbox.v1.Instance.issue:type_name -> signalbox.v1.Issue
+	14, // 12: signalbox.v1.Instance.opened_at:type_name -> google.protobuf.Timestamp
+	14, // 13: signalbox.v1.Instance.updated_at:type_name -> google.protobuf.Timestamp
+	20, // 14: signalbox.v1.Instance.timeout:type_name -> google.protobuf.Duration
+	1,  // 15: signalbox.v1.Instance.next_deadline:type_name -> signalbox.v1.Deadline
+	11, // 16: signalbox.v1.Instance.vars:type_name -> signalbox.v1.Instance.VarsEntry
+	12, // 17: signalbox.v1.Instance.sections:type_name -> signalbox.v1.Instance.SectionsEntry
+	13, // 18: signalbox.v1.Instance.failures:type_name -> signalbox.v1.Instance.FailuresEntry
+	2,  // 19: signalbox.v1.Instance.escalations:type_name -> signalbox.v1.Escalation
+	3,  // 20: signalbox.v1.Instance.parked:type_name -> signalbox.v1.Parked
+	4,  // 21: signalbox.v1.Instance.links:type_name -> signalbox.v1.Link
+	20, // 22: signalbox.v1.Instance.time_in_state:type_name -> google.protobuf.Duration
+	20, // 23: signalbox.v1.Instance.total_time:type_name -> google.protobuf.Duration
+	14, // 24: signalbox.v1.Deadline.at:type_name -> google.protobuf.Timestamp
+	14, // 25: signalbox.v1.Escalation.at:type_name -> google.protobuf.Timestamp
+	14, // 26: signalbox.v1.Parked.until:type_name -> google.protobuf.Timestamp
+	20, // 27: signalbox.v1.Visit.time:type_name -> google.protobuf.Duration
+	14, // 28: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
+	14, // 29: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
+	14, // 30: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
+	14, // 31: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
+	32, // [32:32] is the sub-list for method output_type
+	32, // [32:32] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_instance_proto_init() }
@@ -886,7 +1416,7 @@ func file_signalbox_v1_instance_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_instance_proto_rawDesc), len(file_signalbox_v1_instance_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -9,6 +9,7 @@ package signalboxv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -125,16 +126,27 @@ type ListRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Workflow string                 `protobuf:"bytes,1,opt,name=workflow,proto3" json:"workflow,omitempty"`
 	State    string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	// Only those that wait for a person.
+	// Only those that wait for a person: in a state that does, or escalated.
 	Waiting bool `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	// Only those that nobody works on although somebody should.
+	// Only those that nobody works on although somebody should, or that are in a
+	// state for longer than its timeout.
 	Stuck bool `protobuf:"varint,4,opt,name=stuck,proto3" json:"stuck,omitempty"`
 	// Closed ones too.
 	All bool `protobuf:"varint,5,opt,name=all,proto3" json:"all,omitempty"`
 	// Go on behind this instance.
 	After string `protobuf:"bytes,6,opt,name=after,proto3" json:"after,omitempty"`
 	// At most this many; 0 is 100.
-	Limit         int32 `protobuf:"varint,7,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit int32 `protobuf:"varint,7,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Only those that are in a state for longer than its timeout.
+	Overdue bool `protobuf:"varint,8,opt,name=overdue,proto3" json:"overdue,omitempty"`
+	// Only those that an escalation holds.
+	Escalated bool `protobuf:"varint,9,opt,name=escalated,proto3" json:"escalated,omitempty"`
+	// Only those with at least so many failures in a row, in any one state.
+	Failing int32 `protobuf:"varint,10,opt,name=failing,proto3" json:"failing,omitempty"`
+	// Only those that this role works on, or should.
+	Worker string `protobuf:"bytes,11,opt,name=worker,proto3" json:"worker,omitempty"`
+	// Only those that this instance opened.
+	Parent        string `protobuf:"bytes,12,opt,name=parent,proto3" json:"parent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -218,6 +230,41 @@ func (x *ListRequest) GetLimit() int32 {
 	return 0
 }
 
+func (x *ListRequest) GetOverdue() bool {
+	if x != nil {
+		return x.Overdue
+	}
+	return false
+}
+
+func (x *ListRequest) GetEscalated() bool {
+	if x != nil {
+		return x.Escalated
+	}
+	return false
+}
+
+func (x *ListRequest) GetFailing() int32 {
+	if x != nil {
+		return x.Failing
+	}
+	return 0
+}
+
+func (x *ListRequest) GetWorker() string {
+	if x != nil {
+		return x.Worker
+	}
+	return ""
+}
+
+func (x *ListRequest) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
 // ListReply is one page, in order of instance.
 type ListReply struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -298,6 +345,20 @@ type Summary struct {
 	Closed        string                 `protobuf:"bytes,13,opt,name=closed,proto3" json:"closed,omitempty"`
 	Title         string                 `protobuf:"bytes,14,opt,name=title,proto3" json:"title,omitempty"`
 	Seq           uint64                 `protobuf:"varint,15,opt,name=seq,proto3" json:"seq,omitempty"`
+	// Whose turn it is: the owner, the role that is asked, or nobody.
+	Worker string `protobuf:"bytes,16,opt,name=worker,proto3" json:"worker,omitempty"`
+	// The most failures in a row, in any one state.
+	Failures int32 `protobuf:"varint,17,opt,name=failures,proto3" json:"failures,omitempty"`
+	// Escalations that nobody has resolved.
+	OpenEscalations int32 `protobuf:"varint,18,opt,name=open_escalations,json=openEscalations,proto3" json:"open_escalations,omitempty"`
+	// How long the stay is expected to last; none: any time.
+	Timeout *durationpb.Duration `protobuf:"bytes,19,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// warning, alert or escalation: the newest deadline of the stay that passed.
+	Level  string  `protobuf:"bytes,20,opt,name=level,proto3" json:"level,omitempty"`
+	Parked *Parked `protobuf:"bytes,21,opt,name=parked,proto3" json:"parked,omitempty"`
+	Parent string  `protobuf:"bytes,22,opt,name=parent,proto3" json:"parent,omitempty"`
+	// Instances it comes after that have not ended well.
+	WaitingOn     int32 `protobuf:"varint,23,opt,name=waiting_on,json=waitingOn,proto3" json:"waiting_on,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -437,6 +498,62 @@ func (x *Summary) GetSeq() uint64 {
 	return 0
 }
 
+func (x *Summary) GetWorker() string {
+	if x != nil {
+		return x.Worker
+	}
+	return ""
+}
+
+func (x *Summary) GetFailures() int32 {
+	if x != nil {
+		return x.Failures
+	}
+	return 0
+}
+
+func (x *Summary) GetOpenEscalations() int32 {
+	if x != nil {
+		return x.OpenEscalations
+	}
+	return 0
+}
+
+func (x *Summary) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *Summary) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *Summary) GetParked() *Parked {
+	if x != nil {
+		return x.Parked
+	}
+	return nil
+}
+
+func (x *Summary) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *Summary) GetWaitingOn() int32 {
+	if x != nil {
+		return x.WaitingOn
+	}
+	return 0
+}
+
 // HistoryRequest asks for an instance's commits (sb.api.history).
 type HistoryRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -561,7 +678,8 @@ type Record struct {
 	Id       string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	Time     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
 	Workflow string                 `protobuf:"bytes,5,opt,name=workflow,proto3" json:"workflow,omitempty"`
-	// Where the instance was after it.
+	// Where the instance was after it; @role: a question to that role, @people:
+	// something people have to know.
 	State         string  `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
 	Commit        *Commit `protobuf:"bytes,7,opt,name=commit,proto3" json:"commit,omitempty"`
 	Chain         string  `protobuf:"bytes,8,opt,name=chain,proto3" json:"chain,omitempty"`
@@ -781,13 +899,13 @@ var File_signalbox_v1_query_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\n" +
-	"\x18signalbox/v1/query.proto\x12\fsignalbox.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1asignalbox/v1/command.proto\x1a\x18signalbox/v1/event.proto\x1a\x1bsignalbox/v1/instance.proto\"(\n" +
+	"\x18signalbox/v1/query.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1asignalbox/v1/command.proto\x1a\x18signalbox/v1/event.proto\x1a\x1bsignalbox/v1/instance.proto\"(\n" +
 	"\n" +
 	"GetRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\"o\n" +
 	"\bGetReply\x122\n" +
 	"\binstance\x18\x01 \x01(\v2\x16.signalbox.v1.InstanceR\binstance\x12/\n" +
-	"\arefusal\x18\x02 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xad\x01\n" +
+	"\arefusal\x18\x02 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xaf\x02\n" +
 	"\vListRequest\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -795,11 +913,17 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\x05stuck\x18\x04 \x01(\bR\x05stuck\x12\x10\n" +
 	"\x03all\x18\x05 \x01(\bR\x03all\x12\x14\n" +
 	"\x05after\x18\x06 \x01(\tR\x05after\x12\x14\n" +
-	"\x05limit\x18\a \x01(\x05R\x05limit\"\x85\x01\n" +
+	"\x05limit\x18\a \x01(\x05R\x05limit\x12\x18\n" +
+	"\aoverdue\x18\b \x01(\bR\aoverdue\x12\x1c\n" +
+	"\tescalated\x18\t \x01(\bR\tescalated\x12\x18\n" +
+	"\afailing\x18\n" +
+	" \x01(\x05R\afailing\x12\x16\n" +
+	"\x06worker\x18\v \x01(\tR\x06worker\x12\x16\n" +
+	"\x06parent\x18\f \x01(\tR\x06parent\"\x85\x01\n" +
 	"\tListReply\x123\n" +
 	"\tinstances\x18\x01 \x03(\v2\x15.signalbox.v1.SummaryR\tinstances\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\x12/\n" +
-	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xbb\x03\n" +
+	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xca\x05\n" +
 	"\aSummary\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x14\n" +
@@ -817,7 +941,16 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\x06paused\x18\f \x01(\bR\x06paused\x12\x16\n" +
 	"\x06closed\x18\r \x01(\tR\x06closed\x12\x14\n" +
 	"\x05title\x18\x0e \x01(\tR\x05title\x12\x10\n" +
-	"\x03seq\x18\x0f \x01(\x04R\x03seq\"B\n" +
+	"\x03seq\x18\x0f \x01(\x04R\x03seq\x12\x16\n" +
+	"\x06worker\x18\x10 \x01(\tR\x06worker\x12\x1a\n" +
+	"\bfailures\x18\x11 \x01(\x05R\bfailures\x12)\n" +
+	"\x10open_escalations\x18\x12 \x01(\x05R\x0fopenEscalations\x123\n" +
+	"\atimeout\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x14\n" +
+	"\x05level\x18\x14 \x01(\tR\x05level\x12,\n" +
+	"\x06parked\x18\x15 \x01(\v2\x14.signalbox.v1.ParkedR\x06parked\x12\x16\n" +
+	"\x06parent\x18\x16 \x01(\tR\x06parent\x12\x1d\n" +
+	"\n" +
+	"waiting_on\x18\x17 \x01(\x05R\twaitingOn\"B\n" +
 	"\x0eHistoryRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x04R\x05after\"\x83\x01\n" +
@@ -870,7 +1003,9 @@ var file_signalbox_v1_query_proto_goTypes = []any{
 	(*Instance)(nil),              // 10: signalbox.v1.Instance
 	(*Refusal)(nil),               // 11: signalbox.v1.Refusal
 	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
-	(*Commit)(nil),                // 13: signalbox.v1.Commit
+	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
+	(*Parked)(nil),                // 14: signalbox.v1.Parked
+	(*Commit)(nil),                // 15: signalbox.v1.Commit
 }
 var file_signalbox_v1_query_proto_depIdxs = []int32{
 	10, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
@@ -879,16 +1014,18 @@ var file_signalbox_v1_query_proto_depIdxs = []int32{
 	11, // 3: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
 	12, // 4: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
 	12, // 5: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
-	7,  // 6: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
-	11, // 7: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
-	12, // 8: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
-	13, // 9: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
-	11, // 10: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	13, // 6: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
+	14, // 7: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
+	7,  // 8: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
+	11, // 9: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
+	12, // 10: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
+	15, // 11: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
+	11, // 12: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_query_proto_init() }

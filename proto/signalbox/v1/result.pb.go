@@ -47,8 +47,10 @@ type Result struct {
 	Data             map[string]string `protobuf:"bytes,13,rep,name=data,proto3" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Artifacts        []*Artifact       `protobuf:"bytes,14,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
 	Spend            *Spend            `protobuf:"bytes,15,opt,name=spend,proto3" json:"spend,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Parts of the instance's document that this step wrote: JSON by section.
+	Sections      map[string]string `protobuf:"bytes,16,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Result) Reset() {
@@ -186,6 +188,13 @@ func (x *Result) GetSpend() *Spend {
 	return nil
 }
 
+func (x *Result) GetSections() map[string]string {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
+}
+
 // Answer answers one numbered question.
 type Answer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -247,18 +256,23 @@ func (x *Answer) GetBy() string {
 	return ""
 }
 
-// Evidence is a check the runtime made itself, on one commit.
+// Evidence is a check that no brain made, on one commit: by the runtime, or of
+// the world outside.
 type Evidence struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Ok            bool                   `protobuf:"varint,2,opt,name=ok,proto3" json:"ok,omitempty"`
-	Commit        string                 `protobuf:"bytes,3,opt,name=commit,proto3" json:"commit,omitempty"`
-	Command       string                 `protobuf:"bytes,4,opt,name=command,proto3" json:"command,omitempty"`
-	ExitCode      int32                  `protobuf:"varint,5,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
-	Passed        int32                  `protobuf:"varint,6,opt,name=passed,proto3" json:"passed,omitempty"`
-	Failed        []string               `protobuf:"bytes,7,rep,name=failed,proto3" json:"failed,omitempty"`
-	Output        string                 `protobuf:"bytes,8,opt,name=output,proto3" json:"output,omitempty"`
-	Millis        int32                  `protobuf:"varint,9,opt,name=millis,proto3" json:"millis,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Name     string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Ok       bool                   `protobuf:"varint,2,opt,name=ok,proto3" json:"ok,omitempty"`
+	Commit   string                 `protobuf:"bytes,3,opt,name=commit,proto3" json:"commit,omitempty"`
+	Command  string                 `protobuf:"bytes,4,opt,name=command,proto3" json:"command,omitempty"`
+	ExitCode int32                  `protobuf:"varint,5,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	Passed   int32                  `protobuf:"varint,6,opt,name=passed,proto3" json:"passed,omitempty"`
+	Failed   []string               `protobuf:"bytes,7,rep,name=failed,proto3" json:"failed,omitempty"`
+	Output   string                 `protobuf:"bytes,8,opt,name=output,proto3" json:"output,omitempty"`
+	Millis   int32                  `protobuf:"varint,9,opt,name=millis,proto3" json:"millis,omitempty"`
+	// pass, fail, pending or unknown; empty, it follows from ok.
+	Verdict string `protobuf:"bytes,10,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// The snapshot of the world it was made from.
+	Data          map[string]string `protobuf:"bytes,11,rep,name=data,proto3" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -354,6 +368,20 @@ func (x *Evidence) GetMillis() int32 {
 		return x.Millis
 	}
 	return 0
+}
+
+func (x *Evidence) GetVerdict() string {
+	if x != nil {
+		return x.Verdict
+	}
+	return ""
+}
+
+func (x *Evidence) GetData() map[string]string {
+	if x != nil {
+		return x.Data
+	}
+	return nil
 }
 
 // Artifact is something a step left in the object store.
@@ -595,7 +623,7 @@ var File_signalbox_v1_result_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x19signalbox/v1/result.proto\x12\fsignalbox.v1\"\xd9\x04\n" +
+	"\x19signalbox/v1/result.proto\x12\fsignalbox.v1\"\xd6\x05\n" +
 	"\x06Result\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\tR\x06status\x12)\n" +
 	"\x10confidence_score\x18\x02 \x01(\x01R\x0fconfidenceScore\x12!\n" +
@@ -612,14 +640,18 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x11failure_signature\x18\f \x01(\tR\x10failureSignature\x122\n" +
 	"\x04data\x18\r \x03(\v2\x1e.signalbox.v1.Result.DataEntryR\x04data\x124\n" +
 	"\tartifacts\x18\x0e \x03(\v2\x16.signalbox.v1.ArtifactR\tartifacts\x12)\n" +
-	"\x05spend\x18\x0f \x01(\v2\x13.signalbox.v1.SpendR\x05spend\x1a7\n" +
+	"\x05spend\x18\x0f \x01(\v2\x13.signalbox.v1.SpendR\x05spend\x12>\n" +
+	"\bsections\x18\x10 \x03(\v2\".signalbox.v1.Result.SectionsEntryR\bsections\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
+	"\rSectionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"H\n" +
 	"\x06Answer\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\x05R\bquestion\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\"\xdd\x01\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"\xe6\x02\n" +
 	"\bEvidence\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02ok\x18\x02 \x01(\bR\x02ok\x12\x16\n" +
@@ -629,7 +661,13 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06passed\x18\x06 \x01(\x05R\x06passed\x12\x16\n" +
 	"\x06failed\x18\a \x03(\tR\x06failed\x12\x16\n" +
 	"\x06output\x18\b \x01(\tR\x06output\x12\x16\n" +
-	"\x06millis\x18\t \x01(\x05R\x06millis\"b\n" +
+	"\x06millis\x18\t \x01(\x05R\x06millis\x12\x18\n" +
+	"\averdict\x18\n" +
+	" \x01(\tR\averdict\x124\n" +
+	"\x04data\x18\v \x03(\v2 .signalbox.v1.Evidence.DataEntryR\x04data\x1a7\n" +
+	"\tDataEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"b\n" +
 	"\bArtifact\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06object\x18\x02 \x01(\tR\x06object\x12\x12\n" +
@@ -662,7 +700,7 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Result)(nil),   // 0: signalbox.v1.Result
 	(*Answer)(nil),   // 1: signalbox.v1.Answer
@@ -671,6 +709,8 @@ var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Spend)(nil),    // 4: signalbox.v1.Spend
 	(*Issue)(nil),    // 5: signalbox.v1.Issue
 	nil,              // 6: signalbox.v1.Result.DataEntry
+	nil,              // 7: signalbox.v1.Result.SectionsEntry
+	nil,              // 8: signalbox.v1.Evidence.DataEntry
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
 	1, // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
@@ -678,11 +718,13 @@ var file_signalbox_v1_result_proto_depIdxs = []int32{
 	6, // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
 	3, // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
 	4, // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	7, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
+	8, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -696,7 +738,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
