@@ -183,6 +183,9 @@ func TestProvision(t *testing.T) {
 			if _, err := r.Objects.PutBytes(t.Context(), "bundles/"+run, make([]byte, 1<<18)); err != nil {
 				t.Fatal(err)
 			}
+			if c, err := r.Timers.Consumer(t.Context(), subject.TimerConsumer); err != nil || c.CachedInfo().Config.MaxDeliver != -1 {
+				t.Fatal("no consumer that never gives up on a timer", err)
+			}
 			if _, err := r.Definitions.Get(t.Context(), "sha256-first"); err != nil {
 				t.Fatal(err)
 			}

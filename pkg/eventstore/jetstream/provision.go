@@ -15,6 +15,7 @@ type ProvisionConfig struct {
 // Resources is what Signalbox keeps in JetStream beside the log.
 type Resources struct {
 	Dead        jetstream.Stream
+	Timers      jetstream.Stream
 	Definitions jetstream.KeyValue
 	Objects     jetstream.ObjectStore
 }
@@ -33,6 +34,9 @@ func provision(ctx context.Context, js jetstream.JetStream, c ProvisionConfig) (
 	var r Resources
 	var err error
 	if r.Dead, err = EnsureDead(ctx, js, c.Replicas); err != nil {
+		return Resources{}, err
+	}
+	if r.Timers, err = EnsureTimers(ctx, js, c.Replicas); err != nil {
 		return Resources{}, err
 	}
 	if r.Definitions, err = EnsureDefinitions(ctx, js, c.Replicas); err != nil {

@@ -1,0 +1,50 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// timerWait is how long a timer that is due may be in hand before it is handed
+// out again.
+const timerWait = 30 * time.Second
+
+// EnsureTimers makes the stream of durable timers and the consumer of those
+// that are due. It is a stream of its own: one that schedules messages cannot
+// refuse purges, so the log may not be one. Each timer has one message, which
+// waits or is due; the consumer never gives up on one.
+func EnsureTimers(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.Stream, error) {
+	stream, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:              subject.TimerStream,
+		Description:       "Durable timers of stays in a state.",
+		Subjects:          []string{subject.Timers},
+		Retention:         jetstream.LimitsPolicy,
+		Storage:           jetstream.FileStorage,
+		Replicas:          max(replicas, 1),
+		MaxMsgsPerSubject: 1,
+		AllowRollup:       true,
+		AllowMsgSchedules: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ensure stream %s: %w", subject.TimerStream, err)
+	}
+	_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable:        subject.TimerConsumer,
+		Description:    "Timers that are due.",
+		DeliverPolicy:  jetstream.DeliverAllPolicy,
+		AckPolicy:      jetstream.AckExplicitPolicy,
+		AckWait:        timerWait,
+		MaxDeliver:     -1,
+		MaxAckPending:  1000,
+		FilterSubjects: []string{subject.FiredTimers},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ensure consumer %s: %w", subject.TimerConsumer, err)
+	}
+	return stream, nil
+}
