@@ -36,7 +36,8 @@ type CheckRun struct {
 	App         int64  // who runs it; 0 when that is not told
 	Status      string // queued, in_progress, completed, waiting, requested or pending
 	Conclusion  string // once completed: success, failure, neutral, cancelled, skipped, timed_out, action_required, stale
-	Summary     string
+	Title       string
+	Summary     string // Markdown
 	URL         string // of the details
 	StartedAt   time.Time
 	CompletedAt time.Time

@@ -50,6 +50,9 @@ type Client struct {
 var (
 	_ forge.Reader = (*Client)(nil)
 	_ forge.Writer = (*Client)(nil)
+	_ forge.Merger = (*Client)(nil)
+
+	_ forge.Observer = (*Client)(nil)
 )
 
 // New is a client of the configured server. It sends nothing yet.

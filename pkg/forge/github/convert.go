@@ -35,12 +35,22 @@ func comment(row *github.IssueComment) forge.Comment {
 }
 
 func pullRequest(row *github.PullRequest) forge.PullRequest {
-	return forge.PullRequest{
-		Number: row.GetNumber(), Title: row.GetTitle(), Body: row.GetBody(), State: row.GetState(), Draft: row.GetDraft(),
+	pr := forge.PullRequest{
+		Number: row.GetNumber(), NodeID: row.GetNodeID(), Title: row.GetTitle(), Body: row.GetBody(), State: row.GetState(), Draft: row.GetDraft(),
+		// Lists tell the time of a merge, but not that there was one.
+		Merged: row.GetMerged() || row.MergedAt != nil,
 		// Not GetMergeable: it says no where GitHub does not know yet.
-		Merged: row.GetMerged(), Mergeable: row.Mergeable, MergeableState: row.GetMergeableState(),
-		HeadRef: row.GetHead().GetRef(), HeadSHA: row.GetHead().GetSHA(),
+		Mergeable: row.Mergeable, MergeableState: row.GetMergeableState(),
+		HeadRef: row.GetHead().GetRef(), HeadSHA: row.GetHead().GetSHA(), HeadRepo: row.GetHead().GetRepo().GetFullName(),
 		BaseRef: row.GetBase().GetRef(), BaseSHA: row.GetBase().GetSHA(),
 		Author: user(row.GetUser()), URL: row.GetHTMLURL(),
+		CreatedAt: row.GetCreatedAt().Time, UpdatedAt: row.GetUpdatedAt().Time,
 	}
+	for _, l := range row.Labels {
+		pr.Labels = append(pr.Labels, l.GetName())
+	}
+	if pr.Merged { // before, it is a commit that only tries the merge
+		pr.MergeSHA = row.GetMergeCommitSHA()
+	}
+	return pr
 }

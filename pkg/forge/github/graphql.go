@@ -1,0 +1,106 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+)
+
+// graphqlError is a refusal within an answer that says 200.
+type graphqlError struct {
+	Type       string
+	Message    string
+	Extensions struct{ Code string }
+}
+
+// graphql asks what only GitHub's GraphQL tells. An answer with any error in
+// it is no answer, however much else is in it.
+func (c *Client) graphql(ctx context.Context, what, query string, variables map[string]any, into any) error {
+	path := "graphql"
+	if strings.HasSuffix(c.api.BaseURL.Path, "/api/v3/") {
+		path = "../graphql" // an Enterprise Server has it beside REST
+	}
+	r, err := c.api.NewRequest(http.MethodPost, path, map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return fmt.Errorf("github: %s: %w", what, err)
+	}
+	var answer struct {
+		Data   json.RawMessage
+		Errors []graphqlError
+	}
+	resp, err := c.api.Do(ctx, r, &answer)
+	if err != nil {
+		return explain(ctx, what, err)
+	}
+	if len(answer.Errors) > 0 {
+		return fmt.Errorf("github: %s: %w", what, classifyGraphQL(answer.Errors, resp))
+	}
+	if err := json.Unmarshal(answer.Data, into); err != nil {
+		return fmt.Errorf("github: %s: %w: %w", what, forge.ErrUnavailable, err)
+	}
+	return nil
+}
+
+func classifyGraphQL(all []graphqlError, resp *github.Response) error {
+	first, said := all[0], []string{}
+	for _, e := range all {
+		said = append(said, strings.TrimSpace(e.Type+" "+e.Message))
+	}
+	words := strings.Join(said, "; ")
+	sentinel := forge.ErrUnavailable
+	switch {
+	case first.Type == "RATE_LIMITED":
+		limit := &forge.RateLimit{Until: resp.Rate.Reset.Time, Message: words}
+		if limit.Until.IsZero() {
+			limit.Until = time.Now().Add(time.Minute)
+		}
+		return limit
+	case first.Type == "NOT_FOUND":
+		sentinel = forge.ErrNotFound
+	case first.Type == "FORBIDDEN", first.Type == "INSUFFICIENT_SCOPES":
+		sentinel = forge.ErrDenied
+	case first.Type == "UNPROCESSABLE", first.Extensions.Code != "":
+		sentinel = forge.ErrInvalid
+	}
+	return fmt.Errorf("%w: %s", sentinel, words)
+}
+
+// cursor is where a connection goes on.
+type cursor struct {
+	HasNextPage bool
+	EndCursor   string
+}
+
+// next is the cursor to go on from; nil begins.
+func (p cursor) next() any {
+	if p.EndCursor == "" {
+		return nil
+	}
+	return p.EndCursor
+}
+
+// actor is an account as GraphQL shows it: bots without the ending their login
+// has in REST.
+type actor struct {
+	Kind       string `json:"__typename"`
+	Login      string
+	DatabaseID int64
+}
+
+func (a *actor) user() forge.User {
+	if a == nil {
+		return forge.User{}
+	}
+	u := forge.User{ID: a.DatabaseID, Login: a.Login, Bot: a.Kind == "Bot" || strings.HasSuffix(a.Login, "[bot]")}
+	if u.Bot && !strings.HasSuffix(u.Login, "[bot]") {
+		u.Login += "[bot]"
+	}
+	return u
+}

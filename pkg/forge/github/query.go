@@ -1,0 +1,18 @@
+package github
+
+import _ "embed"
+
+// The queries and mutations that are sent; pkg/forge/local holds them to
+// GitHub's schema.
+var (
+	//go:embed query/viewer.graphql
+	viewerQuery string
+	//go:embed query/standing.graphql
+	standingQuery string
+	//go:embed query/mentions.graphql
+	mentionsQuery string
+	//go:embed query/closers.graphql
+	closersQuery string
+	//go:embed query/ready.graphql
+	readyMutation string
+)
