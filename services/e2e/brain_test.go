@@ -30,7 +30,7 @@ esac
 func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	t.Parallel()
 	s := begin(t, plan{Developer: misbehave, Args: map[string][]string{
-		"developer": {"--workers", "4", "--brain-wall", "8s", "--brain-idle", "2s"}, "tester": {"--workers", "2"},
+		"developer": {"--workers", "4", "--brain-wall", "15s", "--brain-idle", "4s"}, "tester": {"--workers", "2"},
 	}})
 	cases := map[string]struct {
 		says string // in the result of the first failure; empty: there is none
@@ -38,8 +38,8 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		n    int
 	}{
 		"it crashes":        {says: "SIGSEGV", end: "failed"},
-		"it hangs":          {says: "sh was stopped after printing nothing for 2s (idle time limit); it printed nothing", end: "failed"},
-		"it chatters":       {says: "sh was stopped after 8s (wall time limit); its last output:\nstill at it", end: "completed"},
+		"it hangs":          {says: "sh was stopped after printing nothing for 4s (idle time limit); it printed nothing", end: "failed"},
+		"it chatters":       {says: "sh was stopped after 15s (wall time limit); its last output:\nstill at it", end: "completed"},
 		"it lazes":          {says: "developer says it is done and left no change", end: "failed"},
 		"it babbles":        {says: "sh: invalid result: status: enum: splendid does not equal any of: [success failure blocked]", end: "completed"},
 		"it links":          {says: "answer.txt: symbolic link leads out of the tree, to /etc/passwd (link)", end: "completed"},

@@ -15,14 +15,9 @@ func TestManyWorkAndNeverTwoAtOnce(t *testing.T) {
 	for i := range issues {
 		numbers = append(numbers, s.forge.open(t, fmt.Sprintf("The answer is wrong, once more: %d", i), complete))
 	}
-	s.log.until(t, "the end of all", func(f *follower) bool {
-		for _, n := range numbers {
-			if f.all[id(n)].Closed == "" {
-				return false
-			}
-		}
-		return true
-	})
+	for _, n := range numbers {
+		s.log.until(t, "the end of "+id(n), closed(id(n)))
+	}
 	for _, n := range numbers {
 		if end := s.log.get(id(n)); end.State != "completed" {
 			t.Errorf("%s ended in %s: %s", id(n), end.State, end.Reason)

@@ -64,7 +64,7 @@ func TestWorkOutlivesTheServer(t *testing.T) {
 // and its work tree goes.
 func TestAnAgentThatDiedIsReplaced(t *testing.T) {
 	t.Parallel()
-	s := begin(t, plan{AckWait: 2 * time.Second, Developer: waiting})
+	s := begin(t, plan{AckWait: 6 * time.Second, Developer: waiting})
 	begun, gate := s.gates(t)
 	n := s.forge.open(t, "The answer is wrong", complete)
 	begun.read(t)

@@ -63,7 +63,7 @@ func (c *crew) start(t *testing.T, name, program string, args ...string) *proces
 // dismiss ends the services, and then the server they need for that.
 func (c *crew) dismiss(t *testing.T) {
 	for _, server := range []bool{false, true} {
-		deadline := time.After(20 * time.Second)
+		deadline := time.After(patience)
 		var asked []*process
 		for _, p := range c.all {
 			if !p.ended() && (p.name == natsName) == server {
@@ -75,7 +75,7 @@ func (c *crew) dismiss(t *testing.T) {
 			select {
 			case <-p.done:
 			case <-deadline:
-				t.Errorf("%s did not end within 20 s of SIGTERM", p.name)
+				t.Errorf("%s did not end within %s of SIGTERM", p.name, patience)
 			}
 		}
 	}
