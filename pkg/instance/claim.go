@@ -8,11 +8,17 @@ import (
 
 func (d *decision) take(a Take) error {
 	live := d.in.Claim.Live(d.cmd.At)
+	held, escalated := d.in.Escalation()
+	_, asked := d.in.Inquiry()
 	switch {
 	case d.in.Paused:
 		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+	case escalated:
+		return d.refuse(OnHold, []string{"resolve"}, "people are asked: %s", held.Reason)
 	case a.Role == "" || a.Agent == "" || a.Lease <= 0:
 		return d.refuse(Invalid, nil, "a claim names its role, its agent and a lease above zero")
+	case asked && a.Role != d.in.Worker():
+		return d.refuse(NotOwner, []string{d.in.Worker()}, "%s is not who is asked in %s", a.Role, d.in.State)
 	case a.Role != d.in.Worker():
 		return d.refuse(NotOwner, d.workers(), "%s does not own %s", a.Role, d.in.State)
 	case d.in.Parked != nil:
@@ -29,10 +35,10 @@ func (d *decision) take(a Take) error {
 		lapsed = d.in.Claim.Agent
 	}
 	d.record(Claimed{d.in.Tokens + 1, a.Role, a.Agent, d.cmd.At.Add(a.Lease), lapsed})
-	if a.Role != d.in.Owner {
+	if asked {
 		return nil
 	}
-	return d.react(d.facts(), workflow.OnClaimed)
+	return d.react(workflow.OnClaimed, nil)
 }
 
 func (d *decision) workers() []string {
@@ -79,8 +85,7 @@ func (d *decision) release(token uint64, reason string, fault bool) error {
 	}
 	d.record(Released{token, d.in.Claim.Agent, reason, fault})
 	if !fault {
-		d.dispatch("") // to whoever is free, at once; after a fault the delivery comes again, later
-		return nil
+		return d.settle(true) // to whoever is free, at once; after a fault the delivery comes again, later
 	}
 	limit, ok := d.def.Policy["max_faults"].(int64)
 	if !ok {
@@ -89,7 +94,7 @@ func (d *decision) release(token uint64, reason string, fault bool) error {
 	if int64(d.in.Faults) >= limit {
 		d.record(Paused{fmt.Sprintf("%d infrastructure faults in %s, the last: %s", d.in.Faults, d.in.State, reason)})
 	}
-	return nil
+	return d.settle(false)
 }
 
 func (d *decision) charge(a Charge) error {

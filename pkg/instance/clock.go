@@ -44,12 +44,13 @@ func (d *decision) expire(a Expire) error {
 		return d.refuse(Early, nil, "%s of %s is due at %s", a.Level, d.in.State, stamp(d.in.EnteredAt.Add(deadlines[i].After)))
 	}
 	d.record(TimedOut{d.in.State, a.Level, d.cmd.At.Sub(d.in.EnteredAt)})
-	return d.react(d.facts(), deadlines[i].Reaction)
+	return d.react(deadlines[i].Reaction, nil)
 }
 
 // wake ends a stay that was parked for a time.
 func (d *decision) wake(a Wake) error {
 	p := d.in.Parked
+	e, held := d.in.Escalation()
 	switch {
 	case p == nil || !p.Until.Equal(a.Until):
 		return d.refuse(Stale, nil, "%s is not parked until %s", d.in.State, stamp(a.Until))
@@ -57,6 +58,8 @@ func (d *decision) wake(a Wake) error {
 		return d.refuse(Early, nil, "%s is parked until %s", d.in.State, stamp(p.Until))
 	case d.in.Paused:
 		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+	case held:
+		return d.refuse(OnHold, []string{"resolve"}, "people are asked: %s", e.Reason)
 	}
 	return d.settle(true)
 }

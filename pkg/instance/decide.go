@@ -29,6 +29,8 @@ type decision struct {
 	in     Instance
 	cmd    Command
 	events []Event
+
+	resolved bool // people resolved what held the instance
 }
 
 func (d *decision) record(events ...Event) {
@@ -65,7 +67,7 @@ func (d *decision) admit() error {
 // remark tells the actions that a closed instance still takes: they only add to its record.
 func remark(a Action) bool {
 	switch a.(type) {
-	case Remark, Signal:
+	case Remark, Signal, End:
 		return true
 	}
 	return false
@@ -138,14 +140,17 @@ func (d *decision) open(a Open) error {
 			return d.refuse(Invalid, slices.Sorted(maps.Keys(d.def.Vars)), "%s: %q is no value of a variable of %s", v, a.Vars[v], d.def.Name)
 		}
 	}
-	if slices.Contains(a.After, d.cmd.Instance) {
-		return d.refuse(Invalid, nil, "it cannot come after itself")
+	if slices.Contains(a.After, d.cmd.Instance) || slices.Contains(a.After, "") {
+		return d.refuse(Invalid, nil, "what it comes after are other instances")
 	}
 	first, _ := d.def.State(name)
 	d.record(Opened{
 		Workflow: d.def.Name, Definition: d.def.Hash, Issue: a.Issue, Base: a.Base, Bundle: a.Bundle, State: first.Name, Owner: first.Owner,
 		Kind: first.Kind, Timeout: first.Timeout, Vars: a.Vars, After: a.After, Parent: a.Parent,
 	})
+	if err := d.enter(); err != nil {
+		return err
+	}
 	return d.settle(true)
 }
 

@@ -27,6 +27,8 @@ type Escalation struct {
 type Parked struct {
 	Until  time.Time
 	Reason string
+
+	Standing bool // an always rule says so, and it lasts no longer than that holds
 }
 
 // LinkKind says what another instance is to this one.

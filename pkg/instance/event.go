@@ -167,6 +167,8 @@ type ParkedUntil struct {
 	State  string
 	Until  time.Time // zero: before something happens
 	Reason string
+	// Standing says that it lasts no longer than the always rule that says so holds.
+	Standing bool
 }
 
 // Woken says that something happened while the owner was at work.

@@ -62,6 +62,7 @@ func apply(in Instance, c Commit, e Event) Instance {
 		in.Returns = in.returnsIn(e.To)
 		in.Loop, in.Failed = e.Loop, e.Failure
 		in.Failures = recount(in.Failures, e)
+		in.Questions = withdraw(in.Questions)
 		if !e.Keeps {
 			in.Claim = nil
 		}
@@ -128,7 +129,7 @@ func applyMore(in Instance, c Commit, e Event) Instance {
 		}
 		maps.Copy(in.Vars, e.Vars)
 	case ParkedUntil:
-		in.Parked = &Parked{e.Until, e.Reason}
+		in.Parked = &Parked{e.Until, e.Reason, e.Standing}
 	case Woken:
 		in.Woken = true
 	case TimedOut:
@@ -143,7 +144,11 @@ func applyMore(in Instance, c Commit, e Event) Instance {
 			}
 		}
 	case Migrated:
-		in.Definition, in.Owner, in.Kind, in.Timeout, in.Claim = e.Definition, e.Owner, e.Kind, e.Timeout, nil
+		in.Definition, in.Owner, in.Kind, in.Timeout = e.Definition, e.Owner, e.Kind, e.Timeout
+		in.Claim, in.Parked = nil, nil
+		if e.Kind == workflow.Final {
+			in.Closed = Ended
+		}
 	}
 	return in
 }
@@ -197,7 +202,10 @@ func enter(in Instance, c Commit, state, owner string, kind workflow.Kind, timeo
 
 func report(in Instance, e Reported) Instance {
 	r := e.Result
-	in.Claim, in.Last, in.LastState = nil, &r, e.State
+	in.Claim = nil
+	if e.Question == 0 { // an answer is no step: who asked goes on with what the step before left
+		in.Last, in.LastState = &r, e.State
+	}
 	in.Spend = in.Spend.Add(r.Spend)
 	if r.Base != "" && in.Base == "" {
 		in.Base, in.Head = r.Base, r.Base
@@ -246,6 +254,19 @@ func answer(all []Question, e Answered) []Question {
 		if all[i].Number == e.Number {
 			all[i].Answered, all[i].Answer, all[i].By = true, e.Text, e.By
 		}
+	}
+	return all
+}
+
+// withdraw closes the questions to roles: who asked them works there no more.
+func withdraw(all []Question) []Question {
+	open := func(q Question) bool { return q.To != "" && !q.Answered && !q.Withdrawn }
+	if !slices.ContainsFunc(all, open) {
+		return all
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Withdrawn = all[i].Withdrawn || open(all[i])
 	}
 	return all
 }

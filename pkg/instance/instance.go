@@ -158,7 +158,7 @@ func (in Instance) OpenQuestions() []Question {
 // newest, for who was asked may have to ask in turn. ok is false if none is open.
 func (in Instance) Inquiry() (q Question, ok bool) {
 	for _, q := range slices.Backward(in.Questions) {
-		if !q.Answered && q.To != "" {
+		if q.To != "" && !q.Answered && !q.Withdrawn {
 			return q, true
 		}
 	}

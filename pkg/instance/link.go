@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -23,23 +24,22 @@ func (d *decision) end(a End) error {
 		return d.refuse(Stale, nil, "the end of %s is known", a.Instance)
 	}
 	d.record(LinkEnded{a.Instance, a.State, a.Well})
-	return d.react(d.facts(), workflow.OnEnded)
+	if d.in.Closed != "" {
+		return nil
+	}
+	return d.react(workflow.OnEnded, map[string]string{"instance": a.Instance, "state": a.State, "well": strconv.FormatBool(a.Well)})
 }
 
 // enter does what the state says to whoever comes in: it asks and it spawns.
 func (d *decision) enter() error {
 	state, _ := d.def.State(d.in.State)
-	for i, s := range state.Spawns {
+	for _, s := range state.Spawns {
 		ok, err := s.When.Eval(d.facts())
 		if err != nil {
 			return d.refuse(Undecided, nil, "%s spawns: %v", state.Name, err)
 		}
 		if ok {
-			id := fmt.Sprintf("%s/%s", d.in.ID, s.Workflow)
-			if n := d.in.Visited(state.Name); n > 1 || i > 0 {
-				id = fmt.Sprintf("%s-%d-%d", id, n, i+1)
-			}
-			d.record(Spawned{id, s.Workflow, s.State, d.def.Text(s.Reason)})
+			d.record(Spawned{d.child(s.Workflow), s.Workflow, s.State, d.def.Text(s.Reason)})
 		}
 	}
 	for _, q := range state.Asks {
@@ -52,6 +52,20 @@ func (d *decision) enter() error {
 		}
 	}
 	return nil
+}
+
+// child is the id of the next instance of a lifecycle that this one opens.
+func (d *decision) child(lifecycle string) string {
+	id, n := fmt.Sprintf("%s/%s", d.in.ID, lifecycle), 1
+	for _, l := range d.in.Links {
+		if l.Kind == Child && l.Workflow == lifecycle {
+			n++
+		}
+	}
+	if n > 1 {
+		id = fmt.Sprintf("%s-%d", id, n)
+	}
+	return id
 }
 
 // remember sets vars: what a rule says, and what a result or signal has of them.

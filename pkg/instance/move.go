@@ -11,22 +11,19 @@ import (
 // step takes the rule's first permitted target through gates and limits, and
 // goes there.
 func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
-	from := d.in.State
+	from, owner := d.in.State, d.in.Owner
 	state, _ := d.def.State(from)
 	to, ok := d.permitted(rule.To)
 	if !ok {
 		return d.refuse(NotPermitted, targets(state), "%s → %s", from, strings.Join(rule.To, " or "))
 	}
-	if err := d.remember(rule.Set); err != nil {
-		return err
-	}
 	rule.To = []string{to}
-	cites := slices.Clone(rule.When.Cites())
+	cites := rule.When.Cites()
 	for _, gate := range d.def.Gates {
 		if !slices.Contains(gate.To, rule.To[0]) {
 			continue
 		}
-		cites = append(cites, gate.Require.Cites()...)
+		cites = slices.Concat(cites, gate.Require.Cites())
 		holds, err := gate.Require.Eval(facts)
 		if err != nil {
 			return d.refuse(Undecided, nil, "gate %s: %v", gate.Name, err)
@@ -42,20 +39,19 @@ func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
 		d.record(GateRefused{gate.Name, rule.To[0], instead, reason})
 		rule = workflow.Rule{Name: gate.Name, To: []string{instead}, Reason: reason, Failure: rule.Failure}
 	}
-	after := d.moved(rule, cites)
-	var limited workflow.Rule
-	if after.in.Kind != workflow.Final {
-		var err error
-		if limited, err = d.limit(facts, after); err != nil {
-			return err
-		}
+	after, err := d.moved(rule, cites)
+	if err != nil {
+		return err
+	}
+	limited, err := d.limit(facts, after)
+	if err != nil {
+		return err
 	}
 	if limited.To != nil {
-		if err := d.remember(limited.Set); err != nil {
+		limited.Failure = true
+		if after, err = d.moved(limited, slices.Concat(cites, limited.When.Cites())); err != nil {
 			return err
 		}
-		limited.Failure = true
-		after = d.moved(limited, cites)
 	}
 	*d = after
 	if d.in.Loop && d.in.Visited(d.in.State) > 1 {
@@ -64,30 +60,43 @@ func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
 		d.record(LoopDetected{slices.Clone(recent), fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
 	}
 	if limited.Escalate {
-		d.record(Escalated{len(d.in.Escalations) + 1, d.in.Owner, d.def.Text(limited.Reason), true})
+		if err := d.escalated(owner, limited); err != nil {
+			return err
+		}
 	}
 	return d.enter()
 }
 
-// moved is the decision with the move made.
-func (d decision) moved(rule workflow.Rule, cites []string) decision {
+// moved is the decision with the move made. Who takes up work and is moved on by
+// that keeps it, if it is theirs still.
+func (d decision) moved(rule workflow.Rule, cites []string) (decision, error) {
+	d.events = slices.Clip(d.events) // another decision may go on from here, too
+	if err := d.remember(rule.Set); err != nil {
+		return d, err
+	}
 	target, _ := d.def.State(rule.To[0])
-	slices.Sort(cites)
+	_, takes := d.cmd.Do.(Take)
+	cites = slices.Compact(slices.Sorted(slices.Values(cites)))
 	d.record(Moved{
 		From: d.in.State, To: target.Name, Owner: target.Owner, Kind: target.Kind, Timeout: target.Timeout,
 		Rule: rule.Name, Reason: d.def.Text(rule.Reason), Failure: rule.Failure, Fresh: rule.Fresh, Loop: d.inLoop(),
-		Keeps: rule.Name == workflow.OnClaimed, Cites: slices.DeleteFunc(slices.Compact(cites), func(name string) bool {
+		Keeps: takes && d.in.Claim != nil && d.in.Claim.Role == target.Owner,
+		Cites: slices.DeleteFunc(cites, func(name string) bool {
 			return !slices.ContainsFunc(d.in.Evidence, func(e Evidence) bool { return e.Name == name })
 		}),
 	})
-	return d
+	return d, nil
 }
 
 // limit asks the definition's limits about the move that is about to be made:
 // they see the instance as it would be after it, and the failures of the state
 // it leaves.
 func (d *decision) limit(facts workflow.Facts, after decision) (workflow.Rule, error) {
-	facts.Instance = after.facts().Instance
+	if after.in.Kind == workflow.Final {
+		return workflow.Rule{}, nil
+	}
+	then := after.facts()
+	facts.Instance, facts.Vars = then.Instance, then.Vars
 	facts.Instance.Failures = int64(after.in.FailuresIn(d.in.State))
 	for _, rule := range d.def.Limits {
 		holds, err := rule.When.Eval(facts)
@@ -128,7 +137,7 @@ func InLoop(previous []string, l workflow.Loop) bool {
 }
 
 func (d *decision) permitted(candidates []string) (string, bool) {
-	for _, to := range d.resolved(candidates) {
+	for _, to := range d.places(candidates) {
 		if d.def.Permits(d.in.State, to) {
 			return to, true
 		}
@@ -136,15 +145,21 @@ func (d *decision) permitted(candidates []string) (string, bool) {
 	return "", false
 }
 
-// resolved is the candidates with the state the instance came from in its place.
-func (d *decision) resolved(candidates []string) []string {
+// places is the candidates with the state that the instance came to the
+// present one from in its place.
+func (d *decision) places(candidates []string) []string {
 	i := slices.Index(candidates, workflow.Previous)
-	if i < 0 || len(d.in.Previous) == 0 {
+	if i < 0 {
 		return candidates
 	}
-	out := slices.Clone(candidates)
-	out[i] = d.in.Previous[len(d.in.Previous)-1]
-	return out
+	for _, from := range slices.Backward(d.in.Previous) {
+		if from != d.in.State {
+			candidates = slices.Clone(candidates)
+			candidates[i] = from
+			break
+		}
+	}
+	return candidates
 }
 
 func targets(s workflow.State) []string {

@@ -11,16 +11,23 @@ import (
 // "cto/agent-1"; everybody else is a person.
 func (d *decision) may(what string) error {
 	who, listed := d.def.May[what]
-	class, _, agent := strings.Cut(d.cmd.Actor, "/")
-	if !agent || strings.Contains(class, ":") {
-		class = workflow.Human
-	}
-	if !listed || slices.Contains(who, class) {
+	if !listed || slices.Contains(who, d.class()) {
 		return nil
 	}
-	return d.refuse(Forbidden, who, "%s may not %s in %s", class, what, d.def.Name)
+	return d.refuse(Forbidden, who, "%s may not %s in %s", d.class(), what, d.def.Name)
 }
 
+// class is the role of an agent that asks, or workflow.Human.
+func (d *decision) class() string {
+	role, _, agent := strings.Cut(d.cmd.Actor, "/")
+	if !agent || strings.Contains(role, ":") {
+		return workflow.Human
+	}
+	return role
+}
+
+// override moves the instance. A person who does it has looked: what waited for
+// people waits no more.
 func (d *decision) override(a Override) error {
 	to, ok := d.def.State(a.To)
 	if err := d.may("override"); err != nil {
@@ -31,6 +38,9 @@ func (d *decision) override(a Override) error {
 		return d.refuse(Invalid, d.def.StateNames(), "%q is not a state of %s", a.To, d.def.Name)
 	case a.Reason == "":
 		return d.refuse(Invalid, nil, "an override needs a reason")
+	}
+	for e, held := d.in.Escalation(); held && d.class() == workflow.Human; e, held = d.in.Escalation() {
+		d.record(Resolved{e.Number, a.Reason, d.cmd.Actor})
 	}
 	d.record(Moved{
 		From: d.in.State, To: to.Name, Owner: to.Owner, Kind: to.Kind, Timeout: to.Timeout, Rule: "override", Reason: a.Reason,
@@ -65,9 +75,12 @@ func (d *decision) resume(a Resume) error {
 }
 
 func (d *decision) retry(a Retry) error {
+	e, held := d.in.Escalation()
 	switch {
 	case d.in.Paused:
 		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+	case held:
+		return d.refuse(OnHold, []string{"resolve"}, "people are asked: %s", e.Reason)
 	case d.in.Worker() == "":
 		return d.refuse(Invalid, nil, "nobody works in %s: it waits for a signal", d.in.State)
 	case d.in.Claim.Live(d.cmd.At):

@@ -132,6 +132,9 @@ type Question struct {
 	Answered bool      `json:"answered"`
 	Answer   string    `json:"answer,omitempty"`
 	By       string    `json:"by,omitempty"`
+
+	// Withdrawn: the instance moved on before the role it was put to answered.
+	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
 // Note is something worth keeping that moves nothing.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -20,6 +21,9 @@ func (d *decision) report(a Report) error {
 	}
 	from, claim := d.in.State, *d.in.Claim
 	inquiry, asked := d.in.Inquiry()
+	if asked && strings.TrimSpace(a.Result.Summary) == "" {
+		return d.refuse(Invalid, nil, "the summary of a result that answers question %d is the answer: it needs a text", inquiry.Number)
+	}
 	d.record(Reported{claim.Token, claim.Role, claim.Agent, from, a.Result, inquiry.Number})
 	if asked {
 		d.record(Answered{inquiry.Number, a.Result.Summary, claim.Role})
@@ -56,7 +60,7 @@ func (d *decision) pick(facts workflow.Facts, next string) (workflow.Rule, error
 		d.record(ProposalRefused{state.Name, next, targets(state)})
 	}
 	for _, rule := range state.Decide {
-		if proposed && !slices.Contains(d.resolved(rule.To), next) {
+		if proposed && !slices.Contains(d.places(rule.To), next) {
 			continue
 		}
 		ok, err := rule.When.Eval(facts)
@@ -105,8 +109,11 @@ func (d *decision) valid(r Result) error {
 // does not listen keeps it for the next owner to read. A pause does not stop
 // it, or the answer that came meanwhile would be waited for ever after.
 func (d *decision) signal(a Signal) error {
-	if a.Name == "" {
+	switch {
+	case a.Name == "":
 		return d.refuse(Invalid, nil, "a signal needs a name")
+	case told(a.Name):
+		return d.refuse(Invalid, nil, "%s is what the engine itself says, not a signal", a.Name)
 	}
 	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data, a.Evidence})
 	if d.in.Closed != "" {
@@ -115,9 +122,8 @@ func (d *decision) signal(a Signal) error {
 	if err := d.remember(a.Data); err != nil {
 		return err
 	}
-	facts := d.facts()
-	facts.Signal = workflow.SignalFacts{Name: a.Name, Actor: d.cmd.Actor, Data: a.Data}
 	if held, ok := d.in.Escalation(); ok {
+		facts := d.heard(a.Name, a.Data)
 		for _, r := range d.def.Resolves {
 			if r.Signal != a.Name {
 				continue
@@ -131,12 +137,29 @@ func (d *decision) signal(a Signal) error {
 			}
 		}
 	}
-	return d.react(facts, a.Name)
+	return d.react(a.Name, a.Data)
+}
+
+// told tells what the engine itself says from signals, which come from outside.
+func told(name string) bool {
+	switch name {
+	case workflow.OnClaimed, workflow.OnEnded, workflow.OnWarning, workflow.OnAlert, workflow.OnEscalation:
+		return true
+	}
+	return false
+}
+
+// heard is the facts with a signal, or what the engine says in its place.
+func (d *decision) heard(name string, data map[string]string) workflow.Facts {
+	facts := d.facts()
+	facts.Signal = workflow.SignalFacts{Name: name, Actor: d.cmd.Actor, Data: data}
+	return facts
 }
 
 // react does what the state says to a signal, or to what the engine tells it.
-func (d *decision) react(facts workflow.Facts, name string) error {
+func (d *decision) react(name string, data map[string]string) error {
 	state, _ := d.def.State(d.in.State)
+	facts := d.heard(name, data)
 	for _, rule := range state.On[name] {
 		ok, err := rule.When.Eval(facts)
 		if err != nil {
@@ -146,101 +169,10 @@ func (d *decision) react(facts workflow.Facts, name string) error {
 			continue
 		}
 		rule.Name = "signal"
-		if name == workflow.OnClaimed {
+		if told(name) {
 			rule.Name = name
-			return d.step(facts, rule)
 		}
 		return d.follow(facts, rule)
 	}
-	if name == workflow.OnClaimed {
-		return nil
-	}
 	return d.settle(false)
-}
-
-// follow carries a rule out.
-func (d *decision) follow(facts workflow.Facts, rule workflow.Rule) error {
-	switch {
-	case rule.Escalate:
-		if err := d.remember(rule.Set); err != nil {
-			return err
-		}
-		d.record(Escalated{len(d.in.Escalations) + 1, d.in.Owner, d.def.Text(rule.Reason), true})
-		return nil
-	case rule.Stay.Source != "":
-		if err := d.remember(rule.Set); err != nil {
-			return err
-		}
-		return d.stay(rule)
-	}
-	if err := d.step(facts, rule); err != nil {
-		return err
-	}
-	return d.settle(true)
-}
-
-// stay leaves the instance where it is and says when its owner looks again. An
-// owner at work looks again when it is done.
-func (d *decision) stay(rule workflow.Rule) error {
-	reason := d.def.Text(rule.Reason)
-	live := d.in.Claim.Live(d.cmd.At)
-	switch after := rule.Stay.After; {
-	case live && after == 0 && !d.in.Woken:
-		d.record(Woken{reason})
-	case live:
-	case after == 0 || d.in.Woken:
-		return d.settle(true)
-	case after > 0:
-		d.record(ParkedUntil{d.in.State, d.cmd.At.Add(after), reason})
-	default:
-		d.record(ParkedUntil{State: d.in.State, Reason: reason})
-	}
-	return d.settle(false)
-}
-
-// maxHops bounds the moves that always rules make in one decision.
-const maxHops = 16
-
-// settle takes the moves nobody has to make, and then gives the work to whose
-// turn it is, if wake or if the state is another.
-func (d *decision) settle(wake bool) error {
-	for range maxHops {
-		_, held := d.in.Escalation()
-		_, asked := d.in.Inquiry()
-		if held || asked || d.in.Paused || d.in.Closed != "" || d.in.Claim.Live(d.cmd.At) {
-			break
-		}
-		rule, ok, err := d.standing()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		if err := d.step(d.facts(), rule); err != nil {
-			return err
-		}
-		wake = true
-	}
-	if wake {
-		d.dispatch("")
-	}
-	return nil
-}
-
-// standing returns the first always rule of the state that holds.
-func (d *decision) standing() (workflow.Rule, bool, error) {
-	state, _ := d.def.State(d.in.State)
-	facts := d.facts()
-	for _, rule := range state.Always {
-		ok, err := rule.When.Eval(facts)
-		if err != nil {
-			return rule, false, d.refuse(Undecided, nil, "%s always: %v", state.Name, err)
-		}
-		if ok {
-			rule.Name = "always"
-			return rule, true, nil
-		}
-	}
-	return workflow.Rule{}, false, nil
 }

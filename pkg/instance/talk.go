@@ -27,7 +27,7 @@ func (d *decision) reply(a Reply) error {
 		return d.refuse(Invalid, allowed, "question %d is not open", a.Number)
 	}
 	d.record(Answered{a.Number, a.Text, d.cmd.Actor})
-	return nil
+	return d.settle(false)
 }
 
 // defaultInquiries bounds the questions between roles of one instance whose
@@ -116,5 +116,6 @@ func (d *decision) resolve(a Resolve) error {
 	if _, still := d.in.Escalation(); !held || still {
 		return nil
 	}
+	d.resolved = true
 	return d.settle(true)
 }

@@ -68,7 +68,8 @@ func toRare(p *pb.Event) instance.Event {
 	case *pb.Event_Remembered:
 		return instance.Remembered{Vars: e.Remembered.GetVars()}
 	case *pb.Event_ParkedUntil:
-		return instance.ParkedUntil{State: e.ParkedUntil.GetState(), Until: toTime(e.ParkedUntil.GetUntil()), Reason: e.ParkedUntil.GetReason()}
+		return instance.ParkedUntil{State: e.ParkedUntil.GetState(), Until: toTime(e.ParkedUntil.GetUntil()), Reason: e.ParkedUntil.GetReason(),
+			Standing: e.ParkedUntil.GetStanding()}
 	case *pb.Event_Woken:
 		return instance.Woken{Reason: e.Woken.GetReason()}
 	case *pb.Event_TimedOut:

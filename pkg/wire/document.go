@@ -34,7 +34,7 @@ func parked(p *instance.Parked) *pb.Parked {
 	if p == nil {
 		return nil
 	}
-	return &pb.Parked{Until: stamp(p.Until), Reason: p.Reason}
+	return &pb.Parked{Until: stamp(p.Until), Reason: p.Reason, Standing: p.Standing}
 }
 
 func failures(all []instance.Failures) map[string]int32 {

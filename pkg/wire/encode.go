@@ -62,7 +62,7 @@ func rare(e instance.Event) *pb.Event {
 	case instance.Remembered:
 		return &pb.Event{Event: &pb.Event_Remembered{Remembered: &pb.Remembered{Vars: e.Vars}}}
 	case instance.ParkedUntil:
-		return &pb.Event{Event: &pb.Event_ParkedUntil{ParkedUntil: &pb.ParkedUntil{State: e.State, Until: stamp(e.Until), Reason: e.Reason}}}
+		return &pb.Event{Event: &pb.Event_ParkedUntil{ParkedUntil: &pb.ParkedUntil{State: e.State, Until: stamp(e.Until), Reason: e.Reason, Standing: e.Standing}}}
 	case instance.Woken:
 		return &pb.Event{Event: &pb.Event_Woken{Woken: &pb.Woken{Reason: e.Reason}}}
 	case instance.TimedOut:

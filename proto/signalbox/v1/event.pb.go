@@ -2085,8 +2085,10 @@ type ParkedUntil struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	// None: before something happens.
-	Until         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
-	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	Until  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// It lasts no longer than the always rule that says so holds.
+	Standing      bool `protobuf:"varint,4,opt,name=standing,proto3" json:"standing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2140,6 +2142,13 @@ func (x *ParkedUntil) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *ParkedUntil) GetStanding() bool {
+	if x != nil {
+		return x.Standing
+	}
+	return false
 }
 
 // Woken says that something happened while the owner was at work.
@@ -2632,11 +2641,12 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x04vars\x18\x01 \x03(\v2\".signalbox.v1.Remembered.VarsEntryR\x04vars\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"m\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x89\x01\n" +
 	"\vParkedUntil\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x120\n" +
 	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"\x1f\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1a\n" +
+	"\bstanding\x18\x04 \x01(\bR\bstanding\"\x1f\n" +
 	"\x05Woken\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"g\n" +
 	"\bTimedOut\x12\x14\n" +

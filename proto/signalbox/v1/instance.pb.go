@@ -636,9 +636,11 @@ func (x *Escalation) GetBy() string {
 // Parked says why the owner has nothing to do, and until when; no time: before
 // something happens.
 type Parked struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Until         *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=until,proto3" json:"until,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Until  *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=until,proto3" json:"until,omitempty"`
+	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// It lasts no longer than the always rule that says so holds.
+	Standing      bool `protobuf:"varint,3,opt,name=standing,proto3" json:"standing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -685,6 +687,13 @@ func (x *Parked) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *Parked) GetStanding() bool {
+	if x != nil {
+		return x.Standing
+	}
+	return false
 }
 
 // Link points at another instance and says how that one ended.
@@ -1030,15 +1039,17 @@ func (x *Failure) GetRepeats() int32 {
 
 // Question was asked of a role or, if to is empty, of people.
 type Question struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	From          string                 `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
-	AskedAt       *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=asked_at,json=askedAt,proto3" json:"asked_at,omitempty"`
-	Answered      bool                   `protobuf:"varint,5,opt,name=answered,proto3" json:"answered,omitempty"`
-	Answer        string                 `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
-	By            string                 `protobuf:"bytes,7,opt,name=by,proto3" json:"by,omitempty"`
-	To            string                 `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Number   int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	From     string                 `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	Text     string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	AskedAt  *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=asked_at,json=askedAt,proto3" json:"asked_at,omitempty"`
+	Answered bool                   `protobuf:"varint,5,opt,name=answered,proto3" json:"answered,omitempty"`
+	Answer   string                 `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
+	By       string                 `protobuf:"bytes,7,opt,name=by,proto3" json:"by,omitempty"`
+	To       string                 `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
+	// The instance moved on before the role it was put to answered.
+	Withdrawn     bool `protobuf:"varint,9,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1127,6 +1138,13 @@ func (x *Question) GetTo() string {
 		return x.To
 	}
 	return ""
+}
+
+func (x *Question) GetWithdrawn() bool {
+	if x != nil {
+		return x.Withdrawn
+	}
+	return false
 }
 
 // Remark is a note kept with the instance.
@@ -1285,10 +1303,11 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\n" +
 	"resolution\x18\a \x01(\tR\n" +
 	"resolution\x12\x0e\n" +
-	"\x02by\x18\b \x01(\tR\x02by\"R\n" +
+	"\x02by\x18\b \x01(\tR\x02by\"n\n" +
 	"\x06Parked\x120\n" +
 	"\x05until\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x92\x01\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1a\n" +
+	"\bstanding\x18\x03 \x01(\bR\bstanding\"\x92\x01\n" +
 	"\x04Link\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
@@ -1312,7 +1331,7 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x04head\x18\x02 \x01(\tR\x04head\"A\n" +
 	"\aFailure\x12\x1c\n" +
 	"\tsignature\x18\x01 \x01(\tR\tsignature\x12\x18\n" +
-	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\xd5\x01\n" +
+	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\xf3\x01\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
@@ -1321,7 +1340,8 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\banswered\x18\x05 \x01(\bR\banswered\x12\x16\n" +
 	"\x06answer\x18\x06 \x01(\tR\x06answer\x12\x0e\n" +
 	"\x02by\x18\a \x01(\tR\x02by\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"t\n" +
+	"\x02to\x18\b \x01(\tR\x02to\x12\x1c\n" +
+	"\twithdrawn\x18\t \x01(\bR\twithdrawn\"t\n" +
 	"\x06Remark\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\tR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
