@@ -39,6 +39,7 @@ type Container struct {
 
 type service struct {
 	Container     `yaml:",inline"`
+	Profiles      []string          `yaml:"profiles"`
 	Image         string            `yaml:"image"`
 	Build         *build            `yaml:"build"`
 	Command       []string          `yaml:"command"`

@@ -1,7 +1,7 @@
 // Package box is Signalbox in one process: an embedded NATS server, the local
 // forge, the orchestrator, the gateway and every role, on one data directory.
 //
-//	server ─ forge ─┬─ orchestrator ─ gateway ─ pm ─ analyst ─ tester ─ developer ─ navigator
+//	server ─ forge ─┬─ orchestrator ─ gateway ─ pm ─ every other role of its lifecycles
 //	                └─ main (what the caller does with it)
 package box
 
@@ -13,10 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,7 +26,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
-	pm "github.com/signalbox/signalbox/services/pm/app"
 )
 
 // Config says what is in the box.
@@ -107,8 +103,12 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 	if b.Forge != nil {
 		h.AddBase("forge", b.Forge.serve)
 	}
-	if err := c.served(h.Log); err != nil {
+	defs, err := Definitions(c.Dirs)
+	if err != nil {
 		return err
+	}
+	if _, err := workflow.NewCatalog(defs...).Named(c.Workflow); err != nil {
+		return service.Usagef("%w", err)
 	}
 	work := workDir(c.Dir)
 	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50}
@@ -119,53 +119,11 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 	if err := watch.Setup(ctx, h); err != nil {
 		return err
 	}
-	voice := pm.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}
-	if err := voice.Setup(ctx, h); err != nil {
+	if err := c.staff(ctx, h, defs, work); err != nil {
 		return err
-	}
-	for _, name := range Roles() {
-		own, err := c.Agents.Of(name)
-		if errors.Is(err, role.ErrNoBrain) {
-			h.Log.Warn("nobody works as " + name + ": give it a brain, --brain " + name + "=exec:COMMAND")
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		own.WorkDir, own.Observer = work, c.Observer
-		if err := own.Setup(ctx, h, name); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
 	}
 	if c.Main != nil {
 		h.Add("main", func(ctx context.Context) error { return c.Main(ctx, b) })
-	}
-	return nil
-}
-
-// served refuses a lifecycle that is not there, and says who is missing from
-// this box to work in it: others may serve those roles over NATS.
-func (c Config) served(log *slog.Logger) error {
-	defs, err := workflow.Builtins()
-	if err == nil && c.Dirs != "" {
-		var own []*workflow.Definition
-		own, err = workflow.LoadDir(os.DirFS(c.Dirs))
-		defs = append(defs, own...)
-	}
-	if err != nil {
-		return service.Usagef("%w", err)
-	}
-	def, err := workflow.NewCatalog(defs...).Named(c.Workflow)
-	if err != nil {
-		return service.Usagef("%w", err)
-	}
-	for _, name := range def.Roles() {
-		if name != "pm" && !slices.Contains(Roles(), name) {
-			if c.Alone {
-				return service.Usagef("--workflow %s: nobody here works as %s; want one of pm, %s", c.Workflow, name, strings.Join(Roles(), ", "))
-			}
-			log.Warn("nobody here works as "+name+"; another process may", "workflow", c.Workflow)
-		}
 	}
 	return nil
 }
@@ -188,6 +146,3 @@ func workDir(data string) string {
 // lease is how long an agent of the box may be silent. In one process that is a
 // sign of trouble soon; and after a kill the next start need not wait long.
 const lease = 15 * time.Second
-
-// Roles are the roles that work on code, in the order they are started.
-func Roles() []string { return []string{"analyst", "tester", "developer", "navigator"} }

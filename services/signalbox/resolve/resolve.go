@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/box"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 	"github.com/signalbox/signalbox/services/signalbox/report"
@@ -100,10 +101,18 @@ func (c Command) staffed() error {
 	if err != nil {
 		return err
 	}
-	if err := specs.Check(box.Roles()); err != nil {
+	defs, err := box.Definitions(c.WorkflowDir)
+	if err != nil {
 		return err
 	}
-	for _, name := range box.Roles() {
+	if err := specs.Check(box.Thinkers(defs...)); err != nil {
+		return err
+	}
+	def, err := workflow.NewCatalog(defs...).Named(c.Workflow)
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	for _, name := range box.Thinkers(def) {
 		if _, err := c.Settings().Of(name); err != nil {
 			return err
 		}

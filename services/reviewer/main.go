@@ -1,0 +1,16 @@
+// Command reviewer serves the role reviewer of Signalbox.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+func main() {
+	os.Exit(service.Run(context.Background(), service.Main{
+		Name: "reviewer", About: "Judges the changes of the pipeline.", Program: role.NewApp("reviewer"),
+	}))
+}

@@ -1,0 +1,91 @@
+package box
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pm "github.com/signalbox/signalbox/services/pm/app"
+)
+
+// Definitions returns the built-in lifecycles and those of dir, which may be empty.
+func Definitions(dir string) ([]*workflow.Definition, error) {
+	defs, err := workflow.Builtins()
+	if err == nil && dir != "" {
+		var own []*workflow.Definition
+		own, err = workflow.LoadDir(os.DirFS(dir))
+		defs = append(defs, own...)
+	}
+	if err != nil {
+		return nil, service.Usagef("%w", err)
+	}
+	return defs, nil
+}
+
+// Thinkers lists the roles of the lifecycles that work with a brain, each once:
+// all but those that work with the forge.
+func Thinkers(defs ...*workflow.Definition) []string {
+	var roles []string
+	for _, d := range defs {
+		for _, name := range d.Roles() {
+			if !slices.Contains(roles, name) && forgeSide(name) == nil {
+				roles = append(roles, name)
+			}
+		}
+	}
+	return roles
+}
+
+// forgeSide returns what serves a role that works with the forge; nil for one
+// that does not.
+func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config, work string) error {
+	switch role {
+	case "pm":
+		return func(ctx context.Context, h *service.Host, c Config, work string) error {
+			return pm.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
+		}
+	}
+	return nil
+}
+
+// staff adds everybody the lifecycles need: the PM in any case, for people are
+// told of the ends of every lifecycle.
+func (c Config) staff(ctx context.Context, h *service.Host, defs []*workflow.Definition, work string) error {
+	all := []string{"pm"}
+	for _, d := range defs {
+		all = append(all, d.Roles()...)
+	}
+	slices.Sort(all)
+	for _, name := range slices.Compact(all) {
+		if setup := forgeSide(name); setup != nil {
+			if err := setup(ctx, h, c, work); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	idle := []string{}
+	for _, name := range Thinkers(defs...) {
+		own, err := c.Agents.Of(name)
+		if errors.Is(err, role.ErrNoBrain) {
+			idle = append(idle, name)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		own.WorkDir, own.Observer = work, c.Observer
+		if err := own.Setup(ctx, h, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if len(idle) > 0 && !c.Alone {
+		h.Log.Warn("nobody here works as these; give them a brain, --brain ROLE=exec:COMMAND, or serve them elsewhere", "roles", strings.Join(idle, ", "))
+	}
+	return nil
+}
