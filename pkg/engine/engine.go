@@ -13,17 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
-	"github.com/signalbox/signalbox/pkg/workflow"
 )
-
-// Definitions finds lifecycles.
-type Definitions interface {
-	// Named returns the definition new instances of the name open with; the
-	// error says which names there are.
-	Named(name string) (*workflow.Definition, error)
-	// Hashed returns the definition of that content hash.
-	Hashed(ctx context.Context, hash string) (*workflow.Definition, error)
-}
 
 // Config is what an Engine works with.
 type Config struct {
@@ -40,8 +30,9 @@ type Config struct {
 // engines may work on one log.
 type Engine struct {
 	Config
-	turns turns
-	view  *view
+	turns   turns
+	view    *view
+	changes []*Changes
 }
 
 // New returns an engine that knows nothing yet; Follow teaches it the log.
@@ -63,9 +54,10 @@ const maxConflicts = 1000
 // ErrContended says that a command lost every try to other writers.
 var ErrContended = errors.New("too many writers on one instance")
 
-// Handle answers one command. name is the workflow an Open asks for. The error
-// is an *instance.Refusal, or says why there is no answer; then the command may
-// be sent again under the same id.
+// Handle answers one command. name is the workflow an Open asks for, or the name
+// or hash of the definition a Migrate does; a Migrate that names none gets the
+// newest of its workflow. The error is an *instance.Refusal, or says why there is
+// no answer; then the command may be sent again under the same id.
 func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
 	done, err := e.turns.take(ctx, cmd.Instance)
 	if err != nil {
@@ -136,8 +128,9 @@ func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name 
 		return Outcome{}, err
 	}
 	after := instance.Evolve(now.in, instance.Commit{At: cmd.At, Events: events})
+	to, wakes := address(after.State, events)
 	stored := eventstore.Commit{
-		ID: cmd.ID, Workflow: after.Workflow, State: after.State, Instance: cmd.Instance, Wakes: wakes(events),
+		ID: cmd.ID, Workflow: after.Workflow, State: to, Instance: cmd.Instance, Wakes: wakes,
 		Time: cmd.At, Prev: now.in.Seq, Data: data, Trace: trace(ctx),
 	}
 	stored.Chain = eventstore.NextChain(now.chain, stored)
@@ -151,15 +144,6 @@ func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name 
 		e.Committed(now.in, next.in, commit)
 	}
 	return Outcome{Seq: stored.Seq, Events: events, Instance: next.in}, nil
-}
-
-func wakes(events []instance.Event) bool {
-	for _, e := range events {
-		if _, ok := e.(instance.Dispatched); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // again answers a command that this instance took before as it was answered
@@ -183,20 +167,6 @@ func (e *Engine) again(ctx context.Context, cmd instance.Command) (out Outcome, 
 	}
 	first, err := wire.ToCommit(commits[i])
 	return Outcome{Seq: first.Seq, Duplicate: true, Events: first.Events, Instance: now.in}, true, err
-}
-
-func (e *Engine) definition(ctx context.Context, in instance.Instance, name string, cmd instance.Command) (*workflow.Definition, error) {
-	if in.Exists() {
-		return e.Definitions.Hashed(ctx, in.Definition)
-	}
-	if _, opens := cmd.Do.(instance.Open); !opens {
-		return nil, &instance.Refusal{Code: instance.Unknown, Instance: cmd.Instance, What: "no such instance"}
-	}
-	def, err := e.Definitions.Named(name)
-	if err != nil {
-		return nil, &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: err.Error()}
-	}
-	return def, nil
 }
 
 // fresh reports whether the entry is the instance's newest moment in the log.

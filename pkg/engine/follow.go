@@ -24,6 +24,9 @@ func (e *Engine) Follow(ctx context.Context, caught func()) error {
 			e.view.put(next)
 		}
 		e.view.reached(c.Seq)
+		for _, changes := range e.changes {
+			changes.Note(c.Instance)
+		}
 		return nil
 	}, caught)
 }

@@ -32,19 +32,22 @@ states:
   done: {final: true}
 `
 
-// definitions is one lifecycle.
-type definitions struct{ *workflow.Definition }
+// definitions are those of a test.
+type definitions struct{ *workflow.Catalog }
 
-func (d definitions) Named(name string) (*workflow.Definition, error) {
-	if name != d.Name {
-		return nil, fmt.Errorf("%w: %q", workflow.ErrUnknown, name)
+func (d definitions) Hashed(_ context.Context, hash string) (*workflow.Definition, error) {
+	if found, ok := d.Catalog.Hashed(hash); ok {
+		return found, nil
 	}
-	return d.Definition, nil
+	return nil, fmt.Errorf("%w: %s", workflow.ErrUnknown, hash)
 }
 
-func (d definitions) Hashed(context.Context, string) (*workflow.Definition, error) {
-	return d.Definition, nil
-}
+// away are definitions that cannot be read.
+type away struct{ definitions }
+
+var errAway = errors.New("the definitions are away")
+
+func (away) Hashed(context.Context, string) (*workflow.Definition, error) { return nil, errAway }
 
 // clock is a clock that tests turn.
 type clock struct {
@@ -77,11 +80,20 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	d, err := workflow.Load("chore.yaml", []byte(chore))
+	w := &world{T: t, store: memory.New(), defs: definitions{workflow.NewCatalog()}, clock: nine()}
+	w.define(chore)
+	return w
+}
+
+// define adds a lifecycle, or a newer one of the name.
+func (w *world) define(source string) *workflow.Definition {
+	w.Helper()
+	d, err := workflow.Load("a lifecycle", []byte(source))
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	return &world{T: t, store: memory.New(), defs: definitions{d}, clock: nine()}
+	w.defs.Add(d)
+	return d
 }
 
 // engine returns an engine that knows nothing yet.

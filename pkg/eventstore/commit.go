@@ -15,10 +15,10 @@ const MaxData = 1<<20 - 4<<10
 // Commit is one decision: all its events, one message. Data is opaque here.
 type Commit struct {
 	ID       string // the command's id; also the message id: 1 to 128 visible ASCII characters
-	Workflow string // with State, the subject: where the instance is now
-	State    string
+	Workflow string // with State, the subject
+	State    string // what the subject names: where the instance is now, or whom the commit is addressed to, "@tester"
 	Instance string
-	Wakes    bool      // the owner of State has something to do
+	Wakes    bool      // the owner of State, or who is addressed, has something to do
 	Time     time.Time // when it was decided, UTC, nanoseconds kept
 	Prev     uint64    // sequence of the instance's previous commit; 0 opens it
 	Data     []byte

@@ -78,18 +78,31 @@ func (k *Checker) events(t *trail, c eventstore.Commit) {
 	case unknown > 0:
 		t.say(Body, "%d of its events are of a kind this build does not know", unknown)
 	}
-	wakes := false
 	for _, e := range events {
-		if _, ok := e.(instance.Dispatched); ok {
-			wakes = true
-		}
 		if t.event(e, k.find); t.lost {
 			return
 		}
 	}
-	if c.Workflow != t.workflow || c.State != t.state || c.Wakes != wakes {
-		t.say(Subject, "it is stored as %s, its events make it %s", place(c.Workflow, c.State, c.Wakes), place(t.workflow, t.state, wakes))
+	if to, wakes := t.place(events); c.Workflow != t.workflow || c.State != to || c.Wakes != wakes {
+		t.say(Subject, "it is stored as %s, its events make it %s", place(c.Workflow, c.State, c.Wakes), place(t.workflow, to, wakes))
 	}
+}
+
+// place is where a commit that left the instance as it is belongs: with who is
+// asked, with people who are required, else with the state.
+func (t *trail) place(events []instance.Event) (to string, wakes bool) {
+	to = t.state
+	for _, e := range events {
+		if d, ok := e.(instance.Dispatched); ok {
+			if wakes = true; d.Question != 0 {
+				to = "@" + d.Owner
+			}
+		}
+		if e, ok := e.(instance.Escalated); ok && e.RequiresHuman {
+			to = "@people"
+		}
+	}
+	return to, wakes
 }
 
 func place(workflow, state string, wakes bool) string {

@@ -22,7 +22,7 @@ const (
 	Chain      Rule = "chain"      // each commit follows its instance's last one and is chained to it
 	Command    Rule = "command"    // a command's id makes one commit
 	Body       Rule = "body"       // a commit holds events that this build can read
-	Subject    Rule = "subject"    // a commit is stored under the state it leaves its instance in, and wakes if it dispatches
+	Subject    Rule = "subject"    // a commit is stored under the state it leaves its instance in, or whom it addresses, and wakes if it dispatches
 	Time       Rule = "time"       // time within an instance never runs back
 	Opening    Rule = "opening"    // an instance is opened once, first, in its definition's initial state
 	Definition Rule = "definition" // the definition an instance was opened with is known

@@ -1,10 +1,15 @@
 package subject
 
-// Endings is the durable consumer of commits that end an instance.
-const Endings = "endings"
+const (
+	// Endings is the durable consumer of commits that people are told of: those
+	// that end an instance, Told, and those of states that say so.
+	Endings = "endings"
+	// Told is the filter of the commits that are addressed to people.
+	Told = eventPrefix + note + ".*." + People + ".*"
+)
 
-// Ended returns the filter of the commits after which an instance is in the
-// given final state.
+// Ended returns the filter of the commits that wake nobody and after which an
+// instance is in the given state: a final one, or one that waits.
 func Ended(workflow, state string) (string, error) {
 	if err := checkNames(workflow, state); err != nil {
 		return "", err

@@ -1,6 +1,9 @@
 package subject
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 const (
 	// EventStream is the name of the stream that is the log.
@@ -15,15 +18,36 @@ const (
 
 // Event is the subject of one commit.
 type Event struct {
-	Workflow string // with State: where the instance is after the commit
-	State    string
+	Workflow string
+	State    string // where the instance is after the commit, or an address: To a role, or People
 	Instance string // the id, not escaped
-	Wakes    bool   // whether the owner of State has something to do
+	Wakes    bool   // whether the owner of State, or who is addressed, has something to do
+}
+
+const at = "@"
+
+// People is the address of a commit that people have to know of.
+const People = at + "people"
+
+// To is the address of a commit that gives a role something to do in a state
+// which it need not own: a question.
+func To(role string) string { return at + role }
+
+// Addressed returns the role that an address names; ok is false if s is none.
+func Addressed(s string) (role string, ok bool) { return strings.CutPrefix(s, at) }
+
+// checkPlace says why s is neither a state nor an address.
+func checkPlace(s string) error {
+	name, _ := Addressed(s)
+	return CheckName(name)
 }
 
 // Subject returns e as a subject, or ErrInvalid.
 func (e Event) Subject() (string, error) {
-	if err := checkNames(e.Workflow, e.State); err != nil {
+	if err := CheckName(e.Workflow); err != nil {
+		return "", err
+	}
+	if err := checkPlace(e.State); err != nil {
 		return "", err
 	}
 	if err := CheckInstance(e.Instance); err != nil {
@@ -45,7 +69,10 @@ func ParseEvent(s string) (Event, error) {
 	if t[0] != work && t[0] != note {
 		return Event{}, fmt.Errorf("%w: %q, want %s or %s after %s", ErrInvalid, s, work, note, eventPrefix)
 	}
-	if err := checkNames(t[1], t[2]); err != nil {
+	if err := CheckName(t[1]); err != nil {
+		return Event{}, err
+	}
+	if err := checkPlace(t[2]); err != nil {
 		return Event{}, err
 	}
 	id, err := Unescape(t[3])
@@ -66,10 +93,18 @@ func Instance(id string) (string, error) {
 }
 
 // Work returns the filter of the commits that give the owner of a state
-// something to do. A role's consumer has one for each state it owns.
+// something to do. A role's consumer has one for each state it owns, and WorkFor.
 func Work(workflow, state string) (string, error) {
 	if err := checkNames(workflow, state); err != nil {
 		return "", err
 	}
 	return eventPrefix + work + "." + workflow + "." + state + ".*", nil
+}
+
+// WorkFor returns the filter of the commits that are addressed to a role.
+func WorkFor(role string) (string, error) {
+	if err := CheckName(role); err != nil {
+		return "", err
+	}
+	return eventPrefix + work + ".*." + To(role) + ".*", nil
 }

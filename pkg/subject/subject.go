@@ -3,6 +3,10 @@
 //
 //	sb.evt.work.<workflow>.<state>.<instance>   a commit that gives the owner of <state> something to do
 //	sb.evt.note.<workflow>.<state>.<instance>   a commit that wakes nobody
+//	sb.evt.work.<workflow>.@<role>.<instance>   a commit that asks <role> a question
+//	sb.evt.note.<workflow>.@people.<instance>   a commit that people have to know of
+//	sb.timer.armed.<kind>.<instance>            a timer that waits for its time
+//	sb.timer.fired.<kind>.<instance>            a timer that is due
 //	sb.api.<command>                            people and the gateway ask the orchestrator
 //	sb.api.agent.<role>.<command>               an agent asks the orchestrator
 //	sb.forge.issue.open                         the gateway takes a report for the forge
@@ -22,7 +26,7 @@ var ErrInvalid = errors.New("invalid subject")
 const MaxName = 64
 
 // CheckName says why s cannot be a workflow, state, role or command: a name is
-// 1 to MaxName lower-case letters, digits, '_' and '-'.
+// 1 to MaxName lower-case letters, digits, '_' and '-'. So no name is an address.
 func CheckName(s string) error {
 	if s == "" || len(s) > MaxName {
 		return fmt.Errorf("%w: name %.70q has %d bytes, want 1 to %d", ErrInvalid, s, len(s), MaxName)

@@ -17,6 +17,8 @@ func TestAnEventsSubject(t *testing.T) {
 	}{
 		{"of work is readable", Event{"issue", "running_tests", "acme/widgets/42", true}, "sb.evt.work.issue.running_tests.acme/widgets/42"},
 		{"of a note says so", Event{"issue", "completed", "acme/widgets/42", false}, "sb.evt.note.issue.completed.acme/widgets/42"},
+		{"of a question names who is asked", Event{"pipeline", "@git-manager", "acme/widgets/42", true}, "sb.evt.work.pipeline.@git-manager.acme/widgets/42"},
+		{"of what people must know says so", Event{"pipeline", People, "acme/widgets/42", false}, "sb.evt.note.pipeline.@people.acme/widgets/42"},
 		{"keeps an awkward id one token", Event{"task", "pending", "a.b *>=\t\u00e9", true}, "sb.evt.work.task.pending.a=2Eb=20=2A=3E=3D=09=C3=A9"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -38,6 +40,8 @@ func TestFilters(t *testing.T) {
 	}{
 		{"of an instance", "sb.evt.*.*.*.acme/widgets=2Ego/42", func() (string, error) { return Instance("acme/widgets.go/42") }},
 		{"of a role's state", "sb.evt.work.issue.planning.*", func() (string, error) { return Work("issue", "planning") }},
+		{"of what a role is asked", "sb.evt.work.*.@git-manager.*", func() (string, error) { return WorkFor("git-manager") }},
+		{"of what people must know", "sb.evt.note.*.@people.*", func() (string, error) { return Told, nil }},
 		{"of a final state", "sb.evt.note.issue.completed.*", func() (string, error) { return Ended("issue", "completed") }},
 		{"of an agent command from any role", "sb.api.agent.*.claim", func() (string, error) { return AnyAgent(Claim) }},
 		{"of one role's commands", "sb.api.agent.git-manager.*", func() (string, error) { return AgentsOf("git-manager") }},
@@ -60,6 +64,12 @@ func TestRefusals(t *testing.T) {
 		"a workflow with a dot":        func() error { _, err := Work("a.b", "c"); return err },
 		"a wildcard as a state":        func() error { _, err := Work("a", "*"); return err },
 		"a wildcard as a final state":  func() error { _, err := Ended("a", ">"); return err },
+		"an address as a workflow":     func() error { _, err := Event{"@a", "b", "c", true}.Subject(); return err },
+		"an address of nobody":         func() error { _, err := Event{"a", "@", "c", true}.Subject(); return err },
+		"an address of an address":     func() error { _, err := Event{"a", "@@b", "c", true}.Subject(); return err },
+		"an address as a state's work": func() error { _, err := Work("a", "@b"); return err },
+		"an address as a role":         func() error { _, err := WorkFor("@b"); return err },
+		"an address that is no name":   func() error { _, err := ParseEvent("sb.evt.work.a.@B.c"); return err },
 		"a state in upper case":        func() error { _, err := Event{"a", "B", "c", true}.Subject(); return err },
 		"an event with a bad id":       func() error { _, err := Event{"a", "b", "", true}.Subject(); return err },
 		"a role that is empty":         func() error { _, err := Agent("", Claim); return err },
@@ -113,7 +123,7 @@ func TestParsingUndoesBuilding(t *testing.T) {
 	})
 	t.Run("of any event", rapid.MakeCheck(func(t *rapid.T) {
 		name := rapid.StringMatching(`[a-z0-9_-]{1,64}`)
-		e := Event{name.Draw(t, "workflow"), name.Draw(t, "state"),
+		e := Event{name.Draw(t, "workflow"), rapid.SampledFrom([]string{"", "@"}).Draw(t, "address") + name.Draw(t, "state"),
 			rapid.StringN(1, -1, MaxInstance).Draw(t, "instance"), rapid.Bool().Draw(t, "wakes")}
 		s, err := e.Subject()
 		if err != nil {

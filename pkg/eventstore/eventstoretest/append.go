@@ -24,12 +24,15 @@ func runAppend(t *testing.T, open func(*testing.T) eventstore.Store) {
 			Time: time.Date(2026, 2, 3, 4, 5, 6, 1, time.FixedZone("east", 3600)), Data: []byte("\x00{}\xff"),
 			Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		}))
+		asked := Next("acme/widgets/42", "third", want)
+		asked.State = "@git-manager"
+		asked = Put(t, s, Chained(want, asked))
 		got, err := s.Load(within(t), "acme/widgets/42")
 		if err != nil {
 			t.Fatal(err)
 		}
 		want.Time = want.Time.UTC()
-		if diff := cmp.Diff([]eventstore.Commit{first, want}, got); diff != "" {
+		if diff := cmp.Diff([]eventstore.Commit{first, want, asked}, got); diff != "" {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
 	})

@@ -56,13 +56,16 @@ func TestEveryRoleHasAQueueOfTheStatesItOwns(t *testing.T) {
 	orchestratortest.Start(t, server.URL, 2, orchestratortest.Settings{})
 	js := server.JetStream(t)
 	developer := filters(t, js, "developer")
-	for _, want := range []string{"sb.evt.work.issue.implementing.*", "sb.evt.work.issue.fixing_issues.*"} {
+	for _, want := range []string{"sb.evt.work.issue.implementing.*", "sb.evt.work.issue.fixing_issues.*", "sb.evt.work.*.@developer.*"} {
 		if !slices.Contains(developer, want) {
 			t.Errorf("the developer's queue has %v, want %s in it", developer, want)
 		}
 	}
-	if ends := filters(t, js, "endings"); !slices.Contains(ends, "sb.evt.note.issue.failed.*") {
-		t.Errorf("the queue of endings has %v", ends)
+	ends := filters(t, js, "endings")
+	for _, want := range []string{"sb.evt.note.issue.failed.*", "sb.evt.note.*.@people.*", "sb.evt.note.task.human_escalation.*"} {
+		if !slices.Contains(ends, want) {
+			t.Errorf("the queue of endings has %v, want %s in it", ends, want)
+		}
 	}
 	if slices.ContainsFunc(developer, func(f string) bool { return strings.Contains(f, ".running_tests.") }) {
 		t.Errorf("the developer's queue has another's states: %v", developer)
@@ -96,7 +99,7 @@ func TestAnInstanceGoesOnByTheLifecycleItWasOpenedWith(t *testing.T) {
 	stop()
 	stop = run(lifecycles(t, strings.NewReplacer("version: 1", "version: 2", "owner: worker", "owner: crew").Replace(chore)))
 	for _, queue := range []string{"worker", "crew"} {
-		if got := filters(t, js, queue); !slices.Equal(got, []string{"sb.evt.work.chore.todo.*"}) {
+		if got := filters(t, js, queue); !slices.Equal(got, []string{"sb.evt.work.*.@" + queue + ".*", "sb.evt.work.chore.todo.*"}) {
 			t.Errorf("the queue of %s has %v", queue, got)
 		}
 	}
@@ -115,7 +118,7 @@ func TestAnInstanceGoesOnByTheLifecycleItWasOpenedWith(t *testing.T) {
 	if err := claim("worker", "old", old); err != nil {
 		t.Error(err)
 	}
-	if got := filters(t, js, "worker"); !slices.Equal(got, []string{"sb.evt.work.chore.todo.*"}) {
+	if got := filters(t, js, "worker"); !slices.Equal(got, []string{"sb.evt.work.*.@worker.*", "sb.evt.work.chore.todo.*"}) {
 		t.Errorf("the queue of worker has %v", got)
 	}
 }

@@ -16,28 +16,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// consumers makes one work queue a role: the work of the states that the
-// definitions say it owns, those of running instances included. And one of
-// everything that ended, for the PM to tell people.
+// consumers makes the work queues of the definitions, those that running
+// instances were opened with included.
 func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definitions []*workflow.Definition) error {
-	queues := map[string][]string{}
-	for _, d := range definitions {
-		for _, state := range d.States {
-			queue, filter := state.Owner, subject.Work
-			if state.Kind == workflow.Final {
-				queue, filter = subject.Endings, subject.Ended
-			}
-			if queue == "" {
-				continue
-			}
-			f, err := filter(d.Name, state.Name)
-			if err != nil {
-				return err
-			}
-			queues[queue] = append(queues[queue], f)
-		}
+	all, err := queues(definitions)
+	if err != nil {
+		return err
 	}
-	for queue, filters := range queues {
+	for queue, filters := range all {
 		slices.Sort(filters) // two definitions of a name share most of their states
 		filters = slices.Compact(filters)
 		if err := store.EnsureConsumer(ctx, js, queue, filters, store.ConsumerConfig{AckWait: s.AckWait, MaxDeliver: s.MaxDeliver}); err != nil {
@@ -45,6 +31,35 @@ func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definit
 		}
 	}
 	return nil
+}
+
+// queues is one queue a role: the work of the states that it owns, and the
+// questions it may be asked. And one of all that people are told of, for the PM:
+// what ended, what waits in a state that says so, what was escalated.
+func queues(definitions []*workflow.Definition) (map[string][]string, error) {
+	all := map[string][]string{subject.Endings: {subject.Told}}
+	add := func(queue, filter string, err error) error {
+		all[queue] = append(all[queue], filter)
+		return err
+	}
+	var errs error
+	for _, d := range definitions {
+		for _, role := range d.Roles() {
+			filter, err := subject.WorkFor(role)
+			errs = errors.Join(errs, add(role, filter, err))
+		}
+		for _, state := range d.States {
+			if state.Owner != "" {
+				filter, err := subject.Work(d.Name, state.Name)
+				errs = errors.Join(errs, add(state.Owner, filter, err))
+			}
+			if state.Kind == workflow.Final || state.Tell {
+				filter, err := subject.Ended(d.Name, state.Name)
+				errs = errors.Join(errs, add(subject.Endings, filter, err))
+			}
+		}
+	}
+	return all, errs
 }
 
 // deadLetters is a consumer of the dead letters that come from now on.

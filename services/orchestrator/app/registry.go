@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -70,6 +71,9 @@ func (r registry) Hashed(ctx context.Context, hash string) (*workflow.Definition
 		return d, nil
 	}
 	entry, err := r.kv.Get(ctx, hash)
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
+		err = fmt.Errorf("%w: %w", workflow.ErrUnknown, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("definition %s: %w", hash, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // mourn tells people how an issue ended when it ended without a pull request:
@@ -52,6 +53,9 @@ func (b *bridge) bury(ctx context.Context, c *client.Client, msg jetstream.Msg) 
 	in, err := c.Get(ctx, ended.Instance)
 	if err != nil {
 		return errors.Join(err, msg.NakWithDelay(later(msg)))
+	}
+	if in.GetKind() != string(workflow.Final) { // of an escalation, or of a state that waits
+		return msg.Ack()
 	}
 	issue, last := wire.ToIssue(in.GetIssue()), wire.ToResult(in.GetLastResult())
 	if issue.Number == 0 || last.Data["pr_url"] != "" {

@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// address says what the subject of a commit names, and whether it wakes anybody:
+// the role that is asked a question, people if they are required, else the state.
+func address(state string, events []instance.Event) (to string, wakes bool) {
+	to = state
+	for _, e := range events {
+		switch e := e.(type) {
+		case instance.Dispatched:
+			wakes = true
+			if e.Question > 0 {
+				to = subject.To(e.Owner)
+			}
+		case instance.Escalated:
+			if e.RequiresHuman {
+				to = subject.People
+			}
+		}
+	}
+	return to, wakes
+}
