@@ -67,7 +67,7 @@ func generated(t *rapid.T) *Definition {
 		d.Loop.Window = d.Loop.Distinct + number.Draw(t, "window")
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "limits") {
-		d.Limits = append(d.Limits, Rule{Name: fmt.Sprintf("limit %d", i), When: guard(), To: target(), Reason: maybe("reason")})
+		d.Limits = append(d.Limits, Rule{Name: fmt.Sprintf("limit %d", i), When: guard(), To: entered(), Reason: maybe("reason")})
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "gates") {
 		d.Gates = append(d.Gates, Gate{Name: fmt.Sprintf("gate %d", i), To: entered(), Require: guard(), Instead: entered(), Reason: maybe("reason")})

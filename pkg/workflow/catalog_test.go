@@ -32,8 +32,8 @@ func TestACatalogAnswersByNameAndByHash(t *testing.T) {
 func TestACatalogSaysWhichNamesThereAre(t *testing.T) {
 	c := NewCatalog(builtins(t)...)
 	for name, want := range map[string]string{
-		"isue":  `unknown workflow "isue"; did you mean "issue"?`,
-		"story": `unknown workflow "story", want one of issue, issue-navigator`,
+		"isue": `unknown workflow "isue"; did you mean "issue"?`,
+		"saga": `unknown workflow "saga", want one of ` + strings.Join(BuiltinNames(), ", "),
 	} {
 		_, err := c.Named(name)
 		if !errors.Is(err, ErrUnknown) || err.Error() != want {

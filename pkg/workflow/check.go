@@ -41,6 +41,9 @@ func check(d *Definition, ps *problems) {
 		if l.stays() {
 			ps.add(l.Stay.at, "limit %q stays: a limit replaces a move, by to or escalate", l.Name)
 		}
+		if i := slices.Index(l.To, Previous); i >= 0 {
+			ps.add(l.toAt[i], "limit %q leads to %s: want a state by name", l.Name, Previous)
+		}
 		c.rule("limit", l)
 	}
 	for _, g := range d.Gates {

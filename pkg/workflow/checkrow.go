@@ -75,7 +75,7 @@ func (c checker) rule(what string, r Rule) {
 		c.add(r.at, "a rule's name is its state: only limits have a name")
 	}
 	moves := len(r.To) > 0
-	switch done := count(moves, r.stays(), r.Escalate); {
+	switch done := howMany(moves, r.stays(), r.Escalate); {
 	case done == 0:
 		c.add(r.at, "a %s without to, stay or escalate", what)
 	case done > 1:
@@ -151,7 +151,7 @@ func (c checker) targets(what, key string, to []string, at []Position, start Pos
 	}
 }
 
-func count(flags ...bool) int {
+func howMany(flags ...bool) int {
 	n := 0
 	for _, f := range flags {
 		if f {

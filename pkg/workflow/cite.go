@@ -20,12 +20,14 @@ func cites(checked *cel.Ast) []string {
 				found[e.AsSelect().FieldName()] = true
 			}
 		case celast.CallKind:
-			of, name := evidenceCall(e.AsCall())
-			if of == nil || !isIdent(of, "evidence") || name.Kind() != celast.LiteralKind {
-				return
+			call, of, name := binary(e)
+			if call == operators.In {
+				of, name = name, of
 			}
-			if s, ok := name.AsLiteral().Value().(string); ok {
-				found[s] = true
+			if (call == operators.In || call == operators.Index) && isIdent(of, "evidence") {
+				if s, ok := literal(name); ok {
+					found[s] = true
+				}
 			}
 		}
 	})
@@ -33,16 +35,4 @@ func cites(checked *cel.Ast) []string {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(found))
-}
-
-// evidenceCall is the map and the key of a look-up or a test for membership.
-func evidenceCall(call celast.CallExpr) (of, name celast.Expr) {
-	args := call.Args()
-	switch call.FunctionName() {
-	case operators.Index:
-		return args[0], args[1]
-	case operators.In:
-		return args[1], args[0]
-	}
-	return nil, nil
 }

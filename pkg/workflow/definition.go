@@ -96,10 +96,10 @@ type Transition struct {
 	at Position
 }
 
-// Previous, as a target, is the state the instance was in before its present one.
+// Previous is, as a target, the state the instance was in before its present one.
 const Previous = "$previous"
 
-// Human, in Definition.May, is any person.
+// Human is, in Definition.May, any person.
 const Human = "human"
 
 // Names of reactions the engine itself asks for, beside the signals from outside.

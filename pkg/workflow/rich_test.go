@@ -37,6 +37,7 @@ states:
       - {to: open, failure: true}
   review:
     owner: lead
+    timeout: 1h
     next: [open, pushed, dropped]
     decide:
       - {when: vars.round > 0, to: $previous, fresh: true}
@@ -89,7 +90,7 @@ func TestLoadReadsEverythingRich(t *testing.T) {
 
 func TestLoadSaysWhatIsWrongInARichDefinition(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"an unknown var", "vars.round > 0", "vars.ruond > 0", `rich.yaml:31:16: unknown var "ruond"; did you mean "round"?`},
+		{"an unknown var", "vars.round > 0", "vars.ruond > 0", `rich.yaml:32:16: unknown var "ruond"; did you mean "round"?`},
 		{"a var read as another type", "vars.round > 0", "vars.round > 'x'", `found no matching overload for '_>_' applied to '(int, string)'`},
 		{"a var no guard can read", "round: 0", "round: 0, Round-2: 1", `rich.yaml:6:18: vars name "Round-2", want a small letter, then letters, digits and _`},
 		{"a var that is no scalar", "round: 0", "round: [0]", `rich.yaml:6:15: want true, false, a number or a text`},
@@ -108,8 +109,8 @@ func TestLoadSaysWhatIsWrongInARichDefinition(t *testing.T) {
 		{"a rule that does nothing", "{to: open, failure: true}", "{reason: none}", `rich.yaml:26:9: a rule without to, stay or escalate`},
 		{"a limit that stays", "escalate: true", "stay: now", `rich.yaml:12:62: limit "long" stays: a limit replaces a move, by to or escalate`},
 		{"a failure that goes nowhere", "{to: open, failure: true}", "{escalate: true, failure: true}", `rich.yaml:26:9: fresh and failure are of a move: want to`},
-		{"a stay that is none", "stay: 1h", "stay: later", `rich.yaml:32:39: stay "later", want now, signal, a duration like 15m, or ${policy.NAME}`},
-		{"a stay of less than nothing", "stay: 1h", "stay: -1h", `rich.yaml:32:39: stay "-1h0m0s", want now`},
+		{"a stay that is none", "stay: 1h", "stay: later", `rich.yaml:33:39: stay "later", want now, signal, a duration like 15m, or ${policy.NAME}`},
+		{"a stay of less than nothing", "stay: 1h", "stay: -1h", `rich.yaml:33:39: stay "-1h0m0s", want now`},
 		{"a stay of an unknown policy", `"${policy.patience}"}`, `"${policy.patient}"}`, `rich.yaml:25:50: unknown policy "patient"; did you mean "patience"?`},
 		{"a stay of a policy that is no time", `"${policy.patience}"}`, `"${policy.most}"}`, `rich.yaml:25:50: stay ${policy.most}: 3 is no duration like 15m`},
 		{"a var that is not declared", "set: {phase: late}", "set: {phaze: late}", `rich.yaml:21:76: unknown var "phaze"; did you mean "phase"?`},
@@ -120,11 +121,11 @@ func TestLoadSaysWhatIsWrongInARichDefinition(t *testing.T) {
 		{"an unknown policy in a question", "in ${policy.patience}", "in ${policy.time}", `rich.yaml:22:12: unknown policy "time"`},
 		{"a question to nobody", "to: lead, text", "text", `rich.yaml:22:12: no to`},
 		{"a question without text", `, text: "how, in ${policy.patience}?"`, "", `rich.yaml:22:12: a question without text`},
-		{"a spawn of nothing", "workflow: story, ", "", `rich.yaml:43:14: no workflow`},
+		{"a spawn of nothing", "workflow: story, ", "", `rich.yaml:44:14: no workflow`},
 		{"a section twice", "[triage, build_result]", "[triage, triage]", `rich.yaml:17:22: open may write triage already`},
-		{"sections nobody writes", "tell: true", "writes: triage", `rich.yaml:35:13: pushed has no owner to write triage`},
-		{"a final state that moves", "spawns:", "always: [{to: open}]\n    spawns:", `rich.yaml:41:3: dropped is final`},
-		{"a final state that asks", "spawns:", "asks: [{to: lead, text: x}]\n    spawns:", `rich.yaml:41:3: dropped is final`},
+		{"sections nobody writes", "tell: true", "writes: triage", `rich.yaml:36:13: pushed has no owner to write triage`},
+		{"a final state that moves", "spawns:", "always: [{to: open}]\n    spawns:", `rich.yaml:42:3: dropped is final`},
+		{"a final state that asks", "spawns:", "asks: [{to: lead, text: x}]\n    spawns:", `rich.yaml:42:3: dropped is final`},
 		{"a gate to the state before", "states:\n", "gates: [{name: g, to: $previous, require: vars.asked, instead: open}]\nstates:\n", `rich.yaml:13:23: unknown state "$previous"`},
 		{"a misspelt previous", "to: $previous, fresh", "to: $prevoius, fresh", `unknown state "$prevoius"; did you mean "$previous"?`},
 	} {

@@ -16,7 +16,7 @@ func (d *Definition) Var(name, text string) (value any, ok bool) {
 	return convert(text, like)
 }
 
-var placeholder = regexp.MustCompile(`\$\{policy\.([a-z][a-z0-9_]*)\}`)
+var placeholder = regexp.MustCompile(`\$\{policy\.([a-z][A-Za-z0-9_]*)\}`)
 
 // Text is s with each ${policy.NAME} replaced by the policy's value.
 func (d *Definition) Text(s string) string {

@@ -5,22 +5,35 @@ import (
 	"strings"
 )
 
-// Verify proves what Load does not ask: that every run can go on and must end.
-// It returns what stands against it, each with its place; none means proven.
+// Verify proves what Load does not ask: that every run can go on, and that it
+// ends unless people or the world keep it going. It returns what stands against
+// it, each with its place; none means proven.
 //
-//   - Every state is reachable from the initial one by moves that can really be made.
-//   - Every state that is not final has a way out that needs more than one party
-//     to fail: a state somebody owns has a limit that ends the run or a signal; one
-//     that waits has a signal. (Cancel and override exist everywhere and do not count.)
-//   - Every cycle passes a state from which a budget ends the run: see Definition.Limits;
-//     a budget compares instance.returns or instance.iteration with a bound.
+//   - Every state is reachable, from the initial one or an entry, by moves that can
+//     really be made: see graph.
+//   - Every state that is not final has a way out that needs more than one party to
+//     fail. One that somebody owns has a signal that leads out or asks people, a limit
+//     on a count that does so, or a timeout; either all such states have a timeout or
+//     none has. One that waits has a signal, a deadline or an always rule that leads
+//     out. (Cancel and override exist everywhere and do not count.)
+//   - Between two words from outside, signals other than claimed, ended and
+//     timeout_*, what was escalated being resolved, and time that a rule says to wait,
+//     a run makes a bounded number of moves: see verifier.bounded. No owner is given
+//     a state again at once without a move, and no always rules follow one another
+//     round.
 //   - Every result is decided: the last decide rule is unconditional, and no rule stands
-//     after an unconditional one.
-//   - Every target of a rule is in the row it is taken from; every limit and gate is of use somewhere.
+//     after an unconditional one. A rule that leads to $previous has a target
+//     wherever the instance came from.
+//   - Every target of a rule is in the row it is taken from; every limit and gate is
+//     of use somewhere; reactions are to what can happen.
 //   - No gate is a dead end or a way around another gate.
-//   - Every owner is one of roles, if any are given.
+//   - Every owner is one of roles, if any are given; who is asked owns a state.
+//
+// People's overrides and what they migrate to are theirs to judge: they are no
+// moves of the definition.
 func Verify(d *Definition, roles ...string) []Problem {
 	v := verifier{Definition: d}
+	v.graph, v.from = d.graph()
 	v.reachable()
 	for _, s := range d.States {
 		v.state(s)
@@ -28,6 +41,8 @@ func Verify(d *Definition, roles ...string) []Problem {
 			v.unknown(s.at, "owner", s.Owner, roles)
 		}
 	}
+	v.timeouts()
+	v.hops()
 	v.cycles()
 	for _, l := range d.Limits {
 		v.used("limit "+l.Name, l.To, l.toAt)
@@ -40,107 +55,34 @@ func Verify(d *Definition, roles ...string) []Problem {
 
 type verifier struct {
 	*Definition
+	graph graph
+	from  map[string]map[string]bool // by state: where it is entered from
 	problems
 }
 
 func (v *verifier) reachable() {
-	reached := v.reach(v.Initial, func(State) bool { return true })
-	for _, s := range v.States {
-		if s.Name != v.Initial && !reached[s.Name] {
-			v.add(s.at, "%s cannot be reached from %s", s.Name, v.Initial)
-		}
-	}
-}
-
-// reach is every state that can be entered by one move or more from a state,
-// going only through states that pass.
-func (v *verifier) reach(from string, pass func(State) bool) map[string]bool {
+	starts := append([]string{v.Initial}, v.Entries...)
 	reached := map[string]bool{}
-	var visit func(string)
-	visit = func(name string) {
-		s, _ := v.State(name)
-		for _, to := range v.moves(s) {
-			if next, _ := v.State(to); !reached[to] && pass(next) {
-				reached[to] = true
-				visit(to)
-			}
+	for _, start := range starts {
+		reached[start] = true
+		for name := range v.graph.reach(start, func(step) bool { return true }) {
+			reached[name] = true
 		}
 	}
-	visit(from)
-	return reached
-}
-
-func (v *verifier) state(s State) {
-	if s.Kind == Final {
-		return
-	}
-	v.rules(s, s.Decide)
-	signalled := false
-	for _, signal := range sortedKeys(s.On) {
-		v.rules(s, s.On[signal])
-		for _, r := range s.On[signal] {
-			_, ok := s.first(r.To)
-			signalled = signalled || ok
-		}
-	}
-	switch {
-	case len(s.Next) == 0:
-		v.add(s.at, "%s has no way out and is not final", s.Name)
-	case s.Kind == Wait && !signalled:
-		v.add(s.at, "%s waits for nothing: no signal leads out of it", s.Name)
-	case s.Kind == Work && !signalled && !v.ends(s):
-		v.add(s.at, "%s depends on %s alone: no budget of limits and no signal leads out of it", s.Name, s.Owner)
-	}
-	if n := len(s.Decide); s.Kind == Work && (n == 0 || !s.Decide[n-1].When.Always()) {
-		v.add(s.at, "%s leaves results undecided: its last decide rule must have no when", s.Name)
-	}
-}
-
-// rules checks rules that are tried in order in s.
-func (v *verifier) rules(s State, rules []Rule) {
-	for i, r := range rules {
-		if r.When.Always() && i < len(rules)-1 {
-			v.add(rules[i+1].at, "this rule of %s is never tried: the one before it always holds", s.Name)
-		}
-		for j, to := range r.To {
-			if !s.permits(to) {
-				v.problems = append(v.problems, Problem{r.toAt[j], to + " is not in the row of " + s.Name, nearest(to, s.row())})
-			}
-		}
-	}
-}
-
-func (s State) row() []string {
-	row := make([]string, len(s.Next))
-	for i, t := range s.Next {
-		row[i] = t.To
-	}
-	return row
-}
-
-// cycles takes out every state where a budget ends the run; among the rest no
-// state may reach itself.
-func (v *verifier) cycles() {
-	endless := func(s State) bool { return s.Kind != Final && !v.ends(s) }
-	reached := map[string]map[string]bool{}
 	for _, s := range v.States {
-		if endless(s) {
-			reached[s.Name] = v.reach(s.Name, endless)
+		if !reached[s.Name] {
+			v.add(s.at, "%s cannot be reached from %s", s.Name, strings.Join(starts, " or "))
 		}
 	}
-	told := map[string]bool{}
+}
+
+// timeouts holds that all work has a deadline if any has.
+func (v *verifier) timeouts() {
+	some := slices.ContainsFunc(v.States, func(s State) bool { return s.Kind == Work && s.Timeout > 0 })
 	for _, s := range v.States {
-		if told[s.Name] || !reached[s.Name][s.Name] {
-			continue
+		if some && s.Kind == Work && s.Timeout == 0 {
+			v.add(s.at, "%s has no timeout, and other work has one", s.Name)
 		}
-		var cycle []string
-		for _, other := range v.States {
-			if reached[s.Name][other.Name] && reached[other.Name][s.Name] {
-				cycle = append(cycle, other.Name)
-				told[other.Name] = true
-			}
-		}
-		v.add(s.at, "a run may go round %s for ever: no limit compares instance.returns or instance.iteration with a bound and ends it there", strings.Join(cycle, ", "))
 	}
 }
 
