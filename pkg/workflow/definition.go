@@ -96,7 +96,8 @@ type Transition struct {
 	at Position
 }
 
-// Previous is, as a target, the state the instance was in before its present one.
+// Previous is, as a target, the state that the instance came to its present one
+// from: the last other one it was in.
 const Previous = "$previous"
 
 // Human is, in Definition.May, any person.

@@ -11,7 +11,7 @@ type step struct {
 	fails bool // it is counted as a failure of the state it leaves
 	maybe bool // whether it fails, the result decides
 	fresh bool // it may set every count of failures to zero
-	kept  bool // the owner's claim stays, and always rules wait for it
+	kept  bool // the owner's claim may stay, and always rules wait for it
 	news  bool // somebody or something outside asked for it
 }
 
@@ -68,7 +68,8 @@ func (s State) taken(rules []Rule, from map[string]bool) []step {
 }
 
 // targets are the states that a rule may lead to: the first candidate the table
-// permits, where $previous is any of from. sure is whether there is always one.
+// permits, where $previous is any of from but s itself. sure is whether there is
+// always one.
 func (s State) targets(candidates []string, from map[string]bool) (targets []string, sure bool) {
 	for _, to := range candidates {
 		if to != Previous {
@@ -77,15 +78,17 @@ func (s State) targets(candidates []string, from map[string]bool) (targets []str
 			}
 			continue
 		}
-		sure = len(from) > 0
+		missing := false
 		for _, p := range sortedKeys(from) {
-			if s.permits(p) {
+			switch {
+			case p == s.Name:
+			case s.permits(p):
 				targets = append(targets, p)
-			} else {
-				sure = false
+			default:
+				missing = true
 			}
 		}
-		if sure {
+		if len(targets) > 0 && !missing {
 			return targets, true
 		}
 	}
@@ -115,7 +118,7 @@ func (d *Definition) turned(s State, steps []step) []step {
 	for _, g := range d.Gates {
 		for _, m := range steps {
 			if instead, ok := s.first(g.Instead); ok && slices.Contains(g.To, m.to) {
-				steps = append(steps, step{to: instead, fails: m.fails, maybe: m.maybe, news: m.news})
+				steps = append(steps, step{to: instead, fails: m.fails, maybe: m.maybe, kept: m.kept, news: m.news})
 			}
 		}
 	}
@@ -125,7 +128,7 @@ func (d *Definition) turned(s State, steps []step) []step {
 		}
 		for _, l := range d.Limits {
 			if to, ok := s.first(l.To); ok && (m.fails || m.maybe || !d.needsFailure(l.When)) {
-				steps = append(steps, step{to: to, fails: true, fresh: l.Fresh, news: m.news})
+				steps = append(steps, step{to: to, fails: true, fresh: l.Fresh, kept: m.kept, news: m.news})
 			}
 		}
 	}
