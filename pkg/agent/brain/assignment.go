@@ -22,9 +22,12 @@ type Assignment struct {
 	Agent     string              `json:"agent"`
 	Deadline  time.Time           `json:"deadline,omitzero"`
 	Iteration int                 `json:"iteration"`
-	Attempt   int                 `json:"attempt"` // visits to this state, this one included
+	Attempt   int                 `json:"attempt"`  // visits to this state, this one included
+	Failures  int                 `json:"failures"` // of this state in a row
+	Opened    time.Time           `json:"opened_at,omitzero"`
 	Issue     instance.Issue      `json:"issue"`
-	Questions []instance.Question `json:"questions"` // all asked so far, with their answers
+	Question  *instance.Question  `json:"question,omitempty"` // of another role: the work is to answer it
+	Questions []instance.Question `json:"questions"`          // all asked so far, of people and roles, with their answers
 	Notes     []instance.Note     `json:"notes"`
 	Warnings  []string            `json:"warnings"` // "loop: …"
 	Previous  []string            `json:"previous_states"`
@@ -32,14 +35,20 @@ type Assignment struct {
 	Last      *instance.Result    `json:"last_result,omitempty"`
 	Evidence  []instance.Evidence `json:"evidence"` // the newest of each name
 	Policy    map[string]any      `json:"policy"`
-	Base      string              `json:"base,omitempty"`   // commit the work started from
-	Head      string              `json:"head,omitempty"`   // commit the work is at
-	Branch    string              `json:"branch,omitempty"` // the work's branch
-	Dir       string              `json:"dir,omitempty"`    // the work tree, absolute
-	Shared    string              `json:"-"`                // git objects the work tree borrows: a sandbox must let the brain read them
+	Vars      map[string]string   `json:"vars"` // what the instance remembers; data of the same name sets it
+
+	Sections    map[string]json.RawMessage `json:"sections"` // the instance's document
+	Writes      []string                   `json:"writes"`   // sections of it that a result may have
+	Escalations []instance.Escalation      `json:"escalations"`
+
+	Base   string `json:"base,omitempty"`   // commit the work started from
+	Head   string `json:"head,omitempty"`   // commit the work is at
+	Branch string `json:"branch,omitempty"` // the work's branch
+	Dir    string `json:"dir,omitempty"`    // the work tree, absolute
+	Shared string `json:"-"`                // git objects the work tree borrows: a sandbox must let the brain read them
 }
 
-// Encode is the assignment's JSON, in which no list is null.
+// Encode is the assignment's JSON, in which no list and no object is null.
 func (a Assignment) Encode() ([]byte, error) {
 	if a.Protocol == "" {
 		a.Protocol = Protocol
@@ -50,9 +59,11 @@ func (a Assignment) Encode() ([]byte, error) {
 	a.Previous = filled(a.Previous)
 	a.Next = filled(a.Next)
 	a.Evidence = filled(a.Evidence)
-	if a.Policy == nil {
-		a.Policy = map[string]any{}
-	}
+	a.Writes = filled(a.Writes)
+	a.Escalations = filled(a.Escalations)
+	a.Policy = keyed(a.Policy)
+	a.Vars = keyed(a.Vars)
+	a.Sections = keyed(a.Sections)
 	return json.MarshalIndent(a, "", "  ")
 }
 
@@ -61,4 +72,11 @@ func filled[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+func keyed[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return m
 }

@@ -22,4 +22,16 @@ type Outcome struct {
 	Result   instance.Result // judgement only: Head, Bundle and Evidence are the runtime's
 	Declared bool            // the brain stated a result; otherwise success rests on the diff
 	Output   []byte          // what it printed, capped: kept as an artifact
+
+	Asks     []instance.Inquiry // of other roles: the work comes back with their answers, and the result does not count
+	Escalate *Escalation        // nil: none
+	Notes    []instance.Note    // worth keeping whatever comes of the work; Kind and Text
+	Refused  []string           // what it wrote and may not, each by its name, in words
+}
+
+// Escalation puts the matter to people. If it requires them, the work comes
+// back when it is resolved, and the result does not count.
+type Escalation struct {
+	Reason        string `json:"reason"`
+	RequiresHuman bool   `json:"requires_human"`
 }

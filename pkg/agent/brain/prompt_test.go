@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,7 +12,9 @@ import (
 )
 
 func TestPromptTellsAllThatIsKnown(t *testing.T) {
-	got := Prompt(full())
+	a := full()
+	a.Question = nil
+	got := Prompt(a)
 	for _, want := range []string{
 		"# developer: implementing", "acme/widgets/42", "Make the failing tests pass.",
 		"acme/widgets number 42.", "Sum is wrong\n\nIt says 5.",
@@ -20,6 +23,10 @@ func TestPromptTellsAllThatIsKnown(t *testing.T) {
 		"States so far: received, implementing. This is visit 3 to implementing.",
 		"The last result was failure with confidence 0.50.", "Did not compile.\nmissing import",
 		"Check tests failed on commit c0ffee: `go test ./...` ended with exit code 1.", "TestSum", "--- FAIL: TestSum",
+		"3. Where is the debounce? (asked by the writer, of the developer)\nNot answered yet.",
+		"implementing has failed so many times in a row: 2.", `outcome = ""`, `verdict = "REJECTED"`,
+		"Section analysis:\n<<<quoted", `"brief": "Do it."`, "Sections you may write: writer.",
+		"1. By the reviewer:\n<<<quoted", "\"ada\" resolved it:\n<<<quoted", "\nThat is fine.\n", "Not resolved yet.",
 		"- loop: the same three states again", "From tester (learning):", "Tests need TZ=UTC.",
 		"Work in /work/tree, a git work tree.", "as the next state: running_tests.", "End before 2030-01-02 03:04:05 UTC.",
 		"SIGNALBOX_RESULT", "success without one counts as a failure",
@@ -30,9 +37,27 @@ func TestPromptTellsAllThatIsKnown(t *testing.T) {
 	}
 }
 
+func TestWhoIsAskedIsToldTheQuestionAndThatTheSummaryIsTheAnswer(t *testing.T) {
+	got := Prompt(full())
+	for _, want := range []string{
+		"# developer: question 3, from the writer", "In its state implementing the writer cannot go on without you", "\nWhere is the debounce?\n",
+		"The summary of your result is the answer.", "Change something only if",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	for _, not := range []string{"# developer: implementing", "propose one of", "success without one"} {
+		if strings.Contains(got, not) {
+			t.Errorf("%q in\n%s", not, got)
+		}
+	}
+}
+
 func TestPromptLeavesOutWhatThereIsNot(t *testing.T) {
 	got := Prompt(Assignment{Role: "analyst", State: "analyzing_requirements"})
-	for _, not := range []string{"## Questions", "## Notes", "## Warnings", "## Checks", "## What happened before", "Change files", "End before", "propose one of"} {
+	for _, not := range []string{"## Questions", "## Notes", "## Warnings", "## Checks", "## What happened before", "Change files", "End before", "propose one of",
+		"## What is remembered", "## The document", "## Put to people", "in a row"} {
 		if strings.Contains(got, not) {
 			t.Errorf("%q in\n%s", not, got)
 		}
@@ -61,6 +86,9 @@ func TestNoTextFromOutsideLeavesItsMarks(t *testing.T) {
 			Last:      &instance.Result{Summary: text},
 			Evidence:  []instance.Evidence{{Command: text, Output: text, Failed: []string{text}}},
 			Warnings:  []string{text},
+			Question:  &instance.Question{Text: text, From: text}, Vars: map[string]string{"a": text, text: ""},
+			Sections:    map[string]json.RawMessage{text: json.RawMessage(text)},
+			Escalations: []instance.Escalation{{Agent: text, Reason: text, Resolved: true, Resolution: text, By: text}},
 		}
 		rest := Prompt(a)
 		for {

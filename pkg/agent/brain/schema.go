@@ -37,25 +37,40 @@ func document(name string) []byte {
 // field and what would be right.
 var ErrInvalidResult = errors.New("invalid result")
 
-// DecodeResult reads a brain's result: JSON that ResultSchema describes, and
+// statement is a result as a brain states it.
+type statement struct {
+	instance.Result
+	Sections map[string]json.RawMessage `json:"sections"` // in the place of the result's, which are text
+	Asks     []instance.Inquiry         `json:"asks"`
+	Escalate *Escalation                `json:"escalate"`
+}
+
+// DecodeResult reads what a brain states: JSON that ResultSchema describes, and
 // nothing else. A confidence that is not stated is 1.
-func DecodeResult(text []byte) (instance.Result, error) {
+func DecodeResult(text []byte) (Outcome, error) {
 	var value any
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if err := dec.Decode(&value); err != nil {
-		return instance.Result{}, fmt.Errorf("%w: not JSON: %w", ErrInvalidResult, err)
+		return Outcome{}, fmt.Errorf("%w: not JSON: %w", ErrInvalidResult, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return instance.Result{}, fmt.Errorf("%w: more than one JSON value", ErrInvalidResult)
+		return Outcome{}, fmt.Errorf("%w: more than one JSON value", ErrInvalidResult)
 	}
 	if err := check(ResultSchema(), value); err != nil {
-		return instance.Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
+		return Outcome{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
-	r := instance.Result{ConfidenceScore: 1}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return instance.Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
+	s := statement{Result: instance.Result{ConfidenceScore: 1}}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return Outcome{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
-	return r, nil
+	out := Outcome{Result: s.Result, Declared: true, Asks: s.Asks, Escalate: s.Escalate}
+	for name, section := range s.Sections {
+		if out.Result.Sections == nil {
+			out.Result.Sections = map[string]string{}
+		}
+		out.Result.Sections[name] = string(section)
+	}
+	return out, nil
 }
 
 // check validates a value and names the field at fault.

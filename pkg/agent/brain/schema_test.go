@@ -22,18 +22,26 @@ func full() Assignment {
 	return Assignment{
 		Protocol: Protocol, Instance: "acme/widgets/42", Workflow: "issue", State: "implementing", About: "Make the failing tests pass.",
 		Role: "developer", Agent: "developer-1", Deadline: at, Iteration: 2, Attempt: 3,
+		Failures: 2, Opened: at, Question: &instance.Question{Number: 3, From: "writer", To: "developer", Text: "Where is the debounce?", AskedAt: at},
 		Issue: instance.Issue{
 			Repo: "acme/widgets", Number: 42, Title: "Sum is wrong", Body: "It says 5.", Labels: []string{"bug"}, Author: "ada", URL: "https://forge/42",
 		},
 		Questions: []instance.Question{
 			{Number: 1, From: "analyst", Text: "Which version?", AskedAt: at, Answered: true, Answer: "1.2", By: "ada"},
 			{Number: 2, From: "analyst", Text: "On which system?", AskedAt: at},
+			{Number: 3, From: "writer", To: "developer", Text: "Where is the debounce?", AskedAt: at},
 		},
 		Notes:    []instance.Note{{Author: "tester", Kind: "learning", Text: "Tests need TZ=UTC.", At: at}},
 		Warnings: []string{"loop: the same three states again"},
 		Previous: []string{"received", "implementing"}, Next: []string{"running_tests"},
 		Last:     &instance.Result{Status: instance.Failure, ConfidenceScore: 0.5, Summary: "Did not compile.", IssuesFound: []string{"missing import"}, Evidence: evidence},
 		Evidence: evidence, Policy: map[string]any{"max_iterations": 10},
+		Vars:     map[string]string{"verdict": "REJECTED", "outcome": ""},
+		Sections: map[string]json.RawMessage{"analysis": json.RawMessage(`{"brief": "Do it."}`)}, Writes: []string{"writer"},
+		Escalations: []instance.Escalation{
+			{Number: 1, Agent: "reviewer", Reason: "It touches the login.", RequiresHuman: true, At: at, Resolved: true, Resolution: "That is fine.", By: "ada"},
+			{Number: 2, Agent: "writer", Reason: "The tests are slow.", At: at},
+		},
 		Base: "ba5e", Head: "c0ffee", Branch: "signalbox/issue-42", Dir: "/work/tree", Shared: "/cache/objects",
 	}
 }
@@ -78,18 +86,22 @@ func TestResultsAreDecoded(t *testing.T) {
 	got, err := DecodeResult([]byte(`{
 		"status": "blocked", "confidence_score": 0.25, "issues_found": ["a"], "next": "planning", "summary": "s", "questions": ["q?"],
 		"answers": [{"question": 2, "text": "yes", "by": "ada"}], "failure_signature": "f", "data": {"k": "v"},
-		"spend": {"tokens_in": 1, "tokens_out": 2, "usd": 0.5, "wall_ms": 4}
+		"spend": {"tokens_in": 1, "tokens_out": 2, "usd": 0.5, "wall_ms": 4},
+		"asks": [{"to": "analyst", "question": "where?"}], "escalate": {"reason": "r", "requires_human": true},
+		"sections": {"writer": {"completed": true}, "review": {}}
 	}`))
-	want := instance.Result{
+	want := Outcome{Declared: true, Asks: []instance.Inquiry{{To: "analyst", Question: "where?"}}, Escalate: &Escalation{Reason: "r", RequiresHuman: true}}
+	want.Result = instance.Result{
 		Status: instance.Blocked, ConfidenceScore: 0.25, IssuesFound: []string{"a"}, Next: "planning", Summary: "s", Questions: []string{"q?"},
 		Answers: []instance.Answer{{Question: 2, Text: "yes", By: "ada"}}, FailureSignature: "f", Data: map[string]string{"k": "v"},
-		Spend: instance.Spend{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4},
+		Spend:    instance.Spend{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4},
+		Sections: map[string]string{"writer": `{"completed": true}`, "review": "{}"},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	if got, err := DecodeResult([]byte(`{"status": "success"}`)); err != nil || got.ConfidenceScore != 1 {
-		t.Errorf("without a confidence: %v, %v", got.ConfidenceScore, err)
+	if got, err := DecodeResult([]byte(`{"status": "success"}`)); err != nil || got.Result.ConfidenceScore != 1 || got.Asks != nil || got.Escalate != nil || got.Result.Sections != nil {
+		t.Errorf("without more: %+v, %v", got, err)
 	}
 }
 
@@ -108,6 +120,10 @@ func TestInvalidResultsNameTheField(t *testing.T) {
 		`{"status": "success", "answers": [{"question": 1}]}`:              `answers[]: required: missing properties: ["text"]`,
 		`{"status": "success", "answers": [{"question": 1.5, "text":""}]}`: `answers[].`,
 		`{"status": "success", "data": {"k": 1}}`:                          `data.*: type: 1 has type "integer", want "string"`,
+		`{"status": "blocked", "asks": [{"question": "where?"}]}`:          `asks[]: required: missing properties: ["to"]`,
+		`{"status": "blocked", "asks": [{"to": "pm", "question": ""}]}`:    `asks[].question: minLength`,
+		`{"status": "blocked", "escalate": {"reason": "r"}}`:               `escalate: required: missing properties: ["requires_human"]`,
+		`{"status": "success", "sections": {"writer": "done"}}`:            `sections.*: type: done has type "string", want "object"`,
 		`{"status": "success", "spend": {"usd": -1}}`:                      `spend.usd: minimum`,
 	} {
 		t.Run(text, func(t *testing.T) {

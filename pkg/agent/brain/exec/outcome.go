@@ -41,19 +41,16 @@ func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outco
 		return out, fmt.Errorf("%w: %s was %s%s", ErrTimeLimit, p.Name, run, tail(run.Output))
 	}
 	stated, declared, invalid := statement(f, said)
-	if declared && (stated.Status != instance.Success || (run.OK() && !said.failed)) {
-		spend := out.Result.Spend
-		if stated.Spend != (instance.Spend{}) {
-			wall := spend.WallMS
-			spend = stated.Spend
-			spend.WallMS = wall
+	if declared && (stated.Result.Status != instance.Success || (run.OK() && !said.failed)) {
+		wall := out.Result.Spend.WallMS
+		if stated.Result.Spend == (instance.Spend{}) {
+			stated.Result.Spend = out.Result.Spend
 		}
-		out.Result, out.Declared = stated, true
-		out.Result.Spend = spend
-		if out.Result.Summary == "" {
-			out.Result.Summary = summary(said, run.Output)
+		stated.Result.Spend.WallMS, stated.Output = wall, out.Output
+		if stated.Result.Summary == "" {
+			stated.Result.Summary = summary(said, run.Output)
 		}
-		return out, nil
+		return stated, nil
 	}
 	if !run.OK() || said.failed {
 		return out, failure(p, run, said, errors.Join(invalid, contradiction(declared)))
@@ -115,10 +112,10 @@ var outOfService = regexp.MustCompile(`(?i)^.{0,40}((usage|session|weekly|5-hour
 
 // statement is the result the program stated: in its file, apart from its
 // text, or as the last thing in it.
-func statement(f files, said *answer) (r instance.Result, declared bool, err error) {
+func statement(f files, said *answer) (stated brain.Outcome, declared bool, err error) {
 	text, err := readResult(f.result)
 	if err != nil {
-		return r, false, err
+		return stated, false, err
 	}
 	if text == nil && len(said.structured) > 0 && string(said.structured) != "null" {
 		text = said.structured
@@ -127,10 +124,10 @@ func statement(f files, said *answer) (r instance.Result, declared bool, err err
 		text = lastObject(said.text)
 	}
 	if text == nil {
-		return r, false, nil
+		return stated, false, nil
 	}
-	r, err = brain.DecodeResult(text)
-	return r, err == nil, err
+	stated, err = brain.DecodeResult(text)
+	return stated, err == nil, err
 }
 
 // readResult reads the result file; nil: there is none. What the program put

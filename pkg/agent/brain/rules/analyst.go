@@ -27,6 +27,9 @@ const (
 
 // Work implements brain.Brain.
 func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+	if a.Question != nil {
+		return unable(a), nil
+	}
 	if a.Last != nil && a.Last.Status == instance.Blocked && len(a.Last.Questions) == 0 {
 		// Nothing in the report can help the role that sent it back.
 		return declared(instance.Result{Status: instance.Blocked, Summary: a.Last.Summary, IssuesFound: a.Last.IssuesFound}), nil

@@ -14,9 +14,9 @@ const ToAll = "(in answer to all open questions) "
 // isComment reports whether the note is what somebody said on the forge.
 func isComment(n instance.Note) bool { return n.Kind == "commented" || n.Kind == "comment" }
 
-// openOf lists the questions that nobody has answered.
+// openOf lists the questions to people that nobody has answered.
 func openOf(questions []instance.Question) []instance.Question {
-	return slices.DeleteFunc(slices.Clone(questions), func(q instance.Question) bool { return q.Answered })
+	return slices.DeleteFunc(slices.Clone(questions), func(q instance.Question) bool { return q.Answered || q.To != "" })
 }
 
 // Questions is the comment that puts the open questions to people and says how

@@ -27,6 +27,9 @@ const maxPatch = 8 << 20
 
 // Work implements brain.Brain.
 func (Navigator) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+	if a.Question != nil {
+		return unable(a), nil
+	}
 	if a.Dir == "" || a.Base == "" {
 		return declared(instance.Result{Status: instance.Blocked, Summary: "There is no code to review."}), nil
 	}
