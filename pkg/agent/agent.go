@@ -22,8 +22,9 @@ import (
 // Handler does a role's work.
 type Handler interface {
 	// Work returns the result to report. An error wrapping
-	// brain.ErrInfrastructure gives the work back without spending an attempt;
-	// any other error is reported as a failure. Work returns soon after ctx ends.
+	// brain.ErrInfrastructure gives the work back without spending an attempt; an
+	// *Asking or an *Escalating asks others; any other error is reported as a
+	// failure. Work returns soon after ctx ends.
 	Work(ctx context.Context, job Job) (instance.Result, error)
 }
 
@@ -34,6 +35,9 @@ type Job struct {
 	Token   uint64
 	// Progress tells people what is being done right now; it is not recorded.
 	Progress func(format string, args ...any)
+	// Note keeps a remark with the instance, whatever comes of the work; the same
+	// one is kept once.
+	Note func(ctx context.Context, kind, text string) error
 }
 
 // Config is what an Agent is made of.

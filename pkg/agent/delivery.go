@@ -94,7 +94,7 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.T
 		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
 		a.Observer.Ended(job, instance.Result{}, lost, took)
 		return msg.NakWithDelay(a.lease / 4)
-	case ctx.Err() != nil && err != nil:
+	case ctx.Err() != nil && err != nil && !pleads(err):
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		if a.giveBack(after, job, subject.Release, "the agent is stopping") != nil {
 			return msg.Nak()
@@ -105,39 +105,61 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.T
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		_ = a.giveBack(after, job, subject.Fail, err.Error()) // it has logged its error, and the delay covers it
 		return msg.NakWithDelay(delay(msg))
-	case err != nil:
+	}
+	if result.Spend.WallMS == 0 {
+		result.Spend.WallMS = took.Milliseconds()
+	}
+	if pleads(err) {
+		over, left := a.plead(after, job, &result, err)
+		switch {
+		case over:
+			a.Observer.Ended(job, instance.Result{}, err, took)
+			return msg.Ack() // whoever was asked has the work
+		case gone(left):
+			return a.drop(msg, job, left, took)
+		}
+		err = left
+	}
+	if err != nil {
 		result.Status, result.Summary = instance.Failure, err.Error()
 		if result.FailureSignature == "" {
 			result.FailureSignature = signature(err)
 		}
-	}
-	if result.Spend.WallMS == 0 {
-		result.Spend.WallMS = took.Milliseconds()
 	}
 	return a.report(after, msg, job, result, err, took)
 }
 
 // report sends the result and settles the message by the answer.
 func (a *Agent) report(ctx context.Context, msg jetstream.Msg, job Job, result instance.Result, failed error, took time.Duration) error {
-	_, err := a.Client.As(ctx, a.Role, subject.Report, &pb.Command{Instance: job.Instance, Actor: a.Name, Action: &pb.Command_Report{
+	err := a.command(ctx, job, subject.Report, &pb.Command{Action: &pb.Command_Report{
 		Report: &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}}})
 	if err == nil {
 		a.Observer.Ended(job, result, failed, took)
 		return msg.Ack()
 	}
-	a.Observer.Ended(job, instance.Result{}, errors.Join(failed, err), took)
-	no := new(instance.Refusal)
-	if errors.Is(err, client.ErrUnavailable) || errors.As(err, &no) && no.Code != instance.Undecided && no.Code != instance.Invalid {
-		// Nobody answers, or the claim is not ours any more: whoever takes the
-		// message next finds out how things stand.
-		a.Log.Warn("result not taken", "instance", job.Instance, "state", job.State, "error", err)
-		return msg.Nak()
+	if gone(err) {
+		return a.drop(msg, job, errors.Join(failed, err), took)
 	}
 	// The result as it is will never be taken: another try may have a better one,
 	// and faults are counted.
 	a.Log.Error("result refused", "instance", job.Instance, "state", job.State, "error", err)
+	a.Observer.Ended(job, instance.Result{}, errors.Join(failed, err), took)
 	_ = a.giveBack(ctx, job, subject.Fail, "the result cannot be taken: "+err.Error())
 	return msg.NakWithDelay(delay(msg))
+}
+
+// gone reports whether nobody answers, or the claim is not ours any more.
+func gone(err error) bool {
+	no := new(instance.Refusal)
+	return errors.Is(err, client.ErrUnavailable) || errors.As(err, &no) && no.Code != instance.Undecided && no.Code != instance.Invalid
+}
+
+// drop gives up what the work came to: whoever takes the message next finds out
+// how things stand.
+func (a *Agent) drop(msg jetstream.Msg, job Job, err error, took time.Duration) error {
+	a.Log.Warn("result not taken", "instance", job.Instance, "state", job.State, "error", err)
+	a.Observer.Ended(job, instance.Result{}, err, took)
+	return msg.Nak()
 }
 
 // parting is how long a claim under way is waited for once the agent is stopped.
@@ -155,13 +177,11 @@ func outlive(ctx context.Context, d time.Duration) (context.Context, context.Can
 
 // giveBack ends the claim without a result. If it fails, the lease runs out.
 func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error {
-	cmd := &pb.Command{Instance: job.Instance, Actor: a.Name}
+	cmd := &pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: uint32(job.Token), Reason: reason}}}
 	if how == subject.Fail {
 		cmd.Action = &pb.Command_Fail{Fail: &pb.Fail{Token: uint32(job.Token), Reason: reason}}
-	} else {
-		cmd.Action = &pb.Command_Release{Release: &pb.Release{Token: uint32(job.Token), Reason: reason}}
 	}
-	_, err := a.Client.As(ctx, a.Role, how, cmd)
+	err := a.command(ctx, job, how, cmd)
 	if err != nil {
 		a.Log.Warn("claim not given back; its lease runs out", "instance", job.Instance, "state", job.State, "error", err)
 		return err

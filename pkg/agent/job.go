@@ -1,13 +1,20 @@
 package agent
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -21,8 +28,14 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 		Role: a.Role, Agent: a.Name, Iteration: int(in.GetIteration()), Attempt: int(in.GetAttempt()), Issue: wire.ToIssue(in.GetIssue()),
 		Questions: wire.ToQuestions(in.GetQuestions()), Notes: wire.ToNotes(in.GetNotes()), Previous: in.GetPreviousStates(),
 		Next: r.GetTask().GetNext(), Evidence: wire.ToEvidence(in.GetEvidence()), Policy: policy(r.GetTask().GetPolicy()),
-		Base: in.GetBase(), Head: in.GetHead(),
+		Base: in.GetBase(), Head: in.GetHead(), Opened: in.GetOpenedAt().AsTime(), Failures: int(in.GetFailures()[in.GetState()]),
+		Vars: in.GetVars(), Writes: r.GetTask().GetWrites(), Escalations: wire.ToEscalations(in.GetEscalations()),
 	}
+	if q := r.GetTask().GetQuestion(); q != nil {
+		asked := wire.ToQuestion(q)
+		j.Question = &asked
+	}
+	j.Sections, j.Warnings = sections(in.GetSections())
 	if in.LastResult != nil {
 		last := wire.ToResult(in.LastResult)
 		j.Last = &last
@@ -35,12 +48,32 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 		j.Bundles = append(j.Bundles, instance.Bundle{Object: b.GetObject(), Head: b.GetHead()})
 	}
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
+	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
 	return j
 }
 
-// Open returns the questions nobody has answered.
+func (a *Agent) note(ctx context.Context, job Job, kind, text string) error {
+	same := sha256.Sum256([]byte(strings.Join([]string{job.Instance, a.Role, kind, text}, "\x00")))
+	return a.command(ctx, job, subject.Note, &pb.Command{Id: "note-" + hex.EncodeToString(same[:]), Action: &pb.Command_Note{Note: &pb.Note{Kind: kind, Text: text}}})
+}
+
+// Open returns the questions to people that nobody has answered.
 func (j Job) Open() []instance.Question {
-	return slices.DeleteFunc(slices.Clone(j.Questions), func(q instance.Question) bool { return q.Answered })
+	return slices.DeleteFunc(slices.Clone(j.Questions), func(q instance.Question) bool { return q.Answered || q.To != "" })
+}
+
+// sections is the document as far as it came whole: an answer that is too large
+// for one message is cut.
+func sections(texts map[string]string) (whole map[string]json.RawMessage, warnings []string) {
+	whole = make(map[string]json.RawMessage, len(texts))
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if text := texts[name]; json.Valid([]byte(text)) {
+			whole[name] = json.RawMessage(text)
+		} else {
+			warnings = append(warnings, fmt.Sprintf("section %s of the document is left out: it is too large", name))
+		}
+	}
+	return whole, warnings
 }
 
 func policy(p map[string]string) map[string]any {

@@ -55,7 +55,6 @@ func (a *Agent) keep(ctx context.Context, msg jetstream.Msg, job Job, until time
 func (a *Agent) beat(ctx context.Context, job Job, until time.Time) error {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	_, err := a.Client.As(ctx, a.Role, subject.Heartbeat, &pb.Command{Instance: job.Instance, Actor: a.Name, Action: &pb.Command_Heartbeat{
+	return a.command(ctx, job, subject.Heartbeat, &pb.Command{Action: &pb.Command_Heartbeat{
 		Heartbeat: &pb.Heartbeat{Token: uint32(job.Token), LeaseMs: uint32(a.lease.Milliseconds())}}})
-	return err
 }

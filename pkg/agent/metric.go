@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,10 +30,16 @@ type metrics struct {
 func (m *metrics) Started(Job)            { m.busy.Inc() }
 func (m *metrics) Progressed(Job, string) {}
 
-func (m *metrics) Ended(job Job, r instance.Result, _ error, took time.Duration) {
+func (m *metrics) Ended(job Job, r instance.Result, err error, took time.Duration) {
 	m.busy.Dec()
 	how := string(r.Status)
-	if how == "" {
+	switch {
+	case how != "":
+	case errors.As(err, new(*Asking)):
+		how = "asked"
+	case errors.As(err, new(*Escalating)):
+		how = "escalated"
+	default:
 		how = "given_back"
 	}
 	m.work.WithLabelValues(job.State, how).Observe(took.Seconds())
