@@ -136,7 +136,8 @@ func (c *compiler) compile(g Guard, want *cel.Type, ps *problems) Guard {
 		ps.add(g.at, "guard %q: %v", g.Source, err)
 		return g
 	}
-	g.checked, g.program, g.given, g.cites = checked, program, c.given, cites(checked)
+	g.checked, g.program, g.given = checked, program, c.given
+	g.cites, g.unasked = cites(checked), unasked(checked)
 	c.done[key] = g
 	return g
 }

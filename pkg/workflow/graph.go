@@ -118,7 +118,7 @@ func (d *Definition) turned(s State, steps []step) []step {
 	for _, g := range d.Gates {
 		for _, m := range steps {
 			if instead, ok := s.first(g.Instead); ok && slices.Contains(g.To, m.to) {
-				steps = append(steps, step{to: instead, fails: m.fails, maybe: m.maybe, kept: m.kept, news: m.news})
+				steps = append(steps, step{to: instead, fails: true, kept: m.kept, news: m.news})
 			}
 		}
 	}

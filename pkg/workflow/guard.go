@@ -21,6 +21,7 @@ type Guard struct {
 	program cel.Program
 	given   map[string]any // by the full name a guard reads: "policy.NAME", "vars.NAME"
 	cites   []string
+	unasked []lookup
 }
 
 // Always reports whether the guard is the zero one, which holds whatever the facts.

@@ -99,10 +99,7 @@ func (d *Definition) rules() iter.Seq[[]Rule] {
 	return func(yield func([]Rule) bool) {
 		lists := [][]Rule{d.Limits}
 		for _, s := range d.States {
-			lists = append(lists, s.Always, s.Decide)
-			for _, signal := range sortedKeys(s.On) {
-				lists = append(lists, s.On[signal])
-			}
+			lists = append(lists, s.rules()...)
 		}
 		for _, list := range lists {
 			if !yield(list) {
@@ -110,6 +107,15 @@ func (d *Definition) rules() iter.Seq[[]Rule] {
 			}
 		}
 	}
+}
+
+// rules lists the state's own rules: always, decide, and by signal.
+func (s State) rules() [][]Rule {
+	lists := [][]Rule{s.Always, s.Decide}
+	for _, signal := range sortedKeys(s.On) {
+		lists = append(lists, s.On[signal])
+	}
+	return lists
 }
 
 func (d *Definition) compile(c *compiler, ps *problems) {

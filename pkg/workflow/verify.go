@@ -26,6 +26,8 @@ import (
 //     wherever the instance came from.
 //   - Every target of a rule is in the row it is taken from; every limit and gate is
 //     of use somewhere; reactions are to what can happen.
+//   - No guard reads a key of a map that it does not ask for first: where there is
+//     none, nothing could be decided. (A state's own rules may read its visits.)
 //   - No gate is a dead end or a way around another gate.
 //   - Every owner is one of roles, if any are given; who is asked owns a state.
 //
@@ -50,6 +52,7 @@ func Verify(d *Definition, roles ...string) []Problem {
 	for i := range d.Gates {
 		v.gate(i)
 	}
+	v.guards()
 	return v.problems
 }
 
@@ -91,6 +94,44 @@ func (v *verifier) used(what string, to []string, at []Position) {
 	for i, name := range to {
 		if !slices.ContainsFunc(v.States, func(s State) bool { return s.permits(name) }) {
 			v.add(at[i], "%s names %s, which no row has", what, name)
+		}
+	}
+}
+
+// guards reports those that fail wherever a key is missing.
+func (v *verifier) guards() {
+	own := lookup{}
+	asks := func(g Guard) {
+		for _, r := range g.unasked {
+			if r != own {
+				v.add(g.at, "guard %q fails where there is no %s: ask first, '%s' in %s", g.Source, r, r.key, r.of)
+			}
+		}
+	}
+	for _, g := range v.Order {
+		asks(g)
+	}
+	for _, r := range v.Resolves {
+		asks(r.When)
+	}
+	for _, l := range v.Limits {
+		asks(l.When)
+	}
+	for _, g := range v.Gates {
+		asks(g.Require)
+	}
+	for _, s := range v.States {
+		own = lookup{"instance.visits", s.Name}
+		for _, rules := range s.rules() {
+			for _, r := range rules {
+				asks(r.When)
+			}
+		}
+		for _, q := range s.Asks {
+			asks(q.When)
+		}
+		for _, sp := range s.Spawns {
+			asks(sp.When)
 		}
 	}
 }
