@@ -19,6 +19,8 @@ type User struct {
 	// does not name: admin, maintain, write, triage, read or none, the default.
 	Permission  string
 	Permissions map[string]string // by owner/name
+	// Organisations are those the user is a member of.
+	Organisations []string
 }
 
 // permission is a step of the ladder on which every step includes those below.

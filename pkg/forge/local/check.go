@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,7 +23,7 @@ func (v view) check(r repo, k check) object {
 	return object{
 		"id": k.ID, "node_id": nodeID("CheckRun", k.ID), "head_sha": k.SHA, "name": k.Name, "status": k.Status,
 		"conclusion": optional(k.Conclusion), "external_id": k.ExternalID, "url": api, "html_url": html, "details_url": details,
-		"started_at": moment(k.Started), "completed_at": moment(k.Completed), "check_suite": nil, "app": nil,
+		"started_at": moment(k.Started), "completed_at": moment(k.Completed), "check_suite": nil, "app": v.app(k.App),
 		"pull_requests": []object{}, "output": object{
 			"title": optional(k.Title), "summary": optional(k.Summary), "text": optional(k.Text),
 			"annotations_count": 0, "annotations_url": api + "/annotations",
@@ -34,12 +35,25 @@ func (v view) check(r repo, k check) object {
 func (r repo) latestChecks(sha string) []check {
 	var latest []check
 	for _, k := range slices.Backward(r.checks) {
-		if k.SHA == sha && !slices.ContainsFunc(latest, func(l check) bool { return l.Name == k.Name }) {
+		if k.SHA == sha && !slices.ContainsFunc(latest, func(l check) bool { return l.Name == k.Name && l.App == k.App }) {
 			latest = append(latest, k)
 		}
 	}
 	slices.Reverse(latest)
 	return latest
+}
+
+// app is the bot as the App it stands for; null for none.
+func (v view) app(id int64) any {
+	a, ok := v.state.accounts.get(id)
+	if !ok {
+		return nil
+	}
+	return object{
+		"id": a.ID, "slug": strings.TrimSuffix(a.Login, "[bot]"), "node_id": nodeID("App", a.ID), "owner": v.account(a), "name": a.Login,
+		"description": nil, "external_url": v.url, "html_url": v.url + "/apps/" + a.Login, "created_at": a.Created, "updated_at": a.Created,
+		"permissions": object{"checks": "write"}, "events": []string{},
+	}
 }
 
 // checkEdit is what a client says about a run; nil is as it was.
@@ -101,6 +115,9 @@ func createCheck(c *call) (int, any, error) {
 	err = c.change(func(t *tx, _ repo) error {
 		made, err = in.apply(check{SHA: sha, Status: "queued", Started: &t.now}, t.now)
 		made.ID = t.id()
+		if c.user.Type == "Bot" {
+			made.App = c.user.ID
+		}
 		t.put(entry{Repo: c.name(), Check: &made})
 		return err
 	})

@@ -26,6 +26,28 @@ type comparisons struct {
 	known map[string]comparison
 }
 
+// asked counts how often somebody asked whether commits can be merged.
+type asked struct {
+	mu    sync.Mutex
+	times map[string]int
+}
+
+// computing tells whether the answer is still being computed: it takes so many
+// questions.
+func (a *asked) computing(repo string, p *pull, questions int) bool {
+	if questions == 0 {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.times == nil || len(a.times) >= maxKnown {
+		a.times = map[string]int{}
+	}
+	key := repo + " " + p.BaseSHA + " " + p.HeadSHA
+	a.times[key]++
+	return a.times[key] <= questions
+}
+
 // maxKnown is how many comparisons are remembered before all are forgotten.
 const maxKnown = 10_000
 

@@ -131,6 +131,7 @@ func (f *Forge) followOne(name string, number int64, refs map[string]string, mer
 		i.Pull = &p
 		if moved {
 			i.Updated = tx.now
+			tx.dismissStale(r, i)
 		}
 		tx.put(entry{Repo: name, Issue: &i})
 		return nil
@@ -151,6 +152,20 @@ func (t *tx) merged(r repo, i issue, sha string, by int64) {
 		number, _ := strconv.ParseInt(match[1], 10, 64)
 		if other, ok := r.issues.get(number); ok && other.State == "open" && other.Pull == nil {
 			t.touch(r.fullName(), other.closed(t, by, "completed"))
+		}
+	}
+}
+
+// dismissStale ends the approvals of an earlier head, where the base branch
+// asks for that.
+func (t *tx) dismissStale(r repo, i issue) {
+	if d, _ := r.demands(i.Pull.Base); !d.DismissStale {
+		return
+	}
+	for _, w := range r.reviewsOf(i.Number) {
+		if w.State == "APPROVED" && w.Commit != i.Pull.HeadSHA {
+			w.State = "DISMISSED"
+			t.put(entry{Repo: r.fullName(), Review: &w})
 		}
 	}
 }

@@ -41,6 +41,9 @@ type Config struct {
 	Now func() time.Time
 	// Logger gets what no client can be told; nil discards it.
 	Logger *slog.Logger
+	// Computing is how often a pull request answers that whether it can be
+	// merged is being computed, each time its head or base has moved.
+	Computing int
 	// Fault, when set, is asked before every request how that one goes wrong.
 	Fault func(*http.Request) *Fault
 }
@@ -54,6 +57,7 @@ type Forge struct {
 	signIn  map[tokenHash]User
 	quota   quota
 	compare comparisons
+	asked   asked
 
 	mu      sync.Mutex // serialises changes
 	journal *journal

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -53,9 +54,23 @@ func mergePull(c *call) (int, any, error) {
 	case in.SHA != "" && in.SHA != p.HeadSHA:
 		return 0, nil, &failure{status: http.StatusConflict, message: "Head branch was modified. Review and try the merge again."}
 	}
+	method := cmp.Or(in.Method, "merge")
+	if err := c.repo.allows(p.Base, method); err != nil {
+		return 0, nil, err
+	}
+	about, err := c.f.comparison(c.Context(), c.name(), p.BaseSHA, p.HeadSHA)
+	if err != nil {
+		return 0, nil, err
+	}
+	if why := c.f.unmet(c.repo, i); len(why) > 0 {
+		return 0, nil, notMergeable(strings.Join(why, " "))
+	}
+	if d, _ := c.repo.demands(p.Base); d.Strict && about.behind > 0 {
+		return 0, nil, notMergeable("Head branch is out of date. Review and try the merge again.")
+	}
 	m := merger{f: c.f, repo: c.repo, pull: i, by: c.user, title: in.CommitTitle, body: in.CommitMessage}
 	m.git = m.f.git(c.name()).WithEnv("GIT_COMMITTER_DATE="+m.date(), "GIT_AUTHOR_DATE="+m.date())
-	sha, err := m.make(c.Context(), in.Method)
+	sha, err := m.make(c.Context(), method)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -84,6 +99,10 @@ func (c *call) land(i issue, sha string) error {
 	if git.ExitCode(err) > 0 {
 		return notMergeable("Base branch was modified. Review and try the merge again.")
 	}
+	if err != nil {
+		return err
+	}
+	err = c.recordMove(push{Ref: i.Pull.baseRef(), Before: i.Pull.BaseSHA, After: sha, Kind: "pr_merge"})
 	if err != nil {
 		return err
 	}

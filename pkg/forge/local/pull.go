@@ -27,7 +27,7 @@ func (v view) pull(r repo, i issue) object {
 		"id": i.ID, "node_id": nodeID("PullRequest", i.ID), "number": i.Number, "state": i.State, "locked": i.Locked,
 		"active_lock_reason": nil, "title": i.Title, "body": optional(i.Body), "draft": p.Draft,
 		"user": v.user(i.Author), "author_association": v.association(r, i.Author), "labels": v.labels(r, i.Labels),
-		"milestone": nil, "assignee": nil, "assignees": []object{}, "requested_reviewers": []object{}, "requested_teams": []object{},
+		"milestone": nil, "assignee": nil, "assignees": []object{}, "requested_reviewers": v.asked(i), "requested_teams": []object{},
 		"auto_merge": nil, "created_at": i.Created, "updated_at": i.Updated, "closed_at": moment(i.Closed),
 		"merged_at": moment(p.Merged), "merge_commit_sha": optional(p.MergeSHA),
 		"head": v.branchOf(r, p.Head, p.HeadSHA), "base": v.branchOf(r, p.Base, p.BaseSHA),
@@ -59,23 +59,29 @@ func (c *call) fullPull(i issue) (object, error) {
 	o := v.pull(c.repo, i)
 	o["merged"], o["merged_by"] = p.Merged != nil, v.user(p.MergedBy)
 	o["mergeable"], o["rebaseable"], o["mergeable_state"] = any(nil), any(nil), "unknown"
-	if i.open() {
+	if i.open() && !c.f.asked.computing(c.name(), p, c.f.config.Computing) {
 		o["mergeable"], o["rebaseable"] = !about.conflicts, !about.conflicts
-		o["mergeable_state"] = c.mergeableState(p, about)
+		o["mergeable_state"] = c.mergeableState(i, about)
 	}
-	o["comments"], o["review_comments"] = len(c.repo.commentsOn(i.Number)), 0
+	o["comments"], o["review_comments"] = len(c.repo.commentsOn(i.Number)), len(c.repo.linesOf(i.Number))
 	o["maintainer_can_modify"] = false
 	o["commits"], o["changed_files"] = about.ahead, about.files
 	o["additions"], o["deletions"] = about.additions, about.deletions
 	return o, nil
 }
 
-func (c *call) mergeableState(p *pull, about comparison) string {
+func (c *call) mergeableState(i issue, about comparison) string {
+	p := i.Pull
+	d, _ := c.repo.demands(p.Base)
 	switch {
 	case about.conflicts:
 		return "dirty"
 	case p.Draft:
 		return "draft"
+	case len(c.f.unmet(c.repo, i)) > 0:
+		return "blocked"
+	case d.Strict && about.behind > 0:
+		return "behind"
 	case !slices.Contains([]string{"", "success"}, c.repo.verdict(p.HeadSHA)):
 		return "unstable"
 	}

@@ -23,23 +23,23 @@ func listBranches(c *call) (int, any, error) {
 	v := c.view()
 	return http.StatusOK, each(page(c, names), func(name string) object {
 		sha := refs["refs/heads/"+name]
-		return object{"name": name, "protected": false, "commit": object{"sha": sha, "url": v.repoAPI(c.repo) + "/commits/" + sha}}
+		_, protected := c.repo.demands(name)
+		return object{"name": name, "protected": protected, "commit": object{"sha": sha, "url": v.repoAPI(c.repo) + "/commits/" + sha}}
 	}), nil
 }
 
 func getBranch(c *call) (int, any, error) {
 	name := c.PathValue("branch")
+	if strings.HasSuffix(name, "/protection") {
+		return getGuard(c)
+	}
 	refs, err := c.f.refs(c.Context(), c.name())
 	if err != nil {
 		return 0, nil, err
 	}
 	sha, ok := refs["refs/heads/"+name]
 	if !ok {
-		message := "Branch not found"
-		if branch, asked := strings.CutSuffix(name, "/protection"); asked && refs["refs/heads/"+branch] != "" {
-			message = "Branch not protected" // none is
-		}
-		return 0, nil, &failure{status: http.StatusNotFound, message: message}
+		return 0, nil, &failure{status: http.StatusNotFound, message: "Branch not found"}
 	}
 	commits, err := c.f.commits(c.Context(), c.name(), "--no-walk=unsorted", sha)
 	if err != nil {
@@ -47,8 +47,9 @@ func getBranch(c *call) (int, any, error) {
 	}
 	v := c.view()
 	self := v.repoAPI(c.repo) + "/branches/" + escapePath(name)
+	protected, protection := v.branchGuard(c.repo, name)
 	return http.StatusOK, object{
-		"name": name, "commit": v.commit(c.repo, commits[0]), "protected": false, "protection": object{"enabled": false},
+		"name": name, "commit": v.commit(c.repo, commits[0]), "protected": protected, "protection": protection,
 		"protection_url": self + "/protection",
 		"_links":         object{"self": self, "html": v.repoURL(c.repo) + "/tree/" + escapePath(name)},
 	}, nil
@@ -99,6 +100,9 @@ func createRef(c *call) (int, any, error) {
 	if git.ExitCode(err) > 0 {
 		return 0, nil, &failure{status: http.StatusUnprocessableEntity, message: "Reference already exists"}
 	}
+	if err == nil {
+		err = c.recordMove(push{Ref: in.Ref, Before: zero, After: in.SHA})
+	}
 	if err != nil {
 		return 0, nil, err
 	}
@@ -126,5 +130,20 @@ func deleteRef(c *call) (int, any, error) {
 	if _, err := c.f.git(c.name()).Run(c.Context(), "update-ref", "-d", ref, sha); err != nil {
 		return 0, nil, err
 	}
+	if err := c.recordMove(push{Ref: ref, Before: sha, After: zero}); err != nil {
+		return 0, nil, err
+	}
 	return http.StatusNoContent, nil, c.f.follow(c.Context(), c.name(), c.user.ID)
+}
+
+// recordMove writes down that the caller moved a branch.
+func (c *call) recordMove(p push) error {
+	if !strings.HasPrefix(p.Ref, "refs/heads/") {
+		return nil
+	}
+	return c.change(func(t *tx, _ repo) error {
+		p.Actor = c.user.ID
+		t.moved(c.name(), p)
+		return nil
+	})
 }

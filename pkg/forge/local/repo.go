@@ -1,6 +1,9 @@
 package local
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // repositoryURLs is the suffix each URL field of a repository has.
 var repositoryURLs = map[string]string{
@@ -33,12 +36,46 @@ func (v view) repo(r repo) object {
 		"has_issues": true, "has_projects": false, "has_wiki": false, "has_pages": false, "has_downloads": false,
 		"has_discussions": false, "archived": false, "disabled": false,
 		"created_at": r.Created, "updated_at": r.Pushed, "pushed_at": r.Pushed,
-		"allow_merge_commit": true, "allow_squash_merge": true, "allow_rebase_merge": true,
+		"allow_merge_commit": r.takes("merge"), "allow_squash_merge": r.takes("squash"), "allow_rebase_merge": r.takes("rebase"),
 	}
 	for field, suffix := range repositoryURLs {
 		o[field] = v.repoAPI(r) + suffix
 	}
 	return o
+}
+
+// takes tells whether the repository allows the way to merge.
+func (r repository) takes(method string) bool { return !slices.Contains(r.Refused, method) }
+
+// editRepo changes which ways to merge are allowed; the rest is as it was made.
+func editRepo(c *call) (int, any, error) {
+	var in struct {
+		Merge  *bool `json:"allow_merge_commit"`
+		Squash *bool `json:"allow_squash_merge"`
+		Rebase *bool `json:"allow_rebase_merge"`
+	}
+	if err := c.decode(&in); err != nil {
+		return 0, nil, err
+	}
+	err := c.change(func(t *tx, r repo) error {
+		row := r.repository
+		row.Refused = nil
+		for method, allowed := range map[string]*bool{"merge": in.Merge, "squash": in.Squash, "rebase": in.Rebase} {
+			if !deref(allowed, r.takes(method)) {
+				row.Refused = append(row.Refused, method)
+			}
+		}
+		if len(row.Refused) == 3 {
+			return refused("Repository", "Sorry, you need to allow at least one merge strategy.")
+		}
+		slices.Sort(row.Refused)
+		t.put(entry{Repo: c.name(), Repository: &row})
+		return nil
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return getRepo(c)
 }
 
 func (v view) visibility() string {

@@ -55,6 +55,7 @@ func createReview(c *call) (int, any, error) {
 	var in struct {
 		Body, Event string
 		Commit      string `json:"commit_id"`
+		Comments    []draftLine
 	}
 	if err := c.decode(&in); err != nil {
 		return 0, nil, err
@@ -66,7 +67,7 @@ func createReview(c *call) (int, any, error) {
 		return 0, nil, err
 	case !known: // a review without an event is a draft of its author's, which is not kept here
 		return 0, nil, invalid("PullRequestReview", "event", "invalid")
-	case in.Event != "APPROVE" && strings.TrimSpace(in.Body) == "":
+	case in.Event != "APPROVE" && strings.TrimSpace(in.Body) == "" && len(in.Comments) == 0:
 		return 0, nil, invalid("PullRequestReview", "body", "missing_field")
 	case in.Event != "COMMENT" && i.Author == c.user.ID:
 		verb := strings.ToLower(strings.ReplaceAll(in.Event, "_", " "))
@@ -80,15 +81,33 @@ func createReview(c *call) (int, any, error) {
 	if _, err := c.f.commit(c.Context(), c.name(), sha); err != nil {
 		return 0, nil, invalid("PullRequestReview", "commit_id", "invalid")
 	}
+	var lines []lineComment
+	for _, one := range in.Comments {
+		one.Commit = sha
+		l, err := c.place(i, one)
+		if err != nil {
+			return 0, nil, err
+		}
+		lines = append(lines, l)
+	}
 	var made review
 	err = c.change(func(t *tx, r repo) error {
 		made = review{
 			ID: t.id(), Pull: i.Number, State: state, Body: in.Body, Commit: sha, Author: c.user.ID, Submitted: t.now,
 		}
 		t.put(entry{Repo: c.name(), Review: &made})
+		for _, l := range lines {
+			l.put(t, c.name(), made.ID)
+		}
 		now, err := c.found(r)
+		if err != nil {
+			return err
+		}
+		p := *now.Pull // who has reviewed is no longer asked to
+		p.Asked = slices.DeleteFunc(slices.Clone(p.Asked), func(id int64) bool { return id == c.user.ID })
+		now.Pull = &p
 		t.touch(c.name(), now)
-		return err
+		return nil
 	})
 	if err != nil {
 		return 0, nil, err

@@ -21,6 +21,8 @@ type repository struct {
 	Branch  string    `json:"branch"` // the default one
 	Created time.Time `json:"created"`
 	Pushed  time.Time `json:"pushed"`
+	// Refused are the ways to merge it does not allow.
+	Refused []string `json:"refused_methods,omitempty"`
 }
 
 type label struct {
@@ -60,6 +62,7 @@ type pull struct {
 	Merged   *time.Time `json:"merged,omitempty"`
 	MergedBy int64      `json:"merged_by,omitempty"`
 	MergeSHA string     `json:"merge_sha,omitempty"`
+	Asked    []int64    `json:"asked,omitempty"` // reviewers requested
 }
 
 // merging is a merge that was decided on: it is written before git is changed,
@@ -113,6 +116,7 @@ type check struct {
 	Text       string     `json:"text,omitempty"`
 	Started    *time.Time `json:"started,omitempty"`
 	Completed  *time.Time `json:"completed,omitempty"`
+	App        int64      `json:"app,omitempty"` // the bot that runs it
 }
 
 func (a account) key() int64 { return a.ID }

@@ -6,18 +6,20 @@ import (
 	"strings"
 )
 
-// Handler serves the whole forge: REST below /api/v3/ and, for clients that
-// take no prefix, at the root; git over smart HTTP at /owner/name.git; pages
+// Handler serves the whole forge: REST below /api/v3/ and GraphQL at
+// /api/graphql, and both, for clients that take no prefix, at the root; git over smart HTTP at /owner/name.git; pages
 // for people at /owner/name.
 func (f *Forge) Handler() http.Handler {
-	api, git, web := f.api(), f.gitHTTP(), f.web()
+	api, graphql, git, web := f.api(), f.graphql(), f.gitHTTP(), f.web()
 	return f.withFaults(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
 		switch {
 		case strings.HasPrefix(path, "/api/v3/"):
 			http.StripPrefix("/api/v3", api).ServeHTTP(w, r)
-		case path == "/user", path == "/rate_limit", strings.HasPrefix(path, "/repos/"), strings.HasPrefix(path, "/users/"):
+		case path == "/user", path == "/rate_limit", strings.HasPrefix(path, "/repos/"), strings.HasPrefix(path, "/users/"), strings.HasPrefix(path, "/orgs/"):
 			api.ServeHTTP(w, r)
+		case path == "/api/graphql", path == "/graphql":
+			graphql.ServeHTTP(w, r)
 		case strings.HasSuffix(path, "/info/refs"), strings.HasSuffix(path, "/git-upload-pack"), strings.HasSuffix(path, "/git-receive-pack"):
 			git.ServeHTTP(w, r)
 		default:
@@ -53,8 +55,12 @@ func (f *Forge) api() http.Handler {
 	handle("GET /user", none, getSelf)
 	handle("GET /users/{login}", none, getUser)
 	handle("GET /rate_limit", none, getRateLimit)
+	handle("GET /orgs/{organisation}/members/{login}", none, getMember)
+	handle("GET /orgs/{organisation}/public_members/{login}", none, getPublicMember)
 
 	inRepo("GET", "", read, getRepo)
+	inRepo("PATCH", "", admin, editRepo)
+	inRepo("GET", "/activity", read, listActivity)
 	inRepo("GET", "/collaborators/{user}/permission", read, getPermission)
 	inRepo("GET", "/labels", read, listLabels)
 	inRepo("POST", "/labels", write, createLabel)
@@ -84,16 +90,30 @@ func (f *Forge) api() http.Handler {
 	inRepo("POST", "/pulls", write, createPull)
 	inRepo("GET", "/pulls/{number}", read, getPull)
 	inRepo("PATCH", "/pulls/{number}", read, editPull)
-	inRepo("GET", "/pulls/{number}/commits", read, listPullCommits)
-	inRepo("GET", "/pulls/{number}/files", read, listPullFiles)
-	inRepo("GET", "/pulls/{number}/merge", read, getMerged)
-	inRepo("PUT", "/pulls/{number}/merge", write, mergePull)
-	inRepo("GET", "/pulls/{number}/reviews", read, listReviews)
-	inRepo("POST", "/pulls/{number}/reviews", read, createReview)
+	for method, parts := range map[string]map[string]handler{
+		"GET": {
+			"commits": listPullCommits, "files": listPullFiles, "merge": getMerged, "reviews": listReviews,
+			"comments": listLines, "requested_reviewers": listAsked,
+		},
+		"POST":   {"reviews": createReview, "comments": createLine, "requested_reviewers": needs(write, askReviewers(true))},
+		"PUT":    {"merge": needs(write, mergePull), "update-branch": needs(write, updatePull)},
+		"DELETE": {"requested_reviewers": needs(write, askReviewers(false))},
+	} {
+		inRepo(method, "/pulls/{number}/{part}", read, byPart(parts))
+	}
+	inRepo("GET", "/pulls/comments/{id}", read, getLine)
+	inRepo("PATCH", "/pulls/comments/{id}", read, editLine)
+	inRepo("DELETE", "/pulls/comments/{id}", read, deleteLine)
+	inRepo("POST", "/pulls/{number}/comments/{id}/replies", read, replyToLine)
 	inRepo("GET", "/pulls/{number}/reviews/{id}", read, getReview)
 	inRepo("PUT", "/pulls/{number}/reviews/{id}/dismissals", write, dismissReview)
-	inRepo("GET", "/pulls/{number}/comments", read, listNothing) // a review's words are all in its body
-	inRepo("GET", "/rules/branches/{branch...}", read, listNothing)
+	inRepo("GET", "/pulls/{number}/reviews/{id}/comments", read, listReviewLines)
+
+	inRepo("GET", "/rules/branches/{branch...}", read, listRules)
+	inRepo("POST", "/rulesets", admin, createRuleset)
+	inRepo("DELETE", "/rulesets/{id}", admin, deleteRuleset)
+	inRepo("PUT", "/branches/{branch...}", admin, protect)
+	inRepo("DELETE", "/branches/{branch...}", admin, unprotect)
 
 	inRepo("POST", "/statuses/{sha}", write, createStatus)
 	inRepo("POST", "/check-runs", write, createCheck)
@@ -128,9 +148,6 @@ func byPart(parts map[string]handler) handler {
 		return 0, nil, errNotFound
 	}
 }
-
-// listNothing answers for what this forge has none of.
-func listNothing(*call) (int, any, error) { return http.StatusOK, []object{}, nil }
 
 // needs refuses who may do less.
 func needs(least permission, h handler) handler {

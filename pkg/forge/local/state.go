@@ -24,6 +24,10 @@ type repo struct {
 	reviews  table[review]
 	statuses table[status]
 	checks   table[check]
+	lines    table[lineComment]
+	pushes   table[push]
+	rulesets table[ruleset]
+	guards   table[guard]
 
 	// refs serialises what reads the repository's refs and then moves them.
 	refs *sync.Mutex
@@ -31,15 +35,19 @@ type repo struct {
 
 // entry is one upserted row of the journal.
 type entry struct {
-	Repo       string      `json:"repo,omitempty"` // owner/name the row belongs to
-	Account    *account    `json:"account,omitempty"`
-	Repository *repository `json:"repository,omitempty"`
-	Label      *label      `json:"label,omitempty"`
-	Issue      *issue      `json:"issue,omitempty"`
-	Comment    *comment    `json:"comment,omitempty"`
-	Review     *review     `json:"review,omitempty"`
-	Status     *status     `json:"status,omitempty"`
-	Check      *check      `json:"check,omitempty"`
+	Repo       string       `json:"repo,omitempty"` // owner/name the row belongs to
+	Account    *account     `json:"account,omitempty"`
+	Repository *repository  `json:"repository,omitempty"`
+	Label      *label       `json:"label,omitempty"`
+	Issue      *issue       `json:"issue,omitempty"`
+	Comment    *comment     `json:"comment,omitempty"`
+	Review     *review      `json:"review,omitempty"`
+	Status     *status      `json:"status,omitempty"`
+	Check      *check       `json:"check,omitempty"`
+	Line       *lineComment `json:"line,omitempty"`
+	Push       *push        `json:"push,omitempty"`
+	Ruleset    *ruleset     `json:"ruleset,omitempty"`
+	Guard      *guard       `json:"guard,omitempty"`
 }
 
 func (s *state) with(entries []entry) *state {
@@ -86,6 +94,18 @@ func (s *state) put(e entry) {
 	case e.Check != nil:
 		saw(e.Check.ID)
 		r.checks = r.checks.with(*e.Check)
+	case e.Line != nil:
+		saw(e.Line.ID)
+		r.lines = r.lines.with(*e.Line)
+	case e.Push != nil:
+		saw(e.Push.ID)
+		r.pushes = r.pushes.with(*e.Push)
+	case e.Ruleset != nil:
+		saw(e.Ruleset.ID)
+		r.rulesets = r.rulesets.with(*e.Ruleset)
+	case e.Guard != nil:
+		saw(e.Guard.ID)
+		r.guards = r.guards.with(*e.Guard)
 	}
 	s.repos[key] = r
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -55,6 +56,10 @@ func (f *Forge) exchange(w http.ResponseWriter, r *http.Request, service string,
 			body = unpacked
 		}
 	}
+	asked := &moves{}
+	if service == "git-receive-pack" {
+		body = io.TeeReader(body, asked)
+	}
 	args := []string{strings.TrimPrefix(service, "git-"), "--stateless-rpc"}
 	kind := "result"
 	if advertise {
@@ -76,7 +81,7 @@ func (f *Forge) exchange(w http.ResponseWriter, r *http.Request, service string,
 	err := g.Stream(r.Context(), body, &flushing{w}, append(args, "--", ".")...)
 	if service == "git-receive-pack" && !advertise {
 		// The push is not over for its client before the pull requests know of it.
-		err = errors.Join(err, f.pushed(repo), f.follow(r.Context(), repo, actor))
+		err = errors.Join(err, f.pushed(r.Context(), repo, actor, asked.all), f.follow(r.Context(), repo, actor))
 	}
 	if err != nil {
 		f.config.Logger.Warn("git exchange failed", "repository", repo, "service", service, "error", err)
@@ -86,12 +91,21 @@ func (f *Forge) exchange(w http.ResponseWriter, r *http.Request, service string,
 	}
 }
 
-// pushed notes when the repository was last pushed to.
-func (f *Forge) pushed(name string) error {
+// pushed notes when the repository was last pushed to, and which branches were
+// moved by whom.
+func (f *Forge) pushed(ctx context.Context, name string, actor int64, asked []push) error {
+	made, err := f.done(ctx, name, asked)
+	if err != nil {
+		return err
+	}
 	return f.change(func(t *tx) error {
 		r, _ := t.state.repo(name)
 		r.repository.Pushed = t.now
 		t.put(entry{Repo: name, Repository: &r.repository})
+		for _, p := range made {
+			p.Actor = actor
+			t.moved(name, p)
+		}
 		return nil
 	})
 }

@@ -197,6 +197,9 @@ func showIssue(c *call) (sheet, error) {
 		what := "reviewed: " + strings.ToLower(strings.ReplaceAll(w.State, "_", " "))
 		s.Remarks = append(s.Remarks, c.remark(fmt.Sprintf("pullrequestreview-%d", w.ID), what, w.Body, w.Author, w.Submitted))
 	}
+	for _, l := range c.repo.linesOf(i.Number) {
+		s.Remarks = append(s.Remarks, c.remark(fmt.Sprintf("discussion_r%d", l.ID), fmt.Sprintf("on %s:%d", l.Path, l.Line), l.Body, l.Author, l.Created))
+	}
 	slices.SortStableFunc(s.Remarks[1:], func(a, b remark) int { return a.When.Compare(b.When) })
 	s.Branches = i.Pull.Head + " → " + i.Pull.Base
 	commits, err := c.f.commits(c.Context(), c.name(), "--reverse", i.Pull.HeadSHA, "^"+i.Pull.BaseSHA)
