@@ -1,0 +1,136 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// Meeting is work and a branch on a forge that are to be one.
+type Meeting struct {
+	Repo    string
+	Bundles []string // object names, the base's first
+	Base    string   // commit the work started from
+	Head    string   // commit the work is at
+	From    Remote
+	Branch  string
+	Message string // of a merge, if there has to be one
+}
+
+// Joined is what a meeting came to.
+type Joined struct {
+	Theirs    string   // where the branch is
+	Head      string   // holds the work and the branch
+	Bundle    string   // carries Head; empty when the work's own bundles do
+	Conflicts []string // files that hold both sides between git's marks
+}
+
+// Join fetches the branch and joins it with the work: where one holds the other
+// that one is it, and else a merge of the two. A conflict is no error: the merge
+// then holds both sides for somebody to choose. Nothing is pushed. ErrSource
+// says that there is no such branch; any other fault is brain.ErrInfrastructure.
+func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
+	r, err := c.repository(m.Repo)
+	if err != nil {
+		return Joined{}, infra(err, "join")
+	}
+	if m.From, err = m.From.resolved(); err != nil {
+		return Joined{}, err
+	}
+	if err := c.obtain(ctx, r, m.Bundles, m.Base, m.Head); err != nil {
+		return Joined{}, err
+	}
+	held, err := r.open(ctx)
+	if err != nil {
+		return Joined{}, infra(err, "open the cache of %s", m.Repo)
+	}
+	defer held.Close()
+	j := Joined{Head: m.Head}
+	if j.Theirs, err = r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched"); err != nil {
+		return Joined{}, sourceError(err, m.From.URL, m.Branch)
+	}
+	switch {
+	case r.contains(ctx, m.Head, j.Theirs):
+		return j, nil
+	case r.contains(ctx, j.Theirs, m.Head):
+		j.Head = j.Theirs
+	default:
+		if err := c.merge(ctx, r, m, &j); err != nil {
+			return Joined{}, infra(err, "join %s with %s", m.Head, j.Theirs)
+		}
+	}
+	if _, err := r.git.Run(ctx, "update-ref", keep(j.Head), j.Head); err != nil {
+		return Joined{}, infra(err, "join")
+	}
+	if j.Bundle, err = c.put(ctx, r, m.Base, j.Head); err != nil {
+		return Joined{}, infra(err, "bundle %s", j.Head)
+	}
+	return j, nil
+}
+
+// contains reports whether the commit holds the other one.
+func (r repository) contains(ctx context.Context, commit, other string) bool {
+	_, err := r.git.Run(ctx, "merge-base", "--is-ancestor", other, commit)
+	return err == nil
+}
+
+// merge makes the merge of the work and the branch, without a work tree.
+func (c *Cache) merge(ctx context.Context, r repository, m Meeting, j *Joined) error {
+	out, err := r.git.Run(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "--allow-unrelated-histories", "-z", m.Head, j.Theirs)
+	if err != nil && git.ExitCode(err) != 1 { // which says that there are conflicts
+		return err
+	}
+	names := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	if len(names) > 1 {
+		j.Conflicts = names[1:]
+	}
+	who, date := c.cfg.Identity, c.cfg.Now().Format(time.RFC3339)
+	g := r.git.WithIdentity(who.Name, who.Email).WithEnv("GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
+	j.Head, err = g.Run(ctx, "commit-tree", "-p", m.Head, "-p", j.Theirs, "-m", m.Message, names[0])
+	return err
+}
+
+// Unresolved lists the files, each with its line, in which the work between the
+// spec's base and head leaves git's marks of a conflict. Every fault is
+// brain.ErrInfrastructure.
+func (c *Cache) Unresolved(ctx context.Context, s Spec) ([]string, error) {
+	repo, err := c.repository(s.Repo)
+	if err != nil {
+		return nil, infra(err, "look for conflicts")
+	}
+	if err := c.obtain(ctx, repo, s.Bundles, s.Base, s.Head); err != nil {
+		return nil, err
+	}
+	out, err := repo.git.Run(ctx, "diff", "--check", "--no-ext-diff", s.Base, s.Head)
+	if err != nil && git.ExitCode(err) != 2 { // which says that there is something
+		return nil, infra(err, "look for conflicts in %s", s.Head)
+	}
+	marked := map[string]bool{} // by a line that only looks like a mark too: ======= may be under a heading
+	for line := range strings.Lines(out) {
+		if at, is := strings.CutSuffix(strings.TrimRight(line, "\n"), ": leftover conflict marker"); is {
+			marked[at] = true
+		}
+	}
+	if out, err = repo.git.Run(ctx, "grep", "-n", "-I", "-e", "^<<<<<<< ", s.Head); err != nil && git.ExitCode(err) != 1 { // nothing found
+		return nil, infra(err, "look for conflicts in %s", s.Head)
+	}
+	var found []string
+	for line := range strings.Lines(out) {
+		at, _, _ := strings.Cut(strings.TrimPrefix(line, s.Head+":"), ":<<<<<<< ")
+		if marked[at] {
+			found = append(found, at)
+		}
+	}
+	return found, nil
+}
+
+// String says in a line what a meeting came to.
+func (j Joined) String() string {
+	if len(j.Conflicts) == 0 {
+		return fmt.Sprintf("%.7s holds %.7s", j.Head, j.Theirs)
+	}
+	return fmt.Sprintf("%.7s conflicts with %.7s in %s", j.Head, j.Theirs, strings.Join(j.Conflicts, ", "))
+}

@@ -1,0 +1,114 @@
+package workspace_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+)
+
+// meeting is the work at head with the branch other of the source.
+func (w *world) meeting(head string, bundles ...string) workspace.Meeting {
+	return workspace.Meeting{
+		Repo: "acme/widgets", Bundles: append([]string{w.bundle}, bundles...), Base: w.base, Head: head,
+		From: workspace.Remote{URL: w.source}, Branch: "other", Message: "Merge other",
+	}
+}
+
+// theirs commits a file on the branch other of the source.
+func (w *world) theirs(file, text string) string {
+	w.t.Helper()
+	w.run(w.git, "checkout", "--quiet", "-B", "other")
+	write(w.t, w.source, file, text)
+	w.run(w.git, "add", "-A")
+	w.run(w.git, "commit", "--quiet", "-m", "theirs")
+	return w.run(w.git, "rev-parse", "HEAD")
+}
+
+// ours commits a file in a tree.
+func (w *world) ours(file, text string) (head, bundle string) {
+	w.t.Helper()
+	tree := w.tree()
+	write(w.t, tree.Dir, file, text)
+	return w.commit(tree, "ours"), w.bundleOf(tree)
+}
+
+func (w *world) join(m workspace.Meeting) workspace.Joined {
+	w.t.Helper()
+	j, err := w.newNode().Join(w.t.Context(), m)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return j
+}
+
+func TestABranchThatHoldsTheWorkIsTaken(t *testing.T) {
+	w := newWorld(t)
+	theirs := w.theirs("new.txt", "theirs\n")
+	j := w.join(w.meeting(w.base))
+	if j.Head != theirs || j.Theirs != theirs || j.Bundle == "" || j.Conflicts != nil {
+		t.Fatalf("%+v", j)
+	}
+	if got := read(t, w.checkout(w.newNode(), j.Head, j.Bundle).Dir, "new.txt"); got != "theirs\n" {
+		t.Errorf("the work has %q", got)
+	}
+}
+
+func TestABranchThatTheWorkHoldsChangesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.run(w.git, "checkout", "--quiet", "-B", "other")
+	head, bundle := w.ours("new.txt", "ours\n")
+	if j := w.join(w.meeting(head, bundle)); j.Head != head || j.Theirs != w.base || j.Bundle != "" {
+		t.Errorf("%+v", j)
+	}
+}
+
+func TestLinesOfWorkThatPartedAreMerged(t *testing.T) {
+	w := newWorld(t)
+	theirs := w.theirs("new.txt", "theirs\n")
+	head, bundle := w.ours("other.txt", "ours\n")
+	j := w.join(w.meeting(head, bundle))
+	if j.Conflicts != nil || j.Head == head || j.Head == theirs {
+		t.Fatalf("%+v", j)
+	}
+	tree := w.checkout(w.newNode(), j.Head, bundle, j.Bundle)
+	if read(t, tree.Dir, "new.txt") != "theirs\n" || read(t, tree.Dir, "other.txt") != "ours\n" {
+		t.Error("a side is missing")
+	}
+	if again := w.join(w.meeting(head, bundle)); again.Head != j.Head {
+		t.Errorf("joined again it is %s, was %s", again.Head, j.Head)
+	}
+}
+
+func TestAConflictHoldsBothSidesUntilSomebodyChooses(t *testing.T) {
+	w := newWorld(t)
+	w.theirs("doc/a b.txt", "theirs\ntwo\n")
+	head, bundle := w.ours("doc/a b.txt", "ours\ntwo\n")
+	j := w.join(w.meeting(head, bundle))
+	if !slices.Equal(j.Conflicts, []string{"doc/a b.txt"}) || !strings.Contains(j.String(), "conflicts") {
+		t.Fatalf("%+v", j)
+	}
+	node := w.newNode()
+	tree := w.checkout(node, j.Head, bundle, j.Bundle)
+	if text := read(t, tree.Dir, "doc/a b.txt"); !strings.Contains(text, "ours\n") || !strings.Contains(text, "theirs\n") || !strings.Contains(text, "<<<<<<< ") {
+		t.Errorf("the file is %q", text)
+	}
+	spec := workspace.Spec{Repo: "acme/widgets", Bundles: []string{w.bundle, bundle, j.Bundle}, Base: w.base, Head: j.Head}
+	if left, err := node.Unresolved(t.Context(), spec); err != nil || !slices.Equal(left, []string{"doc/a b.txt:1"}) {
+		t.Errorf("left are %q, %v", left, err)
+	}
+	write(t, tree.Dir, "doc/a b.txt", "Heading\n=======\nboth \n")
+	spec.Head = w.commit(tree, "choose")
+	if left, err := node.Unresolved(t.Context(), spec); err != nil || left != nil {
+		t.Errorf("after it was resolved there are %q, %v", left, err)
+	}
+}
+
+func TestABranchThatIsNotThereIsNotJoined(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.node.Join(t.Context(), w.meeting(w.base)); !errors.Is(err, workspace.ErrSource) {
+		t.Errorf("err %v", err)
+	}
+}
