@@ -83,7 +83,7 @@ func TestDecideRecords(t *testing.T) {
 			[]instance.Event{
 				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "creating_pr", Result: tested("c0")},
 				instance.GateRefused{Gate: "require_tests", Wanted: "completed", Instead: "waiting_for_human_input", Reason: "the tests have not passed on the newest commit"},
-				instance.Moved{From: "creating_pr", To: "waiting_for_human_input", Kind: workflow.Wait, Rule: "require_tests", Reason: "the tests have not passed on the newest commit", Loop: true, Cites: []string{"tests"}},
+				instance.Moved{From: "creating_pr", To: "waiting_for_human_input", Kind: workflow.Wait, Rule: "require_tests", Reason: "the tests have not passed on the newest commit", Failure: true, Loop: true, Cites: []string{"tests"}},
 				instance.LoopDetected{States: []string{"creating_pr", "waiting_for_human_input", "creating_pr"}, Reason: "the last 3 states were creating_pr, waiting_for_human_input, creating_pr"},
 			}},
 		{"evidence of the very commit opens it", nil,

@@ -37,7 +37,7 @@ func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
 		}
 		reason := d.def.Text(gate.Reason)
 		d.record(GateRefused{gate.Name, rule.To[0], instead, reason})
-		rule = workflow.Rule{Name: gate.Name, To: []string{instead}, Reason: reason, Failure: rule.Failure}
+		rule = workflow.Rule{Name: gate.Name, To: []string{instead}, Reason: reason, Failure: true}
 	}
 	after, err := d.moved(rule, cites)
 	if err != nil {
