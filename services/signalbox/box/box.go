@@ -11,8 +11,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
