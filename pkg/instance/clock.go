@@ -52,7 +52,7 @@ func (d *decision) wake(a Wake) error {
 	p := d.in.Parked
 	e, held := d.in.Escalation()
 	switch {
-	case p == nil || !p.Until.Equal(a.Until):
+	case p == nil || p.Until.IsZero() || !p.Until.Equal(a.Until):
 		return d.refuse(Stale, nil, "%s is not parked until %s", d.in.State, stamp(a.Until))
 	case d.cmd.At.Before(p.Until):
 		return d.refuse(Early, nil, "%s is parked until %s", d.in.State, stamp(p.Until))

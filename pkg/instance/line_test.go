@@ -2,6 +2,8 @@ package instance_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +16,14 @@ import (
 func line(t *testing.T, e instance.Event) string {
 	switch e := e.(type) {
 	case instance.Opened:
-		return fmt.Sprintf("opened %q in %s, %s of %s", e.Issue.Title, e.State, e.Kind, e.Owner)
+		return fmt.Sprintf("opened %q in %s, %s", e.Issue.Title, e.State, e.Kind) + also(e.Owner, " of %s") +
+			also(told(e.Vars), " with %s") + also(strings.Join(e.After, ", "), " after %s") + also(e.Parent, " by %s")
 	case instance.Dispatched:
-		return fmt.Sprintf("dispatched %s to %s", e.State, e.Owner)
+		s := fmt.Sprintf("dispatched %s to %s", e.State, e.Owner) + also(e.Reason, ": %s")
+		if e.Question > 0 {
+			s += fmt.Sprintf(" for question %d", e.Question)
+		}
+		return s
 	case instance.Claimed:
 		return fmt.Sprintf("claimed by %s for %s until %s, token %d", e.Agent, e.Role, clock(e.Lease), e.Token) + also(e.Lapsed, "; the lease of %s had run out")
 	case instance.LeaseExtended:
@@ -28,8 +35,11 @@ func line(t *testing.T, e instance.Event) string {
 		}
 		return fmt.Sprintf("%s by %s, token %d: %s", how, e.Agent, e.Token, e.Reason)
 	case instance.Reported:
+		if e.Question > 0 {
+			return fmt.Sprintf("reported by %s, %s, on question %d: %s", e.Agent, e.Role, e.Question, e.Result.Status)
+		}
 		return fmt.Sprintf("reported by %s, %s of %s: %s, confidence %v", e.Agent, e.Role, e.State, e.Result.Status, e.Result.ConfidenceScore) +
-			also(e.Result.Head, ", head %s") + also(e.Result.FailureSignature, ", failure %s") + checks(e.Result.Evidence)
+			also(e.Result.Head, ", head %s") + also(e.Result.FailureSignature, ", failure %s") + checks(e.Result.Evidence) + also(told(e.Result.Sections), ", writes %s")
 	case instance.ProposalRefused:
 		return fmt.Sprintf("proposal refused: %s has no %s; permitted: %s", e.From, e.Proposed, strings.Join(e.Permitted, ", "))
 	case instance.GateRefused:
@@ -39,9 +49,39 @@ func line(t *testing.T, e instance.Event) string {
 	case instance.Moved:
 		return fmt.Sprintf("MOVED %s → %s by %s: %s%s", e.From, e.To, e.Rule, e.Reason, marks(e))
 	case instance.Signalled:
-		return fmt.Sprintf("signalled %s", e.Name) + also(e.Actor, " by %s") + also(e.Ref, ", %s") + also(e.Data["body"], ": %q")
+		return fmt.Sprintf("signalled %s", e.Name) + also(e.Actor, " by %s") + also(e.Ref, ", %s") + also(e.Data["body"], ": %q") + checks(e.Evidence)
 	case instance.Asked:
-		return fmt.Sprintf("question %d of %s: %s", e.Number, e.From, e.Text)
+		return fmt.Sprintf("question %d of %s", e.Number, e.From) + also(e.To, " to %s") + ": " + e.Text
+	case instance.Handed:
+		return fmt.Sprintf("handed over at %s in %s", e.Head, e.Bundle)
+	case instance.Escalated:
+		if e.RequiresHuman {
+			return fmt.Sprintf("ESCALATED as %d by %s: %s", e.Number, e.Agent, e.Reason)
+		}
+		return fmt.Sprintf("escalated as %d by %s, for nobody to decide: %s", e.Number, e.Agent, e.Reason)
+	case instance.Resolved:
+		return fmt.Sprintf("escalation %d resolved by %s: %s", e.Number, e.By, e.Text)
+	case instance.Remembered:
+		return "remembered " + told(e.Vars)
+	case instance.ParkedUntil:
+		s := "parked"
+		if !e.Until.IsZero() {
+			s += " until " + clock(e.Until)
+		}
+		if e.Standing {
+			s += " as long as that holds"
+		}
+		return s + ": " + e.Reason
+	case instance.Woken:
+		return "woken: " + e.Reason
+	case instance.TimedOut:
+		return fmt.Sprintf("timed out in %s: %s after %v", e.State, e.Level, e.After)
+	case instance.Spawned:
+		return fmt.Sprintf("spawned %s: %s", e.Instance, e.Workflow) + also(e.State, " in %s") + also(e.Reason, ": %s")
+	case instance.LinkEnded:
+		return fmt.Sprintf("%s ended in %s, %s", e.Instance, e.State, well(e.Well))
+	case instance.Migrated:
+		return fmt.Sprintf("migrated in state %s", e.Kind) + also(e.Owner, " of %s") + ": " + e.Reason
 	case instance.Answered:
 		return fmt.Sprintf("question %d answered by %s: %s", e.Number, e.By, e.Text)
 	case instance.Noted:
@@ -69,14 +109,34 @@ func also(text, format string) string {
 	return fmt.Sprintf(format, text)
 }
 
+func well(ended bool) string {
+	if ended {
+		return "well"
+	}
+	return "badly"
+}
+
+// told is a map in words.
+func told(m map[string]string) string {
+	var said []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		said = append(said, name+"="+m[name])
+	}
+	return strings.Join(said, " ")
+}
+
 func checks(all []instance.Evidence) string {
 	var s strings.Builder
 	for _, e := range all {
 		verdict := "pass"
 		if !e.OK {
-			verdict = "fail in " + strings.Join(e.Failed, ", ")
+			verdict = "fail" + also(strings.Join(e.Failed, ", "), " in %s")
 		}
-		fmt.Fprintf(&s, ", %s %s on %s", e.Name, verdict, e.Commit)
+		if e.Verdict != "" {
+			verdict = string(e.Verdict)
+		}
+		fmt.Fprintf(&s, ", %s %s", e.Name, verdict)
+		s.WriteString(also(e.Commit, " on %s"))
 	}
 	return s.String()
 }
@@ -86,12 +146,12 @@ func marks(e instance.Moved) string {
 	for _, m := range []struct {
 		on   bool
 		name string
-	}{{e.Failure, "failure"}, {e.Loop, "loop"}, {e.Override, "override"}, {e.Kind == workflow.Wait, "wait"}, {e.Kind == workflow.Final, "final"}} {
+	}{{e.Failure, "failure"}, {e.Loop, "loop"}, {e.Override, "override"}, {e.Keeps, "claimed"}, {e.Fresh, "fresh"}, {e.Kind == workflow.Wait, "wait"}, {e.Kind == workflow.Final, "final"}} {
 		if m.on {
 			s += " [" + m.name + "]"
 		}
 	}
-	return s
+	return s + also(strings.Join(e.Cites, ", "), " on %s")
 }
 
 // picture tells where an instance is.
@@ -112,10 +172,54 @@ func picture(in instance.Instance) []string {
 		fmt.Sprintf("iteration %d, returns %d, loop %v, faults %d, repeats %d, work %d, spent $%.2f",
 			in.Iteration, in.Returns, in.Loop, in.Faults, in.Failure.Repeats, in.Work, in.Spend.USD))
 	for _, q := range in.Questions {
-		said = append(said, fmt.Sprintf("question %d of %s: %s", q.Number, q.From, q.Text)+also(q.Answer, " — %s"))
+		s := fmt.Sprintf("question %d of %s", q.Number, q.From) + also(q.To, " to %s") + ": " + q.Text + also(q.Answer, " — %s")
+		if q.Withdrawn {
+			s += " [withdrawn]"
+		}
+		said = append(said, s)
 	}
+	said = append(said, document(in)...)
 	for _, n := range in.Notes {
 		said = append(said, fmt.Sprintf("note of %s, %s: %s", n.Author, n.Kind, n.Text))
+	}
+	return said
+}
+
+// document tells what not every instance has.
+func document(in instance.Instance) []string {
+	var said []string
+	add := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	for _, e := range in.Escalations {
+		add("escalation %d of %s: %s%s", e.Number, e.Agent, e.Reason, also(e.By, " — resolved by %s")+also(e.Resolution, ": %s"))
+	}
+	for _, f := range in.Failures {
+		add("failures in %s: %d", f.State, f.Count)
+	}
+	if len(in.Vars) > 0 {
+		add("remembers %s", told(in.Vars))
+	}
+	if len(in.Sections) > 0 {
+		add("wrote %s", told(in.Sections))
+	}
+	if p := in.Parked; p != nil {
+		s := "parked"
+		if !p.Until.IsZero() {
+			s += " until " + clock(p.Until)
+		}
+		add("%s: %s", s, p.Reason)
+	}
+	if in.Level != "" {
+		add("told of the %s", in.Level)
+	}
+	if in.Woken {
+		add("woken")
+	}
+	for _, l := range in.Links {
+		s := fmt.Sprintf("%s %s%s", l.Kind, l.Instance, also(l.State, " in %s"))
+		if l.Ended {
+			s += ", ended " + well(l.Well)
+		}
+		add("%s", s)
 	}
 	return said
 }

@@ -37,7 +37,8 @@ func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
 		}
 		reason := d.def.Text(gate.Reason)
 		d.record(GateRefused{gate.Name, rule.To[0], instead, reason})
-		rule = workflow.Rule{Name: gate.Name, To: []string{instead}, Reason: reason, Failure: true}
+		failed := rule.Failure || rule.Name == "decide" || rule.Name == "proposed" // a result that fails a gate is a failure
+		rule = workflow.Rule{Name: gate.Name, To: []string{instead}, Reason: reason, Failure: failed}
 	}
 	after, err := d.moved(rule, cites)
 	if err != nil {

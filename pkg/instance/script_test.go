@@ -20,24 +20,32 @@ import (
 
 var update = flag.Bool("update", false, "write what the scripts in testdata really print")
 
-// A script in testdata is played command by command against the issue
-// lifecycle; below each stands, indented, what it led to. Every command is
+// A script in testdata is played command by command; below each stands,
+// indented, what it led to. Lines that begin with | are the lifecycle it is
+// about, the issue lifecycle if there are none; below the opening they are the
+// one that migrate leads to. Every command is
 //
 //	VERB WORD… KEY=VALUE…
 //
 // with values in quotes where they have spaces. Keys any command takes: actor, id.
 //
-//	policy NAME=VALUE…                 changes the lifecycle; only as the first command
+//	policy NAME=VALUE…                 changes the issue lifecycle; only as the first command
 //	at +31s                            lets time pass
+//	anew                               begins with another instance
 //	show                               prints the instance
-//	open title= author= base=
+//	open title= author= base= state= set=NAME:VALUE after= parent=
 //	claim ROLE AGENT work= lease=      work: the newest, unless told
 //	heartbeat lease=                   token=, here and below: the newest, unless told
 //	report STATUS confidence= next= question= answer=N:TEXT issue= head= base= tests=pass|NAME signature= usd=
+//	       summary= set=NAME:VALUE check=NAME:VERDICT section=NAME:JSON
 //	release reason= · fail reason= · ask TEXT · charge usd=
-//	signal NAME actor= ref= KEY=VALUE…
+//	inquire ROLE TEXT… head= bundle= · escalate REASON human=false · resolve TEXT number=
+//	signal NAME actor= ref= check=NAME:VERDICT KEY=VALUE…
+//	expire LEVEL entered=              entered: the newest, unless told
+//	wake until=+15m                    from now; what it is parked until, unless told
+//	end INSTANCE STATE well=false
 //	reply N TEXT · note KIND TEXT · override STATE reason=
-//	pause reason= · resume reason= · cancel reason= · retry reason=
+//	pause reason= · resume reason= · cancel reason= · retry reason= · migrate reason=
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -66,21 +74,32 @@ func TestScripts(t *testing.T) {
 // play returns the script with what really happened under each command.
 func play(t *testing.T, script string) string {
 	s := begin(issue(t))
-	var out strings.Builder
+	var out, lifecycle strings.Builder
 	for line := range strings.Lines(script) {
 		if strings.HasPrefix(line, "  ") {
 			continue // what happened another time
 		}
 		out.WriteString(line)
+		if text, is := strings.CutPrefix(line, "|"); is {
+			lifecycle.WriteString(strings.TrimPrefix(text, " "))
+			continue
+		}
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
 			continue
+		}
+		if lifecycle.Len() > 0 {
+			s.next = define(t, lifecycle.String())
+			lifecycle.Reset()
+			if !s.in.Exists() {
+				*s = *begin(s.next)
+			}
 		}
 		c := parse(t, line)
 		for _, said := range s.play(t, c) {
 			fmt.Fprintln(&out, "  "+said)
 		}
-		if len(c.keys) > 0 {
-			t.Fatalf("%s: there are no keys %v", line, slices.Sorted(maps.Keys(c.keys)))
+		if len(c.keys) > 0 || len(c.words) > 0 {
+			t.Fatalf("%s: what is %v %v?", line, c.words, slices.Sorted(maps.Keys(c.keys)))
 		}
 	}
 	return out.String()
@@ -98,13 +117,23 @@ func (s *story) play(t *testing.T, c *call) []string {
 	case "at":
 		s.now = s.now.Add(c.duration(c.word()))
 		return nil
+	case "anew":
+		*s = *begin(s.def)
+		return nil
 	case "show":
 		return picture(s.in)
 	}
 	cmd := s.command(c.key("actor", ""), nil)
 	cmd.ID = c.key("id", cmd.ID)
 	cmd.Do = c.action(s)
+	def := s.def
+	if c.verb == "migrate" && s.next != nil {
+		s.def = s.next
+	}
 	commit, err := s.send(cmd)
+	if err != nil {
+		s.def = def
+	}
 	var no *instance.Refusal
 	if errors.As(err, &no) {
 		return []string{fmt.Sprintf("REFUSED %s: %s", no.Code, strings.TrimPrefix(no.Error(), no.Instance+": "))}
@@ -187,71 +216,4 @@ func must[T any](c *call, text string, parse func(string) (T, error)) T {
 		c.Fatalf("%s: %v", c.line, err)
 	}
 	return v
-}
-
-func (c *call) action(s *story) instance.Action {
-	reason, token := c.key("reason", ""), c.count(c.key("token", ""), s.in.Tokens)
-	switch c.verb {
-	case "open":
-		return instance.Open{Issue: instance.Issue{Title: c.key("title", ""), Author: c.key("author", "")}, Base: c.key("base", "")}
-	case "claim":
-		return instance.Take{Role: c.word(), Agent: c.word(), Work: c.count(c.key("work", ""), s.in.Work), Lease: c.duration(c.key("lease", "30s"))}
-	case "heartbeat":
-		return instance.Heartbeat{Token: token, Lease: c.duration(c.key("lease", "30s"))}
-	case "report":
-		return instance.Report{Token: token, Result: c.result(s)}
-	case "release":
-		return instance.Release{Token: token, Reason: reason}
-	case "fail":
-		return instance.Fail{Token: token, Reason: reason}
-	case "ask":
-		return instance.Ask{Token: token, Text: c.word()}
-	case "charge":
-		return instance.Charge{Token: token, Spend: instance.Spend{USD: c.float(c.key("usd", "0"))}}
-	case "signal":
-		signal := instance.Signal{Name: c.word(), Ref: c.key("ref", ""), Data: map[string]string{}}
-		for name := range c.keys {
-			signal.Data[name] = c.key(name, "")
-		}
-		return signal
-	case "reply":
-		return instance.Reply{Number: int(c.count(c.word(), 0)), Text: c.word()}
-	case "note":
-		return instance.Remark{Kind: c.word(), Text: c.word()}
-	case "override":
-		return instance.Override{To: c.word(), Reason: reason}
-	case "pause":
-		return instance.Pause{Reason: reason}
-	case "resume":
-		return instance.Resume{Reason: reason}
-	case "cancel":
-		return instance.Cancel{Reason: reason}
-	case "retry":
-		return instance.Retry{Reason: reason}
-	}
-	c.Fatalf("%s: no such command", c.line)
-	return nil
-}
-
-func (c *call) result(s *story) instance.Result {
-	r := instance.Result{
-		Status: instance.Status(c.word()), ConfidenceScore: c.float(c.key("confidence", "1")), Next: c.key("next", ""),
-		Questions: c.all("question"), IssuesFound: c.all("issue"), Head: c.key("head", ""), Base: c.key("base", ""),
-		FailureSignature: c.key("signature", ""), Spend: instance.Spend{USD: c.float(c.key("usd", "0"))},
-	}
-	for _, a := range c.all("answer") {
-		number, text, _ := strings.Cut(a, ":")
-		r.Answers = append(r.Answers, instance.Answer{Question: int(c.count(number, 0)), Text: text, By: "ann"})
-	}
-	if tests := c.key("tests", ""); tests != "" {
-		e := instance.Evidence{Name: "tests", OK: tests == "pass", Commit: s.in.Head, Command: "go test ./..."}
-		if r.Head != "" {
-			e.Commit = r.Head
-		}
-		if !e.OK {
-			e.Failed = []string{tests}
-		}
-		r.Evidence = append(r.Evidence, e)
-	}
-	return r
 }

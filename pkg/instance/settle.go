@@ -18,7 +18,7 @@ func (d *decision) follow(facts workflow.Facts, rule workflow.Rule) error {
 		return err
 	}
 	if _, asks := d.in.Inquiry(); asks && d.in.Claim != nil {
-		d.record(Released{d.in.Claim.Token, d.in.Claim.Agent, d.in.State + " asks first", false})
+		d.record(Released{d.in.Claim.Token, d.in.Claim.Agent, "a question comes first", false})
 	}
 	return d.settle(d.in.Claim == nil)
 }

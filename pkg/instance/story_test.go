@@ -21,6 +21,7 @@ func opening() time.Time { return time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC) }
 // story is one instance under way, and all that happened to it.
 type story struct {
 	def  *workflow.Definition
+	next *workflow.Definition // what it may migrate to
 	in   instance.Instance
 	log  []instance.Commit
 	now  time.Time
