@@ -142,6 +142,9 @@ func (f *Forge) followOne(name string, number int64, refs map[string]string, mer
 // its description says it closes.
 func (t *tx) merged(r repo, i issue, sha string, by int64) {
 	p := *i.Pull
+	if p.Merging != nil { // otherwise it was pushed, and is on record as that
+		t.moved(r.fullName(), push{Ref: p.baseRef(), Before: p.BaseSHA, After: sha, Kind: "pr_merge", Actor: by})
+	}
 	p.Merged, p.MergedBy, p.MergeSHA, p.Merging = &t.now, by, sha, nil
 	i.Pull = &p
 	t.touch(r.fullName(), i.closed(t, by, ""))

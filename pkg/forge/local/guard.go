@@ -115,15 +115,14 @@ var errNotProtected = &failure{status: http.StatusNotFound, message: "Branch not
 // getGuard shows the protection to who administers the repository.
 func getGuard(c *call) (int, any, error) {
 	branch, err := c.guardPath()
+	d := c.repo.guard(branch)
 	switch {
 	case err != nil:
 		return 0, nil, err
+	case d == nil:
+		return 0, nil, errNotProtected
 	case c.level < admin:
 		return 0, nil, &failure{status: http.StatusForbidden, message: "Resource not accessible by integration"}
-	}
-	d := c.repo.guard(branch)
-	if d == nil {
-		return 0, nil, errNotProtected
 	}
 	return http.StatusOK, c.view().guard(c.repo, branch, *d), nil
 }

@@ -102,10 +102,6 @@ func (c *call) land(i issue, sha string) error {
 	if err != nil {
 		return err
 	}
-	err = c.recordMove(push{Ref: i.Pull.baseRef(), Before: i.Pull.BaseSHA, After: sha, Kind: "pr_merge"})
-	if err != nil {
-		return err
-	}
 	return c.f.followLocked(ctx, c.name(), c.user.ID)
 }
 
