@@ -12,7 +12,7 @@ import (
 
 // timerWait is how long a timer that is due may be in hand before it is handed
 // out again.
-const timerWait = 30 * time.Second
+const timerWait = 10 * time.Second
 
 // EnsureTimers makes the stream of durable timers and the consumer of those
 // that are due. It is a stream of its own: one that schedules messages cannot

@@ -1,0 +1,105 @@
+package timer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// reconcile compares all that is stored with all that should be: it arms what
+// is missing and disarms what no instance wants. A timer that is due and was
+// not taken yet is not armed a second time.
+func (k *Keeper) reconcile(ctx context.Context) error {
+	var err error
+	if k.stream, err = k.Stream(ctx); err != nil {
+		return err
+	}
+	armed, due, err := k.stored(ctx)
+	if err != nil {
+		return fmt.Errorf("list the timers: %w", err)
+	}
+	// After the timers: then it has every commit that one was derived from.
+	open, err := k.Engine.List(ctx, func(in instance.Instance) bool { return in.Closed == "" })
+	if err != nil {
+		return err
+	}
+	k.have = armed
+	var arm, drop []Timer
+	wanted := map[string]bool{}
+	for _, in := range open {
+		for _, t := range k.of(ctx, in) {
+			at, _, err := t.subjects()
+			if err != nil {
+				return err
+			}
+			wanted[at] = true
+			if h := armed[at]; !h.same(t) && !due[at].same(t) && h.Seq <= t.Seq {
+				arm = append(arm, t)
+			}
+		}
+	}
+	for at, h := range armed {
+		if !wanted[at] {
+			drop = append(drop, h.Timer)
+		}
+	}
+	if len(arm)+len(drop) > 0 {
+		k.Log.Info("timers reconciled", "stored", len(armed), "due", len(due), "armed", len(arm), "disarmed", len(drop))
+	}
+	return k.change(ctx, arm, drop)
+}
+
+const listed = 1000 // messages asked for at a time
+
+// stored lists the timers in the stream, those that wait and those that are
+// due, by the subject where they wait.
+func (k *Keeper) stored(ctx context.Context) (armed map[string]held, due map[string]Timer, err error) {
+	armed, due = map[string]held{}, map[string]Timer{}
+	consumer, err := k.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverAllPolicy, AckPolicy: jetstream.AckNonePolicy,
+		MemoryStorage: true, Replicas: 1, InactiveThreshold: 6 * requestTimeout,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for {
+		batch, err := consumer.FetchNoWait(listed)
+		if err != nil {
+			return nil, nil, err
+		}
+		n := 0
+		for msg := range batch.Messages() {
+			n++
+			at, err := msg.Metadata()
+			if err != nil {
+				return nil, nil, err
+			}
+			s, _ := subject.ParseTimer(msg.Subject())
+			t, err := decode(msg.Subject(), msg.Data())
+			if err != nil {
+				k.Log.Warn("a message among the timers is none", "subject", msg.Subject(), "error", err)
+				continue
+			}
+			waits, _, err := t.subjects()
+			if err != nil {
+				return nil, nil, err
+			}
+			if s.Fired {
+				due[waits] = t
+			} else {
+				armed[waits] = held{t, at.Sequence.Stream}
+			}
+		}
+		if err := batch.Error(); err != nil {
+			return nil, nil, err
+		}
+		if n == 0 {
+			_ = k.stream.DeleteConsumer(ctx, consumer.CachedInfo().Name) // it would go by itself
+			return armed, due, nil
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// Package timer keeps the deadlines of stays in a state, and the ends of stays
+// that were parked for a time, as durable timers: messages that nats-server
+// holds back until they are due. Which timers there should be follows from the
+// instances; the stream TIMERS is made to have them.
+//
+//	log ─▶ view ─▶ Keep ── arm, disarm ──▶ sb.timer.armed.KIND.INSTANCE
+//	 ▲              ▲                            │ at its time, by the server
+//	 └─ engine ◀─ Fire ◀───── consumer ◀── sb.timer.fired.KIND.INSTANCE
+//
+// A timer is a hint and never a decision: the engine refuses one of a stay that
+// is over, one that was heard before, and one that comes early.
+package timer
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// Kind tells the timers of one instance apart.
+type Kind string
+
+const (
+	// Deadline is the next deadline of the stay in a state.
+	Deadline Kind = "deadline"
+	// Wake is the end of a stay that was parked for a time.
+	Wake Kind = "wake"
+)
+
+// Timer is due once, of one stay of one instance in a state.
+type Timer struct {
+	Instance string
+	Kind     Kind
+	Due      time.Time
+	Entered  uint64         // sequence of the commit that began the stay
+	Level    workflow.Level // of a Deadline
+	Seq      uint64         // newest commit that it was derived from
+}
+
+// Of returns the timers that an instance should have: at most one of each kind.
+// The next deadline comes after the one that passed, so a stay has one at a time.
+func Of(def *workflow.Definition, in instance.Instance) []Timer {
+	if in.Closed != "" || !in.Exists() {
+		return nil
+	}
+	var all []Timer
+	state, _ := def.State(in.State)
+	passed := in.Level == ""
+	for _, d := range def.Deadlines(state) {
+		if passed {
+			all = append(all, Timer{in.ID, Deadline, in.EnteredAt.Add(d.After), in.Entered, d.Level, in.Seq})
+			break
+		}
+		passed = d.Level == in.Level
+	}
+	// A paused instance is given to its owner when it is resumed, and one that
+	// nobody works on when that changes.
+	if p := in.Parked; p != nil && !p.Until.IsZero() && !in.Paused && in.Worker() != "" {
+		all = append(all, Timer{in.ID, Wake, p.Until, in.Entered, "", in.Seq})
+	}
+	return all
+}
+
+// Command is what a timer that is due asks of the engine. Its id is the same
+// whoever asks it, however often.
+func (t Timer) Command() instance.Command {
+	cmd := instance.Command{Instance: t.Instance, Actor: Actor}
+	switch t.Kind {
+	case Deadline:
+		cmd.ID = fmt.Sprintf("expire-%d-%s", t.Entered, t.Level)
+		cmd.Do = instance.Expire{Entered: t.Entered, Level: t.Level}
+	case Wake:
+		cmd.ID = fmt.Sprintf("wake-%d-%d", t.Entered, t.Due.UnixNano())
+		cmd.Do = instance.Wake{Until: t.Due}
+	}
+	return cmd
+}
+
+// Actor is who the log says asked.
+const Actor = "orchestrator"
+
+// same reports whether two timers mean the same moment of the same stay.
+func (t Timer) same(o Timer) bool {
+	return t.Kind == o.Kind && t.Entered == o.Entered && t.Level == o.Level && t.Due.Equal(o.Due)
+}
