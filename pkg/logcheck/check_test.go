@@ -63,48 +63,66 @@ func TestCheckReadsAStoreToItsEnd(t *testing.T) {
 	})
 }
 
-// definitions is one table, for an engine.
-type definitions struct{ *workflow.Definition }
+// definitions are what an engine knows.
+type definitions struct{ *workflow.Catalog }
 
-func (d definitions) Named(string) (*workflow.Definition, error) { return d.Definition, nil }
-
-func (d definitions) Hashed(context.Context, string) (*workflow.Definition, error) {
-	return d.Definition, nil
+func (d definitions) Hashed(_ context.Context, hash string) (*workflow.Definition, error) {
+	if found, ok := d.Catalog.Hashed(hash); ok {
+		return found, nil
+	}
+	return nil, workflow.ErrUnknown
 }
 
-// Whatever is asked of the engine, what it writes keeps every rule.
+// Whatever is asked of the engine, what it writes keeps every rule, and counts
+// failures as the checker does.
 func TestNothingTheEngineWritesIsAViolation(t *testing.T) {
-	d := table(t)
-	find := workflow.NewCatalog(d).Hashed
-	moves := 0
+	for _, c := range []struct {
+		name    string
+		sources []string // the newest last
+		seconds int      // at most, between commands
+		telling []string // states, or events, without which this proves nothing
+	}{
+		{"chore", []string{tableSource}, 6, []string{"check", "instance.Released", "instance.Paused"}},
+		{"errand", []string{errand, errand + "policy: {mended: true}\n"}, 20, []string{"help", "instance.Migrated", "instance.TimedOut", "instance.ParkedUntil", "instance.Answered", "instance.Resolved"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { anything(t, c.name, c.sources, c.seconds, c.telling) })
+	}
+}
+
+func anything(t *testing.T, name string, sources []string, seconds int, telling []string) {
+	known := workflow.NewCatalog()
+	hashes := []string{name}
+	for _, source := range sources {
+		d := load(t, source)
+		known.Add(d)
+		hashes = append(hashes, d.Hash)
+	}
+	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		log, now := memory.New(), nine(0)
-		e := engine.New(engine.Config{Store: log, Definitions: definitions{d}, Now: func() time.Time { return now }})
-		for i := range rapid.IntRange(1, 60).Draw(t, "commands") {
-			now = now.Add(time.Duration(rapid.IntRange(-1, 6).Draw(t, "seconds")) * time.Second)
+		e := engine.New(engine.Config{Store: log, Definitions: definitions{known}, Now: func() time.Time { return now }})
+		for i := range rapid.IntRange(20, 80).Draw(t, "commands") {
+			now = now.Add(time.Duration(rapid.IntRange(-1, seconds).Draw(t, "seconds")) * time.Second)
 			id := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "instance")
 			in, _ := e.Get(t.Context(), id)
-			token := rapid.Uint64Range(max(in.Tokens, 1)-1, in.Tokens).Draw(t, "token")
-			do := rapid.SampledFrom([]instance.Action{
-				instance.Open{Issue: instance.Issue{Title: "x"}},
-				instance.Take{Role: in.Owner, Agent: fmt.Sprintf("agent-%d", i), Work: in.Work, Lease: 10 * time.Second},
-				instance.Take{Role: in.Owner, Agent: "eve", Work: in.Work, Lease: 4 * time.Second},
-				instance.Heartbeat{Token: token, Lease: 8 * time.Second},
-				instance.Report{Token: token, Result: instance.Result{Status: instance.Success}},
-				instance.Report{Token: in.Tokens, Result: instance.Result{Status: instance.Failure}},
-				instance.Release{Token: token}, instance.Fail{Token: token},
-				instance.Pause{}, instance.Resume{}, instance.Retry{}, instance.Remark{Text: "hm"}, instance.Signal{Name: "commented"},
-				instance.Override{To: "todo", Reason: "again"}, instance.Cancel{},
-			}).Draw(t, "action")
-			if _, cancels := do.(instance.Cancel); cancels && i < 40 {
+			other, _ := e.Get(t.Context(), map[string]string{"a": "b", "b": "a"}[id])
+			do := some(t, in, other, i)
+			if _, cancels := do.(instance.Cancel); cancels && i < 60 {
 				continue // too early an end
 			}
-			_, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprintf("c%d", i), Instance: id, Actor: "test", Do: do}, "chore")
+			asks := name
+			if _, migrates := do.(instance.Migrate); migrates {
+				asks = rapid.SampledFrom(hashes).Draw(t, "definition")
+			}
+			out, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprintf("c%d", i), Instance: id, Actor: "test", Do: do}, asks)
 			if err != nil && !errors.As(err, new(*instance.Refusal)) {
 				t.Fatal(err)
 			}
+			for _, e := range out.Events {
+				seen[fmt.Sprintf("%T", e)]++
+			}
 		}
-		r, err := logcheck.Check(t.Context(), log, find)
+		r, err := logcheck.Check(t.Context(), log, known.Hashed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,12 +130,73 @@ func TestNothingTheEngineWritesIsAViolation(t *testing.T) {
 			t.Error(v)
 		}
 		for _, c := range r.Claims {
-			if c.State == "check" {
-				moves++
+			seen[c.State]++
+		}
+		for _, id := range []string{"a", "b"} {
+			in, _ := e.Get(t.Context(), id)
+			for _, f := range in.Failures {
+				if r.Failures[id][f.State] != f.Count || len(r.Failures[id]) != len(in.Failures) {
+					t.Errorf("%s has failed %v, the log says %v", id, in.Failures, r.Failures[id])
+				}
 			}
 		}
 	})
-	if moves == 0 {
-		t.Error("no work was ever claimed in the second state: this proves nothing")
+	for _, what := range telling {
+		if seen[what] == 0 {
+			t.Errorf("there was never %s: this proves nothing of it", what)
+		}
 	}
+}
+
+// some is any action, more often than not one that may be taken.
+func some(t *rapid.T, in, other instance.Instance, i int) instance.Action {
+	last, token := in.Tokens, rapid.Uint64Range(max(in.Tokens, 1)-1, in.Tokens).Draw(t, "token")
+	until := time.Time{}
+	if in.Parked != nil {
+		until = in.Parked.Until
+	}
+	open := instance.Open{Issue: instance.Issue{Title: "x"}, After: []string{"a", "b"}[rapid.IntRange(1, 2).Draw(t, "after"):]}
+	asks := []instance.Inquiry{{To: rapid.SampledFrom([]string{"worker", "judge"}).Draw(t, "asked"), Question: "Which?"}}
+	report := func(s instance.Status) instance.Action {
+		return instance.Report{Token: last, Result: instance.Result{Status: s, Summary: "That."}}
+	}
+	take := func(agent string, lease time.Duration) instance.Action {
+		return instance.Take{Role: in.Worker(), Agent: agent, Work: in.Work, Lease: lease}
+	}
+	expire := func(l workflow.Level) instance.Action { return instance.Expire{Entered: in.Entered, Level: l} }
+	freely := []instance.Action{
+		open, take(fmt.Sprintf("agent-%d", i), 10*time.Second), take("eve", 4*time.Second),
+		instance.Heartbeat{Token: token, Lease: 8 * time.Second}, instance.Release{Token: token}, instance.Fail{Token: token}, instance.Report{Token: token},
+		instance.Pause{}, instance.Resume{}, instance.Retry{}, instance.Remark{Text: "hm"}, instance.Migrate{Reason: "mended"},
+		instance.Signal{Name: "commented"}, instance.Signal{Name: "merged"}, instance.Resolve{Number: 1}, instance.Reply{Number: 1, Text: "So."},
+		expire(workflow.Warning), expire(workflow.Alert), expire(workflow.Escalation),
+		instance.Override{To: in.State, Reason: "again"}, instance.Cancel{},
+	}
+	_, escalated := in.Escalation()
+	fitting := []instance.Action{take("pat", time.Minute), take("pat", time.Minute), instance.Migrate{Reason: "mended"}, expire(workflow.Warning)}
+	if other.Closed != "" {
+		freely = append(freely, instance.End{Instance: other.ID, State: other.State})
+		fitting = append(fitting, instance.End{Instance: other.ID, State: other.State})
+	}
+	switch {
+	case !in.Exists():
+		fitting = []instance.Action{open}
+	case in.Paused:
+		fitting = []instance.Action{instance.Resume{}}
+	case escalated:
+		fitting = []instance.Action{instance.Resolve{Text: "go on"}}
+	case in.Parked != nil:
+		fitting = []instance.Action{instance.Wake{Until: until}}
+	case in.Claim != nil:
+		fitting = []instance.Action{
+			report(instance.Success), report(instance.Failure), report(instance.Failure), report(instance.Blocked),
+			instance.Inquire{Token: last, Questions: asks}, instance.Inquire{Token: last, Questions: append(asks, asks...), Head: "c1"},
+			instance.Escalate{Token: last, Reason: "stuck", RequiresHuman: true}, instance.Escalate{Token: last, Reason: "fyi"},
+			instance.Heartbeat{Token: last, Lease: time.Minute}, expire(workflow.Warning), instance.Ask{Token: last, Text: "Why?"}, take("joe", time.Minute),
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "fits") > 0 {
+		return rapid.SampledFrom(fitting).Draw(t, "fitting")
+	}
+	return rapid.SampledFrom(freely).Draw(t, "action")
 }

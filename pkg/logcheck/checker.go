@@ -3,6 +3,7 @@ package logcheck
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -79,7 +80,7 @@ func (k *Checker) events(t *trail, c eventstore.Commit) {
 		t.say(Body, "%d of its events are of a kind this build does not know", unknown)
 	}
 	for _, e := range events {
-		if t.event(e, k.find); t.lost {
+		if t.event(e, k); t.lost {
 			return
 		}
 	}
@@ -120,8 +121,11 @@ func (k *Checker) damaged(err error) {
 
 // Report says what was found so far. Claims that are held still end with their lease.
 func (k *Checker) Report() Report {
-	r := Report{Commits: k.commits, Instances: len(k.trails), Violations: append([]Violation{}, k.found...)}
-	for _, t := range k.trails {
+	r := Report{Commits: k.commits, Instances: len(k.trails), Violations: append([]Violation{}, k.found...), Failures: map[string]map[string]int{}}
+	for id, t := range k.trails {
+		if len(t.failures) > 0 {
+			r.Failures[id] = maps.Clone(t.failures)
+		}
 		for _, c := range t.claims {
 			r.Claims = append(r.Claims, *c)
 		}

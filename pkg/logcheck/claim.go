@@ -14,8 +14,17 @@ func (t *trail) claim() *Interval { return t.claims[len(t.claims)-1] }
 func (t *trail) live() bool { return t.held && t.now.Before(t.claim().To) }
 
 func (t *trail) claimed(e instance.Claimed) {
-	if e.Role != t.owner || t.kind != workflow.Work {
+	switch asked, waits := t.talk.asked(); {
+	case waits && e.Role != asked.to:
+		t.say(Asking, "%s claims as %s, and question %d is put to %q", e.Agent, e.Role, asked.number, asked.to)
+	case !waits && (e.Role != t.owner || t.kind != workflow.Work):
 		t.say(Owner, "%s claims as %s; %s is %s of %q", e.Agent, e.Role, t.state, t.kind, t.owner)
+	}
+	if n := t.talk.waits(); n > 0 {
+		t.say(Asking, "%s claims while escalation %d waits for people", e.Agent, n)
+	}
+	if t.stay.parked {
+		t.say(Parking, "%s claims %s, which is parked", e.Agent, t.state)
 	}
 	if t.paused {
 		t.say(Pause, "%s claims while paused", e.Agent)

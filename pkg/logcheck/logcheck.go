@@ -24,15 +24,20 @@ const (
 	Body       Rule = "body"       // a commit holds events that this build can read
 	Subject    Rule = "subject"    // a commit is stored under the state it leaves its instance in, or whom it addresses, and wakes if it dispatches
 	Time       Rule = "time"       // time within an instance never runs back
-	Opening    Rule = "opening"    // an instance is opened once, first, in its definition's initial state
-	Definition Rule = "definition" // the definition an instance was opened with is known
+	Opening    Rule = "opening"    // an instance is opened once, first, in a state that its definition opens in
+	Definition Rule = "definition" // the definition an instance is on is known, and it stays with its lifecycle
 	Table      Rule = "table"      // a move is one of its definition's table, or an override
-	From       Rule = "from"       // a move leaves, and a result speaks of, the state the instance is in
+	From       Rule = "from"       // a move leaves, and an event speaks of, the state the instance is in
 	Owner      Rule = "owner"      // work goes to, and is claimed by, the role that owns the state
 	Overlap    Rule = "overlap"    // nobody claims what another still holds
 	Token      Rule = "token"      // the tokens of one instance's claims rise
 	Fence      Rule = "fence"      // only the live token extends, reports or gives back
 	Pause      Rule = "pause"      // nothing is dispatched or claimed while paused
+	Asking     Rule = "asking"     // what a role is asked, that role answers; while people are waited for nobody works
+	Parking    Rule = "parking"    // what is parked nobody claims
+	Deadline   Rule = "deadline"   // a deadline passes once, in its order, and never before it is reached
+	Failing    Rule = "failing"    // what a limit turns aside has failed, what a person moves has not
+	Link       Rule = "link"       // an instance hears once how another ended, and that is how it did
 	End        Rule = "end"        // after its end nothing happens to an instance, though things are said about it
 )
 
@@ -68,6 +73,9 @@ type Report struct {
 	Instances  int         `json:"instances"`
 	Violations []Violation `json:"violations"` // in the order of the log; never nil
 	Claims     []Interval  `json:"-"`          // in the order they were made
+
+	// Failures counts the failures in a row at the log's end, by instance and state.
+	Failures map[string]map[string]int `json:"-"`
 }
 
 // Find returns the definition of a content hash. It is the method Hashed of a

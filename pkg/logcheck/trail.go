@@ -11,18 +11,23 @@ import (
 
 // trail is what is known of one instance: no more than the rules need.
 type trail struct {
-	id       string
-	workflow string
-	table    *workflow.Definition // nil: not known
-	state    string
-	owner    string
-	kind     workflow.Kind
-	paused   bool
-	end      string // how it ended
-	claims   []*Interval
-	held     bool // the last of claims was not given up, though its lease may have ended
-	token    uint64
-	lost     bool // no telling where it is
+	id         string
+	workflow   string
+	definition string
+	table      *workflow.Definition // nil: not known
+	state      string
+	owner      string
+	kind       workflow.Kind
+	paused     bool
+	end        string // how it ended
+	claims     []*Interval
+	held       bool // the last of claims was not given up, though its lease may have ended
+	token      uint64
+	lost       bool // no telling where it is
+	stay       stay
+	talk       talk
+	failures   map[string]int
+	links      map[string]bool // by instance: whether its end is known
 
 	seq uint64 // of the commit at hand
 	now time.Time
@@ -35,13 +40,13 @@ func (t *trail) lose(rule Rule, format string, args ...any) {
 	t.say(rule, format, args...)
 }
 
-func (t *trail) event(e instance.Event, find Find) {
+func (t *trail) event(e instance.Event, k *Checker) {
 	if t.admit(e); t.lost {
 		return
 	}
 	switch e := e.(type) {
 	case instance.Opened:
-		t.open(e, find)
+		t.open(e, k.find)
 	case instance.Claimed:
 		t.claimed(e)
 	case instance.LeaseExtended:
@@ -65,6 +70,24 @@ func (t *trail) event(e instance.Event, find Find) {
 	case instance.CancelledBy:
 		t.let()
 		t.end = "was cancelled"
+	case instance.Migrated:
+		t.migrated(e, k.find)
+	case instance.Asked:
+		t.asked(e)
+	case instance.Answered:
+		t.answered(e)
+	case instance.Escalated:
+		t.escalated(e)
+	case instance.Resolved:
+		t.resolved(e)
+	case instance.ParkedUntil:
+		t.parked(e)
+	case instance.TimedOut:
+		t.timedOut(e)
+	case instance.Spawned:
+		t.linked(e.Instance)
+	case instance.LinkEnded:
+		t.linkEnded(e, k.trails[e.Instance])
 	}
 }
 
@@ -87,60 +110,33 @@ func name(e instance.Event) string { return strings.TrimPrefix(fmt.Sprintf("%T",
 // remark tells the events that only add to the record.
 func remark(e instance.Event) bool {
 	switch e.(type) {
-	case instance.Signalled, instance.Noted:
+	case instance.Signalled, instance.Noted, instance.LinkEnded:
 		return true
 	}
 	return false
 }
 
-func (t *trail) open(e instance.Opened, find Find) {
-	table, known := find(e.Definition)
-	if !known {
-		t.say(Definition, "the definition %s of %s is not known: its moves cannot be judged", e.Definition, e.Workflow)
-	} else if e.Workflow != table.Name || e.State != table.Initial {
-		t.say(Opening, "it opens in %s/%s, want %s/%s", e.Workflow, e.State, table.Name, table.Initial)
-	}
-	t.workflow, t.table = e.Workflow, table
-	t.enter(e.State, e.Owner, e.Kind)
-}
-
-func (t *trail) moved(e instance.Moved) {
-	if e.From != t.state {
-		t.say(From, "it moves from %s to %s, and is in %s", e.From, e.To, t.state)
-	}
-	if t.table != nil && !e.Override && !t.table.Permits(e.From, e.To) {
-		t.say(Table, "the table of %s has no %s → %s", t.workflow, e.From, e.To)
-	}
-	t.let()
-	t.enter(e.To, e.Owner, e.Kind)
-}
-
-// enter takes the row's owner and kind from the event and holds them against
-// the table.
-func (t *trail) enter(state, owner string, kind workflow.Kind) {
-	t.state, t.owner, t.kind = state, owner, kind
-	if kind == workflow.Final {
-		t.end = "ended"
-	}
-	if t.table == nil {
-		return
-	}
-	row, ok := t.table.State(state)
-	switch {
-	case !ok:
-		t.say(Table, "%s has no state %s", t.workflow, state)
-	case row.Owner != owner || row.Kind != kind:
-		t.say(Table, "it enters %s as %s of %q, the table has %s of %q", state, kind, owner, row.Kind, row.Owner)
-	}
-}
-
+// dispatched: work goes to who is asked or, if nobody is, to the owner.
 func (t *trail) dispatched(e instance.Dispatched) {
-	if e.State != t.state || e.Owner != t.owner || t.kind != workflow.Work {
+	asked, waits := t.talk.asked()
+	switch {
+	case e.State != t.state:
+		t.say(Owner, "%s is dispatched to %q; the instance is in %s, %s of %q", e.State, e.Owner, t.state, t.kind, t.owner)
+	case waits && (e.Question != asked.number || e.Owner != asked.to):
+		t.say(Asking, "question %d is dispatched to %q, and question %d to %q is open", e.Question, e.Owner, asked.number, asked.to)
+	case waits:
+	case e.Question != 0:
+		t.say(Asking, "question %d is dispatched, and none is open", e.Question)
+	case e.Owner != t.owner || t.kind != workflow.Work:
 		t.say(Owner, "%s is dispatched to %q; the instance is in %s, %s of %q", e.State, e.Owner, t.state, t.kind, t.owner)
 	}
 	if t.paused {
 		t.say(Pause, "%s is dispatched while paused", e.State)
 	}
+	if n := t.talk.waits(); n > 0 {
+		t.say(Asking, "%s is dispatched while escalation %d waits for people", e.State, n)
+	}
+	t.stay.parked = false
 }
 
 func (t *trail) reported(e instance.Reported) {
@@ -149,6 +145,9 @@ func (t *trail) reported(e instance.Reported) {
 	}
 	if e.State != t.state {
 		t.say(From, "a result for %s, and the instance is in %s", e.State, t.state)
+	}
+	if asked, _ := t.talk.asked(); e.Question != asked.number {
+		t.say(Asking, "a result for question %d, and question %d is open", e.Question, asked.number)
 	}
 	t.let()
 }
