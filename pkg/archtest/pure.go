@@ -6,7 +6,7 @@ import (
 )
 
 // core is decided by its inputs alone, and so is all of ours that it imports.
-var core = []string{"pkg/workflow", "pkg/instance"}
+var core = []string{"pkg/workflow", "pkg/instance", "pkg/merge"}
 
 // outside is what reaches beyond the inputs of a function: files, networks,
 // processes, chance, and the wire's own types. Embedded files are inputs.

@@ -42,33 +42,56 @@ func (w world) required() Gate {
 			demanded = append(demanded, RequiredCheck{Name: name})
 		}
 	}
-	verdict, named, evidence := Pass, []string{}, []Evidence{}
+	var all tally
 	for _, d := range demanded {
 		if slices.Contains(w.r.OwnChecks, d.Name) {
 			continue
 		}
-		one, found := Pass, false
+		verdict, found := Pass, false
 		for _, c := range w.s.Checks {
 			if d.by(c) {
-				one, found = worse(one, c.verdict()), true
-				evidence = append(evidence, c.evidence())
+				verdict, found = worse(verdict, c.verdict()), true
+				all.evidence = append(all.evidence, c.evidence())
 			}
 		}
 		if !found {
-			one = Pending
-			evidence = append(evidence, Evidence{What: d.String(), Says: "not reported"})
+			verdict = Pending
+			all.evidence = append(all.evidence, Evidence{What: d.String(), Says: "not reported"})
 		}
-		if one != Pass {
-			named = append(named, d.Name)
-		}
-		verdict = worse(verdict, one)
+		all.add(d.Name, verdict)
 	}
-	return gate(GateRequiredChecks, verdict, "%s", map[Verdict]string{
-		Pass:    fmt.Sprintf("%d required checks, none of them not green", len(demanded)),
-		Fail:    "not green: " + names(named),
-		Pending: "awaited: " + names(named),
-		Unknown: "reported in words that are not known: " + names(named),
-	}[verdict]).with(evidence...)
+	return all.gate(GateRequiredChecks, fmt.Sprintf("all %d required checks are green", len(all.verdicts)))
+}
+
+// tally is how checks fare together.
+type tally struct {
+	names    []string
+	verdicts []Verdict
+	evidence []Evidence
+}
+
+func (t *tally) add(name string, v Verdict) {
+	t.names, t.verdicts = append(t.names, name), append(t.verdicts, v)
+}
+
+// gate is the worst of all, and names those that are as bad.
+func (t *tally) gate(name, pass string) Gate {
+	verdict, deciding := Pass, []string{}
+	for _, v := range t.verdicts {
+		verdict = worse(verdict, v)
+	}
+	for at, v := range t.verdicts {
+		if v == verdict {
+			deciding = append(deciding, t.names[at])
+		}
+	}
+	reason := pass
+	if verdict != Pass {
+		reason = map[Verdict]string{
+			Fail: "not green: ", Pending: "awaited: ", Unknown: "reported in words that are not known: ",
+		}[verdict] + names(slices.Compact(deciding))
+	}
+	return gate(name, verdict, "%s", reason).with(t.evidence...)
 }
 
 // by reports whether the check is the one demanded. Statuses do not tell the
@@ -97,22 +120,14 @@ func (w world) noneFailing() Gate {
 	if w.r.RequiredOnly {
 		return gate(GateNoFailingChecks, Pass, "only the required checks count")
 	}
-	verdict, named, evidence := Pass, []string{}, []Evidence{}
+	var all tally
 	for _, c := range others {
-		v := c.verdict()
-		verdict = worse(verdict, v)
-		if v != Pass {
-			named = append(named, c.Name)
-			evidence = append(evidence, c.evidence())
+		all.add(c.Name, c.verdict())
+		if c.verdict() != Pass {
+			all.evidence = append(all.evidence, c.evidence())
 		}
 	}
-	named = slices.Compact(named)
-	return gate(GateNoFailingChecks, verdict, "%s", map[Verdict]string{
-		Pass:    fmt.Sprintf("all %d checks are green", len(others)),
-		Fail:    "not green: " + names(named),
-		Pending: "not finished: " + names(named),
-		Unknown: "in a state that is not known: " + names(named),
-	}[verdict]).with(evidence...)
+	return all.gate(GateNoFailingChecks, fmt.Sprintf("all %d checks are green", len(others)))
 }
 
 // noChecks judges a head that nobody has reported anything on: checks appear

@@ -93,20 +93,26 @@ func (w world) mergeable() Gate {
 	return gate(GateMergeable, Unknown, "its state %q tells nothing", state).with(by)
 }
 
+// fresh goes by our own count where there is a rule, and by the forge's word
+// where the rule may be one that is not shown.
 func (w world) fresh() Gate {
-	if !w.r.Fresh {
-		if why, missing := w.s.unread(PartProtection); missing {
-			return gate(GateBaseFresh, Unknown, "%s", why)
-		}
-		if !w.s.Protection.Strict && w.s.MergeableState != "behind" {
-			return gate(GateBaseFresh, Pass, "the head need not have all of %s", w.s.BaseRef)
-		}
-	}
-	if why, missing := w.s.unread(PartBase); missing {
+	why, missing := w.s.unread(PartProtection)
+	strict := w.r.Fresh || w.s.Protection.Strict
+	if !strict && missing {
 		return gate(GateBaseFresh, Unknown, "%s", why)
 	}
-	if w.s.Behind > 0 || w.s.MergeableState == "behind" {
+	if why, missing := w.s.unread(PartBase); strict && missing {
+		return gate(GateBaseFresh, Unknown, "%s", why)
+	}
+	switch {
+	case w.s.State != "open":
+		return gate(GateBaseFresh, Fail, "it is not open")
+	case w.s.MergeableState == "behind", strict && w.s.Behind > 0:
 		return gate(GateBaseFresh, Fail, "the head lacks %d commits of %s", w.s.Behind, w.s.BaseRef)
+	case w.s.MergeableState == "unknown", w.s.MergeableState == "":
+		return gate(GateBaseFresh, Unknown, "whether it may be behind is being computed")
+	case !strict:
+		return gate(GateBaseFresh, Pass, "the head need not have all of %s", w.s.BaseRef)
 	}
 	return gate(GateBaseFresh, Pass, "the head has all of %s", w.s.BaseRef)
 }
