@@ -39,7 +39,7 @@ func TestVerifyNamesAGuardThatMayFail(t *testing.T) {
 		{[]string{"instance.visits['open'] > policy.most", "instance.visits['review'] > policy.most"},
 			`small.yaml:21:17: guard "instance.visits['review'] > policy.most" fails where there is no instance.visits['review']: ask first, 'review' in instance.visits`},
 	} {
-		if got := said(Verify(loaded(t, mustReplace(t, rich, c.change...)))); got != c.want {
+		if got := listed(Verify(loaded(t, mustReplace(t, rich, c.change...)))); got != c.want {
 			t.Errorf("problems %s, want %s", got, c.want)
 		}
 	}

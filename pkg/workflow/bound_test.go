@@ -78,7 +78,7 @@ func TestVerifyTakesAnArgumentThatEveryRunEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := mustReplace(t, ring, c.change...)
-			if got := said(Verify(loaded(t, src))); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			if got := listed(Verify(loaded(t, src))); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("problems\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -133,13 +133,15 @@ func TestVerifyTakesOneBoundAfterAnother(t *testing.T) {
 			"small.yaml:8:3: a run may go round open, checking for ever"},
 		{"people who are not asked: a deadline leads back", []string{"    on: {commented: ", "    timeout: 1h\n    on: {timeout_alert: "},
 			"small.yaml:8:3: a run may go round open, checking, helping, asking for ever"},
-		{"a gate back that counts as no failure", []string{"states:\n", "gates:\n  - {name: g, to: done, require: instance.loop, instead: open}\nstates:\n"},
+		{"a gate back from a result, a failure", []string{"states:\n", "gates:\n  - {name: g, to: done, require: instance.loop, instead: open}\nstates:\n"}, ""},
+		{"a gate back from what nobody did, which is none", []string{"states:\n", "gates:\n  - {name: g, to: done, require: instance.loop, instead: open}\nstates:\n",
+			"  checking:\n", "  checking:\n    always: [{when: instance.loop, to: done}]\n"},
 			"small.yaml:10:3: a run may go round open, checking for ever"},
 		{"a previous state that leads nowhere", []string{"next: [open, checking, asking]", "next: [open, asking]"},
 			"small.yaml:27:19: $previous may be checking, which is not in the row of helping"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := said(Verify(loaded(t, mustReplace(t, helped, c.change...)))); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			if got := listed(Verify(loaded(t, mustReplace(t, helped, c.change...)))); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("problems\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -156,8 +158,8 @@ func TestVerifyFindsAlwaysRulesThatGoRound(t *testing.T) {
 	}
 }
 
-// said is a line a problem.
-func said(ps []Problem) string {
+// listed is a line a problem.
+func listed(ps []Problem) string {
 	var lines []string
 	for _, p := range ps {
 		lines = append(lines, p.Error())

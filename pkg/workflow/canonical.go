@@ -123,7 +123,7 @@ func optional(s string) string {
 	return scalar(s)
 }
 
-func marked(b bool) string {
+func yes(b bool) string {
 	if b {
 		return "true"
 	}

@@ -5,14 +5,14 @@ import "strings"
 func (w *writer) state(d *Definition, s State) {
 	w.line(1, "%s:", scalar(s.Name))
 	start := w.Len()
-	pairs := []pair{{"about", optional(s.About)}, {"owner", optional(s.Owner)}, {"final", marked(s.Kind == Final)}}
+	pairs := []pair{{"about", optional(s.About)}, {"owner", optional(s.Owner)}, {"final", yes(s.Kind == Final)}}
 	if s.Timeout > 0 {
 		pairs = append(pairs, pair{"timeout", s.Timeout.String()})
 	}
 	if s.Kind == Work && !s.Proposes {
 		pairs = append(pairs, pair{"proposes", "false"})
 	}
-	pairs = append(pairs, pair{"writes", list(s.Writes)}, pair{"tell", marked(s.Tell)})
+	pairs = append(pairs, pair{"writes", list(s.Writes)}, pair{"tell", yes(s.Tell)})
 	for _, p := range pairs {
 		if p.value != "" {
 			w.line(2, "%s: %s", p.key, p.value)
@@ -66,8 +66,8 @@ func (w *writer) block(depth int, key string, d *Definition, rules []Rule) {
 func (w *writer) rules(depth int, d *Definition, rules []Rule) {
 	for _, r := range rules {
 		w.item(depth, pair{"name", optional(r.Name)}, pair{"when", optional(r.When.Source)}, pair{"to", list(r.To)},
-			pair{"stay", optional(r.Stay.Source)}, pair{"escalate", marked(r.Escalate)}, pair{"fresh", marked(r.Fresh)},
-			pair{"set", d.set(r.Set)}, pair{"reason", optional(r.Reason)}, pair{"failure", marked(r.Failure)})
+			pair{"stay", optional(r.Stay.Source)}, pair{"escalate", yes(r.Escalate)}, pair{"fresh", yes(r.Fresh)},
+			pair{"set", d.set(r.Set)}, pair{"reason", optional(r.Reason)}, pair{"failure", yes(r.Failure)})
 	}
 }
 

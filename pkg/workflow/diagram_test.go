@@ -11,6 +11,7 @@ import (
 func TestMermaidDrawsTheTable(t *testing.T) {
 	src := strings.NewReplacer("waiting", "on-hold").Replace(small)
 	want := `stateDiagram-v2
+    state "open 15m" as open
     state "on-hold" as s1
     [*] --> open
     open --> open
@@ -27,8 +28,20 @@ func TestMermaidDrawsTheTable(t *testing.T) {
 	}
 }
 
+func TestMermaidDrawsWhatHappensByItself(t *testing.T) {
+	got := Mermaid(loaded(t, rich))
+	for _, want := range []string{
+		"    pushed --> dropped: by itself\n", "    open --> review\n", "    note right of open: asks lead\n",
+		"    note right of dropped: opens story\n", `    state "review 1h" as review` + "\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
 func TestSVGIsWellFormedAndHasEveryStateAndMove(t *testing.T) {
-	for _, d := range append(builtins(t), loaded(t, small)) {
+	for _, d := range append(builtins(t), loaded(t, small), loaded(t, rich)) {
 		t.Run(d.Name, func(t *testing.T) {
 			states, paths, dashed, texts := map[string]string{}, 0, 0, map[string]bool{}
 			for dec := xml.NewDecoder(strings.NewReader(string(SVG(d)))); ; {
@@ -65,7 +78,11 @@ func TestSVGIsWellFormedAndHasEveryStateAndMove(t *testing.T) {
 				}
 				for _, move := range s.Next {
 					moves++
-					if title := s.Name + " → " + move.To; move.Added == "" && !texts[title] {
+					title := s.Name + " → " + move.To
+					if s.byItself(move.To) {
+						title += " (by itself)"
+					}
+					if move.Added == "" && !texts[title] {
 						t.Errorf("%s is not drawn", title)
 					}
 				}

@@ -13,6 +13,8 @@ type step struct {
 	fresh bool // it may set every count of failures to zero
 	kept  bool // the owner's claim may stay, and always rules wait for it
 	news  bool // somebody or something outside asked for it
+
+	result bool // the owner's result leads there: if a gate forbids it, it fails
 }
 
 // graph is what instances can really do, by state: by the owner's proposal, by
@@ -41,12 +43,16 @@ func (d *Definition) graph() (g graph, from map[string]map[string]bool) {
 
 // steps lists the ways out of a state that is entered from some others.
 func (d *Definition) steps(s State, from map[string]bool) []step {
-	out := slices.Concat(s.taken(s.Always, from), s.taken(s.Decide, from))
+	out := s.taken(s.Decide, from)
 	if s.Proposes {
 		for _, t := range s.Next {
 			out = append(out, s.proposed(t.To))
 		}
 	}
+	for i := range out {
+		out[i].result = true
+	}
+	out = append(out, s.taken(s.Always, from)...)
 	for _, signal := range sortedKeys(s.On) {
 		for _, m := range s.taken(s.On[signal], from) {
 			m.news, m.kept = outside(signal), signal == OnClaimed
@@ -118,7 +124,9 @@ func (d *Definition) turned(s State, steps []step) []step {
 	for _, g := range d.Gates {
 		for _, m := range steps {
 			if instead, ok := s.first(g.Instead); ok && slices.Contains(g.To, m.to) {
-				steps = append(steps, step{to: instead, fails: true, kept: m.kept, news: m.news})
+				steps = append(steps, step{
+					to: instead, fails: m.fails || m.result, maybe: m.maybe && !m.result, kept: m.kept, news: m.news, result: m.result,
+				})
 			}
 		}
 	}

@@ -156,7 +156,7 @@ func (l *layout) place() {
 		for _, n := range column {
 			if n.state != nil {
 				n.h = max(minHeight, portGap*float64(1+max(len(n.left), len(n.right))))
-				w = max(w, charWidth*float64(max(len(n.state.Name), len(n.state.Owner)))+20)
+				w = max(w, charWidth*float64(max(len(n.state.Name), len(n.state.under())))+20)
 			}
 			heights[i] += n.h + n.gap()
 		}

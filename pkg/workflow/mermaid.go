@@ -2,17 +2,19 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Mermaid draws the definition's table as a stateDiagram-v2, for GitHub and other
-// places that render one. A move that the source does not have says "added".
+// places that render one: with deadlines, what is asked and opened, and moves that
+// nobody has to make. A move that the source does not have says "added".
 func Mermaid(d *Definition) string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
 	for i, s := range d.States {
-		if id := d.mermaidID(s.Name); id != s.Name {
-			fmt.Fprintf(&b, "    state %q as %s\n", s.Name, id)
+		if id, name := d.mermaidID(s.Name), s.timed(s.Name); id != name {
+			fmt.Fprintf(&b, "    state %q as %s\n", name, id)
 		}
 		if i == len(d.States)-1 {
 			fmt.Fprintf(&b, "    [*] --> %s\n", d.mermaidID(d.Initial))
@@ -21,13 +23,21 @@ func Mermaid(d *Definition) string {
 	for _, s := range d.States {
 		for _, t := range s.Next {
 			label := ""
-			if t.Added != "" {
+			switch {
+			case s.byItself(t.To) && t.Added != "":
+				label = ": by itself, added"
+			case s.byItself(t.To):
+				label = ": by itself"
+			case t.Added != "":
 				label = ": added"
 			}
 			fmt.Fprintf(&b, "    %s --> %s%s\n", d.mermaidID(s.Name), d.mermaidID(t.To), label)
 		}
 		if s.Kind == Final {
 			fmt.Fprintf(&b, "    %s --> [*]\n", d.mermaidID(s.Name))
+		}
+		for _, note := range s.notes() {
+			fmt.Fprintf(&b, "    note right of %s: %s\n", d.mermaidID(s.Name), note)
 		}
 	}
 	for i, role := range d.Roles() {
@@ -51,4 +61,27 @@ func (d *Definition) mermaidID(name string) string {
 func colour(i int) string {
 	colours := []string{"#cfe2f3", "#d9ead3", "#fff2cc", "#f4cccc", "#d9d2e9", "#d0e0e3", "#fce5cd", "#ead1dc"}
 	return colours[i%len(colours)]
+}
+
+// byItself reports whether an always rule leads from s to a state.
+func (s State) byItself(to string) bool {
+	return slices.ContainsFunc(s.Always, func(r Rule) bool {
+		first, ok := s.first(r.To)
+		return ok && first == to
+	})
+}
+
+// timed is a text about the state with its deadline.
+func (s State) timed(text string) string {
+	if s.Timeout == 0 {
+		return text
+	}
+	return text + " " + brief(s.Timeout.String())
+}
+
+// notes say whom the state asks and what it opens.
+func (s State) notes() []string {
+	return slices.Concat(
+		each(s.Asks, func(q Inquiry) string { return "asks " + q.To }),
+		each(s.Spawns, func(sp Spawn) string { return "opens " + sp.Workflow }))
 }

@@ -11,11 +11,11 @@ func Page(d *Definition) string {
 	var p page
 	p.line("<!-- Generated from the definition: change that, then run go test ./pkg/workflow -update. -->")
 	p.line("# Lifecycle `%s`\n", d.Name)
-	p.line("Version %d, %d states, opens in `%s`.%s\n", d.Version, len(d.States), d.Initial, extends(d))
+	p.line("Version %d, %d states, opens in %s.%s\n", d.Version, len(d.States), opens(d), extends(d))
 	p.line("![The states and moves of %s](%s.svg)\n", d.Name, d.Name)
 	p.table(d)
 	p.heading("Rules")
-	p.line("A result that proposes a permitted state is taken at its word; otherwise the first rule that holds decides.")
+	p.line("%s", proposals(d))
 	p.line("Where a rule names several states, the first that the table permits is taken.\n")
 	for _, s := range d.States {
 		p.rules(s)
@@ -38,6 +38,13 @@ func extends(d *Definition) string {
 	return fmt.Sprintf(" Laid over [`%s`](%s.md).", d.Extends, d.Extends)
 }
 
+func opens(d *Definition) string {
+	if len(d.Entries) == 0 {
+		return code(d.Initial)
+	}
+	return code(d.Initial) + ", or in " + marked(d.Entries, code)
+}
+
 func (p *page) table(d *Definition) {
 	p.heading("States")
 	p.line("| state | owner | permitted next states |\n|---|---|---|")
@@ -56,6 +63,9 @@ func (p *page) table(d *Definition) {
 		if s.Kind != Work {
 			owner = "*" + string(s.Kind) + "*"
 		}
+		if s.Timeout > 0 {
+			owner += "<br>" + brief(s.Timeout.String())
+		}
 		p.line("| `%s`<br>%s | %s | %s |", s.Name, s.About, owner, strings.Join(row, ", "))
 	}
 	if added != nil {
@@ -65,42 +75,65 @@ func (p *page) table(d *Definition) {
 }
 
 func (p *page) rules(s State) {
-	if len(s.Decide)+len(s.On) == 0 {
-		return
+	lines := p.doings(s)
+	for _, r := range s.Always {
+		lines = append(lines, sentence("by itself "+opening(r), r, code))
 	}
-	p.line("### `%s`\n", s.Name)
 	for _, r := range s.Decide {
-		if r.When.Always() {
-			p.rule("otherwise", r)
-		} else {
-			p.rule("when", r)
-		}
+		lines = append(lines, sentence(opening(r), r, code))
 	}
 	for _, signal := range sortedKeys(s.On) {
 		for _, r := range s.On[signal] {
-			if r.When.Always() {
-				p.rule("on "+code(signal), r)
-			} else {
-				p.rule("on "+code(signal)+" when", r)
+			first := "on " + code(signal)
+			if !r.When.Always() {
+				first += " when"
 			}
+			lines = append(lines, sentence(first, r, code))
 		}
 	}
-	p.line("")
+	if len(lines) > 0 {
+		p.line("### `%s`\n\n- %s\n", s.Name, strings.Join(lines, "\n- "))
+	}
 }
 
-// rule writes what comes first, the guard, the targets and the reason.
-func (p *page) rule(first string, r Rule) {
-	if !r.When.Always() {
-		first += " " + code(r.When.Source)
+// proposals says whose results may name the next state.
+func proposals(d *Definition) string {
+	var deaf []string
+	work := 0
+	for _, s := range d.States {
+		if s.Kind == Work {
+			work++
+		}
+		if s.Kind == Work && !s.Proposes {
+			deaf = append(deaf, s.Name)
+		}
 	}
-	text := first + " → " + codes(r.To)
-	if r.Reason != "" {
-		text += ": " + r.Reason
+	text := "A result that proposes a permitted state is taken at its word; otherwise the first rule that holds decides."
+	switch len(deaf) {
+	case 0:
+		return text
+	case work:
+		return "The first rule that holds decides; what a result proposes is not taken."
 	}
-	if r.Failure {
-		text += " (a failure)"
+	return text + "\nNo proposal is taken in " + marked(deaf, code) + "."
+}
+
+// doings are what happens in a state that moves nothing.
+func (p *page) doings(s State) []string {
+	var lines []string
+	if len(s.Writes) > 0 {
+		lines = append(lines, s.Owner+" writes "+marked(s.Writes, code))
 	}
-	p.line("- %s", text)
+	if s.Tell {
+		lines = append(lines, "people are told that it waits here")
+	}
+	for _, q := range s.Asks {
+		lines = append(lines, question(q, code))
+	}
+	for _, sp := range s.Spawns {
+		lines = append(lines, spawn(sp, code))
+	}
+	return lines
 }
 
 // bounds writes what holds in every state: limits, gates, the loop and the policy.
@@ -109,14 +142,14 @@ func (p *page) bounds(d *Definition) {
 		p.heading("Limits")
 		p.line("Tried in order before every move into a state that is not final.\n")
 		for _, l := range d.Limits {
-			p.rule(code(l.Name)+" when", l)
+			p.line("- %s", sentence(code(l.Name)+" when", l, code))
 		}
 		p.line("")
 	}
 	if len(d.Gates) > 0 {
 		p.heading("Gates")
 		for _, g := range d.Gates {
-			p.line("- `%s`: into %s only when `%s`, else → %s: %s", g.Name, codes(g.To), g.Require.Source, codes(g.Instead), g.Reason)
+			p.line("- `%s`: into %s only when `%s`, else → %s: %s", g.Name, marked(g.To, code), g.Require.Source, marked(g.Instead, code), g.Reason)
 		}
 		p.line("")
 	}
@@ -124,22 +157,45 @@ func (p *page) bounds(d *Definition) {
 		p.heading("Loop")
 		p.line("At most %d different states among the last %d are a loop.\n", d.Loop.Distinct, d.Loop.Window)
 	}
-	if len(d.Policy) > 0 {
-		p.heading("Policy")
-		p.line("| name | default |\n|---|---|")
-		for _, name := range sortedKeys(d.Policy) {
-			p.line("| `%s` | %v |", name, d.Policy[name])
-		}
+	p.values("Policy", d.Policy)
+	p.values("Variables", d.Vars)
+	if len(d.Order) > 0 {
+		p.heading("Order")
+		p.line("Of what is ready, the lowest is claimed first; the first that differs decides.\n\n1. %s\n",
+			strings.Join(each(d.Order, func(g Guard) string { return code(g.Source) }), "\n1. "))
+	}
+	if len(d.May)+len(d.Resolves) > 0 {
+		p.heading("People")
+	}
+	for _, action := range sortedKeys(d.May) {
+		p.line("- only %s may %s", strings.Join(d.May[action], ", "), action)
+	}
+	for _, r := range d.Resolves {
+		p.line("- %s resolves an escalation when %s", code(r.Signal), code(r.When.Source))
+	}
+	if len(d.May)+len(d.Resolves) > 0 {
 		p.line("")
 	}
 }
 
-func code(s string) string { return "`" + s + "`" }
-
-func codes(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = code(s)
+func (p *page) values(heading string, values map[string]any) {
+	if len(values) == 0 {
+		return
 	}
-	return strings.Join(quoted, ", ")
+	p.heading(heading)
+	p.line("| name | default |\n|---|---|")
+	for _, name := range sortedKeys(values) {
+		p.line("| `%s` | %s |", name, value(values[name]))
+	}
+	p.line("")
 }
+
+// value is a default as a cell of a table; an empty text would not be seen.
+func value(v any) string {
+	if v == "" {
+		return code(`""`)
+	}
+	return fmt.Sprint(v)
+}
+
+func code(s string) string { return "`" + s + "`" }

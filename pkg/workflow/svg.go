@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"slices"
+	"strings"
 )
 
 // SVG draws the definition's table: a box a state in its owner's colour, a
@@ -42,6 +43,9 @@ func (e edge) draw(b *bytes.Buffer) {
 		stroke = "#c77" // a move back
 	}
 	title := from.state.Name + " → " + e.To
+	if from.state.byItself(e.To) {
+		title += " (by itself)"
+	}
 	if e.Added != "" {
 		dash = ` stroke-dasharray="5 4"`
 		title += " (added: " + e.Added + ")"
@@ -67,21 +71,37 @@ func (e edge) draw(b *bytes.Buffer) {
 
 func (n *node) draw(b *bytes.Buffer, role int, initial bool) {
 	s := n.state
-	fill, second, border := "#eee", "waits", 1.0
+	fill, border := "#eee", 1.0
 	switch s.Kind {
 	case Final:
-		fill, second = "#fff", "final"
+		fill = "#fff"
 	case Work:
-		fill, second = colour(role), s.Owner
+		fill = colour(role)
 	}
 	if initial {
 		border = 2.5
 	}
 	fmt.Fprintf(b, `<g id="state-%s" class="state %s"><title>%s</title><rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="7" fill="%s" stroke="#333" stroke-width="%.1f"/>`,
-		s.Name, s.Kind, html.EscapeString(s.About), n.x, n.y, n.w, n.h, fill, border)
+		s.Name, s.Kind, html.EscapeString(s.caption()), n.x, n.y, n.w, n.h, fill, border)
 	if s.Kind == Final {
 		fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="5" fill="none" stroke="#333"/>`, n.x+3, n.y+3, n.w-6, n.h-6)
 	}
 	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" text-anchor="middle">%s<tspan x="%.0f" dy="15" fill="#666" font-size="11">%s</tspan></text></g>`+"\n",
-		n.x+n.w/2, n.middle()-2, s.Name, n.x+n.w/2, second)
+		n.x+n.w/2, n.middle()-2, s.Name, n.x+n.w/2, s.under())
+}
+
+// under is what a box says under the state's name: who works there, for how long.
+func (s State) under() string {
+	switch s.Kind {
+	case Final:
+		return "final"
+	case Wait:
+		return s.timed("waits")
+	}
+	return s.timed(s.Owner)
+}
+
+// caption is what a box says when it is pointed at.
+func (s State) caption() string {
+	return strings.TrimPrefix(strings.Join(append([]string{s.About}, s.notes()...), " · "), " · ")
 }

@@ -105,7 +105,7 @@ func TestVerifySaysWhatIsWrongAndWhere(t *testing.T) {
 			if strings.Contains(c.new, "lost") && !strings.Contains(c.new, "lost:") {
 				src += "  lost: {final: true}\n"
 			}
-			if got := said(Verify(loaded(t, src), "dev", "tester")); !strings.Contains(got, c.want) {
+			if got := listed(Verify(loaded(t, src), "dev", "tester")); !strings.Contains(got, c.want) {
 				t.Errorf("problems\n%s\nwant\n%s", got, c.want)
 			}
 		})

@@ -42,7 +42,7 @@ func TestVerifySaysWhatIsWrongInARichDefinition(t *testing.T) {
 			if src == rich {
 				t.Fatalf("%q is not in the definition", c.old)
 			}
-			if got := said(Verify(loaded(t, src))); !strings.Contains(got, c.want) {
+			if got := listed(Verify(loaded(t, src))); !strings.Contains(got, c.want) {
 				t.Errorf("problems\n%s\nwant\n%s", got, c.want)
 			}
 		})
