@@ -3,6 +3,7 @@ package timer
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -47,10 +48,12 @@ func (k *Keeper) reconcile(ctx context.Context) error {
 			drop = append(drop, h.Timer)
 		}
 	}
+	start := time.Now()
+	err = k.change(ctx, arm, drop)
 	if len(arm)+len(drop) > 0 {
-		k.Log.Info("timers reconciled", "stored", len(armed), "due", len(due), "armed", len(arm), "disarmed", len(drop))
+		k.Log.Info("timers reconciled", "stored", len(armed)-len(drop), "due", len(due), "armed", len(arm), "disarmed", len(drop), "took", time.Since(start))
 	}
-	return k.change(ctx, arm, drop)
+	return err
 }
 
 const listed = 1000 // messages asked for at a time

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
 )
@@ -62,11 +63,17 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	m := newMetrics(h.Metrics)
 	e := engine.New(engine.Config{
 		Store: log, Definitions: definitions, Now: time.Now,
-		Committed: m.committed, Conflicted: func(string) { m.conflicts.Inc() },
+		Committed: func(before, after instance.Instance, c instance.Commit) {
+			m.committed(before, after, c)
+			overdue(h.Log, before, c)
+		},
+		Conflicted: func(string) { m.conflicts.Inc() },
 	})
+	stays := e.Changes()
 	if err := follow(ctx, h, e, m); err != nil {
 		return err
 	}
+	s.timers(h, js, e, stays, definitions, m)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))

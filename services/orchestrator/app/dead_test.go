@@ -12,6 +12,7 @@ import (
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // recorder sends what is logged to a channel. It implements slog.Handler.
@@ -107,6 +108,7 @@ func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
 	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(3 * time.Second), Events: []instance.Event{instance.Claimed{}}}) // again
 	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{
 		instance.Reported{State: "received", Result: instance.Result{Status: instance.Success}}, instance.Moved{From: "received", To: "next"}}})
+	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{instance.TimedOut{State: "received", Level: workflow.Alert}}})
 	m.answered("claim", "held", time.Millisecond)
 	families, err := registry.Gather()
 	if err != nil {
@@ -124,10 +126,22 @@ func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"signalbox_claim_wait_seconds count": 1, "signalbox_claim_wait_seconds sum": 2, "signalbox_state_seconds count": 1,
-		"signalbox_state_seconds sum": 9, "signalbox_steps_total": 1, "signalbox_request_seconds count": 1,
+		"signalbox_state_seconds sum": 9, "signalbox_steps_total": 1, "signalbox_request_seconds count": 1, "signalbox_timeouts_total": 1,
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
 		}
+	}
+}
+
+func TestADeadlineThatPassedIsLogged(t *testing.T) {
+	logs := make(recorder, 10)
+	in := instance.Instance{ID: "a", Workflow: "task", Owner: "cto"}
+	overdue(slog.New(logs), in, instance.Commit{Events: []instance.Event{
+		instance.TimedOut{State: "planning", Level: workflow.Escalation, After: time.Hour}, instance.Moved{From: "planning"},
+	}})
+	got := <-logs
+	if got["instance"] != "a" || got["state"] != "planning" || got["level"] != workflow.Escalation || got["after"] != time.Hour || len(logs) > 0 {
+		t.Errorf("logged %v and %d more", got, len(logs))
 	}
 }

@@ -20,6 +20,9 @@ type metrics struct {
 	pending   *prometheus.GaugeVec
 	redeliver *prometheus.GaugeVec
 	dead      *prometheus.CounterVec
+	timeouts  *prometheus.CounterVec
+	armed     prometheus.Counter
+	late      prometheus.Histogram
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -35,8 +38,12 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		pending:   prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_work_pending", Help: "Work not yet delivered, by role."}, []string{"role"}),
 		redeliver: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_work_redelivered", Help: "Work delivered more than once and not yet acknowledged, by role."}, []string{"role"}),
 		dead:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_dead_letters_total", Help: "Work given up on, by role."}, []string{"role"}),
+		timeouts:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_timeouts_total", Help: "Deadlines of stays that passed, by workflow, state and level."}, []string{"workflow", "state", "level"}),
+		armed:     prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_timers_armed_total", Help: "Timers stored."}),
+		late:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "signalbox_timer_late_seconds", Help: "Time from when a timer was due to when it was recorded.", Buckets: long}),
 	}
-	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.dead)
+	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.dead,
+		m.timeouts, m.armed, m.late)
 	return m
 }
 
@@ -52,6 +59,8 @@ func (m *metrics) committed(before, _ instance.Instance, c instance.Commit) {
 			m.steps.WithLabelValues(before.Workflow, e.State, string(e.Result.Status)).Inc()
 		case instance.Moved:
 			m.stay.WithLabelValues(before.Workflow, e.From).Observe(c.At.Sub(before.EnteredAt).Seconds())
+		case instance.TimedOut:
+			m.timeouts.WithLabelValues(before.Workflow, e.State, string(e.Level)).Inc()
 		}
 	}
 }
