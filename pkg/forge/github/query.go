@@ -15,4 +15,6 @@ var (
 	closersQuery string
 	//go:embed query/ready.graphql
 	readyMutation string
+	//go:embed query/resolve.graphql
+	resolveMutation string
 )

@@ -54,11 +54,7 @@ func (c *Client) ReviewComments(ctx context.Context, repo string, number int) ([
 	}
 	comments := []forge.ReviewComment{}
 	for _, row := range rows {
-		comments = append(comments, forge.ReviewComment{
-			ID: row.GetID(), Review: row.GetPullRequestReviewID(), ReplyTo: row.GetInReplyTo(), Author: user(row.GetUser()), Body: row.GetBody(),
-			Path: row.GetPath(), Line: row.GetLine(), Commit: row.GetOriginalCommitID(), URL: row.GetHTMLURL(),
-			CreatedAt: row.GetCreatedAt().Time, UpdatedAt: row.GetUpdatedAt().Time,
-		})
+		comments = append(comments, reviewComment(row))
 	}
 	return comments, nil
 }

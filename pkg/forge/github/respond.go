@@ -1,0 +1,50 @@
+package github
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+)
+
+var _ forge.Responder = (*Client)(nil)
+
+// Reply answers a conversation on lines of the change, by its first comment.
+func (c *Client) Reply(ctx context.Context, repo string, number int, comment int64, body string) (forge.ReviewComment, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return forge.ReviewComment{}, err
+	}
+	row, _, err := c.api.PullRequests.CreateCommentInReplyTo(ctx, owner, name, number, body, comment)
+	if err != nil {
+		return forge.ReviewComment{}, explain(ctx, fmt.Sprintf("answer comment %d on %s#%d", comment, repo, number), err)
+	}
+	return reviewComment(row), nil
+}
+
+// Resolve ends a conversation, which only GraphQL can.
+func (c *Client) Resolve(ctx context.Context, thread string) error {
+	var answer struct {
+		ResolveReviewThread struct {
+			Thread struct{ IsResolved bool }
+		}
+	}
+	what := "resolve conversation " + thread
+	if err := c.graphql(ctx, what, resolveMutation, map[string]any{"id": thread}, &answer); err != nil {
+		return err
+	}
+	if !answer.ResolveReviewThread.Thread.IsResolved {
+		return fmt.Errorf("github: %s: %w: it is still open", what, forge.ErrUnavailable)
+	}
+	return nil
+}
+
+func reviewComment(row *github.PullRequestComment) forge.ReviewComment {
+	return forge.ReviewComment{
+		ID: row.GetID(), Review: row.GetPullRequestReviewID(), ReplyTo: row.GetInReplyTo(), Author: user(row.GetUser()), Body: row.GetBody(),
+		Path: row.GetPath(), Line: row.GetLine(), Commit: row.GetOriginalCommitID(), URL: row.GetHTMLURL(),
+		CreatedAt: row.GetCreatedAt().Time, UpdatedAt: row.GetUpdatedAt().Time,
+	}
+}
