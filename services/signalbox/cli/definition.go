@@ -146,8 +146,9 @@ func (c definitionGraph) Run(env *term.Env) error {
 
 type definitionDiff struct {
 	sources
-	A string `arg:"" help:"Name or file of the one."`
-	B string `arg:"" help:"Name or file of the other."`
+	Lines bool   `name:"lines" env:"-" help:"Compare their YAML line by line instead."`
+	A     string `arg:"" help:"Name or file of the one."`
+	B     string `arg:"" help:"Name or file of the other."`
 }
 
 // Run compares what two definitions say, not how they are written.
@@ -157,20 +158,31 @@ func (c definitionDiff) Run(env *term.Env) error {
 	if err := errors.Join(aerr, berr); err != nil {
 		return err
 	}
-	text := string(diff.Diff(c.A, a.Source(), c.B, b.Source()))
-	if _, rest, ok := strings.Cut(text, "\n"); ok {
-		text = rest // without the line that repeats the command
-	}
-	if env.JSON {
-		if err := env.Print(map[string]any{"a": c.A, "b": c.B, "equal": text == "", "diff": text}); err != nil {
+	changes := workflow.Diff(a, b)
+	_, text, _ := strings.Cut(string(diff.Diff(c.A, a.Source(), c.B, b.Source())), "\n") // without the line that repeats the command
+	switch {
+	case env.JSON:
+		v := struct {
+			A       string            `json:"a"`
+			B       string            `json:"b"`
+			Equal   bool              `json:"equal"`
+			Changes []workflow.Change `json:"changes"`
+			Diff    string            `json:"diff"` // of their YAML
+		}{c.A, c.B, len(changes) == 0, append([]workflow.Change{}, changes...), text}
+		if err := env.Print(v); err != nil {
 			return err
 		}
-	} else {
+	case c.Lines:
 		for line := range strings.Lines(text) {
 			env.Printf("%s\n", env.Paint(diffStyle(line), strings.TrimSuffix(line, "\n")))
 		}
+	default:
+		for _, change := range changes {
+			line := change.String()
+			env.Printf("%s\n", env.Paint(diffStyle(line), line))
+		}
 	}
-	if text != "" {
+	if len(changes) > 0 {
 		return fmt.Errorf("%s and %s differ", c.A, c.B)
 	}
 	return nil
