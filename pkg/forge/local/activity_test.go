@@ -1,0 +1,107 @@
+package local_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
+)
+
+// activity is who moved the branch how, newest first.
+func (w *world) activity(t *testing.T, branch string) string {
+	t.Helper()
+	c := w.client(t, maxToken)
+	r, err := c.NewRequest("GET", "repos/acme/widgets/activity?ref=refs/heads/"+branch, nil)
+	must(t, err)
+	var raw json.RawMessage
+	_, err = c.Do(t.Context(), r, &raw)
+	must(t, err)
+	var rows []struct {
+		Kind  string `json:"activity_type"`
+		After string
+		Actor struct{ Login string }
+	}
+	must(t, json.Unmarshal(raw, &rows))
+	var all []string
+	for _, row := range rows {
+		all = append(all, row.Actor.Login+" "+row.Kind)
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestWhoMovedABranchIsOnRecord(t *testing.T) {
+	w := newWorld(t)
+	rob, robs, adas := w.client(t, robToken), w.clone(t, robToken), w.clone(t, adaToken)
+	w.propose(t, rob, robs, "topic", "a.txt", "one\n")
+	gittest.Run(t, adas, "fetch", "-q", "origin")
+	gittest.Run(t, adas, "checkout", "-q", "topic")
+	push(t, adas, "topic", "b.txt", "two\n")
+	gittest.Run(t, robs, "commit", "-q", "--amend", "-m", "Anew")
+	if _, err := robs.Run(t.Context(), "push", "-q", "origin", "topic"); err == nil {
+		t.Error("a push over another's commit was taken")
+	}
+	gittest.Run(t, robs, "push", "-q", "--force", "origin", "topic")
+	_, _, err := rob.PullRequests.Merge(t.Context(), owner, name, 1, "", nil)
+	must(t, err)
+	must(t, deleteBranch(t.Context(), rob, "topic"))
+	if got := w.activity(t, "topic"); got != "rob[bot] branch_deletion, rob[bot] force_push, ada push, rob[bot] branch_creation" {
+		t.Errorf("topic: %s", got)
+	}
+	if got := w.activity(t, "main"); got != "rob[bot] pr_merge" {
+		t.Errorf("main: %s", got)
+	}
+	must(t, w.Close())
+	w.open(t)
+	if got := w.activity(t, "main"); got != "rob[bot] pr_merge" {
+		t.Errorf("main after a restart: %s", got)
+	}
+}
+
+func TestPushOfSeveralBranchesIsOnRecordWhole(t *testing.T) {
+	w := newWorld(t)
+	work := w.clone(t, adaToken)
+	gittest.Run(t, work, "push", "-q", "origin", "main:one", "main:two", "main:refs/tags/v1")
+	if one, two := w.activity(t, "one"), w.activity(t, "two"); one != "ada branch_creation" || two != one {
+		t.Errorf("one: %s; two: %s", one, two)
+	}
+}
+
+func TestMembersAreToldToMembers(t *testing.T) {
+	w := newWorld(t, func(c *local.Config) {
+		c.Users = append(c.Users, local.User{Login: "tim", Token: "tim-token", Organisations: []string{"Acme"}})
+	})
+	for _, tc := range []struct {
+		token, path string
+		status      int
+	}{
+		{"tim-token", "/orgs/acme/members/tim", http.StatusNoContent},
+		{"tim-token", "/orgs/acme/members/ada", http.StatusNotFound},
+		{robToken, "/orgs/acme/members/tim", http.StatusNoContent},
+		{robToken, "/orgs/other/members/tim", http.StatusNotFound},
+		{adaToken, "/orgs/acme/members/tim", http.StatusNotFound}, // sent on to the public ones
+	} {
+		resp, _ := w.ask(t, "GET", tc.path, tc.token, "")
+		if resp.StatusCode != tc.status {
+			t.Errorf("%s asks %s: %d, want %d", tc.token, tc.path, resp.StatusCode, tc.status)
+		}
+		if sent := strings.Contains(resp.Request.URL.Path, "public_members"); sent != (tc.token == adaToken) {
+			t.Errorf("%s ends at %s", tc.token, resp.Request.URL.Path)
+		}
+	}
+}
+
+func TestCheckOfABotIsItsApps(t *testing.T) {
+	w := newWorld(t)
+	rob, work := w.client(t, robToken), w.clone(t, robToken)
+	head := push(t, work, "topic", "a.txt", "one\n")
+	made, _, err := rob.Checks.CreateCheckRun(t.Context(), owner, name, github.CreateCheckRunOptions{Name: "test", HeadSHA: head})
+	must(t, err)
+	if made.GetApp().GetID() == 0 || made.GetApp().GetSlug() != "rob" {
+		t.Errorf("app = %v", made.GetApp())
+	}
+}
