@@ -12,25 +12,40 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// ConfigFile at the root of a repository says how it is tested:
+// ConfigFile at the root of a repository says how it is tested and checked:
 //
 //	test: {command: "npm ci && npm test", timeout: 15m}
+//	lint: {command: "npm run lint"}
+//	type_check: {command: "npx tsc --noEmit"}
 //
-// The command is run by sh at the root. The timeout is a Go duration.
+// The commands are run by sh at the root. The timeout is a Go duration.
 const ConfigFile = ".signalbox.yaml"
 
 type config struct {
-	Test *test `yaml:"test"`
+	Test      *command `yaml:"test"`
+	Lint      *command `yaml:"lint"`
+	TypeCheck *command `yaml:"type_check"`
 }
 
-type test struct {
+type command struct {
 	Command string  `yaml:"command"`
 	Timeout timeout `yaml:"timeout"`
 }
 
+// of is the command of a check and its key.
+func (c config) of(check string) (string, *command) {
+	switch check {
+	case Lint:
+		return "lint", c.Lint
+	case TypeCheck:
+		return "type_check", c.TypeCheck
+	}
+	return "test", c.Test
+}
+
 // configured reads the configuration file strictly. Its errors name the line
 // but never quote it.
-func configured(tree fs.FS) (Plan, bool, error) {
+func configured(tree fs.FS, check string) (Plan, bool, error) {
 	if _, err := fs.Lstat(tree, ConfigFile); errors.Is(err, fs.ErrNotExist) {
 		return Plan{}, false, nil
 	}
@@ -39,18 +54,18 @@ func configured(tree fs.FS) (Plan, bool, error) {
 	}
 	var c config
 	err := yaml.NewDecoder(strings.NewReader(text(tree, ConfigFile)), yaml.Strict()).Decode(&c)
+	key, says := c.of(check)
 	switch {
-	case errors.Is(err, io.EOF) || err == nil && c.Test == nil:
+	case errors.Is(err, io.EOF) || err == nil && says == nil:
 		return Plan{}, false, nil
 	case err != nil:
 		return Plan{}, false, located(err)
-	case strings.TrimSpace(c.Test.Command) == "":
-		return Plan{}, false, fmt.Errorf("%s: test has no command; write: test: {command: \"…\"}", ConfigFile)
+	case strings.TrimSpace(says.Command) == "":
+		return Plan{}, false, fmt.Errorf("%s: %s has no command; write: %s: {command: \"…\"}", ConfigFile, key, key)
 	}
-	return Plan{
-		Tool: "configured", Source: ConfigFile,
-		Argv: []string{"sh", "-c", c.Test.Command}, Timeout: time.Duration(c.Test.Timeout),
-	}, true, nil
+	plan := shell(says.Command)
+	plan.Source, plan.Timeout = ConfigFile, time.Duration(says.Timeout)
+	return plan, true, nil
 }
 
 type timeout time.Duration
@@ -74,7 +89,7 @@ func located(err error) error {
 	what := e.GetMessage()
 	switch e.(type) {
 	case *yaml.UnknownFieldError:
-		what += "; known are test, test.command and test.timeout"
+		what += "; known are test, lint and type_check, each with command and timeout"
 	case *yaml.TypeError, *yaml.UnexpectedNodeTypeError:
 		what = "this does not belong here; write: test: {command: \"…\", timeout: 10m}"
 	}

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
-// nodePackage knows a package.json with a test script; the lock file or the
+func nodeTest(tree fs.FS, _ string) (Plan, bool, error) { return nodePackage(tree, "test") }
+
+// nodePackage knows a package.json with one of the scripts; the lock file or the
 // packageManager field says which program runs it.
-func nodePackage(tree fs.FS) (Plan, bool, error) {
+func nodePackage(tree fs.FS, scripts ...string) (Plan, bool, error) {
 	content := text(tree, "package.json")
 	if content == "" {
 		return Plan{}, false, nil
@@ -21,9 +24,12 @@ func nodePackage(tree fs.FS) (Plan, bool, error) {
 	if err := json.Unmarshal([]byte(content), &pkg); err != nil {
 		return Plan{}, false, fmt.Errorf("package.json: %w", err)
 	}
-	script := pkg.Scripts["test"]
-	// What npm init writes in place of a test.
-	if strings.TrimSpace(script) == "" || strings.Contains(script, "no test specified") {
+	i := slices.IndexFunc(scripts, func(name string) bool {
+		script := pkg.Scripts[name]
+		// The latter is what npm init writes in place of a test.
+		return strings.TrimSpace(script) != "" && !strings.Contains(script, "no test specified")
+	})
+	if i < 0 {
 		return Plan{}, false, nil
 	}
 	tool, _, _ := strings.Cut(pkg.PackageManager, "@")
@@ -36,5 +42,9 @@ func nodePackage(tree fs.FS) (Plan, bool, error) {
 	default:
 		tool = "npm"
 	}
-	return Plan{Tool: tool, Source: "package.json", Argv: []string{tool, "test"}, Env: []string{"FORCE_COLOR=0"}}, true, nil
+	argv := []string{tool, "run", scripts[i]}
+	if scripts[i] == "test" {
+		argv = []string{tool, "test"}
+	}
+	return Plan{Tool: tool, Source: "package.json", Argv: argv, Env: []string{"FORCE_COLOR=0"}}, true, nil
 }

@@ -4,6 +4,7 @@
 package testrun
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,9 @@ const maxRead = 1 << 20
 // ErrNoTests says that no way to test the repository was found.
 var ErrNoTests = errors.New("no tests found")
 
-// Plan is how a repository is tested.
+// Plan is how a repository is tested, or checked otherwise.
 type Plan struct {
+	Check   string        // the name of the evidence; empty: Name
 	Tool    string        // go, npm, pnpm, yarn, pytest, unittest, cargo, make or configured
 	Source  string        // the file that says so, within the repository
 	Argv    []string      // program and arguments, run at the repository's root
@@ -48,39 +50,58 @@ func (p Plan) Command() string {
 // The tree decides what is run. Give the FS of an os.Root where the tree may
 // hold links that lead out of it.
 func Detect(tree fs.FS) (Plan, error) {
-	for _, detect := range []func(fs.FS) (Plan, bool, error){
-		configured, goModule, nodePackage, python, cargo, makefile,
-	} {
-		plan, found, err := detect(tree)
-		if err != nil {
-			return Plan{}, err
-		}
-		if found {
-			plan.Env = append(plan.Env, "CI=1", "NO_COLOR=1")
-			if plan.Timeout == 0 {
-				plan.Timeout = DefaultTimeout
-			}
-			return plan, nil
-		}
+	plan, found, err := first(tree, Name, configured, goModule, nodeTest, python, cargo, makeTest)
+	if err != nil || found {
+		return plan, err
 	}
 	return Plan{}, fmt.Errorf("%w: looked at the root for %s, go.mod, go.work, a test script in package.json, "+
 		"pytest or unittest files, Cargo.toml and a test target in a Makefile; "+
 		"to say how this repository is tested, add a file %s with: test: {command: \"…\"}", ErrNoTests, ConfigFile, ConfigFile)
 }
 
+// detector finds how a tree is checked in one way.
+type detector func(tree fs.FS, check string) (Plan, bool, error)
+
+// first is the plan of the first detector that finds one.
+func first(tree fs.FS, check string, detectors ...detector) (Plan, bool, error) {
+	for _, detect := range detectors {
+		plan, found, err := detect(tree, check)
+		if err != nil {
+			return Plan{}, false, err
+		}
+		if found {
+			plan.Check = check
+			return plan.complete(), true, nil
+		}
+	}
+	return Plan{}, false, nil
+}
+
+// complete is the plan with what every plan has.
+func (p Plan) complete() Plan {
+	p.Env = append(p.Env, "CI=1", "NO_COLOR=1")
+	p.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
+	return p
+}
+
 // goModule knows modules and workspaces. In a workspace ./... covers only the
 // root's own module, so each member is named.
-func goModule(tree fs.FS) (Plan, bool, error) {
+func goModule(tree fs.FS, _ string) (Plan, bool, error) {
+	return goTool(tree, "test", "-json")
+}
+
+func goTool(tree fs.FS, words ...string) (Plan, bool, error) {
+	argv := append([]string{"go"}, words...)
 	if work := text(tree, "go.work"); work != "" {
 		var patterns []string
 		for _, dir := range workspace(work) {
 			patterns = append(patterns, "./"+path.Join(dir, "..."))
 		}
 		if len(patterns) > 0 {
-			return Plan{Tool: "go", Source: "go.work", Argv: append([]string{"go", "test", "-json"}, patterns...)}, true, nil
+			return Plan{Tool: "go", Source: "go.work", Argv: append(argv, patterns...)}, true, nil
 		}
 	}
-	return Plan{Tool: "go", Source: "go.mod", Argv: []string{"go", "test", "-json", "./..."}}, exists(tree, "go.mod"), nil
+	return Plan{Tool: "go", Source: "go.mod", Argv: append(argv, "./...")}, exists(tree, "go.mod"), nil
 }
 
 // workspace lists the directories that a go.work file uses and that are inside the repository.
@@ -110,23 +131,32 @@ func workspace(work string) (dirs []string) {
 	return dirs
 }
 
-func cargo(tree fs.FS) (Plan, bool, error) {
-	return Plan{
+func cargo(tree fs.FS, check string) (Plan, bool, error) {
+	plan := Plan{
 		Tool: "cargo", Source: "Cargo.toml",
 		Argv: []string{"cargo", "test", "--no-fail-fast"}, // all failing tests, not those of the first binary
 		Env:  []string{"CARGO_TERM_COLOR=never", "RUST_BACKTRACE=0"},
-	}, exists(tree, "Cargo.toml"), nil
+	}
+	if check == TypeCheck {
+		plan.Argv = []string{"cargo", "check", "--all-targets"}
+	}
+	return plan, exists(tree, "Cargo.toml"), nil
 }
 
-func makefile(tree fs.FS) (Plan, bool, error) {
+func makeTest(tree fs.FS, _ string) (Plan, bool, error) { return makefile(tree, "test") }
+
+// makefile knows a Makefile with one of the targets.
+func makefile(tree fs.FS, goals ...string) (Plan, bool, error) {
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} { // as make looks
 		if !exists(tree, name) {
 			continue
 		}
-		for line := range strings.Lines(text(tree, name)) {
-			targets, rest, ok := strings.Cut(line, ":")
-			if ok && !strings.HasPrefix(rest, "=") && !strings.HasPrefix(line, "\t") && slices.Contains(strings.Fields(targets), "test") {
-				return Plan{Tool: "make", Source: name, Argv: []string{"make", "test"}}, true, nil
+		for _, goal := range goals {
+			for line := range strings.Lines(text(tree, name)) {
+				targets, rest, ok := strings.Cut(line, ":")
+				if ok && !strings.HasPrefix(rest, "=") && !strings.HasPrefix(line, "\t") && slices.Contains(strings.Fields(targets), goal) {
+					return Plan{Tool: "make", Source: name, Argv: []string{"make", goal}}, true, nil
+				}
 			}
 		}
 		return Plan{}, false, nil

@@ -9,7 +9,7 @@ import (
 // python knows pytest by its configuration or by its naming of files, and falls
 // back to the standard library's unittest when the tests are written for it
 // and nothing speaks of pytest.
-func python(tree fs.FS) (Plan, bool, error) {
+func python(tree fs.FS, _ string) (Plan, bool, error) {
 	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
 	pytest := Plan{
 		Tool: "pytest",

@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Name is the name of the evidence that Run makes.
+// Name is the name of the evidence that tests give.
 const Name = "tests"
 
 // maxOutput is how many bytes of output are looked at. The events of go test
@@ -40,7 +41,7 @@ func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (ins
 		Wall: plan.Timeout, MaxOutput: maxOutput, Stdout: &events,
 	})
 	ev := instance.Evidence{
-		Name: Name, Commit: commit, Command: plan.Command(),
+		Name: cmp.Or(plan.Check, Name), Commit: commit, Command: plan.Command(),
 		ExitCode: res.ExitCode, Millis: res.Duration.Milliseconds(),
 	}
 	if errors.Is(err, exec.ErrNotFound) {
