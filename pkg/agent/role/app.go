@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // App is the flags of a service that serves one role.
@@ -36,6 +38,7 @@ type Settings struct {
 	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
 	Wall    time.Duration `name:"brain-wall" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
 	Idle    time.Duration `name:"brain-idle" default:"10m" help:"How long it may print nothing meanwhile."`
+	Duty    []string      `name:"duty" placeholder:"STATE=DUTY" sep:"none" help:"What the runtime does in a state of a lifecycle of your own: tests, checks (tests, lint and type checks), judges (changes are dropped), changes (success without one is a failure), accepts (runs the acceptance criteria); several between commas. May be repeated."`
 	WorkDir string        `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
 	Sandbox string        `name:"sandbox" enum:"auto,bwrap,none" default:"auto" help:"How tests are confined: auto takes bubblewrap where it works."`
 	Workers int           `name:"workers" default:"1" help:"Pieces of work at a time."`
@@ -50,14 +53,19 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error {
 
 // Setup adds the role to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error {
-	duty, ok := Duties()[role]
-	if !ok {
-		return service.Usagef("role %q: want one of analyst, developer, navigator, tester", role)
+	if err := subject.CheckName(role); err != nil {
+		return service.Usagef("role %q: %w", role, err)
 	}
 	specs, err := ParseSpecs(s.Brain, role)
 	if err == nil {
 		err = specs.Check([]string{role})
 	}
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	duties := BuiltIn()
+	own, err := ParseDuties(s.Duty, role)
+	maps.Copy(duties, own)
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
@@ -87,7 +95,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		h.Log.Info("work trees of killed processes removed", "role", role, "trees", n)
 	}
 	h.Log.Info("sandbox", "role", role, "mode", box.Describe())
-	coder := Coder{Duty: duty, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Rules: workspace.DefaultRules()}
+	coder := Coder{Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Rules: workspace.DefaultRules()}
 	a := Agent(h, js, role, coder, s.Observer)
 	a.Workers = s.Workers
 	h.Add(role, a.Run)

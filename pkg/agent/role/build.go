@@ -31,7 +31,7 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 		if name != role {
 			continue
 		}
-		made, err := one(role, spec, t)
+		made, err := one(role, state, spec, t)
 		if err != nil {
 			return b, fmt.Errorf("--brain %s=%s: %w", who, spec, err)
 		}
@@ -48,8 +48,9 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 	return b, nil
 }
 
-// one makes a brain from "rules" or "exec:COMMAND".
-func one(role, spec string, t Tools) (brain.Brain, error) {
+// one makes a brain from "rules" or "exec:COMMAND". In one state of its own, any
+// role may work by the rule that what the runtime checks has to pass.
+func one(role, state, spec string, t Tools) (brain.Brain, error) {
 	switch kind, rest, _ := strings.Cut(spec, ":"); kind {
 	case "exec":
 		if first, _, _ := strings.Cut(strings.TrimSpace(rest), " "); strings.Contains(first, "/") {
@@ -66,6 +67,9 @@ func one(role, spec string, t Tools) (brain.Brain, error) {
 	case "rules":
 		if b := byRule(role); b != nil {
 			return b, nil
+		}
+		if state != "" {
+			return rules.Checker{}, nil
 		}
 		return nil, fmt.Errorf("there are no rules to work as %s by; want exec:COMMAND", role)
 	}
@@ -103,6 +107,8 @@ func byRule(role string) brain.Brain {
 		return rules.Tester{}
 	case "navigator":
 		return rules.Navigator{}
+	case "build", "quality-monitor":
+		return rules.Checker{}
 	}
 	return nil
 }

@@ -139,11 +139,7 @@ func (w *world) newNode() (*workspace.Cache, string) {
 // coder is the role with one brain.
 func (w *world) coder(name string, think brain.Brain) role.Coder {
 	w.Helper()
-	duty, ok := role.Duties()[name]
-	if !ok {
-		w.Fatalf("there is no role %s", name)
-	}
-	return role.Coder{Duty: duty, Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects, Rules: workspace.DefaultRules()}
+	return role.Coder{Duties: role.BuiltIn(), Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects, Rules: workspace.DefaultRules()}
 }
 
 // job is work of the role in a state, after the steps.
@@ -155,6 +151,7 @@ func (w *world) job(name, state string, steps ...instance.Result) agent.Job {
 		},
 		Bundles:  []instance.Bundle{{Object: w.bundle, Head: w.base}},
 		Progress: func(string, ...any) {},
+		Note:     func(context.Context, string, string) error { return nil },
 	}
 	for _, s := range steps {
 		job.Head = s.Head
@@ -166,7 +163,24 @@ func (w *world) job(name, state string, steps ...instance.Result) agent.Job {
 // work has a brain work as the role in the state, and no tree stay behind.
 func (w *world) work(name, state string, think brain.Brain, steps ...instance.Result) (instance.Result, error) {
 	w.Helper()
-	r, err := w.coder(name, think).Work(w.Context(), w.job(name, state, steps...))
+	return w.do(w.job(name, state, steps...), think)
+}
+
+// in is work of another lifecycle; a question to the role, if there is one, is
+// somebody else's.
+func (w *world) in(workflow, name, state, question string) agent.Job {
+	job := w.job(name, state)
+	job.Workflow = workflow
+	if question != "" {
+		job.Question = &instance.Question{Number: 1, From: "somebody", To: name, Text: question}
+	}
+	return job
+}
+
+// do has a brain do a job.
+func (w *world) do(job agent.Job, think brain.Brain) (instance.Result, error) {
+	w.Helper()
+	r, err := w.coder(job.Role, think).Work(w.Context(), job)
 	if left, rerr := os.ReadDir(filepath.Join(w.dir, "trees")); rerr != nil || len(left) != 0 {
 		w.Errorf("%d work trees stay behind, %v", len(left), rerr)
 	}

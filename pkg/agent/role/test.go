@@ -20,51 +20,92 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-func (d Duty) tests(state string) bool   { return slices.Contains(d.Tests, state) }
-func (d Duty) changes(state string) bool { return slices.Contains(d.Changes, state) }
-
-// test runs the repository's tests on the tree's very commit. That no way to
-// test it was found is evidence too.
-func (c Coder) test(ctx context.Context, job agent.Job, tree *workspace.Tree) (instance.Evidence, error) {
-	plan, err := c.plan(ctx, job, tree)
-	if errors.Is(err, brain.ErrInfrastructure) {
-		return instance.Evidence{}, err
+// check makes the evidence that the duty asks for, on the tree's very commit.
+func (s step) check(ctx context.Context) ([]instance.Evidence, error) {
+	switch {
+	case s.duty.Tests:
+		return s.examine(ctx, s.tree, testrun.Name)
+	case s.duty.Checks:
+		all, err := s.examine(ctx, s.tree, testrun.Name, testrun.Lint, testrun.TypeCheck)
+		return append(all, testrun.Together(testrun.Build, s.tree.Head, all)), err
 	}
-	if err != nil {
-		return instance.Evidence{Name: testrun.Name, Commit: tree.Head, ExitCode: -1, Output: err.Error()}, nil
-	}
-	job.Progress("running %s", plan.Command())
-	return testrun.Run(ctx, tree.Dir, tree.Head, plan, runner{c.Sandbox, tree.Shared})
+	return nil, nil
 }
 
-// plan is how the tree is tested: as its base was, if that could be tested. A
-// change that says anew how it is tested would be its own judge.
-func (c Coder) plan(ctx context.Context, job agent.Job, tree *workspace.Tree) (testrun.Plan, error) {
+// examine runs checks of the tree. That no way to test it was found is evidence
+// too; the other checks a repository need not have.
+func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...string) ([]instance.Evidence, error) {
+	ways, err := s.ways(ctx, tree, checks)
+	if err != nil {
+		return nil, err
+	}
+	var all []instance.Evidence
+	for i, w := range ways {
+		switch {
+		case errors.Is(w.err, brain.ErrInfrastructure):
+			return nil, w.err
+		case w.err != nil:
+			all = append(all, instance.Evidence{Name: checks[i], Commit: tree.Head, ExitCode: -1, Output: w.err.Error()})
+		case w.found:
+			s.job.Progress("running %s", w.plan.Command())
+			ev, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, runner{s.Sandbox, tree.Shared})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, ev)
+		}
+	}
+	return all, nil
+}
+
+// way is how a tree is checked, if it is.
+type way struct {
+	plan  testrun.Plan
+	found bool
+	err   error
+}
+
+// ways is how the tree is checked: as its base was, if that could be. A change
+// that says anew how it is tested would be its own judge.
+func (s step) ways(ctx context.Context, tree *workspace.Tree, checks []string) ([]way, error) {
 	if tree.Head == tree.Base {
-		return detect(tree.Dir)
+		return detect(tree.Dir, checks), nil
 	}
-	base, err := c.Workspace.Checkout(ctx, workspace.Spec{Repo: repo(job), Bundles: objects(job), Base: tree.Base})
+	base, err := s.Workspace.Checkout(ctx, spec(s.job, tree.Base))
 	if err != nil {
-		return testrun.Plan{}, err
+		return nil, err
 	}
-	plan, err := detect(base.Dir)
-	if cerr := base.Close(); cerr != nil {
-		job.Progress("the base's work tree stays behind: %v", cerr)
+	defer s.close(base)
+	ways, own := detect(base.Dir, checks), detect(tree.Dir, checks)
+	for i := range ways {
+		if ways[i].err != nil || !ways[i].found {
+			ways[i] = own[i]
+		}
 	}
-	if err != nil {
-		return detect(tree.Dir)
-	}
-	return plan, nil
+	return ways, nil
 }
 
-// detect finds how the tree in dir is tested, and looks nowhere else.
-func detect(dir string) (testrun.Plan, error) {
+// detect finds how the tree in dir is checked, and looks nowhere else.
+func detect(dir string, checks []string) []way {
+	ways := make([]way, len(checks))
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return testrun.Plan{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+		for i := range ways {
+			ways[i].err = fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+		}
+		return ways
 	}
 	defer root.Close()
-	return testrun.Detect(root.FS())
+	for i, check := range checks {
+		w := &ways[i]
+		if check == testrun.Name {
+			w.plan, w.err = testrun.Detect(root.FS())
+			w.found = w.err == nil
+		} else {
+			w.plan, w.found, w.err = testrun.DetectCheck(root.FS(), check)
+		}
+	}
+	return ways
 }
 
 // runner lets test commands read the tree's borrowed objects, fill their tools'

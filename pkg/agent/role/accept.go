@@ -1,0 +1,76 @@
+package role
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/prd"
+)
+
+// accept runs the acceptance criteria on the commit that the step leaves, in a
+// work tree of its own: what the brain left beside the commit does not count
+// (story lifecycle, pending to committed). What does not pass them is handed on
+// all the same, for the next try to go on from.
+func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, error) {
+	tree, err := s.Workspace.Checkout(ctx, spec(s.job, cmp.Or(r.Head, s.tree.Head)))
+	if err != nil {
+		return r, err
+	}
+	defer s.close(tree)
+	commands, bad := criteria(s.job.Assignment)
+	var ev instance.Evidence
+	switch {
+	case bad != nil:
+		ev = instance.Evidence{Name: testrun.Acceptance, Commit: tree.Head, ExitCode: -1, Output: bad.Error(), Failed: []string{"the acceptance criteria cannot be read"}}
+	case len(commands) == 0:
+		if r.Evidence, err = s.examine(ctx, tree, testrun.Name); err != nil {
+			return r, err
+		}
+		ev = r.Evidence[0]
+		ev.Name = testrun.Acceptance
+	default:
+		var plans []testrun.Plan
+		for _, command := range commands {
+			plans = append(plans, testrun.Shell(command))
+		}
+		s.job.Progress("running %s", strings.Join(commands, ", "))
+		if ev, err = testrun.Accept(ctx, tree.Dir, tree.Head, plans, runner{s.Sandbox, tree.Shared}); err != nil {
+			return r, err
+		}
+	}
+	r.Evidence = append(r.Evidence, ev)
+	if !ev.OK {
+		r.Status, r.FailureSignature = instance.Failure, testrun.Signature(ev)
+		what := "not all acceptance criteria pass: " + strings.Join(ev.Failed, ", ")
+		r.IssuesFound = append(r.IssuesFound, strings.TrimSuffix(what, ": "))
+		r.Summary = strings.TrimSpace(r.Summary + "\n\nBut " + r.IssuesFound[len(r.IssuesFound)-1] + ".")
+	}
+	return r, nil
+}
+
+// criteria lists the commands among the acceptance criteria of the story. None
+// means that the repository's own tests are the criterion. They are what the
+// plan says, never what a change or the text of an issue says.
+func criteria(a brain.Assignment) ([]string, error) {
+	text := string(a.Sections[story])
+	if text == "" {
+		text = a.Vars[story]
+	}
+	if text == "" {
+		return nil, nil
+	}
+	s, err := prd.ParseStory(text)
+	if err != nil {
+		return nil, fmt.Errorf("the story cannot be read: %w", err)
+	}
+	return s.Commands(), nil
+}
+
+// story is the section of the document, or else the variable, that has the
+// story as its plan file has it.
+const story = "story"

@@ -1,0 +1,74 @@
+package role
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// collect takes what the brain left in the tree. Who asks others hands over
+// what there is so far.
+func (s step) collect(ctx context.Context, out brain.Outcome, r instance.Result) (instance.Result, error) {
+	diff, err := s.tree.Diff(ctx)
+	if err != nil {
+		return r, err
+	}
+	asks := len(out.Asks) > 0
+	if r.Status != instance.Success && !asks {
+		return r, nil // what a failed step left is not handed on
+	}
+	if diff.Empty() {
+		return r, s.unchanged(out, r)
+	}
+	violations, err := s.tree.Check(ctx, s.Rules)
+	if err != nil {
+		return r, err
+	}
+	if len(violations) > 0 {
+		var found []string
+		for _, v := range violations {
+			found = append(found, v.String())
+		}
+		r.IssuesFound = append(r.IssuesFound, found...)
+		return r, fmt.Errorf("the change may not leave the work tree: %s", strings.Join(found, "; "))
+	}
+	head, moved, err := s.tree.Commit(ctx, message(s.job, r), "Signalbox-Instance: "+s.job.Instance, "Signalbox-State: "+s.job.State)
+	if err != nil || !moved {
+		return r, err
+	}
+	if r.Bundle, err = s.tree.Bundle(ctx); err != nil {
+		return r, err
+	}
+	r.Head = head
+	s.job.Progress("%s", diff)
+	return r, nil
+}
+
+// unchanged judges success, or questions, without a change. An answer is
+// something too.
+func (s step) unchanged(out brain.Outcome, r instance.Result) error {
+	switch {
+	case len(out.Asks) > 0:
+		return nil
+	case s.asked() && !s.duty.Accepts && strings.TrimSpace(r.Summary) == "":
+		return fmt.Errorf("%s was asked and says nothing", s.job.Role)
+	case s.asked() && !s.duty.Accepts:
+		return nil
+	case !out.Declared || s.duty.Changes:
+		return fmt.Errorf("%s says it is done and left no change", s.job.Role)
+	}
+	return nil
+}
+
+// message is a step's commit message.
+func message(job agent.Job, r instance.Result) string {
+	subject, _, _ := strings.Cut(strings.TrimSpace(r.Summary), "\n")
+	if subject == "" || len(subject) > 72 {
+		subject = job.State + ": " + job.Issue.Title
+	}
+	return subject
+}

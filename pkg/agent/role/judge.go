@@ -1,0 +1,86 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// judgement is a brain's result without what is not a brain's, or not this
+// role's, to say. What is refused is told by its name.
+func (s step) judgement(ctx context.Context, out brain.Outcome) instance.Result {
+	r := out.Result
+	r.Summary = printable(r.Summary)
+	r.Base, r.Head, r.Bundle, r.Evidence, r.Artifacts = "", "", "", nil, nil
+	refused := out.Refused
+	r.Sections = maps.Clone(r.Sections)
+	for _, name := range slices.Sorted(maps.Keys(r.Sections)) {
+		if !slices.Contains(s.job.Writes, name) {
+			delete(r.Sections, name)
+			refused = append(slices.Clone(refused), fmt.Sprintf("section %s is not the %s's to write; it stays as it was", name, s.job.Role))
+		}
+	}
+	for _, what := range refused {
+		s.job.Progress("refused: %s", what)
+	}
+	r.IssuesFound = append(slices.Clone(r.IssuesFound), refused...)
+	for _, n := range out.Notes {
+		if err := s.job.Note(ctx, n.Kind, printable(n.Text)); err != nil {
+			s.job.Progress("a note is lost: %v", err)
+		}
+	}
+	return r
+}
+
+// judged holds a brain's word against the evidence: it may doubt a pass, never
+// a failure. Where there is none, the word has to be said.
+func (s step) judged(out brain.Outcome, r instance.Result) (instance.Result, error) {
+	if len(r.Evidence) == 0 && !out.Declared && len(out.Asks) == 0 {
+		return r, fmt.Errorf("%s says nothing of how it judges: it has to state a result", s.job.Role)
+	}
+	for _, ev := range r.Evidence {
+		if ev.OK {
+			continue
+		}
+		if r.Status == instance.Success {
+			r.Status = instance.Failure
+		}
+		r.FailureSignature = testrun.Signature(ev)
+	}
+	return r, nil
+}
+
+// plea is what an outcome asks of others, as the runtime understands it, or
+// what is wrong with the work.
+func plea(out brain.Outcome, r instance.Result, err error) error {
+	if errors.Is(err, brain.ErrInfrastructure) {
+		return err
+	}
+	if err == nil && len(out.Asks) > 0 {
+		err = &agent.Asking{Questions: out.Asks, Head: r.Head, Bundle: r.Bundle}
+	}
+	if e := out.Escalate; e != nil {
+		err = &agent.Escalating{Reason: printable(e.Reason), RequiresHuman: e.RequiresHuman, Then: err}
+	}
+	return err
+}
+
+// printable is a program's text without what a terminal would obey: it goes into
+// commits and comments.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
+}
