@@ -28,6 +28,9 @@ type Open struct {
 	Vars   map[string]string
 	After  []string // instances that have to end well first
 	Parent string   // the instance that opens it
+	// Bundles carry Base when it takes more than one: the oldest first, each with
+	// the commit it brings. An instance that goes on with another's work needs them.
+	Bundles []Bundle
 }
 
 // Take claims the work that commit Work dispatched, for Lease.

@@ -146,7 +146,7 @@ func (d *decision) open(a Open) error {
 	first, _ := d.def.State(name)
 	d.record(Opened{
 		Workflow: d.def.Name, Definition: d.def.Hash, Issue: a.Issue, Base: a.Base, Bundle: a.Bundle, State: first.Name, Owner: first.Owner,
-		Kind: first.Kind, Timeout: first.Timeout, Vars: a.Vars, After: a.After, Parent: a.Parent,
+		Kind: first.Kind, Timeout: first.Timeout, Vars: a.Vars, After: a.After, Parent: a.Parent, Bundles: a.Bundles,
 	})
 	if err := d.enter(); err != nil {
 		return err

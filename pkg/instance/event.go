@@ -33,6 +33,7 @@ type Opened struct {
 	Vars       map[string]string
 	After      []string
 	Parent     string
+	Bundles    []Bundle // beside Bundle
 }
 
 // Claimed gives one agent the work. Lapsed names the agent whose lease ran out before.

@@ -35,6 +35,9 @@ func apply(in Instance, c Commit, e Event) Instance {
 		if e.Bundle != "" {
 			in.Bundles = with(in.Bundles, Bundle{e.Bundle, e.Base})
 		}
+		for _, b := range e.Bundles {
+			in.Bundles = with(in.Bundles, b)
+		}
 		in.Vars, in.Parent = e.Vars, e.Parent
 		for _, id := range e.After {
 			in.Links = with(in.Links, Link{Instance: id, Kind: After})

@@ -125,6 +125,8 @@ func TestEvolveKeeps(t *testing.T) {
 			func(in instance.Instance) any { return in.Failure }, instance.Signature{Value: "f1"}},
 		{"the base, once it is set", reported(instance.Result{Base: "c0"}, instance.Result{Head: "c1"}, instance.Result{Base: "c9"}),
 			func(in instance.Instance) any { return []string{in.Base, in.Head} }, []string{"c0", "c1"}},
+		{"what carries the work it goes on with", []instance.Event{instance.Opened{Base: "c1", Bundles: []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}}},
+			func(in instance.Instance) any { return in.Bundles }, []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}},
 		{"bundles with the head they bring", reported(instance.Result{Base: "c0", Bundle: "b0"}, instance.Result{Head: "c1", Bundle: "b1"}),
 			func(in instance.Instance) any { return in.Bundles }, []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}},
 		{"the sum of all costs", append(reported(instance.Result{Spend: instance.Spend{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4}}), instance.Spent{Spend: instance.Spend{TokensIn: 10, TokensOut: 20, USD: 1, WallMS: 40}}),

@@ -12,7 +12,7 @@ func toEvent(p *pb.Event) instance.Event {
 		o := e.Opened
 		return instance.Opened{Workflow: o.GetWorkflow(), Definition: o.GetDefinition(), Issue: ToIssue(o.GetIssue()), Base: o.GetBase(),
 			Bundle: o.GetBundle(), State: o.GetState(), Owner: o.GetOwner(), Kind: workflow.Kind(o.GetKind()),
-			Timeout: o.GetTimeout().AsDuration(), Vars: o.GetVars(), After: o.GetAfter(), Parent: o.GetParent()}
+			Timeout: o.GetTimeout().AsDuration(), Vars: o.GetVars(), After: o.GetAfter(), Parent: o.GetParent(), Bundles: each(o.GetBundles(), toBundle)}
 	case *pb.Event_Claimed:
 		return instance.Claimed{Token: uint64(e.Claimed.GetToken()), Role: e.Claimed.GetRole(), Agent: e.Claimed.GetAgent(), Lease: toTime(e.Claimed.GetLease()), Lapsed: e.Claimed.GetLapsed()}
 	case *pb.Event_LeaseExtended:
@@ -85,4 +85,8 @@ func toRare(p *pb.Event) instance.Event {
 			Timeout: m.GetTimeout().AsDuration(), Reason: m.GetReason()}
 	}
 	return nil
+}
+
+func toBundle(p *pb.Bundle) instance.Bundle {
+	return instance.Bundle{Object: p.GetObject(), Head: p.GetHead()}
 }

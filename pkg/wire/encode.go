@@ -10,7 +10,7 @@ func event(e instance.Event) *pb.Event {
 	case instance.Opened:
 		return &pb.Event{Event: &pb.Event_Opened{Opened: &pb.Opened{Workflow: e.Workflow, Definition: e.Definition, Issue: Issue(e.Issue),
 			Base: e.Base, Bundle: e.Bundle, State: e.State, Owner: e.Owner, Kind: string(e.Kind), Timeout: span(e.Timeout),
-			Vars: e.Vars, After: e.After, Parent: e.Parent}}}
+			Vars: e.Vars, After: e.After, Parent: e.Parent, Bundles: each(e.Bundles, bundle)}}}
 	case instance.Claimed:
 		return &pb.Event{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{Token: u32(e.Token), Role: e.Role, Agent: e.Agent, Lease: stamp(e.Lease), Lapsed: e.Lapsed}}}
 	case instance.LeaseExtended:

@@ -596,7 +596,9 @@ type Opened struct {
 	// Instances that have to end well first.
 	After []string `protobuf:"bytes,11,rep,name=after,proto3" json:"after,omitempty"`
 	// The instance that opened this one.
-	Parent        string `protobuf:"bytes,12,opt,name=parent,proto3" json:"parent,omitempty"`
+	Parent string `protobuf:"bytes,12,opt,name=parent,proto3" json:"parent,omitempty"`
+	// What carries base, when it is more than one object: the oldest first.
+	Bundles       []*Bundle `protobuf:"bytes,13,rep,name=bundles,proto3" json:"bundles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -713,6 +715,13 @@ func (x *Opened) GetParent() string {
 		return x.Parent
 	}
 	return ""
+}
+
+func (x *Opened) GetBundles() []*Bundle {
+	if x != nil {
+		return x.Bundles
+	}
+	return nil
 }
 
 // Claimed gives one agent the work until lease.
@@ -2481,7 +2490,7 @@ var File_signalbox_v1_event_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x18signalbox/v1/event.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"K\n" +
+	"\x18signalbox/v1/event.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"K\n" +
 	"\x06Commit\x12\x14\n" +
 	"\x05actor\x18\x01 \x01(\tR\x05actor\x12+\n" +
 	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\x91\f\n" +
@@ -2520,7 +2529,7 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"link_ended\x18\x1b \x01(\v2\x17.signalbox.v1.LinkEndedH\x00R\tlinkEnded\x124\n" +
 	"\bmigrated\x18\x1c \x01(\v2\x16.signalbox.v1.MigratedH\x00R\bmigratedB\a\n" +
-	"\x05event\"\xab\x03\n" +
+	"\x05event\"\xdb\x03\n" +
 	"\x06Opened\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x1e\n" +
 	"\n" +
@@ -2536,7 +2545,8 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x04vars\x18\n" +
 	" \x03(\v2\x1e.signalbox.v1.Opened.VarsEntryR\x04vars\x12\x14\n" +
 	"\x05after\x18\v \x03(\tR\x05after\x12\x16\n" +
-	"\x06parent\x18\f \x01(\tR\x06parent\x1a7\n" +
+	"\x06parent\x18\f \x01(\tR\x06parent\x12.\n" +
+	"\abundles\x18\r \x03(\v2\x14.signalbox.v1.BundleR\abundles\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
@@ -2721,10 +2731,11 @@ var file_signalbox_v1_event_proto_goTypes = []any{
 	nil,                           // 32: signalbox.v1.Remembered.VarsEntry
 	(*Issue)(nil),                 // 33: signalbox.v1.Issue
 	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
-	(*Result)(nil),                // 36: signalbox.v1.Result
-	(*Evidence)(nil),              // 37: signalbox.v1.Evidence
-	(*Spend)(nil),                 // 38: signalbox.v1.Spend
+	(*Bundle)(nil),                // 35: signalbox.v1.Bundle
+	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
+	(*Result)(nil),                // 37: signalbox.v1.Result
+	(*Evidence)(nil),              // 38: signalbox.v1.Evidence
+	(*Spend)(nil),                 // 39: signalbox.v1.Spend
 }
 var file_signalbox_v1_event_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Commit.events:type_name -> signalbox.v1.Event
@@ -2759,22 +2770,23 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	33, // 29: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
 	34, // 30: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
 	30, // 31: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
-	35, // 32: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
-	35, // 33: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
-	36, // 34: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
-	34, // 35: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
-	31, // 36: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
-	37, // 37: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
-	38, // 38: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	32, // 39: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
-	35, // 40: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
-	34, // 41: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
-	34, // 42: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
-	43, // [43:43] is the sub-list for method output_type
-	43, // [43:43] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	35, // 32: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
+	36, // 33: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
+	36, // 34: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
+	37, // 35: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
+	34, // 36: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
+	31, // 37: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
+	38, // 38: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
+	39, // 39: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	32, // 40: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	36, // 41: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	34, // 42: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	34, // 43: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	44, // [44:44] is the sub-list for method output_type
+	44, // [44:44] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }
@@ -2782,6 +2794,7 @@ func file_signalbox_v1_event_proto_init() {
 	if File_signalbox_v1_event_proto != nil {
 		return
 	}
+	file_signalbox_v1_instance_proto_init()
 	file_signalbox_v1_result_proto_init()
 	file_signalbox_v1_event_proto_msgTypes[1].OneofWrappers = []any{
 		(*Event_Opened)(nil),
