@@ -41,11 +41,12 @@ type Assignment struct {
 	Writes      []string                   `json:"writes"`   // sections of it that a result may have
 	Escalations []instance.Escalation      `json:"escalations"`
 
-	Base   string `json:"base,omitempty"`   // commit the work started from
-	Head   string `json:"head,omitempty"`   // commit the work is at
-	Branch string `json:"branch,omitempty"` // the work's branch
-	Dir    string `json:"dir,omitempty"`    // the work tree, absolute
-	Shared string `json:"-"`                // git objects the work tree borrows: a sandbox must let the brain read them
+	Base      string `json:"base,omitempty"`       // commit the work started from
+	Head      string `json:"head,omitempty"`       // commit the work is at
+	Branch    string `json:"branch,omitempty"`     // the work's branch
+	Dir       string `json:"dir,omitempty"`        // the work tree, absolute
+	StateFile string `json:"state_file,omitempty"` // the document, in the directory the brain runs in
+	Shared    string `json:"-"`                    // git objects the work tree borrows: a sandbox must let the brain read them
 }
 
 // Encode is the assignment's JSON, in which no list and no object is null.

@@ -194,6 +194,10 @@ the last thing you write. No other keys than these; only status is required:
 	} else {
 		p.add("\nThere is no section that you may write.\n")
 	}
+	if a.StateFile != "" {
+		p.add("\nThe whole document is the file %s in the directory you start in. You may change your sections there in the place of stating them. "+
+			"It is no part of the change.\n", a.StateFile)
+	}
 	if a.Dir != "" && a.Question == nil {
 		p.add("\nWhere the state asks for a change, success without one counts as a failure.\n")
 	}

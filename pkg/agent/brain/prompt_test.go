@@ -29,7 +29,7 @@ func TestPromptTellsAllThatIsKnown(t *testing.T) {
 		"1. By the reviewer:\n<<<quoted", "\"ada\" resolved it:\n<<<quoted", "\nThat is fine.\n", "Not resolved yet.",
 		"- loop: the same three states again", "From tester (learning):", "Tests need TZ=UTC.",
 		"Work in /work/tree, a git work tree.", "as the next state: running_tests.", "End before 2030-01-02 03:04:05 UTC.",
-		"SIGNALBOX_RESULT", "success without one counts as a failure",
+		"SIGNALBOX_RESULT", "is the file issue-state.json", "success without one counts as a failure",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -42,7 +42,7 @@ func full() Assignment {
 			{Number: 1, Agent: "reviewer", Reason: "It touches the login.", RequiresHuman: true, At: at, Resolved: true, Resolution: "That is fine.", By: "ada"},
 			{Number: 2, Agent: "writer", Reason: "The tests are slow.", At: at},
 		},
-		Base: "ba5e", Head: "c0ffee", Branch: "signalbox/issue-42", Dir: "/work/tree", Shared: "/cache/objects",
+		Base: "ba5e", Head: "c0ffee", Branch: "signalbox/issue-42", Dir: "/work/tree", StateFile: "issue-state.json", Shared: "/cache/objects",
 	}
 }
 

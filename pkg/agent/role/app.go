@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
@@ -34,16 +35,18 @@ func NewApp(role string) *App { return &App{role: role} }
 
 // Settings is what a code role is told beside the common flags.
 type Settings struct {
-	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET or rules; ROLE.STATE=SPEC for one state. May be repeated."`
-	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
-	Wall    time.Duration `name:"brain-wall" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
-	Idle    time.Duration `name:"brain-idle" default:"10m" help:"How long it may print nothing meanwhile."`
-	Duty    []string      `name:"duty" placeholder:"STATE=DUTY" sep:"none" help:"What the runtime does in a state of a lifecycle of your own: tests, checks (tests, lint and type checks), judges (changes are dropped), changes (success without one is a failure), accepts (runs the acceptance criteria); several between commas. May be repeated."`
-	WorkDir string        `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
-	Sandbox string        `name:"sandbox" enum:"auto,bwrap,none" default:"auto" help:"How tests are confined: auto takes bubblewrap where it works."`
-	Workers int           `name:"workers" default:"1" help:"Pieces of work at a time."`
+	Brain     []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET or rules; ROLE.STATE=SPEC for one state. May be repeated."`
+	Env       []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
+	Wall      time.Duration `name:"brain-wall" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
+	Idle      time.Duration `name:"brain-idle" default:"10m" help:"How long it may print nothing meanwhile."`
+	Duty      []string      `name:"duty" placeholder:"STATE=DUTY" sep:"none" help:"What the runtime does in a state of a lifecycle of your own: tests, checks (tests, lint and type checks), judges (changes are dropped), changes (success without one is a failure), accepts (runs the acceptance criteria); several between commas. May be repeated."`
+	WorkDir   string        `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
+	Sandbox   string        `name:"sandbox" enum:"auto,bwrap,none" default:"auto" help:"How tests are confined: auto takes bubblewrap where it works."`
+	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
+	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 
-	Observer agent.Observer `kong:"-"`
+	Documents exec.Documents `kong:"-"` // nil: no lifecycle has a document
+	Observer  agent.Observer `kong:"-"`
 }
 
 // Setup implements service.Program.
@@ -104,7 +107,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 
 // tools is what brains that run programs are given.
 func (s Settings) tools(box sandbox.Sandbox) Tools {
-	t := Tools{Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box}
+	t := Tools{Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Documents: s.Documents, StateFile: s.StateFile}
 	if s.Observer != nil {
 		pace := rate.Sometimes{First: 1, Interval: linePace}
 		t.Line = func(a brain.Assignment, line string) {

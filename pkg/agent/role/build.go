@@ -21,6 +21,9 @@ type Tools struct {
 	Idle    time.Duration // how long they may print nothing; 0: exec's default
 	Sandbox sandbox.Sandbox
 	Line    func(a brain.Assignment, line string) // told of each line they print; may be nil
+
+	Documents exec.Documents // nil: no lifecycle has a document
+	StateFile string         // its name in the work tree; empty: exec's default
 }
 
 // Build makes the brains of one role from the specs that name it.
@@ -63,7 +66,10 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		if err != nil {
 			return nil, err
 		}
-		return exec.New(exec.Config{Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Network: true, Readable: readable, Line: t.Line})
+		return exec.New(exec.Config{
+			Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Network: true, Readable: readable, Line: t.Line,
+			Documents: t.Documents, StateFile: t.StateFile,
+		})
 	case "rules":
 		if b := byRule(role); b != nil {
 			return b, nil

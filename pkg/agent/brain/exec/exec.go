@@ -7,7 +7,9 @@
 // SIGNALBOX_RESULT names; brain.ResultSchema describes it, and is in the file
 // SIGNALBOX_SCHEMA names. SIGNALBOX_INSTANCE, _STATE, _ROLE and _ATTEMPT spare
 // it reading the assignment; apart from these its environment is an allow
-// list. Exit code 0 without a result is success, to be judged by the diff;
+// list. In a lifecycle that has a document it is in the file that
+// SIGNALBOX_STATE_FILE names, in the work tree and no part of the change: what
+// the program writes there counts as its result. Exit code 0 without a result is success, to be judged by the diff;
 // exit code 75 says that the work was not tried, for a reason that is not the
 // work's; any other is a failure.
 package exec
@@ -44,6 +46,9 @@ type Config struct {
 	Writable  []string        // in a sandbox: more paths
 	Limits    sandbox.Limits  // of resources
 
+	Documents Documents // nil: no lifecycle has a document
+	StateFile string    // the document's name, a path below the working directory; empty: DefaultStateFile
+
 	// Line is called for every line printed, in order; it must return soon. May be nil.
 	Line func(a brain.Assignment, line string)
 }
@@ -59,6 +64,10 @@ func New(cfg Config) (*Brain, error) {
 	if _, err := osexec.LookPath(cfg.Program.Argv[0]); err != nil {
 		return nil, fmt.Errorf("exec: %w: install it, or name another program", err)
 	}
+	cfg.StateFile = filepath.Clean(cmp.Or(cfg.StateFile, DefaultStateFile))
+	if first, _, _ := strings.Cut(filepath.ToSlash(cfg.StateFile), "/"); !filepath.IsLocal(cfg.StateFile) || first == "." || strings.EqualFold(first, ".git") {
+		return nil, fmt.Errorf("exec: state file %s: want a path below the working directory", cfg.StateFile)
+	}
 	cfg.Wall = cmp.Or(cfg.Wall, 30*time.Minute)
 	cfg.Idle = cmp.Or(cfg.Idle, 10*time.Minute)
 	return &Brain{cfg}, nil
@@ -66,13 +75,26 @@ func New(cfg Config) (*Brain, error) {
 
 // Work runs the program once.
 func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
-	f, err := prepare(a)
+	f, err := newFiles()
 	if err != nil {
-		return brain.Outcome{}, fmt.Errorf("%w: prepare the program's files: %w", brain.ErrInfrastructure, err)
+		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	defer os.RemoveAll(f.dir)
+	told := a // a place to run in is not told as one with code
 	if a.Dir == "" {
 		a.Dir = f.empty
+	}
+	doc, err := b.place(a)
+	if err != nil {
+		return brain.Outcome{}, fmt.Errorf("%w: place the document: %w", brain.ErrInfrastructure, err)
+	}
+	if doc != nil {
+		defer doc.remove()
+		f.document = filepath.Join(a.Dir, doc.name)
+		told.StateFile = doc.name
+	}
+	if err := f.write(told); err != nil {
+		return brain.Outcome{}, fmt.Errorf("%w: write the program's files: %w", brain.ErrInfrastructure, err)
 	}
 	stdin, err := os.Open(f.prompt)
 	if err != nil {
@@ -118,7 +140,11 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	if err != nil {
 		return out, err
 	}
-	return judge(p, run, f, said, out)
+	out, err = judge(p, run, f, said, out)
+	if err == nil && doc != nil && run.OK() {
+		return doc.join(a, out)
+	}
+	return out, err
 }
 
 // files are what a program and the runtime tell each other by, outside the
@@ -126,32 +152,34 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 type files struct {
 	dir, prompt, assignment, result, schema string
 	empty                                   string // to run in when there is no code
+	document                                string // in the working directory; empty: none
 }
 
-func prepare(a brain.Assignment) (f files, err error) {
+func newFiles() (f files, err error) {
 	if f.dir, err = os.MkdirTemp("", "signalbox-*"); err != nil {
 		return f, err
 	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(f.dir)
-		}
-	}()
 	at := func(name string) string { return filepath.Join(f.dir, name) }
 	f.prompt, f.assignment, f.result, f.schema, f.empty = at("prompt.md"), at("assignment.json"), at("result.json"), at("schema.json"), at("empty")
+	if err = os.Mkdir(f.empty, 0o700); err != nil {
+		os.RemoveAll(f.dir)
+	}
+	return f, err
+}
+
+func (f files) write(a brain.Assignment) error {
 	text, err := a.Encode()
 	if err != nil {
-		return f, err
+		return err
 	}
-	return f, errors.Join(
+	return errors.Join(
 		os.WriteFile(f.prompt, []byte(brain.Prompt(a)), 0o600),
 		os.WriteFile(f.assignment, text, 0o600),
-		os.WriteFile(f.schema, brain.ResultSchema(), 0o600),
-		os.Mkdir(f.empty, 0o700))
+		os.WriteFile(f.schema, brain.ResultSchema(), 0o600))
 }
 
 func (f files) environ(a brain.Assignment) []string {
-	return []string{
+	env := []string{
 		"SIGNALBOX_PROMPT=" + f.prompt,
 		"SIGNALBOX_ASSIGNMENT=" + f.assignment,
 		"SIGNALBOX_RESULT=" + f.result,
@@ -161,6 +189,11 @@ func (f files) environ(a brain.Assignment) []string {
 		"SIGNALBOX_ROLE=" + clean(a.Role),
 		"SIGNALBOX_ATTEMPT=" + strconv.Itoa(a.Attempt),
 	}
+	if f.document != "" {
+		// The latter is where a job of GitHub Actions looks for the document.
+		env = append(env, "SIGNALBOX_STATE_FILE="+f.document, "GITHUB_WORKSPACE="+a.Dir)
+	}
+	return env
 }
 
 // clean leaves out what no variable can hold.
