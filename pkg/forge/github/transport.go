@@ -3,7 +3,9 @@ package github
 import (
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -63,8 +65,39 @@ func revalidate(next http.RoundTripper) http.RoundTripper {
 			}
 			r.Body = body
 		}
-		return next.RoundTrip(r)
+		resp, err := next.RoundTrip(r)
+		if err == nil && resp.Body != nil {
+			resp.Body = &drained{ReadCloser: resp.Body}
+		}
+		return resp, err
 	})
+}
+
+// drained is read to its end when it is closed: go-github stops at the end of
+// the JSON, and what is not read to the end is not cached.
+type drained struct {
+	io.ReadCloser
+	over bool // the cache takes a second end for another, empty answer
+}
+
+func (d *drained) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	d.over = d.over || err != nil
+	return n, err
+}
+
+// rest is the most that is read on closing, in bytes: there is next to nothing.
+const rest = 4 << 10
+
+func (d *drained) Close() error {
+	var err error
+	if !d.over {
+		_, err = io.CopyN(io.Discard, d, rest)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, d.ReadCloser.Close())
 }
 
 // cacheKey keeps what different tokens may see apart.

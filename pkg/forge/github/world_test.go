@@ -21,21 +21,25 @@ type world struct {
 	now                   atomic.Int64 // seconds; moves by one whenever it is read
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, change ...func(*local.Config)) *world {
 	t.Helper()
 	w := &world{}
 	w.now.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
-	f, err := local.Open(local.Config{
+	config := local.Config{
 		Dir: t.TempDir(),
 		Now: func() time.Time { return time.Unix(w.now.Add(1), 0) },
 		Users: []local.User{
-			{Login: "ada", Token: "ada-token", Permission: "admin"},
+			{Login: "ada", Token: "ada-token", Permission: "admin", Organisations: []string{"acme"}},
 			{Login: "rob[bot]", Token: "rob-token", Type: "Bot", Permission: "write"},
 			{Login: "max", Token: "max-token", Permission: "read"},
 			{Login: "tri", Permission: "triage"},
 			{Login: "eve", Token: "eve-token"},
 		},
-	})
+	}
+	for _, c := range change {
+		c(&config)
+	}
+	f, err := local.Open(config)
 	must(t, err)
 	handler := f.Handler()
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
