@@ -15,10 +15,20 @@ func (c *Client) Open(ctx context.Context, id, workflow, name string, issue inst
 		Open: &pb.Open{Workflow: workflow, Issue: wire.Issue(issue)}}})
 }
 
+// Start starts an instance with all that an Open may say.
+func (c *Client) Start(ctx context.Context, id, name string, open *pb.Open) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Open, &pb.Command{Id: id, Instance: name, Action: &pb.Command_Open{Open: open}})
+}
+
 // Signal sends a named signal; ref identifies it at its source and makes it idempotent.
 func (c *Client) Signal(ctx context.Context, name, signal, ref, actor string, data map[string]string) (*pb.CommandReply, error) {
+	return c.Observe(ctx, name, signal, ref, actor, data)
+}
+
+// Observe is Signal with a snapshot of the world that guards may read.
+func (c *Client) Observe(ctx context.Context, name, signal, ref, actor string, data map[string]string, seen ...instance.Evidence) (*pb.CommandReply, error) {
 	return c.Do(ctx, subject.Signal, &pb.Command{Id: ref, Instance: name, Actor: actor, Action: &pb.Command_Signal{
-		Signal: &pb.Signal{Name: signal, Ref: ref, Data: data}}})
+		Signal: &pb.Signal{Name: signal, Ref: ref, Data: data, Evidence: wire.Evidence(seen)}}})
 }
 
 // Cancel closes the instance where it stands.
@@ -49,4 +59,21 @@ func (c *Client) Override(ctx context.Context, name, to, reason string) (*pb.Com
 // Note keeps a remark.
 func (c *Client) Note(ctx context.Context, name, kind, text string) (*pb.CommandReply, error) {
 	return c.Do(ctx, subject.Note, &pb.Command{Instance: name, Action: &pb.Command_Note{Note: &pb.Note{Kind: kind, Text: text}}})
+}
+
+// Resolve resolves an escalation; number 0 is the one that holds the instance.
+func (c *Client) Resolve(ctx context.Context, name string, number int32, text string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Resolve, &pb.Command{Instance: name, Action: &pb.Command_Resolve{Resolve: &pb.Resolve{Number: number, Text: text}}})
+}
+
+// Migrate has the instance go on under another definition of its lifecycle, by
+// content hash; under the newest if that is empty.
+func (c *Client) Migrate(ctx context.Context, name, definition, reason string) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.Migrate, &pb.Command{Instance: name, Action: &pb.Command_Migrate{Migrate: &pb.Migrate{Definition: definition, Reason: reason}}})
+}
+
+// End says how an instance that this one is linked to has ended. id makes the
+// command idempotent.
+func (c *Client) End(ctx context.Context, id, name string, end *pb.End) (*pb.CommandReply, error) {
+	return c.Do(ctx, subject.End, &pb.Command{Id: id, Instance: name, Action: &pb.Command_End{End: end}})
 }

@@ -95,6 +95,9 @@ func ToNote(p *pb.Remark) instance.Note {
 // ToEvidence decodes evidence.
 func ToEvidence(p []*pb.Evidence) []instance.Evidence { return each(p, toEvidence) }
 
+// Evidence encodes evidence.
+func Evidence(all []instance.Evidence) []*pb.Evidence { return each(all, evidence) }
+
 // ToQuestions decodes questions.
 func ToQuestions(p []*pb.Question) []instance.Question { return each(p, ToQuestion) }
 

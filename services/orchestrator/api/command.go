@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nuid"
 	"google.golang.org/protobuf/proto"
@@ -32,10 +33,13 @@ func (s *Server) command(name string) func(context.Context, request) (proto.Mess
 			return nil, no
 		}
 		cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(role, p), Do: action}
+		if no := s.entitled(ctx, role, cmd); no != nil {
+			return nil, no
+		}
 		if cmd.ID == "" {
 			cmd.ID = nuid.Next()
 		}
-		out, err := s.Engine.Handle(ctx, cmd, p.GetOpen().GetWorkflow())
+		out, err := s.Engine.Handle(ctx, cmd, wire.Definition(p))
 		if err != nil {
 			no := refusal(err)
 			reply := &pb.CommandReply{Refusal: no}
@@ -56,30 +60,13 @@ func named(id string) *pb.Refusal {
 	return nil
 }
 
-// actor names who asks. An agent is its role and name, whatever it claims to be.
-func actor(role string, p *pb.Command) string {
-	name := p.GetActor()
-	if name == "" {
-		name = p.GetClaim().GetAgent()
-	}
-	switch {
-	case role == "" && name == "":
-		return "operator"
-	case role == "":
-		return name
-	case name == "":
-		return role
-	}
-	return role + "/" + name
-}
-
 func (s *Server) reply(ctx context.Context, out engine.Outcome) *pb.CommandReply {
-	p := &pb.CommandReply{Seq: out.Seq, Duplicate: out.Duplicate, Instance: wire.Instance(out.Instance)}
+	p := &pb.CommandReply{Seq: out.Seq, Duplicate: out.Duplicate, Instance: s.standing(ctx, out.Instance)}
 	for _, e := range out.Events {
 		switch e := e.(type) {
 		case instance.Claimed:
 			p.Token, p.Lease = uint32(e.Token), timestamppb.New(e.Lease)
-			p.Task = s.task(ctx, out.Instance)
+			p.Task = s.task(ctx, out.Instance, e.Role)
 		case instance.LeaseExtended:
 			p.Token, p.Lease = uint32(e.Token), timestamppb.New(e.Lease)
 		}
@@ -87,18 +74,31 @@ func (s *Server) reply(ctx context.Context, out engine.Outcome) *pb.CommandReply
 	return p
 }
 
-// task tells a claiming agent what its state asks for.
-func (s *Server) task(ctx context.Context, in instance.Instance) *pb.Task {
+// standing is the instance as it is now, with what its definition says of it, if
+// that can be read.
+func (s *Server) standing(ctx context.Context, in instance.Instance) *pb.Instance {
+	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
+	if err != nil {
+		return wire.Instance(in)
+	}
+	return wire.Standing(def, in, time.Now())
+}
+
+// task tells a claiming agent what its state, or a question, asks for.
+func (s *Server) task(ctx context.Context, in instance.Instance, role string) *pb.Task {
 	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
 	if err != nil {
 		return nil
 	}
 	state, _ := def.State(in.State)
-	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy))}
+	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy)), Writes: def.WrittenBy(role)}
 	for name, value := range def.Policy {
 		t.Policy[name] = fmt.Sprint(value)
 	}
-	if state.Proposes {
+	switch q, asked := in.Inquiry(); {
+	case asked:
+		t.Question = wire.Question(q)
+	case state.Proposes:
 		t.Next = next(state)
 	}
 	return t

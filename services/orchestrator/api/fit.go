@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,8 +35,8 @@ func (s *Server) fit(r request, reply proto.Message) ([]byte, string, error) {
 }
 
 // shorten cuts every text of p that may be long to the limit, and all notes
-// together to sixteen times of it. What the slices of p point to belongs to the
-// engine and is not written to.
+// together to sixteen times of it; a section that is longer is left out. What the
+// slices and maps of p refer to belongs to the engine and is not written to.
 func shorten(p *pb.Instance, limit int) {
 	if i := p.GetIssue(); i != nil {
 		i.Title, i.Body = cut(i.Title, limit), cut(i.Body, limit)
@@ -52,9 +53,14 @@ func shorten(p *pb.Instance, limit int) {
 	for _, q := range p.Questions {
 		q.Text, q.Answer = cut(q.Text, limit), cut(q.Answer, limit)
 	}
+	for _, e := range p.Escalations {
+		e.Reason, e.Resolution = cut(e.Reason, limit), cut(e.Resolution, limit)
+	}
+	p.Sections = maps.Clone(p.Sections) // half of one would be no JSON
+	maps.DeleteFunc(p.Sections, func(_, text string) bool { return len(text) > limit })
 	shortenEvidence(p.Evidence, limit)
 	if r := p.LastResult; r != nil {
-		r.Summary = cut(r.Summary, limit)
+		r.Summary, r.Sections = cut(r.Summary, limit), nil
 		r.IssuesFound, r.Questions = cutAll(r.IssuesFound, limit), cutAll(r.Questions, limit)
 		for _, a := range r.Answers {
 			a.Text = cut(a.Text, limit)
@@ -65,7 +71,10 @@ func shorten(p *pb.Instance, limit int) {
 
 func shortenEvidence(all []*pb.Evidence, limit int) {
 	for _, e := range all {
-		e.Output, e.Failed = cut(e.Output, limit), cutAll(e.Failed, limit)
+		e.Output, e.Failed, e.Data = cut(e.Output, limit), cutAll(e.Failed, limit), maps.Clone(e.Data)
+		for name, text := range e.Data {
+			e.Data[name] = cut(text, limit)
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
-	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -26,7 +25,7 @@ func (s *Server) get(ctx context.Context, r request) (proto.Message, *pb.Refusal
 	if err != nil {
 		return nil, refusal(err)
 	}
-	return &pb.GetReply{Instance: wire.Instance(in)}, nil
+	return &pb.GetReply{Instance: s.standing(ctx, in)}, nil
 }
 
 const (
@@ -59,35 +58,6 @@ func (s *Server) list(ctx context.Context, r request) (proto.Message, *pb.Refusa
 		reply.Instances = append(reply.Instances, line)
 	}
 	return reply, nil
-}
-
-func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
-	switch {
-	case q.GetWorkflow() != "" && q.GetWorkflow() != in.Workflow,
-		q.GetState() != "" && q.GetState() != in.State,
-		q.GetWaiting() && (in.Kind != workflow.Wait || in.Closed != ""),
-		q.GetStuck() && !stuck(in, now),
-		!q.GetAll() && q.GetState() == "" && in.Closed != "":
-		return false
-	}
-	return true
-}
-
-// patient is how long work may wait to be taken before it counts as stuck.
-const patient = time.Minute
-
-// stuck: somebody should work on it, and nobody does. It is paused, its agent
-// fell silent, or nobody takes it.
-func stuck(in instance.Instance, now time.Time) bool {
-	switch {
-	case in.Closed != "":
-		return false
-	case in.Paused:
-		return true
-	case in.Kind != workflow.Work || in.Claim.Live(now):
-		return false
-	}
-	return in.Claim != nil || now.Sub(in.UpdatedAt) > patient
 }
 
 func (s *Server) history(ctx context.Context, r request) (proto.Message, *pb.Refusal) {

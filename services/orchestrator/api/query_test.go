@@ -118,45 +118,6 @@ func TestWhatFitsNoMessageIsAnsweredAllTheSame(t *testing.T) {
 	}
 }
 
-func TestAListHasWhatIsAskedFor(t *testing.T) {
-	w := newWorld(t, nil)
-	for _, id := range []string{"new", "paused", "cancelled", "waiting"} {
-		w.open(id)
-	}
-	for _, err := range []error{
-		second(w.client.Pause(t.Context(), "paused", "r")),
-		second(w.client.Cancel(t.Context(), "cancelled", "r")),
-		second(w.client.Override(t.Context(), "waiting", "waiting_for_human_input", "r")),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, c := range map[string]struct {
-		q    *pb.ListRequest
-		want []string
-	}{
-		"everything that can move": {&pb.ListRequest{}, []string{"new", "paused", "waiting"}},
-		"everything":               {&pb.ListRequest{All: true}, []string{"cancelled", "new", "paused", "waiting"}},
-		"what waits for people":    {&pb.ListRequest{Waiting: true}, []string{"waiting"}},
-		"what is stuck":            {&pb.ListRequest{Stuck: true}, []string{"paused"}},
-		"what is in a state":       {&pb.ListRequest{State: "received"}, []string{"cancelled", "new", "paused"}},
-		"another workflow":         {&pb.ListRequest{Workflow: "task"}, nil},
-		"what comes behind":        {&pb.ListRequest{After: "new"}, []string{"paused", "waiting"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			found, err := w.client.List(t.Context(), c.q)
-			var got []string
-			for _, line := range found {
-				got = append(got, line.GetInstance())
-			}
-			if err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("it has %v, %v; want %v", got, err, c.want)
-			}
-		})
-	}
-}
-
 func second(_ *pb.CommandReply, err error) error { return err }
 
 func TestADefinitionIsFoundByNameAndListedWithoutOne(t *testing.T) {

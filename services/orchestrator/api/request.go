@@ -136,6 +136,7 @@ var status = map[string]string{
 	string(instance.Invalid): "400", string(instance.NotOwner): "403", string(instance.Unknown): "404",
 	string(instance.Exists): "409", string(instance.NotPermitted): "409", string(instance.Stale): "409",
 	string(instance.Held): "409", string(instance.Lapsed): "409", string(instance.OnHold): "409",
+	string(instance.Forbidden): "403", string(instance.Early): "409",
 	string(instance.Over): "410", string(instance.Undecided): "500", Unavailable: "503",
 }
 

@@ -121,11 +121,12 @@ type endpoint struct {
 func (s *Server) endpoints() []endpoint {
 	var all []endpoint
 	for _, name := range []string{subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Override,
-		subject.Pause, subject.Resume, subject.Cancel, subject.Retry} {
+		subject.Pause, subject.Resume, subject.Cancel, subject.Retry, subject.Resolve, subject.Migrate,
+		subject.Expire, subject.Wake, subject.End} {
 		all = append(all, endpoint{name, must(subject.API(name)), s.command(name), refused})
 	}
 	for _, name := range []string{subject.Claim, subject.Heartbeat, subject.Report, subject.Release, subject.Fail,
-		subject.Ask, subject.Note, subject.Spend} {
+		subject.Ask, subject.Inquire, subject.Escalate, subject.Note, subject.Spend, subject.Override} {
 		all = append(all, endpoint{"agent-" + name, must(subject.AnyAgent(name)), s.command(name), refused})
 	}
 	return append(all,

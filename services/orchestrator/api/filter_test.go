@@ -1,0 +1,68 @@
+package api_test
+
+import (
+	"slices"
+	"testing"
+
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+func (w *world) get(id string) *pb.Instance {
+	w.Helper()
+	in, err := w.client.Get(w.Context(), id)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return in
+}
+
+func TestAListHasWhatIsAskedFor(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, id := range []string{"new", "paused", "cancelled", "waiting"} {
+		w.open(id)
+	}
+	for _, err := range []error{
+		second(w.client.Pause(t.Context(), "paused", "r")),
+		second(w.client.Cancel(t.Context(), "cancelled", "r")),
+		second(w.client.Override(t.Context(), "waiting", "waiting_for_human_input", "r")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim := w.claim("triage", w.start("pipeline", "escalated", nil))
+	w.as("triage", "escalate", &pb.Command{Instance: "escalated", Action: &pb.Command_Escalate{
+		Escalate: &pb.Escalate{Token: claim.GetToken(), Reason: "r", RequiresHuman: true}}})
+	w.start("task", "failing", nil)
+	w.start("task", "child", nil, "failing")
+	failing := w.report("solution-validator", w.claim("solution-validator", w.get("failing")), &pb.Result{Status: "failure"})
+	w.report("solution-validator", w.claim("solution-validator", failing), &pb.Result{Status: "failure"})
+	for name, c := range map[string]struct {
+		q    *pb.ListRequest
+		want []string
+	}{
+		"everything that can move": {&pb.ListRequest{}, []string{"child", "escalated", "failing", "new", "paused", "waiting"}},
+		"everything":               {&pb.ListRequest{All: true}, []string{"cancelled", "child", "escalated", "failing", "new", "paused", "waiting"}},
+		"what waits for people":    {&pb.ListRequest{Waiting: true}, []string{"child", "escalated", "waiting"}},
+		"what is stuck":            {&pb.ListRequest{Stuck: true}, []string{"paused"}},
+		"what is in a state":       {&pb.ListRequest{State: "received"}, []string{"cancelled", "new", "paused"}},
+		"another workflow":         {&pb.ListRequest{Workflow: "story"}, nil},
+		"what people are asked":    {&pb.ListRequest{Escalated: true}, []string{"escalated"}},
+		"what fails":               {&pb.ListRequest{Failing: 2}, []string{"failing"}},
+		"what fails more often":    {&pb.ListRequest{Failing: 3}, nil},
+		"what a role has to do":    {&pb.ListRequest{Worker: "pm"}, []string{"new", "paused"}},
+		"what is late":             {&pb.ListRequest{Overdue: true}, nil},
+		"what comes behind":        {&pb.ListRequest{After: "new"}, []string{"paused", "waiting"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := w.client.List(t.Context(), c.q)
+			var got []string
+			for _, line := range found {
+				got = append(got, line.GetInstance())
+			}
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("it has %v, %v; want %v", got, err, c.want)
+			}
+		})
+	}
+}

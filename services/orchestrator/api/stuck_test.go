@@ -1,0 +1,45 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+func TestWhatIsStuck(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) time.Time { return noon.Add(-d) }
+	work := instance.Instance{State: "todo", Kind: workflow.Work, Owner: "worker", EnteredAt: at(time.Hour), UpdatedAt: at(time.Hour)}
+	with := func(f func(*instance.Instance)) instance.Instance { in := work; f(&in); return in }
+	for _, c := range []struct {
+		name           string
+		in             instance.Instance
+		stuck, overdue bool
+	}{
+		{"work that nobody takes", work, true, false},
+		{"work of a moment ago", with(func(in *instance.Instance) { in.UpdatedAt = at(time.Second) }), false, false},
+		{"work under somebody's hands", with(func(in *instance.Instance) { in.Claim = &instance.Claim{Lease: noon.Add(1)} }), false, false},
+		{"work whose agent fell silent", with(func(in *instance.Instance) { in.Claim, in.UpdatedAt = &instance.Claim{Lease: noon}, noon }), true, false},
+		{"what is paused", with(func(in *instance.Instance) { in.Paused, in.UpdatedAt = true, noon }), true, false},
+		{"what is parked", with(func(in *instance.Instance) { in.Parked = &instance.Parked{} }), false, false},
+		{"what waits for a signal", with(func(in *instance.Instance) { in.Kind, in.Owner = workflow.Wait, "" }), false, false},
+		{"what waits for people", with(func(in *instance.Instance) { in.Escalations = []instance.Escalation{{Number: 1, RequiresHuman: true}} }), false, false},
+		{"a question nobody takes", with(func(in *instance.Instance) {
+			in.Kind, in.Owner, in.Questions = workflow.Wait, "", []instance.Question{{Number: 1, To: "cto"}}
+		}), true, false},
+		{"a stay at its timeout", with(func(in *instance.Instance) { in.Timeout, in.Claim = time.Hour, &instance.Claim{Lease: noon.Add(1)} }), true, true},
+		{"a stay right before it", with(func(in *instance.Instance) { in.Timeout, in.Claim = time.Hour+1, &instance.Claim{Lease: noon.Add(1)} }), false, false},
+		{"what ended", with(func(in *instance.Instance) { in.Timeout, in.Closed = time.Minute, instance.Ended }), false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := stuck(c.in, noon); got != c.stuck {
+				t.Errorf("stuck is %v", got)
+			}
+			if got := overdue(c.in, noon); got != c.overdue {
+				t.Errorf("overdue is %v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package api_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// start opens an instance of a workflow.
+func (w *world) start(workflow, id string, vars map[string]string, after ...string) *pb.Instance {
+	w.Helper()
+	reply, err := w.client.Start(w.Context(), "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Vars: vars, After: after})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return reply.GetInstance()
+}
+
+func (w *world) as(role, command string, cmd *pb.Command) *pb.CommandReply {
+	w.Helper()
+	reply, err := w.client.As(w.Context(), role, command, cmd)
+	if err != nil {
+		w.Fatalf("%s as %s: %v", command, role, err)
+	}
+	return reply
+}
+
+func (w *world) claim(role string, in *pb.Instance) *pb.CommandReply {
+	w.Helper()
+	return w.as(role, "claim", &pb.Command{Instance: in.GetInstance(), Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
+}
+
+func (w *world) report(role string, claim *pb.CommandReply, r *pb.Result) *pb.Instance {
+	w.Helper()
+	return w.as(role, "report", &pb.Command{Instance: claim.GetInstance().GetInstance(), Action: &pb.Command_Report{Report: &pb.Report{Token: claim.GetToken(), Result: r}}}).GetInstance()
+}
+
+func TestARoleAsksAnotherAndGoesOnWithTheAnswer(t *testing.T) {
+	w := newWorld(t, nil)
+	claim := w.claim("triage", w.start("pipeline", "a", nil))
+	if got := claim.GetTask(); got.GetQuestion() != nil || !slices.Equal(got.GetWrites(), []string{"triage"}) {
+		t.Errorf("the task is %v", got)
+	}
+	asked := w.as("triage", "inquire", &pb.Command{Instance: "a", Action: &pb.Command_Inquire{
+		Inquire: &pb.Inquire{Token: claim.GetToken(), Questions: []*pb.Inquiry{{To: "reviewer", Question: "Is it ours?"}}}}}).GetInstance()
+	if asked.GetWorker() != "reviewer" || asked.GetOwner() != "triage" || asked.GetClaim() != nil {
+		t.Errorf("it is the turn of %s, claimed by %v", asked.GetWorker(), asked.GetClaim())
+	}
+	answering := w.claim("reviewer", asked)
+	if q := answering.GetTask().GetQuestion(); q.GetNumber() != 1 || q.GetFrom() != "triage" || q.GetText() != "Is it ours?" || answering.GetTask().GetNext() != nil {
+		t.Errorf("the task is %v", answering.GetTask())
+	}
+	back := w.report("reviewer", answering, &pb.Result{Status: "success", ConfidenceScore: 1, Summary: "It is."})
+	if back.GetState() != "triage" || back.GetWorker() != "triage" || back.GetQuestions()[0].GetAnswer() != "It is." {
+		t.Errorf("it is in %s, the turn of %s, with %v", back.GetState(), back.GetWorker(), back.GetQuestions())
+	}
+	done := w.report("triage", w.claim("triage", back), &pb.Result{Status: "success", ConfidenceScore: 1, Sections: map[string]string{"triage": `{"scope":"ours"}`}})
+	if done.GetState() != "analyst" || done.GetSections()["triage"] != `{"scope":"ours"}` {
+		t.Errorf("it is in %s with %v", done.GetState(), done.GetSections())
+	}
+}
+
+func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
+	w := newWorld(t, nil)
+	claim := w.claim("triage", w.start("pipeline", "a", nil))
+	held := w.as("triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{
+		Escalate: &pb.Escalate{Token: claim.GetToken(), Reason: "who pays?", RequiresHuman: true}}}).GetInstance()
+	if e := held.GetEscalations(); len(e) != 1 || e[0].GetAgent() != "triage" || !e[0].GetRequiresHuman() || held.GetWorker() != "" {
+		t.Errorf("escalated %v, the turn of %q", e, held.GetWorker())
+	}
+	_, err := w.client.As(t.Context(), "triage", "claim", &pb.Command{Instance: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "x", Work: held.GetWork(), LeaseMs: 60_000}}})
+	if !errors.Is(err, &instance.Refusal{Code: instance.OnHold}) {
+		t.Errorf("a claim meanwhile is answered %v", err)
+	}
+	reply, err := w.client.Resolve(t.Context(), "a", 0, "We do.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in := reply.GetInstance(); in.GetWorker() != "triage" || in.GetEscalations()[0].GetResolution() != "We do." || in.GetEscalations()[0].GetBy() != "operator:test" {
+		t.Errorf("resolved as %v, the turn of %q", in.GetEscalations(), in.GetWorker())
+	}
+	w.claim("triage", reply.GetInstance())
+}
+
+// The task lifecycle lets the CTO skip states, and nobody else.
+func TestAnAgentMovesByHandWhereTheDefinitionSaysSo(t *testing.T) {
+	w := newWorld(t, nil)
+	w.start("task", "a", nil)
+	w.start("issue", "b", nil)
+	by := func(role, id, to string) error {
+		_, err := w.client.As(t.Context(), role, "override", &pb.Command{Instance: id, Actor: role + "-1", Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: "it is plain"}}})
+		return err
+	}
+	forbidden := &instance.Refusal{Code: instance.Forbidden}
+	if err := by("fullstack-developer", "a", "validated"); !errors.Is(err, forbidden) {
+		t.Errorf("the developer's is answered %v", err)
+	}
+	if err := by("cto", "a", "validated"); err != nil {
+		t.Errorf("the CTO's is answered %v", err)
+	}
+	if err := by("pm", "b", "planning"); !errors.Is(err, forbidden) {
+		t.Errorf("an agent's, where nothing is said of it, is answered %v", err)
+	}
+	if _, err := w.client.Override(t.Context(), "a", "planning", "I say so"); !errors.Is(err, forbidden) {
+		t.Errorf("a person's is answered %v", err)
+	}
+	w.unchanged(func() {
+		_, err := w.client.Do(t.Context(), "override", &pb.Command{Instance: "a", Actor: "cto/agent-1", Action: &pb.Command_Override{Override: &pb.Override{To: "planning", Reason: "r"}}})
+		if !errors.Is(err, &instance.Refusal{Code: instance.Invalid}) {
+			t.Errorf("one who says it is the CTO is answered %v", err)
+		}
+	})
+}
+
+func TestTheSystemItselfTellsOfTimeAndEnds(t *testing.T) {
+	w := newWorld(t, nil)
+	w.start("task", "first", nil)
+	in := w.start("task", "second", nil, "first")
+	if d := in.GetNextDeadline(); in.GetState() != "pending" || in.GetTimeout().GetSeconds() != 3600 || d.GetLevel() != "warning" || d.GetAt().AsTime().Sub(in.GetEnteredAt().AsTime()).Minutes() != 48 {
+		t.Errorf("it is in %s for %v, the next deadline is %v", in.GetState(), in.GetTimeout(), d)
+	}
+	_, err := w.client.Do(t.Context(), "expire", &pb.Command{Instance: "second", Action: &pb.Command_Expire{Expire: &pb.Expire{Entered: in.GetEntered(), Level: "warning"}}})
+	if !errors.Is(err, &instance.Refusal{Code: instance.Early}) {
+		t.Errorf("a timer before its time is answered %v", err)
+	}
+	_, err = w.client.Do(t.Context(), "wake", &pb.Command{Instance: "second", Action: &pb.Command_Wake{Wake: &pb.Wake{}}})
+	if !errors.Is(err, &instance.Refusal{Code: instance.Stale}) {
+		t.Errorf("waking what sleeps not is answered %v", err)
+	}
+	reply, err := w.client.End(t.Context(), "end-first", "second", &pb.End{Instance: "first", State: "completed", Well: true})
+	if err != nil || reply.GetInstance().GetState() != "assigned" || !reply.GetInstance().GetLinks()[0].GetEnded() {
+		t.Errorf("the end of what it comes after is answered %v, %v", reply, err)
+	}
+}
+
+func TestAnInstanceMigratesOnRequest(t *testing.T) {
+	w := newWorld(t, nil)
+	in := w.start("issue", "a", nil)
+	for definition, want := range map[string]string{"": "is on this definition already", in.GetDefinition(): "is on this definition already", "task": "another lifecycle", "c0ffee": "unknown workflow"} {
+		_, err := w.client.Migrate(t.Context(), "a", definition, "r")
+		if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.Invalid || !strings.Contains(no.What, want) {
+			t.Errorf("to %q: answered %v, want: %s", definition, err, want)
+		}
+	}
+}
