@@ -1,0 +1,32 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+)
+
+// Documents gives programs the document as a file and takes it back. It has one
+// for assignments of a lifecycle that has the document: what it implements is the
+// consumer's, exec.Documents.
+type Documents struct{}
+
+// Render is the document of the assignment; nil: its lifecycle has none.
+func (Documents) Render(a brain.Assignment) ([]byte, error) {
+	section := sectionOf(a.Role)
+	if section == "" || !slices.Contains(a.Writes, section) {
+		return nil, nil
+	}
+	return OfAssignment(a).Encode()
+}
+
+// Read is the outcome of the change from before to after: see Read.
+func (Documents) Read(a brain.Assignment, before, after []byte) (brain.Outcome, error) {
+	var was Document
+	if err := json.Unmarshal(before, &was); err != nil {
+		return brain.Outcome{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return Read(a, was, after)
+}

@@ -1,0 +1,81 @@
+package pipeline
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// Types of issues.
+const (
+	BugFix        = "BUG_FIX"
+	NewFeature    = "NEW_FEATURE"
+	RefactorStyle = "REFACTOR_STYLE"
+)
+
+// signs are words that tell the type of an issue, in its labels or at the
+// beginning of its title. The first that fit decide.
+var signs = []struct {
+	kind          string
+	labels, title *regexp.Regexp
+}{
+	{BugFix, regexp.MustCompile(`(?i)\b(bug|defect|regression|crash|fix)\b`), regexp.MustCompile(`(?i)^\W*(bug|fix(es)?|hotfix|regression)\b`)},
+	{RefactorStyle, regexp.MustCompile(`(?i)\b(refactor\w*|style|cleanup|clean-up|chore|tech[ -]?debt|formatting|lint)\b`),
+		regexp.MustCompile(`(?i)^\W*(refactor\w*|style|chore|clean[ -]?up|rename|reformat|tidy|simplify|extract|restructure)\b`)},
+	{NewFeature, regexp.MustCompile(`(?i)\b(feature|enhancement|request|improvement|proposal)\b`),
+		regexp.MustCompile(`(?i)^\W*(feat(ure)?|add|support|allow|implement|provide|introduce|please add|enable)\b`)},
+}
+
+var (
+	broken = regexp.MustCompile(`(?i)\b(bug|crash\w*|panic\w*|errors?|fail\w*|wrong\w*|broken|incorrect\w*|regression|exception|does ?n.?t|does not|is ?n.?t|instead of|unexpected\w*|not \w+ing)\b`)
+	wanted = regexp.MustCompile(`(?i)\b(feature|would be (nice|great|good|useful|helpful)|would like|i'd like|ability to|an option|wish|could you add|we need|i need)\b`)
+)
+
+// Type tells the type of an issue by its labels, then by its title, then by its words.
+func Type(issue instance.Issue) string {
+	labels := strings.Join(issue.Labels, " ")
+	for _, s := range signs {
+		if s.labels.MatchString(labels) {
+			return s.kind
+		}
+	}
+	for _, s := range signs {
+		if s.title.MatchString(issue.Title) {
+			return s.kind
+		}
+	}
+	text := issue.Title + "\n" + issue.Body
+	if len(wanted.FindAllString(text, -1)) > len(broken.FindAllString(text, -1)) {
+		return NewFeature
+	}
+	return BugFix
+}
+
+// testType is the test that a change of the type needs, unless an analyst says
+// otherwise.
+func testType(kind string) string {
+	switch kind {
+	case BugFix:
+		return "regression"
+	case RefactorStyle:
+		return "existing"
+	}
+	return "unit"
+}
+
+// task is an item of a check list.
+var task = regexp.MustCompile(`(?m)^\s*[-*] \[[ xX]\] `)
+
+// Size estimates an issue by the length of its report, in words, and of its check
+// list: SMALL, MEDIUM or LARGE, and simple, moderate or complex.
+func Size(issue instance.Issue) (scope, complexity string) {
+	words, tasks := len(strings.Fields(issue.Body)), len(task.FindAllString(issue.Body, -1))
+	switch {
+	case words > 600 || tasks > 10:
+		return "LARGE", "complex"
+	case words > 200 || tasks > 4:
+		return "MEDIUM", "moderate"
+	}
+	return "SMALL", "simple"
+}
