@@ -158,6 +158,8 @@ func queue(ctx context.Context, js jetstream.JetStream, role string) finding {
 	idle := view.Count(info.NumWaiting, "agent") + " free"
 	detail := fmt.Sprintf("%d waiting for an agent, %d under way, %s", info.NumPending, info.NumAckPending, idle)
 	switch {
+	case info.NumWaiting == 0 && info.NumAckPending == 0 && info.NumPending == 0:
+		return finding{"", fine, "nobody works as " + role + ", and there is nothing to do", ""}
 	case info.NumWaiting == 0 && info.NumAckPending == 0:
 		return finding{"", worry, detail, "nobody works as " + role + ": start one, or give it a brain"}
 	case info.NumRedelivered > 0:

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -95,7 +96,15 @@ func (l stopped) Get(ctx context.Context, id string) (*pb.Instance, error) {
 			return nil, err
 		}
 	}
-	return wire.Instance(in), nil
+	reply, err := l.Definition(ctx, in.Definition)
+	if err != nil {
+		return nil, err
+	}
+	def, err := workflow.Load(in.Workflow, reply.GetSource())
+	if err != nil {
+		return nil, err
+	}
+	return wire.Standing(def, in, time.Now()), nil
 }
 
 func evolve(in instance.Instance, c eventstore.Commit) (instance.Instance, error) {
@@ -148,11 +157,22 @@ func (l stopped) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, er
 }
 
 func wanted(q *pb.ListRequest, in instance.Instance) bool {
-	return (q.Workflow == "" || q.Workflow == in.Workflow) &&
-		(q.State == "" || q.State == in.State) &&
-		(q.All || q.State != "" || in.Closed == "") &&
-		(!q.Waiting || in.Kind == workflow.Wait && in.Closed == "") &&
-		(!q.Stuck || (in.Kind == workflow.Work || in.Paused) && in.Closed == "")
+	running := in.Closed == ""
+	_, held := in.Escalation()
+	over := in.Timeout > 0 && running && time.Since(in.EnteredAt) > in.Timeout
+	switch {
+	case q.GetWorkflow() != "" && q.GetWorkflow() != in.Workflow,
+		q.GetState() != "" && q.GetState() != in.State,
+		!q.GetAll() && q.GetState() == "" && !running,
+		q.GetWaiting() && !(running && (in.Kind == workflow.Wait || held)),
+		q.GetStuck() && !(running && (in.Worker() != "" && in.Parked == nil || in.Paused || over)),
+		q.GetOverdue() && !over,
+		q.GetEscalated() && !(running && held),
+		q.GetWorker() != "" && q.GetWorker() != in.Worker(),
+		q.GetFailing() > wire.Summary(in).GetFailures():
+		return false
+	}
+	return true
 }
 
 // Definition implements reader.

@@ -118,6 +118,24 @@ func (n *Narrator) Commit(c client.Seen) {
 			n.line(yellow, "  paused", c.Actor, "", e.Reason)
 		case instance.CancelledBy:
 			n.line(red, "  cancelled", c.Actor, "", e.Reason)
+		case instance.Asked:
+			if e.To != "" {
+				n.line(yellow, "  asks "+e.To, e.From, "", first(e.Text))
+			}
+		case instance.Answered:
+			if said != "" { // by another role: people's answers are quoted
+				n.line(green, "  answers", who, "", said)
+			}
+		case instance.Escalated:
+			n.line(yellow, "  put to people", e.Agent, "", e.Reason)
+		case instance.Resolved:
+			n.line(green, "  resolved", e.By, "", first(e.Text))
+		case instance.TimedOut:
+			n.line(yellow, "  "+string(e.Level), "", Duration(e.After), "in "+e.State+" for longer than it should take")
+		case instance.ParkedUntil:
+			n.line(dim, "  waits", "", "", e.Reason)
+		case instance.Spawned:
+			n.line(cyan, "  opens "+e.Workflow, "", "", e.Instance)
 		}
 	}
 }

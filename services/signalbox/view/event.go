@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -45,18 +46,38 @@ type Event struct {
 	Data     map[string]string `json:"data,omitempty"`
 	Number   int               `json:"number,omitempty"` // of the question
 	Spend    *Spend            `json:"spend,omitempty"`
+
+	Cites    []string            `json:"cites,omitempty"`    // moved: the evidence the decision was made on
+	Evidence []instance.Evidence `json:"evidence,omitempty"` // signalled: a snapshot of the world
+	AskedOf  string              `json:"asked_of,omitempty"` // asked, dispatched: another role; empty: people
+	Vars     map[string]string   `json:"vars,omitempty"`     // remembered
+	Until    time.Time           `json:"until,omitzero"`     // parked
+	Level    workflow.Level      `json:"level,omitempty"`    // timed_out: warning, alert or escalation
+	After    string              `json:"after,omitempty"`    // timed_out: since the state was entered
+	Linked   string              `json:"linked,omitempty"`   // spawned, link_ended: the other instance
+	Human    bool                `json:"requires_human,omitempty"`
 }
 
 // History makes views of an instance's commits, oldest first and from the first on.
 func History(id string, records []*pb.Record) []Event {
 	state := ""
 	events := []Event{}
-	for _, r := range records {
-		c := instance.Commit{Seq: r.GetSeq(), ID: r.GetId(), At: when(r.GetTime()), Actor: r.GetCommit().GetActor(), Events: wire.ToEvents(r.GetCommit())}
+	for _, c := range Commits(records) {
 		events = append(events, Events(id, state, c)...)
-		state = r.GetState()
+		if n := len(events); n > 0 {
+			state = events[n-1].State
+		}
 	}
 	return events
+}
+
+// Commits decodes an instance's commits.
+func Commits(records []*pb.Record) []instance.Commit {
+	commits := make([]instance.Commit, len(records))
+	for i, r := range records {
+		commits[i] = instance.Commit{Seq: r.GetSeq(), ID: r.GetId(), At: when(r.GetTime()), Actor: r.GetCommit().GetActor(), Events: wire.ToEvents(r.GetCommit())}
+	}
+	return commits
 }
 
 // Events makes views of one commit. State is where the instance was before it.
@@ -100,13 +121,14 @@ func fill(v *Event, e instance.Event) {
 		v.Event, v.Loop, v.Reason = "loop_detected", true, e.Reason
 	case instance.Moved:
 		v.Event, v.From, v.To, v.Owner, v.Kind, v.Rule, v.Reason = "moved", e.From, e.To, e.Owner, string(e.Kind), e.Rule, e.Reason
-		v.Failure, v.Loop, v.Override = e.Failure, e.Loop, e.Override
+		v.Failure, v.Loop, v.Override, v.Cites = e.Failure, e.Loop, e.Override, e.Cites
 	case instance.Dispatched:
-		v.Event, v.Owner, v.Reason = "dispatched", e.Owner, cmp.Or(e.Reason, "work for "+e.Owner)
+		v.Event, v.Owner, v.Reason, v.Number = "dispatched", e.Owner, cmp.Or(e.Reason, "work for "+e.Owner), e.Question
 	case instance.Signalled:
 		v.Event, v.Signal, v.Actor, v.Ref, v.Data, v.Reason = "signalled", e.Name, e.Actor, e.Ref, e.Data, strings.TrimSuffix(e.Name+": "+e.Data["body"], ": ")
+		v.Evidence = e.Evidence
 	case instance.Asked:
-		v.Event, v.Number, v.Role, v.Reason = "asked", e.Number, e.From, e.Text
+		v.Event, v.Number, v.Role, v.AskedOf, v.Reason = "asked", e.Number, e.From, e.To, e.Text
 	case instance.Answered:
 		v.Event, v.Number, v.Reason = "answered", e.Number, e.Text
 		if e.By != "" {
@@ -122,5 +144,7 @@ func fill(v *Event, e instance.Event) {
 		v.Event, v.Reason = "resumed", e.Reason
 	case instance.CancelledBy:
 		v.Event, v.Reason = "cancelled", e.Reason
+	default:
+		fillMore(v, e)
 	}
 }

@@ -3,6 +3,7 @@
 package view
 
 import (
+	"maps"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -51,9 +52,46 @@ type Instance struct {
 	Bundles   []Bundle            `json:"bundles"`
 	Artifacts []instance.Artifact `json:"artifacts"`
 
+	Worker       string                `json:"worker"` // whose turn it is: the owner, or the role that is asked
+	Vars         map[string]string     `json:"vars"`
+	Sections     map[string]string     `json:"sections"` // of its document, JSON by name
+	Failures     map[string]int        `json:"failures"` // in a row, by state
+	Escalations  []instance.Escalation `json:"escalations"`
+	Parked       *Parked               `json:"parked"` // null: its owner has something to do
+	Parent       string                `json:"parent"`
+	Links        []Link                `json:"links"`
+	TimeoutS     float64               `json:"timeout_s"`       // of the stay; 0: any time
+	Level        workflow.Level        `json:"level"`           // of the newest deadline that passed
+	NextDeadline *Deadline             `json:"next_deadline"`   // null: none is left
+	TimeInStateS float64               `json:"time_in_state_s"` // seconds
+	TotalTimeS   float64               `json:"total_time_s"`
+
 	OpenedAt  time.Time `json:"opened_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	Seq       uint64    `json:"seq"`
+}
+
+// Parked is why the owner has nothing to do, and until when; no time: before
+// something happens.
+type Parked struct {
+	Until  time.Time `json:"until,omitzero"`
+	Reason string    `json:"reason"`
+}
+
+// Deadline is a moment of the stay.
+type Deadline struct {
+	Level workflow.Level `json:"level"` // warning, alert, escalation
+	At    time.Time      `json:"at"`
+}
+
+// Link is another instance that this one opened (child) or comes after (after).
+type Link struct {
+	Instance string `json:"instance"`
+	Kind     string `json:"kind"`
+	Workflow string `json:"workflow"`
+	State    string `json:"state"`
+	Ended    bool   `json:"ended"`
+	Well     bool   `json:"well"`
 }
 
 // Visit counts entries into a state and the time there, the current stay excluded.
@@ -123,18 +161,59 @@ func Of(p *pb.Instance) Instance {
 	if f := p.GetFailure(); f != nil {
 		in.Failure = &Failure{f.GetSignature(), int(f.GetRepeats())}
 	}
+	return in.more(p)
+}
+
+// more adds what not every lifecycle has.
+func (in Instance) more(p *pb.Instance) Instance {
+	in.Worker, in.Vars, in.Sections, in.Parent = p.GetWorker(), maps.Clone(p.GetVars()), maps.Clone(p.GetSections()), p.GetParent()
+	if in.Vars == nil {
+		in.Vars = map[string]string{}
+	}
+	if in.Sections == nil {
+		in.Sections = map[string]string{}
+	}
+	in.Failures = map[string]int{}
+	for state, n := range p.GetFailures() {
+		in.Failures[state] = int(n)
+	}
+	in.Escalations = list(p.GetEscalations(), func(e *pb.Escalation) instance.Escalation {
+		return instance.Escalation{Number: int(e.GetNumber()), Agent: e.GetAgent(), Reason: e.GetReason(), RequiresHuman: e.GetRequiresHuman(),
+			At: when(e.GetAt()), Resolved: e.GetResolved(), Resolution: e.GetResolution(), By: e.GetBy()}
+	})
+	in.Links = list(p.GetLinks(), func(l *pb.Link) Link {
+		return Link{l.GetInstance(), l.GetKind(), l.GetWorkflow(), l.GetState(), l.GetEnded(), l.GetWell()}
+	})
+	if k := p.GetParked(); k != nil {
+		in.Parked = &Parked{when(k.GetUntil()), k.GetReason()}
+	}
+	if d := p.GetNextDeadline(); d != nil {
+		in.NextDeadline = &Deadline{workflow.Level(d.GetLevel()), when(d.GetAt())}
+	}
+	in.Level, in.TimeoutS = workflow.Level(p.GetLevel()), p.GetTimeout().AsDuration().Seconds()
+	in.TimeInStateS, in.TotalTimeS = p.GetTimeInState().AsDuration().Seconds(), p.GetTotalTime().AsDuration().Seconds()
 	return in
 }
 
-// Open returns the questions nobody has answered.
+// Open returns the questions to people that nobody has answered.
 func (in Instance) Open() []instance.Question {
 	var open []instance.Question
 	for _, q := range in.Questions {
-		if !q.Answered {
+		if !q.Answered && !q.Withdrawn && q.To == "" {
 			open = append(open, q)
 		}
 	}
 	return open
+}
+
+// Held returns the escalation that people have to resolve first.
+func (in Instance) Held() (instance.Escalation, bool) {
+	for _, e := range in.Escalations {
+		if e.RequiresHuman && !e.Resolved {
+			return e, true
+		}
+	}
+	return instance.Escalation{}, false
 }
 
 // Working reports whether somebody's lease lives at t.

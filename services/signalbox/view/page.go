@@ -24,7 +24,12 @@ func Page(env *term.Env, in Instance) error {
 	p.field("owner", in.who(env))
 	p.field("reason", in.Reason)
 	p.field("path", strings.Join(append(slices.Clone(in.PreviousStates), in.State), " → "))
+	p.field("deadline", in.deadline(env))
+	p.escalations(in.Escalations)
 	p.questions(in.Questions)
+	p.field("remembers", in.remembers())
+	p.field("failures", in.failures())
+	p.links(in.Links)
 	p.last(in)
 	p.evidence(in.Evidence)
 	if f := in.Failure; f != nil && f.Repeats > 0 {
@@ -96,8 +101,14 @@ func (in Instance) who(env *term.Env) string {
 	switch {
 	case in.Closed != "":
 		return ""
-	case in.Kind == workflow.Wait:
+	case in.Worker == "" && in.Kind != workflow.Wait:
+		return "nobody, people are asked"
+	case in.Kind == workflow.Wait && in.Worker == "":
 		return "nobody, it waits"
+	case in.Parked != nil:
+		return in.Owner + ", parked" + in.Parked.until(env) + ": " + in.Parked.Reason
+	case in.Worker != in.Owner && in.Claim == nil:
+		return in.Worker + " is asked, and has not taken it"
 	case in.Claim == nil:
 		return in.Owner + ", nobody has taken it"
 	case !in.Working(env.Now()):
@@ -109,7 +120,7 @@ func (in Instance) who(env *term.Env) string {
 func (p page) questions(all []instance.Question) {
 	open := 0
 	for _, q := range all {
-		if !q.Answered {
+		if !q.Answered && !q.Withdrawn {
 			open++
 		}
 	}
@@ -118,15 +129,20 @@ func (p page) questions(all []instance.Question) {
 	}
 	p.field("questions", fmt.Sprintf("%d open of %d", open, len(all)))
 	for _, q := range all {
+		asks := strings.TrimRight(fmt.Sprintf("Q%d %s asks %s", q.Number, q.From, q.To), " ") + ": " + q.Text
+		if q.Withdrawn {
+			p.below(term.Faint, asks+" (withdrawn)")
+			continue
+		}
 		if !q.Answered {
-			p.below(term.Wait, fmt.Sprintf("Q%d %s asks: %s", q.Number, q.From, q.Text))
+			p.below(term.Wait, asks)
 			continue
 		}
 		by := q.By
 		if by == "" {
 			by = "somebody"
 		}
-		p.below(term.Plain, fmt.Sprintf("Q%d %s asks: %s", q.Number, q.From, q.Text))
+		p.below(term.Plain, asks)
 		p.below(term.Faint, fmt.Sprintf("   %s: %s", by, q.Answer))
 	}
 }

@@ -28,6 +28,15 @@ type Summary struct {
 	Closed        instance.Closed `json:"closed"`
 	Title         string          `json:"title"`
 	Seq           uint64          `json:"seq"`
+
+	Worker          string         `json:"worker"`           // whose turn it is: the owner, or the role that is asked
+	Failures        int            `json:"failures"`         // in a row, of the state with most
+	OpenEscalations int            `json:"open_escalations"` // to people
+	Deadline        time.Time      `json:"deadline,omitzero"`
+	Level           workflow.Level `json:"level,omitempty"` // of the newest deadline that passed
+	ParkedUntil     time.Time      `json:"parked_until,omitzero"`
+	Parent          string         `json:"parent,omitempty"`
+	WaitingOn       int            `json:"waiting_on"` // instances it comes after that have not ended well
 }
 
 // Summaries makes views of the orchestrator's answer.
@@ -37,8 +46,18 @@ func Summaries(ps []*pb.Summary) []Summary {
 			Instance: p.GetInstance(), Workflow: p.GetWorkflow(), State: p.GetState(), Kind: workflow.Kind(p.GetKind()), Owner: p.GetOwner(),
 			Agent: p.GetAgent(), Lease: when(p.GetLease()), EnteredAt: when(p.GetEnteredAt()), Iteration: int(p.GetIteration()), Attempt: int(p.GetAttempt()),
 			OpenQuestions: int(p.GetOpenQuestions()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Title: p.GetTitle(), Seq: p.GetSeq(),
+			Worker: p.GetWorker(), Failures: int(p.GetFailures()), OpenEscalations: int(p.GetOpenEscalations()), Level: workflow.Level(p.GetLevel()),
+			Deadline: deadline(p), ParkedUntil: when(p.GetParked().GetUntil()), Parent: p.GetParent(), WaitingOn: int(p.GetWaitingOn()),
 		}
 	})
+}
+
+// deadline is when the stay will have lasted for its timeout.
+func deadline(p *pb.Summary) time.Time {
+	if p.GetTimeout() == nil || p.GetClosed() != "" {
+		return time.Time{}
+	}
+	return when(p.GetEnteredAt()).Add(p.GetTimeout().AsDuration())
 }
 
 // List prints summaries: one line each.
@@ -51,10 +70,10 @@ func List(env *term.Env, all []Summary) error {
 		}
 		return nil
 	}
-	t := env.Table("instance", "state", "owner", "agent", "in state", "lease", "moves", "title")
+	t := env.Table("instance", "state", "owner", "agent", "in state", "deadline", "lease", "moves", "title")
 	for _, s := range all {
 		t.Row(term.Cell{Style: term.Bold, Text: s.Instance}, term.Cell{Style: s.style(), Text: s.where()}, s.owner(), s.Agent,
-			env.Since(s.EnteredAt), s.lease(env), s.Iteration, cut(s.Title, 60))
+			env.Since(s.EnteredAt), s.due(env), s.lease(env), s.Iteration, cut(s.Title, 60))
 	}
 	return t.Print()
 }
@@ -67,6 +86,9 @@ func (s Summary) where() string {
 	}
 	if s.Closed == instance.Cancelled {
 		rest = append(rest, string(s.Closed))
+	}
+	if s.Closed == "" {
+		rest = append(rest, s.held()...)
 	}
 	if s.OpenQuestions > 0 && s.Closed == "" {
 		rest = append(rest, Count(s.OpenQuestions, "question"))
@@ -82,7 +104,43 @@ func (s Summary) owner() string {
 	if s.Closed != "" {
 		return ""
 	}
+	if s.Worker != "" && s.Worker != s.Owner {
+		return s.Worker + " for " + s.Owner
+	}
 	return s.Owner
+}
+
+// held is what keeps an instance beside its state.
+func (s Summary) held() []string {
+	var held []string
+	if s.OpenEscalations > 0 {
+		held = append(held, "escalated")
+	}
+	if s.Worker != "" && s.Worker != s.Owner {
+		held = append(held, "asked "+s.Worker)
+	}
+	if !s.ParkedUntil.IsZero() {
+		held = append(held, "parked")
+	}
+	if s.WaitingOn > 0 {
+		held = append(held, fmt.Sprintf("after %d more", s.WaitingOn))
+	}
+	if s.Failures > 0 {
+		held = append(held, Count(s.Failures, "failure"))
+	}
+	return held
+}
+
+// due is how long the stay may still last, or how long it is over that.
+func (s Summary) due(env *term.Env) string {
+	switch left := s.Deadline.Sub(env.Now()); {
+	case s.Deadline.IsZero():
+		return ""
+	case left > 0:
+		return term.Duration(left)
+	default:
+		return term.Duration(-left) + " over"
+	}
 }
 
 func (s Summary) style() term.Style { return style(s.Kind, s.Paused, s.Closed) }
