@@ -182,6 +182,17 @@ func (w *world) open(id string) uint64 {
 	return reply.GetInstance().GetWork()
 }
 
+// start opens an instance of another lifecycle.
+func (w *world) start(workflow, id string) {
+	w.Helper()
+	if _, err := w.client.Open(w.ctx, "", workflow, id, instance.Issue{Title: "title of " + id}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// as has an agent work for another role.
+func as(role string) func(*agent.Config) { return func(c *agent.Config) { c.Role = role } }
+
 // claim takes the work as somebody who is no agent of the runtime.
 func (w *world) claim(id, agent string, work uint64, lease time.Duration) uint64 {
 	w.Helper()
