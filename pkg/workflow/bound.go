@@ -80,7 +80,7 @@ func (v *verifier) bounded(s State, circle map[string]bool) bool {
 		return false
 	}
 	for _, r := range s.Always {
-		if r.stays() && r.Stay.Source != staySignal {
+		if r.stays() && !v.rests(s, r, circle) {
 			break
 		}
 		for _, m := range v.turned(s, s.taken([]Rule{r}, v.from[s.Name])) {
@@ -93,6 +93,26 @@ func (v *verifier) bounded(s State, circle map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// rests reports whether an instance that stays in s by the rule leaves it into the
+// circle on somebody's word alone: it is parked until a signal, and neither a
+// deadline nor the end of another instance leads on.
+func (v *verifier) rests(s State, r Rule, circle map[string]bool) bool {
+	if s.Kind != Work || r.Stay.Source != staySignal {
+		return false
+	}
+	for _, signal := range sortedKeys(s.On) {
+		if signal == OnClaimed || outside(signal) {
+			continue
+		}
+		for _, m := range v.turned(s, s.taken(s.On[signal], v.from[s.Name])) {
+			if circle[m.to] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // kept reports whether s is entered, within the circle, by claims that stay:

@@ -21,9 +21,15 @@ type step struct {
 // rule or signal, and turned aside by a gate or a limit. A row may permit more.
 type graph map[string][]step
 
+// opened stands, among the states that one is entered from, for none.
+const opened = ""
+
 // graph follows $previous to every state that its state can be entered from.
 func (d *Definition) graph() (g graph, from map[string]map[string]bool) {
-	g, from = graph{}, map[string]map[string]bool{}
+	g, from = graph{}, map[string]map[string]bool{d.Initial: {opened: true}}
+	for _, name := range d.Entries {
+		from[name] = map[string]bool{opened: true}
+	}
 	for again := true; again; {
 		again = false
 		for _, s := range d.States {
@@ -88,7 +94,7 @@ func (s State) targets(candidates []string, from map[string]bool) (targets []str
 		for _, p := range sortedKeys(from) {
 			switch {
 			case p == s.Name:
-			case s.permits(p):
+			case p != opened && s.permits(p):
 				targets = append(targets, p)
 			default:
 				missing = true

@@ -16,11 +16,11 @@ import (
 //     on a count that does so, or a timeout; either all such states have a timeout or
 //     none has. One that waits has a signal, a deadline or an always rule that leads
 //     out. (Cancel and override exist everywhere and do not count.)
-//   - Between two words from outside, signals other than claimed, ended and
-//     timeout_*, what was escalated being resolved, and time that a rule says to wait,
-//     a run makes a bounded number of moves: see verifier.bounded. No owner is given
-//     a state again at once without a move, and no always rules follow one another
-//     round.
+//   - Between two words from outside a run makes a bounded number of moves before it
+//     ends, rests or is put before people: see verifier.bounded. Words from outside are
+//     signals other than claimed, ended and timeout_*, answers, and what people resolve;
+//     rests are stays until a signal or for a time. No owner is given a state again at
+//     once without a move, and no always rules follow one another round.
 //   - Every result is decided: the last decide rule is unconditional, and no rule stands
 //     after an unconditional one. A rule that leads to $previous has a target
 //     wherever the instance came from.

@@ -92,7 +92,7 @@ func (v *verifier) previous(s State, r Rule, at Position) {
 		v.add(at, "an instance opened in %s has no previous state: name another after %s", s.Name, Previous)
 	}
 	for _, from := range sortedKeys(v.from[s.Name]) {
-		if from != s.Name && !s.permits(from) {
+		if from != opened && from != s.Name && !s.permits(from) {
 			v.add(at, "%s may be %s, which is not in the row of %s", Previous, from, s.Name)
 		}
 	}
