@@ -43,12 +43,13 @@ func (n node) first(keys ...string) (member, bool) {
 	return member{}, false
 }
 
-var bom = []byte("\ufeff")
+// bom is what some editors begin a file with.
+const bom = "\ufeff"
 
 // parse reads the one value that src is.
 func parse(src []byte) (node, error) {
 	skip := 0
-	if bytes.HasPrefix(src, bom) {
+	if bytes.HasPrefix(src, []byte(bom)) {
 		skip = len(bom)
 	}
 	p := parser{src: src, skip: skip, dec: json.NewDecoder(bytes.NewReader(src[skip:]))}

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pm "github.com/signalbox/signalbox/services/pm/app"
+	shepherd "github.com/signalbox/signalbox/services/shepherd/app"
 )
 
 // Definitions returns the built-in lifecycles and those of dir, which may be empty.
@@ -49,6 +50,10 @@ func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config,
 	case "pm":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
 			return pm.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
+		}
+	case "shepherd":
+		return func(ctx context.Context, h *service.Host, c Config, work string) error {
+			return shepherd.Settings{Forge: c.Forge, WorkDir: work, Workers: c.Agents.Workers, Observer: c.Observer}.Setup(ctx, h)
 		}
 	}
 	return nil

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// change is what the scripted developer does with a piece of work.
+type change struct {
+	file, text string // empty: nothing
+	says       string
+	fails      bool // the acceptance criteria do not pass on it
+}
+
+// developer does what the world's script says, and hands over a commit with
+// the evidence that a real one's runtime would make. It implements agent.Handler.
+type developer struct {
+	w     *world
+	cache *workspace.Cache
+}
+
+// Work implements agent.Handler.
+func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, err error) {
+	d.w.mu.Lock()
+	does := d.w.develop(job)
+	if job.Question != nil {
+		d.w.asked = append(d.w.asked, job.Question.Text)
+	}
+	d.w.mu.Unlock()
+	tree, err := d.cache.Checkout(ctx, workspace.Spec{Repo: widgets, Bundles: objects(job), Base: job.Base, Head: job.Head})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, tree.Close()) }()
+	r = instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: does.says}
+	if does.file != "" {
+		if err := os.WriteFile(filepath.Join(tree.Dir, does.file), []byte(does.text), 0o644); err != nil {
+			return r, err
+		}
+		if _, _, err := tree.Commit(ctx, "Write "+does.file); err != nil {
+			return r, err
+		}
+		if r.Bundle, err = tree.Bundle(ctx); err != nil {
+			return r, err
+		}
+		r.Head = tree.Head
+	}
+	ev := instance.Evidence{Name: "acceptance", OK: !does.fails, Commit: tree.Head, Command: "make check"}
+	if does.fails {
+		ev.ExitCode, ev.Failed = 2, []string{"make check"}
+	}
+	r.Evidence = []instance.Evidence{ev}
+	return r, nil
+}
+
+// noting is a shepherd whose claims are remembered.
+type noting struct {
+	w *world
+	*shepherd
+}
+
+// Work implements agent.Handler.
+func (n noting) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	n.w.mu.Lock()
+	n.w.late = append(n.w.late, job)
+	n.w.mu.Unlock()
+	return n.shepherd.Work(ctx, job)
+}

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/merge"
+)
+
+// gateAnswered is the one gate that is not of the pull request alone: what
+// reviewers said has been taken into account (story lifecycle: no unresolved
+// comments).
+const gateAnswered = "remarks-answered"
+
+func (t *turn) answeredGate() merge.Gate {
+	g := merge.Gate{Name: gateAnswered, Verdict: merge.Pass, Reason: "no remark waits for an answer"}
+	switch {
+	case t.last.Who == merge.Reviewer:
+		g.Verdict, g.Reason = merge.Fail, fmt.Sprintf("%d remarks wait for an answer", len(t.last.New))
+		for _, r := range t.last.New {
+			g.Evidence = append(g.Evidence, merge.Evidence{What: r.Key, Says: "by " + r.By.Login, URL: r.URL})
+		}
+	case t.last.Who == "":
+		g.Verdict, g.Reason = merge.Unknown, t.last.Why
+	}
+	return g
+}
+
+// ready: every gate passes, but that the draft is ours to end.
+func (t *turn) ready() bool { return t.verdict() == merge.Pass }
+
+// verdict is the worst of all gates. The draft that we made waits for nobody but
+// us; one that somebody made of it later is their will.
+func (t *turn) verdict() merge.Verdict {
+	worst := merge.Pass
+	order := []merge.Verdict{merge.Pass, merge.Pending, merge.Fail, merge.Unknown}
+	for _, g := range t.report.Gates {
+		if g.Name == merge.GateNotDraft && t.job.Vars["undrafted"] != "true" {
+			continue
+		}
+		if slices.Index(order, g.Verdict) > slices.Index(order, worst) {
+			worst = g.Verdict
+		}
+	}
+	return worst
+}
+
+// evidence is the gates, and what they come to. What the log has as it is now
+// is left out: a pull request is looked at many times before anything changes.
+func (t *turn) evidence() []instance.Evidence {
+	var all []instance.Evidence
+	for _, g := range t.report.Gates {
+		data := map[string]string{"reason": g.Reason}
+		for _, e := range g.Evidence {
+			data[e.What] = e.Says
+		}
+		all = append(all, t.finding("gate:"+g.Name, g.Verdict, data))
+	}
+	all = append(all, t.finding("readiness", t.verdict(), map[string]string{"method": t.report.Method}))
+	return slices.DeleteFunc(all, func(ev instance.Evidence) bool {
+		was, ok := evidence(t.job, ev.Name)
+		return ok && t.verdict() != merge.Pass && same(was, ev)
+	})
+}
+
+// finding is a verdict on the commit that was looked at.
+func (t *turn) finding(name string, v merge.Verdict, data map[string]string) instance.Evidence {
+	data["read_at"] = t.world.ReadAt.Format(time.RFC3339)
+	data["pull_request"] = strconv.Itoa(t.world.Number)
+	return instance.Evidence{Name: name, OK: v == merge.Pass, Verdict: instance.Verdict(v), Commit: t.world.Head, Data: data}
+}
+
+// same tells whether two findings differ in nothing but when they were made.
+func same(a, b instance.Evidence) bool {
+	if a.Verdict != b.Verdict || a.Commit != b.Commit || len(a.Data) != len(b.Data) {
+		return false
+	}
+	for name, value := range a.Data {
+		if name != "read_at" && b.Data[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// inform answers what a role wants to know of the forge: whether somebody has
+// proposed the story's work already. A story that has no code yet gets that
+// which its work starts from.
+func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := s.duplicate(ctx, job)
+	if err != nil || job.Base != "" || r.Data["duplicate"] != "" {
+		return r, err
+	}
+	repo, err := s.repository(ctx, job)
+	if err != nil {
+		return r, err
+	}
+	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
+	r.Base, r.Bundle, err = s.workspace.Snapshot(ctx, repo.Name, s.remote(repo), repo.DefaultBranch)
+	if errors.Is(err, workspace.ErrSource) {
+		err = people("%v", err)
+	}
+	return r, err
+}
+
+// repository reads where the code is; that it is not there only people can mend.
+func (s *shepherd) repository(ctx context.Context, job agent.Job) (forge.Repository, error) {
+	repo, err := s.forge.Repository(ctx, job.Issue.Repo)
+	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
+		err = people("%v", err)
+	}
+	return repo, err
+}
+
+// duplicate looks for a pull request that does the story already: one that
+// closes its issue and is open, or is merged and has closed it. One that only
+// mentions the issue proves nothing, and one of this very story is no other.
+func (s *shepherd) duplicate(ctx context.Context, job agent.Job) (instance.Result, error) {
+	issue := job.Issue.Number
+	if issue == 0 {
+		return done("No issue belongs to the story, so no pull request can be told to be for it."), nil
+	}
+	found, err := s.forge.Mentions(ctx, job.Issue.Repo, issue)
+	if errors.Is(err, forge.ErrNotFound) {
+		return instance.Result{}, people("%v", err)
+	}
+	if err != nil {
+		return instance.Result{}, err
+	}
+	var others []string
+	for _, m := range found {
+		why, err := s.does(ctx, job, m)
+		if err != nil {
+			return instance.Result{}, err
+		}
+		if why != "" {
+			return done(fmt.Sprintf("Pull request #%d %s: %s", m.Number, why, m.URL), "duplicate", strconv.Itoa(m.Number)), nil
+		}
+		others = append(others, fmt.Sprintf("#%d (%s)", m.Number, m.State))
+	}
+	if others != nil {
+		return done(fmt.Sprintf("No pull request does issue #%d; these mention it: %s.", issue, strings.Join(others, ", "))), nil
+	}
+	return done(fmt.Sprintf("No pull request mentions issue #%d.", issue)), nil
+}
+
+// does says how a pull request does the story; empty: it does not.
+func (s *shepherd) does(ctx context.Context, job agent.Job, m forge.Mention) (string, error) {
+	if !m.Closes || m.State != "open" && m.State != "merged" {
+		return "", nil
+	}
+	pr, err := s.forge.PullRequest(ctx, job.Issue.Repo, m.Number)
+	if errors.Is(err, forge.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil || strings.Contains(pr.Body, marker(job)) {
+		return "", err
+	}
+	switch {
+	case pr.State == "open":
+		return fmt.Sprintf("is open and closes issue #%d", job.Issue.Number), nil
+	case !pr.Merged:
+		return "", nil
+	}
+	issue, err := s.forge.Issue(ctx, job.Issue.Repo, job.Issue.Number)
+	if err != nil || issue.State != "closed" {
+		return "", err // what was merged did not do it: the issue is open again
+	}
+	return fmt.Sprintf("is merged and has closed issue #%d", job.Issue.Number), nil
+}
+
+// marker tells the story's own pull request.
+func marker(job agent.Job) string { return rules.Marker(job.Instance, "pull-request") }

@@ -1,0 +1,147 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// propose pushes the story's branch and opens a draft pull request for it, each
+// once (story lifecycle, committed): the branch is ours by name, the pull
+// request by its branch, its author and its marker.
+func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result, error) {
+	repo, err := s.repository(ctx, job)
+	if err != nil {
+		return instance.Result{}, err
+	}
+	branch := branch(job)
+	var adopted instance.Result
+	if job.Base == "" { // it was committed before anybody here knew of it
+		if adopted, err = s.adopt(ctx, repo, branch); err != nil {
+			return instance.Result{}, err
+		}
+		job.Base, job.Head = adopted.Base, adopted.Base
+		job.Bundles = []instance.Bundle{{Object: adopted.Bundle, Head: adopted.Base}}
+	}
+	job.Progress("pushing %s", branch)
+	_, err = s.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: s.remote(repo)})
+	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
+		return instance.Result{}, people("%v", err)
+	}
+	if err != nil {
+		return instance.Result{}, err
+	}
+	pr, err := s.pullRequest(ctx, job, repo, branch)
+	if err != nil {
+		return instance.Result{}, err
+	}
+	r := done(fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL),
+		"prNumber", strconv.Itoa(pr.Number), "branch", branch, "pushed", job.Head, "seen", listed(nil))
+	r.Base, r.Bundle = adopted.Base, adopted.Bundle
+	return r, nil
+}
+
+// adopt takes in what the branch holds on the forge as the work so far.
+func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch string) (r instance.Result, err error) {
+	r.Base, r.Bundle, err = s.workspace.Snapshot(ctx, repo.Name, s.remote(repo), branch)
+	if errors.Is(err, workspace.ErrSource) {
+		err = people("%v; push it, or move the story to pending to have it done anew", err)
+	}
+	return r, err
+}
+
+// pullRequest finds the story's pull request, or opens it.
+func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
+	pr, err := s.proposed(ctx, job, repo.Name, branch)
+	if !errors.Is(err, forge.ErrNotFound) {
+		return pr, err
+	}
+	title, body, err := s.describe(ctx, job)
+	if err != nil {
+		return pr, err
+	}
+	pr, err = s.forge.CreatePullRequest(ctx, repo.Name, forge.NewPullRequest{Title: title, Body: body, Head: branch, Base: repo.DefaultBranch, Draft: true})
+	if errors.Is(err, forge.ErrInvalid) {
+		err = people("%v", err)
+	}
+	return pr, err
+}
+
+// lookBack is how long ago a pull request of ours may have been closed that a
+// lost answer hid from us.
+const lookBack = 7 * 24 * time.Hour
+
+// proposed finds the story's pull request, in any state; ErrNotFound if there
+// is none. One for the same branch by somebody else is people's to sort out.
+func (s *shepherd) proposed(ctx context.Context, job agent.Job, repo, branch string) (forge.PullRequest, error) {
+	self, err := s.forge.Account(ctx)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	ours := func(pr forge.PullRequest) bool {
+		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, marker(job))
+	}
+	pr, err := s.forge.PullRequestByHead(ctx, repo, branch)
+	switch {
+	case err == nil && !ours(pr) && job.Vars["branch"] == "":
+		return pr, people("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
+	case err == nil || !errors.Is(err, forge.ErrNotFound):
+		return pr, err
+	}
+	recent, lerr := s.forge.PullRequests(ctx, repo, s.now().Add(-lookBack))
+	if lerr != nil {
+		return pr, lerr
+	}
+	if i := slices.IndexFunc(recent, ours); i >= 0 {
+		return recent[i], nil
+	}
+	return pr, err
+}
+
+// describe words the pull request.
+func (s *shepherd) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
+	c := rules.PullRequestContext{Closes: true} // the base is the default branch
+	if job.Head != job.Base {
+		entries, stat, err := s.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: objects(job), Base: job.Base, Head: job.Head})
+		if err != nil {
+			return "", "", err
+		}
+		c.Diffstat = stat
+		for _, e := range entries {
+			c.Commits = append(c.Commits, rules.Commit{SHA: e.Commit, Subject: e.Subject})
+		}
+	}
+	a := job.Assignment
+	a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
+	ev, _ := accepted(job, job.Head)
+	ev.Name, ev.Passed = testrun.Name, 0 // which counts criteria, not tests
+	a.Evidence = []instance.Evidence{ev}
+	title, body = rules.PullRequest(a, c)
+	return title, body, nil
+}
+
+// branch names the story's branch: the plan's, or signalbox/ and the story's own name.
+func branch(job agent.Job) string {
+	if name := job.Vars["branch"]; name != "" {
+		return name
+	}
+	return Branch(job.Issue.Repo, job.Instance)
+}
+
+// Branch names the branch of a story: signalbox/story-us-001.
+func Branch(repo, story string) string {
+	name := strings.TrimPrefix(story, repo+"/")
+	slug := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return "signalbox/story-" + strings.Join(slug, "-")
+}

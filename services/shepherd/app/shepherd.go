@@ -1,0 +1,109 @@
+// Package app is the shepherd: it takes a story's code to the forge, and its
+// pull request to the merge (story lifecycle). Every effect on the forge is
+// looked for before it is made: made twice it is made once.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// host is a forge as the shepherd uses it.
+type host interface {
+	forge.Observer
+	forge.Writer
+	forge.Merger
+	forge.Responder
+}
+
+// shepherd does the shepherd's work. It implements agent.Handler.
+type shepherd struct {
+	forge     host
+	workspace *workspace.Cache
+	token     string
+	now       func() time.Time
+}
+
+// Work implements agent.Handler. A rate limit is waited out under the claim: all
+// that the shepherd does needs the forge, and a fault more would change nothing.
+func (s *shepherd) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := s.work(ctx, job)
+	if limit := new(forge.RateLimit); errors.As(err, &limit) && time.Until(limit.Until) > 0 {
+		job.Progress("waiting for the forge: %v", limit)
+		select {
+		case <-time.After(time.Until(limit.Until)):
+		case <-ctx.Done():
+		}
+	}
+	return r, fault(err)
+}
+
+func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	switch {
+	case job.Issue.Repo == "":
+		return instance.Result{}, people("the story names no repository")
+	case job.Question != nil:
+		return s.inform(ctx, job)
+	case job.State == "committed":
+		return s.propose(ctx, job)
+	case job.State == "pushed":
+		return s.tend(ctx, job)
+	}
+	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s", job.State)
+}
+
+// people puts the matter to people: nobody else can go on with it.
+func people(format string, args ...any) error {
+	return &agent.Escalating{Reason: fmt.Sprintf(format, args...), RequiresHuman: true}
+}
+
+// fault tells a forge that says no to the work from one that does not answer,
+// or not us: a token that ran out, a right that was not given and a locked
+// conversation are people's to mend, and nothing to give a story up for.
+func fault(err error) error {
+	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
+		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+	}
+	return err
+}
+
+// done is a result with what it has the instance remember: names and values in turn.
+func done(summary string, data ...string) instance.Result {
+	return with(instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: summary}, data...)
+}
+
+// with adds to a result's data.
+func with(r instance.Result, data ...string) instance.Result {
+	r.Data = maps.Clone(r.Data)
+	if r.Data == nil {
+		r.Data = map[string]string{}
+	}
+	for pair := range slices.Chunk(data, 2) {
+		r.Data[pair[0]] = pair[1]
+	}
+	return r
+}
+
+// objects names the job's bundles.
+func objects(job agent.Job) []string {
+	names := make([]string, len(job.Bundles))
+	for i, b := range job.Bundles {
+		names[i] = b.Object
+	}
+	return names
+}
+
+// remote is where the repository is pushed to and fetched from.
+func (s *shepherd) remote(r forge.Repository) workspace.Remote {
+	return workspace.Remote{URL: r.CloneURL, Token: s.token}
+}
