@@ -53,8 +53,10 @@ func (b ban) forbids(t Touched) bool {
 }
 
 const (
+	// bare are names of files that have no ending, or any.
+	bare = `(?:readme|licen[cs]e|changelog|contributing|notice|codeowners|makefile|dockerfile|gemfile|rakefile|procfile|jenkinsfile)`
 	// place is a path, a glob, or the name of a file.
-	place = "`[^`]+`" + `|"[^"]+"|[\w.@*?\-\[\]{}]*(?:/[\w.@*?\-\[\]{}]*)+|[\w@*?\-]+\.[A-Za-z]\w{0,9}\b|\*\.\w+`
+	place = "`[^`]+`" + `|"[^"]+"|[\w.@*?\-\[\]{}]*(?:/[\w.@*?\-\[\]{}]*)+|[\w@*?\-]+\.[A-Za-z]\w{0,9}\b|\*\.\w+|` + bare + `\b`
 	// filler may stand before the first.
 	filler = `(?:(?:the|any|anything|file|files|folder|folders|directory|directories|module|code|content|contents|existing|to|in|under|inside|within|below|of|from|new)\s+)*`
 	places = `((?:` + place + `)(?:(?:\s*,\s*(?:and |or |nor )?|\s+(?:and|or|nor)\s+)(?:the )?(?:` + place + `))*)`
@@ -73,7 +75,10 @@ var forms = []struct {
 }
 
 // one is a single place within places.
-var one = regexp.MustCompile(place)
+var (
+	one     = regexp.MustCompile(`(?i)` + place)
+	endless = regexp.MustCompile(`(?i)^` + bare + `$`)
+)
 
 // bans reads a sentence. Only what it says directly of a path counts: "do not
 // change the format of a.json" is about the format.
@@ -100,7 +105,8 @@ func compile(p string) *regexp.Regexp {
 	if p == "." || strings.HasPrefix(p, "../") || strings.Contains(p, "://") || strings.ContainsAny(p, " ()") {
 		return nil
 	}
-	if !strings.ContainsAny(p, "/*.") && !dir {
+	known := endless.MatchString(p)
+	if !strings.ContainsAny(p, "/*.") && !dir && !known {
 		return nil // a name of something in the code
 	}
 	var re strings.Builder
@@ -124,6 +130,9 @@ func compile(p string) *regexp.Regexp {
 		default:
 			re.WriteString(regexp.QuoteMeta(string(c)))
 		}
+	}
+	if known {
+		re.WriteString(`(\.\w+)?`)
 	}
 	re.WriteString("(/.*)?$")
 	compiled, err := regexp.Compile(re.String())

@@ -25,6 +25,7 @@ func TestWhatMustNotBeDoneIsHeldAgainstWhatWasTouched(t *testing.T) {
 		{"Leave go.mod and go.sum untouched", []string{m + "go.sum"}, []string{"go.sum"}},
 		{"Don't delete tests/", []string{m + "tests/a.js", d + "tests/b.js"}, []string{"tests/b.js"}},
 		{"Avoid adding files to src/core", []string{m + "src/core/a.js", a + "src/core/b.js"}, []string{"src/core/b.js"}},
+		{"Don't modify README or docs/", []string{m + "README.md", a + "docs/x", m + "readmes.md"}, []string{"README.md", "docs/x"}},
 		{"DO NOT MODIFY ./src/a.go", []string{m + "src/a.go"}, []string{"src/a.go"}},
 		// Of what cannot be seen in the names of files it says nothing.
 		{"Don't refactor the existing state management", []string{m + "src/state.ts"}, nil},

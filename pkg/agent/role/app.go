@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
 	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/pipeline"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
@@ -45,7 +46,7 @@ type Settings struct {
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 
-	Documents exec.Documents `kong:"-"` // nil: no lifecycle has a document
+	Documents exec.Documents `kong:"-"` // nil: that of the pipeline lifecycle
 	Observer  agent.Observer `kong:"-"`
 }
 
@@ -71,6 +72,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	maps.Copy(duties, own)
 	if err != nil {
 		return service.Usagef("%w", err)
+	}
+	if s.Documents == nil {
+		s.Documents = pipeline.Documents{}
 	}
 	box, err := sandbox.New(ctx, sandbox.Mode(s.Sandbox))
 	if err != nil {

@@ -108,11 +108,15 @@ func here(command string) (string, []string) {
 func byRule(role string) brain.Brain {
 	switch role {
 	case "analyst":
-		return rules.Analyst{}
+		return rules.ByDocument{Section: "analysis", With: rules.Brief{}, Else: rules.Analyst{}}
 	case "tester":
 		return rules.Tester{}
 	case "navigator":
 		return rules.Navigator{}
+	case "triage":
+		return rules.Triage{}
+	case "reviewer":
+		return rules.Reviewer{}
 	case "build", "quality-monitor":
 		return rules.Checker{}
 	}

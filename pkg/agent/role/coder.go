@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pipeline"
 )
 
 // Coder is a role that works on code, any. It implements agent.Handler.
@@ -96,20 +97,37 @@ func (s step) run(ctx context.Context) (instance.Result, error) {
 	return result, plea(out, result, err)
 }
 
-// conclude holds the judgement against what can be seen, and takes over what
-// the brain left.
+// conclude holds the judgement against what can be seen, takes over what the
+// brain left, and completes what the lifecycle's document has of it.
 func (s step) conclude(ctx context.Context, out brain.Outcome, r instance.Result) (instance.Result, error) {
+	files, r, err := s.settle(ctx, out, r)
+	if err == nil && len(out.Asks) == 0 {
+		r, err = pipeline.Complete(s.job.Assignment, files, r)
+	}
+	if err != nil {
+		r.Head, r.Bundle, r.Sections = "", "", nil // what a failed step left is not handed on
+	}
+	return r, err
+}
+
+// settle also tells what was changed.
+func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) ([]pipeline.Touched, instance.Result, error) {
 	switch {
 	case s.tree == nil:
-		return r, nil
+		return nil, r, nil
 	case s.duty.drops():
-		return s.judged(out, r)
+		r, err := s.judged(out, r)
+		return nil, r, err
 	}
-	r, err := s.collect(ctx, out, r)
-	if err != nil || !s.duty.Accepts || r.Status != instance.Success || len(out.Asks) > 0 {
-		return r, err
+	diff, err := s.tree.Diff(ctx)
+	if err != nil {
+		return nil, r, err
 	}
-	return s.accept(ctx, r)
+	r, err = s.collect(ctx, diff, out, r)
+	if err == nil && s.duty.Accepts && r.Status == instance.Success && len(out.Asks) == 0 {
+		r, err = s.accept(ctx, r)
+	}
+	return touched(diff), r, err
 }
 
 // spec is the job's code at a commit.

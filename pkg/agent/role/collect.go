@@ -7,16 +7,14 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pipeline"
 )
 
 // collect takes what the brain left in the tree. Who asks others hands over
 // what there is so far.
-func (s step) collect(ctx context.Context, out brain.Outcome, r instance.Result) (instance.Result, error) {
-	diff, err := s.tree.Diff(ctx)
-	if err != nil {
-		return r, err
-	}
+func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcome, r instance.Result) (instance.Result, error) {
 	asks := len(out.Asks) > 0
 	if r.Status != instance.Success && !asks {
 		return r, nil // what a failed step left is not handed on
@@ -28,11 +26,11 @@ func (s step) collect(ctx context.Context, out brain.Outcome, r instance.Result)
 	if err != nil {
 		return r, err
 	}
-	if len(violations) > 0 {
-		var found []string
-		for _, v := range violations {
-			found = append(found, v.String())
-		}
+	found := pipeline.Broken(s.job.Assignment, touched(diff))
+	for _, v := range violations {
+		found = append(found, v.String())
+	}
+	if len(found) > 0 {
 		r.IssuesFound = append(r.IssuesFound, found...)
 		return r, fmt.Errorf("the change may not leave the work tree: %s", strings.Join(found, "; "))
 	}
@@ -46,6 +44,14 @@ func (s step) collect(ctx context.Context, out brain.Outcome, r instance.Result)
 	r.Head = head
 	s.job.Progress("%s", diff)
 	return r, nil
+}
+
+// touched is a change as the document of a lifecycle has it.
+func touched(diff workspace.Diff) (files []pipeline.Touched) {
+	for _, f := range diff.Files {
+		files = append(files, pipeline.Touched{Path: f.Path, Status: f.Status})
+	}
+	return files
 }
 
 // unchanged judges success, or questions, without a change. An answer is

@@ -165,7 +165,7 @@ func TestSectionsOfOthersAreRefusedByNameAndNotesAreKept(t *testing.T) {
 		out.Refused = []string{"pipeline.status is not the analyst's to write"}
 		out.Notes = []instance.Note{{Kind: "pattern_discovered", Text: "It uses lodash."}}
 	}))
-	if err != nil || len(r.Sections) != 1 || r.Sections["analysis"] != `{"brief":"b"}` {
+	if err != nil || len(r.Sections) != 1 || !strings.Contains(r.Sections["analysis"], `"brief":"b"`) {
 		t.Errorf("it ended with %+v, %v", r, err)
 	}
 	if found := strings.Join(r.IssuesFound, "\n"); !strings.Contains(found, "pipeline.status") || !strings.Contains(found, "section writer") || len(r.IssuesFound) != 2 {

@@ -1,0 +1,156 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pipeline"
+)
+
+// Brief analyses an issue for the writer: it repeats what the report asks for and
+// forbids, finds the files it names, and says which test is needed. It blocks
+// where the report lacks what any change would rest on, and asks for that
+// (pipeline lifecycle, analyst).
+type Brief struct{}
+
+// enough is the confidence in a report above which a brief is written: what
+// happens and what should, or what is wanted and one thing more.
+const enough = 0.5
+
+// Work implements brain.Brain.
+func (Brief) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+	if a.Question != nil {
+		return unable(a), nil
+	}
+	doc := pipeline.OfAssignment(a)
+	w := weigh(a)
+	r := instance.Result{Status: instance.Success, ConfidenceScore: w.confidence, Answers: PM{}.answers(a)}
+	if w.confidence < number(a, "confidence_threshold", enough) {
+		r.Status, r.Summary, r.Questions = instance.Blocked, "unclear requirements: missing are "+list(w.lacks), w.questions
+		return wrote(r, "analysis", doc.Analysis)
+	}
+	s := doc.Analysis
+	s.Completed = true
+	s.MustDo = append(tasks(a.Issue), oneLine(a.Issue.Title))
+	s.MustNotDo = prohibitions(a)
+	if err := survey(a, &s); err != nil {
+		return brain.Outcome{}, err
+	}
+	s.TestRequirement.Description = fmt.Sprintf("A test that fails without the change: %s", oneLine(a.Issue.Title))
+	if failing.MatchString(a.Issue.Title + "\n" + a.Issue.Body) {
+		s.TestRequirement.Type, s.TestRequirement.Description = "existing", "The test that the report says fails"
+	}
+	s.Brief = write("brief.md", map[string]any{"Issue": a.Issue, "Said": said(a), "Analysis": s, "Type": doc.Issue.Type})
+	r.Summary = w.String()
+	return wrote(r, "analysis", s)
+}
+
+// tasks are the items of the report's check list.
+func tasks(issue instance.Issue) (all []string) {
+	for _, m := range checkbox.FindAllStringSubmatch(issue.Body, -1) {
+		all = append(all, oneLine(m[1]))
+	}
+	return all
+}
+
+var (
+	checkbox = regexp.MustCompile(`(?m)^\s*[-*] \[ \] +(.+)$`)
+	forbids  = regexp.MustCompile(`(?i)\b(do not|don.?t|must not|mustn.?t|never|leave|keep)\b.*\b(modify|touch|change|edit|delete|remove|rename|rewrite|refactor|add|break|alone|unchanged|untouched)\b`)
+	failing  = regexp.MustCompile(`(?i)\btests?\b[^.\n]*\bfail(s|ed|ing)?\b|\bfailing\b[^.\n]*\btests?\b`)
+	paths    = regexp.MustCompile(`[\w./-]*[\w-]\.[A-Za-z]\w{0,9}\b|[\w.-]+(?:/[\w.-]+)+`)
+)
+
+// prohibitions are the sentences in which the report, or somebody since, says what
+// must not be done.
+func prohibitions(a brain.Assignment) (all []string) {
+	for _, text := range append([]string{a.Issue.Body}, said(a)...) {
+		for line := range strings.Lines(text) {
+			for sentence := range strings.SplitSeq(strings.TrimLeft(strings.TrimSpace(line), "-*> "), ". ") {
+				if forbids.MatchString(sentence) && !slices.Contains(all, sentence) {
+					all = append(all, strings.TrimSuffix(strings.TrimSpace(sentence), "."))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// survey looks at the code: which files the report names, and how it is tested.
+func survey(a brain.Assignment, s *pipeline.Analysis) error {
+	if a.Dir == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(a.Dir)
+	if err != nil {
+		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+	}
+	defer root.Close()
+	s.Files = mentioned(root.FS(), a.Issue.Title+"\n"+a.Issue.Body)
+	plan, err := testrun.Detect(root.FS())
+	switch {
+	case errors.Is(err, testrun.ErrNoTests):
+		s.Patterns = append(s.Patterns, "There are no tests yet, and nothing says how they would be run.")
+	case err != nil:
+		s.Patterns = append(s.Patterns, "How it is tested cannot be told: "+err.Error())
+	default:
+		s.Patterns = append(s.Patterns, fmt.Sprintf("Tests are run by `%s` (%s).", plan.Command(), plan.Source))
+	}
+	for _, f := range s.Files {
+		s.TestRequirement.Location = cmp.Or(s.TestRequirement.Location, beside(root.FS(), f.Path))
+	}
+	return nil
+}
+
+// maxFiles is how many files of a tree are looked at, and maxNamed those listed.
+const maxFiles = 50_000
+
+// mentioned are the files of the tree that a text names, by path or by name alone.
+func mentioned(tree fs.FS, text string) (found []pipeline.File) {
+	words := paths.FindAllString(text, -1)
+	if len(words) == 0 {
+		return nil
+	}
+	seen := 0
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if d != nil && (d.Name() == ".git" || byOthers.MatchString(name+"/")) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if seen++; seen > maxFiles || len(found) >= maxShown {
+			return fs.SkipAll
+		}
+		if slices.ContainsFunc(words, func(w string) bool {
+			return w == name || w == path.Base(name) || strings.HasSuffix(name, "/"+strings.TrimPrefix(w, "./"))
+		}) {
+			found = append(found, pipeline.File{Path: name, Purpose: "named in the report", Action: "modify"})
+		}
+		return nil
+	})
+	return found
+}
+
+// beside is the file that has the tests of another, if there is one of the usual names.
+func beside(tree fs.FS, name string) string {
+	ext := path.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	dir, base := path.Split(stem)
+	for _, test := range []string{stem + "_test" + ext, stem + ".test" + ext, stem + ".spec" + ext, dir + "test_" + base + ext, "tests/test_" + base + ext, "test/" + base + ".test" + ext, "tests/" + base + ".test" + ext} {
+		if _, err := fs.Stat(tree, test); err == nil {
+			return test
+		}
+	}
+	return ""
+}
