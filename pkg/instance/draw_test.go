@@ -1,10 +1,9 @@
 package instance_test
 
 import (
-	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -47,12 +46,21 @@ func some[T any](d dice, label string, of ...T) []T {
 func sensible(d dice, s *story) instance.Action {
 	switch {
 	case !s.in.Exists():
-		return instance.Open{Issue: instance.Issue{Title: "bug", Author: "ann", Labels: some(d, "label", "bug", "docs")}, Base: one(d, "base", "", "h0")}
+		return instance.Open{Issue: instance.Issue{Title: "bug", Author: "ann", Labels: some(d, "label", "bug", "docs")}, Base: one(d, "base", "", "h0"),
+			State: one(d, "entry", append(s.def.Entries, "", "")...), Vars: vars(d, s.def), After: some(d, "after", "o1", "o2")}
 	case s.in.Paused && one(d, "wake", true, false):
 		return instance.Resume{Reason: "go on"}
 	case s.in.Paused && s.in.Kind == workflow.Work:
 		return instance.Override{To: one(d, "to", s.def.StateNames()...), Reason: "meanwhile"}
-	case s.in.Kind == workflow.Wait:
+	case s.in.Worker() != "" && s.in.Parked != nil && one(d, "look", true, false):
+		return instance.Wake{Until: s.in.Parked.Until}
+	case s.in.Parked != nil && one(d, "push", true, false, false):
+		return instance.Retry{Reason: "now"}
+	case slices.ContainsFunc(s.in.Links, func(l instance.Link) bool { return !l.Ended }) && one(d, "link", true, false, false):
+		return ending(d, s)
+	case s.in.Worker() == "" && len(s.in.Escalations) > 0 && one(d, "people", true, false):
+		return instance.Resolve{Text: "go on"}
+	case s.in.Worker() == "" || s.in.Parked != nil:
 		row, _ := s.def.State(s.in.State)
 		heard := []string{"commented"}
 		for name := range row.On {
@@ -61,7 +69,13 @@ func sensible(d dice, s *story) instance.Action {
 		slices.Sort(heard) // the same draw is the same signal
 		return instance.Signal{Name: one(d, "signal", heard...), Data: map[string]string{"permission": one(d, "permission", "write", "read")}}
 	case s.in.Claim.Live(s.now):
-		switch one(d, "interlude", "", "", "", "fault", "ask", "beat") {
+		switch one(d, "interlude", "", "", "", "", "fault", "ask", "beat", "inquire", "escalate", "news") {
+		case "inquire":
+			return instance.Inquire{Token: s.in.Claim.Token, Questions: inquiries(d, s), Head: one(d, "head", "", "h1")}
+		case "escalate":
+			return instance.Escalate{Token: s.in.Claim.Token, Reason: "help", RequiresHuman: one(d, "human", true, true, false)}
+		case "news":
+			return instance.Signal{Name: "go", Data: vars(d, s.def)}
 		case "fault":
 			return instance.Fail{Token: s.in.Claim.Token, Reason: "disk"}
 		case "ask":
@@ -71,7 +85,54 @@ func sensible(d dice, s *story) instance.Action {
 		}
 		return instance.Report{Token: s.in.Claim.Token, Result: soundResult(d, s)}
 	}
-	return instance.Take{Role: s.in.Owner, Agent: one(d, "agent", "a1", "a2"), Work: s.in.Work, Lease: lease}
+	return instance.Take{Role: s.in.Worker(), Agent: one(d, "agent", "a1", "a2"), Work: s.in.Work, Lease: lease}
+}
+
+// vars is some values that the lifecycle has vars for.
+func vars(d dice, def *workflow.Definition) map[string]string {
+	set := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(def.Vars)) {
+		switch def.Vars[name].(type) {
+		case bool:
+			set[name] = one(d, name, "true", "false")
+		case int64:
+			set[name] = one(d, name, "0", "1", "2")
+		default:
+			set[name] = one(d, name, "", "x")
+		}
+		if one(d, "without "+name, true, false) {
+			delete(set, name)
+		}
+	}
+	return set
+}
+
+// bad is vars, one of which may be none.
+func bad(d dice, vars map[string]string) map[string]string {
+	if name := one(d, "bad var", "n", "b", "none", ""); name != "" {
+		vars = maps.Clone(vars)
+		if vars == nil {
+			vars = map[string]string{}
+		}
+		vars[name] = "x"
+	}
+	return vars
+}
+
+func ending(d dice, s *story) instance.Action {
+	end := instance.End{Instance: one(d, "ended", "o1", "o2", "o3"), State: one(d, "ended in", "done", "lost"), Well: one(d, "well", true, true, false)}
+	if n := len(s.in.Links); n > 0 && one(d, "linked", true, true, false) {
+		end.Instance = s.in.Links[d("which", n)].Instance
+	}
+	return end
+}
+
+func inquiries(d dice, s *story) []instance.Inquiry {
+	var all []instance.Inquiry
+	for range 1 + d("more questions", 2) {
+		all = append(all, instance.Inquiry{To: one(d, "asked", append(s.def.Roles(), "stranger")...), Question: one(d, "inquiry", "which?", "which?", "which?", " ")})
+	}
+	return all[d("questions", 8)/7:]
 }
 
 // soundResult is one that can be taken.
@@ -82,11 +143,16 @@ func soundResult(d dice, s *story) instance.Result {
 		ConfidenceScore: one(d, "confidence", 0.95, 0.85, 0.81, 0.9, 0.91, 0.8, 1, 0),
 		IssuesFound:     some(d, "issue", "slow", "ugly"), Questions: some(d, "question", "which?", "why?"), Head: head, Base: one(d, "base", "", "", "h0", "h9"),
 		FailureSignature: one(d, "signature", "", "f1", "f2", "f3"),
+		Summary:          "so",
 		Next:             one(d, "next", "", "", "", "limbo", one(d, "proposal", s.def.StateNames()...)),
 		Spend:            instance.Spend{TokensIn: one(d, "tokens", int64(0), 60), USD: one(d, "usd", 0, 0.75), WallMS: one(d, "wall", int64(0), 900)},
 	}
-	if one(d, "with data", true, false) {
-		r.Data = map[string]string{"k": one(d, "data", "", "v")}
+	r.Data = vars(d, s.def)
+	if r.Data != nil {
+		r.Data["k"] = one(d, "data", "", "v")
+	}
+	if row, _ := s.def.State(s.in.State); len(row.Writes) > 0 && s.in.Worker() == row.Owner {
+		r.Sections = map[string]string{row.Writes[0]: one(d, "section", "{}", "[1]")}
 	}
 	for _, n := range some(d, "answers", -1, 1, 2, 3) {
 		r.Answers = append(r.Answers, instance.Answer{Question: n, Text: "so"})
@@ -102,19 +168,44 @@ func anything(d dice, s *story) instance.Action {
 	token := one(d, "token", s.in.Tokens, s.in.Tokens, s.in.Tokens, s.in.Tokens-1, s.in.Tokens+1, 0)
 	held := one(d, "lease", lease, time.Second, 0, -time.Second)
 	text := one(d, "text", "so", "so", "")
-	switch one(d, "action", "take", "heartbeat", "fail", "ask", "charge", "pause", "release", "signal", "override", "report", "reply", "retry", "resume", "remark", "cancel", "open", "nothing") {
+	switch one(d, "action", "take", "heartbeat", "fail", "ask", "charge", "pause", "release", "signal", "override", "report", "reply", "retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "remark", "cancel", "open", "nothing") {
 	case "open":
-		return instance.Open{Issue: instance.Issue{Title: text}}
+		return instance.Open{Issue: instance.Issue{Title: text}, State: one(d, "state", append(s.def.StateNames(), "", "limbo")...),
+			Vars: bad(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
+	case "inquire":
+		return instance.Inquire{Token: token, Questions: inquiries(d, s)}
+	case "escalate":
+		return instance.Escalate{Token: token, Reason: text, RequiresHuman: one(d, "human", true, false)}
+	case "resolve":
+		return instance.Resolve{Number: d("number", 5) - 1, Text: text}
+	case "expire":
+		return instance.Expire{Entered: one(d, "entered", s.in.Entered, s.in.Entered, s.in.Entered, s.in.Seq), Level: one(d, "level", workflow.Warning, workflow.Alert, workflow.Escalation, "")}
+	case "wake":
+		until := one(d, "until", s.now, time.Time{})
+		if s.in.Parked != nil {
+			until = one(d, "parked", s.in.Parked.Until, s.in.Parked.Until, until)
+		}
+		return instance.Wake{Until: until}
+	case "end":
+		return ending(d, s)
+	case "migrate":
+		return instance.Migrate{Reason: text}
 	case "take":
 		return instance.Take{
-			Role: one(d, "role", append(s.def.Roles(), s.in.Owner, s.in.Owner, "", "stranger")...), Agent: one(d, "agent", "a1", "a2", ""),
+			Role: one(d, "role", append(s.def.Roles(), s.in.Worker(), s.in.Worker(), s.in.Owner, "", "stranger")...), Agent: one(d, "agent", "a1", "a2", ""),
 			Work: one(d, "work", s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq, 0), Lease: held,
 		}
 	case "heartbeat":
 		return instance.Heartbeat{Token: token, Lease: held}
 	case "report":
 		r := soundResult(d, s)
-		switch one(d, "flaw", "none", "none", "status", "confidence", "question", "cost") {
+		switch one(d, "flaw", "none", "none", "status", "confidence", "question", "cost", "summary", "section", "value") {
+		case "summary":
+			r.Summary = " "
+		case "section":
+			r.Sections = map[string]string{one(d, "of", "doc1", "doc2"): one(d, "bad section", "{", "{}")}
+		case "value":
+			r.Data = bad(d, r.Data)
 		case "status":
 			r.Status = one(d, "bad status", "", instance.Status("done"))
 		case "confidence":
@@ -130,7 +221,10 @@ func anything(d dice, s *story) instance.Action {
 	case "fail":
 		return instance.Fail{Token: token, Reason: text}
 	case "signal":
-		return instance.Signal{Name: one(d, "signal", "commented", "blocked", "abandoned", "go", ""), Data: map[string]string{one(d, "key", "body", "operator"): "true"}}
+		return instance.Signal{
+			Name: one(d, "signal", "commented", "blocked", "abandoned", "go", "", "claimed", "ended", "timeout_alert"), Data: map[string]string{one(d, "key", "body", "operator", "b", "n"): "true"},
+			Evidence: some(d, "snapshot", instance.Evidence{Name: "tests", Verdict: instance.Pending, Data: map[string]string{"k": "v"}}, instance.Evidence{Name: "lint", OK: true}),
+		}
 	case "ask":
 		return instance.Ask{Token: token, Text: text}
 	case "reply":
@@ -151,67 +245,4 @@ func anything(d dice, s *story) instance.Action {
 		return instance.Retry{Reason: text}
 	}
 	return nil
-}
-
-// guards reads every fact there is; some of them fail on some instances.
-func guards() []string {
-	return []string{
-		"result.status == 'success'", "result.confidence_score > 0.8", "size(result.issues_found) == 0", "size(result.questions) > 0",
-		"result.next == ''", "result.failure_signature == 'f1'", "'k' in result.data", "result.data['k'] == 'v'",
-		"signal.name == 'go'", "signal.actor == issue.author", "'operator' in signal.data", "'bug' in issue.labels", "issue.title == 'bug'",
-		"'tests' in evidence && evidence['tests'].ok", "'tests' in evidence && evidence['tests'].commit == instance.head", "evidence['lint'].ok",
-		"instance.returns > policy.max", "instance.iteration > 3", "instance.visits[instance.state] > 1", "'s1' in instance.visits && instance.visits['s1'] > 1",
-		"size(instance.previous_states) > 2", "'s0' in instance.previous_states", "instance.state == 's1'", "instance.loop", "instance.repeats > 0",
-		"instance.open_questions == 0", "instance.head == 'h1'", "spend.usd > 1.0", "spend.tokens > 100", "spend.wall_ms > 1000",
-	}
-}
-
-// lifecycle draws a small definition: two to five states of two roles, and an
-// end that each of them and a budget lead to.
-func lifecycle(t *rapid.T) string {
-	var text strings.Builder
-	d := drawn(t)
-	write := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
-	names := []string{"s0", "s1", "s2", "s3", "s4"}[:rapid.IntRange(2, 5).Draw(t, "states")]
-	anywhere := append(slices.Clone(names), "end")
-	list := func(label string, of ...string) string {
-		return "[" + strings.Join(rapid.SliceOfNDistinct(rapid.SampledFrom(of), 1, 3, rapid.ID[string]).Draw(t, label), ", ") + "]"
-	}
-	guard := func(label string) string { return fmt.Sprintf("%q", rapid.SampledFrom(guards()).Draw(t, label)) }
-	several := func(label string, most int, f func(i int)) {
-		for i := range rapid.IntRange(0, most).Draw(t, label) {
-			f(i)
-		}
-	}
-
-	write("workflow: drawn\nversion: 1\ninitial: s0")
-	write("policy: {max: %d, max_faults: %d}", rapid.IntRange(0, 8).Draw(t, "max"), rapid.IntRange(0, 2).Draw(t, "max_faults"))
-	if w := rapid.IntRange(0, 4).Draw(t, "window"); w > 0 {
-		write("loop: {window: %d, distinct: %d}", w, rapid.IntRange(1, w).Draw(t, "distinct"))
-	}
-	write("limits:\n  - {name: budget, when: instance.returns > policy.max, to: [end]}")
-	several("limits", 1, func(i int) {
-		write("  - {name: limit%d, when: %s, to: %s}", i, guard("limit"), list("limit to", anywhere...))
-	})
-	var gates []string
-	several("gates", 2, func(i int) {
-		gates = append(gates, fmt.Sprintf("{name: gate%d, to: %s, require: %s, instead: %s}", i, list("gated", anywhere...), guard("require"), list("instead", anywhere...)))
-	})
-	write("gates: [%s]", strings.Join(gates, ", "))
-	write("states:\n  end: {final: true}")
-	for _, name := range names {
-		write("  %s:", name)
-		row := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID[string]).Draw(t, "next")
-		permitted := append(slices.Clone(row), one(d, "perhaps", anywhere...), "end")
-		write("    next: [%s, end]", strings.Join(row, ", "))
-		if one(d, "kind", "work", "work", "wait") == "work" {
-			write("    owner: %s\n    proposes: %v\n    decide:", one(d, "owner", "r1", "r2"), one(d, "proposes", true, false))
-			several("rules", 2, func(int) { write("      - {when: %s, to: %s}", guard("rule"), list("rule to", permitted...)) })
-			write("      - {to: %s}", list("otherwise", permitted...))
-		}
-		write("    on:\n      go:")
-		several("reactions", 2, func(int) { write("        - {when: %s, to: %s}", guard("reaction"), list("reaction to", permitted...)) })
-		write("        - {when: signal.name == 'go', to: %s}", list("on go", permitted...))
-	}
-	return text.String()
 }

@@ -20,22 +20,29 @@ func everything(seq uint64) instance.Commit {
 		instance.LeaseExtended{Token: seq, Lease: opening().Add(time.Hour)},
 		instance.Reported{Token: seq, State: mark, Result: instance.Result{
 			Status: instance.Failure, Bundle: mark, Head: mark, FailureSignature: mark,
+			Sections:  map[string]string{"kept": mark, mark: mark},
 			Evidence:  []instance.Evidence{{Name: "tests", Commit: mark}, {Name: mark}},
 			Artifacts: []instance.Artifact{{Name: mark}},
 		}},
-		instance.Moved{From: "received", To: mark},
+		instance.Escalated{Number: int(seq), Reason: mark}, instance.Resolved{Number: 1, Text: mark}, instance.Resolved{Number: int(seq), By: mark},
+		instance.Remembered{Vars: map[string]string{"kept": mark, mark: mark}}, instance.Handed{Head: mark, Bundle: mark},
+		instance.Spawned{Instance: mark, Workflow: mark}, instance.LinkEnded{Instance: "a/1", State: mark}, instance.LinkEnded{Instance: mark, Well: true},
+		instance.Asked{Number: int(seq), To: mark, Text: mark},
+		instance.Moved{From: "received", To: mark, Failure: true},
 		instance.Moved{From: mark, To: "received"},
 		instance.Signalled{Name: mark, Data: map[string]string{"body": mark}},
 		instance.Asked{Number: int(seq), Text: mark},
 		instance.Answered{Number: 1, Text: mark},
 		instance.Noted{Text: mark},
 		instance.Spent{Spend: instance.Spend{USD: float64(seq)}},
+		instance.ParkedUntil{State: mark, Reason: mark}, instance.Woken{}, instance.TimedOut{Level: workflow.Alert},
 		instance.Claimed{Token: seq + 1, Agent: mark},
 	}}
 }
 
 func TestEvolveNeverWritesToWhatAnOlderInstanceHolds(t *testing.T) {
-	parent := given(t, issue(t), opened(), claim("p1"), do(instance.Ask{Token: 1, Text: "Why?"}), do(instance.Remark{Text: "hm"})).in
+	parent := given(t, issue(t), do(instance.Open{Issue: instance.Issue{Title: "Greeting is wrong"}, After: []string{"a/1"}}), claim("p1"),
+		do(instance.Ask{Token: 1, Text: "Why?"}), do(instance.Remark{Text: "hm"}), do(instance.Escalate{Token: 1, Reason: "odd"})).in
 	for seq := range uint64(40) { // past every slice's first capacity
 		parent = instance.Evolve(parent, everything(seq+5))
 		before := dump(t, parent)
@@ -75,7 +82,11 @@ func TestEvolveTakesAnyEventsInAnyOrder(t *testing.T) {
 		rapid.Make[instance.GateRefused]().AsAny(), rapid.Make[instance.LoopDetected]().AsAny(), rapid.Make[instance.Moved]().AsAny(),
 		rapid.Make[instance.Dispatched]().AsAny(), rapid.Make[instance.Signalled]().AsAny(), rapid.Make[instance.Asked]().AsAny(),
 		rapid.Make[instance.Answered]().AsAny(), rapid.Make[instance.Noted]().AsAny(), rapid.Make[instance.Spent]().AsAny(),
-		rapid.Make[instance.Paused]().AsAny(), rapid.Make[instance.Resumed]().AsAny(), rapid.Make[instance.CancelledBy]().AsAny()))
+		rapid.Make[instance.Paused]().AsAny(), rapid.Make[instance.Resumed]().AsAny(), rapid.Make[instance.CancelledBy]().AsAny(),
+		rapid.Make[instance.Handed]().AsAny(), rapid.Make[instance.Escalated]().AsAny(), rapid.Make[instance.Resolved]().AsAny(),
+		rapid.Make[instance.Remembered]().AsAny(), rapid.Make[instance.ParkedUntil]().AsAny(), rapid.Make[instance.Woken]().AsAny(),
+		rapid.Make[instance.TimedOut]().AsAny(), rapid.Make[instance.Spawned]().AsAny(), rapid.Make[instance.LinkEnded]().AsAny(),
+		rapid.Make[instance.Migrated]().AsAny()))
 	rapid.Check(t, func(t *rapid.T) {
 		in := instance.Instance{ID: "any"}
 		var entered int
@@ -137,6 +148,37 @@ func TestEvolveKeeps(t *testing.T) {
 			func(in instance.Instance) any { return in.Faults }, 0},
 		{"the token of a claim that is over", []instance.Event{instance.Claimed{Token: 3}, instance.Released{}},
 			func(in instance.Instance) any { return []any{in.Claim == nil, in.Tokens} }, []any{true, uint64(3)}},
+		{"the step before through an answer, and what the answer cost", []instance.Event{
+			instance.Reported{State: "here", Result: instance.Result{Summary: "done"}},
+			instance.Reported{State: "there", Question: 1, Result: instance.Result{Summary: "yes", Spend: instance.Spend{USD: 1}}}},
+			func(in instance.Instance) any { return []any{in.Last.Summary, in.LastState, in.Spend.USD} }, []any{"done", "here", 1.0}},
+		{"failures by state, none after success", []instance.Event{
+			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "a", Failure: true}, instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c"}},
+			func(in instance.Instance) any { return in.Failures }, []instance.Failures{{State: "a", Count: 2}}},
+		{"no failures of any state after a move that counts anew", []instance.Event{
+			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c", Failure: true, Fresh: true}},
+			func(in instance.Instance) any { return len(in.Failures) }, 0},
+		{"failures through an override", []instance.Event{instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "a", To: "b", Override: true}},
+			func(in instance.Instance) any { return in.FailuresIn("a") }, 1},
+		{"no failures and no returns from before a resolution", []instance.Event{
+			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "b"}, instance.Escalated{Number: 1}, instance.Resolved{Number: 1}},
+			func(in instance.Instance) any { return []int{len(in.Failures), in.Returns} }, []int{0, 0}},
+		{"questions to people and answers through a move, and no other question open", []instance.Event{
+			instance.Asked{Number: 1}, instance.Asked{Number: 2, To: "boss"}, instance.Asked{Number: 3, To: "boss"}, instance.Answered{Number: 2}, instance.Moved{To: "b"}},
+			func(in instance.Instance) any {
+				var withdrawn []bool
+				for _, q := range in.Questions {
+					withdrawn = append(withdrawn, q.Withdrawn)
+				}
+				_, open := in.Inquiry()
+				return []any{withdrawn, open, len(in.OpenQuestions())}
+			}, []any{[]bool{false, false, true}, false, 1}},
+		{"the claim through a move that keeps it", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Moved{To: "b", Keeps: true}},
+			func(in instance.Instance) any { return in.Claim.Agent }, "p1"},
+		{"an escalation for nobody to decide out of the way", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Escalated{Number: 1}, instance.Escalated{Number: 2, RequiresHuman: true}},
+			func(in instance.Instance) any { e, held := in.Escalation(); return []any{e.Number, held, in.Claim == nil} }, []any{2, true, true}},
+		{"what migrated to its end as ended", []instance.Event{instance.ParkedUntil{}, instance.Migrated{Kind: workflow.Final}},
+			func(in instance.Instance) any { return []any{in.Closed, in.Parked == nil} }, []any{instance.Ended, true}},
 		{"what ended as ended", []instance.Event{instance.Moved{To: "there", Kind: workflow.Final}},
 			func(in instance.Instance) any { return in.Closed }, instance.Ended},
 	} {

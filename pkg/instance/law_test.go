@@ -13,11 +13,19 @@ import (
 type law struct {
 	def    *workflow.Definition
 	state  string
+	since  time.Time // when it was entered
+	level  workflow.Level
 	token  uint64    // the newest
+	role   string    // that has it
 	until  time.Time // when its lease runs out
 	held   bool      // it was neither used nor taken away
-	asleep bool      // paused
+	given  string    // the role that has work which it may claim
+	parked bool
+	asleep bool // paused
 	over   bool
+	asked  []string     // roles, by the number of the question less one; empty: answered, or asked of people
+	people map[int]bool // escalations that people are waited for
+	opened map[string]bool
 }
 
 func (l *law) judge(c instance.Commit) error {
@@ -30,34 +38,54 @@ func (l *law) judge(c instance.Commit) error {
 			moves++
 		}
 	}
-	switch {
+	_, role := l.turn()
+	switch idle := role == "" || l.asleep || l.over; {
 	case len(c.Events) == 0:
 		return fmt.Errorf("a commit of nothing")
-	case moves > 1:
+	case moves > 17:
 		return fmt.Errorf("%d moves in one commit", moves)
+	case !idle && !l.held && !l.parked && l.given != role:
+		return fmt.Errorf("it is the turn of %s in %s, and nobody told it", role, l.state)
 	}
 	return nil
 }
 
+// turn is whose turn it is, and the question if it is somebody who is asked.
+func (l *law) turn() (question int, role string) {
+	if len(l.people) > 0 {
+		return 0, ""
+	}
+	for i := len(l.asked); i > 0; i-- {
+		if l.asked[i-1] != "" {
+			return i, l.asked[i-1]
+		}
+	}
+	row, _ := l.def.State(l.state)
+	return 0, row.Owner
+}
+
 func (l *law) event(c instance.Commit, e instance.Event) error {
+	question, role := l.turn()
+	live := l.held && c.At.Before(l.until)
 	switch e := e.(type) {
 	case instance.Opened:
-		if l.state != "" || e.State != l.def.Initial {
+		if l.state != "" || !l.def.Opens(e.State) {
 			return fmt.Errorf("opened in %s, after %q", e.State, l.state)
 		}
-		l.state = e.State
+		l.state, l.since = e.State, c.At
+		l.people, l.opened = map[int]bool{}, map[string]bool{}
 	case instance.Moved:
-		return l.move(e)
+		return l.move(c, e)
 	case instance.Dispatched:
-		row, _ := l.def.State(l.state)
-		if e.State != l.state || e.Owner != row.Owner || row.Kind != workflow.Work || l.asleep || l.over {
-			return fmt.Errorf("dispatched in %s, a %s of %q; paused %v, over %v", l.state, row.Kind, row.Owner, l.asleep, l.over)
+		if e.State != l.state || e.Owner != role || e.Question != question || live || l.asleep || l.over {
+			return fmt.Errorf("dispatched in %s, where it is the turn of %q with question %d; claimed %v, paused %v, over %v", l.state, role, question, live, l.asleep, l.over)
 		}
+		l.given, l.parked = e.Owner, false
 	case instance.Claimed:
-		if e.Token <= l.token || l.held && c.At.Before(l.until) {
-			return fmt.Errorf("token %d until %v is held", l.token, l.until)
+		if e.Token <= l.token || live || e.Role != l.given || e.Role != role {
+			return fmt.Errorf("token %d until %v is held: %v; it is the turn of %s, and %q was told", l.token, l.until, live, role, l.given)
 		}
-		l.token, l.until, l.held = e.Token, e.Lease, true
+		l.token, l.until, l.held, l.role = e.Token, e.Lease, true, e.Role
 	case instance.LeaseExtended:
 		if err := l.fenced(c, e.Token); err != nil {
 			return err
@@ -65,18 +93,76 @@ func (l *law) event(c instance.Commit, e instance.Event) error {
 		l.until = e.Lease
 	case instance.Reported:
 		err := l.fenced(c, e.Token)
-		l.held = false
+		if e.Question != question || e.Role != role {
+			err = fmt.Errorf("it is the turn of %s, question %d", role, question)
+		}
+		l.held, l.given = false, ""
 		return err
 	case instance.Released:
 		err := l.fenced(c, e.Token)
-		l.held = false
+		if l.held = false; !e.Fault {
+			l.given = "" // after a fault the same delivery comes again
+		}
 		return err
 	case instance.Paused:
-		l.asleep, l.held = true, false
+		l.asleep, l.held, l.given = true, false, ""
 	case instance.Resumed:
 		l.asleep = false
 	case instance.CancelledBy:
 		l.over, l.held = true, false
+	default:
+		return l.more(c, e, live)
+	}
+	return nil
+}
+
+// more judges what not every lifecycle has.
+func (l *law) more(c instance.Commit, e instance.Event, live bool) error {
+	switch e := e.(type) {
+	case instance.Asked:
+		l.asked = append(l.asked, e.To)
+		if e.Number != len(l.asked) {
+			return fmt.Errorf("it is question %d", len(l.asked))
+		}
+	case instance.Answered:
+		l.asked[e.Number-1] = ""
+	case instance.Escalated:
+		if e.RequiresHuman {
+			l.people[e.Number], l.held, l.given = true, false, ""
+		}
+	case instance.Resolved:
+		delete(l.people, e.Number)
+	case instance.ParkedUntil:
+		l.parked, l.given = true, ""
+		if live || e.State != l.state {
+			return fmt.Errorf("parked in %s, claimed %v", l.state, live)
+		}
+	case instance.Woken:
+		if !live {
+			return fmt.Errorf("nobody is at work")
+		}
+	case instance.TimedOut:
+		row, _ := l.def.State(l.state)
+		for _, d := range l.def.Deadlines(row) {
+			if d.Level == e.Level && (c.At.Before(l.since.Add(d.After)) || reached(l.level) >= reached(e.Level)) {
+				return fmt.Errorf("entered at %v, told of %q", l.since, l.level)
+			}
+		}
+		l.level = e.Level
+	case instance.Spawned:
+		if l.opened[e.Instance] {
+			return fmt.Errorf("opened twice")
+		}
+		l.opened[e.Instance] = true
+	case instance.Remembered:
+		if !typed(l.def, e.Vars, true) || len(e.Vars) == 0 {
+			return fmt.Errorf("vars are %v", l.def.Vars)
+		}
+	case instance.Migrated:
+		if live || e.Definition != l.def.Hash {
+			return fmt.Errorf("claimed %v, definition %s", live, l.def.Hash)
+		}
+		l.held, l.given, l.parked, l.over = false, "", false, e.Kind == workflow.Final
 	}
 	return nil
 }
@@ -88,7 +174,7 @@ func (l *law) fenced(c instance.Commit, token uint64) error {
 	return nil
 }
 
-func (l *law) move(e instance.Moved) error {
+func (l *law) move(c instance.Commit, e instance.Moved) error {
 	to, known := l.def.State(e.To)
 	switch {
 	case e.From != l.state:
@@ -99,7 +185,15 @@ func (l *law) move(e instance.Moved) error {
 		return fmt.Errorf("there is no such state")
 	case !e.Override && !l.def.Permits(e.From, e.To):
 		return fmt.Errorf("the table does not have it")
+	case e.Keeps && (l.fenced(c, l.token) != nil || l.role != to.Owner):
+		return fmt.Errorf("there is nothing to keep: %s has token %d, held: %v", l.role, l.token, l.held)
 	}
-	l.state, l.held, l.over = e.To, false, to.Kind == workflow.Final
+	l.state, l.since, l.level, l.over, l.parked = e.To, c.At, "", to.Kind == workflow.Final, false
+	if !e.Keeps {
+		l.held, l.given = false, ""
+	}
+	for i := range l.asked {
+		l.asked[i] = "" // whoever asked is gone
+	}
 	return nil
 }

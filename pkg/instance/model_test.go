@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -8,77 +9,96 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// model is the second implementation, as simple as it gets: it keeps every
-// command that was taken and works everything else out from there, from the
-// start, each time it is asked.
+// model is the second implementation, as simple as it gets: one record that
+// commands write to, without events. It is copied before each command, and who
+// is refused leaves the copy behind.
 type model struct {
 	def *workflow.Definition
-	log []taken
+	why instance.Code // of the first thing that went wrong in the command under way
+
+	seq    uint64 // commands taken
+	now    time.Time
+	takes  bool // the command under way is a claim
+	people bool // the command under way resolved what people were asked
+
+	issue      instance.Issue
+	path       []string // every state it was in, the present one last
+	fresh      int      // where in path the returns are counted from
+	entered    uint64
+	since      time.Time
+	level      workflow.Level
+	loop       bool
+	ended      bool
+	cancelled  bool
+	paused     bool
+	claim      *instance.Claim
+	tokens     uint64
+	work       uint64
+	faults     int
+	failures   map[string]int
+	questions  []question
+	escalated  []matter
+	links      []instance.Link
+	vars       map[string]string
+	sections   map[string]string
+	parked     *instance.Parked
+	woken      bool
+	last       *instance.Result
+	evidence   map[string]instance.Evidence
+	failure    instance.Signature
+	base, head string
+	spend      instance.Spend
 }
 
-// taken is a command, and the two things that the past cannot tell about it.
-type taken struct {
-	instance.Command
-	to    string // where it moved the instance; empty: nowhere
-	stops bool   // it was one fault too many
+type question struct {
+	to   string // a role; empty: people
+	open bool
 }
 
-func (m model) with(t taken) model { return model{m.def, append(slices.Clip(m.log), t)} }
+// matter was escalated.
+type matter struct{ people, open bool }
 
-// path is every state it was in, the present one last.
-func (m model) path() []string {
-	var path []string
-	for _, t := range m.log {
-		if _, opens := t.Do.(instance.Open); opens {
-			path = append(path, m.def.Initial)
-		}
-		if t.to != "" {
-			path = append(path, t.to)
-		}
+func newModel(def *workflow.Definition) model {
+	return model{def: def, failures: map[string]int{}, vars: map[string]string{}, sections: map[string]string{}, evidence: map[string]instance.Evidence{}}
+}
+
+func (m model) copy() *model {
+	m.path, m.questions, m.escalated, m.links = slices.Clone(m.path), slices.Clone(m.questions), slices.Clone(m.escalated), slices.Clone(m.links)
+	m.failures, m.vars, m.sections, m.evidence = maps.Clone(m.failures), maps.Clone(m.vars), maps.Clone(m.sections), maps.Clone(m.evidence)
+	if m.claim != nil {
+		c := *m.claim
+		m.claim = &c
 	}
-	return path
-}
-
-func (m model) previous() []string {
-	path := m.path()
-	return path[:max(0, len(path)-1)]
+	return &m
 }
 
 func (m model) row() workflow.State {
-	path := m.path()
 	for _, s := range m.def.States {
-		if len(path) > 0 && s.Name == path[len(path)-1] {
+		if len(m.path) > 0 && s.Name == m.path[len(m.path)-1] {
 			return s
 		}
 	}
 	return workflow.State{}
 }
 
+func (m model) previous() []string { return m.path[:max(0, len(m.path)-1)] }
+
 func (m model) visits() map[string]int {
 	visits := map[string]int{}
-	for _, state := range m.path() {
+	for _, state := range m.path {
 		visits[state]++
 	}
 	return visits
 }
 
-// returns counts since the newest move out of a state in which nobody works.
 func (m model) returns() int {
-	n, path := 0, m.path()
-	for i, state := range path {
-		switch {
-		case i > 0 && m.kind(path[i-1]) == workflow.Wait:
-			n = 0
-		case slices.Contains(path[:i], state):
+	n := 0
+	for i := m.fresh; i < len(m.path); i++ {
+		if slices.Contains(m.path[:i], m.path[i]) {
 			n++
 		}
 	}
 	return n
-}
-
-func (m model) kind(state string) workflow.Kind {
-	s, _ := m.def.State(state)
-	return s.Kind
 }
 
 func (m model) loops() bool {
@@ -91,196 +111,102 @@ func (m model) loops() bool {
 }
 
 func (m model) closed() instance.Closed {
-	for _, t := range m.log {
-		if _, cancels := t.Do.(instance.Cancel); cancels {
-			return instance.Cancelled
-		}
-	}
-	if m.row().Kind == workflow.Final {
+	switch {
+	case m.cancelled:
+		return instance.Cancelled
+	case m.ended:
 		return instance.Ended
 	}
 	return ""
 }
 
-func (m model) paused() bool {
-	paused := false
-	for _, t := range m.log {
-		switch t.Do.(type) {
-		case instance.Pause:
-			paused = true
-		case instance.Resume:
-			paused = false
-		}
-		paused = paused || t.stops
-	}
-	return paused
-}
+func (m model) live() bool { return m.claim != nil && m.claim.Lease.After(m.now) }
 
-// claim is the newest one that nothing has ended but, maybe, time.
-func (m model) claim() *instance.Claim {
-	var c *instance.Claim
-	for _, t := range m.log {
-		switch a := t.Do.(type) {
-		case instance.Take:
-			c = &instance.Claim{Role: a.Role, Agent: a.Agent, At: t.At, Lease: t.At.Add(a.Lease)}
-		case instance.Heartbeat:
-			c.Lease = t.At.Add(a.Lease)
-		case instance.Report, instance.Release, instance.Fail, instance.Pause, instance.Cancel:
-			c = nil
-		}
-		if t.to != "" {
-			c = nil
-		}
-	}
-	if c != nil {
-		c.Token = m.tokens()
-	}
-	return c
-}
-
-func (m model) tokens() uint64 {
-	var n uint64
-	for _, t := range m.log {
-		if _, takes := t.Do.(instance.Take); takes {
-			n++
-		}
-	}
-	return n
-}
-
-// work is the newest command that gave the owner something to do.
-func (m model) work() uint64 {
-	for i := len(m.log); i > 0; i-- {
-		t, then := m.log[i-1], model{m.def, m.log[:i]}
-		gives := t.to != ""
-		switch t.Do.(type) {
-		case instance.Open, instance.Release, instance.Resume, instance.Retry:
-			gives = true
-		}
-		if gives && then.row().Kind == workflow.Work && !then.paused() {
-			return uint64(i)
+// asked is the number of the question to a role that is to be answered next; 0: none is.
+func (m model) asked() int {
+	for i := len(m.questions); i > 0; i-- {
+		if q := m.questions[i-1]; q.open && q.to != "" {
+			return i
 		}
 	}
 	return 0
 }
 
-func (m model) faults() int {
-	n := 0
-	for _, t := range m.log {
-		switch t.Do.(type) {
-		case instance.Fail:
-			n++
-		case instance.Resume:
-			n = 0
-		}
-		if t.to != "" {
-			n = 0
-		}
-	}
-	return n
-}
-
-// questions says of each whether it is open.
-func (m model) questions() []bool {
-	var open []bool
-	answer := func(number int) {
-		if number >= 1 && number <= len(open) {
-			open[number-1] = false
-		}
-	}
-	for _, t := range m.log {
-		switch a := t.Do.(type) {
-		case instance.Ask:
-			open = append(open, true)
-		case instance.Reply:
-			answer(a.Number)
-		case instance.Report:
-			for range a.Result.Questions {
-				open = append(open, true)
-			}
-			for _, ans := range a.Result.Answers {
-				answer(ans.Question)
-			}
-		}
-	}
-	return open
-}
-
+// open lists the questions to people that are open.
 func (m model) open() []int {
 	var numbers []int
-	for i, open := range m.questions() {
-		if open {
+	for i, q := range m.questions {
+		if q.open && q.to == "" {
 			numbers = append(numbers, i+1)
 		}
 	}
 	return numbers
 }
 
-func (m model) results() []instance.Result {
-	var all []instance.Result
-	for _, t := range m.log {
-		if r, ok := t.Do.(instance.Report); ok {
-			all = append(all, r.Result)
-		}
-	}
-	return all
+// held is the number of the matter that people are waited for; 0: none.
+func (m model) held() int {
+	return 1 + slices.IndexFunc(m.escalated, func(e matter) bool { return e.people && e.open })
 }
 
-func (m model) evidence() map[string]instance.Evidence {
-	newest := map[string]instance.Evidence{}
-	for _, r := range m.results() {
-		for _, e := range r.Evidence {
-			newest[e.Name] = e
-		}
+// worker is whose turn it is.
+func (m model) worker() string {
+	switch {
+	case m.held() > 0 || m.row().Kind == workflow.Final:
+		return ""
+	case m.asked() > 0:
+		return m.questions[m.asked()-1].to
 	}
-	return newest
+	return m.row().Owner
 }
 
-func (m model) failure() instance.Signature {
-	var f instance.Signature
-	for _, r := range m.results() {
-		if slices.ContainsFunc(r.Evidence, func(e instance.Evidence) bool { return e.OK }) {
-			f = instance.Signature{}
+func (m model) waiting() int {
+	n := 0
+	for _, l := range m.links {
+		if l.Kind == instance.After && !(l.Ended && l.Well) {
+			n++
 		}
-		if r.FailureSignature != "" && r.FailureSignature == f.Value {
-			f.Repeats++
-		} else if r.FailureSignature != "" {
-			f = instance.Signature{Value: r.FailureSignature}
+	}
+	return n
+}
+
+// facts is what guards may know.
+func (m model) facts() workflow.Facts {
+	f := workflow.Facts{
+		Evidence: map[string]workflow.EvidenceFacts{},
+		Instance: workflow.InstanceFacts{
+			State: m.row().Name, Iteration: int64(len(m.previous())), Returns: int64(m.returns()), Visits: map[string]int64{}, Previous: m.previous(),
+			Loop: m.loop, Repeats: int64(m.failure.Repeats), Head: m.head, OpenQuestions: int64(len(m.open())),
+			Failures: int64(m.failures[m.row().Name]), FailuresIn: map[string]int64{}, WaitingOn: int64(m.waiting()),
+		},
+		Issue: workflow.IssueFacts{Title: m.issue.Title, Body: m.issue.Body, Labels: m.issue.Labels, Author: m.issue.Author},
+		Spend: workflow.SpendFacts{Tokens: m.spend.TokensIn + m.spend.TokensOut, USD: m.spend.USD, WallMS: m.spend.WallMS},
+		Vars:  map[string]any{},
+	}
+	for state, n := range m.visits() {
+		f.Instance.Visits[state] = int64(n)
+	}
+	for state, n := range m.failures {
+		f.Instance.FailuresIn[state] = int64(n)
+	}
+	for name, e := range m.evidence {
+		verdict := string(e.Verdict)
+		if verdict == "" {
+			verdict = map[bool]string{true: "pass", false: "fail"}[e.OK]
 		}
+		f.Evidence[name] = workflow.EvidenceFacts{OK: e.OK, Verdict: verdict, Commit: e.Commit, Failed: e.Failed, Data: e.Data}
+	}
+	for name, text := range m.vars {
+		if value, ok := m.def.Var(name, text); ok {
+			f.Vars["vars."+name] = value
+		}
+	}
+	if m.last != nil {
+		f.Result = known(*m.last)
 	}
 	return f
 }
 
-func (m model) commits() (base, head string) {
-	if len(m.log) > 0 {
-		base = m.log[0].Do.(instance.Open).Base
-	}
-	head = base
-	for _, r := range m.results() {
-		if base == "" && r.Base != "" {
-			base, head = r.Base, r.Base
-		}
-		if r.Head != "" {
-			head = r.Head
-		}
-	}
-	return base, head
-}
-
-func (m model) spend() instance.Spend {
-	var sum instance.Spend
-	for _, t := range m.log {
-		switch a := t.Do.(type) {
-		case instance.Charge:
-			sum = sum.Add(a.Spend)
-		case instance.Report:
-			sum = sum.Add(a.Result.Spend)
-		}
-	}
-	return sum
-}
-
-func (m model) live(at time.Time) bool {
-	c := m.claim()
-	return c != nil && c.Lease.After(at)
+func known(r instance.Result) workflow.ResultFacts {
+	return workflow.ResultFacts{Status: string(r.Status), ConfidenceScore: r.ConfidenceScore, IssuesFound: r.IssuesFound,
+		Questions: r.Questions, Next: r.Next, FailureSignature: r.FailureSignature, Data: r.Data}
 }

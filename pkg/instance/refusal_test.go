@@ -52,7 +52,6 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 	}
 	proposing := func(next string) instance.Result { return with(func(r *instance.Result) { r.Next = next }) }
 	lifecycles := map[string]*workflow.Definition{"": issue(t), faulty: define(t, faulty)}
-	place := regexp.MustCompile(`test\.yaml:\d+:\d+`)
 	seen := map[instance.Code]bool{}
 	statuses := []string{"success", "failure", "blocked"}
 	start := []string{"guarded", "torn", "broken", "end"}
@@ -196,24 +195,7 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.Undecided, what: "no rule of faulty in guarded covers the result", allowed: []string{"end"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := given(t, lifecycles[c.def], c.given...)
-			before := len(s.log)
-			err := c.when(s)
-			var no *instance.Refusal
-			if !errors.As(err, &no) {
-				t.Fatalf("error %v, want a refusal", err)
-			}
-			seen[no.Code] = true
-			got := instance.Refusal{Code: no.Code, What: place.ReplaceAllString(no.What, "test.yaml"), Allowed: no.Allowed}
-			if diff := cmp.Diff(instance.Refusal{Code: c.code, What: c.what, Allowed: c.allowed}, got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-			if !errors.Is(err, &instance.Refusal{Code: c.code}) || errors.Is(err, &instance.Refusal{}) {
-				t.Errorf("errors.Is does not go by the code of %v", err)
-			}
-			if len(s.log) != before {
-				t.Errorf("a refusal recorded %v", s.log[before:])
-			}
+			seen[refused(t, given(t, lifecycles[c.def], c.given...), c.when, instance.Refusal{Code: c.code, What: c.what, Allowed: c.allowed})] = true
 		})
 	}
 	for _, code := range []instance.Code{instance.Unknown, instance.Exists, instance.Invalid, instance.NotPermitted, instance.NotOwner,
@@ -222,6 +204,28 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			t.Errorf("no case is refused as %s", code)
 		}
 	}
+}
+
+// refused holds what a step is refused as against what is wanted.
+func refused(t *testing.T, s *story, when step, want instance.Refusal) instance.Code {
+	t.Helper()
+	before := dump(t, s.in)
+	err := when(s)
+	var no *instance.Refusal
+	if !errors.As(err, &no) {
+		t.Fatalf("error %v, want a refusal", err)
+	}
+	got := instance.Refusal{Code: no.Code, What: regexp.MustCompile(`test\.yaml:\d+:\d+`).ReplaceAllString(no.What, "test.yaml"), Allowed: no.Allowed}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !errors.Is(err, &instance.Refusal{Code: want.Code}) || errors.Is(err, &instance.Refusal{}) {
+		t.Errorf("errors.Is does not go by the code of %v", err)
+	}
+	if diff := cmp.Diff(before, dump(t, s.in)); diff != "" {
+		t.Errorf("a refusal recorded something:\n%s", diff)
+	}
+	return no.Code
 }
 
 // send sends a command that was tampered with.

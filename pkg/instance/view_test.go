@@ -9,34 +9,42 @@ import (
 
 // view is what the product and the model must agree on.
 type view struct {
-	State, Owner       string
-	Kind               workflow.Kind
-	Closed             instance.Closed
-	Paused, Loop       bool
-	Agent              string
-	Lease              time.Time
-	Tokens, Work       uint64
-	Visits             map[string]int
-	Previous           []string
-	Iteration, Returns int
-	Faults             int
-	Questions          int
-	Open               []int
-	Evidence           map[string]instance.Evidence
-	Failure            instance.Signature
-	Base, Head         string
-	Spend              instance.Spend
+	State, Owner, Worker string
+	Kind                 workflow.Kind
+	Closed               instance.Closed
+	Paused, Loop, Woken  bool
+	Agent                string
+	Lease, Since         time.Time
+	Tokens, Work         uint64
+	Entered              uint64
+	Level                workflow.Level
+	Visits, Failures     map[string]int
+	Previous             []string
+	Iteration, Returns   int
+	Faults               int
+	Questions            []question
+	Open                 []int
+	Escalated            []matter
+	Links                []instance.Link
+	Vars, Sections       map[string]string
+	Parked               *instance.Parked
+	Last                 *instance.Result
+	Evidence             map[string]instance.Evidence
+	Failure              instance.Signature
+	Base, Head           string
+	Spend                instance.Spend
 }
 
 func (m model) view() view {
 	row := m.row()
 	v := view{
-		State: row.Name, Owner: row.Owner, Kind: row.Kind, Closed: m.closed(), Paused: m.paused(), Loop: m.loops(), Tokens: m.tokens(), Work: m.work(),
-		Visits: m.visits(), Previous: m.previous(), Iteration: len(m.previous()), Returns: m.returns(), Faults: m.faults(),
-		Questions: len(m.questions()), Open: m.open(), Evidence: m.evidence(), Failure: m.failure(), Spend: m.spend(),
+		State: row.Name, Owner: row.Owner, Worker: m.worker(), Kind: row.Kind, Closed: m.closed(), Paused: m.paused, Loop: m.loop, Woken: m.woken,
+		Since: m.since, Tokens: m.tokens, Work: m.work, Entered: m.entered, Level: m.level, Visits: m.visits(), Failures: m.failures,
+		Previous: m.previous(), Iteration: len(m.previous()), Returns: m.returns(), Faults: m.faults, Questions: m.questions, Open: m.open(),
+		Escalated: m.escalated, Links: m.links, Vars: m.vars, Sections: m.sections, Parked: m.parked, Last: m.last,
+		Evidence: m.evidence, Failure: m.failure, Base: m.base, Head: m.head, Spend: m.spend,
 	}
-	v.Base, v.Head = m.commits()
-	if c := m.claim(); c != nil {
+	if c := m.claim; c != nil {
 		v.Agent, v.Lease = c.Agent, c.Lease
 	}
 	return v
@@ -44,18 +52,31 @@ func (m model) view() view {
 
 func viewed(in instance.Instance) view {
 	v := view{
-		State: in.State, Owner: in.Owner, Kind: in.Kind, Closed: in.Closed, Paused: in.Paused, Loop: in.Loop, Tokens: in.Tokens, Work: in.Work,
-		Visits: map[string]int{}, Previous: in.Previous, Iteration: in.Iteration, Returns: in.Returns, Faults: in.Faults,
-		Questions: len(in.Questions), Evidence: map[string]instance.Evidence{}, Failure: in.Failure, Base: in.Base, Head: in.Head, Spend: in.Spend,
+		State: in.State, Owner: in.Owner, Worker: in.Worker(), Kind: in.Kind, Closed: in.Closed, Paused: in.Paused, Loop: in.Loop, Woken: in.Woken,
+		Since: in.EnteredAt, Tokens: in.Tokens, Work: in.Work, Entered: in.Entered, Level: in.Level, Visits: map[string]int{}, Failures: map[string]int{},
+		Previous: in.Previous, Iteration: in.Iteration, Returns: in.Returns, Faults: in.Faults, Links: in.Links, Vars: in.Vars, Sections: in.Sections,
+		Last: in.Last, Evidence: map[string]instance.Evidence{}, Failure: in.Failure, Base: in.Base, Head: in.Head, Spend: in.Spend,
 	}
 	for _, visit := range in.Visits {
 		v.Visits[visit.State] = visit.Count
 	}
+	for _, f := range in.Failures {
+		v.Failures[f.State] = f.Count
+	}
+	for _, q := range in.Questions {
+		v.Questions = append(v.Questions, question{q.To, !q.Answered && !q.Withdrawn})
+	}
 	for _, q := range in.OpenQuestions() {
 		v.Open = append(v.Open, q.Number)
 	}
+	for _, e := range in.Escalations {
+		v.Escalated = append(v.Escalated, matter{e.RequiresHuman, !e.Resolved})
+	}
 	for _, e := range in.Evidence {
 		v.Evidence[e.Name] = e
+	}
+	if p := in.Parked; p != nil {
+		v.Parked = &instance.Parked{Until: p.Until, Standing: p.Standing}
 	}
 	if in.Claim != nil {
 		v.Agent, v.Lease = in.Claim.Agent, in.Claim.Lease

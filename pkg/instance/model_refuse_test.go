@@ -1,0 +1,208 @@
+package instance_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// refuses looks at everything but where the command would lead. def is the
+// definition that the command is decided under.
+func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.Code {
+	if cmd.ID == "" || cmd.Instance == "" || cmd.Do == nil {
+		return instance.Invalid
+	}
+	if open, ok := cmd.Do.(instance.Open); ok {
+		return verdict(
+			check{len(m.path) > 0, instance.Exists},
+			check{open.Issue.Title == "" || open.State != "" && open.State != def.Initial && !slices.Contains(def.Entries, open.State), instance.Invalid},
+			check{!typed(def, open.Vars, true), instance.Invalid},
+			check{slices.Contains(open.After, "") || slices.Contains(open.After, cmd.Instance), instance.Invalid})
+	}
+	if len(m.path) == 0 {
+		return instance.Unknown
+	}
+	switch a := cmd.Do.(type) {
+	case instance.Remark:
+		return ""
+	case instance.Signal:
+		own := strings.HasPrefix(a.Name, "timeout_") || a.Name == "claimed" || a.Name == "ended"
+		return verdict(check{a.Name == "" || own, instance.Invalid})
+	case instance.End:
+		i := slices.IndexFunc(m.links, func(l instance.Link) bool { return l.Instance == a.Instance })
+		return verdict(check{i < 0, instance.Invalid}, check{i >= 0 && m.links[max(i, 0)].Ended, instance.Stale})
+	}
+	if m.closed() != "" {
+		return instance.Over
+	}
+	if why := m.talks(cmd); why != "" {
+		return why
+	}
+	switch a := cmd.Do.(type) {
+	case instance.Take:
+		return verdict(
+			check{m.paused || m.held() > 0, instance.OnHold},
+			check{a.Role == "" || a.Agent == "" || a.Lease <= 0, instance.Invalid},
+			check{a.Role != m.worker(), instance.NotOwner},
+			check{m.parked != nil || a.Work != m.work, instance.Stale},
+			check{m.live(), instance.Held})
+	case instance.Heartbeat:
+		return verdict(check{a.Lease <= 0, instance.Invalid}, check{true, m.fenced(a.Token)})
+	case instance.Report:
+		return verdict(check{true, m.fenced(a.Token)}, check{!m.sound(a.Result), instance.Invalid})
+	case instance.Release:
+		return m.fenced(a.Token)
+	case instance.Fail:
+		return m.fenced(a.Token)
+	case instance.Charge:
+		return verdict(check{true, m.fenced(a.Token)}, check{!payable(a.Spend), instance.Invalid})
+	case instance.Expire:
+		due, level := m.deadline(a.Level)
+		return verdict(
+			check{a.Entered != m.entered, instance.Stale},
+			check{level == 0, instance.Invalid},
+			check{reached(m.level) >= level, instance.Stale},
+			check{m.now.Before(due), instance.Early})
+	case instance.Wake:
+		return verdict(
+			check{m.parked == nil || m.parked.Until.IsZero() || !m.parked.Until.Equal(a.Until), instance.Stale},
+			check{m.now.Before(a.Until), instance.Early},
+			check{m.paused || m.held() > 0, instance.OnHold})
+	case instance.Override:
+		return verdict(check{m.mayNot("override", cmd.Actor), instance.Forbidden}, check{!slices.Contains(m.def.StateNames(), a.To) || a.Reason == "", instance.Invalid})
+	case instance.Pause:
+		return verdict(check{m.paused, instance.OnHold}, check{m.mayNot("pause", cmd.Actor), instance.Forbidden})
+	case instance.Resume:
+		return verdict(check{!m.paused, instance.Invalid}, check{m.mayNot("resume", cmd.Actor), instance.Forbidden})
+	case instance.Cancel:
+		return verdict(check{m.mayNot("cancel", cmd.Actor), instance.Forbidden})
+	case instance.Retry:
+		return verdict(
+			check{m.paused || m.held() > 0, instance.OnHold},
+			check{m.worker() == "", instance.Invalid},
+			check{m.live(), instance.Held},
+			check{m.mayNot("retry", cmd.Actor), instance.Forbidden})
+	case instance.Migrate:
+		_, known := def.State(m.row().Name)
+		return verdict(
+			check{def.Hash == m.def.Hash || def.Name != m.def.Name || !known, instance.Invalid},
+			check{(&model{def: def}).mayNot("migrate", cmd.Actor), instance.Forbidden},
+			check{m.live(), instance.Held})
+	}
+	return ""
+}
+
+// talks refuses what is said to people and to roles.
+func (m model) talks(cmd instance.Command) instance.Code {
+	switch a := cmd.Do.(type) {
+	case instance.Ask:
+		return verdict(check{true, m.fenced(a.Token)}, check{a.Text == "", instance.Invalid})
+	case instance.Escalate:
+		return verdict(check{true, m.fenced(a.Token)}, check{strings.TrimSpace(a.Reason) == "", instance.Invalid})
+	case instance.Inquire:
+		if why := m.fenced(a.Token); why != "" {
+			return why
+		}
+		most, ok := m.def.Policy["max_inquiries"].(int64)
+		if !ok {
+			most = 20
+		}
+		so := len(a.Questions)
+		for _, q := range m.questions {
+			if q.to != "" {
+				so++
+			}
+		}
+		wrong := slices.ContainsFunc(a.Questions, func(q instance.Inquiry) bool {
+			return strings.TrimSpace(q.Question) == "" || q.To == m.claim.Role || !slices.Contains(m.def.Roles(), q.To)
+		})
+		return verdict(check{len(a.Questions) == 0 || int64(so) > most || wrong, instance.Invalid})
+	case instance.Reply:
+		return verdict(check{!slices.Contains(m.open(), a.Number), instance.Invalid})
+	case instance.Resolve:
+		if a.Number == 0 {
+			a.Number = m.held()
+		}
+		return verdict(check{a.Number < 1 || a.Number > len(m.escalated) || !m.escalated[max(0, a.Number-1)].open, instance.Invalid})
+	}
+	return ""
+}
+
+// check is one reason to refuse; it has none if why is empty.
+type check struct {
+	holds bool
+	why   instance.Code
+}
+
+// verdict is the first reason there is.
+func verdict(checks ...check) instance.Code {
+	for _, c := range checks {
+		if c.holds && c.why != "" {
+			return c.why
+		}
+	}
+	return ""
+}
+
+func (m model) fenced(token uint64) instance.Code {
+	if m.paused {
+		return instance.OnHold
+	}
+	return verdict(check{!m.live() || m.claim.Token != token, instance.Lapsed})
+}
+
+func (m model) mayNot(what, actor string) bool {
+	who, named := m.def.May[what]
+	role, _, agent := strings.Cut(actor, "/")
+	if !agent || strings.Contains(role, ":") {
+		role = "human"
+	}
+	return named && !slices.Contains(who, role)
+}
+
+func (m model) sound(r instance.Result) bool {
+	for name, text := range r.Sections {
+		if m.claim == nil || !json.Valid([]byte(text)) || !slices.ContainsFunc(m.def.States, func(s workflow.State) bool {
+			return s.Owner == m.claim.Role && slices.Contains(s.Writes, name)
+		}) {
+			return false
+		}
+	}
+	status := slices.Contains([]instance.Status{"success", "failure", "blocked"}, r.Status)
+	answers := m.asked() == 0 || strings.TrimSpace(r.Summary) != ""
+	return status && answers && 0 <= r.ConfidenceScore && r.ConfidenceScore <= 1 && !slices.Contains(r.Questions, "") && payable(r.Spend)
+}
+
+func payable(s instance.Spend) bool {
+	return s.TokensIn >= 0 && s.TokensOut >= 0 && s.WallMS >= 0 && s.USD >= 0 && s.USD < 1e300
+}
+
+// typed reports whether values are of their vars' types, and whether there are such vars if all have to be.
+func typed(def *workflow.Definition, vars map[string]string, all bool) bool {
+	for name, text := range vars {
+		_, known := def.Vars[name]
+		if _, ok := def.Var(name, text); !ok && (known || all) {
+			return false
+		}
+	}
+	return true
+}
+
+// reached counts the levels up to one.
+func reached(l workflow.Level) int {
+	return 1 + slices.Index([]workflow.Level{"warning", "alert", "escalation"}, l)
+}
+
+// deadline is when a level of the present stay is reached; 0: never.
+func (m model) deadline(l workflow.Level) (time.Time, int) {
+	at := map[workflow.Level]float64{"warning": 0.8, "alert": 1, "escalation": 1.5}[l]
+	timeout := m.row().Timeout
+	if timeout == 0 || at == 0 {
+		return time.Time{}, 0
+	}
+	return m.since.Add(time.Duration(float64(timeout) * at)), reached(l)
+}
