@@ -51,7 +51,7 @@ func (r *run) step(status instance.Status) {
 	if err := r.do(role+"/1", instance.Take{Role: role, Agent: role + "-1", Work: r.in.Work, Lease: time.Hour}); err != nil {
 		r.t.Fatal(err)
 	}
-	result := instance.Result{Status: status, Head: "c1", Evidence: []instance.Evidence{{Name: "tests", OK: status == instance.Success, Commit: "c1"}}}
+	result := instance.Result{Status: status, Summary: "done", Head: "c1", Evidence: []instance.Evidence{{Name: "tests", OK: status == instance.Success, Commit: "c1"}}}
 	if err := r.do(role+"/1", instance.Report{Token: r.in.Tokens, Result: result}); err != nil {
 		r.t.Fatal(err)
 	}

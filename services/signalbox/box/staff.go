@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
+	gitmanager "github.com/signalbox/signalbox/services/git-manager/app"
 	pm "github.com/signalbox/signalbox/services/pm/app"
 	shepherd "github.com/signalbox/signalbox/services/shepherd/app"
 )
@@ -50,6 +51,10 @@ func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config,
 	case "pm":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
 			return pm.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
+		}
+	case "git-manager":
+		return func(ctx context.Context, h *service.Host, c Config, work string) error {
+			return gitmanager.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
 		}
 	case "shepherd":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {

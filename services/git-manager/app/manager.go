@@ -1,0 +1,102 @@
+// Package app is the git-manager: the one role of the task lifecycle that holds
+// a forge's token. It brings the code that a task starts from, and commits what
+// came of it to a branch of the forge.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// manager implements agent.Handler.
+type manager struct {
+	forge     forge.Reader
+	workspace *workspace.Cache
+	token     string
+}
+
+// Work implements agent.Handler. A rate limit is waited out under the claim.
+func (m *manager) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := m.work(ctx, job)
+	if limit := new(forge.RateLimit); errors.As(err, &limit) && time.Until(limit.Until) > 0 {
+		job.Progress("waiting for the forge: %v", limit)
+		select {
+		case <-time.After(time.Until(limit.Until)):
+		case <-ctx.Done():
+		}
+	}
+	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
+		err = fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+	}
+	return r, err
+}
+
+func (m *manager) work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	if job.Issue.Repo == "" {
+		return instance.Result{Status: instance.Blocked, Summary: "the task names no repository: there is no code"}, nil
+	}
+	repo, err := m.forge.Repository(ctx, job.Issue.Repo)
+	if err != nil {
+		return instance.Result{}, err
+	}
+	if job.Question != nil {
+		return m.bring(ctx, job, repo)
+	}
+	return m.commit(ctx, job, repo)
+}
+
+// bring answers with the code the task starts from.
+func (m *manager) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
+	if job.Head != "" {
+		return instance.Result{Status: instance.Success, Summary: "the work is at " + job.Head}, nil
+	}
+	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
+	base, bundle, err := m.workspace.Snapshot(ctx, repo.Name, m.remote(repo), repo.DefaultBranch)
+	return instance.Result{
+		Status: instance.Success, ConfidenceScore: 1, Base: base, Bundle: bundle,
+		Summary: fmt.Sprintf("%s is at %s", repo.DefaultBranch, base),
+	}, err
+}
+
+// commit takes the work to its branch, once: the branch is the task's by name.
+// A forge that refuses the commits is the source's failed pre-commit.
+func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
+	if job.Head == "" || job.Head == job.Base {
+		return instance.Result{Status: instance.Failure, Summary: "there is nothing to commit"}, nil
+	}
+	branch := Branch(job.Instance)
+	job.Progress("pushing %s", branch)
+	names := make([]string, len(job.Bundles))
+	for i, b := range job.Bundles {
+		names[i] = b.Object
+	}
+	_, err := m.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: names, Head: job.Head, Branch: branch, To: m.remote(repo)})
+	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
+		return instance.Result{Status: instance.Failure, Summary: err.Error(), IssuesFound: []string{err.Error()}}, nil
+	}
+	return instance.Result{
+		Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("%s is on %s", job.Head, branch),
+		Data: map[string]string{"branch": branch, "commit": job.Head},
+	}, err
+}
+
+func (m *manager) remote(repo forge.Repository) workspace.Remote {
+	return workspace.Remote{URL: repo.CloneURL, Token: m.token}
+}
+
+// Branch names the branch of a task's work: signalbox/task-plan-TASK-001.
+func Branch(id string) string {
+	words := strings.FieldsFunc(id, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
+	return "signalbox/task-" + strings.Join(words, "-")
+}

@@ -1,0 +1,17 @@
+// Command git-manager commits tasks for Signalbox: it brings their code and
+// takes their branches to the forge.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/git-manager/app"
+)
+
+func main() {
+	os.Exit(service.Run(context.Background(), service.Main{
+		Name: "git-manager", About: "Brings the code of tasks, and takes their branches to the forge.", Program: new(app.App),
+	}))
+}

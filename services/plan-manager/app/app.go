@@ -1,0 +1,80 @@
+// Package app is the plan-manager: it watches how long tasks stay in their
+// states, tells of those that are late, and answers the five queries of the task
+// lifecycle. It moves nothing: the timers are the orchestrator's.
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// App is the plan-manager's flags.
+type App struct {
+	service.Flags
+	Settings
+}
+
+// Settings is what the plan-manager is told beside the common flags.
+type Settings struct {
+	Workflow string `name:"workflow" default:"task" help:"Lifecycle whose instances are the tasks."`
+}
+
+// Setup implements service.Program.
+func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
+
+// Setup adds the plan-manager to a host.
+func (s Settings) Setup(_ context.Context, h *service.Host) error {
+	late := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signalbox_task_deadlines_total", Help: "Deadlines of tasks that passed, by state and level: warning, alert, escalation.",
+	}, []string{"state", "level"})
+	h.Metrics.MustRegister(late)
+	c := client.New(h.NATS, "plan-manager")
+	q := queries{c, s.Workflow}
+	h.Add("queries", func(ctx context.Context) error { return q.serve(ctx, h.NATS) })
+	h.Add("deadlines", func(ctx context.Context) error { return s.watch(ctx, c, h.Log, late) })
+	return nil
+}
+
+// watch tells of each deadline that passes from now on, once: a warning is
+// logged, an alert and an escalation are logged as errors.
+func (s Settings) watch(ctx context.Context, c *client.Client, log *slog.Logger, late *prometheus.CounterVec) error {
+	known, err := c.List(ctx, &pb.ListRequest{Workflow: s.Workflow, All: true})
+	if err != nil {
+		return err
+	}
+	var from uint64
+	for _, t := range known {
+		from = max(from, t.GetSeq())
+	}
+	err = c.Watch(ctx, "", from, func(seen client.Seen) error {
+		if seen.Workflow != s.Workflow {
+			return nil
+		}
+		for _, e := range seen.Events {
+			t, ok := e.(instance.TimedOut)
+			if !ok {
+				continue
+			}
+			late.WithLabelValues(t.State, string(t.Level)).Inc()
+			level := slog.LevelError
+			if t.Level == workflow.Warning {
+				level = slog.LevelWarn
+			}
+			log.Log(ctx, level, "a task takes long", "task", seen.Instance, "state", t.State, "level", t.Level, "after", t.After)
+		}
+		return nil
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
