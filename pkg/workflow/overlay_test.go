@@ -97,3 +97,57 @@ func TestAnOverlayIsCheckedAsAWhole(t *testing.T) {
 		})
 	}
 }
+
+const overRich = `workflow: richer
+version: 1
+extends: rich
+entries: [review]
+vars: {round: 7, extra: "x"}
+order: [vars.round]
+may: {cancel: lead, pause: human}
+resolves: {commented: true, closed: vars.asked}
+states:
+  open:
+    always: [{when: vars.extra == 'y', to: dropped}]
+    writes: notes
+    tell: true
+  review:
+    asks: [{to: dev, text: why?}]
+  dropped:
+    spawns: [{when: vars.asked, workflow: issue}]
+`
+
+func TestAnOverlayAddsAndReplacesInARichDefinition(t *testing.T) {
+	base := loaded(t, rich)
+	before := string(base.Source())
+	d, err := Load("over.yaml", []byte(overRich), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, _ := d.State("open")
+	review, _ := d.State("review")
+	dropped, _ := d.State("dropped")
+	for name, c := range map[string]struct{ got, want any }{
+		"entries are added to":          {d.Entries, []string{"pushed", "review"}},
+		"vars are replaced and added":   {d.Vars, map[string]any{"round": int64(7), "phase": "none", "sure": 0.5, "asked": false, "extra": "x"}},
+		"the order is replaced":         {[]any{len(d.Order), d.Order[0].Source}, []any{1, "vars.round"}},
+		"may is replaced by action":     {d.May, map[string][]string{"override": {"lead", "human"}, "cancel": {"lead"}, "pause": {"human"}}},
+		"resolves by signal":            {each(d.Resolves, func(r Resolve) string { return r.Signal + ": " + r.When.Source }), []string{"approved: true", "closed: vars.asked", "commented: true"}},
+		"always rules are replaced":     {[]any{len(open.Always), open.Always[0].When.Source}, []any{1, "vars.extra == 'y'"}},
+		"sections are replaced":         {open.Writes, []string{"notes"}},
+		"questions that are not stay":   {len(open.Asks), 1},
+		"telling is added":              {open.Tell, true},
+		"questions are added":           {review.Asks[0].Text, "why?"},
+		"spawns are replaced":           {[]any{len(dropped.Spawns), dropped.Spawns[0].Workflow}, []any{1, "issue"}},
+		"the base is untouched by it":   {string(base.Source()), before},
+		"a stay still has its duration": {open.Decide[1].Stay.After.Minutes(), 15.0},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	again, err := Load("stored", d.Source())
+	if err != nil || again.Hash != d.Hash {
+		t.Errorf("its source gives %v, %v", again, err)
+	}
+}

@@ -2,15 +2,14 @@ package workflow
 
 import (
 	"slices"
-	"strings"
 )
 
 // Verify proves what Load does not ask: that every run can go on, and that it
 // ends unless people or the world keep it going. It returns what stands against
 // it, each with its place; none means proven.
 //
-//   - Every state is reachable, from the initial one or an entry, by moves that can
-//     really be made: see graph.
+//   - Every state but an entry is reachable from the initial one by moves that can
+//     really be made: see graph. (What only an entry leads to is another lifecycle.)
 //   - Every state that is not final has a way out that needs more than one party to
 //     fail. One that somebody owns has a signal that leads out or asks people, a limit
 //     on a count that does so, or a timeout; either all such states have a timeout or
@@ -64,17 +63,10 @@ type verifier struct {
 }
 
 func (v *verifier) reachable() {
-	starts := append([]string{v.Initial}, v.Entries...)
-	reached := map[string]bool{}
-	for _, start := range starts {
-		reached[start] = true
-		for name := range v.graph.reach(start, func(step) bool { return true }) {
-			reached[name] = true
-		}
-	}
+	reached := v.graph.reach(v.Initial, func(step) bool { return true })
 	for _, s := range v.States {
-		if !reached[s.Name] {
-			v.add(s.at, "%s cannot be reached from %s", s.Name, strings.Join(starts, " or "))
+		if !v.Opens(s.Name) && !reached[s.Name] {
+			v.add(s.at, "%s cannot be reached from %s", s.Name, v.Initial)
 		}
 	}
 }

@@ -112,6 +112,15 @@ func TestVerifySaysWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
+func TestVerifyWantsWhatAnEntryLeadsToReachedFromTheInitialState(t *testing.T) {
+	src := strings.NewReplacer("initial: open\n", "initial: open\nentries: [adopted]\n",
+		"  done: {final: true}\n", "  adopted:\n    next: [lost, open]\n    on: {commented: open, abandoned: lost}\n  done: {final: true}\n  lost: {final: true}\n").Replace(proven)
+	want := "small.yaml:32:3: lost cannot be reached from open"
+	if got := listed(Verify(loaded(t, src))); got != want {
+		t.Errorf("problems\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestVerifyTakesABudgetInAnyOfItsForms(t *testing.T) {
 	for _, when := range []string{
 		"instance.returns > policy.most", "policy.most <= instance.returns", "policy.most < instance.iteration",
