@@ -64,7 +64,7 @@ func TestAProgramFindsTheDocumentAndItsChangeIsItsResult(t *testing.T) {
 		"its own section": {change + `echo fine`, func(out brain.Outcome) bool {
 			return out.Declared && out.Result.Summary == "as the document says" && out.Result.Sections["writer"] == `{"summary": "done"}` && out.Result.Spend.WallMS >= 0
 		}},
-		"by its variable":       {`sed -i 's/"summary": ""/"summary": "done"/' "$SIGNALBOX_STATE_FILE"`, func(out brain.Outcome) bool { return out.Declared }},
+		"by its variable":       {`sed -i 's/"summary": ""/"summary": "done"/' "$SIGNALBOX_DOCUMENT"`, func(out brain.Outcome) bool { return out.Declared }},
 		"where an action looks": {`sed -i 's/"summary": ""/"summary": "done"/' "$GITHUB_WORKSPACE/issue-state.json"`, func(out brain.Outcome) bool { return out.Declared }},
 		"and that of another": {change + `sed -i 's/"verdict": ""/"verdict": "APPROVED"/' issue-state.json`, func(out brain.Outcome) bool {
 			return slices.Equal(out.Refused, []string{"review"}) && len(out.Result.Sections) == 1
@@ -140,7 +140,7 @@ func TestWhatTheRepositoryHasUnderTheDocumentsNameComesBack(t *testing.T) {
 }
 
 func TestWithoutADocumentThereIsNoFile(t *testing.T) {
-	script := `test ! -e issue-state.json && test -z "$SIGNALBOX_STATE_FILE$GITHUB_WORKSPACE"`
+	script := `test ! -e issue-state.json && test -z "$SIGNALBOX_DOCUMENT$GITHUB_WORKSPACE"`
 	_, cfg := pipeline(t, script)
 	if out, err := work(t, cfg, assignment(t)); err != nil || out.Refused != nil { // of another lifecycle
 		t.Errorf("%+v, %v", out, err)

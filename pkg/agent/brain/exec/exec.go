@@ -8,7 +8,7 @@
 // SIGNALBOX_SCHEMA names. SIGNALBOX_INSTANCE, _STATE, _ROLE and _ATTEMPT spare
 // it reading the assignment; apart from these its environment is an allow
 // list. In a lifecycle that has a document it is in the file that
-// SIGNALBOX_STATE_FILE names, in the work tree and no part of the change: what
+// SIGNALBOX_DOCUMENT names, in the work tree and no part of the change: what
 // the program writes there counts as its result. Exit code 0 without a result is success, to be judged by the diff;
 // exit code 75 says that the work was not tried, for a reason that is not the
 // work's; any other is a failure.
@@ -191,7 +191,7 @@ func (f files) environ(a brain.Assignment) []string {
 	}
 	if f.document != "" {
 		// The latter is where a job of GitHub Actions looks for the document.
-		env = append(env, "SIGNALBOX_STATE_FILE="+f.document, "GITHUB_WORKSPACE="+a.Dir)
+		env = append(env, "SIGNALBOX_DOCUMENT="+f.document, "GITHUB_WORKSPACE="+a.Dir)
 	}
 	return env
 }
