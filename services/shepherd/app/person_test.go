@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
+	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
@@ -118,4 +120,23 @@ func (p person) commits(g git.Runner, branch, file, text string) string {
 func (p person) branchHead(branch string) string {
 	p.w.Helper()
 	return gittest.Run(p.w.T, p.clone(branch), "rev-parse", "HEAD")
+}
+
+// said are the shepherd's comments on a pull request, oldest first.
+func (w *world) said(pull int) (all []string) {
+	w.Helper()
+	c, err := github.New(github.Config{BaseURL: w.url, Token: "signalbox-token"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	comments, err := c.Comments(w.ctx, widgets, pull, time.Time{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, one := range comments {
+		if one.Author.Login == "signalbox" {
+			all = append(all, one.Body)
+		}
+	}
+	return all
 }

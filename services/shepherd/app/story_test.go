@@ -13,6 +13,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
+type instanceMessage = pb.Instance
+
 // tale is one story on its way.
 type tale struct {
 	w    *world
@@ -24,7 +26,7 @@ type tale struct {
 func (w *world) begin(name string, issue int, vars ...string) *tale {
 	w.Helper()
 	s := &tale{w: w, id: widgets + "/" + name}
-	open := &pb.Open{Workflow: "story", Issue: wire.Issue(instance.Issue{
+	open := &pb.Open{Workflow: w.workflow, Issue: wire.Issue(instance.Issue{
 		Repo: widgets, Number: issue, Title: "Say hello in " + name, Body: "As a user, I am greeted.\n\n## Acceptance criteria\n\n- make check",
 	}), Vars: map[string]string{}}
 	for i := 0; i < len(vars); i += 2 {
@@ -41,7 +43,7 @@ func (w *world) begin(name string, issue int, vars ...string) *tale {
 }
 
 // get is the story as it is now.
-func (s *tale) get() *pb.Instance {
+func (s *tale) get() *instanceMessage {
 	s.w.Helper()
 	in, err := s.w.client.Get(s.w.ctx, s.id)
 	if err != nil {
@@ -51,7 +53,7 @@ func (s *tale) get() *pb.Instance {
 }
 
 // until waits for the story to be as wanted.
-func (s *tale) until(what string, wanted func(*pb.Instance) bool) *pb.Instance {
+func (s *tale) until(what string, wanted func(*instanceMessage) bool) *instanceMessage {
 	s.w.Helper()
 	in := s.get()
 	if wanted(in) {
@@ -75,9 +77,22 @@ func (s *tale) until(what string, wanted func(*pb.Instance) bool) *pb.Instance {
 }
 
 // reaches waits for a state.
-func (s *tale) reaches(state string) *pb.Instance {
+func (s *tale) reaches(state string) *instanceMessage {
 	s.w.Helper()
-	return s.until("in "+state, func(in *pb.Instance) bool { return in.GetState() == state })
+	return s.until("in "+state, func(in *instanceMessage) bool { return in.GetState() == state })
+}
+
+// escalated waits until the story is put to people.
+func (s *tale) escalated() *instanceMessage {
+	s.w.Helper()
+	return s.until("put to people", func(in *instanceMessage) bool {
+		for _, e := range in.GetEscalations() {
+			if e.GetRequiresHuman() && !e.GetResolved() {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // proposed waits for the pull request, and for the shepherd to wait.
@@ -93,9 +108,9 @@ func (s *tale) proposed() *tale {
 }
 
 // rests waits until the shepherd has looked after the given commit and waits.
-func (s *tale) rests(after uint64) *pb.Instance {
+func (s *tale) rests(after uint64) *instanceMessage {
 	s.w.Helper()
-	return s.until("at rest", func(in *pb.Instance) bool {
+	return s.until("at rest", func(in *instanceMessage) bool {
 		return in.GetState() == "pushed" && in.GetParked() != nil && in.GetSeq() > after
 	})
 }
@@ -105,7 +120,7 @@ var signals atomic.Int64
 
 // told says that the pull request changed, as the gateway would, and waits
 // until the shepherd has looked at it and waits again.
-func (s *tale) told() *pb.Instance {
+func (s *tale) told() *instanceMessage {
 	s.w.Helper()
 	return s.rests(s.tell())
 }
@@ -132,7 +147,7 @@ func (s *tale) on() object {
 }
 
 // gate is a verdict of the newest look and its reason.
-func gate(in *pb.Instance, name string) (verdict, reason string) {
+func gate(in *instanceMessage, name string) (verdict, reason string) {
 	for _, e := range in.GetEvidence() {
 		if e.GetName() == "gate:"+name {
 			return e.GetVerdict(), e.GetData()["reason"]
@@ -143,7 +158,7 @@ func gate(in *pb.Instance, name string) (verdict, reason string) {
 
 // stands sees to it that the story waits, is not merged, and that of all gates
 // only those named do not pass.
-func (s *tale) stands(in *pb.Instance, open ...string) {
+func (s *tale) stands(in *instanceMessage, open ...string) {
 	s.w.Helper()
 	var found []string
 	for _, e := range in.GetEvidence() {
@@ -173,7 +188,7 @@ func (s *tale) moves() (all []string) {
 	return all
 }
 
-func evidenceOf(in *pb.Instance, name string) *pb.Evidence {
+func evidenceOf(in *instanceMessage, name string) *pb.Evidence {
 	for _, e := range in.GetEvidence() {
 		if e.GetName() == name {
 			return e

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -38,6 +39,8 @@ type world struct {
 	url    string // of the forge
 	fault  atomic.Pointer[func(*http.Request) *local.Fault]
 
+	workflow string
+
 	ann, bob, eve person // two who may write, and one who may not
 
 	mu      sync.Mutex
@@ -47,19 +50,26 @@ type world struct {
 	late    []agent.Job            // claims of the shepherd, in order
 }
 
-func newWorld(t *testing.T) *world {
+// newWorld starts a world. policy is what its stories' lifecycle has otherwise.
+func newWorld(t *testing.T, policy ...string) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{})}
-	orchestratortest.Start(t, w.server.URL, 1, orchestratortest.Settings{AckWait: 10 * time.Second})
+	settings := orchestratortest.Settings{AckWait: 10 * time.Second}
+	if w.workflow = "story"; policy != nil {
+		w.workflow, settings.WorkflowDir = "story-here", t.TempDir()
+		write(t, settings.WorkflowDir, "story-here.yaml", "workflow: story-here\nversion: 1\nextends: story\npolicy: {"+strings.Join(policy, ", ")+"}\n")
+	}
+	orchestratortest.Start(t, w.server.URL, 1, settings)
 	w.client = client.New(w.server.Connect(t), "operator:test")
 	w.openForge()
 	w.develop = func(job agent.Job) change {
-		if job.Question != nil {
-			return change{file: "answer-" + string(rune('a'+job.Question.Number)) + ".txt", text: job.Question.Text, says: "I did what was asked."}
+		file := strings.TrimPrefix(job.Instance, widgets+"/")
+		if q := job.Question; q != nil {
+			return change{file: fmt.Sprintf("%s-%d.txt", file, q.Number), text: q.Text, says: "I did what was asked."}
 		}
-		return change{file: "hello.txt", text: "hello\n"}
+		return change{file: file + ".txt", text: "hello\n"}
 	}
 	w.staff()
 	return w
