@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench"
 	"github.com/signalbox/signalbox/services/signalbox/demo"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
+	"github.com/signalbox/signalbox/services/signalbox/serve"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/up"
 )
@@ -26,6 +27,7 @@ type grammar struct {
 	Demo    demo.Command    `cmd:"" group:"Here" help:"Show the whole job: a vague report becomes a pull request whose tests pass."`
 	Resolve resolve.Command `cmd:"" group:"Here" help:"Take one issue of a local repository from report to branch."`
 	Up      up.Command      `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
+	Agent   serve.Command   `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
 	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing."`
 
 	Open     open     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
@@ -35,6 +37,8 @@ type grammar struct {
 	Watch    watch    `cmd:"" group:"Running" help:"Follow what happens, live; ends with 0 when the instance reaches a final state."`
 	Explain  explain  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
 	Answer   answer   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
+	Approve  approve  `cmd:"" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
+	Signal   signal   `cmd:"" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
 	Pause    pause    `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
 	Resume   resume   `cmd:"" group:"Running" help:"Let a paused instance go on."`
 	Cancel   cancel   `cmd:"" group:"Running" help:"Close an instance where it stands."`

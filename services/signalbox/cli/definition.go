@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-// definition is the commands about lifecycles as data. None needs a running system.
+// definition is the commands about lifecycles as data. Only migrate needs a running system.
 type definition struct {
 	Ls     definitionLs     `cmd:"" help:"List the lifecycles there are."`
 	Show   definitionShow   `cmd:"" help:"Print one as YAML, complete without what it extends."`
@@ -23,6 +23,8 @@ type definition struct {
 	Verify definitionVerify `cmd:"" help:"Prove that every run can go on and must end; names FILE:LINE of what is wrong."`
 	Graph  definitionGraph  `cmd:"" help:"Draw it."`
 	Diff   definitionDiff   `cmd:"" help:"Compare two; ends with 1 if they differ."`
+
+	Migrate definitionMigrate `cmd:"" help:"Have one instance go on under another definition of its lifecycle, if that has the state it is in."`
 }
 
 // sources says where definitions are looked for beside the built-in ones.

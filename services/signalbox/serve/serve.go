@@ -1,0 +1,65 @@
+// Package serve is one role of any lifecycle in a process of its own: `signalbox
+// agent`.
+package serve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// Command is `signalbox agent`.
+type Command struct {
+	Role string `name:"role" required:"" env:"-" placeholder:"ROLE" help:"The role to serve, as the lifecycles spell it."`
+	role.Settings
+	HTTP  string        `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
+	Grace time.Duration `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
+}
+
+// Run serves the role until ctx ends.
+func (c Command) Run(ctx context.Context, env *term.Env) error {
+	return service.Serve(ctx, service.Config{
+		Service: c.Role, Log: env.Log, Flags: service.Flags{NATS: env.NATS, Logging: env.Logging, HTTP: c.HTTP, Grace: c.Grace},
+		Setup: func(ctx context.Context, h *service.Host) error {
+			if err := c.known(ctx, h); err != nil {
+				return err
+			}
+			return c.Setup(ctx, h, c.Role)
+		},
+	})
+}
+
+// known refuses a role that no lifecycle of the running system has: it would
+// wait for work for ever.
+func (c Command) known(ctx context.Context, h *service.Host) error {
+	orchestrator := client.New(h.NATS, h.Name)
+	all, err := orchestrator.Definition(ctx, "")
+	if err != nil {
+		return err
+	}
+	var roles []string
+	for _, name := range all.GetNames() {
+		reply, err := orchestrator.Definition(ctx, name)
+		if err != nil {
+			return err
+		}
+		d, err := workflow.Load(name, reply.GetSource())
+		if err != nil {
+			return fmt.Errorf("the definition of %s: %w", name, err)
+		}
+		roles = append(roles, d.Roles()...)
+	}
+	slices.Sort(roles)
+	if !slices.Contains(roles, c.Role) {
+		return service.Usagef("--role %s: no lifecycle here has it; want one of %s", c.Role, strings.Join(slices.Compact(roles), ", "))
+	}
+	return nil
+}
