@@ -59,6 +59,9 @@ func sensible(d dice, s *story) instance.Action {
 	case slices.ContainsFunc(s.in.Links, func(l instance.Link) bool { return !l.Ended }) && one(d, "link", true, false, false):
 		return ending(d, s)
 	case s.in.Worker() == "" && len(s.in.Escalations) > 0 && one(d, "people", true, false):
+		if one(d, "force", true, false, false) {
+			return instance.Override{To: one(d, "to", s.def.StateNames()...), Reason: "never mind"}
+		}
 		return instance.Resolve{Text: "go on"}
 	case s.in.Worker() == "" || s.in.Parked != nil:
 		row, _ := s.def.State(s.in.State)

@@ -176,7 +176,10 @@ func TestEvolveKeeps(t *testing.T) {
 		{"the claim through a move that keeps it", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Moved{To: "b", Keeps: true}},
 			func(in instance.Instance) any { return in.Claim.Agent }, "p1"},
 		{"an escalation for nobody to decide out of the way", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Escalated{Number: 1}, instance.Escalated{Number: 2, RequiresHuman: true}},
-			func(in instance.Instance) any { e, held := in.Escalation(); return []any{e.Number, held, in.Claim == nil} }, []any{2, true, true}},
+			func(in instance.Instance) any {
+				e, held := in.Escalation()
+				return []any{e.Number, held, in.Claim == nil}
+			}, []any{2, true, true}},
 		{"what migrated to its end as ended", []instance.Event{instance.ParkedUntil{}, instance.Migrated{Kind: workflow.Final}},
 			func(in instance.Instance) any { return []any{in.Closed, in.Parked == nil} }, []any{instance.Ended, true}},
 		{"what ended as ended", []instance.Event{instance.Moved{To: "there", Kind: workflow.Final}},

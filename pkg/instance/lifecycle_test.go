@@ -92,7 +92,7 @@ func lifecycle(t *rapid.T) string {
 		s.write("  - {name: limit%d, when: %s, to: %s%s}", i, s.anyGuard("limit"), s.list("limit to", anywhere...), s.one("limit sets", "", ", set: {n: 2}"))
 	})
 	s.several("stops", 1, func(i int) {
-		s.write("  - {name: stop%d, when: %s, escalate: true, set: {n: 1}}", i, s.anyGuard("stop"))
+		s.write("  - {name: stop%d, when: %s, escalate: true, set: {n: 1}}", i, s.one("stop", s.anyGuard("stopped"), "instance.failures >= 2"))
 	})
 	var gates []string
 	s.several("gates", 2, func(i int) {
@@ -118,7 +118,9 @@ func (s *sketch) state(name string, names, anywhere []string) {
 		s.several("rules", 2, func(int) { s.write("      - {when: %s, %s}", s.anyGuard("rule"), s.what(permitted...)) })
 		s.write("      - {to: %s}", s.list("otherwise", permitted...))
 	}
-	s.perhaps("always", func(int) string { return fmt.Sprintf("{when: %s, %s}", s.guard("always"), s.what(row...)) })
+	s.perhaps("always", func(int) string {
+		return fmt.Sprintf("{when: %s, %s}", s.guard("always"), s.one("holds", s.what(row...), "stay: signal"))
+	})
 	s.perhaps("asks", func(int) string {
 		return fmt.Sprintf("{when: %s, to: %s, text: which}", s.guard("asks"), s.one("asked", "r1", "r2"))
 	})
