@@ -127,12 +127,17 @@ func (s State) proposed(to string) step {
 // turned adds what gates and limits make of steps out of s, as the engine asks
 // them: gates in order, then the limits of a step that does not end the run.
 func (d *Definition) turned(s State, steps []step) []step {
+	add := func(m step) {
+		if !slices.Contains(steps, m) {
+			steps = append(steps, m)
+		}
+	}
 	for _, g := range d.Gates {
+		instead, ok := s.first(g.Instead)
 		for _, m := range steps {
-			if instead, ok := s.first(g.Instead); ok && slices.Contains(g.To, m.to) {
-				steps = append(steps, step{
-					to: instead, fails: m.fails || m.result, maybe: m.maybe && !m.result, kept: m.kept, news: m.news, result: m.result,
-				})
+			if ok && slices.Contains(g.To, m.to) {
+				m.to, m.fails, m.maybe, m.fresh = instead, m.fails || m.result, m.maybe && !m.result, false
+				add(m)
 			}
 		}
 	}
@@ -142,7 +147,7 @@ func (d *Definition) turned(s State, steps []step) []step {
 		}
 		for _, l := range d.Limits {
 			if to, ok := s.first(l.To); ok && (m.fails || m.maybe || !d.needsFailure(l.When)) {
-				steps = append(steps, step{to: to, fails: true, fresh: l.Fresh, kept: m.kept, news: m.news})
+				add(step{to: to, fails: true, fresh: l.Fresh, kept: m.kept, news: m.news})
 			}
 		}
 	}
