@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
+	committer "github.com/signalbox/signalbox/services/committer/app"
 	gitmanager "github.com/signalbox/signalbox/services/git-manager/app"
 	pm "github.com/signalbox/signalbox/services/pm/app"
 	shepherd "github.com/signalbox/signalbox/services/shepherd/app"
@@ -51,6 +52,10 @@ func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config,
 	case "pm":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
 			return pm.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
+		}
+	case "committer":
+		return func(ctx context.Context, h *service.Host, c Config, work string) error {
+			return committer.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
 		}
 	case "git-manager":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {

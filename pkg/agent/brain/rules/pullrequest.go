@@ -9,6 +9,7 @@ import (
 
 // PullRequestContext is what a pull request's text says beyond the assignment.
 type PullRequestContext struct {
+	Summary  string // of who made the change; may be empty
 	Commits  []Commit
 	Diffstat string // as git diff --stat prints it
 	Closes   bool   // the base is the default branch: only then does the forge close the issue
@@ -24,7 +25,7 @@ const maxTitle = 72
 // wrote is repeated so that it notifies nobody and closes nothing.
 func PullRequest(a brain.Assignment, c PullRequestContext) (title, body string) {
 	body = write("pull_request.md", map[string]any{
-		"Issue": a.Issue, "Closes": c.Closes, "Commits": c.Commits, "Diffstat": c.Diffstat,
+		"Issue": a.Issue, "Closes": c.Closes, "Summary": c.Summary, "Commits": c.Commits, "Diffstat": c.Diffstat,
 		"Tests": newest(a), "Questions": a.Questions, "Assumed": assumed(a),
 	})
 	return pullRequestTitle(a), body + "\n" + Marker(a.Instance, "pull-request") + "\n"

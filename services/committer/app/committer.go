@@ -1,0 +1,83 @@
+// Package app is the committer: the one role of the pipeline that holds a forge's
+// token. It brings the code that a run starts from and hands in what was approved.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// committer implements agent.Handler. Every effect is looked for before it is
+// made: made twice it is made once.
+type committer struct {
+	reader    forge.Reader
+	writer    forge.Writer
+	workspace *workspace.Cache
+	token     string
+}
+
+// Work implements agent.Handler. A rate limit is waited out under the claim.
+func (c *committer) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := c.work(ctx, job)
+	if limit := new(forge.RateLimit); errors.As(err, &limit) && time.Until(limit.Until) > 0 {
+		job.Progress("waiting for the forge: %v", limit)
+		select {
+		case <-time.After(time.Until(limit.Until)):
+		case <-ctx.Done():
+		}
+	}
+	// A token that ran out and a right that was not given are people's to mend.
+	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
+		err = fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+	}
+	return r, err
+}
+
+func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	if job.Question != nil && job.Head != "" {
+		return instance.Result{Status: instance.Success, Summary: "The work is at " + job.Head + "."}, nil
+	}
+	if job.Issue.Repo == "" {
+		return instance.Result{Status: instance.Blocked, Summary: "The issue is of no repository: there is no code."}, nil
+	}
+	repo, err := c.reader.Repository(ctx, job.Issue.Repo)
+	switch {
+	case errors.Is(err, forge.ErrNotFound):
+		return instance.Result{}, people("the forge has no repository %s, or does not show it", job.Issue.Repo)
+	case err != nil:
+		return instance.Result{}, err
+	case job.Question != nil:
+		return c.bring(ctx, job, repo)
+	}
+	return c.submit(ctx, job, repo)
+}
+
+// bring answers with the code that the run starts from: nobody else in the
+// pipeline can fetch it.
+func (c *committer) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
+	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
+	base, bundle, err := c.workspace.Snapshot(ctx, repo.Name, c.remote(repo), repo.DefaultBranch)
+	if errors.Is(err, workspace.ErrSource) {
+		return instance.Result{}, people("%v", err)
+	}
+	return instance.Result{
+		Status: instance.Success, ConfidenceScore: 1, Base: base, Bundle: bundle, Summary: fmt.Sprintf("%s is at %s.", repo.DefaultBranch, base),
+	}, err
+}
+
+// people is what only they can mend; then the same is tried again.
+func people(format string, args ...any) error {
+	return &agent.Escalating{Reason: fmt.Sprintf(format, args...), RequiresHuman: true}
+}
+
+func (c *committer) remote(repo forge.Repository) workspace.Remote {
+	return workspace.Remote{URL: repo.CloneURL, Token: c.token}
+}

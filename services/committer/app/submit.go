@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pipeline"
+)
+
+// submit pushes the issue's branch and opens a pull request for it, each once:
+// the branch is ours by name, the pull request by its branch, its author and its
+// marker. It hands in nothing that the reviewer did not approve.
+func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
+	doc := pipeline.OfAssignment(job.Assignment)
+	switch {
+	case doc.Review.Verdict != pipeline.Approved:
+		return instance.Result{Status: instance.Blocked, Summary: fmt.Sprintf("nothing is handed in without approval: the verdict is %s", doc.Review.Verdict)}, nil
+	case job.Head == "" || job.Head == job.Base:
+		return instance.Result{Status: instance.Failure, Summary: "there is nothing to hand in: the work changed nothing"}, nil
+	}
+	branch := pipeline.Branch(job.Issue)
+	job.Progress("pushing %s", branch)
+	_, err := c.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: c.remote(repo)})
+	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
+		return instance.Result{}, people("%v", err)
+	}
+	if err != nil {
+		return instance.Result{}, err
+	}
+	entries, stat, err := c.workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: objects(job), Base: job.Base, Head: job.Head})
+	if err != nil {
+		return instance.Result{}, err
+	}
+	pr, err := c.pullRequest(ctx, job, repo, forge.NewPullRequest{Head: branch, Base: repo.DefaultBranch}, entries, stat, doc)
+	if err != nil {
+		return instance.Result{}, err
+	}
+	message := entries[len(entries)-1].Subject
+	section, err := json.Marshal(pipeline.Commit{
+		Completed: true, Hash: &job.Head, Message: &message, Branch: branch, Pushed: true, PRCreated: true, PRURL: &pr.URL,
+	})
+	return instance.Result{
+		Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL),
+		Sections: map[string]string{"commit": string(section)},
+		Data:     map[string]string{"pr_url": pr.URL, "pr_number": strconv.Itoa(pr.Number), "branch": branch},
+	}, err
+}
+
+// pullRequest finds the run's pull request, or opens it.
+func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, pull forge.NewPullRequest, entries []workspace.Entry, stat string, doc pipeline.Document) (forge.PullRequest, error) {
+	self, err := c.reader.Self(ctx)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	there, err := c.reader.PullRequestByHead(ctx, repo.Name, pull.Head)
+	switch {
+	case err == nil && (there.Author.Login != self || !strings.Contains(there.Body, rules.Marker(job.Instance, "pull-request"))):
+		return there, people("pull request #%d for branch %s is not mine: %s", there.Number, pull.Head, there.URL)
+	case err == nil || !errors.Is(err, forge.ErrNotFound):
+		return there, err
+	}
+	with := rules.PullRequestContext{Summary: doc.Writer.Summary, Diffstat: stat, Closes: true} // the base is the default branch
+	for _, e := range entries {
+		with.Commits = append(with.Commits, rules.Commit{SHA: e.Commit, Subject: e.Subject})
+	}
+	a := job.Assignment
+	a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
+	pull.Title, pull.Body = rules.PullRequest(a, with)
+	return c.writer.CreatePullRequest(ctx, repo.Name, pull)
+}
+
+func objects(job agent.Job) []string {
+	names := make([]string, len(job.Bundles))
+	for i, b := range job.Bundles {
+		names[i] = b.Object
+	}
+	return names
+}

@@ -1,0 +1,17 @@
+// Command committer hands in what the pipeline made, for Signalbox: it brings
+// the code, pushes the branch and opens the pull request.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/committer/app"
+)
+
+func main() {
+	os.Exit(service.Run(context.Background(), service.Main{
+		Name: "committer", About: "Brings the code of the pipeline, and hands approved changes in as pull requests.", Program: new(app.App),
+	}))
+}
