@@ -26,6 +26,7 @@ type open struct {
 	Workflow string   `arg:"" help:"The lifecycle, such as issue."`
 	ID       string   `name:"id" env:"-" help:"Name of the instance. Without it a gateway, if one runs, makes the issue on the forge and names the instance after it."`
 	File     string   `name:"file" short:"f" env:"-" placeholder:"FILE" help:"The report in Markdown; its first heading is the title. - reads standard input."`
+	From     string   `name:"from" env:"-" placeholder:"FILE" help:"The issue, as gh issue view N --json number,title,body,labels,url prints it: it is on the forge already. - reads standard input."`
 	Title    string   `name:"title" short:"t" env:"-" help:"Title of the report, in place of the file's."`
 	Label    []string `name:"label" short:"l" env:"-" sep:"none" help:"Label of the report, beside the file's; may be repeated."`
 	Repo     string   `name:"repo" env:"-" placeholder:"OWNER/NAME" help:"Repository on the forge that the report is about."`
@@ -66,6 +67,9 @@ func (c open) issue(stdin io.Reader) (issue instance.Issue, err error) {
 			return issue, service.Usagef("--repo %s: want OWNER/NAME", c.Repo)
 		}
 	}
+	if c.From != "" {
+		return c.viewed(stdin)
+	}
 	switch c.File {
 	case "":
 		if strings.TrimSpace(c.Title) == "" {
@@ -85,6 +89,21 @@ func (c open) issue(stdin io.Reader) (issue instance.Issue, err error) {
 	}
 	issue.Labels = append(issue.Labels, c.Label...)
 	issue.Repo = c.Repo
+	return issue, nil
+}
+
+// viewed reads an issue that is on the forge.
+func (c open) viewed(stdin io.Reader) (issue instance.Issue, err error) {
+	if c.File != "" || c.Title != "" || c.Repo != "" || len(c.Label) > 0 {
+		return issue, service.Usagef("--from %s says it all: it goes with none of --file, --title, --label and --repo", c.From)
+	}
+	src, err := input(c.From, stdin)
+	if err != nil {
+		return issue, service.Usagef("--from: %w", err)
+	}
+	if issue, err = report.ParseIssue(src); err != nil {
+		return issue, service.Usagef("--from %s: %w", c.From, err)
+	}
 	return issue, nil
 }
 
