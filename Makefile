@@ -50,6 +50,11 @@ RUNS ?= 500
 soak: ## kill processes at random moments for RUNS=500 issues
 	SIGNALBOX_SOAK=$(RUNS) go test -count=1 -timeout=0 -v -run=Kill ./services/...
 
+.PHONY: timers
+TIMERS ?= 10000
+timers: ## kill and restart everything under TIMERS=10000 durable timers
+	SIGNALBOX_TIMERS=$(TIMERS) go test -count=1 -timeout=0 -v -run=Timers ./services/e2e
+
 ## Code
 
 .PHONY: generate

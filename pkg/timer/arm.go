@@ -39,11 +39,7 @@ func (k *Keeper) arm(ctx context.Context, timers []Timer) error {
 	defer cancel()
 	futures := make([]jetstream.PubAckFuture, len(timers))
 	for i, t := range timers {
-		armed, _, err := t.subjects()
-		if err != nil {
-			return err
-		}
-		msg, err := encode(t, t.Due, k.have[armed].at)
+		msg, err := encode(t, k.have[t.waits()].at)
 		if err != nil {
 			return err
 		}
@@ -69,15 +65,13 @@ func (k *Keeper) arm(ctx context.Context, timers []Timer) error {
 }
 
 func (k *Keeper) hold(t Timer, at uint64) {
-	armed, _, _ := t.subjects()
-	k.have[armed] = held{t, at}
+	k.have[t.waits()] = held{t, at}
 	k.Armed()
 }
 
 // contend stores a timer of whose present one this process did not know, unless
 // that is as good or newer.
 func (k *Keeper) contend(ctx context.Context, t Timer, err error) error {
-	armed, _, _ := t.subjects()
 	for range tries {
 		switch {
 		case err == nil:
@@ -88,15 +82,15 @@ func (k *Keeper) contend(ctx context.Context, t Timer, err error) error {
 		case !conflicts(err):
 			return err
 		}
-		present, e := k.last(ctx, armed)
+		present, e := k.last(ctx, t.waits())
 		if e != nil {
 			return e
 		}
 		if present.at > 0 && (present.same(t) || present.Seq > t.Seq) {
-			k.have[armed] = present
+			k.have[t.waits()] = present
 			return nil
 		}
-		msg, e := encode(t, t.Due, present.at)
+		msg, e := encode(t, present.at)
 		if e != nil {
 			return e
 		}
@@ -109,8 +103,10 @@ func (k *Keeper) contend(ctx context.Context, t Timer, err error) error {
 }
 
 // last returns the message at a subject; at is 0 if there is none.
-func (k *Keeper) last(ctx context.Context, armed string) (held, error) {
-	msg, err := k.stream.GetLastMsgForSubject(ctx, armed)
+func (k *Keeper) last(ctx context.Context, subj string) (held, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	msg, err := k.stream.GetLastMsgForSubject(ctx, subj)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return held{}, nil
 	}
@@ -123,22 +119,14 @@ func (k *Keeper) last(ctx context.Context, armed string) (held, error) {
 
 // disarm removes the message that is held, and none that came since.
 func (k *Keeper) disarm(ctx context.Context, t Timer) error {
-	armed, _, err := t.subjects()
-	if err != nil {
-		return err
-	}
-	if err := remove(ctx, k.stream, armed, k.have[armed].at); err != nil {
-		return fmt.Errorf("disarm %s of %s: %w", t.Kind, t.Instance, err)
-	}
-	delete(k.have, armed)
-	return nil
-}
-
-// remove removes the message of a subject if it still is the one at a sequence.
-func remove(ctx context.Context, stream jetstream.Stream, subj string, at uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return stream.Purge(ctx, jetstream.WithPurgeSubject(subj), jetstream.WithPurgeSequence(at+1))
+	err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(t.waits()), jetstream.WithPurgeSequence(k.have[t.waits()].at+1))
+	if err != nil {
+		return fmt.Errorf("disarm %s of %s: %w", t.Kind, t.Instance, err)
+	}
+	delete(k.have, t.waits())
+	return nil
 }
 
 // unavailable is the code of API errors that pass.

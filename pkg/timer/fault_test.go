@@ -168,3 +168,21 @@ func TestTheTimersAreMadeToBeWhatTheLogSays(t *testing.T) {
 	}
 	w.until("those of the log, in a new stream", right)
 }
+
+// Between the commit and its timer the process died.
+func TestWhatOneProcessLeavesUnarmedAnotherArms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "timeout: 3s", "timeout: 1h")
+	w.replica(func(c *timer.Config, _ *engine.Engine) { c.Behind = 100 * time.Millisecond })
+	dead := w.replica()
+	dead.stop()
+	dead.open("a")
+	w.waits(1)
+	dead.report("a", instance.Success)
+	again := dead.report("a", instance.Success)
+	w.until("the second stay's", func(armed map[string]body) bool {
+		return armed["sb.timer.armed.deadline.a"].Entered == again.Entered
+	})
+	dead.do("a", instance.Cancel{Reason: "away"})
+	w.waits(0)
+}

@@ -3,6 +3,7 @@ package timer
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -12,7 +13,8 @@ import (
 )
 
 const (
-	handleTimeout = 8 * time.Second // less than the consumer waits before it hands a timer out again
+	prefetch      = 4               // they wait for another process if this one is killed
+	handleTimeout = 4 * time.Second // less than the consumer waits before it hands a timer out again
 	maxDelay      = time.Minute     // between two tries of one timer
 )
 
@@ -48,7 +50,7 @@ func (k *Keeper) fire(ctx context.Context, well func()) error {
 	if err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(1))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(prefetch))
 	if err != nil {
 		return err
 	}
@@ -60,23 +62,18 @@ func (k *Keeper) fire(ctx context.Context, well func()) error {
 			return err
 		}
 		well()
-		k.hear(ctx, stream, msg)
+		k.hear(ctx, msg)
 	}
 }
 
-// hear gives one timer to the engine. The message goes once that is settled: as
-// long as it is there, the timer is due and was not taken.
-func (k *Keeper) hear(ctx context.Context, stream jetstream.Stream, msg jetstream.Msg) {
+// hear gives one timer to the engine. It is acknowledged once that is settled,
+// and removed some time later.
+func (k *Keeper) hear(ctx context.Context, msg jetstream.Msg) {
 	log := k.Log.With("subject", msg.Subject())
-	meta, err := msg.Metadata()
-	if err != nil {
-		log.Error("a timer has no place in its stream", "error", err)
-		return
-	}
 	t, err := decode(msg.Subject(), msg.Data())
 	if err != nil {
 		log.Error("what is due is no timer", "error", err)
-		k.settle(ctx, stream, msg, meta.Sequence.Stream)
+		_ = msg.Ack() // here and below: lost, the timer is heard again, and refused
 		return
 	}
 	one, cancel := context.WithTimeout(ctx, handleTimeout)
@@ -88,13 +85,7 @@ func (k *Keeper) hear(ctx context.Context, stream jetstream.Stream, msg jetstrea
 		k.Fired(k.Now().Sub(t.Due))
 	case err == nil:
 	case !errors.As(err, &no):
-		delay := min(time.Second<<min(meta.NumDelivered, 10), maxDelay)
-		if ctx.Err() != nil {
-			delay = 0 // this process ends, another may try
-		} else {
-			log.Warn("a timer that is due was not heard; trying again", "error", err, "tries", meta.NumDelivered)
-		}
-		_ = msg.NakWithDelay(delay) // lost, it comes again after the consumer's wait
+		_ = msg.NakWithDelay(k.delay(ctx, log, msg, err))
 		return
 	case no.Code == instance.Early:
 		// Two clocks: the server's is ahead of this process's.
@@ -104,23 +95,24 @@ func (k *Keeper) hear(ctx context.Context, stream jetstream.Stream, msg jetstrea
 		}
 	case no.Code == instance.Undecided, no.Code == instance.Invalid:
 		log.Error("the definition has no answer to a timer", "error", err)
-		k.settle(ctx, stream, msg, meta.Sequence.Stream)
+		_ = msg.Ack()
 		return // not noted: it would be armed and refused again at once
 	default:
 		log.Debug("a timer is of no use any more", "error", err)
 	}
-	k.settle(ctx, stream, msg, meta.Sequence.Stream)
+	_ = msg.Ack()
 	// When it fired, the server removed whatever waited at its place: also what
 	// was armed there a moment before.
 	k.fired.Note(t.Instance)
 }
 
-// settle removes a message that was heard. If it cannot, the timer is heard
-// again, and refused.
-func (k *Keeper) settle(ctx context.Context, stream jetstream.Stream, msg jetstream.Msg, at uint64) {
-	if err := remove(context.WithoutCancel(ctx), stream, msg.Subject(), at); err != nil {
-		k.Log.Debug("a timer that was heard stays behind", "subject", msg.Subject(), "error", err)
-		return
+// delay is how long a timer waits after a fault: longer each time, not at all
+// if this process ends and another may try.
+func (k *Keeper) delay(ctx context.Context, log *slog.Logger, msg jetstream.Msg, err error) time.Duration {
+	meta, e := msg.Metadata()
+	if e != nil || ctx.Err() != nil {
+		return 0
 	}
-	_ = msg.Ack() // lost, it comes again no more: there is no message
+	log.Warn("a timer that is due was not heard; trying again", "error", err, "tries", meta.NumDelivered)
+	return min(time.Second<<min(meta.NumDelivered-1, 10), maxDelay)
 }

@@ -96,7 +96,11 @@ func (w *world) replica(change ...func(*timer.Config, *engine.Engine)) *replica 
 		w.Fatal(err)
 	}
 	r := &replica{world: w}
-	r.Engine = engine.New(engine.Config{Store: log, Definitions: w.defs, Now: time.Now})
+	own := engine.NewChanges()
+	r.Engine = engine.New(engine.Config{
+		Store: log, Definitions: w.defs, Now: time.Now,
+		Committed: func(_, after instance.Instance, _ instance.Commit) { own.Note(after.ID) },
+	})
 	tc := timer.Config{
 		JetStream: js, Definitions: w.defs, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Stream: func(ctx context.Context) (jetstream.Stream, error) { return store.EnsureTimers(ctx, js, 1) },
@@ -107,7 +111,7 @@ func (w *world) replica(change ...func(*timer.Config, *engine.Engine)) *replica 
 	if tc.Engine == nil {
 		tc.Engine = r.Engine
 	}
-	tc.Changes, r.seen = r.Changes(), r.Changes()
+	tc.Own, tc.Followed, r.seen = own, r.Changes(), r.Changes()
 	k := timer.New(tc)
 	ctx, cancel := context.WithCancel(context.Background())
 	var actors sync.WaitGroup

@@ -35,9 +35,13 @@ type Config struct {
 	Stream      func(ctx context.Context) (jetstream.Stream, error)
 	Engine      Engine
 	Definitions Definitions
-	Changes     *engine.Changes // instances whose timers may be others now
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Own are the instances that this process's engine made a commit of: it arms
+	// their timers at once. Followed are all that had one: timers that another
+	// process should have armed are looked at Behind it, 10 s if that is 0.
+	Own, Followed *engine.Changes
+	Behind        time.Duration
+	Now           func() time.Time
+	Log           *slog.Logger
 	// Sweep is how often all timers are compared with all instances, beside the
 	// start and each return of the connection; 0 is 5 minutes.
 	Sweep time.Duration
@@ -68,6 +72,9 @@ func New(c Config) *Keeper {
 	if c.Sweep == 0 {
 		c.Sweep = 5 * time.Minute
 	}
+	if c.Behind == 0 {
+		c.Behind = 10 * time.Second
+	}
 	if c.Armed == nil {
 		c.Armed = func() {}
 	}
@@ -84,12 +91,14 @@ func (k *Keeper) Keep(ctx context.Context) error {
 	conn := k.JetStream.Conn()
 	back := conn.StatusChanged(nats.CONNECTED)
 	defer conn.RemoveStatusListener(back)
-	tick := time.NewTicker(k.Sweep)
-	defer tick.Stop()
+	sweep, behind := time.NewTicker(k.Sweep), time.NewTicker(k.Behind)
+	defer sweep.Stop()
+	defer behind.Stop()
 	pause, failing := pauses(), false
-	for all := true; ; {
+	for next := k.reconcile; ; {
+		err := next(ctx)
+		own, fired := k.Own.More(), k.fired.More()
 		var again <-chan time.Time
-		err := k.round(ctx, all)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -97,44 +106,69 @@ func (k *Keeper) Keep(ctx context.Context) error {
 			if !failing {
 				k.Log.Warn("timers could not be armed; trying again", "error", err)
 			}
-			again = time.After(pause.NextBackOff())
+			own, fired, again = nil, nil, time.After(pause.NextBackOff())
 		default:
 			pause.Reset()
 		}
-		all, failing = err != nil, err != nil
-		changed, fired := k.Changes.More(), k.fired.More()
-		if failing {
-			changed, fired = nil, nil
-		}
+		failing = err != nil
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-again:
-		case <-tick.C:
-			all = true
+			next = k.reconcile
+		case <-sweep.C:
+			next = k.reconcile
 		case <-back:
-			all = true
-		case <-changed:
+			next = k.reconcile
+		case <-behind.C:
+			next = k.check
+		case <-own:
+			next = k.follow
 		case <-fired:
+			next = k.follow
+		}
+		if failing {
+			next = k.reconcile
 		}
 	}
 }
 
-// round looks at the instances that changed, or at all.
-func (k *Keeper) round(ctx context.Context, all bool) error {
-	changed := k.Changes.Take()
-	for _, id := range k.fired.Take() {
+// follow looks at the instances that this process changed.
+func (k *Keeper) follow(ctx context.Context) error {
+	return k.update(ctx, append(k.Own.Take(), k.forget()...))
+}
+
+// forget drops what is held of instances that a timer fired of, and returns them.
+func (k *Keeper) forget() []string {
+	ids := k.fired.Take()
+	for _, id := range ids {
 		for _, kind := range []Kind{Deadline, Wake} {
-			if armed, _, err := (Timer{Instance: id, Kind: kind}).subjects(); err == nil {
-				delete(k.have, armed)
-			}
+			delete(k.have, Timer{Instance: id, Kind: kind}.waits())
 		}
-		changed = append(changed, id)
 	}
-	if all {
-		return k.reconcile(ctx)
+	return ids
+}
+
+// check looks at the instances that anybody changed.
+func (k *Keeper) check(ctx context.Context) error {
+	ids := append(k.Followed.Take(), k.forget()...)
+	for _, id := range ids {
+		in, ok := k.Engine.Known(id)
+		if !ok {
+			continue
+		}
+		for _, t := range k.of(ctx, in) {
+			if h, holds := k.have[t.waits()]; holds && h.same(t) {
+				continue
+			}
+			present, err := k.last(ctx, t.waits())
+			if err != nil {
+				return err
+			}
+			k.have[t.waits()] = present
+		}
 	}
-	return k.update(ctx, changed)
+	return k.update(ctx, ids)
 }
 
 // update has the timers of some instances be right.
@@ -147,11 +181,7 @@ func (k *Keeper) update(ctx context.Context, ids []string) error {
 		}
 		want := k.of(ctx, in)
 		for _, kind := range []Kind{Deadline, Wake} {
-			armed, _, err := (Timer{Instance: id, Kind: kind}).subjects()
-			if err != nil {
-				return err
-			}
-			h, holds := k.have[armed]
+			h, holds := k.have[Timer{Instance: id, Kind: kind}.waits()]
 			i := slices.IndexFunc(want, func(t Timer) bool { return t.Kind == kind })
 			switch {
 			case holds && h.Seq > in.Seq: // another process is ahead of this one

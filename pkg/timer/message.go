@@ -27,33 +27,28 @@ type body struct {
 	Seq     uint64         `json:"seq"`
 }
 
-// subjects returns where the timer waits and where it is due.
-func (t Timer) subjects() (armed, fired string, err error) {
-	s := subject.Timer{Kind: string(t.Kind), Instance: t.Instance}
-	if armed, err = s.Subject(); err != nil {
-		return "", "", err
-	}
-	s.Fired = true
-	fired, err = s.Subject()
-	return armed, fired, err
+// waits is the subject where the timer waits; due is where it goes at its time.
+// The instance is in the log, so it has a subject.
+func (t Timer) waits() string { return t.subject(false) }
+func (t Timer) due() string   { return t.subject(true) }
+
+func (t Timer) subject(fired bool) string {
+	s, _ := subject.Timer{Kind: string(t.Kind), Instance: t.Instance, Fired: fired}.Subject()
+	return s
 }
 
-// encode makes the message that is due at a time, to be stored if the timer's
-// present message has the given sequence; 0 is none.
-func encode(t Timer, at time.Time, present uint64) (*nats.Msg, error) {
-	armed, fired, err := t.subjects()
-	if err != nil {
-		return nil, err
-	}
+// encode makes the timer's message, to be stored if its present one has the
+// given sequence; 0 is none.
+func encode(t Timer, present uint64) (*nats.Msg, error) {
 	data, err := json.Marshal(body{t.Due, t.Entered, t.Level, t.Seq})
 	if err != nil {
 		return nil, err
 	}
-	return &nats.Msg{Subject: armed, Data: data, Header: nats.Header{
+	return &nats.Msg{Subject: t.waits(), Data: data, Header: nats.Header{
 		// Written here: the client library's own option cuts the fraction of a
 		// second off, and the timer would be early.
-		headerSchedule:                      {"@at " + at.UTC().Format(time.RFC3339Nano)},
-		headerTarget:                        {fired},
+		headerSchedule:                      {"@at " + t.Due.UTC().Format(time.RFC3339Nano)},
+		headerTarget:                        {t.due()},
 		jetstream.ExpectedStreamHeader:      {subject.TimerStream},
 		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(present, 10)},
 	}}, nil

@@ -12,9 +12,12 @@ import (
 )
 
 // reconcile compares all that is stored with all that should be: it arms what
-// is missing and disarms what no instance wants. A timer that is due and was
-// not taken yet is not armed a second time.
+// is missing and disarms what no instance wants. A timer that has just become
+// due and was not heard yet is not armed a second time.
 func (k *Keeper) reconcile(ctx context.Context) error {
+	k.Own.Take() // it looks at all
+	k.Followed.Take()
+	k.forget()
 	var err error
 	if k.stream, err = k.Stream(ctx); err != nil {
 		return err
@@ -33,10 +36,7 @@ func (k *Keeper) reconcile(ctx context.Context) error {
 	wanted := map[string]bool{}
 	for _, in := range open {
 		for _, t := range k.of(ctx, in) {
-			at, _, err := t.subjects()
-			if err != nil {
-				return err
-			}
+			at := t.waits()
 			wanted[at] = true
 			if h := armed[at]; !h.same(t) && !due[at].same(t) && h.Seq <= t.Seq {
 				arm = append(arm, t)
@@ -56,12 +56,23 @@ func (k *Keeper) reconcile(ctx context.Context) error {
 	return err
 }
 
-const listed = 1000 // messages asked for at a time
+const (
+	listed = 1000            // messages asked for at a time
+	fresh  = 2 * time.Minute // how long a timer that is due is expected to be heard
+)
 
 // stored lists the timers in the stream, those that wait and those that are
-// due, by the subject where they wait.
+// due, by the subject where they wait. It removes those that were heard.
 func (k *Keeper) stored(ctx context.Context) (armed map[string]held, due map[string]Timer, err error) {
 	armed, due = map[string]held{}, map[string]Timer{}
+	hearing, err := k.stream.Consumer(ctx, subject.TimerConsumer)
+	if err != nil {
+		return nil, nil, err
+	}
+	heard := hearing.CachedInfo().AckFloor.Stream
+	if err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(subject.FiredTimers), jetstream.WithPurgeSequence(heard+1)); err != nil {
+		return nil, nil, err
+	}
 	consumer, err := k.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		DeliverPolicy: jetstream.DeliverAllPolicy, AckPolicy: jetstream.AckNonePolicy,
 		MemoryStorage: true, Replicas: 1, InactiveThreshold: 6 * requestTimeout,
@@ -77,24 +88,8 @@ func (k *Keeper) stored(ctx context.Context) (armed map[string]held, due map[str
 		n := 0
 		for msg := range batch.Messages() {
 			n++
-			at, err := msg.Metadata()
-			if err != nil {
-				return nil, nil, err
-			}
-			s, _ := subject.ParseTimer(msg.Subject())
-			t, err := decode(msg.Subject(), msg.Data())
-			if err != nil {
+			if err := k.list(msg, armed, due); err != nil {
 				k.Log.Warn("a message among the timers is none", "subject", msg.Subject(), "error", err)
-				continue
-			}
-			waits, _, err := t.subjects()
-			if err != nil {
-				return nil, nil, err
-			}
-			if s.Fired {
-				due[waits] = t
-			} else {
-				armed[waits] = held{t, at.Sequence.Stream}
 			}
 		}
 		if err := batch.Error(); err != nil {
@@ -105,4 +100,22 @@ func (k *Keeper) stored(ctx context.Context) (armed map[string]held, due map[str
 			return armed, due, nil
 		}
 	}
+}
+
+func (k *Keeper) list(msg jetstream.Msg, armed map[string]held, due map[string]Timer) error {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return err
+	}
+	t, err := decode(msg.Subject(), msg.Data())
+	if err != nil {
+		return err
+	}
+	switch {
+	case msg.Subject() == t.waits():
+		armed[t.waits()] = held{t, meta.Sequence.Stream}
+	case k.Now().Sub(meta.Timestamp) < fresh:
+		due[t.waits()] = t
+	}
+	return nil
 }

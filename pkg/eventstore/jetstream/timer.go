@@ -12,14 +12,15 @@ import (
 
 // timerWait is how long a timer that is due may be in hand before it is handed
 // out again.
-const timerWait = 10 * time.Second
+const timerWait = 5 * time.Second
 
 // EnsureTimers makes the stream of durable timers and the consumer of those
 // that are due. It is a stream of its own: one that schedules messages cannot
 // refuse purges, so the log may not be one. Each timer has one message, which
-// waits or is due; the consumer never gives up on one.
+// waits or is due; the consumer never gives up on one. A stream on one server
+// does not flush each message: what a crash loses is armed again from the log.
 func EnsureTimers(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.Stream, error) {
-	stream, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	config := jetstream.StreamConfig{
 		Name:              subject.TimerStream,
 		Description:       "Durable timers of stays in a state.",
 		Subjects:          []string{subject.Timers},
@@ -29,7 +30,11 @@ func EnsureTimers(ctx context.Context, js jetstream.JetStream, replicas int) (je
 		MaxMsgsPerSubject: 1,
 		AllowRollup:       true,
 		AllowMsgSchedules: true,
-	})
+	}
+	if config.Replicas == 1 {
+		config.PersistMode = jetstream.AsyncPersistMode
+	}
+	stream, err := js.CreateOrUpdateStream(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("ensure stream %s: %w", subject.TimerStream, err)
 	}

@@ -61,19 +61,21 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	m := newMetrics(h.Metrics)
+	own := engine.NewChanges()
 	e := engine.New(engine.Config{
 		Store: log, Definitions: definitions, Now: time.Now,
 		Committed: func(before, after instance.Instance, c instance.Commit) {
 			m.committed(before, after, c)
+			own.Note(after.ID)
 			overdue(h.Log, before, c)
 		},
 		Conflicted: func(string) { m.conflicts.Inc() },
 	})
-	stays := e.Changes()
+	followed := e.Changes()
 	if err := follow(ctx, h, e, m); err != nil {
 		return err
 	}
-	s.timers(h, js, e, stays, definitions, m)
+	s.timers(h, js, e, own, followed, definitions, m)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))

@@ -20,9 +20,9 @@ import (
 const hearers = 8
 
 // timers keeps the deadlines of all instances.
-func (s Settings) timers(h *service.Host, js jetstream.JetStream, e *engine.Engine, changes *engine.Changes, d registry, m *metrics) {
+func (s Settings) timers(h *service.Host, js jetstream.JetStream, e *engine.Engine, own, followed *engine.Changes, d registry, m *metrics) {
 	keeper := timer.New(timer.Config{
-		JetStream: js, Engine: e, Definitions: d, Changes: changes, Now: time.Now, Log: h.Log,
+		JetStream: js, Engine: e, Definitions: d, Own: own, Followed: followed, Now: time.Now, Log: h.Log,
 		Stream: func(ctx context.Context) (jetstream.Stream, error) { return store.EnsureTimers(ctx, js, s.Replicas) },
 		Armed:  m.armed.Inc,
 		Fired:  func(late time.Duration) { m.late.Observe(late.Seconds()) },
