@@ -49,6 +49,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/signalbox/signalbox/proto v0.0.0
 	github.com/vektah/gqlparser/v2 v2.5.64
+	github.com/yuin/goldmark v1.8.7
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/time v0.16.0

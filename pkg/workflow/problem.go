@@ -116,3 +116,6 @@ func distance(a, b string) int {
 	}
 	return above[len(b)]
 }
+
+// Nearest is the known name that whoever wrote name most likely meant, or "".
+func Nearest(name string, known []string) string { return nearest(name, known) }
