@@ -161,7 +161,7 @@ func (c completion) review(s Review) {
 		s.FeedbackForWriter = c.feedback(s)
 	}
 	s.Completed = true
-	c.summary(string(s.Verdict) + "\n" + text(s.FeedbackForWriter))
+	c.summary(gist(s))
 	c.remember("verdict", string(s.Verdict))
 	c.put("review", s)
 }

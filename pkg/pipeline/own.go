@@ -57,7 +57,10 @@ func gist(section any) string {
 	case Build:
 		return strings.TrimSpace(strings.Join(s.Errors, "\n"))
 	case Review:
-		return strings.TrimSpace(string(s.Verdict) + "\n" + text(s.FeedbackForWriter))
+		if said := strings.TrimSpace(text(s.FeedbackForWriter)); said != "" {
+			return said
+		}
+		return string(s.Verdict)
 	}
 	return ""
 }

@@ -14,12 +14,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/wire"
-	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// mourn tells people how an issue ended when it ended without a pull request:
-// an end nobody hears of is the worst kind. It works until ctx ends.
+// mourn tells people what they have to know: that an issue ended without a pull
+// request, for an end nobody hears of is the worst kind, and what waits for them.
+// It works until ctx ends.
 func (b *bridge) mourn(ctx context.Context, h *service.Host, js jetstream.JetStream) error {
 	consumer, err := backoff.Retry(ctx, func() (jetstream.Consumer, error) {
 		return js.Consumer(ctx, subject.EventStream, subject.Endings)
@@ -34,7 +33,7 @@ func (b *bridge) mourn(ctx context.Context, h *service.Host, js jetstream.JetStr
 			err = b.bury(ctx, c, msg)
 		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout) {
-			b.log.Warn("cannot tell people how an issue ended; trying again", "error", err)
+			b.log.Warn("cannot tell people how an issue stands; trying again", "error", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(time.Second):
@@ -44,25 +43,17 @@ func (b *bridge) mourn(ctx context.Context, h *service.Host, js jetstream.JetStr
 	return nil
 }
 
-// bury posts the comment of one ended instance.
+// bury posts what is to be said after one commit.
 func (b *bridge) bury(ctx context.Context, c *client.Client, msg jetstream.Msg) error {
-	ended, err := subject.ParseEvent(msg.Subject())
+	after, err := subject.ParseEvent(msg.Subject())
 	if err != nil {
 		return errors.Join(err, msg.TermWithReason(err.Error()))
 	}
-	in, err := c.Get(ctx, ended.Instance)
+	in, err := c.Get(ctx, after.Instance)
 	if err != nil {
 		return errors.Join(err, msg.NakWithDelay(later(msg)))
 	}
-	if in.GetKind() != string(workflow.Final) { // of an escalation, or of a state that waits
-		return msg.Ack()
-	}
-	issue, last := wire.ToIssue(in.GetIssue()), wire.ToResult(in.GetLastResult())
-	if issue.Number == 0 || last.Data["pr_url"] != "" {
-		return msg.Ack()
-	}
-	_, err = b.post(ctx, ended.Instance, issue, "ended", ending(in.GetState(), in.GetReason(), last))
-	if err != nil {
+	if err := b.tell(ctx, after, in); err != nil {
 		return errors.Join(err, msg.NakWithDelay(later(msg)))
 	}
 	return msg.Ack()
