@@ -48,17 +48,17 @@ func (m *manager) work(ctx context.Context, job agent.Job) (instance.Result, err
 	if err != nil {
 		return instance.Result{}, err
 	}
-	if job.Question != nil {
+	switch {
+	case job.Question != nil && job.Head == "":
 		return m.bring(ctx, job, repo)
+	case job.Question != nil:
+		return m.build(ctx, job, repo)
 	}
 	return m.commit(ctx, job, repo)
 }
 
 // bring answers with the code the task starts from.
 func (m *manager) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
-	if job.Head != "" {
-		return instance.Result{Status: instance.Success, Summary: "the work is at " + job.Head}, nil
-	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	base, bundle, err := m.workspace.Snapshot(ctx, repo.Name, m.remote(repo), repo.DefaultBranch)
 	return instance.Result{
@@ -73,13 +73,16 @@ func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Reposito
 	if job.Head == "" || job.Head == job.Base {
 		return instance.Result{Status: instance.Failure, Summary: "there is nothing to commit"}, nil
 	}
-	branch := Branch(job.Instance)
-	job.Progress("pushing %s", branch)
-	names := make([]string, len(job.Bundles))
-	for i, b := range job.Bundles {
-		names[i] = b.Object
+	branch, bundles := Branch(job.Instance), names(job.Bundles)
+	left, err := m.workspace.Unresolved(ctx, workspace.Spec{Repo: repo.Name, Base: job.Base, Head: job.Head, Bundles: bundles})
+	switch {
+	case err != nil:
+		return instance.Result{}, err
+	case len(left) > 0:
+		return instance.Result{Status: instance.Failure, Summary: "there are marks of conflicts in " + strings.Join(left, ", "), IssuesFound: left}, nil
 	}
-	_, err := m.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: names, Head: job.Head, Branch: branch, To: m.remote(repo)})
+	job.Progress("pushing %s", branch)
+	_, err = m.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: bundles, Head: job.Head, Branch: branch, To: m.remote(repo)})
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
 		return instance.Result{Status: instance.Failure, Summary: err.Error(), IssuesFound: []string{err.Error()}}, nil
 	}
@@ -87,6 +90,14 @@ func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Reposito
 		Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("%s is on %s", job.Head, branch),
 		Data: map[string]string{"branch": branch, "commit": job.Head},
 	}, err
+}
+
+func names(bundles []instance.Bundle) []string {
+	all := make([]string, len(bundles))
+	for i, b := range bundles {
+		all[i] = b.Object
+	}
+	return all
 }
 
 func (m *manager) remote(repo forge.Repository) workspace.Remote {

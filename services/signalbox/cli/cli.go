@@ -34,6 +34,7 @@ type grammar struct {
 	Ls       ls       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
 	Show     show     `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
 	History  history  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
+	State    state    `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
 	Watch    watch    `cmd:"" group:"Running" help:"Follow what happens, live; ends with 0 when the instance reaches a final state."`
 	Explain  explain  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
 	Answer   answer   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
@@ -45,6 +46,8 @@ type grammar struct {
 	Retry    retry    `cmd:"" group:"Running" help:"Give the owner the work once more."`
 	Override override `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
 	Note     note     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
+
+	Plan planning `cmd:"" group:"Running" help:"Plans: files of tasks."`
 
 	Definition definition `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 
