@@ -87,6 +87,7 @@ type Inquire struct {
 	Questions []Inquiry
 	Head      string // what the work is at meanwhile, with Bundle; empty: unchanged
 	Bundle    string
+	Sections  map[string]string // of the document, as in a Result
 }
 
 // Inquiry is one question to a role.
@@ -101,6 +102,9 @@ type Escalate struct {
 	Token         uint64
 	Reason        string
 	RequiresHuman bool
+	Head          string // as in an Inquire
+	Bundle        string
+	Sections      map[string]string
 }
 
 // Resolve resolves escalation Number; 0 is the one that holds the instance.

@@ -74,9 +74,9 @@ func sensible(d dice, s *story) instance.Action {
 	case s.in.Claim.Live(s.now):
 		switch one(d, "interlude", "", "", "", "", "fault", "ask", "beat", "inquire", "escalate", "news") {
 		case "inquire":
-			return instance.Inquire{Token: s.in.Claim.Token, Questions: inquiries(d, s), Head: one(d, "head", "", "h1")}
+			return instance.Inquire{Token: s.in.Claim.Token, Questions: inquiries(d, s), Head: one(d, "head", "", "h1"), Sections: written(d, s)}
 		case "escalate":
-			return instance.Escalate{Token: s.in.Claim.Token, Reason: "help", RequiresHuman: one(d, "human", true, true, false)}
+			return instance.Escalate{Token: s.in.Claim.Token, Reason: "help", RequiresHuman: one(d, "human", true, true, false), Head: one(d, "head", "", "h1"), Sections: written(d, s)}
 		case "news":
 			return instance.Signal{Name: "go", Data: vars(d, s.def)}
 		case "fault":
@@ -154,9 +154,7 @@ func soundResult(d dice, s *story) instance.Result {
 	if r.Data != nil {
 		r.Data["k"] = one(d, "data", "", "v")
 	}
-	if row, _ := s.def.State(s.in.State); len(row.Writes) > 0 && s.in.Worker() == row.Owner {
-		r.Sections = map[string]string{row.Writes[0]: one(d, "section", "{}", "[1]")}
-	}
+	r.Sections = written(d, s)
 	for _, n := range some(d, "answers", -1, 1, 2, 3) {
 		r.Answers = append(r.Answers, instance.Answer{Question: n, Text: "so"})
 	}
@@ -164,6 +162,19 @@ func soundResult(d dice, s *story) instance.Result {
 		r.Evidence = append(r.Evidence, instance.Evidence{Name: one(d, "check", "tests", "tests", "lint"), OK: ok, Commit: one(d, "tested", head, s.in.Head, "h1")})
 	}
 	return r
+}
+
+// written is a section of the owner's, if there is one and it is its turn.
+func written(d dice, s *story) map[string]string {
+	if row, _ := s.def.State(s.in.State); len(row.Writes) > 0 && s.in.Worker() == row.Owner {
+		return map[string]string{row.Writes[0]: one(d, "section", "{}", "[1]")}
+	}
+	return nil
+}
+
+// flawed is a section of anybody's that may be no JSON.
+func flawed(d dice) map[string]string {
+	return map[string]string{one(d, "of", "doc1", "doc2"): one(d, "bad section", "{", "{}")}
 }
 
 // anything is any command, by anybody, at its right place or not.
@@ -176,9 +187,9 @@ func anything(d dice, s *story) instance.Action {
 		return instance.Open{Issue: instance.Issue{Title: text}, State: one(d, "state", append(s.def.StateNames(), "", "limbo")...),
 			Vars: bad(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
 	case "inquire":
-		return instance.Inquire{Token: token, Questions: inquiries(d, s)}
+		return instance.Inquire{Token: token, Questions: inquiries(d, s), Sections: one(d, "sections", written(d, s), flawed(d))}
 	case "escalate":
-		return instance.Escalate{Token: token, Reason: text, RequiresHuman: one(d, "human", true, false)}
+		return instance.Escalate{Token: token, Reason: text, RequiresHuman: one(d, "human", true, false), Sections: one(d, "sections", written(d, s), flawed(d))}
 	case "resolve":
 		return instance.Resolve{Number: d("number", 5) - 1, Text: text}
 	case "expire":
@@ -206,7 +217,7 @@ func anything(d dice, s *story) instance.Action {
 		case "summary":
 			r.Summary = " "
 		case "section":
-			r.Sections = map[string]string{one(d, "of", "doc1", "doc2"): one(d, "bad section", "{", "{}")}
+			r.Sections = flawed(d)
 		case "value":
 			r.Data = bad(d, r.Data)
 		case "status":

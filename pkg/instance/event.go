@@ -141,8 +141,9 @@ type Asked struct {
 
 // Handed says what the work is at although its step is not over.
 type Handed struct {
-	Head   string
-	Bundle string
+	Head     string
+	Bundle   string
+	Sections map[string]string // of the document: those that were written
 }
 
 // Escalated puts the matter to people.

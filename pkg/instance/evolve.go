@@ -112,6 +112,7 @@ func applyMore(in Instance, c Commit, e Event) Instance {
 		if e.Bundle != "" {
 			in.Bundles = with(in.Bundles, Bundle{e.Bundle, in.Head})
 		}
+		in.Sections = laid(in.Sections, e.Sections)
 	case Escalated:
 		in.Escalations = with(in.Escalations, Escalation{Number: e.Number, Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman, At: c.At})
 		if e.RequiresHuman {
@@ -126,11 +127,7 @@ func applyMore(in Instance, c Commit, e Event) Instance {
 		}
 		in.Failures, in.Returns = nil, 0
 	case Remembered:
-		in.Vars = maps.Clone(in.Vars)
-		if in.Vars == nil {
-			in.Vars = map[string]string{}
-		}
-		maps.Copy(in.Vars, e.Vars)
+		in.Vars = laid(in.Vars, e.Vars)
 	case ParkedUntil:
 		in.Parked = &Parked{e.Until, e.Reason, e.Standing}
 	case Woken:
@@ -235,14 +232,21 @@ func report(in Instance, e Reported) Instance {
 	for _, a := range r.Artifacts {
 		in.Artifacts = with(in.Artifacts, a)
 	}
-	if len(r.Sections) > 0 {
-		in.Sections = maps.Clone(in.Sections)
-		if in.Sections == nil {
-			in.Sections = map[string]string{}
-		}
-		maps.Copy(in.Sections, r.Sections)
-	}
+	in.Sections = laid(in.Sections, r.Sections)
 	return in
+}
+
+// laid is a map with what is new laid over it.
+func laid(all, over map[string]string) map[string]string {
+	if len(over) == 0 {
+		return all
+	}
+	all = maps.Clone(all)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, over)
+	return all
 }
 
 // newest replaces the evidence of the same name.

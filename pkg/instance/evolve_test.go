@@ -25,7 +25,7 @@ func everything(seq uint64) instance.Commit {
 			Artifacts: []instance.Artifact{{Name: mark}},
 		}},
 		instance.Escalated{Number: int(seq), Reason: mark}, instance.Resolved{Number: 1, Text: mark}, instance.Resolved{Number: int(seq), By: mark},
-		instance.Remembered{Vars: map[string]string{"kept": mark, mark: mark}}, instance.Handed{Head: mark, Bundle: mark},
+		instance.Remembered{Vars: map[string]string{"kept": mark, mark: mark}}, instance.Handed{Head: mark, Bundle: mark, Sections: map[string]string{"kept": mark, "handed " + mark: mark}},
 		instance.Spawned{Instance: mark, Workflow: mark}, instance.LinkEnded{Instance: "a/1", State: mark}, instance.LinkEnded{Instance: mark, Well: true},
 		instance.Asked{Number: int(seq), To: mark, Text: mark},
 		instance.Moved{From: "received", To: mark, Failure: true},
@@ -152,6 +152,11 @@ func TestEvolveKeeps(t *testing.T) {
 			instance.Reported{State: "here", Result: instance.Result{Summary: "done"}},
 			instance.Reported{State: "there", Question: 1, Result: instance.Result{Summary: "yes", Spend: instance.Spend{USD: 1}}}},
 			func(in instance.Instance) any { return []any{in.Last.Summary, in.LastState, in.Spend.USD} }, []any{"done", "here", 1.0}},
+		{"what was handed over, beside what others wrote", []instance.Event{
+			instance.Reported{Result: instance.Result{Head: "c1", Sections: map[string]string{"a": "1", "b": "2"}}},
+			instance.Handed{Sections: map[string]string{"b": "3"}}, instance.Handed{Head: "c2", Bundle: "b2", Sections: map[string]string{"c": "4"}}, instance.Handed{Bundle: "b3"}},
+			func(in instance.Instance) any { return []any{in.Head, in.Bundles, in.Sections} },
+			[]any{"c2", []instance.Bundle{{Object: "b2", Head: "c2"}, {Object: "b3", Head: "c2"}}, map[string]string{"a": "1", "b": "3", "c": "4"}}},
 		{"failures by state, none after success", []instance.Event{
 			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "a", Failure: true}, instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c"}},
 			func(in instance.Instance) any { return in.Failures }, []instance.Failures{{State: "a", Count: 2}}},

@@ -53,7 +53,7 @@ func line(t *testing.T, e instance.Event) string {
 	case instance.Asked:
 		return fmt.Sprintf("question %d of %s", e.Number, e.From) + also(e.To, " to %s") + ": " + e.Text
 	case instance.Handed:
-		return fmt.Sprintf("handed over at %s in %s", e.Head, e.Bundle)
+		return "handed over" + also(e.Head, " at %s") + also(e.Bundle, " in %s") + also(told(e.Sections), ", writes %s")
 	case instance.Escalated:
 		if e.RequiresHuman {
 			return fmt.Sprintf("ESCALATED as %d by %s: %s", e.Number, e.Agent, e.Reason)

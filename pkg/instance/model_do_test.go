@@ -61,15 +61,14 @@ func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 		m.questions[a.Number-1].open = false
 		m.settle(false)
 	case instance.Inquire:
-		if a.Head != "" {
-			m.head = a.Head
-		}
+		m.hand(a.Head, a.Sections)
 		m.claim = nil
 		for _, q := range a.Questions {
 			m.questions = append(m.questions, question{q.To, true})
 		}
 		m.give()
 	case instance.Escalate:
+		m.hand(a.Head, a.Sections)
 		m.escalate(a.RequiresHuman)
 	case instance.Resolve:
 		m.resolve(a.Number)
@@ -181,9 +180,7 @@ func (m *model) absorb(r instance.Result) {
 	if m.base == "" && r.Base != "" {
 		m.base, m.head = r.Base, r.Base
 	}
-	if r.Head != "" {
-		m.head = r.Head
-	}
+	m.hand(r.Head, r.Sections)
 	for _, e := range r.Evidence {
 		m.evidence[e.Name] = e
 		if e.OK {
@@ -195,7 +192,14 @@ func (m *model) absorb(r instance.Result) {
 	} else if r.FailureSignature != "" {
 		m.failure = instance.Signature{Value: r.FailureSignature}
 	}
-	for name, text := range r.Sections {
+}
+
+// hand keeps how far somebody got.
+func (m *model) hand(head string, sections map[string]string) {
+	if head != "" {
+		m.head = head
+	}
+	for name, text := range sections {
 		m.sections[name] = text
 	}
 }

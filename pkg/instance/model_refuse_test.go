@@ -102,7 +102,7 @@ func (m model) talks(cmd instance.Command) instance.Code {
 	case instance.Ask:
 		return verdict(check{true, m.fenced(a.Token)}, check{a.Text == "", instance.Invalid})
 	case instance.Escalate:
-		return verdict(check{true, m.fenced(a.Token)}, check{strings.TrimSpace(a.Reason) == "", instance.Invalid})
+		return verdict(check{true, m.fenced(a.Token)}, check{strings.TrimSpace(a.Reason) == "" || !m.writes(a.Sections), instance.Invalid})
 	case instance.Inquire:
 		if why := m.fenced(a.Token); why != "" {
 			return why
@@ -120,7 +120,7 @@ func (m model) talks(cmd instance.Command) instance.Code {
 		wrong := slices.ContainsFunc(a.Questions, func(q instance.Inquiry) bool {
 			return strings.TrimSpace(q.Question) == "" || q.To == m.claim.Role || !slices.Contains(m.def.Roles(), q.To)
 		})
-		return verdict(check{len(a.Questions) == 0 || int64(so) > most || wrong, instance.Invalid})
+		return verdict(check{len(a.Questions) == 0 || int64(so) > most || wrong || !m.writes(a.Sections), instance.Invalid})
 	case instance.Reply:
 		return verdict(check{!slices.Contains(m.open(), a.Number), instance.Invalid})
 	case instance.Resolve:
@@ -164,17 +164,21 @@ func (m model) mayNot(what, actor string) bool {
 	return named && !slices.Contains(who, role)
 }
 
-func (m model) sound(r instance.Result) bool {
-	for name, text := range r.Sections {
+func (m model) writes(sections map[string]string) bool {
+	for name, text := range sections {
 		if m.claim == nil || !json.Valid([]byte(text)) || !slices.ContainsFunc(m.def.States, func(s workflow.State) bool {
 			return s.Owner == m.claim.Role && slices.Contains(s.Writes, name)
 		}) {
 			return false
 		}
 	}
+	return true
+}
+
+func (m model) sound(r instance.Result) bool {
 	status := slices.Contains([]instance.Status{"success", "failure", "blocked"}, r.Status)
 	answers := m.asked() == 0 || strings.TrimSpace(r.Summary) != ""
-	return status && answers && 0 <= r.ConfidenceScore && r.ConfidenceScore <= 1 && !slices.Contains(r.Questions, "") && payable(r.Spend)
+	return m.writes(r.Sections) && status && answers && 0 <= r.ConfidenceScore && r.ConfidenceScore <= 1 && !slices.Contains(r.Questions, "") && payable(r.Spend)
 }
 
 func payable(s instance.Spend) bool {

@@ -45,7 +45,8 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 	def := define(t, rich)
 	success := instance.Result{Status: instance.Success, ConfidenceScore: 1}
 	blocked, failure := instance.Result{Status: instance.Blocked}, instance.Result{Status: instance.Failure}
-	asks := do(instance.Inquire{Token: 1, Questions: []instance.Inquiry{{To: "checker", Question: "Which?"}}})
+	which := []instance.Inquiry{{To: "checker", Question: "Which?"}}
+	asks := do(instance.Inquire{Token: 1, Questions: which})
 	escalates := do(instance.Escalate{Token: 1, Reason: "help", RequiresHuman: true})
 	inquire := func(token uint64, questions ...instance.Inquiry) step {
 		return do(instance.Inquire{Token: token, Questions: questions})
@@ -147,6 +148,10 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 			instance.Invalid, `"boss" is not a role of rich`, []string{"checker", "cto"}},
 		{"one inquiry too many", []step{opened(), claim("d1")}, inquire(1, instance.Inquiry{To: "checker", Question: "Which?"}, instance.Inquiry{To: "cto", Question: "Why?"}),
 			instance.Invalid, "0 questions to roles are asked already, 1 are permitted", []string{"report"}},
+		{"an inquiry with another's section", []step{opened(), claim("d1")}, do(instance.Inquire{Token: 1, Questions: which, Sections: map[string]string{"doer": "{}", "checker": "{}"}}),
+			instance.Invalid, `doer may not write section "checker"`, []string{"doer"}},
+		{"an inquiry with a section that is no JSON", []step{opened(), claim("d1")}, do(instance.Inquire{Token: 1, Questions: which, Head: "c1", Sections: map[string]string{"doer": "{"}}),
+			instance.Invalid, `section "doer" is not JSON`, nil},
 		{"a person's answer to a question of a role", []step{opened(), claim("d1"), asks}, do(instance.Reply{Number: 1, Text: "This"}),
 			instance.Invalid, "question 1 is not open", nil},
 
@@ -154,6 +159,10 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 			instance.Lapsed, "nobody holds a claim in doing; token 0 is over", nil},
 		{"an escalation without a reason", []step{opened(), claim("d1")}, do(instance.Escalate{Token: 1, Reason: " "}),
 			instance.Invalid, "an escalation needs a reason", nil},
+		{"an escalation of who is asked with the asker's section", []step{opened(), claim("d1"), asks, take("checker", "c1")}, do(instance.Escalate{Token: 2, Reason: "help", Sections: map[string]string{"doer": "{}"}}),
+			instance.Invalid, `checker may not write section "doer"`, []string{"checker"}},
+		{"an escalation with a section that is no JSON", []step{opened(), claim("d1")}, do(instance.Escalate{Token: 1, Reason: "help", RequiresHuman: true, Sections: map[string]string{"doer": ""}}),
+			instance.Invalid, `section "doer" is not JSON`, nil},
 		{"a resolution of nothing", []step{opened()}, do(instance.Resolve{}),
 			instance.Invalid, "escalation 0 is not open", nil},
 		{"a resolution of another", []step{opened(), claim("d1"), do(instance.Escalate{Token: 1, Reason: "odd"}), escalates}, do(instance.Resolve{Number: 3}),

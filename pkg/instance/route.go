@@ -93,12 +93,17 @@ func (d *decision) valid(r Result) error {
 	case !r.Spend.valid():
 		return d.refuse(Invalid, nil, "a cost is a number that is not below zero")
 	}
+	return d.writes(r.Sections)
+}
+
+// writes refuses sections that are not the claim's role's, or no JSON.
+func (d *decision) writes(sections map[string]string) error {
 	may := d.def.WrittenBy(d.in.Claim.Role)
-	for _, name := range slices.Sorted(maps.Keys(r.Sections)) {
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		switch {
 		case !slices.Contains(may, name):
 			return d.refuse(Invalid, may, "%s may not write section %q", d.in.Claim.Role, name)
-		case !json.Valid([]byte(r.Sections[name])):
+		case !json.Valid([]byte(sections[name])):
 			return d.refuse(Invalid, nil, "section %q is not JSON", name)
 		}
 	}

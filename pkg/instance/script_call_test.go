@@ -26,13 +26,14 @@ func (c *call) action(s *story) instance.Action {
 	case "ask":
 		return instance.Ask{Token: token, Text: c.word()}
 	case "inquire":
-		do := instance.Inquire{Token: token, Head: c.key("head", ""), Bundle: c.key("bundle", "")}
+		do := instance.Inquire{Token: token, Head: c.key("head", ""), Bundle: c.key("bundle", ""), Sections: c.pairs("section")}
 		for len(c.words) > 0 {
 			do.Questions = append(do.Questions, instance.Inquiry{To: c.word(), Question: c.word()})
 		}
 		return do
 	case "escalate":
-		return instance.Escalate{Token: token, Reason: c.word(), RequiresHuman: c.key("human", "") != "false"}
+		return instance.Escalate{Token: token, Reason: c.word(), RequiresHuman: c.key("human", "") != "false",
+			Head: c.key("head", ""), Bundle: c.key("bundle", ""), Sections: c.pairs("section")}
 	case "resolve":
 		return instance.Resolve{Number: int(c.count(c.key("number", ""), 0)), Text: c.word()}
 	case "expire":

@@ -39,7 +39,8 @@ var update = flag.Bool("update", false, "write what the scripts in testdata real
 //	report STATUS confidence= next= question= answer=N:TEXT issue= head= base= tests=pass|NAME signature= usd=
 //	       summary= set=NAME:VALUE check=NAME:VERDICT section=NAME:JSON
 //	release reason= · fail reason= · ask TEXT · charge usd=
-//	inquire ROLE TEXT… head= bundle= · escalate REASON human=false · resolve TEXT number=
+//	inquire ROLE TEXT… · escalate REASON human=false · resolve TEXT number=
+//	       head= bundle= section=NAME:JSON, both
 //	signal NAME actor= ref= check=NAME:VERDICT KEY=VALUE…
 //	expire LEVEL entered=              entered: the newest, unless told
 //	wake until=+15m                    from now; what it is parked until, unless told

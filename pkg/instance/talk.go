@@ -66,14 +66,25 @@ func (d *decision) inquire(a Inquire) error {
 			return d.refuse(Invalid, d.others(claim.Role), "%q is not a role of %s", q.To, d.def.Name)
 		}
 	}
-	if a.Head != "" || a.Bundle != "" {
-		d.record(Handed{a.Head, a.Bundle})
+	if err := d.hand(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
+		return err
 	}
 	d.record(Released{claim.Token, claim.Agent, "asks " + a.Questions[0].To, false})
 	for _, q := range a.Questions {
 		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q.Question, q.To})
 	}
 	d.dispatch("")
+	return nil
+}
+
+// hand records what the claim's role has got to, if that is anything new.
+func (d *decision) hand(h Handed) error {
+	if err := d.writes(h.Sections); err != nil {
+		return err
+	}
+	if h.Head != "" || h.Bundle != "" || len(h.Sections) > 0 {
+		d.record(h)
+	}
 	return nil
 }
 
@@ -89,6 +100,9 @@ func (d *decision) escalate(a Escalate) error {
 		return d.refuse(Invalid, nil, "an escalation needs a reason")
 	}
 	claim := *d.in.Claim
+	if err := d.hand(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
+		return err
+	}
 	if a.RequiresHuman {
 		d.record(Released{claim.Token, claim.Agent, "escalates", false})
 	}
