@@ -76,7 +76,9 @@ type State struct {
 	Proposes bool              // whether the owner's result may name the next state
 
 	// Always are moves nobody has to make: the first that holds is taken on
-	// entering the state, and again whenever something became known in it.
+	// entering the state, and again whenever something became known in it, when
+	// nobody is at work. A stay among them lasts as long as its guard holds. One
+	// that escalates has to set what its guard reads, or people are asked again.
 	Always []Rule
 	Asks   []Inquiry // questions to other roles, asked on entering the state
 	Spawns []Spawn   // instances opened on entering the state
