@@ -35,9 +35,10 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Ask, instance.Ask{Token: uint64(a.Ask.GetToken()), Text: a.Ask.GetText()}
 	case *pb.Command_Inquire:
 		return subject.Inquire, instance.Inquire{Token: uint64(a.Inquire.GetToken()), Questions: each(a.Inquire.GetQuestions(), toInquiry),
-			Head: a.Inquire.GetHead(), Bundle: a.Inquire.GetBundle()}
+			Head: a.Inquire.GetHead(), Bundle: a.Inquire.GetBundle(), Sections: a.Inquire.GetSections()}
 	case *pb.Command_Escalate:
-		return subject.Escalate, instance.Escalate{Token: uint64(a.Escalate.GetToken()), Reason: a.Escalate.GetReason(), RequiresHuman: a.Escalate.GetRequiresHuman()}
+		return subject.Escalate, instance.Escalate{Token: uint64(a.Escalate.GetToken()), Reason: a.Escalate.GetReason(), RequiresHuman: a.Escalate.GetRequiresHuman(),
+			Head: a.Escalate.GetHead(), Bundle: a.Escalate.GetBundle(), Sections: a.Escalate.GetSections()}
 	case *pb.Command_Spend:
 		return subject.Spend, instance.Charge{Token: uint64(a.Spend.GetToken()), Spend: toSpend(a.Spend.GetSpend())}
 	case *pb.Command_Note:

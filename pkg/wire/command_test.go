@@ -19,6 +19,7 @@ func TestEveryCommandIsRead(t *testing.T) {
 	pbResult := wire.Result(result)
 	pbSpend := wire.Result(instance.Result{Spend: spend}).Spend
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 7, time.UTC)
+	wrote := map[string]string{"writer": "{}"}
 	read := map[string]bool{}
 	for _, c := range []struct {
 		sent *pb.Command
@@ -58,10 +59,10 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Cancel, instance.Cancel{Reason: "moot"}},
 		{&pb.Command{Action: &pb.Command_Retry{Retry: &pb.Retry{Reason: "lost"}}},
 			subject.Retry, instance.Retry{Reason: "lost"}},
-		{&pb.Command{Action: &pb.Command_Inquire{Inquire: &pb.Inquire{Token: 3, Questions: []*pb.Inquiry{{To: "analyst", Question: "Which?"}}, Head: "c1", Bundle: "b1"}}},
-			subject.Inquire, instance.Inquire{Token: 3, Questions: []instance.Inquiry{{To: "analyst", Question: "Which?"}}, Head: "c1", Bundle: "b1"}},
-		{&pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true}}},
-			subject.Escalate, instance.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true}},
+		{&pb.Command{Action: &pb.Command_Inquire{Inquire: &pb.Inquire{Token: 3, Questions: []*pb.Inquiry{{To: "analyst", Question: "Which?"}}, Head: "c1", Bundle: "b1", Sections: wrote}}},
+			subject.Inquire, instance.Inquire{Token: 3, Questions: []instance.Inquiry{{To: "analyst", Question: "Which?"}}, Head: "c1", Bundle: "b1", Sections: wrote}},
+		{&pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true, Head: "c1", Bundle: "b1", Sections: wrote}}},
+			subject.Escalate, instance.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true, Head: "c1", Bundle: "b1", Sections: wrote}},
 		{&pb.Command{Action: &pb.Command_Resolve{Resolve: &pb.Resolve{Number: 2, Text: "go on"}}},
 			subject.Resolve, instance.Resolve{Number: 2, Text: "go on"}},
 		{&pb.Command{Action: &pb.Command_Expire{Expire: &pb.Expire{Entered: 1 << 40, Level: "alert"}}},

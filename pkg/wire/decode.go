@@ -59,7 +59,7 @@ func toEvent(p *pb.Event) instance.Event {
 func toRare(p *pb.Event) instance.Event {
 	switch e := p.GetEvent().(type) {
 	case *pb.Event_Handed:
-		return instance.Handed{Head: e.Handed.GetHead(), Bundle: e.Handed.GetBundle()}
+		return instance.Handed{Head: e.Handed.GetHead(), Bundle: e.Handed.GetBundle(), Sections: e.Handed.GetSections()}
 	case *pb.Event_Escalated:
 		x := e.Escalated
 		return instance.Escalated{Number: int(x.GetNumber()), Agent: x.GetAgent(), Reason: x.GetReason(), RequiresHuman: x.GetRequiresHuman()}

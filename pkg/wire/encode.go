@@ -54,7 +54,7 @@ func event(e instance.Event) *pb.Event {
 func rare(e instance.Event) *pb.Event {
 	switch e := e.(type) {
 	case instance.Handed:
-		return &pb.Event{Event: &pb.Event_Handed{Handed: &pb.Handed{Head: e.Head, Bundle: e.Bundle}}}
+		return &pb.Event{Event: &pb.Event_Handed{Handed: &pb.Handed{Head: e.Head, Bundle: e.Bundle, Sections: e.Sections}}}
 	case instance.Escalated:
 		return &pb.Event{Event: &pb.Event_Escalated{Escalated: &pb.Escalated{Number: i32(e.Number), Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman}}}
 	case instance.Resolved:

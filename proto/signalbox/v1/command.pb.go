@@ -1002,8 +1002,10 @@ type Inquire struct {
 	Token     uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Questions []*Inquiry             `protobuf:"bytes,2,rep,name=questions,proto3" json:"questions,omitempty"`
 	// What the work is at meanwhile; empty: unchanged.
-	Head          string `protobuf:"bytes,3,opt,name=head,proto3" json:"head,omitempty"`
-	Bundle        string `protobuf:"bytes,4,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	Head   string `protobuf:"bytes,3,opt,name=head,proto3" json:"head,omitempty"`
+	Bundle string `protobuf:"bytes,4,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	// What the role wrote so far of the instance's document, JSON by section.
+	Sections      map[string]string `protobuf:"bytes,5,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1066,6 +1068,13 @@ func (x *Inquire) GetBundle() string {
 	return ""
 }
 
+func (x *Inquire) GetSections() map[string]string {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
+}
+
 // Inquiry is one question to a role.
 type Inquiry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1126,6 +1135,11 @@ type Escalate struct {
 	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	RequiresHuman bool                   `protobuf:"varint,3,opt,name=requires_human,json=requiresHuman,proto3" json:"requires_human,omitempty"`
+	// What the work is at meanwhile; empty: unchanged.
+	Head   string `protobuf:"bytes,4,opt,name=head,proto3" json:"head,omitempty"`
+	Bundle string `protobuf:"bytes,5,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	// What the role wrote so far of the instance's document, JSON by section.
+	Sections      map[string]string `protobuf:"bytes,6,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1179,6 +1193,27 @@ func (x *Escalate) GetRequiresHuman() bool {
 		return x.RequiresHuman
 	}
 	return false
+}
+
+func (x *Escalate) GetHead() string {
+	if x != nil {
+		return x.Head
+	}
+	return ""
+}
+
+func (x *Escalate) GetBundle() string {
+	if x != nil {
+		return x.Bundle
+	}
+	return ""
+}
+
+func (x *Escalate) GetSections() map[string]string {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
 }
 
 // Resolve resolves an escalation; 0 is the one that holds the instance.
@@ -2157,19 +2192,29 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
 	"\x03Ask\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"\x80\x01\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xfe\x01\n" +
 	"\aInquire\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x123\n" +
 	"\tquestions\x18\x02 \x03(\v2\x15.signalbox.v1.InquiryR\tquestions\x12\x12\n" +
 	"\x04head\x18\x03 \x01(\tR\x04head\x12\x16\n" +
-	"\x06bundle\x18\x04 \x01(\tR\x06bundle\"5\n" +
+	"\x06bundle\x18\x04 \x01(\tR\x06bundle\x12?\n" +
+	"\bsections\x18\x05 \x03(\v2#.signalbox.v1.Inquire.SectionsEntryR\bsections\x1a;\n" +
+	"\rSectionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"5\n" +
 	"\aInquiry\x12\x0e\n" +
 	"\x02to\x18\x01 \x01(\tR\x02to\x12\x1a\n" +
-	"\bquestion\x18\x02 \x01(\tR\bquestion\"_\n" +
+	"\bquestion\x18\x02 \x01(\tR\bquestion\"\x8a\x02\n" +
 	"\bEscalate\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12%\n" +
-	"\x0erequires_human\x18\x03 \x01(\bR\rrequiresHuman\"5\n" +
+	"\x0erequires_human\x18\x03 \x01(\bR\rrequiresHuman\x12\x12\n" +
+	"\x04head\x18\x04 \x01(\tR\x04head\x12\x16\n" +
+	"\x06bundle\x18\x05 \x01(\tR\x06bundle\x12@\n" +
+	"\bsections\x18\x06 \x03(\v2$.signalbox.v1.Escalate.SectionsEntryR\bsections\x1a;\n" +
+	"\rSectionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"5\n" +
 	"\aResolve\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\"8\n" +
@@ -2241,7 +2286,7 @@ func file_signalbox_v1_command_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_command_proto_rawDescData
 }
 
-var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Command)(nil),               // 0: signalbox.v1.Command
 	(*Open)(nil),                  // 1: signalbox.v1.Open
@@ -2273,14 +2318,16 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Refusal)(nil),               // 27: signalbox.v1.Refusal
 	nil,                           // 28: signalbox.v1.Open.VarsEntry
 	nil,                           // 29: signalbox.v1.Signal.DataEntry
-	nil,                           // 30: signalbox.v1.Task.PolicyEntry
-	(*Issue)(nil),                 // 31: signalbox.v1.Issue
-	(*Result)(nil),                // 32: signalbox.v1.Result
-	(*Evidence)(nil),              // 33: signalbox.v1.Evidence
-	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
-	(*Spend)(nil),                 // 35: signalbox.v1.Spend
-	(*Instance)(nil),              // 36: signalbox.v1.Instance
-	(*Question)(nil),              // 37: signalbox.v1.Question
+	nil,                           // 30: signalbox.v1.Inquire.SectionsEntry
+	nil,                           // 31: signalbox.v1.Escalate.SectionsEntry
+	nil,                           // 32: signalbox.v1.Task.PolicyEntry
+	(*Issue)(nil),                 // 33: signalbox.v1.Issue
+	(*Result)(nil),                // 34: signalbox.v1.Result
+	(*Evidence)(nil),              // 35: signalbox.v1.Evidence
+	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
+	(*Spend)(nil),                 // 37: signalbox.v1.Spend
+	(*Instance)(nil),              // 38: signalbox.v1.Instance
+	(*Question)(nil),              // 39: signalbox.v1.Question
 }
 var file_signalbox_v1_command_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Command.open:type_name -> signalbox.v1.Open
@@ -2306,25 +2353,27 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	14, // 20: signalbox.v1.Command.wake:type_name -> signalbox.v1.Wake
 	15, // 21: signalbox.v1.Command.end:type_name -> signalbox.v1.End
 	16, // 22: signalbox.v1.Command.migrate:type_name -> signalbox.v1.Migrate
-	31, // 23: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
+	33, // 23: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
 	28, // 24: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
-	32, // 25: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
+	34, // 25: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
 	29, // 26: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
-	33, // 27: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
+	35, // 27: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
 	10, // 28: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
-	34, // 29: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
-	35, // 30: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
-	34, // 31: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
-	36, // 32: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
-	26, // 33: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
-	27, // 34: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	30, // 35: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	37, // 36: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	30, // 29: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
+	31, // 30: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
+	36, // 31: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
+	37, // 32: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
+	36, // 33: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
+	38, // 34: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
+	26, // 35: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
+	27, // 36: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
+	32, // 37: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	39, // 38: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }
@@ -2365,7 +2414,7 @@ func file_signalbox_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_command_proto_rawDesc), len(file_signalbox_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

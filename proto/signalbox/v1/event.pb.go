@@ -1861,9 +1861,11 @@ func (x *Cancelled) GetReason() string {
 
 // Handed says what the work is at although its step is not over.
 type Handed struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Head          string                 `protobuf:"bytes,1,opt,name=head,proto3" json:"head,omitempty"`
-	Bundle        string                 `protobuf:"bytes,2,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Head   string                 `protobuf:"bytes,1,opt,name=head,proto3" json:"head,omitempty"`
+	Bundle string                 `protobuf:"bytes,2,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	// Of the instance's document, JSON by name: those that changed.
+	Sections      map[string]string `protobuf:"bytes,3,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1910,6 +1912,13 @@ func (x *Handed) GetBundle() string {
 		return x.Bundle
 	}
 	return ""
+}
+
+func (x *Handed) GetSections() map[string]string {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
 }
 
 // Escalated puts the matter to people.
@@ -2633,10 +2642,14 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\aResumed\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"#\n" +
 	"\tCancelled\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xb1\x01\n" +
 	"\x06Handed\x12\x12\n" +
 	"\x04head\x18\x01 \x01(\tR\x04head\x12\x16\n" +
-	"\x06bundle\x18\x02 \x01(\tR\x06bundle\"x\n" +
+	"\x06bundle\x18\x02 \x01(\tR\x06bundle\x12>\n" +
+	"\bsections\x18\x03 \x03(\v2\".signalbox.v1.Handed.SectionsEntryR\bsections\x1a;\n" +
+	"\rSectionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +
 	"\tEscalated\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x16\n" +
@@ -2694,7 +2707,7 @@ func file_signalbox_v1_event_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_event_proto_rawDescData
 }
 
-var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Commit)(nil),                // 0: signalbox.v1.Commit
 	(*Event)(nil),                 // 1: signalbox.v1.Event
@@ -2728,14 +2741,15 @@ var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Migrated)(nil),              // 29: signalbox.v1.Migrated
 	nil,                           // 30: signalbox.v1.Opened.VarsEntry
 	nil,                           // 31: signalbox.v1.Signalled.DataEntry
-	nil,                           // 32: signalbox.v1.Remembered.VarsEntry
-	(*Issue)(nil),                 // 33: signalbox.v1.Issue
-	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
-	(*Bundle)(nil),                // 35: signalbox.v1.Bundle
-	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
-	(*Result)(nil),                // 37: signalbox.v1.Result
-	(*Evidence)(nil),              // 38: signalbox.v1.Evidence
-	(*Spend)(nil),                 // 39: signalbox.v1.Spend
+	nil,                           // 32: signalbox.v1.Handed.SectionsEntry
+	nil,                           // 33: signalbox.v1.Remembered.VarsEntry
+	(*Issue)(nil),                 // 34: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 35: google.protobuf.Duration
+	(*Bundle)(nil),                // 36: signalbox.v1.Bundle
+	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
+	(*Result)(nil),                // 38: signalbox.v1.Result
+	(*Evidence)(nil),              // 39: signalbox.v1.Evidence
+	(*Spend)(nil),                 // 40: signalbox.v1.Spend
 }
 var file_signalbox_v1_event_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Commit.events:type_name -> signalbox.v1.Event
@@ -2767,26 +2781,27 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	27, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
 	28, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
 	29, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
-	33, // 29: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
-	34, // 30: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
+	34, // 29: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
+	35, // 30: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
 	30, // 31: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
-	35, // 32: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
-	36, // 33: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
-	36, // 34: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
-	37, // 35: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
-	34, // 36: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
+	36, // 32: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
+	37, // 33: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
+	37, // 34: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
+	38, // 35: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
+	35, // 36: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
 	31, // 37: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
-	38, // 38: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
-	39, // 39: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	32, // 40: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
-	36, // 41: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
-	34, // 42: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
-	34, // 43: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
-	44, // [44:44] is the sub-list for method output_type
-	44, // [44:44] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	39, // 38: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
+	40, // 39: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	32, // 40: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
+	33, // 41: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	37, // 42: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	35, // 43: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	35, // 44: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	45, // [45:45] is the sub-list for method output_type
+	45, // [45:45] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }
@@ -2832,7 +2847,7 @@ func file_signalbox_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_event_proto_rawDesc), len(file_signalbox_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
