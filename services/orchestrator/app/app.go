@@ -71,11 +71,12 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		},
 		Conflicted: func(string) { m.conflicts.Inc() },
 	})
-	followed := e.Changes()
+	followed, linked := e.Changes(), e.Changes()
 	if err := follow(ctx, h, e, m); err != nil {
 		return err
 	}
 	s.timers(h, js, e, own, followed, definitions, m)
+	links(h, e, linked, definitions)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))
