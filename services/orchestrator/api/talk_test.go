@@ -13,7 +13,7 @@ import (
 // start opens an instance of a workflow.
 func (w *world) start(workflow, id string, vars map[string]string, after ...string) *pb.Instance {
 	w.Helper()
-	reply, err := w.client.Start(w.Context(), "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Vars: vars, After: after})
+	reply, err := w.client.Start(w.Context(), "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0", Vars: vars, After: after})
 	if err != nil {
 		w.Fatal(err)
 	}
