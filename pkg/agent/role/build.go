@@ -28,7 +28,8 @@ type Tools struct {
 
 // Build makes the brains of one role from the specs that name it.
 func (s Specs) Build(role string, t Tools) (Brains, error) {
-	b := Brains{Role: role, Default: byRule(role), State: map[string]brain.Brain{}}
+	b := Brains{Role: role, Default: byRule(role), State: inState(role)}
+	given := 0
 	for who, spec := range s {
 		name, state, _ := strings.Cut(who, ".")
 		if name != role {
@@ -38,13 +39,14 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 		if err != nil {
 			return b, fmt.Errorf("--brain %s=%s: %w", who, spec, err)
 		}
+		given++
 		if state == "" {
 			b.Default = made
 		} else {
 			b.State[state] = made
 		}
 	}
-	if b.Default == nil && len(b.State) == 0 {
+	if b.Default == nil && given == 0 {
 		_, err := b.For("any state")
 		return b, err
 	}
@@ -117,10 +119,25 @@ func byRule(role string) brain.Brain {
 		return rules.Triage{}
 	case "reviewer":
 		return rules.Reviewer{}
-	case "build", "quality-monitor":
+	case "build":
 		return rules.Checker{}
+	case "solution-validator":
+		return rules.Validator{}
+	case "quality-monitor":
+		return rules.Quality{}
+	case "cto":
+		return rules.CTO{}
 	}
 	return nil
+}
+
+// inState is what a role thinks with in single states, unless it is given
+// something for them: the developer's self-checks need no developer.
+func inState(role string) map[string]brain.Brain {
+	if role == "fullstack-developer" {
+		return map[string]brain.Brain{"testing": rules.Checker{}}
+	}
+	return map[string]brain.Brain{}
 }
 
 // Of returns the settings of one role: its own brains. ErrNoBrain says that it

@@ -60,6 +60,7 @@ func BuiltIn() Duties {
 	d.add("task", "fullstack-developer", tests, "testing")
 	d.add("task", "quality-monitor", tests, "quality_review")
 	d.add("task", "cto", judges, "cto_intervention")
+	d[Place{"task", "cto", "pending", true}] = judges // the review of the codebase
 	return d
 }
 

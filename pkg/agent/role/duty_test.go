@@ -62,7 +62,7 @@ func TestADutyIsOfALifecycleARoleAndAState(t *testing.T) {
 		{"task", "fullstack-developer", "testing", false, role.Duty{Tests: true}},
 		{"task", "quality-monitor", "quality_review", false, role.Duty{Tests: true}},
 		{"task", "solution-validator", "planning", false, role.Duty{Judges: true}},
-		{"task", "cto", "pending", true, role.Duty{}},
+		{"task", "cto", "pending", true, role.Duty{Judges: true}},
 		{"pipeline", "build", "build", false, role.Duty{Checks: true}},
 		{"pipeline", "writer", "writer", false, role.Duty{Changes: true}},
 		{"pipeline", "analyst", "writer", true, role.Duty{}},

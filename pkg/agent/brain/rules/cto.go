@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// CTO makes guidance of the failures there were: which state, how often, and
+// what was said of it; and it reviews the codebase before a task of a plan is
+// taken up (task lifecycle, cto_intervention and pending).
+type CTO struct{}
+
+const (
+	intervention = "cto_intervention"
+	implementing = "in_progress"
+)
+
+// Work implements brain.Brain.
+func (CTO) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+	if q := a.Question; q != nil {
+		if q.From != "orchestrator" { // which asks for the review alone
+			return unable(a), nil
+		}
+		return codebase(ctx, a)
+	}
+	from, times := calledFrom(a.Previous)
+	r := instance.Result{Status: instance.Success, ConfidenceScore: reliance, Next: from}
+	// What judges the work would find the same again: the work has to change.
+	if slices.Contains([]string{"testing", "quality_review", "committing"}, from) {
+		r.Next = implementing
+	}
+	if !slices.Contains(a.Next, r.Next) {
+		r.Next = ""
+	}
+	r.Summary = guidance(a, from, times)
+	out := declared(r)
+	out.Notes = []instance.Note{{Kind: "guidance", Text: r.Summary}}
+	return out, nil
+}
+
+// calledFrom is the state that called the CTO, and how often it was tried since the
+// CTO was called last.
+func calledFrom(previous []string) (state string, times int) {
+	if len(previous) == 0 {
+		return "", 0
+	}
+	state = previous[len(previous)-1]
+	for _, s := range slices.Backward(previous) {
+		if s == intervention {
+			break
+		}
+		if s == state {
+			times++
+		}
+	}
+	return state, times
+}
+
+// guidance says what keeps failing, and what to look at.
+func guidance(a brain.Assignment, from string, times int) string {
+	said := []string{fmt.Sprintf("%s failed %s.", code(from), often(times))}
+	last := a.Last
+	if last != nil && strings.TrimSpace(last.Summary) != "" {
+		said = append(said, "The last time: "+sentence(excerpt(last.Summary)))
+	}
+	if ev := newest(a); ev.Name != "" && !ev.OK {
+		said = append(said, tested(ev))
+		if len(ev.Failed) > 0 {
+			said = append(said, "Make these pass: "+names(ev.Failed)+".")
+		}
+		if text := strings.TrimSpace(ev.Output); text != "" {
+			said = append(said, "It printed:\n\n"+verbatim(ending(text))+"\n")
+		}
+		if testrun.CouldNotRun(ev) {
+			said = append(said, "The tests could not even run: mend that first.")
+		}
+	}
+	if last != nil && len(last.IssuesFound) > 0 {
+		said = append(said, "Mend each of these: "+sentence(strings.Join(last.IssuesFound[:min(len(last.IssuesFound), maxShown)], "; ")))
+	}
+	if slices.Contains(a.Previous, intervention) {
+		said = append(said, "This is not the first guidance: what was tried so far did not help, so take another way.")
+	}
+	return strings.Join(said, "\n")
+}
+
+func often(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// tail is how many lines of output are telling: what went wrong comes last.
+const tail = 20
+
+func ending(output string) string {
+	lines := strings.Split(output, "\n")
+	return strings.Join(lines[max(0, len(lines)-tail):], "\n")
+}
