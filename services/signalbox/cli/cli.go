@@ -24,11 +24,14 @@ type grammar struct {
 	Config      kong.ConfigFlag  `name:"config" placeholder:"FILE" help:"YAML or JSON file of flag names and values. Flags and environment variables win over it."`
 	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Show the version and exit."`
 
-	Demo    demo.Command    `cmd:"" group:"Here" help:"Show the whole job: a vague report becomes a pull request whose tests pass."`
-	Resolve resolve.Command `cmd:"" group:"Here" help:"Take one issue of a local repository from report to branch."`
-	Up      up.Command      `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
-	Agent   serve.Command   `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
-	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing."`
+	Demo     demo.Command    `cmd:"" group:"Here" help:"Show the whole job: a vague report becomes a pull request whose tests pass."`
+	Resolve  resolve.Command `cmd:"" group:"Here" help:"Take one issue of a local repository from report to branch."`
+	Pipeline struct {
+		Run resolve.Command `cmd:"" set:"workflow=pipeline" help:"Take one issue of a local repository through the pipeline, as a step of a CI job does: triage, analyst, writer, build, reviewer, committer."`
+	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
+	Up    up.Command    `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
+	Agent serve.Command `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
+	Bench bench.Command `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing."`
 
 	Open     open     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
 	Ls       ls       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
@@ -48,6 +51,7 @@ type grammar struct {
 	Note     note     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
 
 	Plan planning `cmd:"" group:"Running" help:"Plans: files of tasks."`
+	Prd  prds     `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
 
 	Definition definition `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 

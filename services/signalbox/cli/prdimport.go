@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/prd"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+type prdImport struct {
+	ofPlan
+	Workflow string `name:"workflow" env:"-" default:"story" help:"Lifecycle that the stories open with."`
+	DryRun   bool   `name:"dry-run" env:"-" help:"Say what would be opened, and open nothing."`
+}
+
+// told is what became of one story of a plan.
+type told struct {
+	Instance string `json:"instance"`
+	Story    string `json:"story"` // its id in the plan
+	Title    string `json:"title"`
+	Priority int    `json:"priority"`
+	Opened   bool   `json:"opened"` // by this call
+	Status   string `json:"status"` // of the instance; of the plan where there is none
+}
+
+// Run opens the stories of a plan.
+func (c prdImport) Run(ctx context.Context, env *term.Env) error {
+	plan, err := c.read()
+	if err != nil {
+		return err
+	}
+	for _, s := range plan.Stories {
+		if err := fits(s); err != nil {
+			return service.Usagef("%s:%d: story %s: %w", c.File, s.Line, s.ID, err)
+		}
+	}
+	if c.DryRun {
+		return c.each(env, plan, func(s prd.Story, t told) (told, string, error) { return t, "would be opened", nil })
+	}
+	return c.ask(ctx, env, func(ctx context.Context, sys system) error {
+		return c.each(env, plan, func(s prd.Story, t told) (told, string, error) { return c.open(ctx, sys, s, t) })
+	})
+}
+
+// fits refuses what the log cannot take or nobody could go on with.
+func fits(s prd.Story) error {
+	switch {
+	case len(s.JSON()) > maxStory:
+		return fmt.Errorf("it has %d bytes, want at most %d", len(s.JSON()), maxStory)
+	case s.Status == prd.Committed && s.Branch == "":
+		return errors.New("it is committed, but names no branch: give its branchName, or have it begun anew as pending")
+	}
+	return nil
+}
+
+// each does what there is to do about every story, and tells it.
+func (c prdImport) each(env *term.Env, plan *prd.File, do func(prd.Story, told) (told, string, error)) error {
+	for _, s := range plan.Stories {
+		t, said := told{c.name(s), s.ID, s.Title, s.Priority, false, string(s.Status)}, "is left: it is "+string(s.Status)
+		if !s.Status.Ended() {
+			var err error
+			if t, said, err = do(s, t); err != nil {
+				return fmt.Errorf("%s:%d: story %s: %w", c.File, s.Line, s.ID, err)
+			}
+		}
+		if env.JSON {
+			if err := env.Print(t); err != nil {
+				return err
+			}
+			continue
+		}
+		env.Printf("%s %s: %s, priority %d\n", term.Line(t.Instance), said, term.Line(t.Title), t.Priority)
+	}
+	return nil
+}
+
+// open opens one story. The command's id follows from the story's: called
+// again, it finds what is there.
+func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t told) (told, string, error) {
+	vars := map[string]string{"story": s.JSON(), "priority": strconv.Itoa(s.Priority)}
+	state := ""
+	if s.Status != prd.Pending { // somebody else began it
+		state = string(s.Status)
+		vars["prNumber"], vars["lastActivityBy"] = strconv.Itoa(s.PR), s.LastActivityBy
+	}
+	if s.Branch != "" {
+		vars["branch"] = s.Branch
+	}
+	key := sha256.Sum256([]byte(t.Instance))
+	reply, err := sys.Start(ctx, "prd-"+hex.EncodeToString(key[:16]), t.Instance, &pb.Open{
+		Workflow: c.Workflow, State: state, Vars: vars,
+		Issue: wire.Issue(instance.Issue{Repo: c.Repo, Number: s.Issue, Title: s.Title, Body: s.Text()}),
+	})
+	refusal := new(instance.Refusal)
+	there := errors.As(err, &refusal) && refusal.Code == instance.Exists
+	if err != nil && !there {
+		return t, "", err
+	}
+	in := reply.GetInstance()
+	if there || reply.GetDuplicate() {
+		if in, err = sys.Get(ctx, t.Instance); err != nil {
+			return t, "", err
+		}
+		if in.GetVars()["story"] == "" {
+			return t, "", fmt.Errorf("%s is there already, and is no story of a plan: name the stories otherwise with --prefix", t.Instance)
+		}
+		t.Status = in.GetState()
+		return t, "is there already, in " + in.GetState(), nil
+	}
+	t.Opened, t.Status = true, in.GetState()
+	return t, "opened in " + in.GetState(), nil
+}
