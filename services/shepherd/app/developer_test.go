@@ -59,6 +59,13 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 	return r, nil
 }
 
+// onClaim has f called whenever the shepherd begins a piece of work.
+func (w *world) onClaim(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.claimed = f
+}
+
 // noting is a shepherd whose claims are remembered.
 type noting struct {
 	w *world
@@ -69,6 +76,10 @@ type noting struct {
 func (n noting) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	n.w.mu.Lock()
 	n.w.late = append(n.w.late, job)
+	claimed := n.w.claimed
 	n.w.mu.Unlock()
+	if claimed != nil {
+		claimed()
+	}
 	return n.shepherd.Work(ctx, job)
 }

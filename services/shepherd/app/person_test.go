@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
@@ -137,6 +139,50 @@ func (w *world) said(pull int) (all []string) {
 		if one.Author.Login == "signalbox" {
 			all = append(all, one.Body)
 		}
+	}
+	return all
+}
+
+// path fills a path.
+func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+func text10(n int) string { return strconv.Itoa(n) }
+
+// pushesNew commits a file on a new branch off trunk.
+func (p person) pushesNew(branch, file, text string) string {
+	p.w.Helper()
+	return p.commits(p.clone("trunk"), branch, file, text)
+}
+
+// proposes opens a pull request of the person's own.
+func (p person) proposes(branch, title string) int {
+	p.w.Helper()
+	out := p.do("POST", "/pulls", object{"title": title, "head": branch, "base": "trunk", "body": "By hand."})
+	return int(out["number"].(float64))
+}
+
+// ready ends the draft by hand.
+func (p person) ready(pull int) {
+	p.w.Helper()
+	c, err := github.New(github.Config{BaseURL: p.w.url, Token: p.login + "-token"})
+	if err == nil {
+		err = c.MarkReady(p.w.ctx, widgets, pull)
+	}
+	if err != nil {
+		p.w.Fatal(err)
+	}
+}
+
+// lines are the comments on lines of a pull request, oldest first.
+func (w *world) lines(pull int) []forge.ReviewComment {
+	w.Helper()
+	c, err := github.New(github.Config{BaseURL: w.url, Token: "ann-token"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	all, err := c.ReviewComments(w.ctx, widgets, pull)
+	if err != nil {
+		w.Fatal(err)
 	}
 	return all
 }

@@ -21,8 +21,8 @@ func TestReviewerApprovesWithoutCommenting(t *testing.T) {
 	w.ann.approve(s.pull)
 	s.tell()
 	in := s.reaches("merged")
-	if pr := s.on(); pr["merged"] != true || pr["merge_commit_sha"] != evidenceOf(in, "merged").GetData()["sha"] || w.merges != 1 {
-		t.Errorf("the pull request is merged: %v, as %v after %d calls; the evidence is %v", pr["merged"], pr["merge_commit_sha"], w.merges, evidenceOf(in, "merged"))
+	if pr := s.on(); pr["merged"] != true || pr["merge_commit_sha"] != evidenceOf(in, "merged").GetData()["sha"] || w.merged() != 1 {
+		t.Errorf("the pull request is merged: %v, as %v after %d calls; the evidence is %v", pr["merged"], pr["merge_commit_sha"], w.merged(), evidenceOf(in, "merged"))
 	}
 	if trunk := w.ann.clone("trunk"); !strings.Contains(read(t, trunk.Dir(), "US-1.txt"), "hello") {
 		t.Error("trunk has not what the story brought")
@@ -69,8 +69,8 @@ func TestReviewerKeepsRequestingChanges(t *testing.T) {
 		}
 		heads = append(heads, s.head())
 		s.stands(in, "no-failing-checks pending", "approvals pending", "no-changes-requested fail")
-		if asked := w.asked[len(w.asked)-1]; len(w.asked) != round+1 || strings.Count(asked, "be louder") != 1 || len(remarksIn(asked)) != 1 {
-			t.Errorf("in round %d the developer was asked %d times, last\n%s", round, len(w.asked), asked)
+		if asked := w.heard()[len(w.heard())-1]; len(w.heard()) != round+1 || strings.Count(asked, "be louder") != 1 || len(remarksIn(asked)) != 1 {
+			t.Errorf("in round %d the developer was asked %d times, last\n%s", round, len(w.heard()), asked)
 		}
 	}
 	for i, comment := range w.said(s.pull) {
@@ -132,8 +132,8 @@ func TestMultipleStoriesInReview(t *testing.T) {
 	in := asked.until("answered", func(in *instanceMessage) bool {
 		return in.GetVars()["answered"] != "0" && in.GetVars()["answered"] != ""
 	})
-	if len(w.asked) != 1 || !strings.Contains(w.asked[0], "> Please say it twice.") || in.GetVars()["lastActivityBy"] != "bot" {
-		t.Errorf("the developer was asked %q; vars are %v", w.asked, in.GetVars())
+	if len(w.heard()) != 1 || !strings.Contains(w.heard()[0], "> Please say it twice.") || in.GetVars()["lastActivityBy"] != "bot" {
+		t.Errorf("the developer was asked %q; vars are %v", w.heard(), in.GetVars())
 	}
 	if in := waits.rests(0); in.GetSeq() != before || in.GetVars()["lastActivityBy"] != "bot" {
 		t.Errorf("the story that waits for its reviewer was touched: %v", in.GetVars())

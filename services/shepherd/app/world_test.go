@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,7 @@ type world struct {
 	asked   []string               // questions put to it
 	merges  int                    // calls that merge
 	late    []agent.Job            // claims of the shepherd, in order
+	claimed func()                 // called when it begins
 }
 
 // newWorld starts a world. policy is what its stories' lifecycle has otherwise.
@@ -154,6 +156,27 @@ func (w *world) work(js jetstream.JetStream, role string, h agent.Handler) {
 			w.Errorf("the %s ended with %v", role, err)
 		}
 	})
+}
+
+// heard are the questions that the developer was asked.
+func (w *world) heard() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.asked)
+}
+
+// merged counts the calls that merge.
+func (w *world) merged() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.merges
+}
+
+// does has the developer do something else.
+func (w *world) does(develop func(agent.Job) change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.develop = develop
 }
 
 // breaks has the requests go wrong that the method and the end of the path fit.

@@ -1,0 +1,128 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/forge/local"
+)
+
+// issue reports one, and returns its number.
+func (p person) issue(title string) int {
+	p.w.Helper()
+	return int(p.do("POST", "/issues", object{"title": title})["number"].(float64))
+}
+
+func TestAStoryThatSomebodyElseDoesIsSkipped(t *testing.T) {
+	for name, c := range map[string]struct {
+		body   string
+		merged bool
+		reopen bool
+		skips  bool
+	}{
+		"by a pull request that closes its issue":   {body: "Fixes #1", skips: true},
+		"by one that is merged":                     {body: "Closes #1", merged: true, skips: true},
+		"but not by one that did not do it":         {body: "Closes #1", merged: true, reopen: true},
+		"but not by one that only mentions it":      {body: "Related to #1"},
+		"but not by one that is of another issue's": {body: "Fixes #7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			issue := w.eve.issue("Say hello")
+			w.bob.pushesNew("hi", "hi.txt", "hi\n")
+			pull := int(w.bob.do("POST", "/pulls", object{"title": "Hi", "head": "hi", "base": "trunk", "body": c.body})["number"].(float64))
+			if c.merged {
+				w.bob.do("PUT", path("/pulls/%d/merge", pull), object{})
+			}
+			if c.reopen {
+				w.bob.do("PATCH", path("/issues/%d", issue), object{"state": "open"})
+			}
+			s := w.begin("US-1", issue)
+			if !c.skips {
+				s.proposed()
+				if !strings.Contains(s.on()["body"].(string), "Closes #1.") {
+					t.Errorf("the pull request says %v", s.on()["body"])
+				}
+				return
+			}
+			in := s.reaches("skipped")
+			if in.GetVars()["duplicate"] != text10(pull) || !strings.Contains(in.GetQuestions()[0].GetAnswer(), "#"+text10(pull)) {
+				t.Errorf("vars are %v, it was answered %v", in.GetVars(), in.GetQuestions())
+			}
+		})
+	}
+}
+
+func TestAPullRequestIsOpenedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		method, path string
+		fault        local.Fault
+	}{
+		"though its answer was lost":          {"POST", "/pulls", local.Fault{After: true}},
+		"though it was not heard":             {"POST", "/pulls", local.Fault{}},
+		"though the push's answer was lost":   {"POST", "/git-receive-pack", local.Fault{After: true}},
+		"though the forge was away meanwhile": {"GET", "/pulls", local.Fault{Status: 503}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.breaks(c.method, c.path, c.fault)
+			s := w.begin("US-1", 0)
+			s.until("tried", func(in *instanceMessage) bool { return in.GetState() == "committed" && in.GetFaults() > 0 })
+			w.mends()
+			s.proposed()
+			if next := w.eve.issue("next"); next != s.pull+1 || s.pull != 1 {
+				t.Errorf("the pull request is number %d, what comes next is number %d", s.pull, next)
+			}
+			body := s.on()["body"].(string)
+			if !strings.Contains(body, "As a user, I am greeted.") || !strings.Contains(body, "`make check` on") || strings.Contains(body, "already?") {
+				t.Errorf("it says\n%s", body)
+			}
+		})
+	}
+}
+
+func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
+	w := newWorld(t)
+	theirs := w.bob.pushesNew("signalbox/story-us-1", "mine.txt", "mine\n")
+	s := w.begin("US-1", 0)
+	in := s.escalated()
+	if e := in.GetEscalations()[0]; in.GetState() != "committed" || !strings.Contains(e.GetReason(), "signalbox/story-us-1 is at "+theirs) {
+		t.Errorf("in %s it is put to people: %v", in.GetState(), e)
+	}
+	if at := w.bob.branchHead("signalbox/story-us-1"); at != theirs {
+		t.Errorf("the branch went from %s to %s", theirs, at)
+	}
+}
+
+func TestWorkThatDoesNotPassIsNotShown(t *testing.T) {
+	w := newWorld(t)
+	w.does(func(agent.Job) change { return change{file: "x.txt", text: "x\n", fails: true} })
+	s := w.begin("US-1", 0)
+	in := s.escalated()
+	if e := in.GetEscalations()[0]; in.GetState() != "pending" || e.GetReason() != "3 failures in a row" {
+		t.Errorf("in %s it is put to people: %v", in.GetState(), e)
+	}
+	if status, _ := w.ann.try("GET", "/branches/signalbox/story-us-1", nil); status != 404 {
+		t.Errorf("its branch is answered %d", status)
+	}
+}
+
+func TestWorkThatWasCommittedElsewhereIsTakenOver(t *testing.T) {
+	t.Run("from its branch", func(t *testing.T) {
+		w := newWorld(t)
+		head := w.bob.pushesNew("wave", "wave.txt", "wave\n")
+		s := w.begin("US-1", 0, "state", "committed", "branch", "wave").proposed()
+		if in := s.get(); in.GetBase() != head || s.head() == head || len(w.heard()) != 1 || !strings.Contains(w.heard()[0], "the acceptance criteria on "+head[:7]) {
+			t.Errorf("its base is %s, the head %s of %s; asked was %q", in.GetBase(), s.head(), head, w.heard())
+		}
+		s.merges()
+	})
+	t.Run("or people are asked where it is", func(t *testing.T) {
+		w := newWorld(t)
+		s := w.begin("US-1", 0, "state", "committed", "branch", "wave")
+		if e := s.escalated().GetEscalations()[0]; !strings.Contains(e.GetReason(), "has no branch wave; push it") {
+			t.Errorf("it is put to people: %v", e)
+		}
+	})
+}
