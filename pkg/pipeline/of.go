@@ -111,6 +111,8 @@ func (p *Pipeline) standing(in instance.Instance) {
 		p.Status, p.FailureReason = Failed, in.Reason
 	case in.Paused:
 		p.Status, p.BlockedReason = Blocked, reason("Paused", in.Reason)
+	case escalated && in.LastState == in.State: // by the lifecycle, for what was said
+		p.Status, p.BlockedReason = Blocked, reason(held.Reason, said)
 	case escalated:
 		p.Status, p.BlockedReason = Blocked, held.Reason
 	case in.State == stateBlocked || in.Kind == workflow.Wait:

@@ -13,12 +13,13 @@ type Agents struct {
 	BrainWall   time.Duration `name:"brain-wall" group:"Agents" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
 	BrainIdle   time.Duration `name:"brain-idle" group:"Agents" default:"10m" help:"How long it may print nothing meanwhile."`
 	Sandbox     string        `name:"sandbox" group:"Agents" enum:"auto,bwrap,none" default:"auto" help:"How test runs are confined: auto takes bubblewrap where it works."`
+	StateFile   string        `name:"state-file" group:"Agents" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one."`
 	Workers     int           `name:"workers" group:"Agents" default:"1" help:"Pieces of work a role does at a time."`
-	Workflow    string        `name:"workflow" group:"Agents" default:"issue" help:"Lifecycle that new issues open with."`
+	Workflow    string        `name:"workflow" group:"Agents" default:"${workflow=issue}" help:"Lifecycle that new issues open with."`
 	WorkflowDir string        `name:"workflow-dir" group:"Agents" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own."`
 }
 
 // Settings returns the settings of the roles that work on code.
 func (a Agents) Settings() role.Settings {
-	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers}
+	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers, StateFile: a.StateFile}
 }

@@ -25,7 +25,8 @@ type answer struct {
 	Question int      `name:"question" short:"q" env:"-" placeholder:"N" help:"The question that is answered, where several are open."`
 }
 
-// Run answers what an instance waits for.
+// Run answers what an instance waits for. What was escalated is resolved by an
+// answer that is to no question.
 func (c answer) Run(ctx context.Context, env *term.Env) error {
 	if len(c.Text) > 0 && c.File != "" {
 		return service.Usagef("the answer is either TEXT or --file %s", c.File)
@@ -49,6 +50,9 @@ func (c answer) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return err
 	}
+	if held, ok := before.Held(); ok && c.Question == 0 {
+		return c.resolve(ctx, env, held.Number, body)
+	}
 	return c.ask(ctx, env, func(ctx context.Context, s system) error {
 		reply, err := s.Signal(ctx, c.ID, "commented", nuid.Next(), env.User, map[string]string{"body": body, "operator": "true"})
 		if err != nil {
@@ -62,13 +66,28 @@ func (c answer) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
+// resolve gives the instance on with what a person says.
+func (c answer) resolve(ctx context.Context, env *term.Env, escalation int, body string) error {
+	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+		reply, err := s.Resolve(ctx, c.ID, int32(escalation), body)
+		if err != nil {
+			return err
+		}
+		in := view.Of(reply.GetInstance())
+		return done(env, in, "resolved, goes on in "+in.State)
+	})
+}
+
 // due refuses an answer that nobody waits for.
 func (c answer) due(in view.Instance) error {
 	open := in.Open()
+	_, held := in.Held()
 	asked := slices.ContainsFunc(open, func(q instance.Question) bool { return q.Number == c.Question })
 	switch {
 	case in.Closed != "":
 		return fmt.Errorf("%s does not wait for an answer: it is %s, in %s", c.ID, in.Closed, in.State)
+	case held && c.Question == 0:
+		return nil
 	case in.Kind != workflow.Wait:
 		return fmt.Errorf("%s does not wait for an answer: it is in %s, where %s works; `signalbox note %s TEXT` keeps a remark for whoever is next",
 			c.ID, in.State, in.Owner, c.ID)

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -10,6 +11,7 @@ import (
 // Outcome is what --json prints.
 type Outcome struct {
 	Instance   string     `json:"instance"`
+	Workflow   string     `json:"workflow"`
 	State      string     `json:"state"`
 	Reason     string     `json:"reason"`
 	Branch     string     `json:"branch"` // empty: there is none
@@ -20,6 +22,8 @@ type Outcome struct {
 	Iterations int        `json:"iterations"`
 	Questions  []Question `json:"questions"`
 	Spend      Spend      `json:"spend"`
+
+	Document json.RawMessage `json:"document,omitempty"` // of a lifecycle that has one
 }
 
 // Commit is one commit of the branch, oldest first.
@@ -55,7 +59,7 @@ type Spend struct {
 
 func outcome(in *pb.Instance, s source) Outcome {
 	o := Outcome{
-		Instance: in.GetInstance(), State: in.GetState(), Reason: in.GetReason(), Base: in.GetBase(), Head: in.GetHead(),
+		Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), Reason: in.GetReason(), Base: in.GetBase(), Head: in.GetHead(),
 		Commits: []Commit{}, Iterations: int(in.GetIteration()), Questions: []Question{},
 		Spend: Spend{int64(in.GetSpend().GetTokensIn()), int64(in.GetSpend().GetTokensOut()), in.GetSpend().GetUsd(), int64(in.GetSpend().GetWallMs())},
 	}

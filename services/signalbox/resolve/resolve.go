@@ -4,6 +4,7 @@
 package resolve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,10 @@ import (
 type Command struct {
 	box.Agents
 	Repo    string        `name:"repo" required:"" placeholder:"DIR" help:"The git repository. Its checkout is not touched."`
-	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. - reads standard input."`
+	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. Or the issue in JSON, as gh issue view N --json number,title,body,labels,url prints it. - reads standard input."`
 	Answers string        `name:"answers" placeholder:"FILE" help:"Answers to the questions an earlier run ended with; it goes on from there."`
 	Base    string        `name:"base" placeholder:"BRANCH" help:"Branch to start from; the one that is checked out by default."`
+	Out     string        `name:"document" type:"path" placeholder:"FILE" help:"Where the document of the lifecycle is written at the end, if it has one; issue-state.json in $GITHUB_WORKSPACE if that is set."`
 	Data    string        `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; by default in the user's state directory, one for each repository."`
 	Sync    time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
 }
@@ -53,7 +55,8 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 			return service.Usagef("--answers: %w", err)
 		}
 	}
-	if err := c.staffed(); err != nil {
+	def, err := c.staffed()
+	if err != nil {
 		return service.Usagef("%w", err)
 	}
 	dir, err := c.dir(source)
@@ -70,7 +73,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	defer log.Close()
 	n := narrator.New(env.Stderr, env.Colour)
 	defer context.AfterFunc(ctx, n.Mute)()
-	r := &run{env: env, n: n, source: source, issue: issue, answers: answers, dir: dir}
+	r := &run{env: env, n: n, source: source, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out)}
 	err = box.Run(ctx, box.Config{
 		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: c.Settings(),
 		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond, Repos: map[string]box.Source{source.name: {Dir: source.dir, Branch: source.branch}}, Login: "you", Alone: true, Observer: n, Main: r.main,
@@ -92,32 +95,35 @@ func (c Command) issue(stdin io.Reader) (instance.Issue, error) {
 	if err != nil {
 		return instance.Issue{}, err
 	}
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
+		return report.ParseIssue(text)
+	}
 	return report.Parse(text)
 }
 
-// staffed refuses a run that would stop for want of a brain.
-func (c Command) staffed() error {
+// staffed returns the lifecycle, unless its run would stop for want of a brain.
+func (c Command) staffed() (*workflow.Definition, error) {
 	specs, err := role.ParseSpecs(c.Brain, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defs, err := box.Definitions(c.WorkflowDir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := specs.Check(box.Thinkers(defs...)); err != nil {
-		return err
+		return nil, err
 	}
 	def, err := workflow.NewCatalog(defs...).Named(c.Workflow)
 	if err != nil {
-		return service.Usagef("%w", err)
+		return nil, service.Usagef("%w", err)
 	}
 	for _, name := range box.Thinkers(def) {
 		if _, err := c.Settings().Of(name); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return def, nil
 }
 
 func (c Command) dir(s source) (string, error) {

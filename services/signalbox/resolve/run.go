@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -27,6 +26,8 @@ type run struct {
 	issue   instance.Issue
 	answers []byte // not used yet
 	dir     string
+	def     *workflow.Definition // of new runs
+	files   files                // what is written for others to read
 
 	box    *box.Box
 	forge  *github.Client // as the person at this machine
@@ -74,14 +75,14 @@ func (r *run) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if why := stale(whole, r.issue); why != "" {
+		if why := r.stale(whole); why != "" {
 			r.n.Say("starting anew: %s", why)
 			if _, err := r.client.Cancel(ctx, in.GetInstance(), "resolve starts anew: "+why); err != nil {
 				return err
 			}
 			continue
 		}
-		r.number, r.after, r.waits = number, whole.GetSeq(), whole.GetKind() == string(workflow.Wait)
+		r.number, r.after, r.waits = number, whole.GetSeq(), r.awaits(whole.GetState()) || held(whole) != nil
 		r.n.Say("going on with %s, in %s", in.GetInstance(), in.GetState())
 		if whole.GetPaused() {
 			_, err = r.client.Resume(ctx, in.GetInstance(), "resolve was called again")
@@ -97,11 +98,14 @@ func (r *run) begin(ctx context.Context) error {
 }
 
 // stale says why the instance of an earlier run is not what is asked for now.
-func stale(in *pb.Instance, now instance.Issue) string {
+func (r *run) stale(in *pb.Instance) string {
+	stopped := r.awaits(in.GetState()) || held(in) != nil
 	switch {
-	case strings.TrimSpace(in.GetIssue().GetBody()) != strings.TrimSpace(now.Body):
+	case in.GetWorkflow() != r.def.Name:
+		return "the earlier run was of the lifecycle " + in.GetWorkflow()
+	case strings.TrimSpace(in.GetIssue().GetBody()) != strings.TrimSpace(r.issue.Body):
 		return "the report has changed"
-	case in.GetKind() == string(workflow.Wait) && len(openQuestions(in)) == 0:
+	case stopped && len(openQuestions(in)) == 0 && r.answers == nil && !r.env.Person:
 		return "the earlier run came to a stop without a question"
 	}
 	return ""
@@ -119,8 +123,8 @@ func cutLast(id string) (string, int, bool) {
 // id is the instance.
 func (r *run) id() string { return app.Name(r.source.name, r.number) }
 
-// follow narrates until the instance ends, or waits for answers nobody here
-// can give; then waits is true.
+// follow narrates until the instance ends, or waits for people's words that
+// nobody here has; then waits is true.
 func (r *run) follow(ctx context.Context) (waits bool, err error) {
 	if r.waits {
 		if answered, err := r.answer(ctx); err != nil || !answered {
@@ -130,127 +134,31 @@ func (r *run) follow(ctx context.Context) (waits bool, err error) {
 	err = r.client.Watch(ctx, r.id(), r.after, func(seen client.Seen) error {
 		r.n.Commit(seen)
 		for _, e := range seen.Events {
-			if _, ok := e.(instance.Paused); ok {
+			stopped := false
+			switch e := e.(type) {
+			case instance.Paused, instance.CancelledBy:
 				return client.ErrDone
-			}
-			moved, ok := e.(instance.Moved)
-			if !ok {
-				continue
-			}
-			switch moved.Kind {
-			case workflow.Final:
-				return client.ErrDone
-			case workflow.Wait:
-				answered, err := r.answer(ctx)
-				if err != nil {
-					return err
-				}
-				if !answered {
-					waits = true
+			case instance.Moved:
+				if e.Kind == workflow.Final {
 					return client.ErrDone
 				}
+				stopped = r.awaits(e.To)
+			case instance.Escalated:
+				stopped = e.RequiresHuman
+			}
+			if !stopped {
+				continue
+			}
+			answered, err := r.answer(ctx)
+			if err != nil {
+				return err
+			}
+			if !answered {
+				waits = true
+				return client.ErrDone
 			}
 		}
 		return nil
 	})
 	return waits, err
-}
-
-// answer gives what answers there are: the file's once, then the person's.
-func (r *run) answer(ctx context.Context) (bool, error) {
-	if r.answers != nil {
-		_, err := r.forge.Comment(ctx, r.source.name, r.number, string(r.answers))
-		r.answers = nil
-		return true, err
-	}
-	if !r.env.Person {
-		return false, nil
-	}
-	in, err := r.client.Get(ctx, r.id())
-	if err != nil {
-		return false, err
-	}
-	var body strings.Builder
-	for _, q := range openQuestions(in) {
-		fmt.Fprintf(r.env.Stderr, "\nQ%d: %s\n> ", q.GetNumber(), plain(q.GetText()))
-		text, err := r.env.ReadLine(ctx)
-		if err != nil {
-			return false, err
-		}
-		if text = strings.TrimSpace(text); text != "" {
-			fmt.Fprintf(&body, "Q%d: %s\n\n", q.GetNumber(), text)
-		}
-	}
-	if body.Len() == 0 {
-		return false, nil
-	}
-	_, err = r.forge.Comment(ctx, r.source.name, r.number, body.String())
-	return true, err
-}
-
-// plain is a question without the emphasis that only a forge shows.
-func plain(text string) string { return strings.ReplaceAll(text, "**", "") }
-
-func openQuestions(in *pb.Instance) []*pb.Question {
-	var open []*pb.Question
-	for _, q := range in.GetQuestions() {
-		if !q.GetAnswered() {
-			open = append(open, q)
-		}
-	}
-	return open
-}
-
-// finish brings the branch home and says how it ended.
-func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error {
-	in, err := r.client.Get(ctx, r.id())
-	if err != nil {
-		return err
-	}
-	out := outcome(in, r.source)
-	if questions := openQuestions(in); waits && len(questions) > 0 {
-		r.n.Say("\nit waits for answers; give them with --answers FILE, one line a question (Q1: …):\n")
-		for _, q := range questions {
-			r.n.Say("Q%d: %s", q.GetNumber(), plain(q.GetText()))
-		}
-		return errors.Join(fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState()), r.print(out, ""))
-	}
-	branch := in.GetLastResult().GetData()["branch"]
-	if in.GetLastResult().GetData()["pr_url"] == "" {
-		r.n.Say("\n%s\n\nsignalbox history %s --data %s   tells it all", term.Text(in.GetLastResult().GetSummary()), r.id(), r.dir)
-		how := "ended in"
-		if in.GetClosed() == "" {
-			how = "came to a stop in"
-		}
-		return errors.Join(fmt.Errorf("%w: %s %s %s: %s", ErrUnresolved, r.id(), how, in.GetState(), in.GetReason()), r.print(out, ""))
-	}
-	if out.Branch, err = r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch, in.GetHead()); err != nil {
-		return err
-	}
-	pr, err := r.forge.PullRequestByHead(ctx, r.source.name, branch)
-	if err != nil {
-		return err
-	}
-	if out.Commits, err = r.source.commits(ctx, out.Branch); err != nil {
-		return err
-	}
-	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", out.Branch, r.source.dir, r.source.branch, r.dir)
-	return r.print(out, "# "+pr.Title+"\n\n"+pr.Body)
-}
-
-func (r *run) print(out Outcome, description string) error {
-	if r.env.JSON {
-		return r.env.Print(out)
-	}
-	if description != "" {
-		r.env.Printf("%s\n", exported(description, r.number))
-	}
-	return nil
-}
-
-// exported is the description without what only means something on the local
-// forge: its issue's number, and the marker.
-func exported(text string, number int) string {
-	text, _, _ = strings.Cut(text, "\n<!-- signalbox ")
-	return strings.TrimSpace(strings.Replace(text, fmt.Sprintf("Closes #%d.\n\n", number), "", 1))
 }

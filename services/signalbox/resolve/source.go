@@ -75,13 +75,13 @@ func (s source) give(ctx context.Context, url, token string) error {
 	return nil
 }
 
-// take brings the work's branch into the repository and returns its name there:
-// another one where a branch of that name holds other commits.
-func (s source) take(ctx context.Context, url, token, branch, head string) (string, error) {
+// take brings the work's branch into the repository under a name, and returns
+// it: another one where a branch of that name holds other commits.
+func (s source) take(ctx context.Context, url, token, branch, as, head string) (string, error) {
 	for n := 1; ; n++ {
-		name := branch
+		name := as
 		if n > 1 {
-			name = fmt.Sprintf("%s-%d", branch, n)
+			name = fmt.Sprintf("%s-%d", as, n)
 		}
 		there, err := s.git.Run(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+name)
 		if err == nil && there != head {

@@ -1,0 +1,97 @@
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// commented is what the gateway calls people's words.
+const commented = "commented"
+
+// awaits reports whether nobody works in the state before people say something.
+func (r *run) awaits(state string) bool {
+	s, ok := r.def.State(state)
+	return ok && s.Kind == workflow.Wait && len(s.On[commented]) > 0
+}
+
+// held is the escalation that the instance waits with; nil: none.
+func held(in *pb.Instance) *pb.Escalation {
+	for _, e := range in.GetEscalations() {
+		if e.GetRequiresHuman() && !e.GetResolved() {
+			return e
+		}
+	}
+	return nil
+}
+
+// answer gives what answers there are: the file's once, then the person's.
+func (r *run) answer(ctx context.Context) (bool, error) {
+	if r.answers != nil {
+		_, err := r.forge.Comment(ctx, r.source.name, r.number, string(r.answers))
+		r.answers = nil
+		return true, err
+	}
+	if !r.env.Person {
+		return false, nil
+	}
+	in, err := r.client.Get(ctx, r.id())
+	if err != nil {
+		return false, err
+	}
+	var body strings.Builder
+	ask := func(question, mark string) error {
+		fmt.Fprintf(r.env.Stderr, "\n%s\n> ", question)
+		text, err := r.env.ReadLine(ctx)
+		if text = strings.TrimSpace(text); text != "" {
+			fmt.Fprintf(&body, "%s%s\n\n", mark, text)
+		}
+		return err
+	}
+	open := openQuestions(in)
+	for _, q := range open {
+		mark := fmt.Sprintf("Q%d: ", q.GetNumber())
+		if err := ask(mark+plain(q.GetText()), mark); err != nil {
+			return false, err
+		}
+	}
+	if len(open) == 0 {
+		if err := ask(obstacle(in)+"\nWhat should happen?", ""); err != nil {
+			return false, err
+		}
+	}
+	if body.Len() == 0 {
+		return false, nil
+	}
+	_, err = r.forge.Comment(ctx, r.source.name, r.number, body.String())
+	return true, err
+}
+
+// obstacle is what the instance waits with, in a line or a few.
+func obstacle(in *pb.Instance) string {
+	why := in.GetReason()
+	if e := held(in); e != nil {
+		why = e.GetAgent() + ": " + e.GetReason()
+	}
+	if said := strings.TrimSpace(in.GetLastResult().GetSummary()); said != "" && (held(in) == nil || in.GetLastState() == in.GetState()) {
+		why += "\n" + said
+	}
+	return plain(why)
+}
+
+// plain is a text without the emphasis that only a forge shows.
+func plain(text string) string { return strings.ReplaceAll(text, "**", "") }
+
+// openQuestions are those to people.
+func openQuestions(in *pb.Instance) []*pb.Question {
+	var open []*pb.Question
+	for _, q := range in.GetQuestions() {
+		if !q.GetAnswered() && q.GetTo() == "" {
+			open = append(open, q)
+		}
+	}
+	return open
+}

@@ -1,0 +1,104 @@
+package resolve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pipeline"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// document is the lifecycle's document of the run as it is outside: the issue as
+// it came, and the branch that is in the repository, which nobody pushed from
+// there yet; nil: the lifecycle has none.
+func (r *run) document(in *pb.Instance, out Outcome) (json.RawMessage, error) {
+	if !pipeline.Applies(r.def) {
+		return nil, nil
+	}
+	doc := pipeline.OfView(in, r.def)
+	if r.issue.Repo != "" {
+		doc.Issue.Number, doc.Issue.URL = r.issue.Number, r.issue.URL
+		doc.Commit.Branch = r.renamed(doc.Commit.Branch)
+	} else {
+		doc.Issue.URL = ""
+	}
+	if out.Branch != "" {
+		doc.Commit.Branch = out.Branch
+	}
+	doc.Commit.Pushed, doc.Commit.PRCreated, doc.Commit.PRURL = false, false, nil
+	return doc.Encode()
+}
+
+// files is what is written for others to read; empty names: nothing.
+type files struct {
+	document string // the whole of it
+	summary  string // Markdown is added to it
+}
+
+// forActions are the files where a job of GitHub Actions looks for them, or the
+// document's own place.
+func forActions(document string) files {
+	if dir := os.Getenv("GITHUB_WORKSPACE"); document == "" && dir != "" {
+		document = filepath.Join(dir, "issue-state.json")
+	}
+	return files{document, os.Getenv("GITHUB_STEP_SUMMARY")}
+}
+
+func (f files) write(document []byte, summary string) error {
+	var errs error
+	if f.document != "" && document != nil {
+		errs = os.WriteFile(f.document, document, 0o644)
+	}
+	if f.summary == "" {
+		return errs
+	}
+	to, err := os.OpenFile(f.summary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = to.WriteString(summary)
+		err = errors.Join(err, to.Close())
+	}
+	return errors.Join(errs, err)
+}
+
+// summary tells people in Markdown how the run went.
+func summary(issue instance.Issue, in *pb.Instance, out Outcome) string {
+	var b strings.Builder
+	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	cell := func(s string) string { return strings.ReplaceAll(term.Line(s), "|", "\\|") }
+	add("## %s\n", cell(issue.Title))
+	add("| | |\n|---|---|")
+	add("| lifecycle | %s |", out.Workflow)
+	add("| state | **%s** |", out.State)
+	if out.Reason != "" {
+		add("| reason | %s |", cell(out.Reason))
+	}
+	if out.Branch != "" {
+		add("| branch | `%s` |", out.Branch)
+	}
+	if t := out.Tests; t != nil {
+		how := fmt.Sprintf("%d passed", t.Passed)
+		if !t.OK {
+			how = fmt.Sprintf("%d passed, %d failed", t.Passed, len(t.Failed))
+		}
+		add("| tests | `%s`: %s |", cell(t.Command), how)
+	}
+	add("| moves | %d |\n", out.Iterations)
+	if out.Branch == "" {
+		if said := term.Text(obstacle(in)); said != "" {
+			add("> %s\n", strings.ReplaceAll(strings.TrimSpace(said), "\n", "\n> "))
+		}
+		for _, q := range openQuestions(in) {
+			add("- Q%d: %s", q.GetNumber(), term.Line(q.GetText()))
+		}
+	}
+	for _, c := range out.Commits {
+		add("- `%.12s` %s", c.ID, cell(c.Subject))
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,104 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// finish brings the branch home and says how it ended.
+func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error {
+	in, err := r.client.Get(ctx, r.id())
+	if err != nil {
+		return err
+	}
+	out := outcome(in, r.source)
+	branch, pull := in.GetLastResult().GetData()["branch"], in.GetLastResult().GetData()["pr_url"]
+	handed := branch != "" && (pull != "" || in.GetClosed() == string(instance.Ended))
+	if waits || !handed {
+		return errors.Join(r.unresolved(in, waits), r.print(in, out, ""))
+	}
+	if out.Branch, err = r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch, r.renamed(branch), in.GetHead()); err != nil {
+		return err
+	}
+	if out.Commits, err = r.source.commits(ctx, out.Branch); err != nil {
+		return err
+	}
+	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", out.Branch, r.source.dir, r.source.branch, r.dir)
+	if pull == "" {
+		return r.print(in, out, "")
+	}
+	pr, err := r.forge.PullRequestByHead(ctx, r.source.name, branch)
+	if err != nil {
+		return err
+	}
+	return r.print(in, out, r.exported("# "+pr.Title+"\n\n"+pr.Body))
+}
+
+// unresolved says why there is nothing to show, and what would help.
+func (r *run) unresolved(in *pb.Instance, waits bool) error {
+	if questions := openQuestions(in); waits && len(questions) > 0 {
+		r.n.Say("\nit waits for answers; give them with --answers FILE, one line a question (Q1: …):\n")
+		for _, q := range questions {
+			r.n.Say("Q%d: %s", q.GetNumber(), plain(q.GetText()))
+		}
+		return fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState())
+	}
+	if waits {
+		r.n.Say("\nit waits for a word; give it with --answers FILE:\n\n%s", term.Text(obstacle(in)))
+		why, _, _ := strings.Cut(obstacle(in), "\n")
+		return fmt.Errorf("%w: %s waits in %s: %s", ErrUnresolved, r.id(), in.GetState(), why)
+	}
+	r.n.Say("\n%s\n\nsignalbox history %s --data %s   tells it all", term.Text(in.GetLastResult().GetSummary()), r.id(), r.dir)
+	how := "ended in"
+	if in.GetClosed() == "" {
+		how = "came to a stop in"
+	}
+	return fmt.Errorf("%w: %s %s %s: %s", ErrUnresolved, r.id(), how, in.GetState(), in.GetReason())
+}
+
+// print gives standard output its part, and the files theirs.
+func (r *run) print(in *pb.Instance, out Outcome, description string) error {
+	document, err := r.document(in, out)
+	if err != nil {
+		return err
+	}
+	if err := r.files.write(document, summary(r.issue, in, out)); err != nil {
+		return err
+	}
+	if r.env.JSON {
+		out.Document = document
+		return r.env.Print(out)
+	}
+	if description != "" {
+		r.env.Printf("%s\n", description)
+	}
+	return nil
+}
+
+// exported is a description without what only means something on the local
+// forge: its issue's number, unless the issue came with one, and the marker.
+func (r *run) exported(text string) string {
+	text, _, _ = strings.Cut(text, "\n<!-- signalbox ")
+	closes := ""
+	if r.issue.Repo != "" {
+		closes = fmt.Sprintf("Closes #%d.\n\n", r.issue.Number)
+	}
+	return strings.TrimSpace(strings.Replace(text, fmt.Sprintf("Closes #%d.\n\n", r.number), closes, 1))
+}
+
+// renamed is a branch under the number that the issue came with.
+func (r *run) renamed(branch string) string {
+	local := fmt.Sprintf("issue-%d", r.number)
+	before, after, found := strings.Cut(branch, local)
+	if r.issue.Repo == "" || !found || after != "" && after[0] != '-' {
+		return branch
+	}
+	return fmt.Sprintf("%sissue-%d%s", before, r.issue.Number, after)
+}
