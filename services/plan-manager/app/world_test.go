@@ -1,0 +1,151 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// world is a log, an orchestrator and a plan-manager; the test plays the roles.
+type world struct {
+	*testing.T
+	ctx      context.Context
+	nats     *nats.Conn
+	client   *client.Client
+	workflow string
+	metrics  *prometheus.Registry
+	lines    chan slog.Record // what the plan-manager logs
+}
+
+// newWorld starts a world, whose lifecycle is task or an overlay on it.
+func newWorld(t *testing.T, overlay string) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	server := natstest.Start(t, natstest.Options{})
+	settings := orchestratortest.Settings{AckWait: time.Minute}
+	w := &world{T: t, ctx: ctx, nats: server.Connect(t), workflow: "task", lines: make(chan slog.Record, 100)}
+	if overlay != "" {
+		w.workflow, settings.WorkflowDir = "task-here", t.TempDir()
+		file := filepath.Join(settings.WorkflowDir, "task-here.yaml")
+		if err := os.WriteFile(file, []byte("workflow: task-here\nversion: 1\nextends: task\n"+overlay), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	orchestratortest.Start(t, server.URL, 1, settings)
+	w.client = client.New(w.nats, "operator:test")
+	w.manage(server.URL)
+	return w
+}
+
+// manage runs a plan-manager until the test ends.
+func (w *world) manage(url string) {
+	w.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- service.Serve(ctx, service.Config{
+			Service: "plan-manager", Flags: service.Flags{NATS: service.NATS{URL: url}, Grace: 10 * time.Second}, Log: slog.New(w),
+			Setup: func(ctx context.Context, h *service.Host) error {
+				w.metrics = h.Metrics
+				defer close(ready)
+				return Settings{Workflow: w.workflow}.Setup(ctx, h)
+			},
+		})
+	}()
+	<-ready
+	w.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			w.Errorf("the plan-manager ended with %v", err)
+		}
+	})
+}
+
+// Enabled implements slog.Handler.
+func (w *world) Enabled(context.Context, slog.Level) bool { return true }
+
+// WithAttrs implements slog.Handler.
+func (w *world) WithAttrs([]slog.Attr) slog.Handler { return w }
+
+// WithGroup implements slog.Handler.
+func (w *world) WithGroup(string) slog.Handler { return w }
+
+// Handle implements slog.Handler.
+func (w *world) Handle(_ context.Context, r slog.Record) error {
+	select {
+	case w.lines <- r:
+	default:
+	}
+	return nil
+}
+
+// begin opens a task that has its code.
+func (w *world) begin(id string) {
+	w.Helper()
+	_, err := w.client.Start(w.ctx, "", id, &pb.Open{Workflow: w.workflow, Base: "c0", Issue: wire.Issue(instance.Issue{Title: id})})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// step has whose turn it is report.
+func (w *world) step(id string, status instance.Status) {
+	w.Helper()
+	in, err := w.client.Get(w.ctx, id)
+	if err != nil {
+		w.Fatal(err)
+	}
+	role := in.GetOwner()
+	reply, err := w.client.As(w.ctx, role, subject.Claim, &pb.Command{Instance: id, Action: &pb.Command_Claim{
+		Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
+	if err == nil {
+		result := instance.Result{Status: status, Summary: "done", Head: "c1", Evidence: []instance.Evidence{{Name: "tests", OK: status == instance.Success, Commit: "c1"}}}
+		_, err = w.client.As(w.ctx, role, subject.Report, &pb.Command{Instance: id, Action: &pb.Command_Report{
+			Report: &pb.Report{Token: reply.GetToken(), Result: wire.Result(result)}}})
+	}
+	if err != nil {
+		w.Fatalf("the %s on %s: %v", role, id, err)
+	}
+}
+
+// ask sends a query over NATS until somebody answers it.
+func ask[T any](w *world, query, request string) (answer T, refused string) {
+	w.Helper()
+	for {
+		ctx, cancel := context.WithTimeout(w.ctx, 10*time.Second)
+		m, err := w.nats.RequestWithContext(ctx, "sb.api."+query, []byte(request))
+		cancel()
+		if w.ctx.Err() == nil && (errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded)) {
+			continue
+		}
+		if err != nil {
+			w.Fatalf("%s: %v", query, err)
+		}
+		if text := m.Header.Get(micro.ErrorHeader); text != "" {
+			return answer, text
+		}
+		if err := json.Unmarshal(m.Data, &answer); err != nil {
+			w.Fatalf("%s: %v in %s", query, err, m.Data)
+		}
+		return answer, ""
+	}
+}
