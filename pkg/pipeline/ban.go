@@ -30,16 +30,19 @@ func Broken(a brain.Assignment, files []Touched) []string {
 	}
 	var found []string
 	for _, said := range OfAssignment(a).Analysis.MustNotDo {
-		for _, b := range bans(said) {
-			for _, f := range files {
-				if b.forbids(f) {
-					found = append(found, fmt.Sprintf("%s: the analysis says “%s”", f.Path, strings.TrimSpace(said)))
-				}
+		for _, f := range files {
+			if Forbids(said, f) {
+				found = append(found, fmt.Sprintf("%s: the analysis says “%s”", f.Path, strings.TrimSpace(said)))
 			}
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+// Forbids reports whether a sentence says that a file must not be touched so.
+func Forbids(said string, file Touched) bool {
+	return slices.ContainsFunc(bans(said), func(b ban) bool { return b.forbids(file) })
 }
 
 // ban is a path or glob that must not be changed so.

@@ -24,7 +24,7 @@ func (r *run) document(in *pb.Instance, out Outcome) (json.RawMessage, error) {
 	doc := pipeline.OfView(in, r.def)
 	if r.issue.Repo != "" {
 		doc.Issue.Number, doc.Issue.URL = r.issue.Number, r.issue.URL
-		doc.Commit.Branch = r.renamed(doc.Commit.Branch)
+		doc.Commit.Branch, doc.Learnings.SessionID = r.renamed(doc.Commit.Branch), r.renamed(doc.Learnings.SessionID)
 	} else {
 		doc.Issue.URL = ""
 	}

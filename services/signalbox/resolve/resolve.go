@@ -30,7 +30,7 @@ type Command struct {
 	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. Or the issue in JSON, as gh issue view N --json number,title,body,labels,url prints it. - reads standard input."`
 	Answers string        `name:"answers" placeholder:"FILE" help:"Answers to the questions an earlier run ended with; it goes on from there."`
 	Base    string        `name:"base" placeholder:"BRANCH" help:"Branch to start from; the one that is checked out by default."`
-	Out     string        `name:"document" type:"path" placeholder:"FILE" help:"Where the document of the lifecycle is written at the end, if it has one; issue-state.json in $GITHUB_WORKSPACE if that is set."`
+	Out     string        `name:"document" env:"-" type:"path" placeholder:"FILE" help:"Where the document of the lifecycle is written at the end, if it has one; issue-state.json in $GITHUB_WORKSPACE if that is set."`
 	Data    string        `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; by default in the user's state directory, one for each repository."`
 	Sync    time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
 }

@@ -138,7 +138,7 @@ var tag = regexp.MustCompile(`(?i)^(\[[^\]]{1,30}\]\s*:?\s*|(bug|fix|feat|featur
 // said is what people said since the report: answers, then comments.
 func said(a brain.Assignment) (texts []string) {
 	for _, q := range a.Questions {
-		if text, _ := strings.CutPrefix(q.Answer, ToAll); q.Answered && !dunno.MatchString(text) && !slices.Contains(texts, text) {
+		if text, _ := strings.CutPrefix(q.Answer, ToAll); q.Answered && q.To == "" && !dunno.MatchString(text) && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}

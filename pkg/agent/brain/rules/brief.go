@@ -96,7 +96,9 @@ func survey(a brain.Assignment, s *pipeline.Analysis) error {
 		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	defer root.Close()
-	s.Files = mentioned(root.FS(), a.Issue.Title+"\n"+a.Issue.Body)
+	s.Files = slices.DeleteFunc(mentioned(root.FS(), a.Issue.Title+"\n"+a.Issue.Body), func(f pipeline.File) bool {
+		return slices.ContainsFunc(s.MustNotDo, func(said string) bool { return pipeline.Forbids(said, pipeline.Touched{Path: f.Path, Status: "M"}) })
+	})
 	plan, err := testrun.Detect(root.FS())
 	switch {
 	case errors.Is(err, testrun.ErrNoTests):

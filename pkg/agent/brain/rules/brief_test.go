@@ -78,7 +78,7 @@ func TestABriefSaysWhatTheReportSaysAndWhereItIs(t *testing.T) {
 	if r.Status != instance.Success || !s.Completed || !slices.Equal(s.MustNotDo, []string{"Do not change api.json"}) || s.MustDo[0] != "the last page is shown" {
 		t.Errorf("%+v, %+v", r, s)
 	}
-	if len(s.Files) != 2 || s.Files[1].Path != "src/page.go" || s.TestRequirement.Location != "src/page_test.go" || !s.TestRequirement.Required || s.TestRequirement.Type != "regression" {
+	if len(s.Files) != 1 || s.Files[0].Path != "src/page.go" || s.TestRequirement.Location != "src/page_test.go" || !s.TestRequirement.Required || s.TestRequirement.Type != "regression" {
 		t.Errorf("the files are %+v, the test %+v", s.Files, s.TestRequirement)
 	}
 	for _, want := range []string{"# The last page is missing", "> The list ends a page early.", "- the last page is shown", "## Not to do", "- `src/page.go`", "go test"} {
