@@ -76,7 +76,7 @@ func TestDecideRecords(t *testing.T) {
 				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "blocked", Result: answering},
 				instance.Answered{Number: 2, Text: "b", By: "ann"},
 				instance.Answered{Number: 3, Text: "c"},
-				instance.Moved{From: "blocked", To: "requires_human_intervention", Kind: workflow.Final, Rule: "decide", Reason: "the obstacle is beyond the agents"},
+				instance.Moved{From: "blocked", To: "requires_human_intervention", Kind: workflow.Final, Rule: "decide", Reason: "the obstacle is beyond the agents", Failure: true},
 			}},
 		{"evidence of another commit does not open the gate", nil,
 			[]step{opened(), put("creating_pr"), claim("p1"), report(instance.Result{Status: instance.Blocked, Head: "c1"}), put("creating_pr"), claim("p1")}, report(tested("c0")),
@@ -108,7 +108,7 @@ func TestDecideRecords(t *testing.T) {
 			[]step{opened(), put("waiting_for_human_input")}, do(instance.Signal{Name: "abandoned"}),
 			[]instance.Event{
 				instance.Signalled{Name: "abandoned", Actor: "ann"},
-				instance.Moved{From: "waiting_for_human_input", To: "failed", Kind: workflow.Final, Rule: "signal", Reason: "nobody answers any more"},
+				instance.Moved{From: "waiting_for_human_input", To: "failed", Kind: workflow.Final, Rule: "signal", Reason: "nobody answers any more", Failure: true},
 			}},
 		{"a signal in a pause moves and wakes nobody", nil,
 			[]step{opened(), put("waiting_for_human_input"), do(instance.Pause{Reason: "lunch"})}, do(instance.Signal{Name: "commented"}),

@@ -142,7 +142,7 @@ func TestIssuePolicyAndLoopAreTheSources(t *testing.T) {
 	d := builtinNamed(t, "issue")
 	want := map[string]any{
 		"confidence_threshold": 0.85, "test_above": 0.9, "submit_above": 0.8,
-		"require_tests": true, "max_iterations": int64(10), "max_faults": int64(5),
+		"require_tests": true, "max_iterations": int64(10), "max_faults": int64(5), "hand_over": false,
 	}
 	if diff := cmp.Diff(want, d.Policy); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)

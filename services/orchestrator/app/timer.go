@@ -16,8 +16,8 @@ import (
 )
 
 // hearers is how many due timers are heard at a time: many come at once after
-// an outage, and each waits for the disk.
-const hearers = 8
+// an outage, and each waits for the disk and for answers.
+const hearers = 32
 
 // timers keeps the deadlines of all instances.
 func (s Settings) timers(h *service.Host, js jetstream.JetStream, e *engine.Engine, own, followed *engine.Changes, d registry, m *metrics) {

@@ -48,7 +48,7 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 	if err != nil {
 		return r, err
 	}
-	return with(r, "pr_url", pr.URL, "pr_number", strconv.Itoa(pr.Number), "branch", branch), nil
+	return with(r, "pr_url", pr.URL, "pr_number", strconv.Itoa(pr.Number), "prNumber", strconv.Itoa(pr.Number), "branch", branch, "pushed", job.Head), nil
 }
 
 // stuck tells people that the branch does not take the work, and has the
