@@ -156,12 +156,14 @@ func communication(in instance.Instance) (c Communication) {
 	return c
 }
 
-// learnings are the notes of agents.
+// learnings are the notes of agents, and what people said.
 func learnings(in instance.Instance) Learnings {
 	l := Learnings{SessionID: fmt.Sprintf("%s-issue-%d", in.OpenedAt.UTC().Format(time.DateOnly), in.Issue.Number)}
 	for _, n := range in.Notes {
 		if role, _, agent := strings.Cut(n.Author, "/"); agent && slices.Contains(agents, role) {
 			l.Observations = append(l.Observations, Observation{role, n.Kind, n.Text})
+		} else if n.Kind == "commented" {
+			l.Observations = append(l.Observations, Observation{workflow.Human, n.Kind, n.Text})
 		}
 	}
 	if in.Closed != "" {

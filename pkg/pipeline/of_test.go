@@ -115,7 +115,7 @@ func TestWhatRolesSaidIsInTheDocument(t *testing.T) {
 	if e := d.Communication.Escalations; len(e) != 1 || e[0] != (Escalation{"reviewer", "r", false, true}) {
 		t.Errorf("the escalations are %+v", e)
 	}
-	if l := d.Learnings; l.SessionID != "2024-01-15-issue-42" || l.Outcome != nil || len(l.Observations) != 1 || l.Observations[0] != (Observation{"writer", "pattern_discovered", "lodash"}) {
+	if l := d.Learnings; l.SessionID != "2024-01-15-issue-42" || l.Outcome != nil || len(l.Observations) != 2 || l.Observations[0] != (Observation{"writer", "pattern_discovered", "lodash"}) || l.Observations[1].Agent != "human" {
 		t.Errorf("learnt is %+v", l)
 	}
 	if got := Of(ended(in("completed", "", "committer"), ""), 0).Learnings.Outcome; text(got) != "completed" {

@@ -1,0 +1,196 @@
+package resolve_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/services/signalbox/cli"
+	"github.com/signalbox/signalbox/services/signalbox/resolve"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// job is a step of a CI job over a repository.
+type job struct {
+	*testing.T
+	repo, dir string // dir is the job's workspace
+}
+
+func newJob(t *testing.T) job {
+	t.Helper()
+	j := job{t, repository(t), t.TempDir()}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("GITHUB_WORKSPACE", j.dir)
+	t.Setenv("GITHUB_STEP_SUMMARY", filepath.Join(j.dir, "summary.md"))
+	return j
+}
+
+// file writes one into the workspace and returns its path.
+func (j job) file(name, text string) string {
+	j.Helper()
+	path := filepath.Join(j.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		j.Fatal(err)
+	}
+	return path
+}
+
+func (j job) read(name string) string {
+	j.Helper()
+	text, err := os.ReadFile(filepath.Join(j.dir, name))
+	if err != nil {
+		j.Fatal(err)
+	}
+	return string(text)
+}
+
+// viewed is an issue as gh prints it.
+func (j job) viewed(title string) string {
+	j.Helper()
+	text, err := json.Marshal(map[string]any{
+		"number": 42, "title": title, "body": "Please greet.", "labels": []map[string]string{{"name": "bug"}}, "url": "https://github.com/acme/widgets/issues/42",
+	})
+	if err != nil {
+		j.Fatal(err)
+	}
+	return j.file("issue.json", string(text))
+}
+
+// run is one call of the command line with the foreign agents.
+func (j job) run(args ...string) (out resolve.Outcome, stderr string, code int) {
+	j.Helper()
+	for _, b := range agents(j.T) {
+		args = append(args, "--brain", b)
+	}
+	return j.call(args...)
+}
+
+// call is one with --json.
+func (j job) call(args ...string) (out resolve.Outcome, stderr string, code int) {
+	j.Helper()
+	ctx, cancel := context.WithTimeout(j.Context(), 4*time.Minute)
+	defer cancel()
+	args = append(args, "--json", "--repo", j.repo, "--data", filepath.Join(j.dir, "data"), "--sandbox", "none", "--sync", "100ms")
+	var stdout, told bytes.Buffer
+	code = cli.Run(ctx, term.Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &told, User: "operator:ann", Now: time.Now}, args)
+	if code != 2 {
+		if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
+			j.Fatalf("it printed %q: %v\n%s", stdout.String(), err, told.String())
+		}
+	}
+	return out, told.String(), code
+}
+
+// document is what the run left in the workspace.
+func (j job) document() (d pipeline.Document) {
+	j.Helper()
+	text := []byte(j.read("issue-state.json"))
+	if err := pipeline.Validate(text); err != nil {
+		j.Error(err)
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		j.Fatal(err)
+	}
+	return d
+}
+
+func TestAPipelineRunInAJobLeavesABranchTheDocumentAndASummary(t *testing.T) {
+	j := newJob(t)
+	out, said, code := j.run("pipeline", "run", "--issue", j.viewed("straight"))
+	if code != 0 || out.State != "completed" || out.Workflow != "pipeline" || out.Branch != "agent/issue-42" || len(out.Commits) != 1 || out.Tests == nil || !out.Tests.OK {
+		t.Fatalf("it ended with %d, %+v\n%s", code, out, said)
+	}
+	d := j.document()
+	if d.Pipeline.Status != pipeline.Completed || d.Issue.Number != 42 || d.Issue.URL != "https://github.com/acme/widgets/issues/42" || !strings.HasSuffix(d.Learnings.SessionID, "-issue-42") {
+		t.Errorf("the document is %+v", d)
+	}
+	// Nobody has pushed from here, and the pull request is nobody else's to see.
+	if c := d.Commit; c.Branch != out.Branch || *c.Hash != out.Head || c.Pushed || c.PRCreated || c.PRURL != nil {
+		t.Errorf("the commit is %+v", c)
+	}
+	g := git.New(j.repo)
+	if text, err := g.Run(t.Context(), "show", out.Branch+":greeting"); err != nil || text != "hello, world 1" {
+		t.Errorf("the branch has %q, %v", text, err)
+	}
+	if status, err := g.Run(t.Context(), "status", "--porcelain"); err != nil || status != "" {
+		t.Errorf("the checkout is touched: %q, %v", status, err)
+	}
+	for _, want := range []string{"## straight", "| lifecycle | pipeline |", "**completed**", "`agent/issue-42`", "`sh check.sh`", "Greets, attempt 1"} {
+		if !strings.Contains(j.read("summary.md"), want) {
+			t.Errorf("no %q in\n%s", want, j.read("summary.md"))
+		}
+	}
+}
+
+func TestAPipelineRunThatFailsEndsWith1AndItsReason(t *testing.T) {
+	j := newJob(t)
+	out, said, code := j.run("pipeline", "run", "--issue", j.viewed("triage stops"))
+	d := j.document()
+	if code != 1 || out.State != "failed" || out.Branch != "" || d.Pipeline.Status != pipeline.Failed || !strings.Contains(d.Pipeline.FailureReason, "it is no report") || !strings.Contains(said, "triage stops it") {
+		t.Errorf("it ended with %d, %+v, %+v\n%s", code, out, d.Pipeline, said)
+	}
+	if !strings.Contains(j.read("summary.md"), "it is no report") {
+		t.Errorf("the summary is\n%s", j.read("summary.md"))
+	}
+}
+
+func TestWhatIsBlockedEndsWith1AndGoesOnWithAnAnswer(t *testing.T) {
+	for _, title := range []string{"needs info", "escalation"} {
+		t.Run(title, func(t *testing.T) {
+			j := newJob(t)
+			report := j.file("issue.md", "# "+title+"\n\nPlease greet.\n")
+			out, said, code := j.run("resolve", "--workflow", "pipeline", "--issue", report)
+			d := j.document()
+			if code != 1 || d.Pipeline.Status != pipeline.Blocked || d.Pipeline.BlockedReason == "" || !strings.Contains(said, "--answers") {
+				t.Fatalf("it ended with %d, %+v, %+v\n%s", code, out, d.Pipeline, said)
+			}
+			out, said, code = j.run("resolve", "--workflow", "pipeline", "--issue", report, "--answers", j.file("answers.md", "The world, and it may.\n"))
+			if code != 0 || out.State != "completed" || j.document().Pipeline.Status != pipeline.Completed {
+				t.Errorf("with an answer it ended with %d, %+v\n%s", code, out, said)
+			}
+		})
+	}
+}
+
+func TestACallThatIsWrongEndsWith2(t *testing.T) {
+	j := newJob(t)
+	for want, args := range map[string][]string{
+		"not the JSON of an":      {"--issue", j.file("broken.json", "{")},
+		"title is missing":        {"--issue", j.file("untitled.json", `{"number": 1, "body": "", "url": "https://h/a/b/issues/1"}`)},
+		"no such file":            {"--issue", filepath.Join(j.dir, "none.json")},
+		`unknown workflow "pipe"`: {"--issue", j.viewed("x"), "--workflow", "pipe"},
+	} {
+		_, said, code := j.run(slices.Concat([]string{"pipeline", "run"}, args)...)
+		if code != 2 || !strings.Contains(said, want) {
+			t.Errorf("%q ended with %d: %s", args, code, said)
+		}
+	}
+}
+
+const clear = `# The greeting is too short
+
+Steps: run "cat greeting". It prints "hello". Expected: it prints "hello, world". The file is greeting.
+It is done when the greeting says "hello, world".
+`
+
+func TestAnotherLifecycleIsResolvedByTheSameCommand(t *testing.T) {
+	j := newJob(t)
+	out, said, code := j.call("resolve", "--issue", j.file("issue.md", clear), "--brain", `developer=exec:echo hello, world > greeting`)
+	if code != 0 || out.State != "completed" || out.Workflow != "issue" || out.Document != nil || out.Branch != "signalbox/issue-1-the-greeting-is-too-short" || len(out.Commits) != 1 {
+		t.Errorf("it ended with %d, %+v\n%s", code, out, said)
+	}
+	if _, err := os.Stat(filepath.Join(j.dir, "issue-state.json")); !os.IsNotExist(err) {
+		t.Errorf("there is a document: %v", err)
+	}
+	if !strings.Contains(j.read("summary.md"), "| lifecycle | issue |") {
+		t.Errorf("the summary is\n%s", j.read("summary.md"))
+	}
+}
