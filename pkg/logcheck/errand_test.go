@@ -23,6 +23,7 @@ states:
   make:
     owner: worker
     timeout: 100s
+    writes: [notes]
     next: [make, ship, help, done]
     decide:
       - {when: "result.status == 'success'", to: ship}
@@ -49,6 +50,7 @@ var (
 	work    = instance.Dispatched{State: "make", Owner: "worker"}
 	help    = instance.Dispatched{State: "help", Owner: "judge"}
 	which   = instance.Asked{Number: 1, From: "worker", Text: "Which?", To: "judge"}
+	half    = instance.Handed{Head: "c1", Bundle: "b1", Sections: map[string]string{"notes": "{}"}}
 	toJudge = instance.Dispatched{State: "make", Owner: "judge", Question: 1}
 	that    = instance.Answered{Number: 1, Text: "That.", By: "judge"}
 	stuck   = instance.Escalated{Number: 1, Agent: "worker", Reason: "stuck", RequiresHuman: true}
@@ -70,17 +72,22 @@ func answered(token uint64) instance.Reported {
 	return instance.Reported{Token: token, Role: "judge", Agent: "pat", State: "make", Question: 1}
 }
 
+func noted(r instance.Reported, text string) instance.Reported {
+	r.Result.Sections = map[string]string{"notes": text}
+	return r
+}
+
 func run(d, newer *workflow.Definition) []step {
 	child := instance.Opened{Workflow: "errand", Definition: d.Hash, State: "ship", Kind: workflow.Wait, Parent: "a"}
 	migrated := instance.Migrated{From: d.Hash, Definition: newer.Hash, Owner: "worker", Kind: workflow.Work, Timeout: patience}
 	return []step{
 		{0, "a", events(begun(d), plan)},                                                                                          // 1
 		{1, "a", events(claimed(1, "worker", "eve", 11), taken)},                                                                  // 2: until 11
-		{5, "a", events(instance.Released{Token: 1, Agent: "eve"}, which, toJudge)},                                               // 3
+		{5, "a", events(half, instance.Released{Token: 1, Agent: "eve"}, which, toJudge)},                                         // 3
 		{6, "a", events(claimed(2, "judge", "pat", 16))},                                                                          // 4
 		{7, "a", events(answered(2), that, work)},                                                                                 // 5
 		{8, "a", events(claimed(3, "worker", "eve", 18))},                                                                         // 6
-		{9, "a", events(instance.Released{Token: 3, Agent: "eve"}, stuck)},                                                        // 7
+		{9, "a", events(half, instance.Released{Token: 3, Agent: "eve"}, stuck)},                                                  // 7
 		{10, "a", events(instance.Resolved{Number: 1, By: "ann"}, work)},                                                          // 8
 		{11, "a", events(claimed(4, "worker", "eve", 200))},                                                                       // 9
 		{81, "a", events(warned)},                                                                                                 // 10: entered at 1
@@ -159,9 +166,9 @@ func TestWhatTheEngineMustNotWriteOfARichLifecycleIsNamed(t *testing.T) {
 		"a claim of what is parked":                  {put(12, claimed(5, "worker", "eve", 88)), []string{"12 a parking", "13 a parking", "13 a token"}},
 		"a stay under somebody's hands":              {insert(10, step{12, "a", events(instance.ParkedUntil{State: "make"})}), []string{"10 a parking"}},
 		"a stay in another state":                    {put(11, reported(4, "worker", "eve", "make"), instance.ParkedUntil{State: "plan"}), []string{"11 a from"}},
-		"a claim kept that nobody has":               {put(2, taken), []string{"2 a fence", "3 a fence"}},
+		"a claim kept that nobody has":               {put(2, taken), []string{"2 a fence", "3 a fence", "3 a fence"}},
 		"a claim kept into another's state":          {put(14, changed(aside, func(m *instance.Moved) { m.Keeps = true })), []string{"14 a owner", "15 a owner", "15 a overlap", "16 a from", "16 a from"}},
-		"a claim taken while one is kept":            {insert(3, step{2, "a", events(claimed(2, "worker", "joe", 5))}), []string{"3 a overlap", "4 a fence", "5 a token"}},
+		"a claim taken while one is kept":            {insert(3, step{2, "a", events(claimed(2, "worker", "joe", 5))}), []string{"3 a overlap", "4 a fence", "4 a fence", "5 a token"}},
 		"a limit that is no failure":                 {put(16, reported(6, "worker", "eve", "make"), changed(aside, func(m *instance.Moved) { m.Failure = false }), instance.Spawned{Instance: "b"}, help), []string{"16 a failing"}},
 		"a failure by hand":                          {put(23, changed(toHand, func(m *instance.Moved) { m.Failure = true })), []string{"23 a failing"}},
 		"an end of what is not linked":               {put(21, instance.LinkEnded{Instance: "c", State: "done"}), []string{"21 a link"}},
@@ -175,6 +182,11 @@ func TestWhatTheEngineMustNotWriteOfARichLifecycleIsNamed(t *testing.T) {
 		"a migration under somebody's hands":         {insert(22, step{95, "a", events(claimed(8, "worker", "eve", 99))}), []string{"23 a overlap"}},
 		"a commit to a role that is not asked":       {put(5, answered(2), that, instance.Dispatched{State: "make", Owner: "judge", Question: 1}), []string{"5 a asking"}},
 		"a question that outlives the state":         {put(5, answered(2), again, toJudge), []string{"5 a asking", "10 a deadline", "10 a deadline"}},
+		"work handed over by nobody":                 {put(3, instance.Released{Token: 1}, half, which, toJudge), []string{"3 a fence"}},
+		"work handed over under a lease that ended":  {late(7, 18), []string{"7 a fence", "7 a fence", "8 a time"}},
+		"a section handed over that is no JSON":      {put(3, instance.Handed{Sections: map[string]string{"notes": "{"}}, instance.Released{Token: 1}, which, toJudge), []string{"3 a document"}},
+		"a section of another role":                  {put(5, noted(answered(2), "{}"), that, work), []string{"5 a document"}},
+		"a section that is no JSON":                  {put(14, noted(reported(5, "worker", "eve", "make"), ""), again, work), []string{"14 a document"}},
 		"an escalation that does not address people": {put(7, instance.Released{Token: 3, Agent: "eve"}, stuck, work), []string{"7 a asking"}},
 	} {
 		t.Run(name, func(t *testing.T) {

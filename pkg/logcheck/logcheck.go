@@ -31,12 +31,13 @@ const (
 	Owner      Rule = "owner"      // work goes to, and is claimed by, the role that owns the state
 	Overlap    Rule = "overlap"    // nobody claims what another still holds
 	Token      Rule = "token"      // the tokens of one instance's claims rise
-	Fence      Rule = "fence"      // only the live token extends, reports or gives back
+	Fence      Rule = "fence"      // only the live token extends, reports, hands over or gives back
 	Pause      Rule = "pause"      // nothing is dispatched or claimed while paused
 	Asking     Rule = "asking"     // what a role is asked, that role answers; while people are waited for nobody works
 	Parking    Rule = "parking"    // what is parked nobody claims
 	Deadline   Rule = "deadline"   // a deadline passes once, in its order, and never before it is reached
 	Failing    Rule = "failing"    // what a limit turns aside has failed, what a person moves has not
+	Document   Rule = "document"   // a section is written by a role that may, and is JSON
 	Link       Rule = "link"       // an instance hears once how another ended, and that is how it did
 	End        Rule = "end"        // after its end nothing happens to an instance, though things are said about it
 )

@@ -72,6 +72,8 @@ func (t *trail) event(e instance.Event, k *Checker) {
 		t.end = "was cancelled"
 	case instance.Migrated:
 		t.migrated(e, k.find)
+	case instance.Handed:
+		t.handed(e)
 	case instance.Asked:
 		t.asked(e)
 	case instance.Answered:
@@ -149,5 +151,6 @@ func (t *trail) reported(e instance.Reported) {
 	if asked, _ := t.talk.asked(); e.Question != asked.number {
 		t.say(Asking, "a result for question %d, and question %d is open", e.Question, asked.number)
 	}
+	t.wrote(e.Role, e.Result.Sections)
 	t.let()
 }
