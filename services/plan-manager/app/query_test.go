@@ -81,6 +81,19 @@ func TestDeadlinesAreToldOnceALevel(t *testing.T) {
 	if levels["warning"] != slog.LevelWarn || levels["alert"] != slog.LevelError || levels["escalation"] != slog.LevelError {
 		t.Errorf("levels %v", levels)
 	}
+	commits, err := queries{w.client, w.workflow}.commits(w.ctx, "p/late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, e := range task.Events("p/late", commits) {
+		if e.Event == task.TimeoutWarning && e.From == "assigned" {
+			told++
+		}
+	}
+	if told != 3 {
+		t.Errorf("%d timeouts are in its log, want 3", told)
+	}
 	families, err := w.metrics.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
+	planmanager "github.com/signalbox/signalbox/services/plan-manager/app"
 )
 
 // Config says what is in the box.
@@ -120,6 +121,9 @@ func (c Config) setup(ctx context.Context, h *service.Host, b *Box) error {
 		return err
 	}
 	if err := c.staff(ctx, h, defs, work); err != nil {
+		return err
+	}
+	if err := (planmanager.Settings{Workflow: "task"}).Setup(ctx, h); err != nil {
 		return err
 	}
 	if c.Main != nil {
