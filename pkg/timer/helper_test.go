@@ -68,6 +68,7 @@ type world struct {
 	js     jetstream.JetStream
 	defs   definitions
 	mark   string
+	copies int // of each stream
 	n      int
 }
 
@@ -91,7 +92,7 @@ type replica struct {
 func (w *world) replica(change ...func(*timer.Config, *engine.Engine)) *replica {
 	w.Helper()
 	js := w.server.JetStream(w)
-	log, err := store.Open(w.Context(), js, store.Config{Watermark: w.mark})
+	log, err := store.Open(w.Context(), js, store.Config{Replicas: w.copies, Watermark: w.mark})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func (w *world) replica(change ...func(*timer.Config, *engine.Engine)) *replica 
 	})
 	tc := timer.Config{
 		JetStream: js, Definitions: w.defs, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Stream: func(ctx context.Context) (jetstream.Stream, error) { return store.EnsureTimers(ctx, js, 1) },
+		Stream: func(ctx context.Context) (jetstream.Stream, error) { return store.EnsureTimers(ctx, js, w.copies) },
 	}
 	for _, f := range change {
 		f(&tc, r.Engine)

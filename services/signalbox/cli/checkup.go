@@ -79,6 +79,7 @@ func (e *examination) streams(ctx context.Context, s system) {
 	for _, c := range []struct{ check, stream, advice string }{
 		{"log", subject.EventStream, "it is the log; the orchestrator makes it when it starts for the first time"},
 		{"dead letters", store.DeadStream, "the orchestrator makes it when it starts"},
+		{"timers", subject.TimerStream, "the orchestrator makes it when it starts"},
 		{"definitions", "KV_" + store.DefinitionBucket, "the orchestrator makes it when it starts"},
 		{"objects", "OBJ_" + store.ObjectBucket, "the orchestrator makes it when it starts"},
 	} {
