@@ -19,6 +19,8 @@ type CTO struct{}
 const (
 	intervention = "cto_intervention"
 	implementing = "in_progress"
+
+	failures = 3 // before the CTO is called, where no policy says
 )
 
 // Work implements brain.Brain.
@@ -29,7 +31,7 @@ func (CTO) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) 
 		}
 		return codebase(ctx, a)
 	}
-	from, times := calledFrom(a.Previous)
+	from := calledFrom(a.Previous)
 	r := instance.Result{Status: instance.Success, ConfidenceScore: reliance, Next: from}
 	// What judges the work would find the same again: the work has to change.
 	if slices.Contains([]string{"testing", "quality_review", "committing"}, from) {
@@ -38,33 +40,26 @@ func (CTO) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) 
 	if !slices.Contains(a.Next, r.Next) {
 		r.Next = ""
 	}
-	r.Summary = guidance(a, from, times)
+	r.Summary = guidance(a, from)
 	out := declared(r)
 	out.Notes = []instance.Note{{Kind: "guidance", Text: r.Summary}}
 	return out, nil
 }
 
-// calledFrom is the state that called the CTO, and how often it was tried since the
-// CTO was called last.
-func calledFrom(previous []string) (state string, times int) {
-	if len(previous) == 0 {
-		return "", 0
-	}
-	state = previous[len(previous)-1]
+// calledFrom is the state that the CTO was called from.
+func calledFrom(previous []string) string {
 	for _, s := range slices.Backward(previous) {
-		if s == intervention {
-			break
-		}
-		if s == state {
-			times++
+		if s != intervention {
+			return s
 		}
 	}
-	return state, times
+	return ""
 }
 
 // guidance says what keeps failing, and what to look at.
-func guidance(a brain.Assignment, from string, times int) string {
-	said := []string{fmt.Sprintf("%s failed %s.", code(from), often(times))}
+func guidance(a brain.Assignment, from string) string {
+	// That many failures of one state in a row call the CTO, no more and no fewer.
+	said := []string{fmt.Sprintf("%s failed %g times.", code(from), number(a, "failure_limit", failures))}
 	last := a.Last
 	if last != nil && strings.TrimSpace(last.Summary) != "" {
 		said = append(said, "The last time: "+sentence(excerpt(last.Summary)))
@@ -88,13 +83,6 @@ func guidance(a brain.Assignment, from string, times int) string {
 		said = append(said, "This is not the first guidance: what was tried so far did not help, so take another way.")
 	}
 	return strings.Join(said, "\n")
-}
-
-func often(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }
 
 // tail is how many lines of output are telling: what went wrong comes last.
