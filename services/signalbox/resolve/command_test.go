@@ -120,6 +120,9 @@ func TestAPipelineRunInAJobLeavesABranchTheDocumentAndASummary(t *testing.T) {
 	if text, err := g.Run(t.Context(), "show", out.Branch+":greeting"); err != nil || text != "hello, world 1" {
 		t.Errorf("the branch has %q, %v", text, err)
 	}
+	if pr := out.PullRequest; pr == nil || pr.Title != "straight" || !strings.HasPrefix(pr.Body, "Closes #42.\n") || strings.Contains(pr.Body, "<!--") {
+		t.Errorf("a pull request would say %+v", pr)
+	}
 	if status, err := g.Run(t.Context(), "status", "--porcelain"); err != nil || status != "" {
 		t.Errorf("the checkout is touched: %q, %v", status, err)
 	}

@@ -22,7 +22,7 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	branch, pull := in.GetLastResult().GetData()["branch"], in.GetLastResult().GetData()["pr_url"]
 	handed := branch != "" && (pull != "" || in.GetClosed() == string(instance.Ended))
 	if waits || !handed {
-		return errors.Join(r.unresolved(in, waits), r.print(in, out, ""))
+		return errors.Join(r.unresolved(in, waits), r.print(in, out))
 	}
 	if out.Branch, err = r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch, r.renamed(branch), in.GetHead()); err != nil {
 		return err
@@ -32,13 +32,14 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	}
 	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", out.Branch, r.source.dir, r.source.branch, r.dir)
 	if pull == "" {
-		return r.print(in, out, "")
+		return r.print(in, out)
 	}
 	pr, err := r.forge.PullRequestByHead(ctx, r.source.name, branch)
 	if err != nil {
 		return err
 	}
-	return r.print(in, out, r.exported("# "+pr.Title+"\n\n"+pr.Body))
+	out.PullRequest = &PullRequest{pr.Title, r.exported(pr.Body)}
+	return r.print(in, out)
 }
 
 // unresolved says why there is nothing to show, and what would help.
@@ -64,7 +65,7 @@ func (r *run) unresolved(in *pb.Instance, waits bool) error {
 }
 
 // print gives standard output its part, and the files theirs.
-func (r *run) print(in *pb.Instance, out Outcome, description string) error {
+func (r *run) print(in *pb.Instance, out Outcome) error {
 	document, err := r.document(in, out)
 	if err != nil {
 		return err
@@ -76,8 +77,8 @@ func (r *run) print(in *pb.Instance, out Outcome, description string) error {
 		out.Document = document
 		return r.env.Print(out)
 	}
-	if description != "" {
-		r.env.Printf("%s\n", description)
+	if pr := out.PullRequest; pr != nil {
+		r.env.Printf("# %s\n\n%s\n", pr.Title, pr.Body)
 	}
 	return nil
 }

@@ -23,7 +23,14 @@ type Outcome struct {
 	Questions  []Question `json:"questions"`
 	Spend      Spend      `json:"spend"`
 
-	Document json.RawMessage `json:"document,omitempty"` // of a lifecycle that has one
+	PullRequest *PullRequest    `json:"pull_request"`       // null: there is none
+	Document    json.RawMessage `json:"document,omitempty"` // of a lifecycle that has one
+}
+
+// PullRequest is what a pull request for the branch would say.
+type PullRequest struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
 }
 
 // Commit is one commit of the branch, oldest first.
