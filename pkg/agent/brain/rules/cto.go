@@ -32,13 +32,10 @@ func (CTO) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) 
 		return codebase(ctx, a)
 	}
 	from := calledFrom(a.Previous)
-	r := instance.Result{Status: instance.Success, ConfidenceScore: reliance, Next: from}
+	r := instance.Result{Status: instance.Success, ConfidenceScore: reliance}
 	// What judges the work would find the same again: the work has to change.
-	if slices.Contains([]string{"testing", "quality_review", "committing"}, from) {
+	if slices.Contains([]string{"testing", "quality_review", "committing"}, from) && slices.Contains(a.Next, implementing) {
 		r.Next = implementing
-	}
-	if !slices.Contains(a.Next, r.Next) {
-		r.Next = ""
 	}
 	r.Summary = guidance(a, from)
 	out := declared(r)

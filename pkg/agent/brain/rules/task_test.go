@@ -83,11 +83,11 @@ func TestTheCTOTellsWhatFailedAndWhereToGoOn(t *testing.T) {
 		not      string
 	}{
 		"no approach": {[]string{"pending", "assigned", "planning", "planning", "planning"}, instance.Result{Summary: "Rejected: nothing describes it"}, nil,
-			"planning", []string{"`planning` failed 3 times.", "The last time: Rejected: nothing describes it."}, "first guidance"},
+			"", []string{"`planning` failed 3 times.", "The last time: Rejected: nothing describes it."}, "first guidance"},
 		"self-checks": {append(append(append([]string{"planning"}, round...), round...), round...), instance.Result{Summary: "1 of 2 tests fail"}, red,
 			"in_progress", []string{"`testing` failed 3 times.", "Make these pass: TestRound.", "want 2, got 1"}, "first guidance"},
 		"the second time": {[]string{"in_progress", "in_progress", "in_progress", "cto_intervention", "in_progress"}, instance.Result{IssuesFound: []string{"a.go is too long"}}, nil,
-			"in_progress", []string{"`in_progress` failed 3 times.", "Mend each of these: a.go is too long.", "This is not the first guidance"}, ""},
+			"", []string{"`in_progress` failed 3 times.", "Mend each of these: a.go is too long.", "This is not the first guidance"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := rules.CTO{}.Work(t.Context(), brain.Assignment{State: "cto_intervention", Previous: c.previous, Last: &c.last, Evidence: c.evidence, Next: ways})
