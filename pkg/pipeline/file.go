@@ -19,7 +19,8 @@ func (Documents) Render(a brain.Assignment) ([]byte, error) {
 	if section == "" || !slices.Contains(a.Writes, section) {
 		return nil, nil
 	}
-	return OfAssignment(a).Encode()
+	text, err := OfAssignment(a).Encode()
+	return unspoken(text), err
 }
 
 // Read is the outcome of the change from before to after: see Read.

@@ -26,7 +26,7 @@ func Read(a brain.Assignment, before Document, after []byte) (brain.Outcome, err
 		return out, err
 	}
 	var now map[string]json.RawMessage
-	if err := json.Unmarshal(bytes.TrimPrefix(after, []byte("\ufeff")), &now); err != nil || now == nil {
+	if err := json.Unmarshal(mended(bytes.TrimPrefix(after, []byte("\ufeff"))), &now); err != nil || now == nil {
 		return out, fmt.Errorf("%w: the state file is not a JSON object", ErrInvalid)
 	}
 	r := reading{a: a, role: a.Role, section: sectionOf(a.Role), before: before, out: &out, said: Pipeline{Status: InProgress}}
