@@ -94,7 +94,7 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.T
 		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
 		a.Observer.Ended(job, instance.Result{}, lost, took)
 		return msg.NakWithDelay(a.lease / 4)
-	case ctx.Err() != nil && err != nil && !pleads(err):
+	case ctx.Err() != nil && err != nil && !Pleads(err):
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		if a.giveBack(after, job, subject.Release, "the agent is stopping") != nil {
 			return msg.Nak()
@@ -109,7 +109,7 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.T
 	if result.Spend.WallMS == 0 {
 		result.Spend.WallMS = took.Milliseconds()
 	}
-	if pleads(err) {
+	if Pleads(err) {
 		over, left := a.plead(after, job, &result, err)
 		switch {
 		case over:

@@ -182,10 +182,10 @@ func (w *world) open(id string) uint64 {
 	return reply.GetInstance().GetWork()
 }
 
-// start opens an instance of another lifecycle.
+// start opens an instance of another lifecycle, on code that is known.
 func (w *world) start(workflow, id string) {
 	w.Helper()
-	if _, err := w.client.Open(w.ctx, "", workflow, id, instance.Issue{Title: "title of " + id}); err != nil {
+	if _, err := w.client.Start(w.ctx, "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0"}); err != nil {
 		w.Fatal(err)
 	}
 }

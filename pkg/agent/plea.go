@@ -18,6 +18,7 @@ type Asking struct {
 	Questions []instance.Inquiry
 	Head      string // what the work is at meanwhile, with Bundle; empty: unchanged
 	Bundle    string
+	Sections  map[string]string // that it wrote of the document, JSON by name
 }
 
 // Error implements error.
@@ -35,13 +36,19 @@ type Escalating struct {
 	Reason        string
 	RequiresHuman bool
 	Then          error // what else there is to say: a failure or an *Asking; nil: the result
+
+	// What the work is at meanwhile, as with an *Asking. Who does not require
+	// people says it with what follows.
+	Head     string
+	Bundle   string
+	Sections map[string]string
 }
 
 // Error implements error.
 func (e *Escalating) Error() string { return "escalates: " + e.Reason }
 
-// pleads reports whether the error asks something of others: it is no failure.
-func pleads(err error) bool {
+// Pleads reports whether the error asks something of others: it is no failure.
+func Pleads(err error) bool {
 	return errors.As(err, new(*Asking)) || errors.As(err, new(*Escalating))
 }
 
@@ -55,28 +62,29 @@ func (a *Agent) plead(ctx context.Context, job Job, result *instance.Result, err
 			a.charge(ctx, job, result)
 		}
 		err := a.command(ctx, job, subject.Escalate, &pb.Command{Action: &pb.Command_Escalate{
-			Escalate: &pb.Escalate{Token: uint32(job.Token), Reason: e.Reason, RequiresHuman: e.RequiresHuman}}})
-		if err != nil || e.RequiresHuman || !pleads(e.Then) {
-			return err == nil && e.RequiresHuman, cannot("escalate", err, e.Then)
+			Escalate: &pb.Escalate{Token: uint32(job.Token), Reason: e.Reason, RequiresHuman: e.RequiresHuman, Head: e.Head, Bundle: e.Bundle, Sections: e.Sections}}})
+		if err != nil || e.RequiresHuman || !Pleads(e.Then) {
+			return err == nil && e.RequiresHuman, cannot("escalate", result, err, e.Then)
 		}
 		return a.plead(ctx, job, result, e.Then)
 	}
 	q := new(Asking)
 	errors.As(err, &q)
 	a.charge(ctx, job, result)
-	ask := &pb.Inquire{Token: uint32(job.Token), Head: q.Head, Bundle: q.Bundle}
+	ask := &pb.Inquire{Token: uint32(job.Token), Head: q.Head, Bundle: q.Bundle, Sections: q.Sections}
 	for _, inquiry := range q.Questions {
 		ask.Questions = append(ask.Questions, &pb.Inquiry{To: inquiry.To, Question: inquiry.Question})
 	}
 	err = a.command(ctx, job, subject.Inquire, &pb.Command{Action: &pb.Command_Inquire{Inquire: ask}})
-	return err == nil, cannot("ask", err, nil)
+	return err == nil, cannot("ask", result, err, nil)
 }
 
 // cannot is the failure that a refused plea is, or else what follows it.
-func cannot(what string, refused, then error) error {
+func cannot(what string, result *instance.Result, refused, then error) error {
 	if refused == nil {
 		return then
 	}
+	result.Head, result.Bundle, result.Sections = "", "", nil // what a failed step left is not handed on
 	return fmt.Errorf("it cannot %s: %w", what, refused)
 }
 

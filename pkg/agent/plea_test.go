@@ -47,8 +47,9 @@ func TestARoleAsksAnotherAndGoesOnWithItsAnswerAndItsWork(t *testing.T) {
 	judged.Sections, judged.Data = map[string]string{"triage": `{"scope":"SMALL"}`}, map[string]string{"should_proceed": "true"}
 	spent := success()
 	spent.Spend.TokensIn = 5
+	half := map[string]string{"triage": `{"scope":"MEDIUM"}`}
 	triage := newPlays(
-		ends(spent, &agent.Asking{Questions: []instance.Inquiry{{To: "analyst", Question: "Whose is it?"}}, Head: "c0ffee", Bundle: "git/half"}),
+		ends(spent, &agent.Asking{Questions: []instance.Inquiry{{To: "analyst", Question: "Whose is it?"}}, Head: "c0ffee", Bundle: "git/half", Sections: half}),
 		ends(judged, nil))
 	answer := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "Ours.", Head: "f00d", Bundle: "git/more"}
 	analyst := newPlays(ends(answer, nil), ends(success(), nil))
@@ -59,11 +60,11 @@ func TestARoleAsksAnotherAndGoesOnWithItsAnswerAndItsWork(t *testing.T) {
 		t.Errorf("at first it is given %+v", job.Assignment)
 	}
 	job := next(w, analyst.jobs)
-	if q := job.Question; q == nil || q.Number != 1 || q.From != "triage" || q.Text != "Whose is it?" || job.State != "triage" || job.Head != "c0ffee" || len(job.Bundles) != 1 {
+	if q := job.Question; q == nil || q.Number != 1 || q.From != "triage" || q.Text != "Whose is it?" || job.State != "triage" || job.Head != "c0ffee" || len(job.Bundles) != 1 || string(job.Sections["triage"]) != half["triage"] {
 		t.Errorf("who is asked is given %+v", job.Assignment)
 	}
 	job = next(w, triage.jobs)
-	if q := job.Questions; len(q) != 1 || q[0].Answer != "Ours." || q[0].To != "analyst" || job.Question != nil || job.Head != "f00d" || len(job.Bundles) != 2 {
+	if q := job.Questions; len(q) != 1 || q[0].Answer != "Ours." || q[0].To != "analyst" || job.Question != nil || job.Head != "f00d" || len(job.Bundles) != 2 || string(job.Sections["triage"]) != half["triage"] {
 		t.Errorf("with the answer it is given %+v", job.Assignment)
 	}
 	if len(job.Open()) != 0 {
@@ -86,7 +87,7 @@ func TestPeopleAreAskedWithTheWorkHeldOrBesideIt(t *testing.T) {
 	w := newWorld(t, 20*time.Second)
 	w.start("pipeline", "a")
 	triage := newPlays(
-		ends(success(), &agent.Escalating{Reason: "It touches the login.", RequiresHuman: true}),
+		ends(success(), &agent.Escalating{Reason: "It touches the login.", RequiresHuman: true, Head: "c0ffee", Bundle: "git/half", Sections: map[string]string{"triage": `{"scope":"LARGE"}`}}),
 		ends(success(), &agent.Escalating{Reason: "The tests are slow."}))
 	k := w.agent("triage-1", triage, as("triage"))
 	w.until("a", func(e instance.Event) bool { _, ok := e.(instance.Escalated); return ok })
@@ -97,7 +98,11 @@ func TestPeopleAreAskedWithTheWorkHeldOrBesideIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(w, triage.jobs)
-	if e := next(w, triage.jobs).Escalations; len(e) != 1 || !e[0].Resolved || e[0].Resolution != "That is fine." || !e[0].RequiresHuman {
+	job := next(w, triage.jobs)
+	if job.Head != "c0ffee" || len(job.Bundles) != 1 || string(job.Sections["triage"]) != `{"scope":"LARGE"}` {
+		t.Errorf("it goes on with %+v", job.Assignment)
+	}
+	if e := job.Escalations; len(e) != 1 || !e[0].Resolved || e[0].Resolution != "That is fine." || !e[0].RequiresHuman {
 		t.Errorf("it goes on with %+v", e)
 	}
 	all := w.until("a", to("analyst"))
@@ -114,6 +119,8 @@ func TestARefusedPleaIsAFailureThatSaysSo(t *testing.T) {
 		"a role there is not":         {&agent.Asking{Questions: []instance.Inquiry{{To: "oracle", Question: "Why?"}}}, []string{"cannot ask", "oracle", "analyst"}},
 		"nobody":                      {&agent.Asking{}, []string{"cannot ask"}},
 		"for no reason":               {&agent.Escalating{RequiresHuman: true}, []string{"cannot escalate", "reason"}},
+		"another's section":           {&agent.Asking{Questions: []instance.Inquiry{{To: "analyst", Question: "Why?"}}, Sections: map[string]string{"writer": "{}"}}, []string{"cannot ask", `"writer"`}},
+		"a section that is no JSON":   {&agent.Escalating{Reason: "r", RequiresHuman: true, Sections: map[string]string{"triage": "{"}}, []string{"cannot escalate", `"triage"`}},
 		"a failure beside a word":     {&agent.Escalating{Reason: "r", Then: errBroken}, []string{"broken"}},
 		"one beside a word, refused":  {&agent.Escalating{Reason: "r", Then: &agent.Asking{}}, []string{"cannot ask"}},
 		"a refused word with another": {&agent.Escalating{Then: errBroken}, []string{"cannot escalate"}},
@@ -121,11 +128,16 @@ func TestARefusedPleaIsAFailureThatSaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, 20*time.Second)
 			w.start("pipeline", "a")
-			w.agent("triage-1", newPlays(ends(success(), c.plea)), as("triage"))
+			left := success()
+			left.Head, left.Bundle, left.Sections = "c0ffee", "git/half", map[string]string{"triage": "{}"}
+			w.agent("triage-1", newPlays(ends(left, c.plea)), as("triage"))
 			all := w.until("a", to("failed"))
 			r := of[instance.Reported](all)
 			if len(r) != 1 || r[0].Result.Status != instance.Failure || r[0].Result.FailureSignature == "" {
 				t.Fatalf("there came %s", names(all))
+			}
+			if got := r[0].Result; strings.Contains(got.Summary, "cannot") && (got.Head != "" || got.Bundle != "" || len(got.Sections) != 0) {
+				t.Errorf("it hands on %+v", got)
 			}
 			for _, want := range c.says {
 				if !strings.Contains(r[0].Result.Summary, want) {

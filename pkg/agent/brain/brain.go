@@ -23,14 +23,21 @@ type Outcome struct {
 	Declared bool            // the brain stated a result; otherwise success rests on the diff
 	Output   []byte          // what it printed, capped: kept as an artifact
 
-	Asks     []instance.Inquiry // of other roles: the work comes back with their answers, and the result does not count
+	Asks     []instance.Inquiry // of other roles: the work comes back with their answers
 	Escalate *Escalation        // nil: none
 	Notes    []instance.Note    // worth keeping whatever comes of the work; Kind and Text
 	Refused  []string           // what it wrote and may not, each by its name, in words
 }
 
+// Pauses reports whether the work comes back when others have said something:
+// the change and the sections are handed over, and nothing else of the result
+// counts.
+func (o Outcome) Pauses() bool {
+	return len(o.Asks) > 0 || o.Escalate != nil && o.Escalate.RequiresHuman
+}
+
 // Escalation puts the matter to people. If it requires them, the work comes
-// back when it is resolved, and the result does not count.
+// back when it is resolved.
 type Escalation struct {
 	Reason        string `json:"reason"`
 	RequiresHuman bool   `json:"requires_human"`

@@ -182,10 +182,10 @@ the last thing you write. No other keys than these; only status is required:
 - questions: list of texts for people; the work waits for their answers
 - answers: list of {"question": number, "text": text}, for open questions above
 - next: the state you propose
-- asks: list of {"to": role, "question": text}, for other roles; nothing else of the result counts, and you work
-  on this again when they have answered
+- asks: list of {"to": role, "question": text}, for other roles; your change and your sections are kept,
+  nothing else of the result counts, and you work on this again when they have answered
 - escalate: {"reason": text, "requires_human": true or false}, to put the matter to people; if it requires them,
-  nothing else of the result counts, and you work on this again when they have resolved it
+  the same holds until they have resolved it
 - data: texts by name; one that has the name of something remembered replaces it
 - sections: objects by name, sections of the document as they are from now on
 `)

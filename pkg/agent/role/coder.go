@@ -91,9 +91,7 @@ func (s step) run(ctx context.Context) (instance.Result, error) {
 		return result, err
 	}
 	result.Evidence = evidence
-	if e := out.Escalate; e == nil || !e.RequiresHuman {
-		result, err = s.conclude(ctx, out, result)
-	}
+	result, err = s.conclude(ctx, out, result)
 	return result, plea(out, result, err)
 }
 
@@ -101,7 +99,7 @@ func (s step) run(ctx context.Context) (instance.Result, error) {
 // brain left, and completes what the lifecycle's document has of it.
 func (s step) conclude(ctx context.Context, out brain.Outcome, r instance.Result) (instance.Result, error) {
 	files, r, err := s.settle(ctx, out, r)
-	if err == nil && len(out.Asks) == 0 {
+	if err == nil && !out.Pauses() {
 		r, err = pipeline.Complete(s.job.Assignment, files, r)
 	}
 	if err != nil {
@@ -124,7 +122,7 @@ func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) 
 		return nil, r, err
 	}
 	r, err = s.collect(ctx, diff, out, r)
-	if err == nil && s.duty.Accepts && r.Status == instance.Success && len(out.Asks) == 0 {
+	if err == nil && s.duty.Accepts && r.Status == instance.Success && !out.Pauses() {
 		r, err = s.accept(ctx, r)
 	}
 	return touched(diff), r, err

@@ -12,11 +12,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/pipeline"
 )
 
-// collect takes what the brain left in the tree. Who asks others hands over
-// what there is so far.
+// collect takes what the brain left in the tree. Who asks or escalates hands
+// over what there is so far.
 func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcome, r instance.Result) (instance.Result, error) {
-	asks := len(out.Asks) > 0
-	if r.Status != instance.Success && !asks {
+	if r.Status != instance.Success && !out.Pauses() {
 		return r, nil // what a failed step left is not handed on
 	}
 	if diff.Empty() {
@@ -54,11 +53,11 @@ func touched(diff workspace.Diff) (files []pipeline.Touched) {
 	return files
 }
 
-// unchanged judges success, or questions, without a change. An answer is
+// unchanged judges success, or a plea, without a change. An answer is
 // something too.
 func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 	switch {
-	case len(out.Asks) > 0:
+	case out.Pauses():
 		return nil
 	case s.asked() && !s.duty.Accepts && strings.TrimSpace(r.Summary) == "":
 		return fmt.Errorf("%s was asked and says nothing", s.job.Role)

@@ -44,7 +44,7 @@ func (s step) judgement(ctx context.Context, out brain.Outcome) instance.Result 
 // judged holds a brain's word against the evidence: it may doubt a pass, never
 // a failure. Where there is none, the word has to be said.
 func (s step) judged(out brain.Outcome, r instance.Result) (instance.Result, error) {
-	if len(r.Evidence) == 0 && !out.Declared && len(out.Asks) == 0 {
+	if len(r.Evidence) == 0 && !out.Declared && !out.Pauses() {
 		return r, fmt.Errorf("%s says nothing of how it judges: it has to state a result", s.job.Role)
 	}
 	for _, ev := range r.Evidence {
@@ -66,12 +66,20 @@ func plea(out brain.Outcome, r instance.Result, err error) error {
 		return err
 	}
 	if err == nil && len(out.Asks) > 0 {
-		err = &agent.Asking{Questions: out.Asks, Head: r.Head, Bundle: r.Bundle}
+		err = &agent.Asking{Questions: out.Asks, Head: r.Head, Bundle: r.Bundle, Sections: r.Sections}
 	}
-	if e := out.Escalate; e != nil {
-		err = &agent.Escalating{Reason: printable(e.Reason), RequiresHuman: e.RequiresHuman, Then: err}
+	e := out.Escalate
+	if e == nil {
+		return err
 	}
-	return err
+	word := &agent.Escalating{Reason: printable(e.Reason), RequiresHuman: e.RequiresHuman, Then: err}
+	if e.RequiresHuman {
+		word.Head, word.Bundle, word.Sections = r.Head, r.Bundle, r.Sections
+		if err != nil && !agent.Pleads(err) { // nothing else will say so
+			word.Reason += "\n\nWhat it left is lost: " + err.Error()
+		}
+	}
+	return word
 }
 
 // printable is a program's text without what a terminal would obey: it goes into

@@ -118,29 +118,53 @@ func TestAnAnswerIsWorkToo(t *testing.T) {
 func TestWhoAsksOrEscalatesDoesNotReport(t *testing.T) {
 	asks := func(out *brain.Outcome) {
 		out.Result.Status, out.Asks = instance.Blocked, []instance.Inquiry{{To: "analyst", Question: "Where?"}}
+		out.Result.Sections = map[string]string{"writer": `{"half":1}`, "review": "{}"}
 	}
 	escalates := func(human bool) func(*brain.Outcome) {
 		return func(out *brain.Outcome) {
 			out.Escalate = &brain.Escalation{Reason: "The login\x1b[31m", RequiresHuman: human}
+			out.Result.Sections = map[string]string{"writer": `{"half":2}`, "review": "{}"}
 		}
 	}
 	w := newWorld(t, map[string]string{})
 	job := w.in("pipeline", "writer", "writer", "")
+	job.Writes = []string{"writer"}
 	work := map[string]string{"half.sh": "half\n"}
+	wrote := func(sections map[string]string, text string) bool {
+		return len(sections) == 1 && sections["writer"] == text
+	}
 	asking, escalating := new(agent.Asking), new(agent.Escalating)
 
 	r, err := w.do(job, answers(work, asks))
-	if !errors.As(err, &asking) || asking.Questions[0].To != "analyst" || asking.Head != r.Head || asking.Bundle == "" || w.content("half.sh", r) != "half" {
+	if !errors.As(err, &asking) || asking.Questions[0].To != "analyst" || asking.Head != r.Head || asking.Bundle == "" || !wrote(asking.Sections, `{"half":1}`) || w.content("half.sh", r) != "half" {
 		t.Errorf("who asks hands over %+v, %+v, %v", asking, r, err)
 	}
-	if _, err = w.do(job, answers(nil, asks)); !errors.As(err, &asking) || asking.Head != "" || asking.Bundle != "" {
+	if _, err = w.do(job, answers(nil, asks)); !errors.As(err, &asking) || asking.Head != "" || asking.Bundle != "" || !wrote(asking.Sections, `{"half":1}`) {
 		t.Errorf("who asks without a change hands over %+v, %v", asking, err)
 	}
-	if _, err = w.do(job, answers(work, escalates(true))); !errors.As(err, &escalating) || !escalating.RequiresHuman || escalating.Reason != "The login[31m" || escalating.Then != nil {
+	r, err = w.do(job, answers(work, escalates(true)))
+	if !errors.As(err, &escalating) || !escalating.RequiresHuman || escalating.Reason != "The login[31m" || escalating.Then != nil {
 		t.Errorf("who needs people says %+v, %v", escalating, err)
 	}
+	if escalating.Head != r.Head || escalating.Bundle == "" || !wrote(escalating.Sections, `{"half":2}`) || w.content("half.sh", r) != "half" {
+		t.Errorf("who needs people hands over %+v, %+v", escalating, r)
+	}
+	blocked := func(out *brain.Outcome) {
+		escalates(true)(out)
+		out.Result.Status, out.Declared = instance.Blocked, false
+	}
+	if r, err = w.do(job, answers(map[string]string{"more.sh": "more\n"}, blocked)); !errors.As(err, &escalating) || escalating.Head == "" || w.content("more.sh", r) != "more" {
+		t.Errorf("who is blocked and needs people hands over %+v, %v", escalating, err)
+	}
+	if _, err = w.do(job, answers(nil, escalates(true))); !errors.As(err, &escalating) || escalating.Then != nil || escalating.Head != "" || !wrote(escalating.Sections, `{"half":2}`) {
+		t.Errorf("who needs people without a change hands over %+v, %v", escalating, err)
+	}
+	secret := map[string]string{"key.sh": "ghp_" + strings.Repeat("a1B2", 9) + "\n"}
+	if _, err = w.do(job, answers(secret, escalates(true))); !errors.As(err, &escalating) || !escalating.RequiresHuman || escalating.Head != "" || len(escalating.Sections) != 0 || !strings.Contains(escalating.Reason, "may not leave") {
+		t.Errorf("who needs people and may hand nothing over says %+v, %v", escalating, err)
+	}
 	r, err = w.do(job, answers(work, escalates(false)))
-	if !errors.As(err, &escalating) || escalating.RequiresHuman || escalating.Then != nil || r.Status != instance.Success || r.Head == "" {
+	if !errors.As(err, &escalating) || escalating.RequiresHuman || escalating.Then != nil || r.Status != instance.Success || r.Head == "" || escalating.Head != "" || r.Sections["writer"] == "" {
 		t.Errorf("who only tells people says %+v, %+v, %v", escalating, r, err)
 	}
 	_, err = w.do(job, answers(work, func(out *brain.Outcome) { asks(out); escalates(false)(out) }))
