@@ -127,7 +127,7 @@ func (n *Narrator) Commit(c client.Seen) {
 				n.line(green, "  answers", who, "", said)
 			}
 		case instance.Escalated:
-			n.line(yellow, "  put to people", e.Agent, "", e.Reason)
+			n.line(yellow, "  put to people", e.Agent, "", first(e.Reason))
 		case instance.Resolved:
 			n.line(green, "  resolved", e.By, "", first(e.Text))
 		case instance.TimedOut:
@@ -162,9 +162,10 @@ func (n *Narrator) Progressed(job agent.Job, text string) {
 	n.line(dim, "    "+job.State, job.Role, "", n.paint(dim, first(text)+" …"))
 }
 
-// Ended implements agent.Observer.
+// Ended implements agent.Observer. Who asks others has no fault to tell of: the
+// commit says what is asked.
 func (n *Narrator) Ended(job agent.Job, _ instance.Result, err error, _ time.Duration) {
-	if err != nil {
+	if err != nil && !agent.Pleads(err) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.line(red, "    "+job.State, job.Role, "", first(err.Error()))

@@ -14,7 +14,7 @@ import (
 func fillMore(v *Event, e instance.Event) {
 	switch e := e.(type) {
 	case instance.Handed:
-		v.Event, v.Reason = "handed", strings.TrimSpace("the work is at "+e.Head)
+		v.Event, v.Reason = "handed", handed(e)
 	case instance.Escalated:
 		v.Event, v.Number, v.Role, v.Reason, v.Human = "escalated", e.Number, e.Agent, e.Reason, e.RequiresHuman
 	case instance.Resolved:
@@ -47,4 +47,16 @@ func fillMore(v *Event, e instance.Event) {
 	case instance.Migrated:
 		v.Event, v.Owner, v.Kind, v.Reason = "migrated", e.Owner, string(e.Kind), fmt.Sprintf("from definition %.8s to %.8s: %s", e.From, e.Definition, e.Reason)
 	}
+}
+
+// handed says what a role has got to.
+func handed(e instance.Handed) string {
+	var said []string
+	if e.Head != "" {
+		said = append(said, "the work is at "+e.Head)
+	}
+	if len(e.Sections) > 0 {
+		said = append(said, "written is "+strings.Join(slices.Sorted(maps.Keys(e.Sections)), ", "))
+	}
+	return strings.Join(said, ", ")
 }
