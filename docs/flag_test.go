@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "write the tables of flags anew")
 
 // table is where a page shows the flags of a service: between these comments.
-var table = regexp.MustCompile(`(?s)<!-- flags: (\w+) -->\n.*?<!-- end -->\n`)
+var table = regexp.MustCompile(`(?s)<!-- flags: ([\w-]+) -->\n.*?<!-- end -->\n`)
 
 // Flags that every service has are in a table of their own, the orchestrator's.
 const common = "common"
