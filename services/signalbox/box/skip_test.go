@@ -2,6 +2,7 @@ package box_test
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,5 +43,27 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 		if _, err := w.client.As(w.ctx, "cto", subject.Override, skip); err == nil {
 			w.Errorf("what is abandoned moves")
 		}
+	})
+}
+
+func TestATaskAfterOneThatWasAbandonedWaitsUntilAPersonLetsItGo(t *testing.T) {
+	live(t, "", func(w *world) {
+		file := filepath.Join(w.dir, "plan.yaml")
+		write(w, file, "tasks:\n- {id: A, title: Greet the first task}\n- {id: B, title: Greet the second task, depends_on: [A]}\n")
+		if out, code := w.call("plan", "import", file, "--repo", widgets); code != 0 {
+			w.Errorf("plan import: %d %s", code, out)
+		}
+		w.reaches("plan/A", "validated", 0)
+		if out, code := w.call("cancel", "plan/A"); code != 0 {
+			w.Errorf("cancel: %d %s", code, out)
+		}
+		told := func(in *pb.Instance) bool { return len(in.GetLinks()) == 1 && in.GetLinks()[0].GetEnded() }
+		if in := w.until("plan/B", "told of the end", told); in.GetState() != "pending" {
+			w.Errorf("B is in %s", in.GetState())
+		}
+		if out, code := w.call("signal", "plan/B", "released"); code != 0 {
+			w.Errorf("signal: %d %s", code, out)
+		}
+		w.reaches("plan/B", "validated", 0)
 	})
 }

@@ -92,18 +92,22 @@ func (w *world) begin(id, title, body string) {
 
 // reaches waits until the task is in the state, at a commit after the one given.
 func (w *world) reaches(id, state string, after uint64) *pb.Instance {
+	return w.until(id, "in "+state, func(in *pb.Instance) bool { return in.GetState() == state && in.GetSeq() > after })
+}
+
+// until waits until the task is as wanted.
+func (w *world) until(id, what string, wanted func(*pb.Instance) bool) *pb.Instance {
 	in, err := w.client.Get(w.ctx, id)
-	there := func() bool { return in.GetState() == state && in.GetSeq() > after }
-	if err == nil && !there() {
+	if err == nil && !wanted(in) {
 		err = w.client.Watch(w.ctx, id, in.GetSeq(), func(client.Seen) (err error) {
-			if in, err = w.client.Get(w.ctx, id); err == nil && there() {
+			if in, err = w.client.Get(w.ctx, id); err == nil && wanted(in) {
 				err = client.ErrDone
 			}
 			return err
 		})
 	}
 	if err != nil {
-		w.Errorf("%s is in %s (%s), not in %s; the last result: %s: %v", id, in.GetState(), in.GetReason(), state, in.GetLastResult().GetSummary(), err)
+		w.Errorf("%s is in %s (%s), not %s; the last result: %s: %v", id, in.GetState(), in.GetReason(), what, in.GetLastResult().GetSummary(), err)
 	}
 	return in
 }
