@@ -13,7 +13,7 @@ import (
 // Complete makes a result what the lifecycle asks of its role: the role's section
 // is there and is one, however little the brain wrote of it, and the variables
 // that rules read say the same. What can be seen goes before what the brain says:
-// files is what the step changed, and the result's evidence what was checked. An
+// files is what the work changes, and the result's evidence what was checked. An
 // error, which wraps ErrInvalid, says what the brain owes.
 func Complete(a brain.Assignment, files []Touched, r instance.Result) (instance.Result, error) {
 	section := sectionOf(a.Role)
@@ -126,7 +126,7 @@ func (c completion) writer(s Writer) {
 		s.Summary = strings.TrimSpace(c.r.Summary)
 	}
 	line, _, _ := strings.Cut(s.Summary, "\n")
-	s.TestWritten, s.TestFile = c.doc.Writer.TestWritten, c.doc.Writer.TestFile // by an earlier attempt
+	s.TestWritten, s.TestFile = false, ""
 	for _, f := range c.files {
 		if !slices.ContainsFunc(s.Changes, func(have Change) bool { return have.File == f.Path }) {
 			s.Changes = append(s.Changes, Change{f.Path, line})

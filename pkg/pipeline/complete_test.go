@@ -45,10 +45,6 @@ func TestTheWritersSectionSaysWhatTheDiffSays(t *testing.T) {
 	if _, w := completed[Writer](t, a, success("Tested."), Touched{"src/a.test.js", "A"}); !w.TestWritten || w.TestFile != "src/a.test.js" || w.Summary != "Tested." {
 		t.Errorf("with a test the section is %+v", w)
 	}
-	a.Sections["writer"] = json.RawMessage(`{"test_written": true, "test_file": "a_test.go"}`)
-	if _, w := completed[Writer](t, a, success("Mended."), Touched{"a.go", "M"}); !w.TestWritten || w.TestFile != "a_test.go" {
-		t.Errorf("of the test of an attempt before it says %+v", w)
-	}
 }
 
 func TestTheAnalystOwesABriefAndATest(t *testing.T) {

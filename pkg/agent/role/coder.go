@@ -108,7 +108,7 @@ func (s step) conclude(ctx context.Context, out brain.Outcome, r instance.Result
 	return r, err
 }
 
-// settle also tells what was changed.
+// settle also tells what the whole work changes by now.
 func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) ([]pipeline.Touched, instance.Result, error) {
 	switch {
 	case s.tree == nil:
@@ -124,6 +124,9 @@ func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) 
 	r, err = s.collect(ctx, diff, out, r)
 	if err == nil && s.duty.Accepts && r.Status == instance.Success && !out.Pauses() {
 		r, err = s.accept(ctx, r)
+	}
+	if err == nil {
+		diff, err = s.tree.Change(ctx)
 	}
 	return touched(diff), r, err
 }

@@ -55,6 +55,15 @@ func (t *Tree) Diff(ctx context.Context) (Diff, error) {
 	return t.diff(ctx, t.Head, now)
 }
 
+// Change reads what changed against Base: by the whole work, not by this step alone.
+func (t *Tree) Change(ctx context.Context) (Diff, error) {
+	now, err := t.state(ctx, "diff\n")
+	if err != nil {
+		return Diff{}, err
+	}
+	return t.diff(ctx, t.Base, now)
+}
+
 func (t *Tree) diff(ctx context.Context, from, to string) (Diff, error) {
 	var d Diff
 	var err error

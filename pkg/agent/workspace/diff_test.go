@@ -46,3 +46,16 @@ line"; git add main.go; git commit -qm own`)
 		}
 	})
 }
+
+func TestAChangeIsThatOfTheWholeWork(t *testing.T) {
+	w := newWorld(t)
+	tree := w.tree()
+	w.program(tree, `echo "// more" >> main.go`)
+	w.commit(tree, "first step")
+	w.program(tree, `echo hi > new`)
+	step, err := tree.Diff(t.Context())
+	whole, werr := tree.Change(t.Context())
+	if err != nil || werr != nil || len(step.Files) != 1 || len(whole.Files) != 2 || whole.Files[0].Path != "main.go" || whole.Files[1].Path != "new" {
+		t.Errorf("the step is %+v, %v, the work %+v, %v", step.Files, err, whole.Files, werr)
+	}
+}

@@ -2,6 +2,7 @@ package resolve_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -114,14 +115,14 @@ func (s state) writer() error {
 		more["check.sh"] = "exit 0\n"
 	case title == "question" && !s.has("communication.questions", "answered"), title == "question" && len(s.at("communication.questions").([]any)) < 2:
 		s.add("communication.questions", object{"from": "writer", "to": "analyst", "question": "In which language?", "answered": false, "answer": nil})
-		return os.WriteFile("greeting", []byte("begun\n"), 0o644)
+		return errors.Join(os.WriteFile("greeting", []byte("begun\n"), 0o644), os.WriteFile("greeting_test.txt", []byte("bonjour\n"), 0o644))
 	case title == "question":
 		last := s.at("communication.questions").([]any)
 		begun, err := os.ReadFile("greeting")
 		if err != nil {
 			return err
 		}
-		greeting = fmt.Sprintf("%sbonjour, %v", begun, last[len(last)-1].(object)["answer"])
+		greeting, more = fmt.Sprintf("%sbonjour, %v", begun, last[len(last)-1].(object)["answer"]), map[string]string{}
 	case title == "forbidden":
 		s.set("analysis.brief", "Mine.")
 		s.set("review.verdict", "APPROVED")

@@ -108,6 +108,9 @@ func question(w *world) {
 		w.Errorf("answered is %+v", q)
 	}
 	// What was begun before the question is there after the answer.
+	if !d.Writer.TestWritten || len(d.Writer.Changes) != 2 {
+		w.Errorf("the writer's section is %+v", d.Writer)
+	}
 	if got := w.file(d.Commit.Branch, "greeting"); got != "begun\nbonjour, in French\n" {
 		w.Errorf("the greeting is %q", got)
 	}
