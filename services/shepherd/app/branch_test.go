@@ -1,6 +1,8 @@
 package app
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,6 +157,27 @@ func TestFeedbackThatIsNotWorkedInComesToPeople(t *testing.T) {
 	in = s.rests(in.GetSeq())
 	if said := w.said(s.pull); len(said) != 1 || in.GetHead() != s.head() || s.head() == head {
 		t.Errorf("after people resolved it, said is %q", said)
+	}
+}
+
+func TestADeveloperWhoFailsAnswersNobody(t *testing.T) {
+	w := newWorld(t)
+	s := w.begin("US-1", 0).proposed()
+	develop := w.develop
+	w.does(func(job agent.Job) change {
+		if job.Question.Number == 2 { // the first that it is asked
+			return change{err: errors.New("the program crashed")}
+		}
+		return develop(job)
+	})
+	w.ann.comment(s.pull, "Say please.")
+	in := s.told()
+	said := w.said(s.pull)
+	if len(said) != 1 || strings.Contains(said[0], "crashed") || len(w.heard()) != 2 || in.GetVars()["lastActivityBy"] != "bot" {
+		t.Errorf("said is %q, asked was %q", said, w.heard())
+	}
+	if moves := s.moves(); !slices.Contains(moves, "pushed: the feedback could not be worked in") {
+		t.Errorf("it went %q", moves)
 	}
 }
 

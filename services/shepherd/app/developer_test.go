@@ -16,6 +16,7 @@ type change struct {
 	file, text string // empty: nothing
 	says       string
 	fails      bool // the acceptance criteria do not pass on it
+	err        error
 }
 
 // developer does what the world's script says, and hands over a commit with
@@ -33,6 +34,9 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 		d.w.asked = append(d.w.asked, job.Question.Text)
 	}
 	d.w.mu.Unlock()
+	if does.err != nil {
+		return r, does.err
+	}
 	tree, err := d.cache.Checkout(ctx, workspace.Spec{Repo: widgets, Bundles: objects(job), Base: job.Base, Head: job.Head})
 	if err != nil {
 		return r, err
@@ -54,6 +58,7 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 	ev := instance.Evidence{Name: "acceptance", OK: !does.fails, Commit: tree.Head, Command: "make check"}
 	if does.fails {
 		ev.ExitCode, ev.Failed = 2, []string{"make check"}
+		r.Status = instance.Failure
 	}
 	r.Evidence = []instance.Evidence{ev}
 	return r, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -44,7 +45,7 @@ func evidence(job agent.Job, name string) (ev instance.Evidence, ok bool) {
 // accepted is the run of the acceptance criteria, and whether all passed on the
 // commit.
 func accepted(job agent.Job, commit string) (instance.Evidence, bool) {
-	ev, ok := evidence(job, "acceptance")
+	ev, ok := evidence(job, testrun.Acceptance)
 	return ev, ok && ev.OK && ev.Commit == commit
 }
 

@@ -10,6 +10,7 @@ import (
 	"text/template"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
@@ -46,7 +47,7 @@ func (t *turn) conflicts() bool {
 // else (story lifecycle, task selection: urgent). A story that came without its
 // code gets it.
 func (t *turn) notice(ctx context.Context, needs []string) (instance.Result, error) {
-	r := with(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy", merge.Reviewer)
+	r := t.anew(with(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy", merge.Reviewer))
 	if t.job.Base != "" {
 		return r, nil
 	}
@@ -57,6 +58,21 @@ func (t *turn) notice(ctx context.Context, needs []string) (instance.Result, err
 	adopted, err := t.adopt(ctx, repo, t.world.HeadRef)
 	r.Base, r.Bundle = adopted.Base, adopted.Bundle
 	return r, err
+}
+
+// anew takes the last run of the acceptance criteria for past: only one that is
+// made when what is asked for was done tells that it was.
+func (t *turn) anew(r instance.Result) instance.Result {
+	r.Evidence = append(r.Evidence, instance.Evidence{
+		Name: testrun.Acceptance, Verdict: instance.Pending, Commit: t.job.Head, Output: "to be run again",
+	})
+	return r
+}
+
+// awaited reports whether a run of the acceptance criteria is.
+func (t *turn) awaited() bool {
+	ev, ok := evidence(t.job, testrun.Acceptance)
+	return !ok || ev.Verdict == instance.Pending
 }
 
 // ask has the implementer work in what is needed, on what the branch has now:

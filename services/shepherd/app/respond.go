@@ -33,7 +33,7 @@ func (t *turn) respond(ctx context.Context, q instance.Question) (instance.Resul
 	answered := strconv.Itoa(q.Number)
 	ev, ok := accepted(t.job, t.job.Head)
 	if !ok {
-		r := with(t.outcome("unfit", "the acceptance criteria do not pass on %.7s", t.job.Head), "answered", answered)
+		r := t.unfit(answered, "the acceptance criteria have not passed on %.7s: %s", t.job.Head, q.Answer)
 		r.IssuesFound = ev.Failed
 		return r, nil
 	}
@@ -43,7 +43,7 @@ func (t *turn) respond(ctx context.Context, q instance.Question) (instance.Resul
 			return instance.Result{}, err
 		}
 		if left != nil {
-			r := with(t.outcome("unfit", "a conflict is not resolved"), "answered", answered)
+			r := t.unfit(answered, "a conflict is not resolved")
 			r.IssuesFound = left
 			return r, nil
 		}
@@ -55,7 +55,7 @@ func (t *turn) respond(ctx context.Context, q instance.Question) (instance.Resul
 			return instance.Result{}, err
 		}
 		if theirs != nil {
-			return with(t.outcome("reviewed", "somebody else pushed meanwhile: %v", theirs), "answered", answered), nil
+			return t.anew(with(t.outcome("reviewed", "somebody else pushed meanwhile: %v", theirs), "answered", answered)), nil
 		}
 	}
 	if err := t.reply(ctx, q, ev); err != nil {
@@ -63,6 +63,11 @@ func (t *turn) respond(ctx context.Context, q instance.Question) (instance.Resul
 	}
 	r := t.outcome("responded", "%.7s answers the reviewers", t.job.Head)
 	return with(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.taken(q)), "lastActivityBy", merge.Bot), nil
+}
+
+// unfit is an answer that cannot be brought to the branch.
+func (t *turn) unfit(answered, format string, args ...any) instance.Result {
+	return t.anew(with(t.outcome("unfit", format, args...), "answered", answered))
 }
 
 func (t *turn) spec() workspace.Spec {

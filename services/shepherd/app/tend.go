@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
@@ -48,7 +49,7 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 		return t.respond(ctx, question)
 	case len(needs) == 0:
 		return with(t.outcome("waiting", "waiting: %s", t.open()), "lastActivityBy", merge.Bot), nil
-	case job.Vars["lastActivityBy"] != merge.Reviewer || job.Base == "":
+	case job.Vars["lastActivityBy"] != merge.Reviewer || job.Base == "" || !t.awaited():
 		return t.notice(ctx, needs)
 	}
 	return instance.Result{}, t.ask(ctx, needs)
@@ -70,8 +71,11 @@ func (s *shepherd) look(ctx context.Context, job agent.Job) (*turn, error) {
 		return nil, err
 	}
 	t.world.Seen = seen(job)
-	if ev, ok := evidence(job, "acceptance"); ok {
+	if ev, ok := evidence(job, testrun.Acceptance); ok {
 		t.world.Acceptance = merge.Acceptance{Commit: ev.Commit, Verdict: merge.Verdict(ev.Ruling()), Reason: strings.Join(ev.Failed, ", ")}
+		if ev.Verdict == instance.Pending {
+			t.world.Acceptance.Reason = ev.Output
+		}
 	}
 	reopen(&t.world)
 	t.last = merge.Activity(t.world)
