@@ -41,8 +41,8 @@ type grammar struct {
 	Watch    watch    `cmd:"" group:"Running" help:"Follow what happens, live; ends with 0 when the instance reaches a final state."`
 	Explain  explain  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
 	Answer   answer   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
-	Approve  approve  `cmd:"" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
-	Signal   signal   `cmd:"" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
+	Approve  approve  `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
+	Signal   signal   `cmd:"" group:"Running" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
 	Pause    pause    `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
 	Resume   resume   `cmd:"" group:"Running" help:"Let a paused instance go on."`
 	Cancel   cancel   `cmd:"" group:"Running" help:"Close an instance where it stands."`

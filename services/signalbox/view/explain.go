@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -28,6 +27,8 @@ type Explanation struct {
 	Next     []string `json:"next"` // what the table permits from here
 	Gates    []Rule   `json:"gates"`
 	Limits   []Rule   `json:"limits"`
+	Checks   []Check  `json:"checks"` // what guards may read of the world
+	head     string
 }
 
 // Rule is what moves an instance, and when.
@@ -46,7 +47,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	state, _ := def.State(in.State)
 	e := Explanation{
 		Instance: in.Instance, State: in.State, About: state.About, Kind: string(in.Kind), Owner: in.Owner, Claim: in.Claim,
-		Always: []Rule{}, Rules: []Rule{}, Signals: []Rule{}, Next: []string{}, Gates: []Rule{}, Limits: []Rule{},
+		Always: []Rule{}, Rules: []Rule{}, Signals: []Rule{}, Next: []string{}, Gates: []Rule{}, Limits: []Rule{}, Checks: []Check{}, head: in.Head,
 	}
 	e.Why, e.Help = why(env, in)
 	if e.Help == nil {
@@ -54,6 +55,15 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	}
 	if in.Closed != "" {
 		return e
+	}
+	e.Checks = checks(in.Evidence)
+	if _, asks := state.On["approved"]; asks {
+		e.Help = append([]string{"signalbox approve " + in.Instance}, e.Help...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(state.On)) {
+		if in.waitingOn() != "" && !engine(name) {
+			e.Help = append([]string{"signalbox signal " + in.Instance + " " + name}, e.Help...)
+		}
 	}
 	values := in.values(def)
 	rule := func(name string, guard workflow.Guard, to []string, reason string) Rule {
@@ -132,6 +142,11 @@ func read(guard string, values map[string]any) map[string]any {
 	return found
 }
 
+// engine tells the signals that the engine gives itself.
+func engine(signal string) bool {
+	return slices.Contains([]string{workflow.OnClaimed, workflow.OnEnded, workflow.OnWarning, workflow.OnAlert, workflow.OnEscalation}, signal)
+}
+
 // Print prints the explanation for people, or as JSON.
 func (e Explanation) Print(env *term.Env) error {
 	if env.JSON {
@@ -146,6 +161,7 @@ func (e Explanation) Print(env *term.Env) error {
 	p.field("permitted", strings.Join(e.Next, ", "))
 	p.rules("gates", e.Gates)
 	p.rules("limits", e.Limits)
+	p.checks(e.Checks, e.head)
 	return nil
 }
 
@@ -173,7 +189,7 @@ func (p page) rules(title string, rules []Rule) {
 			text += "\n  when " + term.Line(r.When)
 		}
 		for _, key := range slices.Sorted(maps.Keys(r.Values)) {
-			text += fmt.Sprintf("\n  %s is %v", key, r.Values[key])
+			text += "\n  " + key + " is " + value(r.Values[key])
 		}
 		p.field(name, text)
 	}

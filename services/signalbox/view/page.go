@@ -31,7 +31,9 @@ func Page(env *term.Env, in Instance) error {
 	p.field("failures", in.failures())
 	p.links(in.Links)
 	p.last(in)
-	p.evidence(in.Evidence)
+	ran, seen := apart(in.Evidence)
+	p.evidence(ran)
+	p.checks(checks(seen), in.Head)
 	if f := in.Failure; f != nil && f.Repeats > 0 {
 		p.field("failure", fmt.Sprintf("the same one came back %s: %s", times(f.Repeats), cut(f.Signature, 80)))
 	}

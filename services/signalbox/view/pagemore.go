@@ -62,9 +62,17 @@ func (p page) escalations(all []instance.Escalation) {
 func (in Instance) remembers() string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(in.Vars)) {
-		lines = append(lines, name+" is "+cut(in.Vars[name], 80))
+		lines = append(lines, name+" is "+value(cut(in.Vars[name], 80)))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// value is what something is; nothing is seen as such.
+func value(v any) string {
+	if v == "" {
+		return `""`
+	}
+	return fmt.Sprint(v)
 }
 
 func (in Instance) failures() string {

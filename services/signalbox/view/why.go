@@ -31,11 +31,15 @@ func why(env *term.Env, in Instance) (string, []string) {
 	case in.Parked != nil:
 		return fmt.Sprintf("It is parked%s: %s. A signal may end that before.", in.Parked.until(env), in.Parked.Reason), help("retry")
 	case in.waitingOn() != "":
-		return "It comes after " + in.waitingOn() + ", which has not ended well.", help("cancel")
+		return "It comes after " + in.waitingOn() + ".", help("cancel")
 	case in.Worker != "" && in.Worker != in.Owner && !in.Working(env.Now()):
 		return fmt.Sprintf("%s is asked something, and nobody has taken that: no %s runs, or all have other work.", in.Worker, in.Worker), append(help("retry"), "signalbox doctor")
 	case in.Kind == workflow.Wait:
-		return fmt.Sprintf("It has waited for people for %s, with %s open.", env.Since(in.EnteredAt), Count(len(in.Open()), "question")), help("answer TEXT", "cancel")
+		text := fmt.Sprintf("It has waited for people for %s, with %s open", env.Since(in.EnteredAt), Count(len(in.Open()), "question"))
+		if in.Reason != "" {
+			text += ": " + in.Reason
+		}
+		return text + ".", help("answer TEXT", "cancel")
 	case in.Working(env.Now()):
 		return fmt.Sprintf("%s took the work %s ago; its lease runs for %s more and is renewed for as long as the agent lives.",
 			in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now()))), help("pause")
@@ -55,15 +59,19 @@ func (in Instance) held() bool {
 	return held
 }
 
-// waitingOn names the instances that have to end well first.
+// waitingOn names the instances that have to end well first, and says of those
+// that ended otherwise that nothing is to be waited for.
 func (in Instance) waitingOn() string {
 	var names []string
 	for _, l := range in.Links {
-		if l.open() {
-			names = append(names, l.Instance)
+		switch {
+		case l.open() && l.Ended:
+			names = append(names, l.Instance+", which did not end well: "+l.State)
+		case l.open():
+			names = append(names, l.Instance+", which has not ended yet")
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, "; ")
 }
 
 // after counts them.

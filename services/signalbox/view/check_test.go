@@ -1,0 +1,71 @@
+package view
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// gates is what a look at a pull request and a command left.
+var gates = []instance.Evidence{
+	{Name: "acceptance", OK: true, Commit: "5f445b08b550", Command: "go test ./...", Passed: 3},
+	{Name: "gate:open", OK: true, Commit: "5f445b08b550", Verdict: instance.Pass, Data: map[string]string{"reason": "it is open", "read_at": "nine"}},
+	{Name: "gate:approvals", Commit: "5f445b08b550", Verdict: instance.Pending, Data: map[string]string{"reason": "0 of 1 approvals", "ann": "dismissed"}},
+	{Name: "gate:checks", Commit: "0123456789ab", Verdict: instance.Unsure, Data: map[string]string{"reason": "nobody\x1b[31m knows"}},
+}
+
+const table = `  checks       pass     acceptance      go test ./... (3 passed, 0 failed)
+               pass     gate:open       it is open
+               pending  gate:approvals  0 of 1 approvals
+                                        ann: dismissed
+               unknown  gate:checks     nobody [31m knows (on 0123456789)
+`
+
+func TestAnExplanationEndsWithTheChecksAndWhatTheySaw(t *testing.T) {
+	def, err := workflow.Builtin("story")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, out := screen(0)
+	e := Explain(env, def, Instance{Instance: "s", State: "pushed", Kind: workflow.Work, Owner: "shepherd", Head: "5f445b08b550", Evidence: gates})
+	if err := e.Print(env); err != nil || !strings.HasSuffix(out.String(), table) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if c := e.Checks[2]; c.Verdict != instance.Pending || c.Says != "0 of 1 approvals" || c.Seen["ann"] != "dismissed" || len(c.Seen) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestAPageTellsCommandsFromLooks(t *testing.T) {
+	env, out := screen(0)
+	if err := Page(env, Instance{Instance: "s", Kind: workflow.Work, Head: "5f445b08b550", Evidence: gates}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"  acceptance   passed on 5f445b08b5: go test ./... (3 passed, 0 failed)\n  checks       pass     gate:open       it is open\n", "pending  gate:approvals"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the page lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+func TestWhatComesAfterOthersSaysWhetherTheyCanStillEndWell(t *testing.T) {
+	def, err := workflow.Builtin("task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, _ := screen(0)
+	in := Instance{Instance: "p/3", State: "pending", Kind: workflow.Wait, Links: []Link{
+		{Instance: "p/0", Kind: "after", Ended: true, Well: true, State: "completed"},
+		{Instance: "p/1", Kind: "after", Ended: true, State: "human_escalation"}, {Instance: "p/2", Kind: "after"},
+	}}
+	e := Explain(env, def, in)
+	if want := "It comes after p/1, which did not end well: human_escalation; p/2, which has not ended yet."; e.Why != want {
+		t.Errorf("%q, want %q", e.Why, want)
+	}
+	if !slices.Contains(e.Help, "signalbox signal p/3 released") {
+		t.Errorf("it helps to %q", e.Help)
+	}
+}
