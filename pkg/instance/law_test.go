@@ -119,6 +119,8 @@ func (l *law) event(c instance.Commit, e instance.Event) error {
 // more judges what not every lifecycle has.
 func (l *law) more(c instance.Commit, e instance.Event, live bool) error {
 	switch e := e.(type) {
+	case instance.Handed:
+		return l.fenced(c, l.token)
 	case instance.Asked:
 		l.asked = append(l.asked, e.To)
 		if e.Number != len(l.asked) {

@@ -46,9 +46,13 @@ func TestARoleAsksAnotherAndGoesOnWithTheAnswer(t *testing.T) {
 		t.Errorf("the task is %v", got)
 	}
 	asked := w.as("triage", "inquire", &pb.Command{Instance: "a", Action: &pb.Command_Inquire{
-		Inquire: &pb.Inquire{Token: claim.GetToken(), Questions: []*pb.Inquiry{{To: "reviewer", Question: "Is it ours?"}}}}}).GetInstance()
+		Inquire: &pb.Inquire{Token: claim.GetToken(), Questions: []*pb.Inquiry{{To: "reviewer", Question: "Is it ours?"}},
+			Head: "c1", Bundle: "b1", Sections: map[string]string{"triage": `{"scope":"?"}`}}}}).GetInstance()
 	if asked.GetWorker() != "reviewer" || asked.GetOwner() != "triage" || asked.GetClaim() != nil {
 		t.Errorf("it is the turn of %s, claimed by %v", asked.GetWorker(), asked.GetClaim())
+	}
+	if asked.GetHead() != "c1" || asked.GetSections()["triage"] != `{"scope":"?"}` {
+		t.Errorf("handed over is %s, %v", asked.GetHead(), asked.GetSections())
 	}
 	answering := w.claim("reviewer", asked)
 	if q := answering.GetTask().GetQuestion(); q.GetNumber() != 1 || q.GetFrom() != "triage" || q.GetText() != "Is it ours?" || answering.GetTask().GetNext() != nil {
@@ -67,8 +71,15 @@ func TestARoleAsksAnotherAndGoesOnWithTheAnswer(t *testing.T) {
 func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
 	w := newWorld(t, nil)
 	claim := w.claim("triage", w.start("pipeline", "a", nil))
-	held := w.as("triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{
-		Escalate: &pb.Escalate{Token: claim.GetToken(), Reason: "who pays?", RequiresHuman: true}}}).GetInstance()
+	escalate := &pb.Escalate{Token: claim.GetToken(), Reason: "who pays?", RequiresHuman: true, Sections: map[string]string{"writer": "{}"}}
+	if _, err := w.client.As(t.Context(), "triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{Escalate: escalate}}); !errors.Is(err, &instance.Refusal{Code: instance.Invalid}) {
+		t.Errorf("another's section is answered %v", err)
+	}
+	escalate.Sections = map[string]string{"triage": `{"scope":"?"}`}
+	held := w.as("triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{Escalate: escalate}}).GetInstance()
+	if held.GetSections()["triage"] != `{"scope":"?"}` {
+		t.Errorf("handed over is %v", held.GetSections())
+	}
 	if e := held.GetEscalations(); len(e) != 1 || e[0].GetAgent() != "triage" || !e[0].GetRequiresHuman() || held.GetWorker() != "" {
 		t.Errorf("escalated %v, the turn of %q", e, held.GetWorker())
 	}
