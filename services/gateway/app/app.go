@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -68,28 +69,37 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow, label: s.Label, log: h.Log.With("repo", repo)}
 		pollers[repo] = p
 		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, s.Every, polls) })
+		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
+		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, pr, s.Every, polls) })
 	}
 	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, pollers) })
 	return nil
 }
 
+// source is something on the forge that is polled.
+type source interface {
+	poll(ctx context.Context) error
+	about() (repo string, log *slog.Logger)
+}
+
 // watch polls until ctx ends. An error is logged and slows the polling down; a
 // forge that says when it will answer again is not asked before.
-func watch(ctx context.Context, p *poller, every time.Duration, polls *prometheus.CounterVec) error {
+func watch(ctx context.Context, p source, every time.Duration, polls *prometheus.CounterVec) error {
+	repo, log := p.about()
 	slow := backoff.NewExponentialBackOff()
 	slow.InitialInterval, slow.MaxInterval = every, max(10*every, time.Minute)
 	for {
 		wait := every
 		if err := p.poll(ctx); err == nil {
-			polls.WithLabelValues(p.repo, "ok").Inc()
+			polls.WithLabelValues(repo, "ok").Inc()
 			slow.Reset()
 		} else if ctx.Err() == nil {
-			polls.WithLabelValues(p.repo, "error").Inc()
+			polls.WithLabelValues(repo, "error").Inc()
 			wait = max(every, slow.NextBackOff())
 			if limit := new(forge.RateLimit); errors.As(err, &limit) {
 				wait = max(wait, time.Until(limit.Until))
 			}
-			p.log.Warn("poll failed", "error", err, "again_in", wait.Round(time.Millisecond))
+			log.Warn("poll failed", "error", err, "again_in", wait.Round(time.Millisecond))
 		}
 		select {
 		case <-ctx.Done():

@@ -35,6 +35,8 @@ type poller struct {
 // Name is the instance of an issue.
 func Name(repo string, number int) string { return repo + "/" + strconv.Itoa(number) }
 
+func (p *poller) about() (string, *slog.Logger) { return p.repo, p.log }
+
 // poll takes everything that changed since the cursor. It may repeat what was
 // taken before, under the same command ids, and so does no harm.
 func (p *poller) poll(ctx context.Context) error {

@@ -1,0 +1,192 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// pulls tells instances that their pull request changed: those that remember
+// its number as prNumber (story lifecycle).
+type pulls struct {
+	forge interface {
+		forge.Reader
+		forge.History
+	}
+	client  *client.Client
+	cursors cursors
+	repo    string
+	now     func() time.Time
+	log     *slog.Logger
+	known   map[string]shepherded // open instances by id
+}
+
+// shepherded is what is known of an instance as of a commit.
+type shepherded struct {
+	seq  uint64
+	pull int // 0: it has none, or in another repository
+}
+
+func (p *pulls) about() (string, *slog.Logger) { return p.repo, p.log }
+
+// margin is how far before its first poll changes are looked for: clocks differ.
+// What was missed before, whoever owns the instance finds in time.
+const margin = time.Hour
+
+// poll takes every pull request that changed since the cursor. One request tells
+// of all of them, and costs nothing while nothing changes.
+func (p *pulls) poll(ctx context.Context) error {
+	at, err := p.cursors.load(ctx, p.repo+"/pulls")
+	if err != nil {
+		return err
+	}
+	since := at.Since
+	if since.IsZero() {
+		since = p.now().Add(-margin)
+	}
+	rows, err := p.forge.PullRequests(ctx, p.repo, since)
+	if err != nil {
+		return err
+	}
+	next := at.clone()
+	var changed []forge.PullRequest
+	for _, pr := range rows {
+		next.reached(pr.UpdatedAt)
+		if was, taken := at.Taken[int64(pr.Number)]; !taken || !was.Equal(pr.UpdatedAt) {
+			changed = append(changed, pr)
+		}
+		next.took(int64(pr.Number), pr.UpdatedAt)
+	}
+	if len(changed) > 0 {
+		if err := p.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	for _, pr := range changed {
+		if err := p.tell(ctx, pr); err != nil {
+			return err
+		}
+	}
+	if next.forget(); next.equal(at) {
+		return nil
+	}
+	return p.cursors.save(ctx, p.repo+"/pulls", next)
+}
+
+// refresh learns the pull requests of the instances that changed.
+func (p *pulls) refresh(ctx context.Context) error {
+	open, err := p.client.List(ctx, &pb.ListRequest{})
+	if err != nil {
+		return err
+	}
+	known := make(map[string]shepherded, len(open))
+	for _, line := range open {
+		one, ok := p.known[line.GetInstance()]
+		if !ok || one.seq != line.GetSeq() {
+			if one, err = p.learn(ctx, line.GetInstance()); err != nil {
+				return err
+			}
+		}
+		known[line.GetInstance()] = one
+	}
+	p.known = known
+	return nil
+}
+
+func (p *pulls) learn(ctx context.Context, id string) (shepherded, error) {
+	in, err := p.client.Get(ctx, id)
+	if no := new(instance.Refusal); errors.As(err, &no) {
+		return shepherded{}, nil
+	}
+	if err != nil {
+		return shepherded{}, err
+	}
+	one := shepherded{seq: in.GetSeq()}
+	if in.GetIssue().GetRepo() == p.repo {
+		one.pull, _ = strconv.Atoi(in.GetVars()["prNumber"])
+	}
+	return one, nil
+}
+
+// tell signals the instances of a pull request. The command's id follows from
+// the change: told again, it is heard once.
+func (p *pulls) tell(ctx context.Context, pr forge.PullRequest) error {
+	for id, one := range p.known {
+		if one.pull != pr.Number {
+			continue
+		}
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d", id, p.repo, pr.Number, pr.UpdatedAt.UnixNano()))
+		_, err := p.client.Signal(ctx, id, "changed", "pull/"+hex.EncodeToString(sum[:16]), "gateway", map[string]string{
+			"pull_request": strconv.Itoa(pr.Number), "url": pr.URL, "updated_at": pr.UpdatedAt.UTC().Format(time.RFC3339),
+		})
+		if err := p.refused(id, err); err != nil {
+			return err
+		}
+		if err := p.hear(ctx, id, pr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused drops a refusal that will not change by asking again.
+func (p *pulls) refused(id string, err error) error {
+	if no := new(instance.Refusal); errors.As(err, &no) {
+		p.log.Warn("refused", "instance", id, "error", err)
+		return nil
+	}
+	return err
+}
+
+// hear passes on what people say on the pull request of an instance that waits
+// for their word: one that an escalation holds.
+func (p *pulls) hear(ctx context.Context, id string, pr forge.PullRequest) error {
+	in, err := p.client.Get(ctx, id)
+	if err != nil {
+		return p.refused(id, err)
+	}
+	var since time.Time
+	for _, e := range in.GetEscalations() {
+		if at := e.GetAt().AsTime(); e.GetRequiresHuman() && !e.GetResolved() && (since.IsZero() || at.Before(since)) {
+			since = at
+		}
+	}
+	if since.IsZero() {
+		return nil
+	}
+	self, err := p.forge.Self(ctx)
+	if err != nil {
+		return err
+	}
+	since = since.Truncate(time.Second) // as the forge counts
+	comments, err := p.forge.Comments(ctx, p.repo, pr.Number, since)
+	if err != nil {
+		return err
+	}
+	for _, c := range comments {
+		if c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) {
+			continue
+		}
+		permission, err := p.forge.Permission(ctx, p.repo, c.Author.Login)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return err
+		}
+		_, err = p.client.Signal(ctx, id, "commented", fmt.Sprintf("comment/%d", c.ID), c.Author.Login, map[string]string{
+			"body": c.Body, "url": c.URL, "permission": permission,
+		})
+		if err := p.refused(id, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
