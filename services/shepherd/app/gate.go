@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -48,42 +49,37 @@ func (t *turn) verdict() merge.Verdict {
 	return worst
 }
 
-// evidence is the gates, and what they come to. What the log has as it is now
-// is left out: a pull request is looked at many times before anything changes.
+// evidence is the gates that changed, and what all come to. What the log has as
+// it is now is left out: a pull request is looked at many times before anything
+// changes. A merge cites them all.
 func (t *turn) evidence() []instance.Evidence {
 	var all []instance.Evidence
 	for _, g := range t.report.Gates {
 		data := map[string]string{"reason": g.Reason}
 		for _, e := range g.Evidence {
+			if was, twice := data[e.What]; twice {
+				e.Says = was + "; " + e.Says
+			}
 			data[e.What] = e.Says
 		}
-		all = append(all, t.finding("gate:"+g.Name, g.Verdict, data))
+		ev := t.finding("gate:"+g.Name, g.Verdict, data)
+		if was, ok := evidence(t.job, ev.Name); !ok || !same(was, ev) || t.ready() {
+			all = append(all, ev)
+		}
 	}
-	all = append(all, t.finding("readiness", t.verdict(), map[string]string{"method": t.report.Method}))
-	return slices.DeleteFunc(all, func(ev instance.Evidence) bool {
-		was, ok := evidence(t.job, ev.Name)
-		return ok && t.verdict() != merge.Pass && same(was, ev)
-	})
+	return append(all, t.finding("readiness", t.verdict(), map[string]string{
+		"reason": t.open(), "method": t.report.Method, "read_at": t.world.ReadAt.Format(time.RFC3339), "pull_request": strconv.Itoa(t.world.Number),
+	}))
 }
 
 // finding is a verdict on the commit that was looked at.
 func (t *turn) finding(name string, v merge.Verdict, data map[string]string) instance.Evidence {
-	data["read_at"] = t.world.ReadAt.Format(time.RFC3339)
-	data["pull_request"] = strconv.Itoa(t.world.Number)
 	return instance.Evidence{Name: name, OK: v == merge.Pass, Verdict: instance.Verdict(v), Commit: t.world.Head, Data: data}
 }
 
-// same tells whether two findings differ in nothing but when they were made.
+// same tells whether two findings say the same of the same commit.
 func same(a, b instance.Evidence) bool {
-	if a.Verdict != b.Verdict || a.Commit != b.Commit || len(a.Data) != len(b.Data) {
-		return false
-	}
-	for name, value := range a.Data {
-		if name != "read_at" && b.Data[name] != value {
-			return false
-		}
-	}
-	return true
+	return a.Verdict == b.Verdict && a.Commit == b.Commit && maps.Equal(a.Data, b.Data)
 }
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }
