@@ -120,6 +120,27 @@ func TestLoadDirPrefersAFileToTheBuiltinOfItsName(t *testing.T) {
 	}
 }
 
+func TestLoadDirLaysAFileOverTheBuiltinOfItsName(t *testing.T) {
+	defs, err := LoadDir(files(map[string]string{
+		"over.yaml": "workflow: slow\nversion: 1\nextends: task\n",
+		"task.yaml": "workflow: task\nversion: 2\nextends: task\npolicy: {failure_limit: 7}\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range defs {
+		if d.Policy["failure_limit"] != int64(7) || len(d.States) != 12 {
+			t.Errorf("%s has a limit of %v and %d states", d.Name, d.Policy["failure_limit"], len(d.States))
+		}
+	}
+}
+
+func TestAFileAloneMayExtendOnlyAnother(t *testing.T) {
+	if _, err := LoadDir(files(map[string]string{"a.yaml": "workflow: a\nversion: 1\nextends: a\n"})); err == nil || !strings.Contains(err.Error(), `extends "a": it extends itself`) {
+		t.Error(err)
+	}
+}
+
 func TestLoadDirSaysWhatIsWrongWithEveryFile(t *testing.T) {
 	_, err := LoadDir(files(map[string]string{
 		"a.yaml": "workflow: a\nversion: 1\nextends: b\n",

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 )
 
 // LoadDir loads every *.yaml and *.yml file of the directory's top level, sorted
 // by name. A file may extend another one or a built-in lifecycle; where both
-// have the name, the file is meant. The error joins what is wrong with every file.
+// have the name, the file is meant, but for the file itself: that one replaces
+// the built-in lifecycle and is laid over it. The error joins what is wrong with
+// every file.
 func LoadDir(dir fs.FS) ([]*Definition, error) {
 	set, err := readDir(dir)
 	var defs []*Definition
@@ -70,7 +73,7 @@ func (s dirSet) load(name string) (*Definition, error) {
 	}
 	s.done[name] = outcome{error: errors.New("it extends itself")} // until it is loaded
 	d, err := s.drafts[name].finish(func(base string) (*Definition, error) {
-		if _, ok := s.drafts[base]; !ok {
+		if _, ok := s.drafts[base]; !ok || base == name && slices.Contains(BuiltinNames(), base) {
 			return Builtin(base)
 		}
 		d, err := s.load(base)

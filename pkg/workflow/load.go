@@ -8,14 +8,15 @@ import (
 
 // Load reads one lifecycle from its YAML text; file only serves to say where.
 // If the text has `extends: NAME`, it is laid over the definition of that name
-// among bases, or else the built-in one.
+// among bases, or else the built-in one; one of its own name is the built-in one.
 //
 // The error, if any, joins a Problem for everything that is wrong. Load proves
 // that names, types and guards are sound; whether a run can end is Verify's.
 func Load(file string, src []byte, bases ...*Definition) (*Definition, error) {
-	return read(file, src).finish(func(name string) (*Definition, error) {
+	d := read(file, src)
+	return d.finish(func(name string) (*Definition, error) {
 		for _, b := range bases {
-			if b.Name == name {
+			if b.Name == name && name != d.Name {
 				return b, nil
 			}
 		}
