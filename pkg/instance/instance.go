@@ -186,6 +186,21 @@ func (in Instance) Worker() string {
 	return in.Owner
 }
 
+// WaitsForPeople reports whether only people move it on: an escalation holds it,
+// or nobody works in its state, no role is asked something, and no instance that
+// it comes after may yet end well.
+func (in Instance) WaitsForPeople() bool {
+	if _, held := in.Escalation(); held {
+		return in.Closed == ""
+	}
+	for _, l := range in.Links {
+		if l.Kind == After && !l.Ended {
+			return false
+		}
+	}
+	return in.Closed == "" && in.Kind == workflow.Wait && in.Worker() == ""
+}
+
 // WaitingOn returns how many instances this one comes after have not ended well.
 func (in Instance) WaitingOn() int {
 	n := 0

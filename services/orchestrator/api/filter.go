@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -16,7 +15,7 @@ func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 		q.GetState() != "" && q.GetState() != in.State,
 		q.GetWorker() != "" && (q.GetWorker() != in.Worker() || in.Closed != ""),
 		q.GetParent() != "" && q.GetParent() != in.Parent,
-		q.GetWaiting() && (in.Kind != workflow.Wait || in.Closed != "") && !escalated,
+		q.GetWaiting() && !in.WaitsForPeople(),
 		q.GetEscalated() && !escalated,
 		q.GetStuck() && !stuck(in, now),
 		q.GetOverdue() && !overdue(in, now),

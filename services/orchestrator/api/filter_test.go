@@ -43,7 +43,7 @@ func TestAListHasWhatIsAskedFor(t *testing.T) {
 	}{
 		"everything that can move": {&pb.ListRequest{}, []string{"child", "escalated", "failing", "new", "paused", "waiting"}},
 		"everything":               {&pb.ListRequest{All: true}, []string{"cancelled", "child", "escalated", "failing", "new", "paused", "waiting"}},
-		"what waits for people":    {&pb.ListRequest{Waiting: true}, []string{"child", "escalated", "waiting"}},
+		"what waits for people":    {&pb.ListRequest{Waiting: true}, []string{"escalated", "waiting"}},
 		"what is stuck":            {&pb.ListRequest{Stuck: true}, []string{"paused"}},
 		"what is in a state":       {&pb.ListRequest{State: "received"}, []string{"cancelled", "new", "paused"}},
 		"another workflow":         {&pb.ListRequest{Workflow: "story"}, nil},

@@ -164,7 +164,7 @@ func wanted(q *pb.ListRequest, in instance.Instance) bool {
 	case q.GetWorkflow() != "" && q.GetWorkflow() != in.Workflow,
 		q.GetState() != "" && q.GetState() != in.State,
 		!q.GetAll() && q.GetState() == "" && !running,
-		q.GetWaiting() && !(running && (in.Kind == workflow.Wait || held)),
+		q.GetWaiting() && !in.WaitsForPeople(),
 		q.GetStuck() && !(running && (in.Worker() != "" && in.Parked == nil || in.Paused || over)),
 		q.GetOverdue() && !over,
 		q.GetEscalated() && !(running && held),
