@@ -85,7 +85,7 @@ func (c answer) due(in view.Instance) error {
 	asked := slices.ContainsFunc(open, func(q instance.Question) bool { return q.Number == c.Question })
 	switch {
 	case in.Closed != "":
-		return fmt.Errorf("%s does not wait for an answer: it is %s, in %s", c.ID, in.Closed, in.State)
+		return fmt.Errorf("%s does not wait for an answer: it %s, in %s", c.ID, map[instance.Closed]string{instance.Ended: "has ended", instance.Cancelled: "was cancelled"}[in.Closed], in.State)
 	case held && c.Question == 0:
 		return nil
 	case in.Kind != workflow.Wait:

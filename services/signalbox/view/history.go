@@ -42,10 +42,13 @@ func clock(last, t time.Time) string {
 }
 
 func (e Event) name() string {
-	if e.Number > 0 {
-		return fmt.Sprintf("%s Q%d", e.Event, e.Number)
+	switch {
+	case e.Number == 0:
+		return e.Event
+	case e.Event == "escalated", e.Event == "resolved":
+		return fmt.Sprintf("%s E%d", e.Event, e.Number)
 	}
-	return e.Event
+	return fmt.Sprintf("%s Q%d", e.Event, e.Number)
 }
 
 func (e Event) style() term.Style {
