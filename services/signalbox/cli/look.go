@@ -35,6 +35,11 @@ func (c ls) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
+		if len(found) == 0 {
+			if err := c.known(ctx, s); err != nil {
+				return err
+			}
+		}
 		return view.List(env, view.Summaries(found))
 	})
 }
