@@ -48,8 +48,11 @@ func (Brief) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) 
 		return brain.Outcome{}, err
 	}
 	s.TestRequirement.Description = fmt.Sprintf("A test that fails without the change: %s", oneLine(a.Issue.Title))
-	if failing.MatchString(a.Issue.Title + "\n" + a.Issue.Body) {
+	switch text := a.Issue.Title + "\n" + a.Issue.Body; {
+	case failing.MatchString(text):
 		s.TestRequirement.Type, s.TestRequirement.Description = "existing", "The test that the report says fails"
+	case passing.MatchString(text):
+		s.TestRequirement.Type, s.TestRequirement.Description = "existing", "The tests that the report wants to pass"
 	}
 	s.Brief = write("brief.md", map[string]any{"Issue": a.Issue, "Said": said(a), "Analysis": s, "Type": doc.Issue.Type})
 	r.Summary = w.String()
@@ -68,6 +71,7 @@ var (
 	checkbox = regexp.MustCompile(`(?m)^\s*[-*] \[ \] +(.+)$`)
 	forbids  = regexp.MustCompile(`(?i)\b(do not|don.?t|must not|mustn.?t|never|leave|keep)\b.*\b(modify|touch|change|edit|delete|remove|rename|rewrite|refactor|add|break|alone|unchanged|untouched)\b`)
 	failing  = regexp.MustCompile(`(?i)\btests?\b[^.\n]*\bfail(s|ed|ing)?\b|\bfailing\b[^.\n]*\btests?\b`)
+	passing  = regexp.MustCompile(`(?i)\b(done|fixed|finished|accepted) (when|once|if)\b[\s:]*(all )?(of )?(the )?(existing )?tests? (pass|passes|succeed|are green)\b`)
 	paths    = regexp.MustCompile(`[\w./-]*[\w-]\.[A-Za-z]\w{0,9}\b|[\w.-]+(?:/[\w.-]+)+`)
 )
 

@@ -86,9 +86,17 @@ func TestABriefSaysWhatTheReportSaysAndWhereItIs(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, s.Brief)
 		}
 	}
-	a.Issue.Body += "\nThe test TestPages fails."
-	if _, s := think[pipeline.Analysis](t, rules.Brief{}, a); s.TestRequirement.Type != "existing" {
-		t.Errorf("of a test that fails it wants %+v", s.TestRequirement)
+	for said, want := range map[string]string{
+		"The test TestPages fails.":                "existing",
+		"Done when: the tests pass.":               "existing",
+		"It is fixed once all existing tests pass": "existing",
+		"Done when the last page has a test.":      "regression",
+		"Today the tests pass.":                    "regression",
+	} {
+		a.Issue.Body = reported + "\n" + said
+		if _, s := think[pipeline.Analysis](t, rules.Brief{}, a); s.TestRequirement.Type != want {
+			t.Errorf("of %q it wants %+v", said, s.TestRequirement)
+		}
 	}
 }
 

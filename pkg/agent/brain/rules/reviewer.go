@@ -26,7 +26,7 @@ func (Reviewer) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	s.Completed, s.Verdict, s.Findings, s.FeedbackForWriter = true, pipeline.Approved, pipeline.Findings{}, nil
 	found := out.Result.IssuesFound
 	if t := doc.Analysis.TestRequirement; t.Required && t.Type != "existing" && !doc.Writer.TestWritten {
-		found = append(found, "the analysis asks for a test and the change has none: "+sentence(t.Description))
+		found = append(found, "the analysis asks for a test and the change has none: "+sentence(t.Description)+" A report that names a failing test needs no other.")
 	}
 	for _, issue := range found {
 		file, _, _ := strings.Cut(issue, " ")
