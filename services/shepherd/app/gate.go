@@ -33,15 +33,22 @@ func (t *turn) answeredGate() merge.Gate {
 // ready: every gate passes, but that the draft is ours to end.
 func (t *turn) ready() bool { return t.verdict() == merge.Pass }
 
-// verdict is the worst of all gates. The draft that we made waits for nobody but
-// us; one that somebody made of it later is their will.
+// missing are the gates that do not pass. The draft that we made waits for nobody
+// but us; one that somebody made of it later is their will.
+func (t *turn) missing() (all []merge.Gate) {
+	for _, g := range t.report.Open() {
+		if g.Name != merge.GateNotDraft || t.job.Vars["undrafted"] == "true" {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// verdict is the worst of all gates.
 func (t *turn) verdict() merge.Verdict {
 	worst := merge.Pass
 	order := []merge.Verdict{merge.Pass, merge.Pending, merge.Fail, merge.Unknown}
-	for _, g := range t.report.Gates {
-		if g.Name == merge.GateNotDraft && t.job.Vars["undrafted"] != "true" {
-			continue
-		}
+	for _, g := range t.missing() {
 		if slices.Index(order, g.Verdict) > slices.Index(order, worst) {
 			worst = g.Verdict
 		}
@@ -67,8 +74,12 @@ func (t *turn) evidence() []instance.Evidence {
 			all = append(all, ev)
 		}
 	}
+	reason := "every gate passes"
+	if n := len(t.missing()); n > 0 {
+		reason = fmt.Sprintf("%d of %d gates do not pass", n, len(t.report.Gates))
+	}
 	return append(all, t.finding("readiness", t.verdict(), map[string]string{
-		"reason": t.open(), "method": t.report.Method, "read_at": t.world.ReadAt.Format(time.RFC3339), "pull_request": strconv.Itoa(t.world.Number),
+		"reason": reason, "method": t.report.Method, "read_at": t.world.ReadAt.Format(time.RFC3339), "pull_request": strconv.Itoa(t.world.Number),
 	}))
 }
 

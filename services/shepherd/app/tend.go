@@ -136,14 +136,9 @@ func (t *turn) outcome(name, format string, args ...any) instance.Result {
 
 // open says what stands in the way.
 func (t *turn) open() string {
-	if t.ready() {
-		return "every gate passes"
-	}
 	var why []string
-	for _, g := range t.report.Gates {
-		if g.Verdict != merge.Pass {
-			why = append(why, fmt.Sprintf("%s: %s", g.Name, g.Reason))
-		}
+	for _, g := range t.missing() {
+		why = append(why, fmt.Sprintf("%s: %s", g.Name, g.Reason))
 	}
 	return strings.Join(why, "; ")
 }
