@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // poller turns what changed on the forge into commands: a new issue opens an
@@ -120,10 +121,40 @@ func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment)
 		return err
 	}
 	name := Name(p.repo, issue.Number)
-	_, err = p.client.Signal(ctx, name, "commented", fmt.Sprintf("comment/%d", c.ID), c.Author.Login, map[string]string{
-		"body": c.Body, "url": c.URL, "permission": permission,
-	})
-	return p.taken(name, err)
+	said := map[string]string{"body": c.Body, "url": c.URL, "permission": permission}
+	_, err = p.client.Signal(ctx, name, "commented", fmt.Sprintf("comment/%d", c.ID), c.Author.Login, said)
+	return errors.Join(p.taken(name, err), p.others(ctx, issue.Number, c, said))
+}
+
+// others passes a comment on to the instances of the issue that have names of
+// their own, such as stories of a plan, and wait for people's word.
+func (p *poller) others(ctx context.Context, issue int, c forge.Comment, said map[string]string) error {
+	held, err := p.client.List(ctx, &pb.ListRequest{Escalated: true})
+	if err != nil {
+		return err
+	}
+	for _, line := range held {
+		id := line.GetInstance()
+		if id == Name(p.repo, issue) {
+			continue
+		}
+		in, err := p.client.Get(ctx, id)
+		if err != nil {
+			if err := p.taken(id, err); err != nil {
+				return err
+			}
+			continue
+		}
+		since, asked := asked(in)
+		if in.GetIssue().GetRepo() != p.repo || int(in.GetIssue().GetNumber()) != issue || !asked || c.CreatedAt.Before(since) {
+			continue
+		}
+		_, err = p.client.Signal(ctx, id, "commented", heard(c, id), c.Author.Login, said)
+		if err := p.taken(id, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // taken drops a refusal that will not change by asking again, after saying so.

@@ -155,20 +155,14 @@ func (p *pulls) hear(ctx context.Context, id string, pr forge.PullRequest) error
 	if err != nil {
 		return p.refused(id, err)
 	}
-	var since time.Time
-	for _, e := range in.GetEscalations() {
-		if at := e.GetAt().AsTime(); e.GetRequiresHuman() && !e.GetResolved() && (since.IsZero() || at.Before(since)) {
-			since = at
-		}
-	}
-	if since.IsZero() {
+	since, held := asked(in)
+	if !held {
 		return nil
 	}
 	self, err := p.forge.Self(ctx)
 	if err != nil {
 		return err
 	}
-	since = since.Truncate(time.Second) // as the forge counts
 	comments, err := p.forge.Comments(ctx, p.repo, pr.Number, since)
 	if err != nil {
 		return err
@@ -181,7 +175,7 @@ func (p *pulls) hear(ctx context.Context, id string, pr forge.PullRequest) error
 		if err != nil && !errors.Is(err, forge.ErrNotFound) {
 			return err
 		}
-		_, err = p.client.Signal(ctx, id, "commented", fmt.Sprintf("comment/%d", c.ID), c.Author.Login, map[string]string{
+		_, err = p.client.Signal(ctx, id, "commented", heard(c, id), c.Author.Login, map[string]string{
 			"body": c.Body, "url": c.URL, "permission": permission,
 		})
 		if err := p.refused(id, err); err != nil {
@@ -189,4 +183,23 @@ func (p *pulls) hear(ctx context.Context, id string, pr forge.PullRequest) error
 		}
 	}
 	return nil
+}
+
+// asked is since when an instance waits for people's word, in seconds as a forge
+// counts; held is false if it does not.
+func asked(in *pb.Instance) (since time.Time, held bool) {
+	for _, e := range in.GetEscalations() {
+		at := e.GetAt().AsTime().Truncate(time.Second)
+		if e.GetRequiresHuman() && !e.GetResolved() && (!held || at.Before(since)) {
+			since, held = at, true
+		}
+	}
+	return since, held
+}
+
+// heard is the id of the command that passes a comment on to an instance that is
+// not named after its issue.
+func heard(c forge.Comment, id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return fmt.Sprintf("comment/%d/%s", c.ID, hex.EncodeToString(sum[:8]))
 }

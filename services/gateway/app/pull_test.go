@@ -121,30 +121,63 @@ func TestAStoryThatWaitsForPeopleHearsThemOnItsPullRequest(t *testing.T) {
 	p := w.pulls()
 	w.say(w.ann, number, "Before anybody asked.")
 	w.watches(p)
-	in, err := w.client.Get(w.ctx, story)
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent := client.New(w.server.Connect(t), "shepherd-1")
-	claim, err := agent.As(w.ctx, "shepherd", subject.Claim, &pb.Command{Instance: story, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "shepherd-1", Work: in.GetWork(), LeaseMs: 60_000}}})
-	if err == nil {
-		_, err = agent.As(w.ctx, "shepherd", subject.Escalate, &pb.Command{Instance: story, Action: &pb.Command_Escalate{
-			Escalate: &pb.Escalate{Token: claim.GetToken(), Reason: "what now?", RequiresHuman: true}}})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.second.Store(time.Now().Unix() - time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC).Unix() + 60) // the log has the real time
+	w.escalates(story)
+	w.catchesUp()
 	w.say(w.robot, number, "Coverage is 95 %.")
 	w.say(w.bob, number, "I may not say.")
 	w.say(w.ann, number, "Go on.")
 	w.watches(p)
 	w.told(story, "changed by gateway", "changed by gateway", "commented by bob", "commented by ann")
-	if in, err = w.client.Get(w.ctx, story); err != nil || !in.GetEscalations()[0].GetResolved() || in.GetEscalations()[0].GetResolution() != "Go on." {
+	if in, err := w.client.Get(w.ctx, story); err != nil || !in.GetEscalations()[0].GetResolved() || in.GetEscalations()[0].GetResolution() != "Go on." {
 		t.Errorf("the escalation is %v, %v", in.GetEscalations(), err)
 	}
 	w.second.Add(1)
 	w.say(w.ann, number, "Thanks.")
 	w.watches(p)
 	w.told(story, "changed by gateway", "changed by gateway", "commented by bob", "commented by ann", "changed by gateway")
+}
+
+// escalates has the story's shepherd put it to people.
+func (w *world) escalates(story string) {
+	w.Helper()
+	in, err := w.client.Get(w.ctx, story)
+	if err != nil {
+		w.Fatal(err)
+	}
+	agent := client.New(w.server.Connect(w.T), "shepherd-1")
+	claim, err := agent.As(w.ctx, "shepherd", subject.Claim, &pb.Command{Instance: story, Action: &pb.Command_Claim{
+		Claim: &pb.Claim{Agent: "shepherd-1", Work: in.GetWork(), LeaseMs: 60_000}}})
+	if err == nil {
+		_, err = agent.As(w.ctx, "shepherd", subject.Escalate, &pb.Command{Instance: story, Action: &pb.Command_Escalate{
+			Escalate: &pb.Escalate{Token: claim.GetToken(), Reason: "what now?", RequiresHuman: true}}})
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// catchesUp has the forge's clock be later than that of the log, which is real.
+func (w *world) catchesUp() {
+	w.second.Store(time.Now().Unix() - time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC).Unix() + 60)
+}
+
+func TestAStoryThatWaitsForPeopleHearsThemOnItsIssue(t *testing.T) {
+	w := newWorld(t)
+	issue := w.report(w.bob, "It is broken")
+	story := "story/of-an-issue"
+	if _, err := w.client.Start(w.ctx, "", story, &pb.Open{
+		Workflow: "story", State: "pushed", Issue: wire.Issue(instance.Issue{Repo: widgets, Number: issue, Title: "x"}), Vars: map[string]string{"prNumber": "99"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.poller()
+	w.say(w.ann, issue, "Before anybody asked.")
+	w.poll(p)
+	w.escalates(story)
+	w.catchesUp()
+	w.say(w.ann, issue, "Go on.")
+	w.poll(p)
+	w.poll(p)
+	w.told(story, "commented by ann")
+	w.want(issue, "ann: Before anybody asked.", "ann: Go on.")
 }
