@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -17,6 +18,9 @@ import (
 // says so. The commit may be an old one: what is past is not told.
 func (b *bridge) tell(ctx context.Context, after subject.Event, in *pb.Instance) error {
 	issue := wire.ToIssue(in.GetIssue())
+	if issue.Number == 0 { // what has no issue is talked about on its pull request
+		issue.Number, _ = strconv.Atoi(in.GetVars()["prNumber"])
+	}
 	switch {
 	case issue.Number == 0: // nobody reads it
 		return nil

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -146,6 +147,23 @@ func TestPeopleAreNotToldWhatIsNotTheirs(t *testing.T) {
 	}
 	defer g.mourns()() // when it is past
 	if said := g.heard(); len(said) != 0 {
+		t.Errorf("said is %+v", said)
+	}
+}
+
+func TestWhatHasNoIssueIsTalkedAboutOnItsPullRequest(t *testing.T) {
+	g := newGraveyard(t)
+	about := g.issue
+	about.Number = 0
+	// To a comment an issue and a pull request are one.
+	if _, err := g.client.Do(g.ctx, "open", &pb.Command{Instance: piped, Action: &pb.Command_Open{Open: &pb.Open{
+		Workflow: "story", State: "pushed", Issue: wire.Issue(about), Vars: map[string]string{"prNumber": strconv.Itoa(g.issue.Number)},
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+	g.mourns()
+	g.escalates("shepherd", "The branch holds other commits", true)
+	if said := g.heard(); len(said) != 1 || !strings.Contains(said[0].Body, "The branch holds other commits") {
 		t.Errorf("said is %+v", said)
 	}
 }
