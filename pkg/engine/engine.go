@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // Config is what an Engine works with.
@@ -31,6 +33,8 @@ type Config struct {
 type Engine struct {
 	Config
 	turns   turns
+	desks   desks
+	orders  sync.Map // whether a definition has an order, by its hash
 	view    *view
 	changes []*Changes
 }
@@ -45,6 +49,7 @@ type Outcome struct {
 	Duplicate bool // it had been taken before; Events are those of that time
 	Events    []instance.Event
 	Instance  instance.Instance // as it is now
+	Free      time.Time         // of a claim that was refused as held: when to ask again
 }
 
 // maxConflicts bounds the tries of one command. Each lost try is another
@@ -58,7 +63,17 @@ var ErrContended = errors.New("too many writers on one instance")
 // or hash of the definition a Migrate does; a Migrate that names none gets the
 // newest of its workflow. The error is an *instance.Refusal, or says why there is
 // no answer; then the command may be sent again under the same id.
+//
+// A claim of a lifecycle that has an order is given the most urgent work: see claim.
 func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
+	if take, ok := cmd.Do.(instance.Take); ok {
+		if workflow, ok, err := e.ordered(ctx, cmd.Instance, take.Role); ok || err != nil {
+			if err != nil {
+				return Outcome{}, err
+			}
+			return e.claim(ctx, cmd, take, workflow)
+		}
+	}
 	done, err := e.turns.take(ctx, cmd.Instance)
 	if err != nil {
 		return Outcome{}, err
@@ -76,7 +91,7 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 		case errors.Is(err, eventstore.ErrDuplicate):
 			out, ok, err := e.again(ctx, cmd)
 			if !ok && err == nil {
-				err = &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: fmt.Sprintf("the command id %q is spent on another instance", cmd.ID)}
+				err = isSpent(cmd)
 			}
 			return out, err
 		case errors.Is(err, eventstore.ErrInvalid), errors.Is(err, eventstore.ErrTooLarge):
@@ -93,7 +108,7 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 				return Outcome{}, unsure
 			}
 			if fresh {
-				return Outcome{Instance: now.in}, err
+				return Outcome{Instance: now.in, Free: free(now.in)}, err
 			}
 		default:
 			return out, err
@@ -115,7 +130,27 @@ func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name 
 	if err != nil {
 		return Outcome{}, err
 	}
-	cmd.At = e.Now().UTC().Round(0) // no monotonic reading: what is kept is what is replayed
+	leave, err := e.desks.of(def.Name).gate.enter(ctx, false)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer leave()
+	cmd.At = e.Now()
+	return e.commit(ctx, def, now, cmd)
+}
+
+// free is when a claim ends.
+func free(in instance.Instance) time.Time {
+	if in.Claim == nil {
+		return time.Time{}
+	}
+	return in.Claim.Lease
+}
+
+// commit decides the command at its time and appends what follows. The caller is
+// within the gate of the lifecycle.
+func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now entry, cmd instance.Command) (Outcome, error) {
+	cmd.At = cmd.At.UTC().Round(0) // no monotonic reading: what is kept is what is replayed
 	if cmd.At.Before(now.in.UpdatedAt) {
 		cmd.At = now.in.UpdatedAt // two clocks: time within an instance never runs back
 	}
@@ -135,6 +170,9 @@ func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name 
 	}
 	stored.Chain = eventstore.NextChain(now.chain, stored)
 	if stored.Seq, err = e.Store.Append(ctx, stored); err != nil {
+		if !sure(err) {
+			e.desks.of(def.Name).doubt.Store(true)
+		}
 		return Outcome{}, err
 	}
 	commit := instance.Commit{Seq: stored.Seq, ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events}
@@ -144,6 +182,11 @@ func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name 
 		e.Committed(now.in, next.in, commit)
 	}
 	return Outcome{Seq: stored.Seq, Events: events, Instance: next.in}, nil
+}
+
+// sure reports whether an append that failed so has left nothing in the log.
+func sure(err error) bool {
+	return errors.Is(err, eventstore.ErrConflict) || errors.Is(err, eventstore.ErrInvalid) || errors.Is(err, eventstore.ErrTooLarge)
 }
 
 // again answers a command that this instance took before as it was answered

@@ -3,6 +3,7 @@ package engine
 import (
 	"hash/fnv"
 	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -16,6 +17,10 @@ type entry struct {
 	// taken are the hashes of the ids of all its commands: a command may come
 	// again long after, when whoever sent it was away before it had the answer.
 	taken []uint32
+	// rests is until when it is left alone after a fault, by claims that may choose.
+	rests time.Time
+	// rank is where its work stands among other; nil if nobody asked yet.
+	rank *rank
 	// outline says that in lacks what only a decision needs.
 	outline bool
 }
@@ -44,6 +49,17 @@ func (n entry) evolve(c eventstore.Commit) (entry, error) {
 func (n entry) with(c instance.Commit, chain string) entry {
 	n.in, n.chain = instance.Evolve(n.in, c), chain
 	n.taken = append(slices.Clip(n.taken), hash(c.ID))
+	n.rank = nil
+	for _, e := range c.Events {
+		switch e := e.(type) {
+		case instance.Released:
+			if e.Fault {
+				n.rests = c.At.Add(rest(n.in.Faults))
+			}
+		case instance.Dispatched:
+			n.rests = time.Time{}
+		}
+	}
 	return n
 }
 

@@ -13,15 +13,19 @@ import (
 func (e *Engine) Follow(ctx context.Context, caught func()) error {
 	return e.Store.Read(ctx, 1, func(c eventstore.Commit) error {
 		now := e.view.at(c.Instance)
+		next := now
 		if c.Seq > now.in.Seq { // else it is a commit of our own, or one that was loaded
 			if c.Prev != now.in.Seq || c.Chain != eventstore.NextChain(now.chain, c) {
 				return fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, now.in.Seq)
 			}
-			next, err := now.evolve(c)
-			if err != nil {
+			var err error
+			if next, err = now.evolve(c); err != nil {
 				return err
 			}
 			e.view.put(next)
+		}
+		if err := e.remember(ctx, next.in, c); err != nil {
+			return err
 		}
 		e.view.reached(c.Seq)
 		for _, changes := range e.changes {

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"hash/fnv"
 	"slices"
 	"sync"
 
@@ -14,12 +15,16 @@ import (
 type view struct {
 	mu      sync.Mutex
 	all     map[string]entry
-	seq     uint64 // everything up to here is in
-	waiting bool   // somebody waits for more
+	open    map[string]map[string]bool // the ids of those that are not closed, by lifecycle
+	gave    map[uint64]string          // instances by claim, where claims are given what is most urgent
+	seq     uint64                     // everything up to here is in
+	waiting bool                       // somebody waits for more
 	more    chan struct{}
 }
 
-func newView() *view { return &view{all: map[string]entry{}, more: make(chan struct{})} }
+func newView() *view {
+	return &view{all: map[string]entry{}, open: map[string]map[string]bool{}, gave: map[uint64]string{}, more: make(chan struct{})}
+}
 
 // get returns an instance that decisions can be made on.
 func (v *view) get(id string) (entry, bool) {
@@ -45,10 +50,46 @@ func (v *view) put(n entry) {
 	if n.in.Seq <= v.all[n.in.ID].in.Seq {
 		return
 	}
-	if n.in.Closed != "" {
+	switch open := v.open[n.in.Workflow]; {
+	case n.in.Closed != "":
 		n = n.sketched()
+		delete(open, n.in.ID)
+	case open == nil:
+		v.open[n.in.Workflow] = map[string]bool{n.in.ID: true}
+	default:
+		open[n.in.ID] = true
 	}
 	v.all[n.in.ID] = n
+}
+
+// keep keeps the rank of an instance for as long as it stays as it is.
+func (v *view) keep(id string, seq uint64, r *rank) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n, ok := v.all[id]; ok && n.in.Seq == seq {
+		n.rank = r
+		v.all[id] = n
+	}
+}
+
+// give notes what the claim of a command was given.
+func (v *view) give(command, id string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gave[wide(command)] = id
+}
+
+func (v *view) given(command string) (id string, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	id, ok = v.gave[wide(command)]
+	return id, ok
+}
+
+func wide(id string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return h.Sum64()
 }
 
 // reached says that the log was followed up to seq.

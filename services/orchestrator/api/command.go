@@ -43,8 +43,8 @@ func (s *Server) command(name string) func(context.Context, request) (proto.Mess
 		if err != nil {
 			no := refusal(err)
 			reply := &pb.CommandReply{Refusal: no}
-			if claim := out.Instance.Claim; claim != nil && no.Code == string(instance.Held) {
-				reply.Lease = timestamppb.New(claim.Lease)
+			if no.Code == string(instance.Held) && !out.Free.IsZero() {
+				reply.Lease = timestamppb.New(out.Free)
 			}
 			return reply, no
 		}
