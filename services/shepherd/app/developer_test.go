@@ -5,9 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -69,6 +71,33 @@ func (w *world) onClaim(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.claimed = f
+}
+
+// claims are the stories that the shepherd began to work on, in order.
+func (w *world) claims() (all []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, job := range w.late {
+		all = append(all, strings.TrimPrefix(job.Instance, widgets+"/"))
+	}
+	return all
+}
+
+// until looks again at every commit until what is wanted is so.
+func (w *world) until(wanted func() bool) {
+	w.Helper()
+	if wanted() {
+		return
+	}
+	err := w.client.Watch(w.ctx, "", 0, func(client.Seen) error {
+		if wanted() {
+			return client.ErrDone
+		}
+		return nil
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
 }
 
 // noting is a shepherd whose claims are remembered.

@@ -139,3 +139,32 @@ func TestMultipleStoriesInReview(t *testing.T) {
 		t.Errorf("the story that waits for its reviewer was touched: %v", in.GetVars())
 	}
 }
+
+func TestTheMostUrgentStoryComesFirst(t *testing.T) {
+	w := newWorld(t)
+	answered := w.begin("answered", 0, "priority", "9").proposed()
+	waiting := w.begin("waiting", 0, "priority", "1").proposed()
+	busy, free := make(chan struct{}), make(chan struct{})
+	w.onClaim(func() {
+		w.onClaim(nil)
+		close(busy)
+		<-free
+	})
+	w.begin("busy", 0)
+	<-busy
+	// While the shepherd has other work, the least urgent comes first.
+	w.begin("new", 0, "priority", "1")
+	w.begin("later", 0, "priority", "2", "state", "committed", "branch", "later")
+	w.begin("sooner", 0, "priority", "1", "state", "committed", "branch", "sooner")
+	waiting.tell()
+	if _, err := w.client.Signal(w.ctx, answered.id, "reviewed", "r1", "gateway", nil); err != nil {
+		t.Fatal(err)
+	}
+	before := len(w.claims())
+	close(free)
+	want := []string{"answered", "waiting", "sooner", "later"} // and only then new work
+	w.until(func() bool { return len(w.claims()) >= before+len(want) })
+	if got := w.claims()[before:]; !slices.Equal(got[:len(want)], want) {
+		t.Errorf("the shepherd took %q, want %q", got, want)
+	}
+}
