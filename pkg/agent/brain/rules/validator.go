@@ -30,7 +30,11 @@ func (Validator) Work(_ context.Context, a brain.Assignment) (brain.Outcome, err
 	}
 	var lacks []string
 	if a.Dir == "" || a.Base == "" {
-		lacks = append(lacks, "there is no code to change: the task names no repository")
+		why := "the task names no repository"
+		if a.Issue.Repo != "" {
+			why = a.Issue.Repo + " could not be read"
+		}
+		lacks = append(lacks, "there is no code to change: "+why)
 	}
 	if words == 0 && len(strings.Fields(a.Issue.Title)) < telling {
 		lacks = append(lacks, fmt.Sprintf("nothing describes %q: what is to be done, and when is it done?", a.Issue.Title))
