@@ -54,6 +54,16 @@ func TestAStoryThatSomebodyElseDoesIsSkipped(t *testing.T) {
 	}
 }
 
+func TestWhereNobodyLooksForDuplicatesTheCodeIsBroughtAllTheSame(t *testing.T) {
+	w := newWorld(t, "check_duplicates: false")
+	issue := w.eve.issue("Say hello")
+	w.bob.pushesNew("hi", "hi.txt", "hi\n")
+	w.bob.do("POST", "/pulls", object{"title": "Hi", "head": "hi", "base": "trunk", "body": "Fixes #1"})
+	if in := w.begin("US-1", issue).proposed().get(); len(in.GetQuestions()) != 1 || !strings.Contains(in.GetQuestions()[0].GetAnswer(), "nobody look") {
+		t.Errorf("it was asked %v", in.GetQuestions())
+	}
+}
+
 func TestAPullRequestIsOpenedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path string

@@ -48,7 +48,10 @@ func (s *shepherd) repository(ctx context.Context, job agent.Job) (forge.Reposit
 // mentions the issue proves nothing, and one of this very story is no other.
 func (s *shepherd) duplicate(ctx context.Context, job agent.Job) (instance.Result, error) {
 	issue := job.Issue.Number
-	if issue == 0 {
+	switch {
+	case text(job, "check_duplicates") == "false":
+		return done("The policy has nobody look for one."), nil
+	case issue == 0:
 		return done("No issue belongs to the story, so no pull request can be told to be for it."), nil
 	}
 	found, err := s.forge.Mentions(ctx, job.Issue.Repo, issue)

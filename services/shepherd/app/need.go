@@ -104,7 +104,9 @@ func (t *turn) ask(ctx context.Context, needs []string) error {
 		if err != nil {
 			return err
 		}
-		q.Theirs = j.Theirs
+		if t.world.Head != t.job.Vars["pushed"] {
+			q.Theirs = j.Theirs
+		}
 	}
 	if t.conflicts() || t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail {
 		if _, err := join(t.world.BaseRef); err != nil {
