@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,11 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		return err
 	}
 	out := outcome(in, r.source)
-	branch, pull := in.GetLastResult().GetData()["branch"], in.GetLastResult().GetData()["pr_url"]
+	data := in.GetLastResult().GetData()
+	branch, pull := cmp.Or(data["branch"], in.GetVars()["branch"]), cmp.Or(data["pr_url"], data["prNumber"], in.GetVars()["prNumber"])
+	if pull == "0" {
+		pull = ""
+	}
 	handed := branch != "" && (pull != "" || in.GetClosed() == string(instance.Ended))
 	if waits || !handed {
 		return errors.Join(r.unresolved(in, waits), r.print(in, out))
@@ -31,6 +36,9 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		return err
 	}
 	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", out.Branch, r.source.dir, r.source.branch, r.dir)
+	if p := in.GetParked(); p != nil {
+		r.n.Say("%s goes on where a forge has people: %s", in.GetState(), p.GetReason())
+	}
 	if pull == "" {
 		return r.print(in, out)
 	}

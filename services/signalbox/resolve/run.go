@@ -145,6 +145,8 @@ func (r *run) follow(ctx context.Context) (waits bool, err error) {
 				stopped = r.awaits(e.To)
 			case instance.Escalated:
 				stopped = e.RequiresHuman
+			case instance.ParkedUntil:
+				return client.ErrDone // only time, or somebody outside, brings it on
 			}
 			if !stopped {
 				continue
