@@ -62,13 +62,13 @@ func (e *Engine) claim(ctx context.Context, cmd instance.Command, take instance.
 	passed, sure := map[string]bool{}, false
 	var refused error // of what was passed over
 	for range maxConflicts {
-		best, soonest, at, err := e.mostUrgent(ctx, workflow, take.Role, e.Now(), passed)
+		best, soonest, at, err := e.mostUrgent(ctx, place{workflow, take.Role}, e.Now(), passed)
 		if err != nil {
 			return Outcome{}, err
 		}
-		if !best.in.Exists() {
+		if best.id == "" {
 			if sure {
-				return nothing(cmd, take.Role, workflow, soonest, refused)
+				return e.nothing(cmd, take.Role, workflow, soonest, refused)
 			}
 			// Before a permit is turned away it must be sure that there is no work.
 			if err := e.catchUp(ctx); err != nil {
@@ -77,39 +77,43 @@ func (e *Engine) claim(ctx context.Context, cmd instance.Command, take instance.
 			sure = true
 			continue
 		}
-		def, err := e.Definitions.Hashed(ctx, best.in.Definition)
+		now := e.view.at(best.id)
+		if now.in.Seq != best.seq { // another engine's commit came in between
+			continue
+		}
+		def, err := e.Definitions.Hashed(ctx, now.in.Definition)
 		if err != nil {
 			return Outcome{}, err
 		}
 		one := cmd
-		take.Work = best.in.Work
-		one.Instance, one.Do, one.At = best.in.ID, take, at
-		out, err := e.commit(ctx, def, best.entry, one)
+		take.Work = now.in.Work
+		one.Instance, one.Do, one.At = best.id, take, at
+		out, err := e.commit(ctx, def, now, one)
 		switch {
 		case err == nil:
-			e.view.give(cmd.ID, best.in.ID)
+			e.view.give(cmd.ID, best.id)
 			return out, nil
 		case errors.Is(err, eventstore.ErrDuplicate):
 			return e.spent(ctx, cmd)
 		case errors.Is(err, eventstore.ErrConflict):
 			if e.Conflicted != nil {
-				e.Conflicted(best.in.ID)
+				e.Conflicted(best.id)
 			}
 		case errors.Is(err, &instance.Refusal{Code: instance.Invalid}):
 			return Outcome{}, err
 		case errors.As(err, new(*instance.Refusal)):
-			fresh, unsure := e.fresh(ctx, best.entry)
+			fresh, unsure := e.fresh(ctx, now)
 			if unsure != nil {
 				return Outcome{}, unsure
 			}
 			if fresh { // its definition has no answer: that is no reason to hold up the rest
-				passed[best.in.ID], refused = true, err
+				passed[best.id], refused = true, err
 				continue
 			}
 		default:
 			return out, err
 		}
-		if _, err := e.load(ctx, best.in.ID); err != nil {
+		if _, err := e.load(ctx, best.id); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -117,16 +121,16 @@ func (e *Engine) claim(ctx context.Context, cmd instance.Command, take instance.
 }
 
 // nothing refuses a permit for which there is no work.
-func nothing(cmd instance.Command, role, workflow string, soonest piece, refused error) (Outcome, error) {
+func (e *Engine) nothing(cmd instance.Command, role, workflow string, soonest piece, refused error) (Outcome, error) {
 	no := &instance.Refusal{Code: instance.Stale, Instance: cmd.Instance, What: fmt.Sprintf("%s has no work in %s", role, workflow)}
 	switch {
-	case refused != nil:
+	case soonest.id == "" && refused != nil:
 		return Outcome{}, refused
-	case soonest.in.Exists():
+	case soonest.id != "":
 		no.Code = instance.Held
 		no.What = fmt.Sprintf("all work of %s in %s is taken; the next may be free at %s", role, workflow, soonest.busy.UTC().Format(time.RFC3339))
 	}
-	return Outcome{Instance: soonest.in, Free: soonest.busy}, no
+	return Outcome{Instance: e.view.at(soonest.id).in, Free: soonest.busy}, no
 }
 
 // catchUp returns when the view has all that is in the log now.

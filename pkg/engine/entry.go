@@ -19,8 +19,6 @@ type entry struct {
 	taken []uint32
 	// rests is until when it is left alone after a fault, by claims that may choose.
 	rests time.Time
-	// rank is where its work stands among other; nil if nobody asked yet.
-	rank *rank
 	// outline says that in lacks what only a decision needs.
 	outline bool
 }
@@ -49,7 +47,6 @@ func (n entry) evolve(c eventstore.Commit) (entry, error) {
 func (n entry) with(c instance.Commit, chain string) entry {
 	n.in, n.chain = instance.Evolve(n.in, c), chain
 	n.taken = append(slices.Clip(n.taken), hash(c.ID))
-	n.rank = nil
 	for _, e := range c.Events {
 		switch e := e.(type) {
 		case instance.Released:

@@ -8,29 +8,66 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// piece is work of a role that is not done, at one moment of its instance.
+// place is where work waits: a role in a lifecycle.
+type place struct{ workflow, role string }
+
+// piece is work of a role that is not done, and all that a choice looks at.
 type piece struct {
-	entry
-	busy time.Time // until then nobody may have it: it is claimed, or it rests
+	id, definition string
+	seq, work      uint64
+	busy           time.Time // until then nobody may have it: it is claimed, or it rests
+	updated        time.Time
+	rank           *rank // nil if nobody asked yet
 }
 
-// pieces are those of a role in one lifecycle, in no order.
-func (v *view) pieces(workflow, role string) []piece {
+// piece returns the work of an instance, if there is any.
+func (n entry) piece() (place, *piece) {
+	role := n.in.Worker()
+	if role == "" || n.in.Closed != "" || n.in.Work == 0 || n.in.Paused || n.in.Parked != nil {
+		return place{}, nil
+	}
+	p := &piece{id: n.in.ID, definition: n.in.Definition, seq: n.in.Seq, work: n.in.Work, busy: n.rests, updated: n.in.UpdatedAt}
+	if n.in.Claim != nil {
+		p.busy = n.in.Claim.Lease
+	}
+	return place{n.in.Workflow, role}, p
+}
+
+// arrange has the view know the work of an instance as it is now. The caller
+// holds the view.
+func (v *view) arrange(n entry) {
+	if old, ok := v.places[n.in.ID]; ok {
+		delete(v.work[old], n.in.ID)
+		delete(v.places, n.in.ID)
+	}
+	at, p := n.piece()
+	if p == nil {
+		return
+	}
+	if v.work[at] == nil {
+		v.work[at] = map[string]*piece{}
+	}
+	v.work[at][p.id], v.places[p.id] = p, at
+}
+
+// pieces are those of a place, in no order.
+func (v *view) pieces(at place) []piece {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var all []piece
-	for id := range v.open[workflow] {
-		n := v.all[id]
-		if n.in.Worker() != role || n.in.Work == 0 || n.in.Paused || n.in.Parked != nil {
-			continue
-		}
-		p := piece{n, n.rests}
-		if n.in.Claim != nil {
-			p.busy = n.in.Claim.Lease
-		}
-		all = append(all, p)
+	all := make([]piece, 0, len(v.work[at]))
+	for _, p := range v.work[at] {
+		all = append(all, *p)
 	}
 	return all
+}
+
+// keep keeps the rank of a piece for as long as its instance stays as it is.
+func (v *view) keep(at place, p piece, r *rank) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if now := v.work[at][p.id]; now != nil && now.seq == p.seq {
+		now.rank = r
+	}
 }
 
 // rank is where work stands among other: what is before is more urgent.
@@ -40,7 +77,7 @@ type rank struct {
 	work    uint64
 }
 
-func (r rank) before(o rank) bool {
+func (r *rank) before(o rank) bool {
 	if (r.order == nil) != (o.order == nil) {
 		return r.order != nil
 	}
@@ -52,44 +89,45 @@ func (r rank) before(o rank) bool {
 
 // ranked returns the rank of a piece. It changes with the instance only, so the
 // view keeps it.
-func (e *Engine) ranked(ctx context.Context, p piece) (rank, error) {
+func (e *Engine) ranked(ctx context.Context, at place, p piece) (*rank, error) {
 	if p.rank != nil {
-		return *p.rank, nil
+		return p.rank, nil
 	}
-	def, err := e.Definitions.Hashed(ctx, p.in.Definition)
+	def, err := e.Definitions.Hashed(ctx, p.definition)
 	if err != nil {
-		return rank{}, err
+		return nil, err
 	}
-	r := rank{ordered: len(def.Order) > 0, work: p.in.Work}
+	r := &rank{ordered: len(def.Order) > 0, work: p.work}
 	if r.ordered {
-		r.order, _ = instance.Rank(def, p.in)
+		r.order, _ = instance.Rank(def, e.view.at(p.id).in)
 	}
-	e.view.keep(p.in.ID, p.in.Seq, &r)
+	e.view.keep(at, p, r)
 	return r, nil
 }
 
 // mostUrgent returns the most urgent work of a role that is free at the time, but
-// for what was passed over. If none is, soonest may be: ok says which. The time
-// is no earlier than what is known: another's clock may be ahead.
-func (e *Engine) mostUrgent(ctx context.Context, workflow, role string, at time.Time, passed map[string]bool) (best, soonest piece, _ time.Time, _ error) {
-	pieces := e.view.pieces(workflow, role)
+// for what was passed over, and what will be free soonest. Either may be none,
+// without an id. The time is no earlier than what is known: another's clock may
+// be ahead.
+func (e *Engine) mostUrgent(ctx context.Context, where place, at time.Time, passed map[string]bool) (best, soonest piece, _ time.Time, _ error) {
+	pieces := e.view.pieces(where)
 	for _, p := range pieces {
-		if p.in.UpdatedAt.After(at) {
-			at = p.in.UpdatedAt
+		if p.updated.After(at) {
+			at = p.updated
 		}
 	}
-	var first rank
+	var first *rank
 	for _, p := range pieces {
-		r, err := e.ranked(ctx, p)
+		r, err := e.ranked(ctx, where, p)
 		switch {
 		case ctx.Err() != nil:
 			return best, soonest, at, ctx.Err()
-		case err != nil || !r.ordered || passed[p.in.ID]: // of a definition nobody can read, nothing can be claimed
+		case err != nil || !r.ordered || passed[p.id]: // of a definition nobody can read, nothing can be claimed
 		case at.Before(p.busy):
-			if !soonest.in.Exists() || p.busy.Before(soonest.busy) {
+			if soonest.id == "" || p.busy.Before(soonest.busy) {
 				soonest = p
 			}
-		case !best.in.Exists() || r.before(first):
+		case best.id == "" || r.before(*first):
 			best, first = p, r
 		}
 	}

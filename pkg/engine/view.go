@@ -15,15 +15,19 @@ import (
 type view struct {
 	mu      sync.Mutex
 	all     map[string]entry
-	open    map[string]map[string]bool // the ids of those that are not closed, by lifecycle
-	gave    map[uint64]string          // instances by claim, where claims are given what is most urgent
-	seq     uint64                     // everything up to here is in
-	waiting bool                       // somebody waits for more
+	work    map[place]map[string]*piece // what is to be done, by instance
+	places  map[string]place            // where that of an instance is
+	gave    map[uint64]string           // instances by claim, where claims are given what is most urgent
+	seq     uint64                      // everything up to here is in
+	waiting bool                        // somebody waits for more
 	more    chan struct{}
 }
 
 func newView() *view {
-	return &view{all: map[string]entry{}, open: map[string]map[string]bool{}, gave: map[uint64]string{}, more: make(chan struct{})}
+	return &view{
+		all: map[string]entry{}, work: map[place]map[string]*piece{}, places: map[string]place{}, gave: map[uint64]string{},
+		more: make(chan struct{}),
+	}
 }
 
 // get returns an instance that decisions can be made on.
@@ -50,26 +54,11 @@ func (v *view) put(n entry) {
 	if n.in.Seq <= v.all[n.in.ID].in.Seq {
 		return
 	}
-	switch open := v.open[n.in.Workflow]; {
-	case n.in.Closed != "":
+	v.arrange(n)
+	if n.in.Closed != "" {
 		n = n.sketched()
-		delete(open, n.in.ID)
-	case open == nil:
-		v.open[n.in.Workflow] = map[string]bool{n.in.ID: true}
-	default:
-		open[n.in.ID] = true
 	}
 	v.all[n.in.ID] = n
-}
-
-// keep keeps the rank of an instance for as long as it stays as it is.
-func (v *view) keep(id string, seq uint64, r *rank) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if n, ok := v.all[id]; ok && n.in.Seq == seq {
-		n.rank = r
-		v.all[id] = n
-	}
 }
 
 // give notes what the claim of a command was given.
