@@ -6,12 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -24,21 +23,9 @@ type committer struct {
 	token     string
 }
 
-// Work implements agent.Handler. A rate limit is waited out under the claim.
+// Work implements agent.Handler.
 func (c *committer) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r, err := c.work(ctx, job)
-	if limit := new(forge.RateLimit); errors.As(err, &limit) && time.Until(limit.Until) > 0 {
-		job.Progress("waiting for the forge: %v", limit)
-		select {
-		case <-time.After(time.Until(limit.Until)):
-		case <-ctx.Done():
-		}
-	}
-	// A token that ran out and a right that was not given are people's to mend.
-	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
-		err = fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
-	}
-	return r, err
+	return desk.Work(ctx, job, c.work)
 }
 
 func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, error) {

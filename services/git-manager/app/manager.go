@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -24,20 +23,9 @@ type manager struct {
 	token     string
 }
 
-// Work implements agent.Handler. A rate limit is waited out under the claim.
+// Work implements agent.Handler.
 func (m *manager) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r, err := m.work(ctx, job)
-	if limit := new(forge.RateLimit); errors.As(err, &limit) && time.Until(limit.Until) > 0 {
-		job.Progress("waiting for the forge: %v", limit)
-		select {
-		case <-time.After(time.Until(limit.Until)):
-		case <-ctx.Done():
-		}
-	}
-	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
-		err = fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
-	}
-	return r, err
+	return desk.Work(ctx, job, m.work)
 }
 
 func (m *manager) work(ctx context.Context, job agent.Job) (instance.Result, error) {

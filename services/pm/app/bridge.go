@@ -10,13 +10,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -31,18 +30,9 @@ type bridge struct {
 	log       *slog.Logger
 }
 
-// Work implements agent.Handler. A rate limit is waited out under the claim: all
-// that the PM does needs the forge, and a fault more would change nothing.
+// Work implements agent.Handler.
 func (b *bridge) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r, err := b.work(ctx, job)
-	if limit := new(forge.RateLimit); errors.As(err, &limit) && time.Until(limit.Until) > 0 {
-		job.Progress("waiting for the forge: %v", limit)
-		select {
-		case <-time.After(time.Until(limit.Until)):
-		case <-ctx.Done():
-		}
-	}
-	return r, err
+	return desk.Work(ctx, job, b.work)
 }
 
 func (b *bridge) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -70,7 +60,7 @@ func (b *bridge) judge(ctx context.Context, job agent.Job) (instance.Result, err
 		return may[login]
 	}}.Work(ctx, job.Assignment)
 	if failed != nil {
-		return instance.Result{}, fault(failed)
+		return instance.Result{}, desk.Fault(failed)
 	}
 	return out.Result, err
 }
@@ -98,7 +88,7 @@ func (b *bridge) receive(ctx context.Context, job agent.Job) (instance.Result, e
 	}
 	repo, err := b.reader.Repository(ctx, job.Issue.Repo)
 	if err != nil {
-		return r, fault(err)
+		return r, desk.Fault(err)
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = b.workspace.Snapshot(ctx, repo.Name, workspace.Remote{URL: repo.CloneURL, Token: b.token}, repo.DefaultBranch)
@@ -132,7 +122,7 @@ func (b *bridge) say(ctx context.Context, job agent.Job, key, body string, r ins
 	}
 	c, err := b.post(ctx, job.Instance, job.Issue, key, body)
 	if err != nil {
-		return r, fault(err)
+		return r, desk.Fault(err)
 	}
 	return with(r, "comment_url", c.URL), nil
 }
@@ -147,14 +137,4 @@ func with(r instance.Result, data ...string) instance.Result {
 		r.Data[pair[0]] = pair[1]
 	}
 	return r
-}
-
-// fault tells a forge that says no to the work from one that does not answer,
-// or not us: a token that ran out, a right that was not given and a locked
-// issue are people's to mend, and nothing to give a work up for.
-func fault(err error) error {
-	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
-		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
-	}
-	return err
 }

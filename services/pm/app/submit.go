@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -19,7 +20,7 @@ import (
 func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, error) {
 	repo, err := b.reader.Repository(ctx, job.Issue.Repo)
 	if err != nil {
-		return instance.Result{}, fault(err)
+		return instance.Result{}, desk.Fault(err)
 	}
 	branch := Branch(job.Issue)
 	job.Progress("pushing %s", branch)
@@ -41,7 +42,7 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 		pr, err = b.writer.CreatePullRequest(ctx, repo.Name, forge.NewPullRequest{Title: title, Body: body, Head: branch, Base: repo.DefaultBranch})
 	}
 	if err != nil {
-		return instance.Result{}, fault(err)
+		return instance.Result{}, desk.Fault(err)
 	}
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL)}
 	r, err = b.say(ctx, job, "pull-request", fmt.Sprintf("I opened #%d for this. %s", pr.Number, pr.URL), r)

@@ -2,16 +2,9 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/agent/workspace"
-	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
@@ -23,11 +16,8 @@ type App struct {
 
 // Settings is what the shepherd is told beside the common flags.
 type Settings struct {
-	Forge   github.Flags `embed:"" prefix:"forge-"`
-	WorkDir string       `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories are kept."`
-	Workers int          `name:"workers" default:"1" help:"Pieces of work at a time."`
-
-	Observer agent.Observer `kong:"-"`
+	desk.Settings
+	Workers int `name:"workers" default:"1" help:"Pieces of work at a time."`
 }
 
 // Setup implements service.Program.
@@ -35,27 +25,11 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 
 // Setup adds the shepherd to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	forge, err := s.Forge.Client()
+	d, err := s.Open(ctx, h, "shepherd")
 	if err != nil {
 		return err
 	}
-	token, err := s.Forge.Secret()
-	if err != nil {
-		return err
-	}
-	js, err := jetstream.New(h.NATS)
-	if err != nil {
-		return err
-	}
-	objects, err := role.Bucket(ctx, js)
-	if err != nil {
-		return err
-	}
-	cache, err := workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, "shepherd"), Objects: objects})
-	if err != nil {
-		return fmt.Errorf("work directory: %w", err)
-	}
-	a := role.Agent(h, js, "shepherd", &shepherd{forge: forge, workspace: cache, token: token, now: time.Now}, s.Observer)
+	a := s.Agent(h, d, "shepherd", &shepherd{forge: d.Forge, workspace: d.Workspace, token: d.Token, now: time.Now})
 	a.Workers = s.Workers
 	h.Add("shepherd", a.Run)
 	return nil

@@ -5,16 +5,15 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -34,18 +33,9 @@ type shepherd struct {
 	now       func() time.Time
 }
 
-// Work implements agent.Handler. A rate limit is waited out under the claim: all
-// that the shepherd does needs the forge, and a fault more would change nothing.
+// Work implements agent.Handler.
 func (s *shepherd) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r, err := s.work(ctx, job)
-	if limit := new(forge.RateLimit); errors.As(err, &limit) && time.Until(limit.Until) > 0 {
-		job.Progress("waiting for the forge: %v", limit)
-		select {
-		case <-time.After(time.Until(limit.Until)):
-		case <-ctx.Done():
-		}
-	}
-	return r, fault(err)
+	return desk.Work(ctx, job, s.work)
 }
 
 func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -65,16 +55,6 @@ func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, er
 // people puts the matter to people: nobody else can go on with it.
 func people(format string, args ...any) error {
 	return &agent.Escalating{Reason: fmt.Sprintf(format, args...), RequiresHuman: true}
-}
-
-// fault tells a forge that says no to the work from one that does not answer,
-// or not us: a token that ran out, a right that was not given and a locked
-// conversation are people's to mend, and nothing to give a story up for.
-func fault(err error) error {
-	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
-		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
-	}
-	return err
 }
 
 // done is a result with what it has the instance remember: names and values in turn.

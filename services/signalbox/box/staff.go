@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	committer "github.com/signalbox/signalbox/services/committer/app"
@@ -51,19 +52,19 @@ func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config,
 	switch role {
 	case "pm":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
-			return pm.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
+			return pm.Settings{Settings: at(c, work)}.Setup(ctx, h)
 		}
 	case "committer":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
-			return committer.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
+			return committer.Settings{Settings: at(c, work)}.Setup(ctx, h)
 		}
 	case "git-manager":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
-			return gitmanager.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}.Setup(ctx, h)
+			return gitmanager.Settings{Settings: at(c, work)}.Setup(ctx, h)
 		}
 	case "shepherd":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
-			return shepherd.Settings{Forge: c.Forge, WorkDir: work, Workers: c.Agents.Workers, Observer: c.Observer}.Setup(ctx, h)
+			return shepherd.Settings{Settings: at(c, work), Workers: c.Agents.Workers}.Setup(ctx, h)
 		}
 	}
 	return nil
@@ -103,4 +104,9 @@ func (c Config) staff(ctx context.Context, h *service.Host, defs []*workflow.Def
 		h.Log.Warn("nobody here works as these; give them a brain, --brain ROLE=exec:COMMAND, or serve them elsewhere", "roles", strings.Join(idle, ", "))
 	}
 	return nil
+}
+
+// at is the desk of a role that works with the box's forge.
+func at(c Config, work string) desk.Settings {
+	return desk.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}
 }
