@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -19,16 +20,10 @@ func TestWhoFollowsNotesWhatChanged(t *testing.T) {
 	}
 	w.do(e, "c", open("its own"))
 	w.do(w.engine(), "b", open("another's"))
-	var got []string
-	for len(got) < 2 {
-		<-one.More()
-		got = append(got, one.Take()...)
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, []string{"b", "c"}) {
+	if got := noted(one, 2); !slices.Equal(got, []string{"b", "c"}) {
 		t.Errorf("then it has %v", got)
 	}
-	if got := two.Take(); !slices.Equal(got, []string{"a", "b", "c"}) {
+	if got := noted(two, 3); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("who never looked has %v", got)
 	}
 	if in, ok := e.Known("b"); !ok || in.State != "todo" {
@@ -40,4 +35,15 @@ func TestWhoFollowsNotesWhatChanged(t *testing.T) {
 	if _, ok := e.Known("d"); ok {
 		t.Error("it knows what was never opened")
 	}
+}
+
+// noted takes until there were n instances.
+func noted(c *engine.Changes, n int) []string {
+	var got []string
+	for len(got) < n {
+		<-c.More()
+		got = append(got, c.Take()...)
+	}
+	slices.Sort(got)
+	return got
 }
