@@ -7,7 +7,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
+// Wanted reports whether a list that is asked for with q has the instance, as of now.
+func Wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 	_, escalated := in.Escalation()
 	escalated = escalated && in.Closed == ""
 	switch {

@@ -44,7 +44,7 @@ func (s *Server) list(ctx context.Context, r request) (proto.Message, *pb.Refusa
 		limit = pageSize
 	}
 	now := time.Now()
-	found, err := s.Engine.List(ctx, func(in instance.Instance) bool { return in.ID > q.GetAfter() && wanted(q, in, now) })
+	found, err := s.Engine.List(ctx, func(in instance.Instance) bool { return in.ID > q.GetAfter() && Wanted(q, in, now) })
 	if err != nil {
 		return nil, refusal(err)
 	}

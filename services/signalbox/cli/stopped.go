@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -20,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/api"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -146,9 +148,10 @@ func (l stopped) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, er
 	if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) {
 		return nil, err
 	}
+	now := time.Now()
 	var found []*pb.Summary
 	for _, in := range all {
-		if wanted(q, in) {
+		if wanted(q, in, now) {
 			found = append(found, wire.Summary(in))
 		}
 	}
@@ -156,23 +159,13 @@ func (l stopped) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, er
 	return found, nil
 }
 
-func wanted(q *pb.ListRequest, in instance.Instance) bool {
-	running := in.Closed == ""
-	_, held := in.Escalation()
-	over := in.Timeout > 0 && running && time.Since(in.EnteredAt) > in.Timeout
-	switch {
-	case q.GetWorkflow() != "" && q.GetWorkflow() != in.Workflow,
-		q.GetState() != "" && q.GetState() != in.State,
-		!q.GetAll() && q.GetState() == "" && !running,
-		q.GetWaiting() && !in.WaitsForPeople(),
-		q.GetStuck() && !(running && (in.Worker() != "" && in.Parked == nil || in.Paused || over)),
-		q.GetOverdue() && !over,
-		q.GetEscalated() && !(running && held),
-		q.GetWorker() != "" && q.GetWorker() != in.Worker(),
-		q.GetFailing() > wire.Summary(in).GetFailures():
-		return false
-	}
-	return true
+// wanted is what a running system would list; only what is stuck is another
+// matter where nobody is there to work.
+func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
+	others := proto.CloneOf(q)
+	others.Stuck = false
+	idle := in.Closed == "" && (in.Paused || in.Worker() != "" && in.Parked == nil)
+	return api.Wanted(others, in, now) && (!q.GetStuck() || idle || api.Wanted(q, in, now))
 }
 
 // Definition implements reader.
