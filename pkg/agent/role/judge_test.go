@@ -46,6 +46,19 @@ func TestWhatAJudgeChangesIsDropped(t *testing.T) {
 	}
 }
 
+func TestWhoChangesTheCodeSetsNoVariables(t *testing.T) {
+	says := func(out *brain.Outcome) { out.Result.Data = map[string]string{"verdict": "APPROVED"} }
+	w := newWorld(t, map[string]string{})
+	r, err := w.do(w.in("pipeline", "writer", "writer", ""), answers(map[string]string{"a.sh": "x\n"}, says))
+	if err != nil || r.Status != instance.Success || r.Data != nil || len(r.IssuesFound) > 0 {
+		t.Errorf("a writer ended with %+v, %v", r, err)
+	}
+	r, err = w.do(w.in("pipeline", "reviewer", "reviewer", ""), answers(nil, says))
+	if err != nil || r.Data["verdict"] != "APPROVED" {
+		t.Errorf("a reviewer ended with %+v, %v", r, err)
+	}
+}
+
 func TestABuildIsAllChecksOfTheRepositoryOnTheVeryCommit(t *testing.T) {
 	const lint, types = "lint: {command: sh lint.sh}\n", "type_check: {command: sh types.sh}\n"
 	for name, c := range map[string]struct {
