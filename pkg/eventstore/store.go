@@ -24,6 +24,12 @@ type Store interface {
 	// Load returns all commits of the instance, oldest first, or ErrUnknown.
 	// A missing commit or a broken chain is ErrCorrupt.
 	Load(ctx context.Context, instance string) ([]Commit, error)
+	// Since returns the instance's commits after the one at sequence after, oldest
+	// first, or none: what somebody who knows that one has not seen yet. Its cost
+	// is that of what it returns, however long the instance's past is. Whether
+	// they are chained to what is known is the caller's to check; an instance that
+	// has no commit at after, which is not zero, is ErrCorrupt.
+	Since(ctx context.Context, instance string, after uint64) ([]Commit, error)
 	// Read calls f for each commit from sequence from on, in order, and goes on
 	// with those that come; caught is called once, when the commits that were
 	// there at the start have been read; it may be nil. Read ends with ctx, or

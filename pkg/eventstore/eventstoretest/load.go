@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 )
@@ -31,6 +32,40 @@ func runLoad(t *testing.T, open func(*testing.T) eventstore.Store) {
 			}
 			if last, err := s.Last(within(t), instance); err != nil || !cmp.Equal(last, want[len(want)-1]) {
 				t.Fatalf("Last: got %+v, %v", last, err)
+			}
+		}
+	})
+	t.Run("returns what came since a commit that is known", func(t *testing.T) {
+		s := open(t)
+		var a []eventstore.Commit
+		var lastA, lastB eventstore.Commit
+		for range 5 {
+			a = append(a, Grow(t, s, "a", 2, lastA)...)
+			lastA = a[len(a)-1]
+			lastB = Grow(t, s, "b", 1, lastB)[0]
+		}
+		for known := range len(a) + 1 {
+			after := uint64(0)
+			if known > 0 {
+				after = a[known-1].Seq
+			}
+			got, err := s.Since(within(t), "a", after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(a[known:], got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("since %d (-want +got)\n%s", after, diff)
+			}
+		}
+		if got, err := s.Since(within(t), "c", 0); err != nil || len(got) > 0 {
+			t.Fatalf("of an instance that was never opened: %v, %v", got, err)
+		}
+		for _, of := range []struct {
+			instance string
+			after    uint64
+		}{{"c", 1}, {"a", lastB.Seq - 3}, {"a", lastB.Seq + 1}} {
+			if got, err := s.Since(within(t), of.instance, of.after); !errors.Is(err, eventstore.ErrCorrupt) {
+				t.Fatalf("%s since %d, which is not its own: %v, %v", of.instance, of.after, got, err)
 			}
 		}
 	})

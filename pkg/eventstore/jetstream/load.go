@@ -27,21 +27,47 @@ func (s *Store) Last(ctx context.Context, instance string) (eventstore.Commit, e
 // Load implements eventstore.Store. It walks from the last commit to the first:
 // a consumer with the instance's filter would read through the whole log.
 func (s *Store) Load(ctx context.Context, instance string) ([]eventstore.Commit, error) {
-	c, err := s.Last(ctx, instance)
+	last, err := s.Last(ctx, instance)
 	if err != nil {
 		return nil, err
 	}
-	commits := []eventstore.Commit{c}
-	for c.Prev > 0 {
+	commits, err := s.back(ctx, last, 0)
+	if err != nil {
+		return nil, err
+	}
+	return commits, eventstore.VerifyChain(commits)
+}
+
+// Since implements eventstore.Store.
+func (s *Store) Since(ctx context.Context, instance string, after uint64) ([]eventstore.Commit, error) {
+	last, err := s.Last(ctx, instance)
+	switch {
+	case errors.Is(err, eventstore.ErrUnknown) && after == 0:
+		return nil, nil
+	case errors.Is(err, eventstore.ErrUnknown):
+		return nil, fmt.Errorf("%w: %q has no commit at sequence %d: it has none", eventstore.ErrCorrupt, instance, after)
+	case err != nil:
+		return nil, err
+	}
+	return s.back(ctx, last, after)
+}
+
+// back walks from an instance's last commit to the one after the sequence after,
+// and returns those between, oldest first.
+func (s *Store) back(ctx context.Context, c eventstore.Commit, after uint64) (commits []eventstore.Commit, err error) {
+	for c.Seq > after {
+		commits = append(commits, c)
+		if c.Prev <= after {
+			break
+		}
 		if c, err = retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) { return s.before(ctx, c) }); err != nil {
 			return nil, err
 		}
-		commits = append(commits, c)
+	}
+	if c.Seq != after && c.Prev != after {
+		return nil, fmt.Errorf("%w: sequence %d of %q follows %d, want %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev, after)
 	}
 	slices.Reverse(commits)
-	if err := eventstore.VerifyChain(commits); err != nil {
-		return nil, err
-	}
 	return commits, nil
 }
 

@@ -5,7 +5,9 @@ package memory
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -94,6 +96,33 @@ func (s *Store) Load(ctx context.Context, instance string) ([]eventstore.Commit,
 		}
 	}
 	return commits, eventstore.VerifyChain(commits)
+}
+
+// Since implements eventstore.Store.
+func (s *Store) Since(ctx context.Context, instance string, after uint64) ([]eventstore.Commit, error) {
+	last, err := s.Last(ctx, instance)
+	if after == 0 && errors.Is(err, eventstore.ErrUnknown) {
+		return nil, nil
+	}
+	var commits []eventstore.Commit
+	for ; err == nil && last.Seq > after; last = s.at(last.Prev) {
+		commits = append(commits, last)
+	}
+	if err == nil && last.Seq != after || errors.Is(err, eventstore.ErrUnknown) {
+		return nil, fmt.Errorf("%w: %q has no commit at sequence %d", eventstore.ErrCorrupt, instance, after)
+	}
+	slices.Reverse(commits)
+	return commits, err
+}
+
+// at returns the commit at a sequence; the zero Commit at zero.
+func (s *Store) at(seq uint64) eventstore.Commit {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if seq == 0 {
+		return eventstore.Commit{}
+	}
+	return clone(s.log[seq-1])
 }
 
 // Read implements eventstore.Store.
