@@ -2,6 +2,7 @@ package logcheck
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,49 +18,91 @@ import (
 // Checker checks a log as it is read from its beginning. Make one with New. It
 // is not safe for concurrent use.
 type Checker struct {
+	// Lean keeps no record of the claims that are over: for logs of any length.
+	Lean bool
+
 	find     Find
 	chain    eventstore.Verifier
 	last     uint64
-	commands map[string]uint64
+	newest   spot // what lies at last
+	commands map[command]uint64
 	trails   map[string]*trail
 	commits  int
+	gaps     []*gap
+	foreign  map[uint64]bool
 	found    []Violation
 }
 
+// command stands for a command's id: of a long log the ids themselves are much.
+type command [16]byte
+
 // New returns a checker that knows the definitions that find knows.
 func New(find Find) *Checker {
-	return &Checker{find: find, commands: map[string]uint64{}, trails: map[string]*trail{}}
+	return &Checker{find: find, commands: map[command]uint64{}, trails: map[string]*trail{}, foreign: map[uint64]bool{}}
 }
 
 // Add checks the next commit of the log. A fault is named once: what follows it
-// is judged as if it had been right. Of an instance whose beginning is missing,
-// or one of whose commits cannot be read, no later move or claim is judged.
+// is judged as if it had been right. Of an instance one of whose commits is
+// missing, or cannot be read, no later move or claim is judged.
 func (k *Checker) Add(c eventstore.Commit) {
 	k.commits++
 	say := func(rule Rule, format string, args ...any) {
 		k.found = append(k.found, Violation{c.Seq, c.Instance, rule, fmt.Sprintf(format, args...)})
 	}
-	if c.Seq != k.last+1 {
-		say(Sequence, "it comes after %d, want %d", k.last, k.last+1)
-	}
-	k.last = c.Seq
-	if err := k.chain.Add(c); err != nil {
-		say(Chain, "%v", err)
-	}
-	if first, spent := k.commands[c.ID]; spent {
+	k.reach(spot{c.Seq, c.Instance}, say)
+	id := command(digest(c.ID))
+	if first, spent := k.commands[id]; spent {
 		say(Command, "the command %s made sequence %d already", c.ID, first)
 	} else {
-		k.commands[c.ID] = c.Seq
+		k.commands[id] = c.Seq
 	}
 	t := k.trails[c.Instance]
 	if t == nil {
-		t = &trail{id: c.Instance}
+		t = &trail{id: c.Instance, lean: k.Lean}
 		k.trails[c.Instance] = t
 	}
 	t.say = say
-	if !t.lost {
+	if err := k.chain.Add(c); err != nil {
+		switch g := k.gap(c.Prev); {
+		case g != nil:
+			g.hurt[c.Instance] = true
+			t.lose(Chain, "it follows %d, which is missing", c.Prev)
+		case k.foreign[c.Prev]:
+			t.lose(Chain, "it follows %d, which is not a commit", c.Prev)
+		default:
+			say(Chain, "%v", err)
+		}
+	}
+	if t.commits++; !t.lost {
 		k.events(t, c)
 	}
+	t.seq = c.Seq
+}
+
+// Foreign records a message of the log that is not a commit, and why.
+func (k *Checker) Foreign(seq uint64, instance string, why error) {
+	say := func(rule Rule, format string, args ...any) {
+		k.found = append(k.found, Violation{seq, instance, rule, fmt.Sprintf(format, args...)})
+	}
+	k.reach(spot{seq, ""}, say)
+	k.foreign[seq] = true
+	say(Alien, "%v", why)
+}
+
+// reach goes on to the next message of the log.
+func (k *Checker) reach(at spot, say func(Rule, string, ...any)) {
+	switch {
+	case at.seq > k.last+1:
+		k.miss(at)
+	case at.seq <= k.last:
+		say(Sequence, "it comes after %d", k.last)
+	}
+	k.last, k.newest = at.seq, at
+}
+
+func digest(id string) []byte {
+	sum := sha256.Sum256([]byte(id))
+	return sum[:len(command{})]
 }
 
 func (k *Checker) events(t *trail, c eventstore.Commit) {
@@ -121,7 +164,12 @@ func (k *Checker) damaged(err error) {
 
 // Report says what was found so far. Claims that are held still end with their lease.
 func (k *Checker) Report() Report {
-	r := Report{Commits: k.commits, Instances: len(k.trails), Violations: append([]Violation{}, k.found...), Failures: map[string]map[string]int{}}
+	r := Report{Commits: k.commits, Instances: len(k.trails), Violations: append([]Violation{}, k.found...), Missing: []Gap{}, Failures: map[string]map[string]int{}}
+	for _, g := range k.gaps {
+		r.Missing = append(r.Missing, g.export())
+		r.Violations = append(r.Violations, g.violation())
+	}
+	slices.SortStableFunc(r.Violations, func(a, b Violation) int { return cmp.Compare(a.Seq, b.Seq) })
 	for id, t := range k.trails {
 		if len(t.failures) > 0 {
 			r.Failures[id] = maps.Clone(t.failures)

@@ -37,6 +37,9 @@ func (t *trail) claimed(e instance.Claimed) {
 	}
 	t.token = max(t.token, e.Token)
 	t.held = true
+	if t.lean {
+		t.claims = t.claims[:0]
+	}
 	t.claims = append(t.claims, &Interval{t.seq, t.id, t.state, e.Role, e.Agent, e.Token, t.now, e.Lease})
 }
 

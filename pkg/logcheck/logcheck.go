@@ -19,6 +19,7 @@ type Rule string
 // The rules.
 const (
 	Sequence   Rule = "sequence"   // sequences count from one without a gap
+	Alien      Rule = "alien"      // nothing but commits is in the log
 	Chain      Rule = "chain"      // each commit follows its instance's last one and is chained to it
 	Command    Rule = "command"    // a command's id makes one commit
 	Body       Rule = "body"       // a commit holds events that this build can read
@@ -73,6 +74,7 @@ type Report struct {
 	Commits    int         `json:"commits"`
 	Instances  int         `json:"instances"`
 	Violations []Violation `json:"violations"` // in the order of the log; never nil
+	Missing    []Gap       `json:"missing"`    // each is a violation of Sequence, too; never nil
 	Claims     []Interval  `json:"-"`          // in the order they were made
 
 	// Failures counts the failures in a row at the log's end, by instance and state.

@@ -15,7 +15,7 @@ func (t *trail) open(e instance.Opened, find Find) {
 		t.say(Opening, "it opens in %s/%s, want %s/%s", e.Workflow, e.State, table.Name, table.Initial)
 	}
 	t.workflow, t.definition, t.table = e.Workflow, e.Definition, table
-	t.failures, t.links = map[string]int{}, map[string]bool{}
+	t.failures, t.links = nil, nil
 	for _, id := range e.After {
 		t.linked(id)
 	}
@@ -57,6 +57,9 @@ func (t *trail) count(e instance.Moved) {
 	case e.Override && e.Failure:
 		t.say(Failing, "a move by hand is no failure of the work")
 	case e.Failure:
+		if t.failures == nil {
+			t.failures = map[string]int{}
+		}
 		t.failures[e.From]++
 	case !e.Override:
 		delete(t.failures, e.From)
@@ -114,6 +117,9 @@ func (t *trail) migrated(e instance.Migrated, find Find) {
 }
 
 func (t *trail) linked(id string) {
+	if t.links == nil {
+		t.links = map[string]bool{}
+	}
 	if _, ok := t.links[id]; !ok {
 		t.links[id] = false
 	}
@@ -121,9 +127,12 @@ func (t *trail) linked(id string) {
 
 // linkEnded holds the end of another instance against that instance's own log,
 // as far as it was read.
-func (t *trail) linkEnded(e instance.LinkEnded, other *trail) {
+func (t *trail) linkEnded(e instance.LinkEnded, k *Checker) {
 	known, ok := t.links[e.Instance]
+	other := k.trails[e.Instance]
 	switch {
+	case ok && !known && other != nil && other.lost:
+	case ok && !known && (other == nil || other.end == "") && k.suspect(e.Instance, other.newest()):
 	case !ok:
 		t.say(Link, "%s is linked to nothing of it", e.Instance)
 	case known:
@@ -133,5 +142,14 @@ func (t *trail) linkEnded(e instance.LinkEnded, other *trail) {
 	case other.state != e.State:
 		t.say(Link, "%s is said to have ended in %s, and %s in %s", e.Instance, e.State, other.end, other.state)
 	}
+	t.linked(e.Instance)
 	t.links[e.Instance] = true
+}
+
+// newest is the sequence of its newest commit; 0: none was read.
+func (t *trail) newest() uint64 {
+	if t == nil {
+		return 0
+	}
+	return t.seq
 }

@@ -23,14 +23,17 @@ type Order struct {
 	Claims  int // claims of lifecycles with an order
 	Choices int // those that were made while something else was ready, too
 	find    Find
-	all     map[string]*standing
+	all     map[string]*standing // nil: it has no order, or has closed
 	found   []Violation
 }
 
-// standing is an instance, and until when a fault keeps it from being ready.
+// standing is an instance, until when a fault keeps it from being ready, and
+// where it stands in the order.
 type standing struct {
 	in    instance.Instance
 	rests time.Time
+	rank  []int64
+	knows bool // the order tells
 }
 
 // NewOrder returns a checker that knows the definitions that find knows.
@@ -53,13 +56,17 @@ func CheckOrder(ctx context.Context, log eventstore.Store, find Find) (*Order, e
 func (o *Order) Violations() []Violation { return o.found }
 
 // Add checks the next commit of the log. The error says that it cannot be read.
+// An instance that opens under a definition without an order is left out for good.
 func (o *Order) Add(c eventstore.Commit) error {
+	s, ok := o.all[c.Instance]
+	if ok && s == nil {
+		return nil
+	}
 	commit, err := wire.ToCommit(c)
 	if err != nil {
 		return err
 	}
-	s := o.all[c.Instance]
-	if s == nil {
+	if !ok {
 		s = &standing{in: instance.Instance{ID: c.Instance}}
 		o.all[c.Instance] = s
 	}
@@ -79,29 +86,33 @@ func (o *Order) Add(c eventstore.Commit) error {
 			s.rests = time.Time{}
 		}
 	}
+	if s.rank, s.knows = o.rank(s.in); s.in.Closed != "" || !ok && !o.ordered(s.in) {
+		o.all[c.Instance] = nil
+	}
 	return nil
+}
+
+func (o *Order) ordered(in instance.Instance) bool {
+	def, known := o.find(in.Definition)
+	return known && len(def.Order) > 0
 }
 
 // claimed holds what was claimed against all else that was ready.
 func (o *Order) claimed(s *standing, e instance.Claimed, c instance.Commit) {
-	mine, ordered := o.rank(s.in)
-	if !ordered {
+	if !s.knows {
 		return
 	}
+	mine := s.rank
 	o.Claims++
 	others := false
 	best, first := s, mine
 	for _, other := range o.all {
-		if other == s || other.in.Workflow != s.in.Workflow || !other.ready(e.Role, c.At) {
-			continue
-		}
-		theirs, ordered := o.rank(other.in)
-		if !ordered {
+		if other == nil || other == s || !other.knows || other.in.Workflow != s.in.Workflow || !other.ready(e.Role, c.At) {
 			continue
 		}
 		others = true
-		if d := slices.Compare(theirs, first); d < 0 || d == 0 && other.in.Work < best.in.Work {
-			best, first = other, theirs
+		if d := slices.Compare(other.rank, first); d < 0 || d == 0 && other.in.Work < best.in.Work {
+			best, first = other, other.rank
 		}
 	}
 	if others {
@@ -114,7 +125,7 @@ func (o *Order) claimed(s *standing, e instance.Claimed, c instance.Commit) {
 }
 
 func (s *standing) ready(role string, at time.Time) bool {
-	in := s.in
+	in := &s.in
 	return in.Closed == "" && in.Worker() == role && in.Work > 0 && !in.Paused && in.Parked == nil && !in.Claim.Live(at) && !at.Before(s.rests)
 }
 

@@ -12,6 +12,8 @@ import (
 // trail is what is known of one instance: no more than the rules need.
 type trail struct {
 	id         string
+	lean       bool // only the newest of claims is kept
+	commits    int
 	workflow   string
 	definition string
 	table      *workflow.Definition // nil: not known
@@ -29,7 +31,7 @@ type trail struct {
 	failures   map[string]int
 	links      map[string]bool // by instance: whether its end is known
 
-	seq uint64 // of the commit at hand
+	seq uint64 // of the newest commit
 	now time.Time
 	say func(rule Rule, format string, args ...any)
 }
@@ -89,7 +91,7 @@ func (t *trail) event(e instance.Event, k *Checker) {
 	case instance.Spawned:
 		t.linked(e.Instance)
 	case instance.LinkEnded:
-		t.linkEnded(e, k.trails[e.Instance])
+		t.linkEnded(e, k)
 	}
 }
 
