@@ -1,16 +1,22 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // address says what the subject of a commit names, and whether it wakes anybody:
-// the role that is asked a question, people if they are required, else the state.
+// the role that is asked a question, people if they are required, else the state
+// that the instance, which was in state, is in then.
 func address(state string, events []instance.Event) (to string, wakes bool) {
-	to = state
 	for _, e := range events {
 		switch e := e.(type) {
+		case instance.Opened:
+			state = e.State
+		case instance.Moved:
+			state = e.To
 		case instance.Dispatched:
 			wakes = true
 			if e.Question > 0 {
@@ -22,5 +28,5 @@ func address(state string, events []instance.Event) (to string, wakes bool) {
 			}
 		}
 	}
-	return to, wakes
+	return cmp.Or(to, state), wakes
 }

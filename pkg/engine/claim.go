@@ -19,6 +19,9 @@ func (e *Engine) ordered(ctx context.Context, id, role string) (workflow string,
 			return "", false, err
 		}
 	}
+	if e.orderOf(ctx, now.in.Definition) == orderless {
+		return "", false, nil
+	}
 	def, err := e.Definitions.Hashed(ctx, now.in.Definition)
 	if err != nil || len(def.Order) == 0 {
 		return "", false, err
@@ -45,11 +48,10 @@ func (e *Engine) ordered(ctx context.Context, id, role string) (workflow string,
 // something rests, so that it comes again, and as stale if all is done.
 func (e *Engine) claim(ctx context.Context, cmd instance.Command, take instance.Take, workflow string) (Outcome, error) {
 	d := e.desks.of(workflow)
-	leave, err := d.gate.enter(ctx, true)
-	if err != nil {
+	if err := d.gate.enter(ctx, true); err != nil {
 		return Outcome{}, err
 	}
-	defer leave()
+	defer d.gate.leave(true)
 	if d.doubt.Load() {
 		if err := e.catchUp(ctx); err != nil {
 			return Outcome{}, err

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ type Engine struct {
 	Config
 	turns   turns
 	desks   desks
-	orders  sync.Map // whether a definition has an order, by its hash
+	orders  sync.Map // the order of each definition, by its hash
+	names   wire.Names
 	view    *view
 	changes []*Changes
 }
@@ -74,12 +76,15 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 			return e.claim(ctx, cmd, take, workflow)
 		}
 	}
-	done, err := e.turns.take(ctx, cmd.Instance)
-	if err != nil {
+	if err := e.turns.take(ctx, cmd.Instance); err != nil {
 		return Outcome{}, err
 	}
-	defer done()
+	defer e.turns.pass(cmd.Instance)
 	now, known := e.view.get(cmd.Instance)
+	if _, opens := cmd.Do.(instance.Open); !known && opens && !e.view.knows(cmd.Instance) {
+		now, known = none(cmd.Instance), true // if it is there after all, the log refuses the commit
+	}
+	var err error
 	if !known {
 		if now, err = e.load(ctx, cmd.Instance); err != nil {
 			return Outcome{}, err
@@ -120,7 +125,7 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 	return Outcome{}, fmt.Errorf("%s: %w: %d tries", cmd.Instance, ErrContended, maxConflicts)
 }
 
-func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name string) (Outcome, error) {
+func (e *Engine) try(ctx context.Context, now *entry, cmd instance.Command, name string) (Outcome, error) {
 	if now.took(cmd.ID) {
 		if out, ok, err := e.again(ctx, cmd); ok || err != nil {
 			return out, err
@@ -130,11 +135,11 @@ func (e *Engine) try(ctx context.Context, now entry, cmd instance.Command, name 
 	if err != nil {
 		return Outcome{}, err
 	}
-	leave, err := e.desks.of(def.Name).gate.enter(ctx, false)
-	if err != nil {
+	gate := &e.desks.of(def.Name).gate
+	if err := gate.enter(ctx, false); err != nil {
 		return Outcome{}, err
 	}
-	defer leave()
+	defer gate.leave(false)
 	cmd.At = e.Now()
 	return e.commit(ctx, def, now, cmd)
 }
@@ -149,7 +154,7 @@ func free(in instance.Instance) time.Time {
 
 // commit decides the command at its time and appends what follows. The caller is
 // within the gate of the lifecycle.
-func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now entry, cmd instance.Command) (Outcome, error) {
+func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now *entry, cmd instance.Command) (Outcome, error) {
 	cmd.At = cmd.At.UTC().Round(0) // no monotonic reading: what is kept is what is replayed
 	if cmd.At.Before(now.in.UpdatedAt) {
 		cmd.At = now.in.UpdatedAt // two clocks: time within an instance never runs back
@@ -162,10 +167,9 @@ func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now entry
 	if err != nil {
 		return Outcome{}, err
 	}
-	after := instance.Evolve(now.in, instance.Commit{At: cmd.At, Events: events})
-	to, wakes := address(after.State, events)
+	to, wakes := address(now.in.State, events)
 	stored := eventstore.Commit{
-		ID: cmd.ID, Workflow: after.Workflow, State: to, Instance: cmd.Instance, Wakes: wakes,
+		ID: cmd.ID, Workflow: cmp.Or(now.in.Workflow, def.Name), State: to, Instance: cmd.Instance, Wakes: wakes,
 		Time: cmd.At, Prev: now.in.Seq, Data: data, Trace: trace(ctx),
 	}
 	stored.Chain = eventstore.NextChain(now.chain, stored)
@@ -177,7 +181,7 @@ func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now entry
 	}
 	commit := instance.Commit{Seq: stored.Seq, ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events}
 	next := now.with(commit, stored.Chain)
-	e.view.put(next)
+	e.view.put(next, len(def.Order) > 0)
 	if e.Committed != nil {
 		e.Committed(now.in, next.in, commit)
 	}
@@ -192,18 +196,10 @@ func sure(err error) bool {
 // again answers a command that this instance took before as it was answered
 // then, however long ago that is; ok is false if it never did.
 func (e *Engine) again(ctx context.Context, cmd instance.Command) (out Outcome, ok bool, err error) {
-	commits, err := e.Store.Load(ctx, cmd.Instance)
-	if errors.Is(err, eventstore.ErrUnknown) {
-		return Outcome{}, false, nil
-	}
+	now, commits, err := e.until(ctx, cmd)
 	if err != nil {
 		return Outcome{}, false, err
 	}
-	now, err := fold(cmd.Instance, commits)
-	if err != nil {
-		return Outcome{}, false, err
-	}
-	e.view.put(now)
 	i := slices.IndexFunc(commits, func(c eventstore.Commit) bool { return c.ID == cmd.ID })
 	if i < 0 {
 		return Outcome{}, false, nil
@@ -212,8 +208,27 @@ func (e *Engine) again(ctx context.Context, cmd instance.Command) (out Outcome, 
 	return Outcome{Seq: first.Seq, Duplicate: true, Events: first.Events, Instance: now.in}, true, err
 }
 
+// until returns the instance as it is now and, if the command was ever taken, at
+// least the commits since then.
+func (e *Engine) until(ctx context.Context, cmd instance.Command) (*entry, []eventstore.Commit, error) {
+	if _, ok := e.view.get(cmd.Instance); ok {
+		now, err := e.load(ctx, cmd.Instance)
+		if err != nil {
+			return nil, nil, err
+		}
+		before, took := now.before(cmd.ID)
+		if !took {
+			return now, nil, nil
+		}
+		if commits, err := e.Store.Since(ctx, cmd.Instance, before); err == nil || !errors.Is(err, eventstore.ErrCorrupt) {
+			return now, commits, err
+		}
+	}
+	return e.reload(ctx, cmd.Instance)
+}
+
 // fresh reports whether the entry is the instance's newest moment in the log.
-func (e *Engine) fresh(ctx context.Context, now entry) (bool, error) {
+func (e *Engine) fresh(ctx context.Context, now *entry) (bool, error) {
 	last, err := e.Store.Last(ctx, now.in.ID)
 	if errors.Is(err, eventstore.ErrUnknown) {
 		return now.in.Seq == 0, nil
@@ -237,15 +252,35 @@ func (e *Engine) Get(ctx context.Context, id string) (instance.Instance, error) 
 	return now.in, err
 }
 
-// load folds the instance from the log; one that was never opened is empty.
-func (e *Engine) load(ctx context.Context, id string) (entry, error) {
+// load brings the instance up to date from the log: of one that can be decided
+// on it reads what is new. One that was never opened is empty.
+func (e *Engine) load(ctx context.Context, id string) (*entry, error) {
+	now, known := e.view.get(id)
+	if !known {
+		now, _, err := e.reload(ctx, id)
+		return now, err
+	}
+	commits, err := e.Store.Since(ctx, id, now.in.Seq)
+	if err != nil {
+		return nil, err
+	}
+	return e.append(ctx, now, commits)
+}
+
+// reload reads all commits of the instance.
+func (e *Engine) reload(ctx context.Context, id string) (*entry, []eventstore.Commit, error) {
 	commits, err := e.Store.Load(ctx, id)
 	if err != nil && !errors.Is(err, eventstore.ErrUnknown) {
-		return entry{}, err
+		return nil, nil, err
 	}
-	now, err := fold(id, commits)
-	if err == nil {
-		e.view.put(now)
+	now, err := e.append(ctx, none(id), commits)
+	return now, commits, err
+}
+
+func (e *Engine) append(ctx context.Context, now *entry, commits []eventstore.Commit) (*entry, error) {
+	now, err := now.follow(&e.names, commits...)
+	if err == nil && len(commits) > 0 {
+		e.put(ctx, now)
 	}
 	return now, err
 }

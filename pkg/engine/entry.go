@@ -1,78 +1,114 @@
 package engine
 
 import (
+	"fmt"
 	"hash/fnv"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/series"
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-// entry is one instance at one moment: a value, replaced and never written to.
+// entry is one instance at one moment, and is never written to: the next moment
+// is another entry, which shares the past with this one.
 type entry struct {
 	in    instance.Instance
 	chain string
-	// taken are the hashes of the ids of all its commands: a command may come
-	// again long after, when whoever sent it was away before it had the answer.
-	taken []uint32
+	// taken are all its commands: one may come again long after, when whoever sent
+	// it was away before it had the answer.
+	taken series.Of[taken]
 	// rests is until when it is left alone after a fault, by claims that may choose.
 	rests time.Time
-	// outline says that in lacks what only a decision needs.
-	outline bool
 }
 
-// fold replays the commits of one instance; of none it is an instance that was
-// never opened.
-func fold(id string, commits []eventstore.Commit) (entry, error) {
-	now := entry{in: instance.Instance{ID: id}}
-	var err error
+// taken is a command that was carried out: the hash of its id, and the sequence
+// of its commit but for the upper half.
+type taken struct{ id, seq uint32 }
+
+// none is an instance that was never opened.
+func none(id string) *entry { return &entry{in: instance.Instance{ID: id}} }
+
+// follow is the entry after the commits that come next in its instance's log.
+func (n *entry) follow(names *wire.Names, commits ...eventstore.Commit) (*entry, error) {
 	for _, c := range commits {
-		if now, err = now.evolve(c); err != nil {
-			return entry{}, err
+		if err := follows(c, n.in.Seq, n.chain); err != nil {
+			return nil, err
 		}
+		commit, err := names.ToCommit(c)
+		if err != nil {
+			return nil, err
+		}
+		n = n.with(commit, c.Chain)
 	}
-	return now, nil
+	return n, nil
 }
 
-func (n entry) evolve(c eventstore.Commit) (entry, error) {
-	commit, err := wire.ToCommit(c)
-	if err != nil {
-		return entry{}, err
+// follows says why c does not come next after the commit at seq.
+func follows(c eventstore.Commit, seq uint64, chain string) error {
+	if c.Prev != seq || c.Chain != eventstore.NextChain(chain, c) {
+		return fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, seq)
 	}
-	return n.with(commit, c.Chain), nil
+	return nil
 }
 
-func (n entry) with(c instance.Commit, chain string) entry {
-	n.in, n.chain = instance.Evolve(n.in, c), chain
-	n.taken = append(slices.Clip(n.taken), hash(c.ID))
+func (n *entry) with(c instance.Commit, chain string) *entry {
+	next := &entry{instance.Evolve(n.in, c), chain, n.taken.And(taken{hash(c.ID), uint32(c.Seq)}), n.rests}
 	for _, e := range c.Events {
 		switch e := e.(type) {
 		case instance.Released:
 			if e.Fault {
-				n.rests = c.At.Add(rest(n.in.Faults))
+				next.rests = c.At.Add(rest(next.in.Faults))
 			}
 		case instance.Dispatched:
-			n.rests = time.Time{}
+			next.rests = time.Time{}
 		}
 	}
-	return n
+	return next
 }
 
 // took reports whether the command may have been taken: the log knows for sure.
-func (n entry) took(id string) bool { return slices.Contains(n.taken, hash(id)) }
+func (n *entry) took(id string) bool {
+	h := hash(id)
+	for some := range n.taken.Blocks() {
+		for _, t := range some {
+			if t.id == h {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// before is the sequence of the commit before the first that the command may
+// have made; ok is false if it made none.
+func (n *entry) before(id string) (seq uint64, ok bool) {
+	h, last := hash(id), uint64(0)
+	for some := range n.taken.Blocks() {
+		for _, t := range some {
+			if t.id == h {
+				return last, true
+			}
+			last = whole(t.seq, n.in.Seq)
+		}
+	}
+	return 0, false
+}
+
+// whole is the sequence of which seq is the lower half, and which is at most
+// newest. Of a past that is longer than four billion commits it may be wrong:
+// then the log has no such commit of the instance.
+func whole(seq uint32, newest uint64) uint64 {
+	at := newest&^(1<<32-1) | uint64(seq)
+	if at > newest {
+		at -= 1 << 32
+	}
+	return at
+}
 
 func hash(id string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(id))
 	return h.Sum32()
-}
-
-// sketched is an entry of which a list can still be made, at a fraction of the size.
-func (n entry) sketched() entry {
-	n.outline, n.taken = true, nil
-	n.in.Issue.Body, n.in.Notes, n.in.Evidence, n.in.Last = "", nil, nil, nil
-	n.in.Bundles, n.in.Artifacts, n.in.Previous, n.in.Sections = nil, nil, nil, nil
-	return n
 }

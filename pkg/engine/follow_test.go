@@ -101,7 +101,7 @@ func TestWhatIsClosedIsKeptInOutlineAndLosesNothing(t *testing.T) {
 	noted := w.do(e, "a", instance.Remark{Text: "thanks"})
 	w.take(w.engine(), cmd("elsewhere", "a", instance.Remark{Text: "indeed"}))
 	got, err := e.Get(t.Context(), "a")
-	if err != nil || got.Issue.Body != "It is broken." || len(got.Notes) != 2 || got.Last == nil || len(got.Previous) != 2 {
+	if err != nil || got.Issue.Body != "It is broken." || len(got.Notes) != 2 || got.Last == nil || got.Previous.Len() != 2 {
 		t.Errorf("it is read as %+v, %v", got, err)
 	}
 	if noted.Instance.Closed != instance.Ended || noted.Instance.Issue.Body == "" {

@@ -18,26 +18,32 @@ type caller struct {
 	in    chan struct{}
 }
 
-// enter waits to be let in; the caller leaves again.
-func (g *gate) enter(ctx context.Context, alone bool) (leave func(), err error) {
+// enter waits to be let in; who was let in leaves again, in the same way.
+func (g *gate) enter(ctx context.Context, alone bool) error {
 	g.mu.Lock()
+	if !alone && len(g.queue) == 0 && g.inside >= 0 {
+		g.inside++
+		g.mu.Unlock()
+		return nil
+	}
 	c := &caller{alone, make(chan struct{})}
 	g.queue = append(g.queue, c)
 	g.admit()
 	g.mu.Unlock()
 	select {
 	case <-c.in:
-		return func() { g.leave(alone) }, nil
+		return nil
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if i := slices.Index(g.queue, c); i >= 0 {
 		g.queue = slices.Delete(g.queue, i, i+1)
 		g.admit() // who stood behind may fit
-		return nil, ctx.Err()
+		g.mu.Unlock()
+		return ctx.Err()
 	}
-	return func() { g.leave(alone) }, nil // it was let in just now
+	g.mu.Unlock()
+	return nil // it was let in just now
 }
 
 func (g *gate) leave(alone bool) {

@@ -15,13 +15,12 @@ func TestAGateIsEnteredTogetherOrAlone(t *testing.T) {
 		enter := func(name string, alone bool) (leave func()) {
 			hold, held := make(chan struct{}), make(chan struct{})
 			go func() {
-				out, err := g.enter(t.Context(), alone)
-				if err != nil {
+				if err := g.enter(t.Context(), alone); err != nil {
 					t.Error(err)
 				}
 				order = append(order, name)
 				<-hold
-				out()
+				g.leave(alone)
 				close(held)
 			}()
 			synctest.Wait()
@@ -54,15 +53,14 @@ func TestAGateIsEnteredTogetherOrAlone(t *testing.T) {
 func TestWhoGivesUpAtAGateHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g gate
-		leave, err := g.enter(t.Context(), false)
-		if err != nil {
+		if err := g.enter(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		gaveUp, entered := make(chan error), make(chan func(), 1)
-		go func() { _, err := g.enter(ctx, true); gaveUp <- err }()
+		gaveUp, entered := make(chan error), make(chan error, 1)
+		go func() { gaveUp <- g.enter(ctx, true) }()
 		synctest.Wait()
-		go func() { l, _ := g.enter(t.Context(), false); entered <- l }()
+		go func() { entered <- g.enter(t.Context(), false) }()
 		synctest.Wait()
 		if len(entered) > 0 {
 			t.Fatal("it did not wait")
@@ -71,8 +69,11 @@ func TestWhoGivesUpAtAGateHoldsNobodyUp(t *testing.T) {
 		if err := <-gaveUp; !errors.Is(err, context.Canceled) {
 			t.Errorf("it gave up with %v", err)
 		}
-		(<-entered)()
-		leave()
+		if err := <-entered; err != nil {
+			t.Error(err)
+		}
+		g.leave(false)
+		g.leave(false)
 		if g.inside != 0 || len(g.queue) != 0 {
 			t.Errorf("%d are inside, %d wait", g.inside, len(g.queue))
 		}
@@ -87,12 +88,11 @@ func TestNobodyIsInsideWithOneAlone(t *testing.T) {
 	for i := range 300 {
 		wait.Go(func() {
 			alone := i%3 == 0
-			leave, err := g.enter(t.Context(), alone)
-			if err != nil {
+			if err := g.enter(t.Context(), alone); err != nil {
 				t.Error(err)
 				return
 			}
-			defer leave()
+			defer g.leave(alone)
 			if alone {
 				n++
 			} else if n < 0 {

@@ -21,7 +21,7 @@ type piece struct {
 }
 
 // piece returns the work of an instance, if there is any.
-func (n entry) piece() (place, *piece) {
+func (n *entry) piece() (place, *piece) {
 	role := n.in.Worker()
 	if role == "" || n.in.Closed != "" || n.in.Work == 0 || n.in.Paused || n.in.Parked != nil {
 		return place{}, nil
@@ -33,12 +33,15 @@ func (n entry) piece() (place, *piece) {
 	return place{n.in.Workflow, role}, p
 }
 
-// arrange has the view know the work of an instance as it is now. The caller
-// holds the view.
-func (v *view) arrange(n entry) {
+// arrange has the view know the work of an instance as it is now, if it may have
+// to be chosen among other. The caller holds the view.
+func (v *view) arrange(n *entry, ranks bool) {
 	if old, ok := v.places[n.in.ID]; ok {
 		delete(v.work[old], n.in.ID)
 		delete(v.places, n.in.ID)
+	}
+	if !ranks {
+		return
 	}
 	at, p := n.piece()
 	if p == nil {

@@ -10,8 +10,8 @@ import (
 
 // remember notes a claim of a lifecycle with an order. Should the same command
 // come again, what it names does not tell what it was given.
-func (e *Engine) remember(ctx context.Context, in instance.Instance, c eventstore.Commit) error {
-	if !e.hasOrder(ctx, in.Definition) {
+func (e *Engine) remember(ctx context.Context, definition string, c eventstore.Commit) error {
+	if e.orderOf(ctx, definition) != ordered {
 		return nil
 	}
 	commit, err := wire.ToCommit(c)
@@ -26,16 +26,34 @@ func (e *Engine) remember(ctx context.Context, in instance.Instance, c eventstor
 	return nil
 }
 
-// hasOrder says of each definition only once whether it has an order; one that
-// cannot be read has none.
-func (e *Engine) hasOrder(ctx context.Context, hash string) bool {
-	if ordered, known := e.orders.Load(hash); known {
-		return ordered.(bool)
+// order says whether a definition has one.
+type order int
+
+const (
+	unread order = iota // nobody can read the definition
+	ordered
+	orderless
+)
+
+// orderOf asks of each definition only once; what cannot be read now has none.
+func (e *Engine) orderOf(ctx context.Context, hash string) order {
+	if known, ok := e.orders.Load(hash); ok {
+		return known.(order)
 	}
-	def, err := e.Definitions.Hashed(ctx, hash)
-	ordered := err == nil && len(def.Order) > 0
-	if ctx.Err() == nil {
-		e.orders.Store(hash, ordered)
+	o := unread
+	switch def, err := e.Definitions.Hashed(ctx, hash); {
+	case ctx.Err() != nil:
+		return unread
+	case err == nil && len(def.Order) > 0:
+		o = ordered
+	case err == nil:
+		o = orderless
 	}
-	return ordered
+	e.orders.Store(hash, o)
+	return o
+}
+
+// put has the view know what an instance is now.
+func (e *Engine) put(ctx context.Context, n *entry) {
+	e.view.put(n, e.orderOf(ctx, n.in.Definition) != orderless)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -10,39 +11,49 @@ import (
 // not a guarantee.
 type turns struct {
 	mu    sync.Mutex
-	queue map[string]*turn
+	queue map[string][]chan struct{} // who waits for whoever has the turn; one that nobody has is not in it
 }
 
-type turn struct {
-	slot  chan struct{}
-	users int
-}
-
-// take waits for the instance's turn; the caller gives it back.
-func (t *turns) take(ctx context.Context, id string) (func(), error) {
+// take waits for the instance's turn; who got it passes it on.
+func (t *turns) take(ctx context.Context, id string) error {
 	t.mu.Lock()
-	if t.queue == nil {
-		t.queue = map[string]*turn{}
-	}
-	q := t.queue[id]
-	if q == nil {
-		q = &turn{slot: make(chan struct{}, 1)}
-		t.queue[id] = q
-	}
-	q.users++
-	t.mu.Unlock()
-	leave := func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if q.users--; q.users == 0 {
-			delete(t.queue, id)
+	waiting, taken := t.queue[id]
+	if !taken {
+		if t.queue == nil {
+			t.queue = map[string][]chan struct{}{}
 		}
+		t.queue[id] = nil
+		t.mu.Unlock()
+		return nil
 	}
+	mine := make(chan struct{})
+	t.queue[id] = append(waiting, mine)
+	t.mu.Unlock()
 	select {
-	case q.slot <- struct{}{}:
-		return func() { <-q.slot; leave() }, nil
+	case <-mine:
+		return nil
 	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
 	}
+	t.mu.Lock()
+	if i := slices.Index(t.queue[id], mine); i >= 0 {
+		t.queue[id] = slices.Delete(t.queue[id], i, i+1)
+		t.mu.Unlock()
+		return ctx.Err()
+	}
+	t.mu.Unlock()
+	t.pass(id) // it came just now
+	return ctx.Err()
+}
+
+// pass gives the turn to who waited longest.
+func (t *turns) pass(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waiting := t.queue[id]
+	if len(waiting) == 0 {
+		delete(t.queue, id)
+		return
+	}
+	close(waiting[0])
+	t.queue[id] = waiting[1:]
 }

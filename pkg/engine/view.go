@@ -10,11 +10,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// view holds every instance in memory as far as the log was followed, closed
-// ones in outline: they are listed and hardly ever written to again.
+// view holds every instance in memory as far as the log was followed, ended ones
+// in outline: they are listed and hardly ever written to again.
 type view struct {
 	mu      sync.Mutex
-	all     map[string]entry
+	live    map[string]*entry
+	ended   map[string]*outline
+	endings map[ending]*ending
 	work    map[place]map[string]*piece // what is to be done, by instance
 	places  map[string]place            // where that of an instance is
 	gave    map[uint64]string           // instances by claim, where claims are given what is most urgent
@@ -25,40 +27,68 @@ type view struct {
 
 func newView() *view {
 	return &view{
-		all: map[string]entry{}, work: map[place]map[string]*piece{}, places: map[string]place{}, gave: map[uint64]string{},
+		live: map[string]*entry{}, ended: map[string]*outline{}, endings: map[ending]*ending{},
+		work: map[place]map[string]*piece{}, places: map[string]place{}, gave: map[uint64]string{},
 		more: make(chan struct{}),
 	}
 }
 
 // get returns an instance that decisions can be made on.
-func (v *view) get(id string) (entry, bool) {
-	n := v.at(id)
-	return n, n.in.Seq > 0 && !n.outline
-}
-
-// at returns what there is of an instance.
-func (v *view) at(id string) entry {
+func (v *view) get(id string) (*entry, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	n, ok := v.all[id]
-	if !ok {
-		n.in.ID = id
+	n, ok := v.live[id]
+	return n, ok
+}
+
+// at returns what there is of an instance; an entry of an ended one cannot be
+// decided on. One that is not known is as it was before it was opened.
+func (v *view) at(id string) *entry {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n, ok := v.live[id]; ok {
+		return n
 	}
-	return n
+	if o, ok := v.ended[id]; ok {
+		return &entry{in: o.instance(id), chain: o.hash()}
+	}
+	return none(id)
 }
 
-// put keeps the newer of two moments.
-func (v *view) put(n entry) {
+// knows reports whether there is anything of an instance.
+func (v *view) knows(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if n.in.Seq <= v.all[n.in.ID].in.Seq {
+	return v.seqOf(id) > 0
+}
+
+// seqOf is the newest commit of an instance that is in. The caller holds the view.
+func (v *view) seqOf(id string) uint64 {
+	if n, ok := v.live[id]; ok {
+		return n.in.Seq
+	}
+	if o, ok := v.ended[id]; ok {
+		return o.seq
+	}
+	return 0
+}
+
+// put keeps the newer of two moments. ranks says that its work may have to be
+// chosen among other.
+func (v *view) put(n *entry, ranks bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	id := n.in.ID
+	if n.in.Seq <= v.seqOf(id) {
 		return
 	}
-	v.arrange(n)
-	if n.in.Closed != "" {
-		n = n.sketched()
+	v.arrange(n, ranks)
+	if n.in.Closed == "" {
+		v.live[id] = n
+		return
 	}
-	v.all[n.in.ID] = n
+	delete(v.live, id)
+	v.ended[id] = outlined(&n.in, n.chain, v.endings)
 }
 
 // give notes what the claim of a command was given.
@@ -110,14 +140,39 @@ func (v *view) wait(ctx context.Context, seq uint64) error {
 	}
 }
 
-// list returns the instances that keep holds for, in order of id.
-func (v *view) list(keep func(instance.Instance) bool) []instance.Instance {
+// all is every instance as it is now.
+func (v *view) all() (live []*entry, ended []named) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	live, ended = make([]*entry, 0, len(v.live)), make([]named, 0, len(v.ended))
+	for _, n := range v.live {
+		live = append(live, n)
+	}
+	for id, o := range v.ended {
+		ended = append(ended, named{id, o})
+	}
+	return live, ended
+}
+
+type named struct {
+	id string
+	*outline
+}
+
+// list returns the instances that keep holds for, in order of id.
+func (v *view) list(keep func(instance.Instance) bool) []instance.Instance {
+	live, ended := v.all()
 	var out []instance.Instance
-	for _, n := range v.all {
+	for _, n := range live {
 		if keep(n.in) {
 			out = append(out, n.in)
+		}
+	}
+	var in instance.Instance
+	visit := make([]instance.Visit, 1)
+	for _, o := range ended {
+		if o.fill(&in, o.id, visit); keep(in) {
+			out = append(out, o.instance(o.id))
 		}
 	}
 	slices.SortFunc(out, func(a, b instance.Instance) int { return cmp.Compare(a.ID, b.ID) })

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"strconv"
 	"time"
 )
@@ -20,22 +19,29 @@ func NextChain(prev string, c Commit) string {
 	if c.Wakes {
 		kind = "work"
 	}
-	h := sha256.New()
-	for _, field := range []string{
-		prev, c.ID, c.Workflow, c.State, c.Instance, kind,
-		c.Time.UTC().Format(time.RFC3339Nano), strconv.FormatUint(c.Prev, 10),
-	} {
-		netstring(h, []byte(field))
-	}
-	netstring(h, c.Data)
-	return hex.EncodeToString(h.Sum(nil))
+	var at [len(time.RFC3339Nano)]byte
+	var seq [20]byte
+	b := make([]byte, 0, 2<<10) // most commits fit, and nothing is allocated
+	b = netstring(b, prev)
+	b = netstring(b, c.ID)
+	b = netstring(b, c.Workflow)
+	b = netstring(b, c.State)
+	b = netstring(b, c.Instance)
+	b = netstring(b, kind)
+	b = netstring(b, c.Time.UTC().AppendFormat(at[:0], time.RFC3339Nano))
+	b = netstring(b, strconv.AppendUint(seq[:0], c.Prev, 10))
+	b = netstring(b, c.Data)
+	sum := sha256.Sum256(b)
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
-func netstring(h hash.Hash, b []byte) {
-	// A hash never fails to take bytes.
-	_, _ = fmt.Fprintf(h, "%d:", len(b))
-	_, _ = h.Write(b)
-	_, _ = h.Write([]byte{','})
+func netstring[T string | []byte](b []byte, field T) []byte {
+	b = strconv.AppendInt(b, int64(len(field)), 10)
+	b = append(b, ':')
+	b = append(b, field...)
+	return append(b, ',')
 }
 
 // VerifyChain checks all commits of one instance, oldest first: each names the

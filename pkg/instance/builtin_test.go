@@ -50,11 +50,11 @@ func TestATaskFailsThreeTimesAStateAndItsCTOTwice(t *testing.T) {
 			reached[s.in.State] = true
 			for _, f := range s.in.Failures {
 				if f.Count > 3 {
-					t.Fatalf("%d failures in %s: %v", f.Count, f.State, s.in.Previous)
+					t.Fatalf("%d failures in %s: %v", f.Count, f.State, s.in.Previous.Slice())
 				}
 			}
 			if len(attempts) > 2 {
-				t.Fatalf("%d attempts of the CTO: %v", len(attempts), s.in.Previous)
+				t.Fatalf("%d attempts of the CTO: %v", len(attempts), s.in.Previous.Slice())
 			}
 		}
 	})

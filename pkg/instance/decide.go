@@ -31,12 +31,15 @@ type decision struct {
 	events []Event
 
 	resolved bool // people resolved what held the instance
+
+	told   *workflow.Facts // of the instance after so many events
+	toldAt int
 }
 
 func (d *decision) record(events ...Event) {
 	for _, e := range events {
 		d.events = append(d.events, e)
-		d.in = apply(d.in, Commit{Seq: d.in.Seq, At: d.cmd.At}, e)
+		d.in.apply(Commit{Seq: d.in.Seq, At: d.cmd.At}, e)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // fails, and ignores what it does not know.
 func Evolve(in Instance, c Commit) Instance {
 	for _, e := range c.Events {
-		in = apply(in, c, e)
+		in.apply(c, e)
 	}
 	in.Seq, in.UpdatedAt = c.Seq, c.At
 	return in
@@ -27,7 +27,8 @@ func Fold(id string, commits []Commit) Instance {
 	return in
 }
 
-func apply(in Instance, c Commit, e Event) Instance {
+// apply changes in, which is the caller's own copy, and nothing it refers to.
+func (in *Instance) apply(c Commit, e Event) {
 	switch e := e.(type) {
 	case Opened:
 		in.Workflow, in.Definition, in.Issue, in.OpenedAt = e.Workflow, e.Definition, e.Issue, c.At
@@ -42,7 +43,7 @@ func apply(in Instance, c Commit, e Event) Instance {
 		for _, id := range e.After {
 			in.Links = with(in.Links, Link{Instance: id, Kind: After})
 		}
-		in = enter(in, c, e.State, e.Owner, e.Kind, e.Timeout)
+		in.enter(c, e.State, e.Owner, e.Kind, e.Timeout)
 	case Claimed:
 		in.Claim = &Claim{e.Token, e.Role, e.Agent, c.At, e.Lease}
 		in.Tokens, in.Woken = e.Token, false
@@ -58,9 +59,9 @@ func apply(in Instance, c Commit, e Event) Instance {
 			in.Faults++
 		}
 	case Reported:
-		in = report(in, e)
+		in.report(e)
 	case Moved:
-		in.Previous = with(in.Previous, e.From)
+		in.Previous = in.Previous.And(e.From)
 		in.Iteration++
 		in.Returns = in.returnsIn(e.To)
 		in.Loop, in.Failed = e.Loop, e.Failure
@@ -72,7 +73,7 @@ func apply(in Instance, c Commit, e Event) Instance {
 		if !in.Paused {
 			in.Reason = e.Reason
 		}
-		in = enter(in, c, e.To, e.Owner, e.Kind, e.Timeout)
+		in.enter(c, e.To, e.Owner, e.Kind, e.Timeout)
 	case Dispatched:
 		in.Work, in.Parked, in.Woken = c.Seq, nil, false
 	case Signalled:
@@ -97,13 +98,12 @@ func apply(in Instance, c Commit, e Event) Instance {
 	case CancelledBy:
 		in.Closed, in.Reason, in.Claim = Cancelled, e.Reason, nil
 	case Handed, Escalated, Resolved, Remembered, ParkedUntil, Woken, TimedOut, Spawned, LinkEnded, Migrated:
-		return applyMore(in, c, e)
+		in.applyMore(c, e)
 	}
-	return in
 }
 
 // applyMore is apply for the events that not every lifecycle has.
-func applyMore(in Instance, c Commit, e Event) Instance {
+func (in *Instance) applyMore(c Commit, e Event) {
 	switch e := e.(type) {
 	case Handed:
 		if e.Head != "" {
@@ -150,7 +150,6 @@ func applyMore(in Instance, c Commit, e Event) Instance {
 			in.Closed = Ended
 		}
 	}
-	return in
 }
 
 // recount counts failures in a row by the state that is left (task lifecycle:
@@ -162,7 +161,12 @@ func recount(all []Failures, e Moved) []Failures {
 			all = append(all, Failures{state, count})
 		}
 	}
-	failed := Instance{Failures: all}.FailuresIn(e.From)
+	failed := 0
+	for _, f := range all {
+		if f.State == e.From {
+			failed = f.Count
+		}
+	}
 	switch {
 	case e.Failure:
 		set(e.From, failed+1)
@@ -175,21 +179,24 @@ func recount(all []Failures, e Moved) []Failures {
 	return all
 }
 
-func enter(in Instance, c Commit, state, owner string, kind workflow.Kind, timeout time.Duration) Instance {
+func (in *Instance) enter(c Commit, state, owner string, kind workflow.Kind, timeout time.Duration) {
 	at := c.At
-	visits := slices.Clone(in.Visits)
-	seen := false
-	for i := range visits {
+	n, seen := len(in.Visits), in.Visited(state) > 0
+	if !seen {
+		n++
+	}
+	visits := make([]Visit, n)
+	copy(visits, in.Visits)
+	for i := range in.Visits {
 		if visits[i].State == in.State {
 			visits[i].Total += max(0, at.Sub(in.EnteredAt))
 		}
 		if visits[i].State == state {
 			visits[i].Count++
-			seen = true
 		}
 	}
 	if !seen {
-		visits = append(visits, Visit{State: state, Count: 1})
+		visits[n-1] = Visit{State: state, Count: 1}
 	}
 	in.Visits = visits
 	in.State, in.Owner, in.Kind, in.EnteredAt, in.Faults = state, owner, kind, at, 0
@@ -197,10 +204,9 @@ func enter(in Instance, c Commit, state, owner string, kind workflow.Kind, timeo
 	if kind == workflow.Final {
 		in.Closed = Ended
 	}
-	return in
 }
 
-func report(in Instance, e Reported) Instance {
+func (in *Instance) report(e Reported) {
 	r := e.Result
 	in.Claim = nil
 	if e.Question == 0 { // an answer is no step: who asked goes on with what the step before left
@@ -233,7 +239,6 @@ func report(in Instance, e Reported) Instance {
 		in.Artifacts = with(in.Artifacts, a)
 	}
 	in.Sections = laid(in.Sections, r.Sections)
-	return in
 }
 
 // laid is a map with what is new laid over it.

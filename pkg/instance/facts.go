@@ -16,19 +16,30 @@ func Rank(def *workflow.Definition, in Instance) ([]int64, error) {
 	return ranks, nil
 }
 
-// facts is what guards may read of the instance.
+// facts is what guards may read of the instance as it is by now.
 func (d *decision) facts() workflow.Facts {
-	in := d.in
+	if d.told == nil || d.toldAt != len(d.events) {
+		facts := d.gather()
+		d.told, d.toldAt = &facts, len(d.events)
+	}
+	return *d.told
+}
+
+func (d *decision) gather() workflow.Facts {
+	in := &d.in
 	f := workflow.Facts{
 		Evidence: make(map[string]workflow.EvidenceFacts, len(in.Evidence)),
 		Instance: workflow.InstanceFacts{
 			State: in.State, Iteration: int64(in.Iteration), Returns: int64(in.Returns),
-			Visits: make(map[string]int64, len(in.Visits)), Previous: in.Previous, Loop: in.Loop,
+			Visits: make(map[string]int64, len(in.Visits)), Loop: in.Loop,
 			Repeats: int64(in.Failure.Repeats), Head: in.Head, OpenQuestions: int64(len(in.OpenQuestions())),
 			Failures: int64(in.FailuresIn(in.State)), FailuresIn: make(map[string]int64, len(in.Failures)), WaitingOn: int64(in.WaitingOn()),
 		},
 		Issue: workflow.IssueFacts{Title: in.Issue.Title, Body: in.Issue.Body, Labels: in.Issue.Labels, Author: in.Issue.Author},
 		Spend: workflow.SpendFacts{Tokens: in.Spend.TokensIn + in.Spend.TokensOut, USD: in.Spend.USD, WallMS: in.Spend.WallMS},
+	}
+	if d.def.ReadsPast() {
+		f.Instance.Previous = in.Previous.Slice()
 	}
 	for _, e := range in.Evidence {
 		f.Evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Verdict: string(e.Ruling()), Commit: e.Commit, Failed: e.Failed, Data: e.Data}
@@ -49,14 +60,14 @@ func (d *decision) facts() workflow.Facts {
 // vars is what the instance remembers, in the definition's types. A value that
 // an older definition wrote, and this one cannot read, is as it was at the start.
 func (d *decision) vars() map[string]any {
-	vars := make(map[string]any, len(d.def.Vars))
-	for name, value := range d.def.Vars {
-		if text, ok := d.in.Vars[name]; ok {
-			if typed, ok := d.def.Var(name, text); ok {
-				value = typed
-			}
+	if len(d.in.Vars) == 0 {
+		return nil
+	}
+	vars := make(map[string]any, len(d.in.Vars))
+	for name, text := range d.in.Vars {
+		if typed, ok := d.def.Var(name, text); ok {
+			vars["vars."+name] = typed
 		}
-		vars["vars."+name] = value
 	}
 	return vars
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/series"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -27,7 +28,7 @@ type Instance struct {
 	Entered   uint64         // sequence of the commit that entered State
 	Timeout   time.Duration  // how long a stay in State is expected to last; 0: any time
 	Level     workflow.Level // of the newest deadline of this stay that passed; empty: none
-	Previous  []string       // every state left, oldest first (previous_states)
+	Previous  Past           // every state left, oldest first (previous_states)
 	Visits    []Visit        // how often each state was entered, in order of first entry
 	Iteration int            // moves made (iteration_count)
 	Returns   int            // moves into a state entered before, since it last waited
@@ -67,6 +68,9 @@ type Instance struct {
 	Seq       uint64    // newest commit
 	UpdatedAt time.Time // its time
 }
+
+// Past is a list of states that grows with every move.
+type Past = series.Of[string]
 
 // Visit counts entries into a state.
 type Visit struct {

@@ -44,7 +44,7 @@ func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
 	if err != nil {
 		return err
 	}
-	limited, err := d.limit(facts, after)
+	limited, err := d.limit(facts, &after)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
 	*d = after
 	if d.in.Loop && d.in.Visited(d.in.State) > 1 {
 		w := d.def.Loop.Window
-		recent := d.in.Previous[len(d.in.Previous)-w:]
-		d.record(LoopDetected{slices.Clone(recent), fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
+		recent := d.in.Previous.Newest(w)
+		d.record(LoopDetected{recent, fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
 	}
 	if limited.Escalate {
 		if err := d.escalated(owner, limited); err != nil {
@@ -92,8 +92,8 @@ func (d decision) moved(rule workflow.Rule, cites []string) (decision, error) {
 // limit asks the definition's limits about the move that is about to be made:
 // they see the instance as it would be after it, and the failures of the state
 // it leaves.
-func (d *decision) limit(facts workflow.Facts, after decision) (workflow.Rule, error) {
-	if after.in.Kind == workflow.Final {
+func (d *decision) limit(facts workflow.Facts, after *decision) (workflow.Rule, error) {
+	if after.in.Kind == workflow.Final || len(d.def.Limits) == 0 {
 		return workflow.Rule{}, nil
 	}
 	then := after.facts()
@@ -120,8 +120,7 @@ func (d *decision) limit(facts workflow.Facts, after decision) (workflow.Rule, e
 
 // inLoop is the loop rule over the past that includes the state being left.
 func (d *decision) inLoop() bool {
-	recent := d.in.Previous[max(0, len(d.in.Previous)-d.def.Loop.Window):]
-	return InLoop(with(recent, d.in.State), d.def.Loop)
+	return InLoop(with(d.in.Previous.Newest(d.def.Loop.Window), d.in.State), d.def.Loop)
 }
 
 // InLoop reports whether the newest l.Window of the previous states hold at
@@ -153,7 +152,7 @@ func (d *decision) places(candidates []string) []string {
 	if i < 0 {
 		return candidates
 	}
-	for _, from := range slices.Backward(d.in.Previous) {
+	for from := range d.in.Previous.Backward() {
 		if from != d.in.State {
 			candidates = slices.Clone(candidates)
 			candidates[i] = from

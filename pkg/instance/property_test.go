@@ -180,7 +180,7 @@ func TestEveryRunOfTheIssueLifecycleEnds(t *testing.T) {
 			t.Fatalf("stays in %s", s.in.State)
 		}
 		if s.in.Iteration > (waits(s)+1)*(len(def.States)+budget) || s.in.Returns > budget {
-			t.Errorf("%d moves, %d of them returns: %v", s.in.Iteration, s.in.Returns, s.in.Previous)
+			t.Errorf("%d moves, %d of them returns: %v", s.in.Iteration, s.in.Returns, s.in.Previous.Slice())
 		}
 	})
 }
@@ -192,7 +192,7 @@ func TestEveryRunOfAnyLifecycleStaysInItsBudget(t *testing.T) {
 		s := run(t, def)
 		// One return more than the budget: where another limit leads back from a new state.
 		if s.in.Returns > budget+1 || s.in.Iteration > (waits(s)+1)*(len(def.States)+budget+1) {
-			t.Errorf("%d moves, %d of them returns, on a budget of %d: %v", s.in.Iteration, s.in.Returns, budget, s.in.Previous)
+			t.Errorf("%d moves, %d of them returns, on a budget of %d: %v", s.in.Iteration, s.in.Returns, budget, s.in.Previous.Slice())
 		}
 	})
 }
@@ -203,7 +203,7 @@ const patience = 5
 // waits counts how often somebody was waited for and came.
 func waits(s *story) int {
 	n := 0
-	for _, state := range s.in.Previous {
+	for _, state := range s.in.Previous.Slice() {
 		if left, _ := s.def.State(state); left.Kind == workflow.Wait {
 			n++
 		}

@@ -98,6 +98,9 @@ func (d *decision) valid(r Result) error {
 
 // writes refuses sections that are not the claim's role's, or no JSON.
 func (d *decision) writes(sections map[string]string) error {
+	if len(sections) == 0 {
+		return nil
+	}
 	may := d.def.WrittenBy(d.in.Claim.Role)
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		switch {
@@ -164,8 +167,12 @@ func (d *decision) heard(name string, data map[string]string) workflow.Facts {
 // react does what the state says to a signal, or to what the engine tells it.
 func (d *decision) react(name string, data map[string]string) error {
 	state, _ := d.def.State(d.in.State)
+	rules := state.On[name]
+	if len(rules) == 0 {
+		return d.settle(false)
+	}
 	facts := d.heard(name, data)
-	for _, rule := range state.On[name] {
+	for _, rule := range rules {
 		ok, err := rule.When.Eval(facts)
 		if err != nil {
 			return d.refuse(Undecided, nil, "%s on %s: %v", d.in.State, name, err)

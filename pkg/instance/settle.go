@@ -130,6 +130,9 @@ func (d *decision) rest(rule workflow.Rule, wake bool) error {
 // People who just resolved an escalation are not asked the same again.
 func (d *decision) standing() (workflow.Rule, error) {
 	state, _ := d.def.State(d.in.State)
+	if len(state.Always) == 0 {
+		return workflow.Rule{}, nil
+	}
 	facts := d.facts()
 	for _, rule := range state.Always {
 		ok, err := rule.When.Eval(facts)

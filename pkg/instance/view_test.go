@@ -54,7 +54,7 @@ func viewed(in instance.Instance) view {
 	v := view{
 		State: in.State, Owner: in.Owner, Worker: in.Worker(), Kind: in.Kind, Closed: in.Closed, Paused: in.Paused, Loop: in.Loop, Woken: in.Woken,
 		Since: in.EnteredAt, Tokens: in.Tokens, Work: in.Work, Entered: in.Entered, Level: in.Level, Visits: map[string]int{}, Failures: map[string]int{},
-		Previous: in.Previous, Iteration: in.Iteration, Returns: in.Returns, Faults: in.Faults, Links: in.Links, Vars: in.Vars, Sections: in.Sections,
+		Previous: in.Previous.Slice(), Iteration: in.Iteration, Returns: in.Returns, Faults: in.Faults, Links: in.Links, Vars: in.Vars, Sections: in.Sections,
 		Last: in.Last, Evidence: map[string]instance.Evidence{}, Failure: in.Failure, Base: in.Base, Head: in.Head, Spend: in.Spend,
 	}
 	for _, visit := range in.Visits {

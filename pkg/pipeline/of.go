@@ -85,7 +85,7 @@ func current(in instance.Instance) string {
 	if in.Owner != "" {
 		return in.Owner
 	}
-	for _, state := range slices.Backward(in.Previous) {
+	for state := range in.Previous.Backward() {
 		if slices.Contains(agents, state) {
 			return state
 		}
@@ -135,7 +135,7 @@ func feedback(in instance.Instance, d Document) *string {
 	if d.Pipeline.Attempt == 1 {
 		return nil
 	}
-	if n := len(in.Previous); n > 0 && in.Previous[n-1] == stateWriter && in.Last != nil && in.Last.Status == instance.Failure {
+	if before := in.Previous.Newest(1); len(before) > 0 && before[0] == stateWriter && in.Last != nil && in.Last.Status == instance.Failure {
 		text := strings.TrimSpace(strings.Join(append([]string{in.Last.Summary}, in.Last.IssuesFound...), "\n"))
 		return &text
 	}

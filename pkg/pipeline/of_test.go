@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/series"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -16,7 +17,7 @@ var opened = time.Date(2024, 1, 15, 10, 30, 0, 5, time.UTC)
 // in is an instance in a state, which a role owns unless it is empty.
 func in(state, owner string, before ...string) instance.Instance {
 	i := instance.Instance{
-		ID: "acme/widgets/42", OpenedAt: opened, State: state, Owner: owner, Kind: workflow.Work, Previous: before,
+		ID: "acme/widgets/42", OpenedAt: opened, State: state, Owner: owner, Kind: workflow.Work, Previous: series.New(before...),
 		Issue: instance.Issue{Number: 42, Title: "Fix the sum", Body: "It says 5.", URL: "https://forge/acme/widgets/issues/42"},
 	}
 	if owner == "" {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/series"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -12,7 +13,7 @@ import (
 func OfView(p *pb.Instance, def *workflow.Definition) Document {
 	in := instance.Instance{
 		ID: p.GetInstance(), Issue: wire.ToIssue(p.GetIssue()), OpenedAt: p.GetOpenedAt().AsTime(), State: p.GetState(), Kind: workflow.Kind(p.GetKind()),
-		Owner: p.GetOwner(), Previous: p.GetPreviousStates(), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Reason: p.GetReason(),
+		Owner: p.GetOwner(), Previous: series.New(p.GetPreviousStates()...), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Reason: p.GetReason(),
 		LastState: p.GetLastState(), Questions: wire.ToQuestions(p.GetQuestions()), Notes: wire.ToNotes(p.GetNotes()),
 		Escalations: wire.ToEscalations(p.GetEscalations()), Sections: p.GetSections(),
 	}
@@ -30,7 +31,7 @@ func OfView(p *pb.Instance, def *workflow.Definition) Document {
 // OfAssignment is the document as whoever has the assignment sees it.
 func OfAssignment(a brain.Assignment) Document {
 	in := instance.Instance{
-		ID: a.Instance, Issue: a.Issue, OpenedAt: a.Opened, State: a.State, Kind: workflow.Work, Owner: a.Role, Previous: a.Previous, Last: a.Last,
+		ID: a.Instance, Issue: a.Issue, OpenedAt: a.Opened, State: a.State, Kind: workflow.Work, Owner: a.Role, Previous: series.New(a.Previous...), Last: a.Last,
 		Questions: a.Questions, Notes: a.Notes, Escalations: a.Escalations, Sections: map[string]string{},
 	}
 	if a.Question != nil {

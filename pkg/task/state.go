@@ -52,8 +52,8 @@ func Of(id string, commits []instance.Commit, now time.Time) State {
 		CreatedAt: in.OpenedAt, UpdatedAt: in.UpdatedAt,
 		TimeInState: now.Sub(in.EnteredAt).Minutes(),
 	}
-	if n := len(in.Previous); n > 0 {
-		s.PreviousState = in.Previous[n-1]
+	for _, state := range in.Previous.Newest(1) {
+		s.PreviousState = state
 	}
 	if worker := in.Worker(); worker != "" {
 		s.AssignedAgent = Agent(worker)

@@ -24,31 +24,41 @@ func Events(actor string, events []instance.Event) ([]byte, error) {
 
 // ToCommit decodes a stored commit. Events this build does not know are left out.
 func ToCommit(c eventstore.Commit) (instance.Commit, error) {
+	p, err := decoded(c)
+	if err != nil {
+		return instance.Commit{}, err
+	}
+	return commit(c, p), nil
+}
+
+func commit(c eventstore.Commit, p *pb.Commit) instance.Commit {
+	return instance.Commit{Seq: c.Seq, ID: c.ID, At: c.Time, Actor: p.GetActor(), Events: ToEvents(p)}
+}
+
+// decoded is the body of a stored commit.
+func decoded(c eventstore.Commit) (*pb.Commit, error) {
 	p := new(pb.Commit)
 	if err := proto.Unmarshal(c.Data, p); err != nil {
-		return instance.Commit{}, fmt.Errorf("%w: commit %d of %s: %w", eventstore.ErrCorrupt, c.Seq, c.Instance, err)
+		return nil, fmt.Errorf("%w: commit %d of %s: %w", eventstore.ErrCorrupt, c.Seq, c.Instance, err)
 	}
-	out := instance.Commit{Seq: c.Seq, ID: c.ID, At: c.Time, Actor: p.GetActor()}
-	for _, e := range p.GetEvents() {
-		if ev := toEvent(e); ev != nil {
-			out.Events = append(out.Events, ev)
-		}
-	}
-	return out, nil
+	return p, nil
 }
 
 // Record encodes a stored commit for a reader of the log.
 func Record(c eventstore.Commit) (*pb.Record, error) {
-	p := new(pb.Commit)
-	if err := proto.Unmarshal(c.Data, p); err != nil {
-		return nil, fmt.Errorf("%w: commit %d of %s: %w", eventstore.ErrCorrupt, c.Seq, c.Instance, err)
+	p, err := decoded(c)
+	if err != nil {
+		return nil, err
 	}
 	return &pb.Record{Seq: c.Seq, Prev: c.Prev, Id: c.ID, Time: stamp(c.Time), Workflow: c.Workflow, State: c.State, Commit: p, Chain: c.Chain}, nil
 }
 
 // ToEvents decodes the events of a record.
 func ToEvents(p *pb.Commit) []instance.Event {
-	var out []instance.Event
+	if len(p.GetEvents()) == 0 {
+		return nil
+	}
+	out := make([]instance.Event, 0, len(p.GetEvents()))
 	for _, e := range p.GetEvents() {
 		if ev := toEvent(e); ev != nil {
 			out = append(out, ev)

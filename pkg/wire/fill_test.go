@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/series"
 )
 
 // filler gives every field a value of its own, none of them zero: a field that
@@ -33,6 +34,9 @@ func (f *filler) fill(v reflect.Value) {
 		return
 	case v.Type() == reflect.TypeFor[time.Duration]():
 		v.SetInt(f.n * int64(time.Millisecond))
+		return
+	case v.Type() == reflect.TypeFor[instance.Past]():
+		v.Set(reflect.ValueOf(series.New(fmt.Sprint("text ", f.n), fmt.Sprint("text and ", f.n))))
 		return
 	}
 	switch v.Kind() {

@@ -13,7 +13,7 @@ import (
 func Instance(in instance.Instance) *pb.Instance {
 	p := &pb.Instance{
 		Instance: in.ID, Workflow: in.Workflow, Definition: in.Definition, State: in.State, Kind: string(in.Kind), Owner: in.Owner,
-		EnteredAt: stamp(in.EnteredAt), PreviousStates: in.Previous, Visits: each(in.Visits, visit), Iteration: i32(in.Iteration),
+		EnteredAt: stamp(in.EnteredAt), PreviousStates: in.Previous.Slice(), Visits: each(in.Visits, visit), Iteration: i32(in.Iteration),
 		Returns: i32(in.Returns), Loop: in.Loop, Attempt: i32(in.Visited(in.State)), Claim: claimant(in.Claim), Work: in.Work,
 		Paused: in.Paused, Closed: string(in.Closed), Reason: in.Reason, Base: in.Base, Head: in.Head, Bundles: each(in.Bundles, bundle),
 		Evidence: each(in.Evidence, evidence), LastState: in.LastState, Faults: i32(in.Faults), Questions: each(in.Questions, Question),

@@ -17,6 +17,9 @@ import (
 // time.
 const costLimit = 100_000
 
+// previousStates is the one fact that grows with every move.
+const previousStates = "previous_states"
+
 // compiler type-checks guards against Facts, one policy and one set of variables.
 type compiler struct {
 	env    *cel.Env
@@ -25,6 +28,7 @@ type compiler struct {
 	fields []string            // of the facts, for suggestions
 
 	done map[string]Guard // by type and source: lifecycles say the same thing often
+	past bool             // whether a guard may read instance.previous_states
 }
 
 func newCompiler(policy, vars map[string]any) (*compiler, error) {
@@ -139,6 +143,7 @@ func (c *compiler) compile(g Guard, want *cel.Type, ps *problems) Guard {
 	g.checked, g.program, g.given = checked, program, c.given
 	g.cites, g.unasked = cites(checked), unasked(checked)
 	c.done[key] = g
+	c.past = c.past || strings.Contains(g.Source, previousStates)
 	return g
 }
 

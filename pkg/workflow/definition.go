@@ -48,6 +48,7 @@ type Definition struct {
 	Hash string // hex SHA-256 of Source: equal hashes decide alike
 
 	index     map[string]int
+	past      bool
 	at        Position
 	entriesAt []Position
 	places    map[string]Position // of keys that are in no row: "initial", "policy.NAME"
@@ -190,6 +191,10 @@ type Loop struct {
 	Window   int
 	Distinct int
 }
+
+// ReadsPast reports whether a guard may read instance.previous_states: the facts
+// of a lifecycle in which none does need not have them.
+func (d *Definition) ReadsPast() bool { return d.past }
 
 // State returns the named state.
 func (d *Definition) State(name string) (State, bool) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Var gives the text of a variable its declared type; ok is false if there is
@@ -20,6 +21,9 @@ var placeholder = regexp.MustCompile(`\$\{policy\.([a-z][A-Za-z0-9_]*)\}`)
 
 // Text is s with each ${policy.NAME} replaced by the policy's value.
 func (d *Definition) Text(s string) string {
+	if !strings.Contains(s, "${") {
+		return s
+	}
 	return placeholder.ReplaceAllStringFunc(s, func(p string) string {
 		name := placeholder.FindStringSubmatch(p)[1]
 		if value, ok := d.Policy[name]; ok {

@@ -29,7 +29,7 @@ const way = "triage analyst writer build reviewer committer"
 
 // went says through which states an instance went.
 func (w *world) went(i instance.Instance, want string) {
-	if got := strings.Join(i.Previous, " "); got != want {
+	if got := strings.Join(i.Previous.Slice(), " "); got != want {
 		w.Errorf("%s went through %s, want %s", i.Issue.Title, got, want)
 	}
 }

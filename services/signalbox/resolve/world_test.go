@@ -126,7 +126,7 @@ func (w *world) until(id string, there func(instance.Instance, pipeline.Document
 		return nil
 	})
 	if err != nil {
-		w.Errorf("%s (%s) is in %s after %q: %v", id, in.Issue.Title, in.State, in.Previous, err)
+		w.Errorf("%s (%s) is in %s after %q: %v", id, in.Issue.Title, in.State, in.Previous.Slice(), err)
 	}
 	return in, doc
 }
