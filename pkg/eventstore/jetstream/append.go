@@ -26,7 +26,13 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 	if err != nil {
 		return 0, err
 	}
-	seq, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) { return s.publish(ctx, c, msg) })
+	seq, err := s.append(ctx, entry{
+		instance: c.Instance, msg: msg,
+		alone: func(ctx context.Context) (uint64, error) {
+			return retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) { return s.publish(ctx, c, msg) })
+		},
+		fits: func(ctx context.Context) bool { return s.fits(ctx, c) },
+	})
 	if err != nil {
 		if unanswered(err) && s.answers(ctx) {
 			err = fmt.Errorf("%w: %w", errMute, err)
@@ -49,12 +55,12 @@ func (s *Store) answers(ctx context.Context) bool {
 }
 
 func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg) (uint64, error) {
-	ack, err := s.js.PublishMsg(ctx, msg)
+	ack, err := s.request(ctx, msg)
 	switch {
 	case err == nil && !ack.Duplicate:
-		return ack.Sequence, nil
+		return ack.Seq, nil
 	case err == nil:
-		first, err := s.get(ctx, ack.Sequence)
+		first, err := s.get(ctx, ack.Seq)
 		if err != nil {
 			return 0, err
 		}
@@ -65,6 +71,14 @@ func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg)
 		return 0, fmt.Errorf("%w: %w", eventstore.ErrTooLarge, err)
 	}
 	return 0, err
+}
+
+// fits reports whether c would be the instance's next commit.
+func (s *Store) fits(ctx context.Context, c eventstore.Commit) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout)
+	defer cancel()
+	last, err := s.last(ctx, c.Instance)
+	return err == nil && last.Seq == c.Prev
 }
 
 // find looks for c among the instance's commits after c.Prev.

@@ -15,6 +15,7 @@ import (
 const (
 	jetStreamAway      = 10008 // the cluster is choosing its leader
 	duplicateInProcess = 10158 // an earlier try is proposed and not yet stored
+	duplicateInBatch   = 10201 // a batch has a message that is stored
 )
 
 // errInFlight is a conflict with a commit that is proposed and not yet stored;
@@ -35,6 +36,13 @@ func conflicts(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// refused reports whether the server said that it stored nothing of a batch,
+// because of one message.
+func refused(err error) bool {
+	var api *jetstream.APIError
+	return conflicts(err) || errors.As(err, &api) && api.ErrorCode == duplicateInBatch
 }
 
 func tooLarge(err error) bool {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -32,6 +33,11 @@ type Config struct {
 	// again until its context ends: it only bounds how long a lost answer is
 	// waited for.
 	Timeout time.Duration
+	// Sync is how often the server flushes to disk, as it was told itself. Zero:
+	// before it acknowledges. Then each append alone costs a flush, and those
+	// that come at the same time are sent as one batch; otherwise a batch costs
+	// more than it saves.
+	Sync time.Duration
 }
 
 // Store is an eventstore.Store. Make one with Open and Close it.
@@ -40,6 +46,8 @@ type Store struct {
 	stream jetstream.Stream
 	config Config
 	mark   *marker
+	send   func(context.Context, *nats.Msg) (*nats.Msg, error) // a message that asks for an answer
+	append func(context.Context, entry) (uint64, error)        // alone or with others
 }
 
 var _ eventstore.Store = (*Store)(nil)

@@ -52,7 +52,11 @@ func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 	if err != nil {
 		return nil, fmt.Errorf("read the watermark %s: %w", keeper, err)
 	}
-	s := &Store{js: js, config: config}
+	s := &Store{js: js, config: config, send: js.Conn().RequestMsgWithContext}
+	s.append = func(ctx context.Context, e entry) (uint64, error) { return e.alone(ctx) }
+	if config.Sync == 0 {
+		s.append = (&group{batch: s.publishBatch}).append
+	}
 	s.stream, err = js.Stream(ctx, subject.EventStream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if mark != (watermark{}) {

@@ -127,41 +127,33 @@ func survives(t *testing.T, store eventstore.Store, interrupt func()) {
 	}
 }
 
-// line is JetStream over a line that may do anything to a publish.
-type line struct {
-	natsjs.JetStream
-	tries   int
-	publish func(try int, send func() (*natsjs.PubAck, error)) (*natsjs.PubAck, error)
-}
+// send sends a message that is to be stored and waits for the answer.
+type send func() (*nats.Msg, error)
 
-func (l *line) PublishMsg(ctx context.Context, m *nats.Msg, opts ...natsjs.PublishOpt) (*natsjs.PubAck, error) {
-	l.tries++
-	return l.publish(l.tries, func() (*natsjs.PubAck, error) { return l.JetStream.PublishMsg(ctx, m, opts...) })
-}
-
+// A line may do anything to what is sent.
 func TestABadLine(t *testing.T) {
-	refusal := func(code natsjs.ErrorCode) error {
-		return fmt.Errorf("nats: %w", &natsjs.APIError{Code: 400, ErrorCode: code})
+	refusal := func(code int) (*nats.Msg, error) {
+		return &nats.Msg{Data: fmt.Appendf(nil, `{"error":{"code":400,"err_code":%d},"stream":"EVENTS","seq":0}`, code)}, nil
 	}
 	for _, c := range []struct {
 		name    string
-		publish func(int, func() (*natsjs.PubAck, error)) (*natsjs.PubAck, error)
+		publish func(int, send) (*nats.Msg, error)
 		tries   int // for two commits
 	}{
-		{"that loses the request stores the commit once", func(try int, send func() (*natsjs.PubAck, error)) (*natsjs.PubAck, error) {
+		{"that loses the request stores the commit once", func(try int, send send) (*nats.Msg, error) {
 			if try%2 == 1 {
-				return nil, natsjs.ErrNoStreamResponse
+				return nil, nats.ErrNoResponders
 			}
 			return send()
 		}, 4},
-		{"that loses the answer stores the commit once", func(try int, send func() (*natsjs.PubAck, error)) (*natsjs.PubAck, error) {
+		{"that loses the answer stores the commit once", func(try int, send send) (*nats.Msg, error) {
 			ack, err := send()
 			if try%2 == 1 {
 				return nil, nats.ErrTimeout
 			}
 			return ack, err
 		}, 4},
-		{"that delays the request past the next one stores the commit once", func(try int, send func() (*natsjs.PubAck, error)) (*natsjs.PubAck, error) {
+		{"that delays the request past the next one stores the commit once", func(try int, send send) (*nats.Msg, error) {
 			if try%2 == 1 {
 				return nil, nats.ErrTimeout
 			}
@@ -170,27 +162,31 @@ func TestABadLine(t *testing.T) {
 			}
 			return send()
 		}, 4},
-		{"to a cluster that has the first try in process stores the commit once", func(try int, send func() (*natsjs.PubAck, error)) (*natsjs.PubAck, error) {
+		{"to a cluster that has the first try in process stores the commit once", func(try int, send send) (*nats.Msg, error) {
 			switch try % 4 {
 			case 1:
 				return nil, nats.ErrTimeout
 			case 2:
-				return nil, refusal(10158)
+				return refusal(10158)
 			case 3:
-				return nil, refusal(10164)
+				return refusal(10164)
 			}
 			return send()
 		}, 8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			js := &line{JetStream: natstest.Start(t, natstest.Options{}).JetStream(t), publish: c.publish}
-			store, err := jetstream.Open(t.Context(), js, jetstream.Config{})
+			store, err := jetstream.Open(t.Context(), natstest.Start(t, natstest.Options{}).JetStream(t), jetstream.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
+			tries := 0
+			store.Tamper(func(send func() (*nats.Msg, error)) (*nats.Msg, error) {
+				tries++
+				return c.publish(tries, send)
+			})
 			want := eventstoretest.Grow(t, store, "a", 2, eventstore.Commit{})
-			if got, err := store.Load(t.Context(), "a"); err != nil || len(got) != len(want) || js.tries != c.tries {
-				t.Fatalf("got %d commits in %d tries, %v, want %d in %d", len(got), js.tries, err, len(want), c.tries)
+			if got, err := store.Load(t.Context(), "a"); err != nil || len(got) != len(want) || tries != c.tries {
+				t.Fatalf("got %d commits in %d tries, %v, want %d in %d", len(got), tries, err, len(want), c.tries)
 			}
 			_, err = store.Append(t.Context(), eventstoretest.Next("a", "late", eventstore.Commit{}))
 			if !errors.Is(err, eventstore.ErrConflict) || errors.Is(err, eventstore.ErrDuplicate) {

@@ -28,6 +28,7 @@ type Settings struct {
 	WorkflowDir string        `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
 	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it beside the log."`
 	Replicas    int           `name:"replicas" default:"1" help:"Copies of the log in a NATS cluster, when it is made."`
+	Sync        time.Duration `name:"sync" default:"0s" help:"How often the NATS server flushes to disk, as it was told itself: says how appends are sent, together when each is flushed (0), else one by one. It changes nothing at the server."`
 	AckWait     time.Duration `name:"ack-wait" default:"30s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
 }
@@ -41,7 +42,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	log, err := store.Open(ctx, js, store.Config{Replicas: s.Replicas, Watermark: s.Watermark})
+	log, err := store.Open(ctx, js, store.Config{Replicas: s.Replicas, Watermark: s.Watermark, Sync: s.Sync})
 	if err != nil {
 		return err
 	}

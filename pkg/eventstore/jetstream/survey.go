@@ -1,0 +1,209 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// ErrNoLog is a server without a log, of which no watermark knows one either.
+var ErrNoLog = errors.New("there is no log")
+
+// Survey is what is there of a log, whole or not. Make one with Look. It makes
+// nothing, changes nothing and raises no watermark.
+type Survey struct {
+	Stream   string    // its name
+	Gone     bool      // the stream is not there, and the watermark knows one
+	Identity string    // empty: it is not a log, or a mirror of one
+	Created  time.Time // of the stream
+	First    uint64    // sequences that the server says there are; it may be wrong
+	Last     uint64
+	Messages uint64
+	Want     uint64 // the log reached at least this far, by its watermark; 0: nothing is known
+	Keeper   string // where the watermark is; empty: there is none
+	Fault    error  // why it is not the log that the watermark means; nil: it is
+
+	stream jetstream.Stream
+}
+
+// Look looks at the stream of that name, the log's if it is empty. Only c's
+// Watermark and Timeout are heeded. ErrNoLog: neither a stream nor a watermark.
+func Look(ctx context.Context, js jetstream.JetStream, name string, c Config) (*Survey, error) {
+	s := &Survey{Stream: name}
+	if s.Stream == "" {
+		s.Stream = subject.EventStream
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 5 * time.Second
+	}
+	_, err := retry(ctx, c.Timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.look(ctx, js, c) })
+	return s, err
+}
+
+func (s *Survey) look(ctx context.Context, js jetstream.JetStream, c Config) error {
+	want, err := s.watermark(ctx, js, c)
+	if err != nil {
+		return err
+	}
+	s.stream, err = js.Stream(ctx, s.Stream)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound) && want == (watermark{}):
+		return fmt.Errorf("%w: no stream %s", ErrNoLog, s.Stream)
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		s.Gone, s.Fault = true, fmt.Errorf("%w: stream %s is gone, want %s (%s)", eventstore.ErrCorrupt, s.Stream, want, s.Keeper)
+		return nil
+	case err != nil:
+		return fmt.Errorf("look at stream %s: %w", s.Stream, enabled(err))
+	}
+	info := s.stream.CachedInfo()
+	there := markOf(info)
+	s.Identity, s.Created = there.Identity, there.Created
+	s.First, s.Last, s.Messages = info.State.FirstSeq, info.State.LastSeq, info.State.Msgs
+	if info.Config.Mirror != nil { // it has a beginning of its own, and may lag behind
+		want.Identity, want.Created, want.Seq = there.Identity, there.Created, min(want.Seq, there.Seq)
+		s.Want = want.Seq
+	}
+	if want != (watermark{}) {
+		if s.Fault = want.check(there); s.Fault != nil {
+			s.Fault = fmt.Errorf("%w (%s)", s.Fault, s.Keeper)
+		}
+	}
+	return nil
+}
+
+// watermark is what is known of the log: in the file that c names, or else in
+// the bucket. Neither is made.
+func (s *Survey) watermark(ctx context.Context, js jetstream.JetStream, c Config) (watermark, error) {
+	var k keeper = fileKeeper(c.Watermark)
+	if c.Watermark == "" {
+		kv, err := js.KeyValue(ctx, WatermarkBucket)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			return watermark{}, nil
+		}
+		if err != nil {
+			return watermark{}, fmt.Errorf("open bucket %s: %w", WatermarkBucket, enabled(err))
+		}
+		k = bucketKeeper{kv}
+	}
+	want, err := k.load(ctx)
+	if err != nil {
+		return want, fmt.Errorf("read the watermark %s: %w", k, err)
+	}
+	if want != (watermark{}) {
+		s.Want, s.Keeper = want.Seq, k.String()
+	}
+	return want, nil
+}
+
+// Message is one stored message as it is.
+type Message struct {
+	Seq     uint64
+	Stored  time.Time // by the server
+	Subject string
+	Header  nats.Header
+	Data    []byte
+}
+
+// Commit is what the message holds; ErrCorrupt, if it is not a commit of ours.
+func (m Message) Commit() (eventstore.Commit, error) {
+	return decode(m.Subject, m.Header, m.Data, m.Seq)
+}
+
+// idle is how long nothing may come before the reader asks whether there is
+// something: a server passes over what it cannot read without a word.
+const idle = time.Second
+
+// Read calls f for each message from sequence from on that was there when it was
+// looked at, in order. What is missing is passed over. It ends with f's error.
+func (s *Survey) Read(ctx context.Context, from uint64, f func(Message) error) error {
+	for next := max(from, 1); !s.Gone && next <= s.Last; {
+		found, err := retry(ctx, 10*idle, func(ctx context.Context) (uint64, error) { return s.find(ctx, next) })
+		if err != nil || found == 0 {
+			return err
+		}
+		if next, err = s.read(ctx, found, f); err != nil && !errors.Is(err, errLost) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// find returns the first sequence from next on that can be read; 0: none.
+func (s *Survey) find(ctx context.Context, next uint64) (uint64, error) {
+	m, err := s.stream.GetMsg(ctx, next, jetstream.WithGetMsgSubject(">"))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read stream %s from %d: %w", s.Stream, next, err)
+	}
+	return m.Sequence, nil
+}
+
+// read reads with one consumer, until the end or until that is of no more use,
+// and returns the sequence to go on at.
+func (s *Survey) read(ctx context.Context, next uint64, f func(Message) error) (uint64, error) {
+	consumer, err := s.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: 3 * expiry,
+	})
+	if err != nil {
+		return next, fmt.Errorf("read stream %s: %w", s.Stream, err)
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, readBytes), jetstream.PullExpiry(expiry))
+	if err != nil {
+		return next, fmt.Errorf("read stream %s: %w", s.Stream, err)
+	}
+	defer messages.Stop()
+	defer context.AfterFunc(ctx, messages.Stop)()
+	for delivered := uint64(1); next <= s.Last; delivered++ {
+		m, err := messages.Next(jetstream.NextMaxWait(idle))
+		if ctx.Err() != nil {
+			return next, ctx.Err()
+		}
+		if err != nil {
+			return next, fmt.Errorf("%w: %w", errLost, err)
+		}
+		at, err := m.Metadata()
+		if err != nil {
+			return next, fmt.Errorf("read stream %s at %d: %w", s.Stream, next, err)
+		}
+		if at.Sequence.Consumer != delivered {
+			return next, fmt.Errorf("%w: a delivery went missing", errLost)
+		}
+		if at.Sequence.Stream > s.Last {
+			return at.Sequence.Stream, nil
+		}
+		if err := f(Message{at.Sequence.Stream, at.Timestamp, m.Subject(), m.Headers(), m.Data()}); err != nil {
+			return next, err
+		}
+		next = at.Sequence.Stream + 1
+	}
+	return next, nil
+}
+
+// Counts says how many commits the server believes each instance has. Its index
+// of subjects may remember what it can no longer read.
+func (s *Survey) Counts(ctx context.Context) (map[string]int, error) {
+	if s.Gone {
+		return nil, nil
+	}
+	info, err := s.stream.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return nil, fmt.Errorf("look at the subjects of stream %s: %w", s.Stream, err)
+	}
+	counts := map[string]int{}
+	for subj, n := range info.State.Subjects {
+		if e, err := subject.ParseEvent(subj); err == nil {
+			counts[e.Instance] += int(n)
+		}
+	}
+	return counts, nil
+}
