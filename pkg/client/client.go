@@ -4,6 +4,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +25,16 @@ var ErrUnavailable = errors.New("no orchestrator answers")
 
 // Client sends commands and queries. It is safe for concurrent use.
 type Client struct {
-	nc    *nats.Conn
-	actor string
+	nc     *nats.Conn
+	actor  string
+	header nats.Header // of all requests; nobody writes to it
 }
 
 // New returns a client that signs its commands with actor ("operator:ann", or
 // an agent's name).
-func New(nc *nats.Conn, actor string) *Client { return &Client{nc, actor} }
+func New(nc *nats.Conn, actor string) *Client {
+	return &Client{nc, actor, nats.Header{"Content-Type": {"application/protobuf"}}}
+}
 
 // Do sends a command of people or of the gateway and returns the answer. A
 // refusal is an *instance.Refusal.
@@ -52,12 +56,9 @@ func (c *Client) As(ctx context.Context, role, name string, cmd *pb.Command) (*p
 }
 
 func (c *Client) command(ctx context.Context, to string, cmd *pb.Command) (*pb.CommandReply, error) {
-	cmd = proto.CloneOf(cmd)
+	cmd = &pb.Command{Id: cmd.GetId(), Instance: cmd.GetInstance(), Actor: cmp.Or(cmd.GetActor(), c.actor), Action: cmd.GetAction()}
 	if cmd.Id == "" {
 		cmd.Id = nuid.Next()
-	}
-	if cmd.Actor == "" {
-		cmd.Actor = c.actor
 	}
 	reply := new(pb.CommandReply)
 	err := c.request(ctx, to, cmd, reply)
@@ -144,11 +145,18 @@ func (c *Client) request(ctx context.Context, to string, q, reply proto.Message)
 	if err != nil {
 		return err
 	}
-	msg := &nats.Msg{Subject: to, Data: data, Header: nats.Header{"Content-Type": {"application/protobuf"}}}
-	var last error
+	msg := &nats.Msg{Subject: to, Data: data, Header: c.header}
+	last := c.try(ctx, msg, reply)
+	if last == nil { // as nearly always
+		return nil
+	}
+	first := last
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
-		err := c.try(ctx, msg, reply)
-		if last == nil || ctx.Err() == nil { // a try cut short has nothing to tell
+		err := first
+		if first = nil; err == nil {
+			err = c.try(ctx, msg, reply)
+		}
+		if ctx.Err() == nil { // a try cut short has nothing to tell
 			last = err
 		}
 		return struct{}{}, err

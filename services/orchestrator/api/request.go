@@ -36,7 +36,10 @@ type request struct {
 func read(m micro.Request) (request, *pb.Refusal) {
 	r := request{subject: m.Subject(), data: m.Data(), trace: m.Headers().Get("traceparent")}
 	given := m.Headers().Get("Content-Type")
-	kind, _, _ := mime.ParseMediaType(given)
+	kind := given
+	if given != JSON && given != Protobuf {
+		kind, _, _ = mime.ParseMediaType(given)
+	}
 	// What says nothing, or nonsense, is answered in what it looks like.
 	r.json = kind == JSON || kind != Protobuf && (len(r.data) == 0 || r.data[0] == '{')
 	switch {

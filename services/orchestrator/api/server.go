@@ -41,13 +41,13 @@ type Definitions interface {
 	Source(ctx context.Context, nameOrHash string) (source []byte, hash string, err error)
 }
 
-// Server answers requests, each in a goroutine of its own, until Close.
+// Server answers requests, as many at a time as there are, until Close.
 type Server struct {
 	Config
 	service micro.Service
-	ctx     context.Context
-	cancel  context.CancelFunc
-	slots   chan struct{}
+	clock   deadlines
+	crew    crew
+	tasks   sync.Map // *pb.Task by definition, state and role
 
 	mu       sync.Mutex
 	closed   bool
@@ -66,13 +66,12 @@ const (
 
 // Serve starts answering; when it returns, requests reach the server.
 func Serve(c Config) (*Server, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{Config: c, ctx: ctx, cancel: cancel, slots: make(chan struct{}, concurrent)}
+	s := &Server{Config: c, clock: newDeadlines(), crew: newCrew(concurrent)}
 	svc, err := micro.AddService(c.Conn, micro.Config{
 		Name: "signalbox-orchestrator", Version: c.Version, Description: "commands and queries of Signalbox",
 	})
 	if err != nil {
-		cancel()
+		s.clock.end()
 		return nil, fmt.Errorf("start the micro service: %w", err)
 	}
 	s.service = svc
@@ -95,7 +94,8 @@ func (s *Server) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.requests.Wait()
-	s.cancel()
+	s.crew.dismiss()
+	s.clock.end()
 	return err
 }
 
@@ -147,26 +147,23 @@ func must(s string, err error) string {
 	return s
 }
 
-// concurrently answers each request in its own goroutine: the framework would
-// serve one endpoint's requests one after the other.
+// concurrently answers requests beside each other: the framework would serve one
+// endpoint's one after the other.
 func (s *Server) concurrently(e endpoint) micro.Handler {
 	return micro.HandlerFunc(func(m micro.Request) {
 		if !s.begin() {
 			e.answer = stopping
-			s.respond(s.ctx, m, e)
+			s.respond(context.Background(), m, e)
 			return
 		}
-		s.slots <- struct{}{}
-		go func() {
-			defer func() { <-s.slots; s.requests.Done() }()
+		s.crew.do(func() {
+			defer s.requests.Done()
 			start := time.Now()
-			ctx, cancel := context.WithTimeout(s.ctx, patience)
-			defer cancel()
-			refusal := s.respond(ctx, m, e)
+			refusal := s.respond(s.clock.after(start), m, e)
 			if s.Answered != nil {
 				s.Answered(e.name, refusal.GetCode(), time.Since(start))
 			}
-		}()
+		})
 	})
 }
 

@@ -36,7 +36,13 @@ func (w *world) claim(role string, in *pb.Instance) *pb.CommandReply {
 
 func (w *world) report(role string, claim *pb.CommandReply, r *pb.Result) *pb.Instance {
 	w.Helper()
-	return w.as(role, "report", &pb.Command{Instance: claim.GetInstance().GetInstance(), Action: &pb.Command_Report{Report: &pb.Report{Token: claim.GetToken(), Result: r}}}).GetInstance()
+	id := claim.GetInstance().GetInstance()
+	led := w.as(role, "report", &pb.Command{Instance: id, Action: &pb.Command_Report{Report: &pb.Report{Token: claim.GetToken(), Result: r}}}).GetInstance()
+	in, err := w.client.Get(w.Context(), id)
+	if err != nil || in.GetState() != led.GetState() || in.GetWork() != led.GetWork() {
+		w.Fatalf("the report is answered %v, it is %v, %v", led, in, err)
+	}
+	return in
 }
 
 func TestARoleAsksAnotherAndGoesOnWithTheAnswer(t *testing.T) {
