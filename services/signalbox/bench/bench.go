@@ -1,137 +1,116 @@
 // Package bench measures the engine: open, deliver, claim, result, decision,
-// next work, with agents that do nothing.
+// next work, with agents that do nothing in a process of their own, each figure
+// against what raw JetStream does on the same machine in the same minutes.
 package bench
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/pprof"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
+	"github.com/alecthomas/kong"
 
-	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/service/embedded"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-//go:embed lifecycle.yaml
-var lifecycle []byte
-
-// steps is how many steps one instance of the lifecycle has, lastState where it
-// takes the last of them.
-const (
-	steps     = 8
-	lastState = "s8"
-)
+//go:embed lifecycle/*.yaml
+var lifecycles embed.FS
 
 // Command is `signalbox bench`.
 type Command struct {
-	Instances int           `name:"instances" default:"500" help:"How many instances run to their end, 8 steps each."`
-	InFlight  int           `name:"in-flight" default:"64" help:"Pieces of work under way at a time."`
-	Sync      time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
-	Profile   string        `name:"profile" type:"path" placeholder:"FILE" help:"Write a CPU profile of the run, for go tool pprof."`
-}
-
-// Report is what --json prints.
-type Report struct {
-	Instances  int     `json:"instances"`
-	Steps      int     `json:"steps"`
-	InFlight   int     `json:"in_flight"`
-	Sync       string  `json:"sync"` // always, or the interval
-	Seconds    float64 `json:"seconds"`
-	StepsPerS  float64 `json:"steps_per_s"`
-	StartP50MS float64 `json:"start_p50_ms"` // step ends in an agent to next step starts in one, one instance alone
-	StartP99MS float64 `json:"start_p99_ms"`
+	Scenario  []string        `name:"scenario" placeholder:"NAME,..." help:"What to measure; all but the large ones by default."`
+	Quick     bool            `name:"quick" help:"Only throughput and handoff, once."`
+	Repeats   int             `name:"repeats" default:"3" help:"How often each is measured; medians and ranges are printed."`
+	Instances int             `name:"instances" default:"1000" help:"How many instances run to their end, 8 steps each."`
+	InFlight  int             `name:"in-flight" default:"64" help:"Instances under way at a time."`
+	Sync      []time.Duration `name:"sync" default:"2m,0s" placeholder:"TIME,..." help:"How often the log is flushed to disk: 2m is nats-server's own default; 0s is strict, every event is flushed before anyone sees it."`
+	Server    []string        `name:"nats-server" default:"separate,embedded" enum:"separate,embedded" help:"Whether nats-server has a process of its own or shares the orchestrator's: ${enum}."`
+	Profile   string          `name:"profile" type:"path" placeholder:"FILE" help:"Write a CPU profile of each process while the load runs: FILE.nats-server, FILE.orchestrator, FILE.agents."`
+	Dir       string          `name:"dir" type:"existingdir" placeholder:"DIR" help:"Where the stores are kept while it runs: the disk that is measured; the system's temporary directory by default."`
+	Benchstat bool            `name:"benchstat" help:"Print the Go benchmark format, a line a repeat, for benchstat."`
 }
 
 // Validate refuses what cannot be measured.
 func (c Command) Validate() error {
-	if c.Instances < 1 || c.InFlight < 1 {
-		return fmt.Errorf("--instances %d --in-flight %d: want at least 1 of each", c.Instances, c.InFlight)
+	if c.Instances < 1 || c.InFlight < 1 || c.Repeats < 1 {
+		return fmt.Errorf("--instances %d --in-flight %d --repeats %d: want at least 1 of each", c.Instances, c.InFlight, c.Repeats)
 	}
-	return nil
-}
-
-// Run measures on an embedded server with everything in this process.
-func (c Command) Run(ctx context.Context, env *term.Env) error {
-	dir, err := os.MkdirTemp("", "signalbox-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	lifecycles := filepath.Join(dir, "lifecycles")
-	if err := os.Mkdir(lifecycles, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(lifecycles, "bench.yaml"), lifecycle, 0o644); err != nil {
-		return err
-	}
-	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(dir, "log"), Sync: c.Sync})
-	if err != nil {
-		return err
-	}
-	defer server.Shutdown()
-	if c.Profile != "" {
-		stop, err := profile(c.Profile)
-		if err != nil {
-			return err
+	known := names()
+	for _, s := range c.Scenario {
+		if !slices.Contains(known, s) {
+			return fmt.Errorf("--scenario %s: want some of %s", s, strings.Join(known, ", "))
 		}
-		defer stop()
 	}
-	var report Report
-	err = service.Serve(ctx, service.Config{
-		Service: "bench", Log: slog.New(slog.DiscardHandler), Options: []nats.Option{nats.InProcessServer(server)},
-		Setup: func(ctx context.Context, h *service.Host) error {
-			s := orchestrator.Settings{WorkflowDir: lifecycles, AckWait: 30 * time.Second, MaxDeliver: 50}
-			if err := s.Setup(ctx, h); err != nil {
-				return err
-			}
-			js, err := jetstream.New(h.NATS)
-			if err != nil {
-				return err
-			}
-			load := &noop{ends: make(chan struct{}, c.Instances)}
-			h.Add("agent", agent.New(agent.Config{
-				Role: "noop", Name: "load", JetStream: js, Client: client.New(h.NATS, "load"), Handler: load, Workers: c.InFlight, Log: h.Log,
-			}).Run)
-			h.Add("bench", func(ctx context.Context) (err error) {
-				report, err = c.measure(ctx, client.New(h.NATS, "bench"), load)
-				return err
-			})
-			return nil
-		},
-	})
-	if err != nil {
-		return err
+	if len(c.Sync) == 0 || len(c.Server) == 0 || slices.Min(c.Sync) < 0 {
+		return errors.New("want at least one --sync, none below 0, and one --nats-server")
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("stopped before the end: %w", context.Cause(ctx))
-	}
-	if env.JSON {
-		return env.Print(report)
-	}
-	env.Printf("%d instances of %d steps, %d in flight, sync %s: %.0f steps/s (%.2f s)\n", report.Instances, steps, report.InFlight, report.Sync, report.StepsPerS, report.Seconds)
-	env.Printf("hand-off, one instance alone: p50 %.2f ms, p99 %.2f ms\n", report.StartP50MS, report.StartP99MS)
 	return nil
 }
 
-func profile(file string) (stop func(), err error) {
-	f, err := os.Create(file)
-	if err != nil {
-		return nil, err
+func names() []string {
+	var all []string
+	for _, s := range scenarios() {
+		all = append(all, s.name)
 	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, errors.Join(err, f.Close())
+	return all
+}
+
+// bench is one call.
+type bench struct {
+	Command
+	figures
+	env      *term.Env
+	dir      string // for everything that is gone at the end
+	settings orchestrator.Settings
+}
+
+// Run measures and prints.
+func (c Command) Run(ctx context.Context, env *term.Env) (err error) {
+	chosen := c.chosen()
+	b := &bench{Command: c, env: env}
+	if b.dir, err = os.MkdirTemp(c.Dir, "signalbox-bench-"); err != nil {
+		return err
 	}
-	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	if err := kong.ApplyDefaults(&b.settings); err != nil {
+		return err
+	}
+	b.settings.WorkflowDir = filepath.Join(b.dir, "lifecycle")
+	if err := os.CopyFS(b.dir, lifecycles); err != nil {
+		return err
+	}
+	start := time.Now()
+	for i := range b.Repeats {
+		for _, s := range chosen {
+			fmt.Fprintf(env.Stderr, "%s, repeat %d of %d\n", s.name, i+1, b.Repeats)
+			if err := s.once(ctx, b); err != nil {
+				if ctx.Err() != nil {
+					return fmt.Errorf("stopped before the end: %w", context.Cause(ctx))
+				}
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return b.print(start)
+}
+
+// chosen are the scenarios to run; --quick also says how often.
+func (c *Command) chosen() []scenario {
+	want := c.Scenario
+	if c.Quick {
+		c.Repeats = 1
+		if len(want) == 0 {
+			want = []string{"throughput", "handoff"}
+		}
+	}
+	return slices.DeleteFunc(scenarios(), func(s scenario) bool {
+		return len(want) > 0 && !slices.Contains(want, s.name)
+	})
 }

@@ -5,28 +5,88 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench"
+	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/cli"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-func TestBenchTellsHowFastAllStepsWere(t *testing.T) {
+// A part is this binary once more.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == part.Name {
+		os.Exit(cli.Run(context.Background(), term.System(), os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// small is a measurement that takes seconds.
+func small(scenarios ...string) bench.Command {
+	return bench.Command{
+		Scenario: scenarios, Repeats: 1, Instances: 10, InFlight: 4, Sync: []time.Duration{2 * time.Minute}, Server: []string{"separate"},
+	}
+}
+
+// measure returns the report of a run.
+func measure(t *testing.T, c bench.Command) bench.Report {
+	t.Helper()
 	var out bytes.Buffer
-	c := bench.Command{Instances: 10, InFlight: 4, Sync: 100 * time.Millisecond}
-	if err := c.Run(t.Context(), &term.Env{Stdout: &out, JSON: true}); err != nil {
+	if err := c.Run(t.Context(), &term.Env{Stdout: &out, Stderr: io.Discard, JSON: true}); err != nil {
 		t.Fatal(err)
 	}
 	var r bench.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Instances != 10 || r.Steps != 80 || r.InFlight != 4 || r.Sync != "100ms" {
-		t.Errorf("it measured %+v", r)
+	return r
+}
+
+// figure returns a figure that has to be there, with so many runs.
+func figure(t *testing.T, r bench.Report, scenario, name string, s bench.Setting, runs int) *bench.Figure {
+	t.Helper()
+	for _, f := range r.Figures {
+		if f.Scenario == scenario && f.Name == name && f.Setting == s {
+			if f.Engine == nil && f.Reason == "" || f.Engine != nil && len(f.Engine.Runs) != runs {
+				t.Errorf("%s, %s is %+v, want %d runs or a reason", scenario, name, f, runs)
+			}
+			return f
+		}
 	}
-	if r.StepsPerS <= 0 || r.StartP50MS <= 0 || r.StartP50MS > r.StartP99MS {
-		t.Errorf("figures are %+v", r)
+	t.Fatalf("%s has no %s under %+v", scenario, name, s)
+	return nil
+}
+
+func TestBenchTellsHowFastStepsAreAgainstTheFloor(t *testing.T) {
+	c := small("throughput", "handoff")
+	c.Repeats, c.Server, c.Sync = 2, []string{"separate", "embedded"}, []time.Duration{2 * time.Minute, 0}
+	r := measure(t, c)
+	for _, server := range c.Server {
+		for _, mode := range []string{"default", "strict"} {
+			s := bench.Setting{Mode: mode, Server: server, InFlight: 4}
+			for _, name := range []string{"steps", "cpu", "log"} {
+				f := figure(t, r, "throughput", name, s, 2)
+				if f.Against != "floor" || f.Engine.Min <= 0 || f.Base.Min <= 0 || f.Ratio.Median <= 0 {
+					t.Errorf("%s is %+v", name, f)
+				}
+			}
+			figure(t, r, "throughput", "flushes of the whole disk", s, 2)
+			s.InFlight = 1
+			p50, p99 := figure(t, r, "handoff", "start p50", s, 2), figure(t, r, "handoff", "start p99", s, 2)
+			if p50.Engine.Min <= 0 || p50.Engine.Median > p99.Engine.Median || p50.Base.Min <= 0 {
+				t.Errorf("hand-offs are %+v and %+v", p50, p99)
+			}
+		}
+	}
+	first := bench.Setting{Mode: "default", Server: "separate", InFlight: 4}
+	if steps := figure(t, r, "throughput", "steps", first, 2); *r.StepsPerS != steps.Engine.Median || *r.RawStepsPerS != steps.Base.Median || *r.Ratio != steps.Ratio.Median {
+		t.Errorf("the report begins with %v, %v, %v, want those of %+v", *r.StepsPerS, *r.RawStepsPerS, *r.Ratio, steps)
+	}
+	if r.StartP50MS == nil || r.StartP99MS == nil || r.Repeats != 2 || r.Machine.Cores < 1 || r.Command == "" {
+		t.Errorf("the report is %+v", r)
 	}
 }
 
@@ -34,16 +94,27 @@ func TestABenchThatIsStoppedHasNoFigures(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out bytes.Buffer
-	err := bench.Command{Instances: 1, InFlight: 1}.Run(ctx, &term.Env{Stdout: &out})
+	err := small("throughput").Run(ctx, &term.Env{Stdout: &out, Stderr: io.Discard})
 	if !errors.Is(err, context.Canceled) || out.Len() > 0 {
 		t.Errorf("err = %v, it printed %q", err, &out)
 	}
 }
 
 func TestNothingCannotBeMeasured(t *testing.T) {
-	for _, c := range []bench.Command{{}, {Instances: 1}, {InFlight: 1}, {Instances: -1, InFlight: 1}} {
-		if c.Validate() == nil {
-			t.Errorf("%d instances, %d in flight are measured", c.Instances, c.InFlight)
+	for name, change := range map[string]func(*bench.Command){
+		"no instances":        func(c *bench.Command) { c.Instances = 0 },
+		"none in flight":      func(c *bench.Command) { c.InFlight = 0 },
+		"never":               func(c *bench.Command) { c.Repeats = 0 },
+		"an unknown one":      func(c *bench.Command) { c.Scenario = []string{"speed"} },
+		"no mode":             func(c *bench.Command) { c.Sync = nil },
+		"a flush in the past": func(c *bench.Command) { c.Sync = []time.Duration{-1} },
+	} {
+		c := small()
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if change(&c); c.Validate() == nil {
+			t.Errorf("%s is measured", name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/bench"
+	"github.com/signalbox/signalbox/services/signalbox/bench/part"
 	"github.com/signalbox/signalbox/services/signalbox/demo"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/serve"
@@ -31,7 +32,8 @@ type grammar struct {
 	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
 	Up    up.Command    `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
 	Agent serve.Command `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
-	Bench bench.Command `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing."`
+	Bench bench.Command `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing, against raw JetStream."`
+	Part  part.Command  `cmd:"" name:"bench-part" hidden:"" help:"A process of a measurement."`
 
 	Open     open     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
 	Ls       ls       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
@@ -52,6 +54,8 @@ type grammar struct {
 
 	Plan planning `cmd:"" group:"Running" help:"Plans: files of tasks."`
 	Prd  prds     `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
+
+	Audit audit `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
 
 	Definition definition `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 
@@ -88,6 +92,7 @@ func groups() kong.Option {
 	return kong.ExplicitGroups([]kong.Group{
 		{Key: "Here", Title: "Run it here:"},
 		{Key: "Running", Title: "A running system:"},
+		{Key: "The log", Title: "The log as evidence:"},
 		{Key: "Lifecycles", Title: "Lifecycles:"},
 		{Key: "This program", Title: "This program:"},
 	})

@@ -1,0 +1,64 @@
+package machine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Flushes is how often the device that holds dir was told to flush its cache
+// since the machine was started, by whoever. That of a partition is counted for
+// its whole disk. A file system without a device of its own has none: an error.
+func Flushes(dir string) (uint64, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return 0, err
+	}
+	number := fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)))
+	device, err := filepath.EvalSymlinks(filepath.Join("/sys/dev/block", number))
+	if err != nil {
+		return 0, fmt.Errorf("disk flushes are not known: %s is on no block device: %w", dir, err)
+	}
+	if _, err := os.Stat(filepath.Join(device, "partition")); err == nil {
+		device = filepath.Dir(device)
+	}
+	stats, err := os.ReadFile("/proc/diskstats")
+	if err != nil {
+		return 0, fmt.Errorf("disk flushes are not known: %w", err)
+	}
+	return flushes(string(stats), filepath.Base(device))
+}
+
+// flushed is the place in a line of /proc/diskstats of "flush requests completed
+// successfully", its 16th figure behind major, minor and name.
+const flushed = 3 + 15
+
+func flushes(stats, name string) (uint64, error) {
+	for line := range strings.Lines(stats) {
+		if f := strings.Fields(line); len(f) > flushed && f[2] == name {
+			return strconv.ParseUint(f[flushed], 10, 64)
+		}
+	}
+	return 0, fmt.Errorf("disk flushes are not known: /proc/diskstats does not count them for %s", name)
+}
+
+// Size is how many bytes the files below dir take on disk.
+func Size(dir string) (int64, error) {
+	var sum int64
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		var st unix.Stat_t
+		if err := unix.Lstat(path, &st); err != nil {
+			return err
+		}
+		sum += st.Blocks * 512
+		return nil
+	})
+	return sum, err
+}

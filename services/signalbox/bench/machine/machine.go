@@ -1,0 +1,69 @@
+// Package machine is what a measurement has to know of the computer it runs on:
+// what it is, who else keeps it busy, how often its disk is flushed.
+package machine
+
+import (
+	"bufio"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+// Info says what a measurement was made with.
+type Info struct {
+	CPU    string        `json:"cpu"` // its model
+	Cores  int           `json:"cores"`
+	OS     string        `json:"os"`
+	Kernel string        `json:"kernel"`
+	Go     string        `json:"go"`
+	NATS   string        `json:"nats_server"` // its version, of both the embedded and the separate one
+	Client string        `json:"nats_go"`
+	Build  service.Build `json:"build"`
+}
+
+// Read describes this machine. What it does not tell is "unknown".
+func Read() Info {
+	i := Info{
+		CPU: field("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH,
+		Kernel: line("/proc/sys/kernel/osrelease"), Go: runtime.Version(), NATS: unknown, Client: unknown, Build: service.ReadBuild(),
+	}
+	if b, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range b.Deps {
+			switch m.Path {
+			case "github.com/nats-io/nats-server/v2":
+				i.NATS = m.Version
+			case "github.com/nats-io/nats.go":
+				i.Client = m.Version
+			}
+		}
+	}
+	return i
+}
+
+const unknown = "unknown"
+
+func line(file string) string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return unknown
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// field is the value of the first line "name : value".
+func field(file, name string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return unknown
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return unknown
+}

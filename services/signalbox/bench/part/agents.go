@@ -1,0 +1,63 @@
+package part
+
+import (
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/bench/load"
+)
+
+// Agents is no-op agents in a part, and who gives them work.
+type Agents struct {
+	host *host
+	load *load.Load
+}
+
+// AgentsArgs says how many there are.
+type AgentsArgs struct {
+	URL     string
+	Workers int
+	Hold    bool // they begin their work and never end it
+}
+
+// Start starts them.
+func (a *Agents) Start(args AgentsArgs, _ *None) error {
+	l, options := a.host.link(args.URL)
+	working, err := service.Connect(a.host.ctx, l, "load", quiet(), options...)
+	if err != nil {
+		return err
+	}
+	a.host.atEnd(func() error { working.Close(); return nil })
+	opening, err := service.Connect(a.host.ctx, l, "bench", quiet(), options...)
+	if err != nil {
+		return err
+	}
+	a.host.atEnd(func() error { opening.Close(); return nil })
+	js, err := jetstream.New(working)
+	if err != nil {
+		return err
+	}
+	a.load = load.New(load.Config{
+		JetStream: js, Agent: client.New(working, "load"), Opener: client.New(opening, "bench"),
+		Workers: args.Workers, Hold: args.Hold, Log: quiet(),
+	})
+	a.host.run(a.load.Agents)
+	return nil
+}
+
+// Run has so many instances taken to their ends.
+func (a *Agents) Run(o load.Order, r *load.Result) (err error) {
+	*r, err = a.load.Run(a.host.ctx, o)
+	return err
+}
+
+// Begun waits until so many pieces of work were begun, and says when each was,
+// in nanoseconds of Unix time.
+func (a *Agents) Begun(n int, at *[]int64) (err error) {
+	*at, err = a.load.Begun(a.host.ctx, n)
+	return err
+}
+
+// Open opens instances and does not wait for their ends.
+func (a *Agents) Open(o load.Order, _ *None) error { return a.load.Open(a.host.ctx, o) }

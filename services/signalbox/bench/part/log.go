@@ -1,0 +1,94 @@
+package part
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// Log looks at the log from a part.
+type Log struct{ host *host }
+
+// Size is how large the log is.
+type Size struct{ Bytes, Messages uint64 }
+
+// Size answers with it.
+func (l *Log) Size(url string, s *Size) error {
+	return l.with(url, func(ctx context.Context, js jetstream.JetStream) error {
+		stream, err := js.Stream(ctx, subject.EventStream)
+		if err != nil {
+			return err
+		}
+		*s = Size{stream.CachedInfo().State.Bytes, stream.CachedInfo().State.Msgs}
+		return nil
+	})
+}
+
+// Read reads the log as raw JetStream does, decodes nothing, and answers with
+// how long that took.
+func (l *Log) Read(url string, took *time.Duration) error {
+	return l.with(url, func(ctx context.Context, js jetstream.JetStream) error {
+		stream, err := js.Stream(ctx, subject.EventStream)
+		if err != nil {
+			return err
+		}
+		start := time.Now()
+		consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
+		if err != nil {
+			return err
+		}
+		messages, err := consumer.Messages(jetstream.PullMaxMessages(5000))
+		if err != nil {
+			return err
+		}
+		defer messages.Stop()
+		for range stream.CachedInfo().State.Msgs {
+			if _, err := messages.Next(); err != nil {
+				return err
+			}
+		}
+		*took = time.Since(start)
+		return nil
+	})
+}
+
+// LoadArgs names an instance.
+type LoadArgs struct{ URL, Instance string }
+
+// Load loads an instance from the log, twice, and answers with how long the
+// second time took.
+func (l *Log) Load(a LoadArgs, took *time.Duration) error {
+	return l.with(a.URL, func(ctx context.Context, js jetstream.JetStream) error {
+		log, err := store.Open(ctx, js, store.Config{})
+		if err != nil {
+			return err
+		}
+		for range 2 {
+			start := time.Now()
+			if _, err := log.Load(ctx, a.Instance); err != nil {
+				return err
+			}
+			*took = time.Since(start)
+		}
+		return nil
+	})
+}
+
+func (l *Log) with(url string, f func(ctx context.Context, js jetstream.JetStream) error) error {
+	link, options := l.host.link(url)
+	nc, err := service.Connect(l.host.ctx, link, "log", quiet(), options...)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	return f(l.host.ctx, js)
+}

@@ -1,0 +1,62 @@
+package part
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"syscall"
+	"time"
+)
+
+// Process is a part as the operating system sees it.
+type Process struct{ host *host }
+
+// None is for calls without arguments or answers.
+type None struct{}
+
+// Usage is what a process took so far.
+type Usage struct {
+	CPU time.Duration // user and system
+	RSS int64         // the most memory it ever had, bytes
+}
+
+// Usage answers with it.
+func (*Process) Usage(_ None, u *Usage) error {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return err
+	}
+	u.CPU = time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	u.RSS = int64(r.Maxrss) << 10
+	return nil
+}
+
+// Heap answers with the bytes that are alive after a garbage collection.
+func (*Process) Heap(_ None, bytes *uint64) error {
+	runtime.GC() // the second one takes what finalizers and pools held on to
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	*bytes = m.HeapAlloc
+	return nil
+}
+
+// Profile writes a CPU profile to a file until the part ends or Profiled is called.
+func (p *Process) Profile(file string, _ *None) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	p.host.atEnd(func() error { pprof.StopCPUProfile(); return f.Close() })
+	return nil
+}
+
+// Profiled ends the profile.
+func (*Process) Profiled(None, *None) error {
+	pprof.StopCPUProfile()
+	return nil
+}

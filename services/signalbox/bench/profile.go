@@ -1,0 +1,33 @@
+package bench
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+)
+
+// profile starts a CPU profile of each part, if one was asked for. A later
+// measurement replaces an earlier one's.
+func (b *bench) profile(ctx context.Context, parts []*part.Child) error {
+	for _, c := range parts {
+		if b.Profile == "" {
+			return nil
+		}
+		if err := c.Call(ctx, "Process.Profile", b.Profile+"."+c.Name, &part.None{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) profiled(ctx context.Context, parts []*part.Child) error {
+	for _, c := range parts {
+		if b.Profile == "" {
+			return nil
+		}
+		if err := c.Call(ctx, "Process.Profiled", part.None{}, &part.None{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
