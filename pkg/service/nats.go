@@ -27,6 +27,11 @@ const (
 	reconnectWait   = 500 * time.Millisecond
 	reconnectJitter = 500 * time.Millisecond // a server that returns is not met by all at once
 	drainTimeout    = 10 * time.Second
+
+	// A connection that is half-open tells nobody: what does not answer three
+	// pings is made anew.
+	pingInterval = 5 * time.Second
+	pingsOut     = 2
 )
 
 // Connect returns a connection called name once the server accepts it. It tries
@@ -45,6 +50,8 @@ func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra .
 		nats.ReconnectWait(reconnectWait),
 		nats.ReconnectJitter(reconnectJitter, reconnectJitter),
 		nats.DrainTimeout(drainTimeout),
+		nats.PingInterval(pingInterval),
+		nats.MaxPingsOutstanding(pingsOut),
 		nats.ErrorHandler(logAsync(log)),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {

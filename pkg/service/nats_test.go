@@ -11,10 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/faultproxy"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 )
@@ -50,6 +53,29 @@ func TestConnectWaitsForAServerThatComesLater(t *testing.T) {
 	}
 	defer s.Shutdown()
 	if err := <-connected; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAConnectionThatDiedWithoutAWordIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, natstest.Options{})
+	line := faultproxy.Start(t, strings.TrimPrefix(s.URL, "nats://"))
+	nc, err := service.Connect(t.Context(), service.NATS{URL: "nats://" + line.Addr()}, "stranded", quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	lost := nc.StatusChanged(nats.RECONNECTING)
+	if n := line.Abandon(); n != 1 {
+		t.Fatalf("%d connections are half-open, want 1", n)
+	}
+	select {
+	case <-lost:
+	case <-time.After(time.Minute):
+		t.Fatal("a half-open connection is trusted for a minute")
+	}
+	if err := nc.FlushTimeout(time.Minute); err != nil {
 		t.Error(err)
 	}
 }
