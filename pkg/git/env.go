@@ -25,6 +25,8 @@ func fixed() []setting {
 		{"gc.autoDetach", "false"},
 		{"advice.detachedHead", "false"},
 		{"init.defaultBranch", "main"},
+		{"http.lowSpeedLimit", "1"}, // bytes a second: a connection that died without a word is given up
+		{"http.lowSpeedTime", "60"},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/faultproxy"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
@@ -101,6 +103,24 @@ func TestTokenIsSentToItsHostOnlyAndNotByArgument(t *testing.T) {
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:s3cret"))
 	if len(seen) != 2 || seen[0] != want || seen[1] != "" {
 		t.Errorf("authorizations = %q, want %q and none", seen, want)
+	}
+}
+
+func TestAConnectionThatDiedWithoutAWordIsGivenUp(t *testing.T) {
+	r := git.New(t.TempDir())
+	if got, err := r.Run(t.Context(), "config", "http.lowSpeedTime"); err != nil || got != "60" {
+		t.Errorf("a silent connection is waited for %s s, %v; want 60", got, err)
+	}
+	hears, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hears.Close()
+	line := faultproxy.Start(t, hears.Addr().String())
+	line.Set(faultproxy.Cut())
+	_, err = r.WithConfig("http.lowSpeedTime", "1").Run(t.Context(), "ls-remote", "http://"+line.Addr()+"/x.git")
+	if err == nil || !strings.Contains(err.Error(), "too slow") {
+		t.Errorf("it ended with %v", err)
 	}
 }
 
