@@ -1,0 +1,156 @@
+package effectcheck
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// trail is what the log says of one instance and the forge.
+type trail struct {
+	id   string
+	find Find
+
+	definition, state, branch string
+	kind                      workflow.Kind
+	closed                    bool
+	issue                     instance.Issue
+	vars, last                map[string]string // last: data of the newest result
+	visits                    map[string]int
+	role                      string // of who holds a claim; empty: nobody
+	question                  int    // that is claimed; 0: the work of the state
+	asked                     map[int]instance.Asked
+	escalations               map[int]bool // by number, whether people have resolved it
+	head                      string
+	heads                     map[string]int // commits of the work, by when they came
+
+	may, must map[string]uint64 // comments by key: the commit that has it
+	urls      map[string]string // as recorded, by key
+	mayBranch uint64
+	mayPull   uint64
+	pull      int    // as recorded
+	pushed    string // the commit that was recorded to be on the branch last
+	handed    []string
+	ready     map[string]bool // heads that were found ready to be merged
+	merged    string          // the commit that was recorded as the merge
+}
+
+func newTrail(id string, find Find) *trail {
+	return &trail{
+		id: id, find: find, vars: map[string]string{}, visits: map[string]int{}, asked: map[int]instance.Asked{}, escalations: map[int]bool{},
+		heads: map[string]int{}, may: map[string]uint64{}, must: map[string]uint64{}, urls: map[string]string{}, ready: map[string]bool{},
+	}
+}
+
+func (t *trail) add(c instance.Commit) {
+	for _, e := range c.Events {
+		t.event(c, e)
+		if t.role != "" && t.question == 0 {
+			t.intends(c.Seq)
+		}
+	}
+}
+
+func (t *trail) event(c instance.Commit, e instance.Event) {
+	switch e := e.(type) {
+	case instance.Opened:
+		t.definition, t.issue = e.Definition, e.Issue
+		maps.Copy(t.vars, e.Vars)
+		t.works(e.Base)
+		t.enter(c.Seq, e.State, e.Kind)
+	case instance.Claimed:
+		t.role = e.Role
+	case instance.Released, instance.Paused:
+		t.role = ""
+	case instance.CancelledBy:
+		t.role, t.closed = "", true
+	case instance.Migrated:
+		t.role, t.definition, t.kind = "", e.Definition, e.Kind
+	case instance.Dispatched:
+		t.question = e.Question
+	case instance.Remembered:
+		maps.Copy(t.vars, e.Vars)
+		if m := e.Vars["merging"]; m != "" {
+			t.ready[m] = true
+		}
+	case instance.Handed:
+		t.works(e.Head)
+	case instance.Asked:
+		t.asked[e.Number] = e
+	case instance.Reported:
+		t.role = ""
+		t.reported(c.Seq, e)
+	case instance.Escalated:
+		if e.RequiresHuman {
+			t.role, t.escalations[e.Number] = "", false
+			t.may[fmt.Sprintf("escalation-%d", e.Number)] = c.Seq
+		}
+	case instance.Resolved:
+		if _, known := t.escalations[e.Number]; known {
+			t.escalations[e.Number] = true
+		}
+	case instance.Moved:
+		if !e.Keeps {
+			t.role = ""
+		}
+		t.question = 0
+		t.enter(c.Seq, e.To, e.Kind)
+	}
+}
+
+// works notes a commit of the work.
+func (t *trail) works(commit string) {
+	if commit != "" {
+		t.head, t.heads[commit] = commit, len(t.heads)+1
+	}
+}
+
+func (t *trail) enter(seq uint64, state string, kind workflow.Kind) {
+	t.state, t.kind = state, kind
+	t.visits[state]++
+	switch kind {
+	case workflow.Final:
+		t.closed = true
+		t.may["ended"] = seq
+	case workflow.Wait:
+		t.may[t.numbered("waits-"+state+"-")] = seq
+	}
+}
+
+// numbered is a key that counts the visits to the state.
+func (t *trail) numbered(key string) string { return key + strconv.Itoa(t.visits[t.state]) }
+
+// end says what people must have been told of how it stands at the end of the log.
+func (t *trail) end() {
+	if t.kind == workflow.Final {
+		if pr := t.vars["prNumber"]; t.last["pr_url"] == "" && (pr == "" || pr == "0") {
+			t.must["ended"] = t.may["ended"]
+		}
+		return
+	}
+	for n, resolved := range t.escalations {
+		if !resolved && !t.closed {
+			key := fmt.Sprintf("escalation-%d", n)
+			t.must[key] = t.may[key]
+		}
+	}
+	if d, ok := t.find(t.definition); ok && t.kind == workflow.Wait && !t.closed {
+		if s, ok := d.State(t.state); ok && s.Tell {
+			key := t.numbered("waits-" + t.state + "-")
+			t.must[key] = t.may[key]
+		}
+	}
+}
+
+// place is where people read of the instance: its issue, or else its pull
+// request; 0: nowhere.
+func (t *trail) place() int {
+	if t.issue.Number != 0 {
+		return t.issue.Number
+	}
+	n, _ := strconv.Atoi(t.vars["prNumber"])
+	return n
+}
