@@ -50,6 +50,11 @@ RUNS ?= 500
 soak: ## kill processes at random moments for RUNS=500 issues
 	SIGNALBOX_SOAK=$(RUNS) go test -count=1 -timeout=0 -v -run=Kill ./services/...
 
+.PHONY: chaos
+CHAOS ?= 500
+chaos: ## every fault there is under CHAOS=500 issues of all lifecycles (SIGNALBOX_SEED= draws them again)
+	SIGNALBOX_CHAOS=$(CHAOS) go test -count=1 -timeout=0 -v -run=Chaos ./services/e2e
+
 .PHONY: timers
 TIMERS ?= 10000
 timers: ## kill and restart everything under TIMERS=10000 durable timers

@@ -2,6 +2,7 @@
 // separate nats-server and a forge, killed and starved where that may happen.
 // There is nothing in it but tests.
 //
+//	SIGNALBOX_CHAOS=500     how many instances TestChaos… has live
 //	SIGNALBOX_SOAK=50       how many issues TestKill… runs
 //	SIGNALBOX_TIMERS=10000  how many instances TestTimers… has wait
 //	SIGNALBOX_SEED=7        what it draws its moments from; it prints the one it used

@@ -22,6 +22,7 @@ const (
 	repo     = "acme/answers"
 	botToken = "bot-token"
 	annToken = "ann-token"
+	bobToken = "bob-token"
 )
 
 // testForge is a forge in this process with one repository, and ann, who reports.
@@ -32,9 +33,19 @@ type testForge struct {
 
 func startForge(t *testing.T) *testForge {
 	t.Helper()
+	f, url := hostForge(t, []string{repo}, answers(t))
+	f.SetURL(url)
+	return visit(t, url)
+}
+
+// hostForge serves a forge with repositories that all start from one. Unless it
+// is told its address, it calls itself what each request calls it.
+func hostForge(t *testing.T, repos []string, from string) (*local.Forge, string) {
+	t.Helper()
 	f, err := local.Open(local.Config{Dir: t.TempDir(), Public: true, Users: []local.User{
 		{Login: "signalbox", Token: botToken, Type: "Bot", Permission: "write"},
 		{Login: "ann", Token: annToken, Permission: "admin"},
+		{Login: "bob", Token: bobToken, Permission: "write"},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -44,15 +55,22 @@ func startForge(t *testing.T) *testForge {
 		server.Close()
 		_ = f.Close()
 	})
-	f.SetURL(server.URL)
-	if err := f.CreateRepo(t.Context(), repo, answers(t)); err != nil {
-		t.Fatal(err)
+	for _, name := range repos {
+		if err := f.CreateRepo(t.Context(), name, from); err != nil {
+			t.Fatal(err)
+		}
 	}
-	ann, err := github.New(github.Config{BaseURL: server.URL + "/api/v3/", Token: annToken})
+	return f, server.URL
+}
+
+// visit is the forge at the address as ann sees it.
+func visit(t *testing.T, url string) *testForge {
+	t.Helper()
+	ann, err := github.New(github.Config{BaseURL: url + "/api/v3/", Token: annToken})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &testForge{server.URL, ann}
+	return &testForge{url, ann}
 }
 
 // answers is a repository with a bug that its test finds at no cost.

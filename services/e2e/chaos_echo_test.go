@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/effectcheck"
+	"github.com/signalbox/signalbox/pkg/subject"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// echo hears every command of everybody and what it was answered, and can say
+// them again.
+type echo struct {
+	nc *nats.Conn
+
+	mu      sync.Mutex
+	heard   []*nats.Msg             // commands, each as it was sent
+	pending map[string]*pb.Command  // by where the answer goes
+	acks    map[effectcheck.Ack]int // how often each was given
+}
+
+// listen hears commands until the test ends.
+func listen(t *testing.T, nc *nats.Conn) *echo {
+	t.Helper()
+	e := &echo{nc: nc, pending: map[string]*pb.Command{}, acks: map[effectcheck.Ack]int{}}
+	for filter, hear := range map[string]nats.MsgHandler{subject.APIs: e.asked, nats.InboxPrefix + ">": e.answered} {
+		sub, err := nc.Subscribe(filter, hear)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sub.SetPendingLimits(-1, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := nc.FlushTimeout(patience); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (e *echo) asked(m *nats.Msg) {
+	if name, err := subject.ParseAPI(m.Subject); err == nil && slices.Contains([]string{subject.Get, subject.List, subject.History, subject.Definition}, name) {
+		return
+	}
+	cmd := new(pb.Command)
+	if err := decode(m.Data, cmd); err != nil || cmd.GetId() == "" || cmd.GetAction() == nil || m.Reply == "" {
+		return // a query of a service
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pending[m.Reply] = cmd
+	e.heard = append(e.heard, &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data})
+}
+
+func (e *echo) answered(m *nats.Msg) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	cmd := e.pending[m.Subject]
+	if cmd == nil {
+		return
+	}
+	delete(e.pending, m.Subject)
+	r := new(pb.CommandReply)
+	if err := decode(m.Data, r); err != nil || r.GetRefusal() != nil || r.GetSeq() == 0 {
+		return
+	}
+	id := cmd.GetInstance()
+	if got := r.GetInstance().GetInstance(); got != "" {
+		id = got // a claim is given the most urgent
+	}
+	e.acks[effectcheck.Ack{ID: cmd.GetId(), Instance: id, Seq: r.GetSeq()}]++
+}
+
+func decode(data []byte, into proto.Message) error {
+	if bytes.HasPrefix(data, []byte("{")) {
+		return protojson.Unmarshal(data, into)
+	}
+	return proto.Unmarshal(data, into)
+}
+
+// all returns every answer that was given.
+func (e *echo) all() []effectcheck.Ack {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.acks))
+}
+
+// repeat sends n commands of the past once more, in any order, and returns how
+// many.
+func (e *echo) repeat(r *rand.Rand, n int) (sent int64) {
+	e.mu.Lock()
+	var again []*nats.Msg
+	for range min(n, len(e.heard)) {
+		from := 0
+		if r.IntN(4) > 0 { // rather a new one
+			from = max(0, len(e.heard)-200)
+		}
+		m := e.heard[from+r.IntN(len(e.heard)-from)]
+		again = append(again, &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data, Reply: nats.NewInbox()})
+	}
+	e.mu.Unlock()
+	for _, m := range again {
+		if e.nc.PublishMsg(m) == nil {
+			sent++
+		}
+	}
+	return sent
+}
+
+// rob takes work that is for a role, and gives it back late, in another order,
+// or not at all. It returns how many pieces.
+func rob(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string) (taken int64) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	consumer, err := js.Consumer(ctx, subject.EventStream, role)
+	if err != nil {
+		return 0
+	}
+	batch, err := consumer.Fetch(1+r.IntN(5), jetstream.FetchContext(ctx))
+	if err != nil {
+		return 0
+	}
+	var all []jetstream.Msg
+	for m := range batch.Messages() {
+		all = append(all, m)
+	}
+	r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+	for _, m := range all {
+		switch r.IntN(3) {
+		case 0:
+			_ = m.Nak()
+		case 1:
+			_ = m.NakWithDelay(rand.N(leaseInChaos))
+		}
+	}
+	return int64(len(all))
+}
+
+// rewind has the server deliver again what a role was given, from somewhere on.
+func rewind(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string, head uint64) int64 {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	from := head - min(head, 1+r.Uint64N(300))
+	if _, err := js.ResetConsumerToSequence(ctx, subject.EventStream, role, from+1); err != nil {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// life is one instance and its people, who answer by script.
+type life struct {
+	kind
+	*town
+	client *client.Client
+	repo   string
+	id     string
+	number int             // of its issue; 0: it has none
+	done   map[string]bool // what its people did
+}
+
+// begin opens the n-th instance: on the forge, or by command.
+func (w *town) begin(ctx context.Context, c *client.Client, n int, k kind) (*life, error) {
+	l := &life{kind: k, town: w, client: c, done: map[string]bool{}}
+	title := fmt.Sprintf("The answer is %s, which makes number %d", k.word, n)
+	body, labels := complete, []string(nil)
+	switch {
+	case k.vague:
+		body = vague
+	case k.word == "unwanted":
+		labels = []string{"question"}
+	}
+	if k.word == "terse" {
+		title, body = fmt.Sprintf("Terse %d", n), ""
+	}
+	switch k.lifecycle {
+	case "story", "task":
+		l.id, l.repo = fmt.Sprintf("%s-%d", k.lifecycle, n), watched("pipeline")
+		if k.lifecycle == "story" {
+			l.repo = watched("issue")
+		}
+		_, err := c.Start(ctx, "", l.id, &pb.Open{Workflow: k.lifecycle, Issue: wire.Issue(instance.Issue{Repo: l.repo, Title: title, Body: body})})
+		return l, err
+	}
+	l.repo = watched(k.lifecycle)
+	issue, err := w.forge.ann.CreateIssue(ctx, l.repo, forge.NewIssue{Title: title, Body: body, Labels: labels})
+	l.id, l.number = fmt.Sprintf("%s/%d", l.repo, issue.Number), issue.Number
+	return l, err
+}
+
+// live does what people do about the instance until it has ended.
+func (l *life) live(ctx context.Context) error {
+	for {
+		var in instance.Instance
+		err := l.log.wait(ctx, func(f *follower) bool {
+			in = f.all[l.id]
+			return in.Closed != "" || l.wanted(in) != ""
+		})
+		if err != nil {
+			return fmt.Errorf("it does not end: %w", err)
+		}
+		if in.Closed != "" {
+			return nil
+		}
+		what := l.wanted(in)
+		if err := l.act(ctx, in); err != nil && !errors.As(err, new(*instance.Refusal)) {
+			return fmt.Errorf("people, %s: %w", what, err)
+		}
+		l.done[what] = true
+	}
+}
+
+// wanted is what people are wanted for and have not done yet, once for each
+// occasion; empty: nothing.
+func (l *life) wanted(in instance.Instance) string {
+	what := ""
+	e, escalated := in.Escalation()
+	switch {
+	case in.Paused:
+		what = fmt.Sprint("paused at ", in.Seq)
+	case escalated:
+		what = fmt.Sprint("escalation ", e.Number)
+	case in.Kind == workflow.Wait && in.State != "pending":
+		what = fmt.Sprint(in.State, " since ", in.Entered)
+	case in.State == "pushed" && in.Parked != nil && in.Claim == nil:
+		what = fmt.Sprint("a look at ", in.Seq)
+	}
+	if l.done[what] {
+		return ""
+	}
+	return what
+}
+
+func (l *life) act(ctx context.Context, in instance.Instance) error {
+	e, escalated := in.Escalation()
+	switch {
+	case in.Paused:
+		_, err := l.client.Resume(ctx, l.id, "it was the weather")
+		return err
+	case escalated && l.number == 0:
+		_, err := l.client.Resolve(ctx, l.id, int32(e.Number), "that one")
+		return err
+	case in.State == "pushed":
+		return l.review(ctx, in)
+	case l.number == 0:
+		_, err := l.client.Signal(ctx, l.id, "commented", fmt.Sprintf("%s-%d", l.id, in.Seq), "operator:ann", map[string]string{"body": "try harder", "operator": "true"})
+		return err
+	}
+	text := "That one. " + reply
+	if l.word == "lost" {
+		text = "I do not know either. " + reply
+	}
+	_, err := l.forge.ann.Comment(ctx, l.repo, l.number, text)
+	return err
+}
+
+// review looks at the pull request: its checks pass, and ann approves, or wants
+// something else first. A commit is looked at once.
+func (l *life) review(ctx context.Context, in instance.Instance) error {
+	at := fmt.Sprintf("/repos/%s/pulls/%s", l.repo, in.Vars["prNumber"])
+	var pr struct{ Head struct{ SHA string } }
+	if err := l.do(ctx, http.MethodGet, at, nil, &pr); err != nil {
+		return err
+	}
+	look := "head " + pr.Head.SHA
+	if l.done[look] {
+		return nil
+	}
+	first := !l.done["a head"]
+	if err := l.do(ctx, http.MethodPost, "/repos/"+l.repo+"/statuses/"+pr.Head.SHA, map[string]any{"state": "success", "context": "ci"}, nil); err != nil {
+		return err
+	}
+	method, path, body := http.MethodPost, at+"/reviews", map[string]any{"event": "APPROVE"}
+	switch {
+	case l.word == "closed":
+		method, path, body = http.MethodPatch, at, map[string]any{"state": "closed"}
+	case first && l.word == "reviewed":
+		body = map[string]any{"event": "REQUEST_CHANGES", "body": "Please say it louder."}
+	case first && l.word == "remarked":
+		path, body = at+"/comments", map[string]any{"body": "Is this line right?", "commit_id": pr.Head.SHA, "path": "work/" + l.id + ".txt", "line": 1, "side": "RIGHT"}
+	}
+	err := l.do(ctx, method, path, body, nil)
+	l.done[look], l.done["a head"] = err == nil, err == nil
+	return err
+}
+
+// do is one request of ann's to the forge.
+func (w *town) do(ctx context.Context, method, path string, body, into any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	q, err := http.NewRequestWithContext(ctx, method, w.forge.url+"/api/v3"+path, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	q.Header.Set("Authorization", "Bearer "+annToken)
+	r, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode >= 300 {
+		return fmt.Errorf("%s %s answers %s: %s, %w", method, path, r.Status, strings.TrimSpace(string(text)), err)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(text, into)
+}

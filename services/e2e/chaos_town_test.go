@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/faultproxy"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// leaseInChaos is how long an agent may be silent there.
+const leaseInChaos = 4 * time.Second
+
+// staff is everybody, each a process of its own. What follows a colon tells
+// several of a service apart.
+func staff() []string {
+	return []string{
+		"orchestrator", "orchestrator:2", "gateway:issue", "gateway:pipeline", "gateway:issue-navigator", "pm", "committer", "git-manager",
+		"shepherd", "plan-manager", "analyst", "tester", "developer", "developer:2", "navigator", "triage", "writer", "build", "reviewer",
+		"solution-validator", "fullstack-developer", "quality-monitor", "cto",
+	}
+}
+
+// watched is the repository whose issues the gateway of a lifecycle takes up.
+func watched(lifecycle string) string { return "acme/" + lifecycle }
+
+// repos are all there are: stories are told in that of the issues, tasks in that
+// of the pipeline.
+func repos() []string {
+	return []string{watched("issue"), watched("pipeline"), watched("issue-navigator")}
+}
+
+// town is everything, behind proxies that can make every connection bad.
+type town struct {
+	dir         string
+	crew        *crew
+	forge       *testForge
+	nats        *natsServer
+	lines       map[string]*faultproxy.Proxy // to the nats-server, by seat
+	roads       map[string]*faultproxy.Proxy // to the forge, by seat of those who go there
+	super       *supervisor
+	nc          *nats.Conn // the test's own, past every proxy
+	js          jetstream.JetStream
+	log         *follower
+	definitions []*workflow.Definition
+}
+
+// found starts a town and returns when all of it is ready.
+func found(t *testing.T, r *rand.Rand) *town {
+	t.Helper()
+	dir := t.TempDir()
+	w := &town{dir: dir, crew: hire(t, dir), lines: map[string]*faultproxy.Proxy{}, roads: map[string]*faultproxy.Proxy{}}
+	w.lay(t)
+	_, at := hostForge(t, repos(), w.source(t))
+	w.forge = visit(t, at)
+	var server *process
+	w.nats, server = startNATS(t, w.crew, t.TempDir())
+	parts := map[string]*process{}
+	for _, seat := range staff() {
+		w.lines[seat] = faultproxy.Start(t, "127.0.0.1:"+w.nats.port)
+		if forgeSide(seat) {
+			w.roads[seat] = faultproxy.Start(t, strings.TrimPrefix(at, "http://"))
+		}
+		parts[seat] = w.run(t, seat)
+	}
+	for _, seat := range staff() {
+		parts[seat].expect(t, `"msg":"running"`)
+	}
+	w.nc, w.js = w.nats.connect(t)
+	w.log = follow(t, w.js)
+	w.super = &supervisor{down: make(chan struct{})}
+	w.super.watch(&seat{name: natsName, now: server, start: func() *process { return w.nats.start(t) }}, r.Uint64())
+	for _, name := range staff() {
+		w.super.watch(&seat{name: name, now: parts[name], start: func() *process { return w.run(t, name) }}, r.Uint64())
+	}
+	return w
+}
+
+func forgeSide(seat string) bool {
+	switch trade(seat) {
+	case "gateway", "pm", "committer", "git-manager", "shepherd":
+		return true
+	}
+	return false
+}
+
+// trade is the service that sits in a seat.
+func trade(seat string) string {
+	name, _, _ := strings.Cut(seat, ":")
+	return name
+}
+
+// lay writes what the processes read: lifecycles that are soon late, and the
+// program that all who change code think with.
+func (w *town) lay(t *testing.T) {
+	t.Helper()
+	for name, text := range map[string]string{
+		"work.sh": worker, "lifecycles/issue.yaml": hastyIssue, "lifecycles/pipeline.yaml": hastyPipeline, "lifecycles/task.yaml": hastyTask, "lifecycles/story.yaml": hastyStory,
+	} {
+		file := filepath.Join(w.dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := workflow.LoadDir(os.DirFS(filepath.Join(w.dir, "lifecycles")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.definitions, err = workflow.Builtins(); err != nil {
+		t.Fatal(err)
+	}
+	w.definitions = append(w.definitions, own...)
+}
+
+// run starts one part.
+func (w *town) run(t *testing.T, seat string) *process {
+	t.Helper()
+	return w.crew.start(t, seat, binary(t, trade(seat)), w.args(seat)...)
+}
+
+// args is how a part is called.
+func (w *town) args(seat string) []string {
+	args := []string{"--nats", "nats://" + w.lines[seat].Addr(), "--http", "127.0.0.1:0"}
+	work := []string{"--work-dir", filepath.Join(w.dir, "work", strings.ReplaceAll(seat, ":", "-"))}
+	if road := w.roads[seat]; road != nil {
+		at := url.URL{Scheme: "http", Host: road.Addr(), Path: "/api/v3/"}
+		args = append(args, "--forge-url", at.String(), "--forge-token", botToken)
+	}
+	switch name, which, _ := strings.Cut(seat, ":"); name {
+	case "orchestrator":
+		return append(args, "--ack-wait", leaseInChaos.String(), "--max-deliver", "1000", "--workflow-dir", filepath.Join(w.dir, "lifecycles"),
+			"--watermark", filepath.Join(w.dir, "watermark"+which))
+	case "gateway":
+		return append(args, "--workflow", which, "--repo", watched(which), "--every", "200ms")
+	case "plan-manager":
+		return args
+	case "pm", "committer", "git-manager", "shepherd":
+		return append(args, work...)
+	case "developer", "writer", "fullstack-developer":
+		return append(append(args, work...), "--brain", "exec:sh "+filepath.Join(w.dir, "work.sh"), "--sandbox", "none")
+	default:
+		return append(append(args, work...), "--sandbox", "none")
+	}
+}
+
+// heal ends every fault of every connection.
+func (w *town) heal() {
+	for _, lines := range []map[string]*faultproxy.Proxy{w.lines, w.roads} {
+		for _, p := range lines {
+			p.Heal()
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/effectcheck"
+	"github.com/signalbox/signalbox/pkg/logcheck"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// judge holds the log to its rules, the answers to the log, the forge to the
+// log, and the ends to what they had to be, and prints what there was.
+func (w *town) judge(t *testing.T, storm *weather, lives []*life) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+	defer cancel()
+	w.rest(ctx, t)
+	ends := map[string]int{}
+	for _, l := range lives {
+		in := w.log.get(l.id)
+		ends[l.lifecycle+" "+in.State]++
+		if l.end != "" && in.State != l.end {
+			t.Errorf("%s, %s %s, ended in %s (%s), want %s\n%s", l.id, l.lifecycle, l.word, in.State, in.Reason, l.end, w.past(l.id))
+		}
+	}
+	find := workflow.NewCatalog(w.definitions...).Hashed
+	report, err := logcheck.Check(ctx, w.log.store, find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range report.Violations {
+		t.Error(v)
+	}
+	for _, text := range overlapping(report.Claims) {
+		t.Error(text)
+	}
+	log := w.log.entries()
+	acks := storm.echo.all()
+	for _, v := range effectcheck.Commands(log, acks) {
+		t.Error(v)
+	}
+	world, err := effectcheck.Read(ctx, w.reader(), repos()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	effects := effectcheck.Check(log, world, find)
+	for _, v := range effects.Violations {
+		t.Errorf("%s\n%s", v, w.past(v.Instance))
+	}
+	kills := map[string]int{}
+	for _, s := range w.super.seats {
+		kills[s.name] = int(s.kills.Load())
+	}
+	t.Logf("kills: %s", counted(kills))
+	faults := map[string]int{}
+	for name, n := range storm.counts {
+		faults[name] = int(n.Load())
+		if n.Load() == 0 && (name != "slow disks" || storm.disk != nil) {
+			t.Logf("there were no %s", name)
+		}
+	}
+	t.Logf("faults: %s", counted(faults))
+	t.Logf("ends: %s", counted(ends))
+	t.Logf("effects on the forge: %s", counted(effects.Effects))
+	t.Logf("%d commits, %d commands answered, %d claims", report.Commits, len(acks), len(report.Claims))
+}
+
+// reader reads the forge as its owner.
+func (w *town) reader() effectcheck.Forge {
+	return effectcheck.Forge{URL: w.forge.url + "/api/v3", Git: w.forge.url, Token: annToken, Bot: "signalbox"}
+}
+
+// rest returns when nothing is on its way any more: people have been told of
+// all ends, and every role has taken note of what is past.
+func (w *town) rest(ctx context.Context, t *testing.T) {
+	t.Helper()
+	names := []string{subject.Endings}
+	for _, seat := range staff() {
+		names = append(names, trade(seat))
+	}
+	for _, name := range slices.Compact(names) {
+		info := new(jetstream.ConsumerInfo)
+		look := time.NewTicker(200 * time.Millisecond)
+		defer look.Stop()
+		for info.Config.Durable == "" || info.NumPending > 0 || info.NumAckPending > 0 {
+			<-look.C
+			consumer, err := w.js.Consumer(ctx, subject.EventStream, name)
+			if err == jetstream.ErrConsumerNotFound {
+				break
+			}
+			if err == nil {
+				info = consumer.CachedInfo()
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("%s does not come to rest: %d to come, %d under way: %v", name, info.NumPending, info.NumAckPending, err)
+			}
+		}
+	}
+}
+
+// overlapping names the claims of one instance that were held at the same time.
+func overlapping(claims []logcheck.Interval) (found []string) {
+	by := map[string][]logcheck.Interval{}
+	for _, c := range claims {
+		by[c.Instance] = append(by[c.Instance], c)
+	}
+	for id, held := range by {
+		slices.SortFunc(held, func(a, b logcheck.Interval) int { return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Seq, b.Seq)) })
+		for i := range held[1:] {
+			if a, b := held[i], held[i+1]; b.From.Before(a.To) {
+				found = append(found, fmt.Sprintf("%s is held by %s until %s and by %s from %s", id, a.Agent, a.To, b.Agent, b.From))
+			}
+		}
+	}
+	return found
+}
+
+// counted is counts by name, in a line.
+func counted(counts map[string]int) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, fmt.Sprintf("%s %d", name, counts[name]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// entries is the whole log so far, in its order.
+func (f *follower) entries() (all []effectcheck.Entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, commits := range f.log {
+		for _, c := range commits {
+			all = append(all, effectcheck.Entry{Commit: c, Instance: id})
+		}
+	}
+	slices.SortFunc(all, func(a, b effectcheck.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return all
+}
+
+// size counts the commits so far.
+func (f *follower) size() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, commits := range f.log {
+		n += len(commits)
+	}
+	return n
+}
