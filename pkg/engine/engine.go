@@ -172,7 +172,7 @@ func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now *entr
 		ID: cmd.ID, Workflow: cmp.Or(now.in.Workflow, def.Name), State: to, Instance: cmd.Instance, Wakes: wakes,
 		Time: cmd.At, Prev: now.in.Seq, Data: data, Trace: trace(ctx),
 	}
-	stored.Chain = eventstore.NextChain(now.chain, stored)
+	stored.Chain = eventstore.NextChain(now.head.chain(), stored)
 	if stored.Seq, err = e.Store.Append(ctx, stored); err != nil {
 		if !sure(err) {
 			e.desks.of(def.Name).doubt.Store(true)

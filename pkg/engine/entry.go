@@ -14,8 +14,13 @@ import (
 // entry is one instance at one moment, and is never written to: the next moment
 // is another entry, which shares the past with this one.
 type entry struct {
-	in    instance.Instance
-	chain string
+	in instance.Instance
+	*record
+}
+
+// record is what the log has of an instance beside what it is.
+type record struct {
+	head digest // of its newest commit
 	// taken are all its commands: one may come again long after, when whoever sent
 	// it was away before it had the answer.
 	taken series.Of[taken]
@@ -28,12 +33,12 @@ type entry struct {
 type taken struct{ id, seq uint32 }
 
 // none is an instance that was never opened.
-func none(id string) *entry { return &entry{in: instance.Instance{ID: id}} }
+func none(id string) *entry { return &entry{instance.Instance{ID: id}, &record{}} }
 
 // follow is the entry after the commits that come next in its instance's log.
 func (n *entry) follow(names *wire.Names, commits ...eventstore.Commit) (*entry, error) {
 	for _, c := range commits {
-		if err := follows(c, n.in.Seq, n.chain); err != nil {
+		if err := follows(c, n.in.Seq, n.head); err != nil {
 			return nil, err
 		}
 		commit, err := names.ToCommit(c)
@@ -46,15 +51,15 @@ func (n *entry) follow(names *wire.Names, commits ...eventstore.Commit) (*entry,
 }
 
 // follows says why c does not come next after the commit at seq.
-func follows(c eventstore.Commit, seq uint64, chain string) error {
-	if c.Prev != seq || c.Chain != eventstore.NextChain(chain, c) {
+func follows(c eventstore.Commit, seq uint64, head digest) error {
+	if c.Prev != seq || c.Chain != eventstore.NextChain(head.chain(), c) {
 		return fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, seq)
 	}
 	return nil
 }
 
 func (n *entry) with(c instance.Commit, chain string) *entry {
-	next := &entry{instance.Evolve(n.in, c), chain, n.taken.And(taken{hash(c.ID), uint32(c.Seq)}), n.rests}
+	next := &entry{instance.Evolve(n.in, c), &record{digestOf(chain), n.taken.And(taken{hash(c.ID), uint32(c.Seq)}), n.rests}}
 	for _, e := range c.Events {
 		switch e := e.(type) {
 		case instance.Released:

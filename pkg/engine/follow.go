@@ -25,7 +25,7 @@ func (e *Engine) hear(ctx context.Context, c eventstore.Commit) error {
 		}
 		e.put(ctx, next)
 		now = next
-	case c.Seq == now.in.Seq && c.Chain != now.chain: // else it is a commit of our own, or one that was loaded
+	case c.Seq == now.in.Seq && c.Chain != now.head.chain(): // else it is a commit of our own, or one that was loaded
 		return fmt.Errorf("%w: commit %d of %q is not the one that was made", eventstore.ErrCorrupt, c.Seq, c.Instance)
 	}
 	if err := e.remember(ctx, now.in.Definition, c); err != nil {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/hex"
 	"slices"
 	"time"
 
@@ -16,7 +15,7 @@ type outline struct {
 	title            string
 	end              *ending
 	more             *remainder // nil of most
-	chain            [32]byte
+	head             digest
 	seq              uint64
 	entered, updated int64 // nanoseconds since 1970
 	iteration        uint32
@@ -45,7 +44,7 @@ type remainder struct {
 }
 
 // outlined is the outline of an ended instance. endings are those there are.
-func outlined(in *instance.Instance, chain string, endings map[ending]*ending) *outline {
+func outlined(in *instance.Instance, head digest, endings map[ending]*ending) *outline {
 	key := ending{in.Workflow, in.Definition, in.State, in.Owner, in.Kind, in.Closed, in.Timeout, in.Level, in.Failed}
 	end, ok := endings[key]
 	if !ok {
@@ -53,10 +52,9 @@ func outlined(in *instance.Instance, chain string, endings map[ending]*ending) *
 		endings[key] = end
 	}
 	o := &outline{
-		title: in.Issue.Title, end: end, seq: in.Seq, entered: in.EnteredAt.UnixNano(), updated: in.UpdatedAt.UnixNano(),
+		title: in.Issue.Title, end: end, head: head, seq: in.Seq, entered: in.EnteredAt.UnixNano(), updated: in.UpdatedAt.UnixNano(),
 		iteration: uint32(in.Iteration), attempt: uint32(in.Visited(in.State)),
 	}
-	_, _ = hex.Decode(o.chain[:], []byte(chain)) // the store has none that is not hex
 	more := remainder{
 		parent: in.Parent, paused: in.Paused, parked: in.Parked, failures: in.Failures,
 		questions:   keep(in.Questions, func(q instance.Question) bool { return !q.Answered && !q.Withdrawn }),
@@ -76,8 +74,6 @@ func keep[T any](all []T, f func(T) bool) []T {
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(e T) bool { return !f(e) })
 }
-
-func (o *outline) hash() string { return hex.EncodeToString(o.chain[:]) }
 
 // restless reports whether another instance's end is still to be told to it.
 func (o *outline) restless() bool {

@@ -50,7 +50,7 @@ func (v *view) at(id string) *entry {
 		return n
 	}
 	if o, ok := v.ended[id]; ok {
-		return &entry{in: o.instance(id), chain: o.hash()}
+		return &entry{o.instance(id), &record{head: o.head}}
 	}
 	return none(id)
 }
@@ -88,7 +88,7 @@ func (v *view) put(n *entry, ranks bool) {
 		return
 	}
 	delete(v.live, id)
-	v.ended[id] = outlined(&n.in, n.chain, v.endings)
+	v.ended[id] = outlined(&n.in, n.head, v.endings)
 }
 
 // give notes what the claim of a command was given.

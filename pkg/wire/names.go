@@ -2,6 +2,7 @@ package wire
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -11,10 +12,15 @@ import (
 // Names are the names of states, roles and lifecycles that were decoded: all
 // instances share one copy of each. The zero Names is ready, and safe for
 // concurrent use.
-type Names struct{ all sync.Map }
+type Names struct {
+	all   sync.Map
+	count atomic.Int32
+}
 
-// maxName is how long a text may be that is still a name, in bytes.
-const maxName = 128
+const (
+	maxName  = 128     // how long a text may be that is still a name, in bytes
+	maxNames = 1 << 14 // how many are shared: those of agents may be ever new ones
+)
 
 // Of returns the one copy of a name.
 func (n *Names) Of(name string) string {
@@ -24,6 +30,10 @@ func (n *Names) Of(name string) string {
 	if one, ok := n.all.Load(name); ok {
 		return one.(string)
 	}
+	if n.count.Load() >= maxNames {
+		return name
+	}
+	n.count.Add(1)
 	one, _ := n.all.LoadOrStore(name, name)
 	return one.(string)
 }
@@ -49,8 +59,11 @@ func (n *Names) share(p *pb.Event) {
 	switch e := p.GetEvent().(type) {
 	case *pb.Event_Opened:
 		share(&e.Opened.Workflow, &e.Opened.Definition, &e.Opened.State, &e.Opened.Owner, &e.Opened.Kind)
+		if e.Opened.Issue != nil {
+			share(&e.Opened.Issue.Repo)
+		}
 	case *pb.Event_Claimed:
-		share(&e.Claimed.Role)
+		share(&e.Claimed.Role, &e.Claimed.Agent)
 	case *pb.Event_Reported:
 		share(&e.Reported.State, &e.Reported.Role)
 	case *pb.Event_Moved:

@@ -1,0 +1,105 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/memory"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// conveyor is a log of many instances that all have the same past, made as it is
+// read and kept nowhere.
+type conveyor struct {
+	eventstore.Store
+	instances int
+	past      []eventstore.Commit
+}
+
+// conveyed is a conveyor of instances that got through so many of eight steps.
+func conveyed(t testing.TB, instances, steps int, claimed bool) (*conveyor, definitions) {
+	def, err := workflow.Load("line", []byte(line()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defs, log := definitions{workflow.NewCatalog(def)}, memory.New()
+	e := engine.New(engine.Config{Store: log, Definitions: defs, Now: time.Now})
+	plain := result()
+	plain.Data = nil
+	var now instance.Instance
+	do := func(actor string, a instance.Action) {
+		out, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("command-", now.Seq), Instance: "template", Actor: actor, Do: a}, "line")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = out.Instance
+	}
+	do("operator:ann", instance.Open{Issue: instance.Issue{Repo: "acme/widgets", Number: 42, Title: "The button does nothing", Body: "When I press the button nothing happens.", Author: "octocat"}})
+	for range steps {
+		do(now.Owner+"/agent-1", instance.Take{Role: now.Owner, Agent: "agent-1", Work: now.Work, Lease: time.Minute})
+		do(now.Owner+"/agent-1", instance.Report{Token: now.Claim.Token, Result: plain})
+	}
+	if claimed {
+		do(now.Owner+"/agent-1", instance.Take{Role: now.Owner, Agent: "agent-1", Work: now.Work, Lease: time.Minute})
+	}
+	past, err := log.Load(t.Context(), "template")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &conveyor{log, instances, past}, defs
+}
+
+func (c *conveyor) head() uint64 { return uint64(c.instances * len(c.past)) }
+
+func (c *conveyor) Head(context.Context) (uint64, error) { return c.head(), nil }
+
+// each gives the commits from a sequence on.
+func (c *conveyor) each(from uint64, f func(eventstore.Commit) error) error {
+	for n := int(from-1) / len(c.past); n < c.instances; n++ {
+		id, chain := fmt.Sprintf("acme/widgets/%d", n), ""
+		for i, one := range c.past {
+			one.Instance, one.ID, one.Seq = id, fmt.Sprintf("%s-%d", one.ID, n), uint64(n*len(c.past)+i+1)
+			if one.Prev > 0 {
+				one.Prev = one.Seq - 1
+			}
+			one.Chain = eventstore.NextChain(chain, one)
+			chain = one.Chain
+			if one.Seq < from {
+				continue
+			}
+			if err := f(one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *conveyor) Read(ctx context.Context, from uint64, f func(eventstore.Commit) error, caught func()) error {
+	if err := c.each(from, f); err != nil {
+		return err
+	}
+	caught()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// reading is an engine that has read the log, until the test ends.
+func reading(t testing.TB, c engine.Config) *engine.Engine {
+	e := engine.New(c)
+	ctx, stop := context.WithCancel(context.Background())
+	caught, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- e.Follow(ctx, func() { close(caught) }) }()
+	t.Cleanup(func() { stop(); <-ended })
+	select {
+	case <-caught:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	return e
+}
