@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/series"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -24,9 +25,9 @@ func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcom
 	case brief(name):
 		p.Instance = outline(out.Instance)
 	default:
-		p.Instance = s.standing(ctx, out.Instance)
-		past := p.Instance.PreviousStates
-		p.Instance.PreviousStates = past[max(0, len(past)-pastOfJob):]
+		in := out.Instance
+		in.Previous = series.New(in.Previous.Newest(pastOfJob)...)
+		p.Instance = s.standing(ctx, in)
 	}
 	for _, e := range out.Events {
 		switch e := e.(type) {
