@@ -107,6 +107,16 @@ func (r repo) pusher(ref, sha string) int64 {
 	return 0
 }
 
+// at is where the branch was moved to last, as far as that is on record.
+func (r repo) at(ref string) string {
+	for _, p := range slices.Backward(r.pushes) {
+		if p.Ref == ref {
+			return p.After
+		}
+	}
+	return ""
+}
+
 func listActivity(c *call) (int, any, error) {
 	q := c.URL.Query()
 	rows := c.repo.pushes.where(func(p push) bool {

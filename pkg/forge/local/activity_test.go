@@ -1,8 +1,10 @@
 package local_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -104,4 +106,34 @@ func TestCheckOfABotIsItsApps(t *testing.T) {
 	if made.GetApp().GetID() == 0 || made.GetApp().GetSlug() != "rob" {
 		t.Errorf("app = %v", made.GetApp())
 	}
+}
+
+func TestAMoveIsOnRecordAlthoughItsClientLeft(t *testing.T) {
+	w := newWorld(t)
+	work := w.clone(t, robToken)
+	gone := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		ctx, leave := context.WithCancel(r.Context())
+		defer leave()
+		if r.Method == http.MethodPost {
+			rw = &leaving{rw, leave}
+		}
+		w.Handler().ServeHTTP(rw, r.WithContext(ctx))
+	}))
+	defer gone.Close()
+	gittest.Run(t, work, "commit", "-q", "--allow-empty", "-m", "Move")
+	_, _ = work.WithToken(gone.URL, robToken).Run(t.Context(), "push", "-q", gone.URL+"/"+full+".git", "HEAD:refs/heads/topic") // it may not hear how it went
+	if got := w.activity(t, "topic"); got != "rob[bot] branch_creation" {
+		t.Errorf("topic: %s", got)
+	}
+}
+
+// leaving is an answer whose client leaves when it begins.
+type leaving struct {
+	http.ResponseWriter
+	leave func()
+}
+
+func (l *leaving) Write(p []byte) (int, error) {
+	l.leave()
+	return l.ResponseWriter.Write(p)
 }

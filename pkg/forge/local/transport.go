@@ -80,8 +80,10 @@ func (f *Forge) exchange(w http.ResponseWriter, r *http.Request, service string,
 	}
 	err := g.Stream(r.Context(), body, &flushing{w}, append(args, "--", ".")...)
 	if service == "git-receive-pack" && !advertise {
-		// The push is not over for its client before the pull requests know of it.
-		err = errors.Join(err, f.pushed(r.Context(), repo, actor, asked.all), f.follow(r.Context(), repo, actor))
+		// The push is not over for its client before the pull requests know of it; and
+		// what git did is done, although the client left.
+		ctx := context.WithoutCancel(r.Context())
+		err = errors.Join(err, f.pushed(ctx, repo, actor, asked.all), f.follow(ctx, repo, actor))
 	}
 	if err != nil {
 		f.config.Logger.Warn("git exchange failed", "repository", repo, "service", service, "error", err)
@@ -103,6 +105,9 @@ func (f *Forge) pushed(ctx context.Context, name string, actor int64, asked []pu
 		r.repository.Pushed = t.now
 		t.put(entry{Repo: name, Repository: &r.repository})
 		for _, p := range made {
+			if r.at(p.Ref) == p.After {
+				continue // of two that asked for the same, git made one
+			}
 			p.Actor = actor
 			t.moved(name, p)
 		}
