@@ -60,6 +60,11 @@ TIMERS ?= 10000
 timers: ## kill and restart everything under TIMERS=10000 durable timers
 	SIGNALBOX_TIMERS=$(TIMERS) go test -count=1 -timeout=0 -v -run=Timers ./services/e2e
 
+.PHONY: linear
+SENDS ?= 100000
+linear: ## check SENDS=100000 commands and queries for linearizability, while everything is killed
+	SIGNALBOX_LINEAR=$(SENDS) go test -count=1 -timeout=0 -v -run=Linearizab ./services/e2e
+
 ## Code
 
 .PHONY: generate

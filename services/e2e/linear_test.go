@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/logcheck"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+const linearSends = 1000 // without SIGNALBOX_LINEAR
+
+// Many clients command and query a few instances through replicas that are
+// killed, paused and told to stop, on a server that is killed too. What they were
+// answered must be what one instance answers that does one thing after the other,
+// each at some moment between its question and its answer.
+func TestTheAPIIsLinearizable(t *testing.T) {
+	t.Parallel()
+	const clients, replicas = 12, 3
+	n, seed := number(t, "SIGNALBOX_LINEAR", linearSends), uint64(number(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
+	t.Logf("SIGNALBOX_LINEAR=%d SIGNALBOX_SEED=%d", n, seed)
+	binary(t, "orchestrator")
+	began := time.Now()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "relay.yaml"), []byte(relay), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := hire(t, "")
+	server, running := startNATS(t, c, t.TempDir())
+	v := &supervisor{down: make(chan struct{})}
+	defer v.stop()
+	v.watch(&seat{name: natsName, now: running, start: func() *process { return server.start(t) }}, seed)
+	for i := range replicas {
+		name := fmt.Sprint("orchestrator-", i+1)
+		start := func() *process {
+			return c.start(t, name, binary(t, "orchestrator"), "--nats", server.url(), "--http", "127.0.0.1:0", "--grace", "5s", "--workflow-dir", dir)
+		}
+		now := start()
+		now.expect(t, `"msg":"running"`)
+		v.watch(&seat{name: name, now: now, start: start}, seed+uint64(i)+1)
+	}
+
+	r := &race{each: n / clients, places: 4, seed: seed}
+	for range clients { // at once when the server is back
+		nc, err := nats.Connect(server.url(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		r.clients = append(r.clients, nc)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	told := make(chan map[string]int, 1)
+	go func() { told <- v.disturb(ctx, r, n) }()
+	r.run(ctx)
+	stop()
+	disturbances := <-told
+	v.settle(t)
+	for _, s := range v.seats[1:] { // nothing that was sent is carried out after this
+		s.sitting().terminate(t)
+	}
+
+	_, js := server.connect(t)
+	log, report := ids(t, js)
+	all, errs := operations(r.sends, log)
+	errs = judge(all, errs, patience)
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+	open, instances := 0, map[string]bool{}
+	for _, s := range r.sends {
+		instances[s.Instance] = true
+		if !s.answered {
+			open++
+		}
+	}
+	t.Logf("%d clients, %d replicas: %d sends, %d of them without an answer, are %d operations on %d instances, %d commits; %v; %s",
+		clients, replicas, len(r.sends), open, len(all), len(instances), report.Commits, disturbances, since(began))
+}
+
+// disturb does something to some process every so often, until ctx ends, and
+// returns what it did.
+func (v *supervisor) disturb(ctx context.Context, r *race, n int) map[string]int {
+	dice, did := rand.New(rand.NewPCG(r.seed, 99)), map[string]int{}
+	every := int64(max(n/60, 100))
+	for {
+		if !passed(ctx, &r.done, every/2+dice.Int64N(every)) {
+			return did
+		}
+		seat := v.seats[dice.IntN(len(v.seats))]
+		p := seat.sitting()
+		what := []string{"killed", "killed", "paused", "stopped"}[dice.IntN(4)]
+		did[seat.name+" "+what]++
+		switch what {
+		case "killed":
+			seat.kill()
+		case "stopped":
+			p.signal(syscall.SIGTERM)
+		case "paused":
+			p.signal(syscall.SIGSTOP)
+			passed(ctx, &r.tried, every/4)
+			p.signal(syscall.SIGCONT)
+		}
+	}
+}
+
+// settle returns when every orchestrator runs, and is not started again from
+// then on if it ends.
+func (v *supervisor) settle(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for _, s := range v.seats[1:] {
+		for { // one that the server left while it started has ended, and is started again
+			_, err := s.sitting().said.wait(ctx, `"msg":"running"`)
+			if err == nil && !s.sitting().ended() {
+				break
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("%s does not run: %v", s.name, err)
+			}
+		}
+	}
+	v.stop()
+}
+
+// passed waits until it was counted so far; false if ctx ended before.
+func passed(ctx context.Context, count *atomic.Int64, far int64) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for until := count.Load() + far; count.Load() < until; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// ids reads the log from its beginning: the sequence of each command. It fails
+// for all in it that must not be.
+func ids(t *testing.T, js jetstream.JetStream) (map[string]uint64, logcheck.Report) {
+	t.Helper()
+	def, err := workflow.Load("relay.yaml", []byte(relay))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	log, err := store.Open(ctx, js, store.Config{Watermark: filepath.Join(t.TempDir(), "watermark")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := logcheck.Check(ctx, log, workflow.NewCatalog(def).Hashed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range report.Violations {
+		t.Error(v)
+	}
+	all := map[string]uint64{}
+	head, err := log.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, done := context.WithCancel(ctx)
+	defer done()
+	err = log.Read(whole, 1, func(c eventstore.Commit) error {
+		all[c.ID] = c.Seq
+		if c.Seq == head {
+			done()
+		}
+		return nil
+	}, nil)
+	if whole.Err() == nil {
+		t.Fatal(err)
+	}
+	return all, report
+}
