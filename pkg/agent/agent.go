@@ -5,7 +5,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -85,11 +84,36 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	a.lease = consumer.CachedInfo().Config.AckWait
+	n := max(1, a.Workers)
+	q, err := newQueue(a.JetStream, a.Role, n, a.Log)
+	if err != nil {
+		return err
+	}
+	// A claim under way when the agent is stopped may be made all the same: only
+	// its answer tells, and gives the token to release it with.
+	claiming, cancel := outlive(ctx, parting)
+	defer cancel()
 	a.Log.Info("taking work", "role", a.Role, "lease", a.lease)
 	var workers sync.WaitGroup
-	for range max(1, a.Workers) {
-		workers.Go(func() { a.work(ctx, consumer) })
+	for range n {
+		workers.Go(func() {
+			for msg, ok := q.receive(ctx); ok; msg, ok = q.receive(ctx) {
+				a.deliver(ctx, claiming, delivery{msg})
+			}
+		})
 	}
+	look := time.NewTicker(pulse)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			q.look()
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	q.stop()
 	workers.Wait()
 	return nil
 }
@@ -103,51 +127,6 @@ func (a *Agent) bind(ctx context.Context) (jetstream.Consumer, error) {
 		}
 		return c, err
 	}, backoff.WithBackOff(pace()), backoff.WithMaxElapsedTime(0))
-}
-
-// pull is how long one request for work stays open at the server. Work that
-// comes meanwhile is pushed at once. A server that went away in between has
-// forgotten the request; two pulses missing tell.
-const (
-	pull  = 30 * time.Second
-	pulse = time.Second
-)
-
-func (a *Agent) work(ctx context.Context, consumer jetstream.Consumer) {
-	wait := pace()
-	for ctx.Err() == nil {
-		msg, err := a.next(ctx, consumer)
-		switch {
-		case err == nil:
-			wait.Reset()
-			a.deliver(ctx, msg)
-		case errors.Is(err, errNothing):
-			wait.Reset()
-		case ctx.Err() == nil:
-			a.Log.Warn("cannot take work; trying again", "role", a.Role, "error", err)
-			pause(ctx, wait.NextBackOff())
-		}
-	}
-}
-
-var errNothing = errors.New("no work came")
-
-// next waits for one piece of work.
-func (a *Agent) next(ctx context.Context, consumer jetstream.Consumer) (jetstream.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, pull)
-	defer cancel()
-	batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx), jetstream.FetchHeartbeat(pulse))
-	if err != nil {
-		return nil, err
-	}
-	msg, ok := <-batch.Messages()
-	if ok {
-		return msg, nil
-	}
-	if err := batch.Error(); err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-		return nil, err
-	}
-	return nil, errNothing
 }
 
 // pace spaces out tries after an error: from 50 ms to 5 s.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -17,28 +15,24 @@ import (
 
 // deliver takes one message from its arrival to its acknowledgement. Whatever
 // goes wrong on the way, the message stays unacknowledged and comes again.
-func (a *Agent) deliver(ctx context.Context, msg jetstream.Msg) {
+func (a *Agent) deliver(ctx, claiming context.Context, msg delivery) {
 	meta, err := msg.Metadata()
 	if err != nil {
-		a.settle(msg.TermWithReason("not a stream message"), msg)
+		a.settle(msg.term("not a stream message"), msg)
 		return
 	}
-	work, err := subject.ParseEvent(msg.Subject())
+	work, err := subject.ParseEvent(msg.Subject)
 	if err != nil {
-		a.settle(msg.TermWithReason(err.Error()), msg)
+		a.settle(msg.term(err.Error()), msg)
 		return
 	}
 	if ctx.Err() != nil {
-		a.settle(msg.Nak(), msg)
+		a.settle(msg.nak(0), msg)
 		return
 	}
-	// A claim under way when the agent is stopped may be made all the same: only
-	// its answer tells, and gives the token to release it with.
-	claiming, cancel := outlive(ctx, parting)
 	sent := time.Now()
 	reply, err := a.Client.As(claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
-	cancel()
 	if err != nil {
 		a.settle(a.refused(msg, reply, err), msg)
 		return
@@ -50,33 +44,33 @@ func (a *Agent) deliver(ctx context.Context, msg jetstream.Msg) {
 // acknowledged and gone; work that another holds comes again when that lease
 // may have run out, and what cannot be claimed for another reason comes again
 // until it is a dead letter.
-func (a *Agent) refused(msg jetstream.Msg, reply *pb.CommandReply, err error) error {
+func (a *Agent) refused(msg delivery, reply *pb.CommandReply, err error) error {
 	no := new(instance.Refusal)
 	errors.As(err, &no)
 	switch no.Code {
 	case instance.Stale, instance.NotOwner, instance.OnHold, instance.Over, instance.Unknown:
 		a.Log.Debug("work is past", "instance", no.Instance, "reason", no.What)
-		return msg.Ack()
+		return msg.ack()
 	case instance.Held:
 		a.Log.Debug("held by another", "instance", no.Instance, "reason", no.What)
 		left := time.Until(reply.GetLease().AsTime()) // no more than a hint: it is another's clock
-		return msg.NakWithDelay(min(max(left, a.lease/4), a.lease))
+		return msg.nak(min(max(left, a.lease/4), a.lease))
 	}
-	a.Log.Warn("cannot claim work; trying again", "subject", msg.Subject(), "error", err)
-	return msg.NakWithDelay(a.lease / 4)
+	a.Log.Warn("cannot claim work; trying again", "subject", msg.Subject, "error", err)
+	return msg.nak(a.lease / 4)
 }
 
 // settle logs an acknowledgement that did not go out: the server will deliver
 // the message again, and the claim of it will be refused.
-func (a *Agent) settle(err error, msg jetstream.Msg) {
+func (a *Agent) settle(err error, msg delivery) {
 	if err != nil {
-		a.Log.Warn("acknowledgement lost", "subject", msg.Subject(), "error", err)
+		a.Log.Warn("acknowledgement lost", "subject", msg.Subject, "error", err)
 	}
 }
 
 // do runs the handler under a lease that is kept alive, reports, and settles
 // the message.
-func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.Time) error {
+func (a *Agent) do(ctx context.Context, msg delivery, job Job, until time.Time) error {
 	start := time.Now()
 	a.Observer.Started(job)
 	leased, stop := a.keep(ctx, msg, job, until)
@@ -93,18 +87,18 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.T
 	case errors.Is(lost, errLost):
 		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
 		a.Observer.Ended(job, instance.Result{}, lost, took)
-		return msg.NakWithDelay(a.lease / 4)
+		return msg.nak(a.lease / 4)
 	case ctx.Err() != nil && err != nil && !Pleads(err):
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		if a.giveBack(after, job, subject.Release, "the agent is stopping") != nil {
-			return msg.Nak()
+			return msg.nak(0)
 		}
-		return msg.Ack() // released work is dispatched anew
+		return msg.ack() // released work is dispatched anew
 	case errors.Is(err, brain.ErrInfrastructure):
 		a.Log.Warn("infrastructure fault; the work is tried again", "instance", job.Instance, "state", job.State, "error", err)
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		_ = a.giveBack(after, job, subject.Fail, err.Error()) // it has logged its error, and the delay covers it
-		return msg.NakWithDelay(delay(msg))
+		return msg.nak(delay(msg))
 	}
 	if result.Spend.WallMS == 0 {
 		result.Spend.WallMS = took.Milliseconds()
@@ -114,7 +108,7 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.T
 		switch {
 		case over:
 			a.Observer.Ended(job, instance.Result{}, err, took)
-			return msg.Ack() // whoever was asked has the work
+			return msg.ack() // whoever was asked has the work
 		case gone(left):
 			return a.drop(msg, job, left, took)
 		}
@@ -130,12 +124,12 @@ func (a *Agent) do(ctx context.Context, msg jetstream.Msg, job Job, until time.T
 }
 
 // report sends the result and settles the message by the answer.
-func (a *Agent) report(ctx context.Context, msg jetstream.Msg, job Job, result instance.Result, failed error, took time.Duration) error {
+func (a *Agent) report(ctx context.Context, msg delivery, job Job, result instance.Result, failed error, took time.Duration) error {
 	err := a.command(ctx, job, subject.Report, &pb.Command{Action: &pb.Command_Report{
 		Report: &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}}})
 	if err == nil {
 		a.Observer.Ended(job, result, failed, took)
-		return msg.Ack()
+		return msg.ack()
 	}
 	if gone(err) {
 		return a.drop(msg, job, errors.Join(failed, err), took)
@@ -145,7 +139,7 @@ func (a *Agent) report(ctx context.Context, msg jetstream.Msg, job Job, result i
 	a.Log.Error("result refused", "instance", job.Instance, "state", job.State, "error", err)
 	a.Observer.Ended(job, instance.Result{}, errors.Join(failed, err), took)
 	_ = a.giveBack(ctx, job, subject.Fail, "the result cannot be taken: "+err.Error())
-	return msg.NakWithDelay(delay(msg))
+	return msg.nak(delay(msg))
 }
 
 // gone reports whether nobody answers, or the claim is not ours any more.
@@ -156,10 +150,10 @@ func gone(err error) bool {
 
 // drop gives up what the work came to: whoever takes the message next finds out
 // how things stand.
-func (a *Agent) drop(msg jetstream.Msg, job Job, err error, took time.Duration) error {
+func (a *Agent) drop(msg delivery, job Job, err error, took time.Duration) error {
 	a.Log.Warn("result not taken", "instance", job.Instance, "state", job.State, "error", err)
 	a.Observer.Ended(job, instance.Result{}, err, took)
-	return msg.Nak()
+	return msg.nak(0)
 }
 
 // parting is how long a claim under way is waited for once the agent is stopped.
@@ -192,7 +186,7 @@ func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error
 
 // delay spaces out tries after infrastructure faults: 1, 4, 16, 60 seconds. A
 // policy of five faults then outlasts an outage of a minute.
-func delay(msg jetstream.Msg) time.Duration {
+func delay(msg delivery) time.Duration {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return time.Second
