@@ -1,0 +1,204 @@
+package crashtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// connection is one to NATS, read operation by operation.
+type connection struct {
+	*Line
+	client, server net.Conn
+
+	mu      sync.Mutex // of writes to the server, and of what follows
+	pings   int        // of the client's that are not answered
+	reply   string     // the answer that the service does not live to hear
+	waiting chan struct{}
+}
+
+// listen lets the incarnation reach NATS.
+func (l *Line) listen(server string) (net.Listener, error) {
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l.NATS = "nats://" + front.Addr().String()
+	go func() {
+		for {
+			client, err := front.Accept()
+			if err != nil {
+				return
+			}
+			behind, err := net.Dial("tcp", strings.TrimPrefix(server, "nats://"))
+			if err != nil || l.Err() != nil {
+				_ = client.Close()
+				continue
+			}
+			w := &connection{Line: l, client: client, server: behind, waiting: make(chan struct{})}
+			context.AfterFunc(l, w.close)
+			go w.up()
+			go w.down()
+		}
+	}()
+	return front, nil
+}
+
+func (w *connection) close() {
+	_ = w.client.Close()
+	_ = w.server.Close()
+}
+
+// operation is one of NATS's protocol, with its payload.
+type operation struct {
+	verb, subject, reply string
+	head                 int // bytes of the payload that are headers
+	raw, payload         []byte
+}
+
+func read(r *bufio.Reader) (o operation, err error) {
+	if o.raw, err = r.ReadBytes('\n'); err != nil {
+		return o, err
+	}
+	words := strings.Fields(string(o.raw))
+	if len(words) == 0 {
+		return o, nil
+	}
+	o.verb = strings.ToUpper(words[0])
+	sizes, at := map[string]int{"PUB": 1, "HPUB": 2, "MSG": 1, "HMSG": 2}[o.verb], 2
+	if sizes == 0 {
+		return o, nil
+	}
+	if strings.HasSuffix(o.verb, "MSG") {
+		at = 3 // after the subscription
+	}
+	o.subject = words[1]
+	if len(words) == at+1+sizes {
+		o.reply = words[at]
+	}
+	size, err := strconv.Atoi(words[len(words)-1])
+	if sizes == 2 && err == nil {
+		o.head, err = strconv.Atoi(words[len(words)-2])
+	}
+	if err != nil {
+		return o, err
+	}
+	o.payload = make([]byte, size+2)
+	_, err = io.ReadFull(r, o.payload)
+	return o, err
+}
+
+const acks = "$JS.ACK."
+
+// up carries what the service says.
+func (w *connection) up() {
+	defer w.close()
+	for in := bufio.NewReader(w.client); ; {
+		o, err := read(in)
+		if err != nil || !w.pass() {
+			return
+		}
+		said := bytes.TrimSpace(o.payload)
+		if settles := strings.HasPrefix(o.subject, acks); settles && bytes.HasPrefix(said, []byte("-NAK")) {
+			o.raw, o.payload = []byte("PUB "+o.subject+" 4\r\n"), []byte("-NAK\r\n") // what is to come later comes at once
+		}
+		c, counts := call(o, said)
+		fault := None
+		if counts {
+			var ok bool
+			if fault, ok = w.call(c); !ok {
+				return
+			}
+		}
+		if !w.send(o, fault == Dies) {
+			return
+		}
+		if strings.HasPrefix(o.subject, acks) && string(said) != "+WPI" {
+			w.settled(o.subject)
+		}
+		if fault == Dies {
+			<-w.waiting
+			return
+		}
+	}
+}
+
+// send forwards to the server. Of the last operation the server's word that it
+// was taken is waited for.
+func (w *connection) send(o operation, last bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if o.verb == "PING" {
+		w.pings++
+	}
+	out := append(o.raw, o.payload...)
+	if last {
+		if w.reply = o.reply; w.reply == "" {
+			w.reply, out = "PONG", append(out, "PING\r\n"...)
+		}
+	}
+	_, err := w.server.Write(out)
+	return err == nil
+}
+
+// down carries what the service hears.
+func (w *connection) down() {
+	defer close(w.waiting)
+	defer w.close()
+	for in := bufio.NewReader(w.server); ; {
+		o, err := read(in)
+		if err != nil || !w.pass() {
+			return
+		}
+		if strings.HasPrefix(o.reply, acks) {
+			w.delivered(o.reply)
+		}
+		if w.last(o) {
+			w.die()
+			return
+		}
+		if _, err := w.client.Write(append(o.raw, o.payload...)); err != nil {
+			return
+		}
+	}
+}
+
+// last reports whether the operation answers the service's last.
+func (w *connection) last(o operation) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case o.verb == "PONG" && w.pings > 0:
+		w.pings--
+		return false
+	case o.verb == "PONG":
+		return w.reply == "PONG"
+	}
+	return w.reply != "" && o.subject == w.reply
+}
+
+// call is what an operation calls, if it counts: NATS's own housekeeping, the
+// taking of work and heartbeats change nothing, and come as time has it.
+func call(o operation, said []byte) (c Call, counts bool) {
+	c = Call{Name: o.subject, Writes: true, NATS: true}
+	switch {
+	case !strings.HasSuffix(o.verb, "PUB"), strings.HasPrefix(o.subject, "$JS.API."), strings.HasPrefix(o.subject, "_INBOX."),
+		strings.HasPrefix(o.subject, "$SRV."), strings.HasSuffix(o.subject, ".heartbeat"), string(said) == "+WPI":
+		return c, false
+	case strings.HasPrefix(o.subject, acks):
+		verb, _, _ := strings.Cut(string(said), " ")
+		c.Name = "acknowledgement " + verb
+	case strings.HasPrefix(o.subject, "$O."):
+		c.Name = strings.Join(strings.Split(o.subject, ".")[:3], ".")
+	}
+	switch o.subject {
+	case "sb.api.get", "sb.api.list", "sb.api.history", "sb.api.definition":
+		c.Writes = false
+	}
+	return c, true
+}

@@ -1,0 +1,136 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/subject"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Scene is a piece of work, and what has to have come of it.
+type Scene struct {
+	Name string
+	// Begin makes the work and returns the instance it is of.
+	Begin func(s *Stage) (id string)
+	// Over reports whether the work has come to its end.
+	Over func(*pb.Instance) bool
+	// Check says what is there twice, or not at all.
+	Check func(s *Stage, id string) error
+}
+
+// rehearse has the work done with nothing going wrong, and returns its calls.
+func (sc Scene) rehearse(s *Stage) ([]Call, error) {
+	s.Helper()
+	id := sc.Begin(s)
+	i := s.enter(Point{})
+	if err := sc.await(s, i, id); err != nil {
+		return nil, err
+	}
+	s.leave(i)
+	defer s.retire(id)
+	return i.Made(), sc.Check(s, id)
+}
+
+// once has new work done with something going wrong.
+func (sc Scene) once(s *Stage, at Point) error {
+	s.Helper()
+	id := sc.Begin(s)
+	i := s.enter(at)
+	for {
+		err := sc.await(s, i, id)
+		dead := i.Err() != nil && s.Ctx.Err() == nil
+		if err != nil && !dead {
+			return err
+		}
+		s.leave(i)
+		if !dead {
+			break
+		}
+		s.pass(i, id)
+		i = s.enter(Point{})
+	}
+	err := sc.Check(s, id)
+	s.retire(id)
+	return err
+}
+
+// retire sees to it that nothing more comes of an instance.
+func (s *Stage) retire(id string) {
+	s.Helper()
+	in, err := s.Client.Get(s.Ctx, id)
+	if err == nil && in.GetClosed() == "" {
+		_, err = s.Client.Cancel(s.Ctx, id, "the play is over")
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// await waits until the work is over and nothing of it is under way, or the
+// service is gone.
+func (sc Scene) await(s *Stage, i *incarnation, id string) error {
+	in, err := s.Client.Get(s.Ctx, id)
+	if err == nil && !sc.Over(in) {
+		err = s.Client.Watch(i, id, in.GetSeq(), func(client.Seen) error {
+			if in, err = s.Client.Get(i, id); err == nil && sc.Over(in) {
+				return client.ErrDone
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("the work does not end; it is in %s (%s), held by %v, after %v: %w", in.GetState(), in.GetReason(), in.GetClaim(), i.Made(), err)
+	}
+	return s.drained(i)
+}
+
+// drained waits until all that was handed out is settled.
+func (s *Stage) drained(ctx context.Context) error {
+	for _, queue := range s.Service.Queues {
+		if err := s.empty(ctx, queue); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Stage) empty(ctx context.Context, queue string) error {
+	consumer, err := s.JS.Consumer(ctx, subject.EventStream, queue)
+	for err == nil {
+		var info *jetstream.ConsumerInfo
+		if info, err = consumer.Info(ctx); err != nil {
+			break
+		}
+		switch {
+		case info.NumPending == 0 && info.NumAckPending == 0:
+			return nil
+		case info.NumAckPending == 0:
+			err = recount(consumer)
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	return err
+}
+
+// recount asks for a message and gives it back: a nats-server that is asked about
+// a consumer while it delivers may count one too many until somebody asks for more.
+func recount(consumer jetstream.Consumer) error {
+	batch, err := consumer.FetchNoWait(1)
+	if err != nil {
+		return err
+	}
+	for msg := range batch.Messages() {
+		err = errors.Join(err, msg.Nak())
+	}
+	return errors.Join(err, batch.Error())
+}

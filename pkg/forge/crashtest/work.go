@@ -1,0 +1,162 @@
+package crashtest
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Issue has bob report something on the forge.
+func (s *Stage) Issue(title string) instance.Issue {
+	s.Helper()
+	made, err := s.As("bob").CreateIssue(s.Ctx, Repo, forge.NewIssue{Title: title, Body: "It says 5.\n\n## Acceptance criteria\n\n- make check"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return instance.Issue{Repo: Repo, Number: made.Number, Title: title, Body: made.Body, Author: "bob", URL: made.URL}
+}
+
+// Code is work on the repository.
+type Code struct {
+	Base, Head string
+	Bundles    []string // the first brings the base, the others the head
+}
+
+// Code is what was on trunk at first.
+func (s *Stage) Code() Code {
+	c := s.Work()
+	return Code{Base: c.Base, Head: c.Base, Bundles: c.Bundles[:1]}
+}
+
+// Work is the code with a change, the same each time.
+func (s *Stage) Work() Code {
+	s.Helper()
+	if s.work == nil {
+		base, bundle, err := s.desk.Snapshot(s.Ctx, Repo, workspace.Remote{URL: s.URL + "/" + Repo + ".git"}, Trunk)
+		if err != nil {
+			s.Fatal(err)
+		}
+		c := s.Change(Code{Base: base, Head: base, Bundles: []string{bundle}}, "sum.txt", "4\n")
+		s.work = &c
+	}
+	return *s.work
+}
+
+// Change changes a file of the code.
+func (s *Stage) Change(c Code, file, text string) Code {
+	s.Helper()
+	tree, err := s.desk.Checkout(s.Ctx, workspace.Spec{Repo: Repo, Base: c.Base, Head: c.Head, Bundles: c.Bundles})
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer func() { _ = tree.Close() }()
+	write(s, filepath.Join(tree.Dir, file), text)
+	head, _, err := tree.Commit(s.Ctx, "Mend "+file)
+	if err != nil {
+		s.Fatal(err)
+	}
+	bundle, err := tree.Bundle(s.Ctx)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return Code{Base: c.Base, Head: head, Bundles: append(c.Bundles[:len(c.Bundles):len(c.Bundles)], bundle)}
+}
+
+// Open opens an instance on the code.
+func (s *Stage) Open(id, workflow string, issue instance.Issue, c Code, state string, vars ...string) {
+	s.Helper()
+	open := &pb.Open{Workflow: workflow, Issue: wire.Issue(issue), Base: c.Base, State: state, Vars: map[string]string{}}
+	if len(c.Bundles) > 0 {
+		open.Bundle = c.Bundles[0]
+	}
+	for i := 0; i < len(vars); i += 2 {
+		open.Vars[vars[i]] = vars[i+1]
+	}
+	if _, err := s.Client.Start(s.Ctx, "", id, open); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// Move has a person move the instance.
+func (s *Stage) Move(id, state string) {
+	s.Helper()
+	if _, err := s.Client.Override(s.Ctx, id, state, "to begin with"); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// Get is the instance as it is.
+func (s *Stage) Get(id string) *pb.Instance {
+	s.Helper()
+	in, err := s.Client.Get(s.Ctx, id)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return in
+}
+
+// Report has a role that the service does not play claim its work and report.
+func (s *Stage) Report(id, role string, r *pb.Result) {
+	s.Helper()
+	s.end(id, role, subject.Report, func(token uint32) *pb.Command {
+		return &pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: token, Result: r}}}
+	})
+}
+
+// Escalate has a role put its work to people.
+func (s *Stage) Escalate(id, role, reason string) {
+	s.Helper()
+	s.end(id, role, subject.Escalate, func(token uint32) *pb.Command {
+		return &pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: token, Reason: reason, RequiresHuman: true}}}
+	})
+}
+
+func (s *Stage) end(id, role, name string, cmd func(token uint32) *pb.Command) {
+	s.Helper()
+	agent := role + "-elsewhere"
+	claimed, err := s.Client.As(s.Ctx, role, subject.Claim, &pb.Command{Instance: id, Actor: agent, Action: &pb.Command_Claim{
+		Claim: &pb.Claim{Agent: agent, Work: s.Get(id).GetWork(), LeaseMs: uint32(Lease.Milliseconds())}}})
+	if err == nil {
+		c := cmd(claimed.GetToken())
+		c.Instance, c.Actor = id, agent
+		_, err = s.Client.As(s.Ctx, role, name, c)
+	}
+	if err != nil {
+		s.Fatalf("%s %ss: %v", role, name, err)
+	}
+}
+
+// Said sees to it that on an issue or a pull request there are as many comments
+// of ours as wanted, no marker twice, and returns them.
+func (s *Stage) Said(number, want int) ([]forge.Comment, error) {
+	all, err := s.As("ann").Comments(s.Ctx, Repo, number, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	var ours []forge.Comment
+	var text []string
+	for _, c := range all {
+		if c.Author.Login == "signalbox" {
+			ours, text = append(ours, c), append(text, c.Body)
+		}
+	}
+	if len(ours) != want {
+		return ours, fmt.Errorf("there are %d comments on #%d, want %d:\n%s", len(ours), number, want, strings.Join(text, "\n---\n"))
+	}
+	return ours, nil
+}
+
+// Pulls are the pull requests from a branch, in any state.
+func (s *Stage) Pulls(branch string) ([]forge.PullRequest, error) {
+	all, err := s.As("ann").PullRequests(s.Ctx, Repo, time.Time{})
+	return slices.DeleteFunc(all, func(p forge.PullRequest) bool { return p.HeadRef != branch }), err
+}

@@ -1,0 +1,166 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/forge/crashtest"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// played is the PM as it is deployed.
+var played = crashtest.Service{
+	Name: "pm", Queues: []string{"pm", "endings"},
+	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
+		return Settings{desk.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}}.Setup
+	},
+	Orchestrate: func(t testing.TB, url string) {
+		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})
+	},
+}
+
+func TestEveryEffectOfThePMIsMadeOnceWhereverItDies(t *testing.T) {
+	crashtest.Play(t, played, scenes...)
+}
+
+// scenes is all that the PM does on the forge.
+var scenes = []crashtest.Scene{
+	{Name: "taking an issue up", Begin: begin("received"), Over: in("analyzing_requirements"), Check: silence},
+	{Name: "asking questions", Begin: unclear, Over: in("waiting_for_requirements_clarification"), Check: asked},
+	{Name: "pleading", Begin: begin("blocked"), Over: in("waiting_for_human_input"), Check: asked},
+	{Name: "opening a pull request", Begin: solution, Over: in("completed"), Check: proposed},
+	{Name: "finding a foreign branch", Begin: foreign, Over: in("waiting_for_human_input"), Check: said("key=push-1 ")},
+	{Name: "telling of an end", Begin: begin("failed"), Over: in("failed"), Check: said("key=ended ")},
+	{Name: "telling of an escalation", Begin: escalation, Over: in("reviewer"), Check: said("key=escalation-1 ")},
+	{Name: "telling what it waits for", Begin: pipeline("blocked"), Over: in("blocked"), Check: said("key=waits-blocked-1 ")},
+}
+
+func in(state string) func(*pb.Instance) bool {
+	return func(in *pb.Instance) bool { return in.GetState() == state }
+}
+
+// begin opens an issue in a state.
+func begin(state string) func(*crashtest.Stage) string {
+	return func(s *crashtest.Stage) string {
+		issue := s.Issue("The sum is wrong")
+		id := fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
+		if state == "received" {
+			s.Open(id, "issue", issue, crashtest.Code{}, "")
+			return id
+		}
+		s.Open(id, "issue", issue, s.Code(), "")
+		s.Move(id, state)
+		return id
+	}
+}
+
+func unclear(s *crashtest.Stage) string {
+	id := begin("analyzing_requirements")(s)
+	s.Report(id, "analyst", &pb.Result{Status: "success", ConfidenceScore: 0.1, Questions: []string{"What did you expect?"}})
+	return id
+}
+
+// solution is work that a developer has done.
+func solution(s *crashtest.Stage) string {
+	id := begin("implementing")(s)
+	c := s.Work()
+	s.Report(id, "developer", &pb.Result{Status: "success", ConfidenceScore: 1, Head: c.Head, Bundle: c.Bundles[1],
+		Evidence: []*pb.Evidence{{Name: "tests", Ok: true, Commit: c.Head}}})
+	s.Move(id, "creating_pr")
+	return id
+}
+
+// foreign is the same, when somebody else has the branch.
+func foreign(s *crashtest.Stage) string {
+	id := solution(s)
+	g := git.New(s.TempDir()).WithIdentity("bob", "bob@example.com").WithToken(s.URL, "bob-token")
+	var err error
+	for _, args := range [][]string{
+		{"clone", "-q", s.URL + "/" + crashtest.Repo + ".git", "."}, {"commit", "-q", "--allow-empty", "-m", "mine"},
+		{"push", "-q", "origin", "HEAD:refs/heads/signalbox/issue-" + path.Base(id) + "-the-sum-is-wrong"},
+	} {
+		_, e := g.Run(s.Ctx, args...)
+		err = errors.Join(err, e)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return id
+}
+
+// pipeline opens an instance of the pipeline in a state.
+func pipeline(state string) func(*crashtest.Stage) string {
+	return func(s *crashtest.Stage) string {
+		issue := s.Issue("The sum is wrong")
+		id := fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
+		s.Open(id, "pipeline", issue, s.Code(), "")
+		s.Move(id, state)
+		return id
+	}
+}
+
+func escalation(s *crashtest.Stage) string {
+	id := pipeline("reviewer")(s)
+	s.Escalate(id, "reviewer", "It touches authentication")
+	return id
+}
+
+func number(s *crashtest.Stage, id string) int { return int(s.Get(id).GetIssue().GetNumber()) }
+
+func silence(s *crashtest.Stage, id string) error {
+	_, err := s.Said(number(s, id), 0)
+	return err
+}
+
+// said wants one comment, with the marker.
+func said(marker string) func(*crashtest.Stage, string) error {
+	return func(s *crashtest.Stage, id string) error {
+		said, err := s.Said(number(s, id), 1)
+		if err == nil && !strings.Contains(said[0].Body, marker) {
+			err = fmt.Errorf("there is no %s in %s", marker, said[0].Body)
+		}
+		return err
+	}
+}
+
+// asked wants one comment that the log knows, and one more if that waits for people.
+func asked(s *crashtest.Stage, id string) error {
+	in := s.Get(id)
+	said, err := s.Said(number(s, id), 1)
+	if err != nil {
+		return err
+	}
+	return same(in.GetLastResult().GetData()["comment_url"], said[0].URL)
+}
+
+// same wants two addresses to lead to the same; each incarnation reaches the
+// forge by another host.
+func same(log, forge string) error {
+	if log == "" || path.Base(log) != path.Base(forge) {
+		return fmt.Errorf("the log has %q, the forge %q", log, forge)
+	}
+	return nil
+}
+
+// proposed wants the work on its branch, one pull request and one comment.
+func proposed(s *crashtest.Stage, id string) error {
+	in, data := s.Get(id), s.Get(id).GetLastResult().GetData()
+	pulls, err := s.Pulls("signalbox/issue-" + path.Base(id) + "-the-sum-is-wrong")
+	if err != nil {
+		return err
+	}
+	if len(pulls) != 1 || pulls[0].HeadSHA != in.GetHead() || pulls[0].State != "open" || data["pushed"] != in.GetHead() {
+		return fmt.Errorf("the pull requests are %+v, the work is at %s, the log has %v", pulls, in.GetHead(), data)
+	}
+	said, err := s.Said(number(s, id), 1)
+	return errors.Join(err, same(data["pr_url"], pulls[0].URL), same(data["comment_url"], said[0].URL))
+}
