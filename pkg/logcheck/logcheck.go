@@ -18,6 +18,7 @@ type Rule string
 
 // The rules.
 const (
+	Identity   Rule = "identity"   // the log is the one that its watermark means
 	Sequence   Rule = "sequence"   // sequences count from one without a gap
 	Alien      Rule = "alien"      // nothing but commits is in the log
 	Chain      Rule = "chain"      // each commit follows its instance's last one and is chained to it
