@@ -66,6 +66,7 @@ func (c *check) branch(r *Repo, branch string, moves []Move) {
 		seen[m.After] = true
 	}
 	switch now := r.Branches[branch]; {
+	case now == "" && strings.Trim(at, "0") == "": // that it was removed is said
 	case now != at && strings.Trim(at, "0") != "":
 		c.say(Head, id, where, "it is at %.12s, and was moved last to %.12s", now, at)
 	case seen[at] && owners[0].closed && len(owners) == 1 && owners[0].pushed != "" && owners[0].pushed != now:

@@ -103,7 +103,7 @@ func (f Forge) comments(ctx context.Context, r *Repo) error {
 
 func (f Forge) pulls(ctx context.Context, r *Repo) error {
 	type row struct{ Number int }
-	rows, err := all[row](ctx, f, "/repos/"+r.Name+"/pulls?state=all")
+	rows, err := all[row](ctx, f, "/repos/"+r.Name+"/pulls?state=all&sort=created&direction=asc")
 	for _, row := range rows {
 		var pr struct {
 			Number   int

@@ -156,26 +156,34 @@ func (l *life) review(ctx context.Context, in instance.Instance) error {
 
 // do is one request of ann's to the forge.
 func (w *town) do(ctx context.Context, method, path string, body, into any) error {
+	return w.forge.do(ctx, annToken, method, path, body, into)
+}
+
+// do is one request of somebody's to the forge.
+func (f *testForge) do(ctx context.Context, token, method, path string, body, into any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	q, err := http.NewRequestWithContext(ctx, method, w.forge.url+"/api/v3"+path, bytes.NewReader(data))
+	q, err := http.NewRequestWithContext(ctx, method, f.url+"/api/v3"+path, bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
-	q.Header.Set("Authorization", "Bearer "+annToken)
+	q.Header.Set("Authorization", "Bearer "+token)
 	r, err := http.DefaultClient.Do(q)
 	if err != nil {
 		return err
 	}
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
-	if err != nil || r.StatusCode >= 300 {
-		return fmt.Errorf("%s %s answers %s: %s, %w", method, path, r.Status, strings.TrimSpace(string(text)), err)
+	if err == nil && r.StatusCode >= 300 {
+		err = fmt.Errorf("it answers %s", r.Status)
 	}
-	if into == nil {
-		return nil
+	if err == nil && into != nil {
+		err = json.Unmarshal(text, into)
 	}
-	return json.Unmarshal(text, into)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w: %s", method, path, err, strings.TrimSpace(string(text)))
+	}
+	return nil
 }

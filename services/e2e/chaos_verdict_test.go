@@ -49,7 +49,7 @@ func (w *town) judge(t *testing.T, storm *weather, lives []*life) {
 	for _, v := range effectcheck.Commands(log, acks) {
 		t.Error(v)
 	}
-	world, err := effectcheck.Read(ctx, w.reader(), repos()...)
+	world, err := effectcheck.Read(ctx, w.forge.reader(), repos()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +76,8 @@ func (w *town) judge(t *testing.T, storm *weather, lives []*life) {
 }
 
 // reader reads the forge as its owner.
-func (w *town) reader() effectcheck.Forge {
-	return effectcheck.Forge{URL: w.forge.url + "/api/v3", Git: w.forge.url, Token: annToken, Bot: "signalbox"}
+func (f *testForge) reader() effectcheck.Forge {
+	return effectcheck.Forge{URL: f.url + "/api/v3", Git: f.url, Token: annToken, Bot: "signalbox"}
 }
 
 // rest returns when nothing is on its way any more: people have been told of
