@@ -99,7 +99,7 @@ func see(msg jetstream.Msg) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
-	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: msg.Headers().Get("ce-id"), Instance: e.Instance, Time: at, Data: msg.Data()}
+	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: msg.Headers().Get(jetstream.MsgIDHeader), Instance: e.Instance, Time: at, Data: msg.Data()}
 	commit, err := wire.ToCommit(stored)
 	return Seen{e, commit}, err
 }

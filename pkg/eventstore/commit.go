@@ -28,13 +28,16 @@ type Commit struct {
 	Chain string // hex SHA-256 over the previous commit's Chain and this one; set by NextChain
 }
 
+// The years 0 to 9999, in seconds since 1970.
+const firstTime, lastTime = -62167219200, 253402300799
+
 // maxHeader is the most characters an ID or a Trace may have.
 const maxHeader = 128
 
 // Check says why c cannot be stored: ErrInvalid or ErrTooLarge. It does not
 // know the previous commit, so it takes any well-formed Chain.
 func (c Commit) Check() error {
-	_, err := c.Subject()
+	err := c.event().Check()
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -44,7 +47,7 @@ func (c Commit) Check() error {
 		return fmt.Errorf("%w: traceparent %.140q of commit %s of %q, want at most %d visible ASCII characters", ErrInvalid, c.Trace, c.ID, c.Instance, maxHeader)
 	case !chained(c.Chain):
 		return fmt.Errorf("%w: chain %.140q of commit %s of %q, want what NextChain makes", ErrInvalid, c.Chain, c.ID, c.Instance)
-	case c.Time.UTC().Year() < 0 || c.Time.UTC().Year() > 9999:
+	case c.Time.Unix() < firstTime || c.Time.Unix() > lastTime:
 		return fmt.Errorf("%w: commit %s of %q: the year is %d, want 0 to 9999", ErrInvalid, c.ID, c.Instance, c.Time.UTC().Year())
 	case len(c.Data) > MaxData:
 		return fmt.Errorf("%w: commit %s of %q has %d bytes of data, want at most %d", ErrTooLarge, c.ID, c.Instance, len(c.Data), MaxData)
@@ -74,5 +77,9 @@ func chained(s string) bool {
 
 // Subject returns the subject c is published on.
 func (c Commit) Subject() (string, error) {
-	return subject.Event{Workflow: c.Workflow, State: c.State, Instance: c.Instance, Wakes: c.Wakes}.Subject()
+	return c.event().Subject()
+}
+
+func (c Commit) event() subject.Event {
+	return subject.Event{Workflow: c.Workflow, State: c.State, Instance: c.Instance, Wakes: c.Wakes}
 }

@@ -27,6 +27,9 @@ func CheckInstance(id string) error {
 // '-' stay, any other byte becomes '=' and two upper-case hex digits. The token
 // is also a legal key-value key. "acme/widgets/42" is its own escape.
 func Escape(id string) string {
+	if allPlain(id) {
+		return id
+	}
 	var b strings.Builder
 	b.Grow(len(id))
 	for i := range len(id) {
@@ -42,6 +45,9 @@ func Escape(id string) string {
 // Unescape returns the instance id a token stands for. Only what Escape makes
 // is taken: an id with two spellings would have two histories.
 func Unescape(token string) (string, error) {
+	if allPlain(token) {
+		return token, CheckInstance(token)
+	}
 	b := make([]byte, 0, len(token))
 	for i := 0; i < len(token); i++ {
 		c := token[i]
@@ -57,6 +63,16 @@ func Unescape(token string) (string, error) {
 		return "", fmt.Errorf("%w: token %.300q is not an escaped instance id", ErrInvalid, token)
 	}
 	return id, CheckInstance(id)
+}
+
+// allPlain reports whether s is its own escape, as nearly every id is.
+func allPlain(s string) bool {
+	for i := range len(s) {
+		if !plain(s[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func plain(c byte) bool {

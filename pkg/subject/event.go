@@ -11,7 +11,8 @@ const (
 	// Events is what the log's stream captures.
 	Events = eventPrefix + ">"
 
-	eventPrefix = "sb.evt."
+	eventPrefix    = "sb.evt."
+	instancePrefix = eventPrefix + "*.*.*."
 	work        = "work"
 	note        = "note"
 )
@@ -42,15 +43,20 @@ func checkPlace(s string) error {
 	return CheckName(name)
 }
 
-// Subject returns e as a subject, or ErrInvalid.
-func (e Event) Subject() (string, error) {
+// Check says why e has no subject.
+func (e Event) Check() error {
 	if err := CheckName(e.Workflow); err != nil {
-		return "", err
+		return err
 	}
 	if err := checkPlace(e.State); err != nil {
-		return "", err
+		return err
 	}
-	if err := CheckInstance(e.Instance); err != nil {
+	return CheckInstance(e.Instance)
+}
+
+// Subject returns e as a subject, or ErrInvalid.
+func (e Event) Subject() (string, error) {
+	if err := e.Check(); err != nil {
 		return "", err
 	}
 	kind := note
@@ -89,7 +95,13 @@ func Instance(id string) (string, error) {
 	if err := CheckInstance(id); err != nil {
 		return "", err
 	}
-	return eventPrefix + "*.*.*." + Escape(id), nil
+	return instancePrefix + Escape(id), nil
+}
+
+// Of reports whether filter is Instance of e's instance.
+func (e Event) Of(filter string) bool {
+	token, ok := strings.CutPrefix(filter, instancePrefix)
+	return ok && token == Escape(e.Instance)
 }
 
 // Work returns the filter of the commits that give the owner of a state

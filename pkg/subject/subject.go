@@ -31,14 +31,12 @@ func CheckName(s string) error {
 	if s == "" || len(s) > MaxName {
 		return fmt.Errorf("%w: name %.70q has %d bytes, want 1 to %d", ErrInvalid, s, len(s), MaxName)
 	}
-	if i := strings.IndexFunc(s, notName); i >= 0 {
-		return fmt.Errorf("%w: name %q, want only a-z, 0-9, '_' and '-'", ErrInvalid, s)
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return fmt.Errorf("%w: name %q, want only a-z, 0-9, '_' and '-'", ErrInvalid, s)
+		}
 	}
 	return nil
-}
-
-func notName(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
 func checkNames(names ...string) error {

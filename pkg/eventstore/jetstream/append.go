@@ -22,7 +22,7 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 	if err := c.Check(); err != nil {
 		return 0, err
 	}
-	msg, err := encode(c, s.config.Source)
+	msg, err := encode(c)
 	if err != nil {
 		return 0, err
 	}
@@ -39,7 +39,7 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 		}
 		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, err)
 	}
-	s.mark.reached(ctx, seq)
+	s.mark.reached(seq)
 	return seq, nil
 }
 

@@ -23,7 +23,8 @@ func TestReplicatedStore(t *testing.T) {
 	servers := natstest.StartCluster(t, 3, natstest.Options{})
 	js := servers[0].JetStream(t)
 	empty := func(t *testing.T) eventstore.Store {
-		replicated(t, js) // waits for the cluster, and may find an earlier test's log
+		found := replicated(t, js) // waits for the cluster, and may find an earlier test's log
+		again(t, found.Close)      // before it is gone
 		for _, stream := range []string{"EVENTS", "KV_" + jetstream.WatermarkBucket} {
 			again(t, func(ctx context.Context) error {
 				err := js.DeleteStream(ctx, stream)
@@ -33,7 +34,9 @@ func TestReplicatedStore(t *testing.T) {
 				return err
 			})
 		}
-		return replicated(t, js)
+		store := replicated(t, js)
+		t.Cleanup(func() { _ = store.Close(context.Background()) }) // what it saves later would be of a log that is gone
+		return store
 	}
 	eventstoretest.Run(t, empty)
 	t.Run("survives the restart of one server after the other", func(t *testing.T) {

@@ -73,11 +73,17 @@ func passing(err error) bool {
 // retry calls try, each time with the given timeout, until it succeeds, fails
 // for good or ctx ends.
 func retry[T any](ctx context.Context, timeout time.Duration, try func(context.Context) (T, error)) (T, error) {
-	var last error
+	v, last := once(ctx, timeout, try)
+	if last == nil || !passing(last) {
+		return v, last
+	}
+	first := true
 	v, err := backoff.Retry(ctx, func() (T, error) {
-		ctx, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
-		v, err := try(ctx)
+		if first {
+			first = false
+			return v, last
+		}
+		v, err := once(ctx, timeout, try)
 		if last = err; err != nil && !passing(err) {
 			err = backoff.Permanent(err)
 		}
@@ -87,6 +93,12 @@ func retry[T any](ctx context.Context, timeout time.Duration, try func(context.C
 		err = fmt.Errorf("%w; until then: %w", err, last)
 	}
 	return v, err
+}
+
+func once[T any](ctx context.Context, timeout time.Duration, try func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return try(ctx)
 }
 
 func pauses() *backoff.ExponentialBackOff {

@@ -27,7 +27,8 @@ type Config struct {
 	// the watermark in a key-value bucket beside the log: that sees a deleted
 	// or replaced stream, but goes with the server's store if that is lost.
 	Watermark string
-	// Source is the CloudEvents source of each commit; empty is "/signalbox".
+	// Source is the CloudEvents source of all commits, kept when the log is made;
+	// empty is "/signalbox".
 	Source string
 	// Timeout of one request to the server; 0 is 2 s. One that timed out is made
 	// again until its context ends: it only bounds how long a lost answer is
@@ -68,6 +69,7 @@ const closing = 5 * time.Second
 
 // Close writes the watermark. The connection is the caller's to close, later.
 func (s *Store) Close(ctx context.Context) error {
+	s.mark.closed.Store(true)
 	ctx, cancel := context.WithTimeout(ctx, closing)
 	defer cancel()
 	_, err := retry(ctx, saveEvery, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.mark.save(ctx) })

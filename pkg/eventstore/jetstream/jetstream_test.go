@@ -1,8 +1,10 @@
 package jetstream_test
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/eventstore/eventstoretest"
@@ -17,6 +19,7 @@ func open(t testing.TB, s *natstest.Server) *jetstream.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = store.Close(context.Background()) }) // or it may write where a directory is being removed
 	return store
 }
 
@@ -25,7 +28,14 @@ func TestStore(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	for name, o := range map[string]natstest.Options{"default": {}, "always": {SyncAlways: true}} {
-		b.Run(name, func(b *testing.B) { eventstoretest.BenchmarkAppend(b, open(b, natstest.Start(b, o))) })
+	for name, sync := range map[string]time.Duration{"default": time.Minute, "always": 0} {
+		b.Run(name, func(b *testing.B) {
+			server := natstest.Start(b, natstest.Options{SyncAlways: sync == 0})
+			store, err := jetstream.Open(b.Context(), server.JetStream(b), jetstream.Config{Sync: sync})
+			if err != nil {
+				b.Fatal(err)
+			}
+			eventstoretest.BenchmarkAppend(b, store)
+		})
 	}
 }

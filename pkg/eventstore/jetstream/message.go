@@ -1,6 +1,8 @@
 package jetstream
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"time"
@@ -12,23 +14,28 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// Headers of a commit beside JetStream's own: its CloudEvents attributes, its
-// trace and its place in the hash chain.
+// Headers of a commit beside JetStream's own. Each is stored with each commit,
+// so what is the same for all of them is said once, by the stream: see attributes.
 const (
-	HeaderSpecVersion = "ce-specversion"
-	HeaderID          = "ce-id"
-	HeaderSource      = "ce-source"
-	HeaderType        = "ce-type"
-	HeaderTime        = "ce-time"
-	HeaderTrace       = "traceparent"
-	HeaderChain       = "Sb-Chain"
+	HeaderTime  = "ce-time" // when it was decided, RFC 3339 with nanoseconds, UTC
+	HeaderTrace = "traceparent"
+	HeaderChain = "Sb-Chain" // 32 bytes in base64url without padding
 )
 
 // Type is the CloudEvents type of a commit.
 const Type = "signalbox.v1.commit"
 
+// attributes are the CloudEvents attributes that all commits share, as metadata
+// of the stream. ce-id names the header that is each commit's own id.
+func attributes(source string) map[string]string {
+	return map[string]string{"ce-specversion": "1.0", "ce-source": source, "ce-type": Type, "ce-id": jetstream.MsgIDHeader}
+}
+
+// chainText is how a chain is written in a header. Strict: one spelling only.
+var chainText = base64.RawURLEncoding.Strict()
+
 // encode makes the message of a commit that Check takes.
-func encode(c eventstore.Commit, source string) (*nats.Msg, error) {
+func encode(c eventstore.Commit) (*nats.Msg, error) {
 	subj, err := c.Subject()
 	if err != nil {
 		return nil, err
@@ -37,20 +44,24 @@ func encode(c eventstore.Commit, source string) (*nats.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
+	chain, err := hex.DecodeString(c.Chain)
+	if err != nil {
+		return nil, err
+	}
+	values := [...]string{
+		c.ID, subject.EventStream, strconv.FormatUint(c.Prev, 10), filter,
+		c.Time.UTC().Format(time.RFC3339Nano), chainText.EncodeToString(chain), c.Trace,
+	}
 	m := &nats.Msg{Subject: subj, Data: c.Data, Header: nats.Header{
-		jetstream.MsgIDHeader:                   {c.ID},
-		jetstream.ExpectedStreamHeader:          {subject.EventStream},
-		jetstream.ExpectedLastSubjSeqHeader:     {strconv.FormatUint(c.Prev, 10)},
-		jetstream.ExpectedLastSubjSeqSubjHeader: {filter},
-		HeaderSpecVersion:                       {"1.0"},
-		HeaderID:                                {c.ID},
-		HeaderSource:                            {source},
-		HeaderType:                              {Type},
-		HeaderTime:                              {c.Time.UTC().Format(time.RFC3339Nano)},
-		HeaderChain:                             {c.Chain},
+		jetstream.MsgIDHeader:                   values[0:1:1],
+		jetstream.ExpectedStreamHeader:          values[1:2:2],
+		jetstream.ExpectedLastSubjSeqHeader:     values[2:3:3],
+		jetstream.ExpectedLastSubjSeqSubjHeader: values[3:4:4],
+		HeaderTime:                              values[4:5:5],
+		HeaderChain:                             values[5:6:6],
 	}}
 	if c.Trace != "" {
-		m.Header.Set(HeaderTrace, c.Trace)
+		m.Header[HeaderTrace] = values[6:7:7]
 	}
 	return m, nil
 }
@@ -65,12 +76,8 @@ func decode(subj string, h nats.Header, data []byte, seq uint64) (eventstore.Com
 	if err != nil {
 		return foreign(err)
 	}
-	filter, err := subject.Instance(e.Instance)
-	if err != nil {
-		return foreign(err)
-	}
-	if got := h.Get(jetstream.ExpectedLastSubjSeqSubjHeader); got != filter {
-		return foreign(fmt.Errorf("it was appended under the filter %q, want %q", got, filter))
+	if got := h.Get(jetstream.ExpectedLastSubjSeqSubjHeader); !e.Of(got) {
+		return foreign(fmt.Errorf("it was appended under the filter %q, want its instance's", got))
 	}
 	prev, err := strconv.ParseUint(h.Get(jetstream.ExpectedLastSubjSeqHeader), 10, 64)
 	if err != nil {
@@ -80,12 +87,31 @@ func decode(subj string, h nats.Header, data []byte, seq uint64) (eventstore.Com
 	if err != nil {
 		return foreign(fmt.Errorf("header %s: %w", HeaderTime, err))
 	}
+	chain, err := decodeChain(h.Get(HeaderChain))
+	if err != nil {
+		return foreign(fmt.Errorf("header %s: %w", HeaderChain, err))
+	}
 	c := eventstore.Commit{
 		ID: h.Get(jetstream.MsgIDHeader), Workflow: e.Workflow, State: e.State, Instance: e.Instance, Wakes: e.Wakes,
-		Time: at.UTC(), Prev: prev, Data: data, Trace: h.Get(HeaderTrace), Seq: seq, Chain: h.Get(HeaderChain),
+		Time: at.UTC(), Prev: prev, Data: data, Trace: h.Get(HeaderTrace), Seq: seq, Chain: chain,
 	}
 	if err := c.Check(); err != nil {
 		return foreign(err)
 	}
 	return c, nil
+}
+
+// decodeChain returns the hex of a chain. It allocates nothing else.
+func decodeChain(text string) (string, error) {
+	var in [64]byte
+	var sum [48]byte
+	if len(text) > len(in) {
+		return "", base64.CorruptInputError(len(in))
+	}
+	n, err := chainText.Decode(sum[:], in[:copy(in[:], text)])
+	if err != nil {
+		return "", err
+	}
+	var out [2 * len(sum)]byte
+	return string(out[:hex.Encode(out[:], sum[:n])]), nil
 }

@@ -15,7 +15,7 @@ import (
 func TestAMessage(t *testing.T) {
 	c := eventstoretest.Next("acme/widgets.go/42", "cmd-1", eventstore.Commit{Seq: 6})
 	c.Trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	m, err := encode(c, "/signalbox")
+	m, err := encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,13 +25,9 @@ func TestAMessage(t *testing.T) {
 			"Nats-Expected-Stream":                        {"EVENTS"},
 			"Nats-Expected-Last-Subject-Sequence":         {"6"},
 			"Nats-Expected-Last-Subject-Sequence-Subject": {"sb.evt.*.*.*.acme/widgets=2Ego/42"},
-			"ce-specversion":                              {"1.0"},
-			"ce-id":                                       {"cmd-1"},
-			"ce-source":                                   {"/signalbox"},
-			"ce-type":                                     {"signalbox.v1.commit"},
-			"ce-time":                                     {"2026-01-02T03:04:05.123456789Z"},
-			"traceparent":                                 {c.Trace},
-			"Sb-Chain":                                    {c.Chain},
+			"ce-time":     {"2026-01-02T03:04:05.123456789Z"},
+			"traceparent": {c.Trace},
+			"Sb-Chain":    {"47giQQGLY1JhmTHfsT-Pi2Pf6TgC-k3wf3fj0LdSulo"},
 		}}
 		if m.Subject != want.Subject || string(m.Data) != string(want.Data) {
 			t.Fatalf("got %q on %s", m.Data, m.Subject)
@@ -56,12 +52,15 @@ func TestAMessage(t *testing.T) {
 		"under another instance's":       func(m *nats.Msg) { m.Subject = "sb.evt.work.issue.received.b" },
 		"without a time":                 func(m *nats.Msg) { m.Header.Del("ce-time") },
 		"without a chain":                func(m *nats.Msg) { m.Header.Del("Sb-Chain") },
+		"with a chain cut short":         func(m *nats.Msg) { m.Header.Set("Sb-Chain", m.Header.Get("Sb-Chain")[:42]) },
+		"with a chain too long":          func(m *nats.Msg) { m.Header.Set("Sb-Chain", strings.Repeat("A", 70)) },
+		"with a chain spelled otherwise": func(m *nats.Msg) { m.Header.Set("Sb-Chain", m.Header.Get("Sb-Chain")[:42]+"_") },
 		"on a subject of no commit":      func(m *nats.Msg) { m.Subject = "sb.evt.junk" },
 		"with an id of another spelling": func(m *nats.Msg) { m.Subject = "sb.evt.work.issue.received.=61" },
 	} {
 		t.Run(name+" is not ours", func(t *testing.T) {
 			m := &nats.Msg{Subject: m.Subject, Header: nats.Header{}, Data: m.Data}
-			good, err := encode(c, "/signalbox")
+			good, err := encode(c)
 			if err != nil {
 				t.Fatal(err)
 			}

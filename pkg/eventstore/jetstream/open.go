@@ -73,7 +73,7 @@ func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 	if mark == (watermark{}) {
 		mark = markOf(s.stream.CachedInfo())
 	}
-	s.mark = &marker{keeper: keeper, mark: mark}
+	s.mark = newMarker(keeper, mark)
 	last, err := s.examine(ctx)
 	if err != nil {
 		return nil, err
@@ -87,6 +87,8 @@ func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 
 // create makes the stream, unless another process just did.
 func create(ctx context.Context, js jetstream.JetStream, config Config) (jetstream.Stream, error) {
+	metadata := attributes(config.Source)
+	metadata[identity] = rand.Text()
 	stream, err := js.CreateStream(ctx, jetstream.StreamConfig{
 		Name:               subject.EventStream,
 		Description:        "The log of Signalbox: every decision, in order, for ever.",
@@ -99,7 +101,7 @@ func create(ctx context.Context, js jetstream.JetStream, config Config) (jetstre
 		DenyDelete:         true,
 		DenyPurge:          true,
 		AllowAtomicPublish: true,
-		Metadata:           map[string]string{identity: rand.Text()},
+		Metadata:           metadata,
 	})
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		return js.Stream(ctx, subject.EventStream)

@@ -97,7 +97,7 @@ func (r *reader) follow(ctx context.Context) error {
 		if err := r.f(c); err != nil {
 			return err
 		}
-		r.store.mark.reached(ctx, c.Seq)
+		r.store.mark.reached(c.Seq)
 		r.next++
 	}
 }

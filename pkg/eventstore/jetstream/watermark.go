@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -62,53 +63,60 @@ func openKeeper(ctx context.Context, js jetstream.JetStream, c Config) (keeper, 
 	return openBucketKeeper(ctx, js, c)
 }
 
-// marker raises the watermark as the log grows.
+// marker raises the watermark as the log grows, and saves it a second after it
+// was raised.
 type marker struct {
-	keeper keeper
+	keeper  keeper
+	of      watermark // Seq as it was at the start
+	seq     atomic.Uint64
+	pending atomic.Bool // a save is due within a second
+	closed  atomic.Bool // no more is
 
-	mu   sync.Mutex
-	mark watermark
-	due  time.Time // when to save again
+	mu sync.Mutex // held while the keeper saves
+}
 
-	saving sync.Mutex // held while the keeper saves
+func newMarker(k keeper, start watermark) *marker {
+	m := &marker{keeper: k, of: start}
+	m.seq.Store(start.Seq)
+	return m
 }
 
 func (m *marker) current() watermark {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.mark
+	w := m.of
+	w.Seq = m.seq.Load()
+	return w
 }
 
-// raise reports whether it is time to save.
+// raise reports whether the mark was lower.
 func (m *marker) raise(seq uint64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.mark.Seq = max(m.mark.Seq, seq)
-	now := time.Now()
-	if now.Before(m.due) {
-		return false
+	for {
+		was := m.seq.Load()
+		if seq <= was {
+			return false
+		}
+		if m.seq.CompareAndSwap(was, seq) {
+			return true
+		}
 	}
-	m.due = now.Add(saveEvery)
-	return true
 }
 
-// reached raises the watermark and saves it if it is time to and nobody is at
-// it. A save that fails is not the append's or the reader's failure: the next
-// one repeats it, and Close reports it.
-func (m *marker) reached(ctx context.Context, seq uint64) {
-	if m.raise(seq) && m.saving.TryLock() {
-		defer m.saving.Unlock()
-		_ = m.write(ctx)
+// reached raises the watermark and sees to it that it is saved: not here, for an
+// append would wait for it. A save that fails is not the append's or the
+// reader's failure: the next one repeats it, and Close reports it.
+func (m *marker) reached(seq uint64) {
+	if m.raise(seq) && !m.pending.Load() && m.pending.CompareAndSwap(false, true) {
+		time.AfterFunc(saveEvery, func() {
+			m.pending.Store(false)
+			if !m.closed.Load() {
+				_ = m.save(context.Background())
+			}
+		})
 	}
 }
 
 func (m *marker) save(ctx context.Context) error {
-	m.saving.Lock()
-	defer m.saving.Unlock()
-	return m.write(ctx)
-}
-
-func (m *marker) write(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, saveEvery)
 	defer cancel()
 	if err := m.keeper.save(ctx, m.current()); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,24 +54,54 @@ func (c *counter) save(_ context.Context, w watermark) error {
 }
 
 func TestMarker(t *testing.T) {
-	t.Run("saves at most once a second, never a lower mark", func(t *testing.T) {
+	t.Run("saves a second after it was raised, once, never a lower mark", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &counter{}
-			m := &marker{keeper: c}
+			m := newMarker(c, watermark{Seq: 4})
 			for _, seq := range []uint64{5, 7, 6} {
-				m.reached(t.Context(), seq)
+				m.reached(seq)
+			}
+			if len(c.saves) != 0 {
+				t.Fatalf("saved %v at once", c.saves)
 			}
 			time.Sleep(saveEvery + 1) // the bubble's clock
-			m.reached(t.Context(), 3)
-			if len(c.saves) != 2 || c.saves[0] != 5 || c.saves[1] != 7 {
-				t.Fatalf("saved %v, want [5 7]", c.saves)
+			m.reached(3)
+			time.Sleep(saveEvery + 1)
+			m.reached(8)
+			time.Sleep(saveEvery + 1)
+			if !slices.Equal(c.saves, []uint64{7, 8}) {
+				t.Fatalf("saved %v, want [7 8]", c.saves)
+			}
+		})
+	})
+	t.Run("tries again with what comes next after a save that failed", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := &counter{err: errors.New("disk full")}
+			m := newMarker(c, watermark{})
+			for seq := range uint64(3) {
+				m.reached(seq + 1)
+				time.Sleep(saveEvery + 1)
+			}
+			if !slices.Equal(c.saves, []uint64{1, 2, 3}) {
+				t.Fatalf("tried %v, want [1 2 3]", c.saves)
+			}
+		})
+	})
+	t.Run("saves no more when it is closed", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := &counter{}
+			m := newMarker(c, watermark{})
+			m.reached(1)
+			m.closed.Store(true)
+			time.Sleep(saveEvery + 1)
+			if len(c.saves) != 0 {
+				t.Fatalf("saved %v", c.saves)
 			}
 		})
 	})
 	t.Run("reports at the end that it could not save", func(t *testing.T) {
 		full := errors.New("disk full")
-		m := &marker{keeper: &counter{err: full}}
-		m.reached(t.Context(), 1)
+		m := newMarker(&counter{err: full}, watermark{})
 		if err := m.save(t.Context()); !errors.Is(err, full) || !strings.Contains(err.Error(), "counter") {
 			t.Fatalf("got %v", err)
 		}
