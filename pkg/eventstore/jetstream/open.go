@@ -89,24 +89,29 @@ func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 func create(ctx context.Context, js jetstream.JetStream, config Config) (jetstream.Stream, error) {
 	metadata := attributes(config.Source)
 	metadata[identity] = rand.Text()
-	stream, err := js.CreateStream(ctx, jetstream.StreamConfig{
+	stream, err := js.CreateStream(ctx, logConfig(config.Replicas, metadata))
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		return js.Stream(ctx, subject.EventStream)
+	}
+	return stream, err
+}
+
+// logConfig is the stream that holds the log.
+func logConfig(replicas int, metadata map[string]string) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
 		Name:               subject.EventStream,
 		Description:        "The log of Signalbox: every decision, in order, for ever.",
 		Subjects:           []string{subject.Events},
 		Retention:          jetstream.LimitsPolicy,
 		Storage:            jetstream.FileStorage,
 		Compression:        jetstream.S2Compression,
-		Replicas:           max(config.Replicas, 1),
+		Replicas:           max(replicas, 1),
 		Duplicates:         2 * time.Minute,
 		DenyDelete:         true,
 		DenyPurge:          true,
 		AllowAtomicPublish: true,
 		Metadata:           metadata,
-	})
-	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-		return js.Stream(ctx, subject.EventStream)
 	}
-	return stream, err
 }
 
 // fit says why a stream with configuration c cannot hold the log: it might
@@ -117,6 +122,7 @@ func fit(c jetstream.StreamConfig) error {
 		ok   bool
 	}{
 		{"metadata " + identity, c.Metadata[identity] != ""},
+		{"a restore that has ended: run it again", c.Metadata[restoring] == ""},
 		{"subjects [" + subject.Events + "]", slices.Equal(c.Subjects, []string{subject.Events})},
 		{"limits retention", c.Retention == jetstream.LimitsPolicy},
 		{"file storage", c.Storage == jetstream.FileStorage},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,7 +32,8 @@ type Survey struct {
 	Keeper   string // where the watermark is; empty: there is none
 	Fault    error  // why it is not the log that the watermark means; nil: it is
 
-	stream jetstream.Stream
+	stream jetstream.Stream // nil: there is none
+	want   watermark
 }
 
 // Look looks at the stream of that name, the log's if it is empty. Only c's
@@ -52,7 +55,8 @@ func (s *Survey) look(ctx context.Context, js jetstream.JetStream, c Config) err
 	if err != nil {
 		return err
 	}
-	s.stream, err = js.Stream(ctx, s.Stream)
+	s.want = want
+	stream, err := js.Stream(ctx, s.Stream)
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound) && want == (watermark{}):
 		return fmt.Errorf("%w: no stream %s", ErrNoLog, s.Stream)
@@ -62,6 +66,7 @@ func (s *Survey) look(ctx context.Context, js jetstream.JetStream, c Config) err
 	case err != nil:
 		return fmt.Errorf("look at stream %s: %w", s.Stream, enabled(err))
 	}
+	s.stream = stream
 	info := s.stream.CachedInfo()
 	there := markOf(info)
 	s.Identity, s.Created = there.Identity, there.Created
@@ -187,6 +192,29 @@ func (s *Survey) read(ctx context.Context, next uint64, f func(Message) error) (
 		next = at.Sequence.Stream + 1
 	}
 	return next, nil
+}
+
+// Metadata is that of the stream.
+func (s *Survey) Metadata() map[string]string { return s.stream.CachedInfo().Config.Metadata }
+
+// Queue is a durable consumer of the log: of a role, or of those who hear of ends.
+type Queue struct {
+	Role    string   `json:"role"`
+	Filters []string `json:"filters"`
+	Done    uint64   `json:"done"` // everything up to this sequence is done with
+}
+
+// Queues lists the durable consumers.
+func (s *Survey) Queues(ctx context.Context) ([]Queue, error) {
+	var all []Queue
+	list := s.stream.ListConsumers(ctx)
+	for info := range list.Info() {
+		if c := info.Config; c.Durable != "" && len(c.FilterSubjects) > 0 {
+			all = append(all, Queue{c.Durable, c.FilterSubjects, info.AckFloor.Stream})
+		}
+	}
+	slices.SortFunc(all, func(a, b Queue) int { return strings.Compare(a.Role, b.Role) })
+	return all, list.Err()
 }
 
 // Counts says how many commits the server believes each instance has. Its index

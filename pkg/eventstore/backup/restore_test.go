@@ -1,0 +1,187 @@
+package backup_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/backup"
+	"github.com/signalbox/signalbox/pkg/eventstore/eventstoretest"
+	"github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+)
+
+// Whatever is wrong with a backup, its file is named, and nothing is written.
+func TestADamagedBackupIsRefused(t *testing.T) {
+	spoil := func(t *testing.T, name string, change func([]byte) []byte) {
+		t.Helper()
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, change(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flip := func(b []byte) []byte { b[len(b)/2] ^= 1; return b }
+	chunk := func(m backup.Manifest) string { return m.Chunks[1].Path }
+	object := func(m backup.Manifest) string { return m.Objects[0].Path }
+	bucket := func(m backup.Manifest) string { return m.Buckets[0].Path }
+	for name, c := range map[string]struct {
+		file  func(backup.Manifest) string
+		spoil func([]byte) []byte // nil: it is removed
+	}{
+		"a flipped bit in a chunk":  {chunk, flip},
+		"a chunk cut short":         {chunk, func(b []byte) []byte { return b[:len(b)-9] }},
+		"a chunk that is gone":      {chunk, nil},
+		"a flipped bit in a bucket": {bucket, flip},
+		"a flipped bit in a bundle": {object, flip},
+		"a bundle that is gone":     {object, nil},
+		"a manifest without its first chunk": {func(backup.Manifest) string { return "manifest.json" }, func(b []byte) []byte {
+			return rewrite(b, func(m *backup.Manifest) { m.Chunks = m.Chunks[1:] })
+		}},
+		"a manifest of a shorter log": {func(backup.Manifest) string { return "manifest.json" }, func(b []byte) []byte {
+			return rewrite(b, func(m *backup.Manifest) { m.Chunks, m.Last = m.Chunks[:1], 3 })
+		}},
+		"a manifest that is none": {func(backup.Manifest) string { return "manifest.json" }, func(b []byte) []byte { return b[1:] }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, dir := begin(t), t.TempDir()
+			for i := range 2 {
+				eventstoretest.Grow(t, w.log, string(rune('a'+i)), 3, eventstore.Commit{})
+				if _, err := w.take(t, dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m, err := backup.Load(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := c.file(m)
+			if c.spoil == nil {
+				if err := os.Remove(filepath.Join(dir, path)); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				spoil(t, filepath.Join(dir, path), c.spoil)
+			}
+			if name == "a manifest without its first chunk" {
+				path = m.Chunks[1].Path
+			}
+			to := bare(t)
+			_, err = backup.Restore(t.Context(), to.js, dir, to.mark, false)
+			if !errors.Is(err, backup.ErrDamaged) || !strings.Contains(err.Error(), path) {
+				t.Errorf("got %v, want ErrDamaged that names %s", err, path)
+			}
+			if _, err := to.js.Stream(t.Context(), "EVENTS"); !errors.Is(err, natsjs.ErrStreamNotFound) {
+				t.Errorf("there is a log: %v", err)
+			}
+			if _, err := w.take(t, dir); !errors.Is(err, backup.ErrDamaged) {
+				t.Errorf("the next backup: %v", err)
+			}
+		})
+	}
+}
+
+func rewrite(b []byte, change func(*backup.Manifest)) []byte {
+	var m backup.Manifest
+	if json.Unmarshal(b, &m) != nil {
+		return nil
+	}
+	change(&m)
+	b, _ = json.Marshal(m)
+	return b
+}
+
+func TestWhatIsThereIsNotOverwritten(t *testing.T) {
+	w, dir := begin(t), t.TempDir()
+	a := eventstoretest.Grow(t, w.log, "a", 3, eventstore.Commit{})
+	if _, err := w.take(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	eventstoretest.Grow(t, w.log, "a", 1, a[2])
+	if err := w.log.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := backup.Restore(t.Context(), w.js, dir, w.mark, true)
+	if !errors.Is(err, jetstream.ErrNotEmpty) || !strings.Contains(err.Error(), "has 4 commits") {
+		t.Errorf("over a log: %v", err)
+	}
+	to := bare(t)
+	to.mark = w.mark // which knows of 4
+	if _, err = backup.Restore(t.Context(), to.js, dir, to.mark, false); !errors.Is(err, jetstream.ErrLoss) || !strings.Contains(err.Error(), "at least 4 commits") {
+		t.Errorf("less than there was: %v", err)
+	}
+	if _, err := backup.Restore(t.Context(), to.js, dir, to.mark, true); err != nil {
+		t.Errorf("less than there was, knowingly: %v", err)
+	}
+	to.open(t)
+	t.Run("an empty log in its place is", func(t *testing.T) {
+		to := begin(t) // an orchestrator was started on the empty store
+		if _, err := backup.Restore(t.Context(), to.js, dir, to.mark, false); err != nil {
+			t.Fatal(err)
+		}
+		to.open(t)
+	})
+}
+
+// A restore may be stopped between any two writes.
+func TestAnInterruptedRestoreGoesOn(t *testing.T) {
+	w, dir := begin(t), t.TempDir()
+	var last [2]eventstore.Commit
+	for i := range 20 {
+		k := i % 2
+		last[k] = eventstoretest.Grow(t, w.log, string(rune('a'+k)), 1, last[k])[0]
+	}
+	m, err := w.take(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := bare(t)
+	log, err := jetstream.Rebuild(t.Context(), to.js, to.mark, jetstream.Origin{Metadata: m.Metadata, Head: m.Head, Last: m.Last})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Put(t.Context(), w.raw(t)[:7]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jetstream.Open(t.Context(), to.js, to.mark); err == nil || !strings.Contains(err.Error(), "want a restore that has ended: run it again") {
+		t.Fatalf("an orchestrator opens it meanwhile: %v", err)
+	}
+	t.Run("not from another backup", func(t *testing.T) {
+		other, elsewhere := begin(t), t.TempDir()
+		eventstoretest.Grow(t, other.log, "z", 9, eventstore.Commit{})
+		if _, err := other.take(t, elsewhere); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := backup.Restore(t.Context(), to.js, elsewhere, to.mark, false); !errors.Is(err, jetstream.ErrNotEmpty) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a cancelled one leaves it to the next", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := backup.Restore(ctx, to.js, dir, to.mark, false); err == nil {
+			t.Error("it ended")
+		}
+	})
+	r, err := backup.Restore(t.Context(), to.js, dir, to.mark, false)
+	if err != nil || r.Found != 7 {
+		t.Fatalf("it found %d commits, %v", r.Found, err)
+	}
+	to.open(t)
+	if head, err := to.log.Head(t.Context()); err != nil || head != 20 {
+		t.Errorf("the log ends at %d, %v", head, err)
+	}
+	for _, id := range []string{"a", "b"} {
+		if all, err := to.log.Load(t.Context(), id); err != nil || len(all) != 10 {
+			t.Errorf("%s has %d commits, %v", id, len(all), err)
+		}
+	}
+}
