@@ -53,11 +53,20 @@ func (a *Agent) refused(msg delivery, reply *pb.CommandReply, err error) error {
 		return msg.ack()
 	case instance.Held:
 		a.Log.Debug("held by another", "instance", no.Instance, "reason", no.What)
-		left := time.Until(reply.GetLease().AsTime()) // no more than a hint: it is another's clock
-		return msg.nak(min(max(left, a.lease/4), a.lease))
+		return msg.nak(a.untilFree(reply))
 	}
 	a.Log.Warn("cannot claim work; trying again", "subject", msg.Subject, "error", err)
 	return msg.nak(a.lease / 4)
+}
+
+// untilFree is when work that is held may be free. The lease runs by another's
+// clock, so what counts is how much was left of it, not when it ends.
+func (a *Agent) untilFree(reply *pb.CommandReply) time.Duration {
+	const after = 10 * time.Millisecond
+	if reply.GetLeaseLeft() == nil { // an orchestrator of before does not say
+		return a.lease / 4
+	}
+	return min(reply.GetLeaseLeft().AsDuration()+after, a.lease)
 }
 
 // settle logs an acknowledgement that did not go out: the server will deliver

@@ -9,6 +9,7 @@ package signalboxv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -1891,8 +1892,11 @@ type CommandReply struct {
 	Instance *Instance `protobuf:"bytes,5,opt,name=instance,proto3" json:"instance,omitempty"`
 	// The state's row, for the claiming agent.
 	Task *Task `protobuf:"bytes,6,opt,name=task,proto3" json:"task,omitempty"`
-	// Why not; then all else is empty, but the lease that is in the way of a held one.
-	Refusal       *Refusal `protobuf:"bytes,7,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	// Why not; then all else is empty, but of a held one the lease that is in the
+	// way and what is left of it.
+	Refusal *Refusal `protobuf:"bytes,7,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	// For how long the lease still lives, by the clock of who decides.
+	LeaseLeft     *durationpb.Duration `protobuf:"bytes,8,opt,name=lease_left,json=leaseLeft,proto3" json:"lease_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1972,6 +1976,13 @@ func (x *CommandReply) GetTask() *Task {
 func (x *CommandReply) GetRefusal() *Refusal {
 	if x != nil {
 		return x.Refusal
+	}
+	return nil
+}
+
+func (x *CommandReply) GetLeaseLeft() *durationpb.Duration {
+	if x != nil {
+		return x.LeaseLeft
 	}
 	return nil
 }
@@ -2124,7 +2135,7 @@ var File_signalbox_v1_command_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\n" +
-	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\x90\t\n" +
+	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\x90\t\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\binstance\x18\x02 \x01(\tR\binstance\x12\x14\n" +
@@ -2251,7 +2262,7 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06Cancel\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x1f\n" +
 	"\x05Retry\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x93\x02\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xcd\x02\n" +
 	"\fCommandReply\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x1c\n" +
 	"\tduplicate\x18\x02 \x01(\bR\tduplicate\x12\x14\n" +
@@ -2259,7 +2270,9 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x05lease\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\x122\n" +
 	"\binstance\x18\x05 \x01(\v2\x16.signalbox.v1.InstanceR\binstance\x12&\n" +
 	"\x04task\x18\x06 \x01(\v2\x12.signalbox.v1.TaskR\x04task\x12/\n" +
-	"\arefusal\x18\a \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xef\x01\n" +
+	"\arefusal\x18\a \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x128\n" +
+	"\n" +
+	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"\xef\x01\n" +
 	"\x04Task\x12\x14\n" +
 	"\x05about\x18\x01 \x01(\tR\x05about\x12\x12\n" +
 	"\x04next\x18\x02 \x03(\tR\x04next\x126\n" +
@@ -2327,7 +2340,8 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
 	(*Spend)(nil),                 // 37: signalbox.v1.Spend
 	(*Instance)(nil),              // 38: signalbox.v1.Instance
-	(*Question)(nil),              // 39: signalbox.v1.Question
+	(*durationpb.Duration)(nil),   // 39: google.protobuf.Duration
+	(*Question)(nil),              // 40: signalbox.v1.Question
 }
 var file_signalbox_v1_command_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Command.open:type_name -> signalbox.v1.Open
@@ -2367,13 +2381,14 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	38, // 34: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
 	26, // 35: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
 	27, // 36: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	32, // 37: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	39, // 38: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	39, // 37: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
+	32, // 38: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	40, // 39: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	40, // [40:40] is the sub-list for method output_type
+	40, // [40:40] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }

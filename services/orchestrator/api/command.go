@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nuid"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -40,7 +42,7 @@ func (s *Server) command(name string) func(context.Context, request) (proto.Mess
 			no := refusal(err)
 			reply := &pb.CommandReply{Refusal: no}
 			if no.Code == string(instance.Held) && !out.Free.IsZero() {
-				reply.Lease = timestamppb.New(out.Free)
+				reply.Lease, reply.LeaseLeft = timestamppb.New(out.Free), durationpb.New(max(0, time.Until(out.Free)))
 			}
 			return reply, no
 		}

@@ -153,8 +153,11 @@ func TestAHeldClaimSaysUntilWhen(t *testing.T) {
 	first := claim("pm-1")
 	second := claim("pm-2")
 	if first.GetRefusal() != nil || second.GetRefusal().GetCode() != string(instance.Held) ||
-		!second.GetLease().AsTime().Equal(first.GetLease().AsTime()) || second.GetInstance() != nil {
+		!second.GetLease().AsTime().Equal(first.GetLease().AsTime()) || second.GetInstance() != nil || first.GetLeaseLeft() != nil {
 		t.Errorf("the first was answered %v, the second %v", first, second)
+	}
+	if left := second.GetLeaseLeft().AsDuration(); left <= 0 || left > time.Minute {
+		t.Errorf("of a minute there is left %v", left)
 	}
 }
 
