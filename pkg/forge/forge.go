@@ -33,6 +33,8 @@ type Writer interface {
 	CreateIssue(ctx context.Context, repo string, in NewIssue) (Issue, error)
 	Comment(ctx context.Context, repo string, number int, body string) (Comment, error)
 	EditComment(ctx context.Context, repo string, id int64, body string) (Comment, error)
+	// WithdrawComment takes an own one back; one that is gone is ErrNotFound.
+	WithdrawComment(ctx context.Context, repo string, id int64) error
 	AddLabels(ctx context.Context, repo string, number int, labels []string) error
 	RemoveLabel(ctx context.Context, repo string, number int, label string) error
 	CreatePullRequest(ctx context.Context, repo string, in NewPullRequest) (PullRequest, error)

@@ -24,6 +24,16 @@ func (c *Client) Reply(ctx context.Context, repo string, number int, comment int
 	return reviewComment(row), nil
 }
 
+// WithdrawReply deletes a comment on lines of the change.
+func (c *Client) WithdrawReply(ctx context.Context, repo string, comment int64) error {
+	owner, name, err := split(repo)
+	if err != nil {
+		return err
+	}
+	_, err = c.api.PullRequests.DeleteComment(ctx, owner, name, comment)
+	return explain(ctx, fmt.Sprintf("withdraw comment %d on a change in %s", comment, repo), err)
+}
+
 // Resolve ends a conversation, which only GraphQL can.
 func (c *Client) Resolve(ctx context.Context, thread string) error {
 	var answer struct {

@@ -53,6 +53,16 @@ func (c *Client) EditComment(ctx context.Context, repo string, id int64, body st
 	return comment(row), nil
 }
 
+// WithdrawComment deletes a comment.
+func (c *Client) WithdrawComment(ctx context.Context, repo string, id int64) error {
+	owner, name, err := split(repo)
+	if err != nil {
+		return err
+	}
+	_, err = c.api.Issues.DeleteComment(ctx, owner, name, id)
+	return explain(ctx, fmt.Sprintf("withdraw comment %d in %s", id, repo), err)
+}
+
 // AddLabels adds labels to those the issue has.
 func (c *Client) AddLabels(ctx context.Context, repo string, number int, labels []string) error {
 	owner, name, err := split(repo)

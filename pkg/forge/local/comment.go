@@ -23,6 +23,7 @@ func (v view) comment(r repo, m comment) object {
 func (c *call) comments(rows []comment, since time.Time) []object {
 	v := c.view()
 	rows = slices.DeleteFunc(rows, func(m comment) bool { return m.Updated.Before(since) })
+	rows = shown(c, rows, func(m comment) (id, by int64) { return m.ID, m.Author })
 	return each(page(c, rows), func(m comment) object { return v.comment(c.repo, m) })
 }
 

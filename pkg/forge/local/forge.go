@@ -44,6 +44,9 @@ type Config struct {
 	// Computing is how often a pull request answers that whether it can be
 	// merged is being computed, each time its head or base has moved.
 	Computing int
+	// Lagging is how many lists that somebody asks for do not show yet what they
+	// have made, as where lists are read from a copy.
+	Lagging int
 	// Fault, when set, is asked before every request how that one goes wrong.
 	Fault func(*http.Request) *Fault
 }
@@ -58,6 +61,7 @@ type Forge struct {
 	quota   quota
 	compare comparisons
 	asked   asked
+	unseen  unseen
 
 	mu      sync.Mutex // serialises changes
 	journal *journal

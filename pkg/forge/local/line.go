@@ -86,6 +86,7 @@ func listLines(c *call) (int, any, error) {
 		return 0, nil, err
 	}
 	rows := slices.DeleteFunc(c.repo.linesOf(i.Number), func(l lineComment) bool { return l.Updated.Before(since) })
+	rows = shown(c, rows, func(l lineComment) (id, by int64) { return l.ID, l.Author })
 	q := c.URL.Query()
 	if q.Get("sort") == "updated" {
 		slices.SortStableFunc(rows, func(a, b lineComment) int { return a.Updated.Compare(b.Updated) })

@@ -132,6 +132,7 @@ func listPulls(c *call) (int, any, error) {
 			(!qualified || strings.EqualFold(owner, c.repo.Owner) && i.Pull.Head == head)
 	})
 	c.sortIssues(rows)
+	rows = shown(c, rows, func(i issue) (id, by int64) { return i.ID, i.Author })
 	v := c.view()
 	return http.StatusOK, each(page(c, rows), func(i issue) object { return v.pull(c.repo, i) }), nil
 }

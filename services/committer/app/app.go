@@ -25,6 +25,6 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	h.Add("committer", s.Agent(h, d, "committer", &committer{d.Forge, d.Forge, d.Workspace, d.Token}).Run)
+	h.Add("committer", s.Agent(h, d, "committer", &committer{d.Forge, d.Workspace, d.Token}).Run)
 	return nil
 }

@@ -14,11 +14,17 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
+// host is a forge as the committer uses it.
+type host interface {
+	forge.Reader
+	forge.History
+	forge.Writer
+}
+
 // committer implements agent.Handler. Every effect is looked for before it is
 // made: made twice it is made once.
 type committer struct {
-	reader    forge.Reader
-	writer    forge.Writer
+	forge     host
 	workspace *workspace.Cache
 	token     string
 }
@@ -35,7 +41,7 @@ func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, e
 	if job.Issue.Repo == "" {
 		return instance.Result{Status: instance.Blocked, Summary: "The issue is of no repository: there is no code."}, nil
 	}
-	repo, err := c.reader.Repository(ctx, job.Issue.Repo)
+	repo, err := c.forge.Repository(ctx, job.Issue.Repo)
 	switch {
 	case errors.Is(err, forge.ErrNotFound):
 		return instance.Result{}, people("the forge has no repository %s, or does not show it", job.Issue.Repo)

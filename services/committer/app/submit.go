@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -41,7 +42,7 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 	if err != nil {
 		return instance.Result{}, err
 	}
-	pr, err := c.pullRequest(ctx, job, repo, forge.NewPullRequest{Head: branch, Base: repo.DefaultBranch}, entries, stat, doc)
+	pr, err := c.pullRequest(ctx, job, repo, branch, entries, stat, doc)
 	if err != nil {
 		return instance.Result{}, err
 	}
@@ -57,26 +58,33 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 }
 
 // pullRequest finds the run's pull request, or opens it.
-func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, pull forge.NewPullRequest, entries []workspace.Entry, stat string, doc pipeline.Document) (forge.PullRequest, error) {
-	self, err := c.reader.Self(ctx)
+func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, branch string, entries []workspace.Entry, stat string, doc pipeline.Document) (forge.PullRequest, error) {
+	self, err := c.forge.Self(ctx)
 	if err != nil {
 		return forge.PullRequest{}, err
 	}
-	there, err := c.reader.PullRequestByHead(ctx, repo.Name, pull.Head)
-	switch {
-	case err == nil && (there.Author.Login != self || !strings.Contains(there.Body, rules.Marker(job.Instance, "pull-request"))):
-		return there, people("pull request #%d for branch %s is not mine: %s", there.Number, pull.Head, there.URL)
-	case err == nil || !errors.Is(err, forge.ErrNotFound):
-		return there, err
+	ours := func(pr forge.PullRequest) bool {
+		return pr.Author.Login == self && strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request"))
 	}
-	with := rules.PullRequestContext{Summary: doc.Writer.Summary, Diffstat: stat, Closes: true} // the base is the default branch
-	for _, e := range entries {
-		with.Commits = append(with.Commits, rules.Commit{SHA: e.Commit, Subject: e.Subject})
+	there, err := forge.Propose(ctx, c.forge, forge.Proposal{
+		Repo: repo.Name, Branch: branch, Since: job.Opened.Add(-time.Hour), // clocks differ
+		// One of other work that people have closed is no answer to this.
+		Ours: func(pr forge.PullRequest) bool { return ours(pr) && pr.HeadSHA == job.Head },
+		Describe: func() (forge.NewPullRequest, error) {
+			with := rules.PullRequestContext{Summary: doc.Writer.Summary, Diffstat: stat, Closes: true} // the base is the default branch
+			for _, e := range entries {
+				with.Commits = append(with.Commits, rules.Commit{SHA: e.Commit, Subject: e.Subject})
+			}
+			a := job.Assignment
+			a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
+			title, body := rules.PullRequest(a, with)
+			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch}, nil
+		},
+	})
+	if err == nil && !ours(there) {
+		err = people("pull request #%d for branch %s is not mine: %s", there.Number, branch, there.URL)
 	}
-	a := job.Assignment
-	a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
-	pull.Title, pull.Body = rules.PullRequest(a, with)
-	return c.writer.CreatePullRequest(ctx, repo.Name, pull)
+	return there, err
 }
 
 func objects(job agent.Job) []string {

@@ -119,7 +119,7 @@ func (w *world) cache() *workspace.Cache {
 func (w *world) restart() {
 	w.Helper()
 	c := w.as("signalbox")
-	w.committer = &committer{c, c, w.cache(), "signalbox-token"}
+	w.committer = &committer{c, w.cache(), "signalbox-token"}
 }
 
 // breaks has the requests go wrong that the method and the path fit.

@@ -23,11 +23,17 @@ import (
 // decided it, carries a marker, and is looked for before it is made: made twice
 // it is made once. It implements agent.Handler.
 type bridge struct {
-	reader    forge.Reader
+	reader    reader
 	writer    forge.Writer
 	workspace *workspace.Cache
 	token     string
 	log       *slog.Logger
+}
+
+// reader is a forge as the PM reads it.
+type reader interface {
+	forge.Reader
+	forge.History
 }
 
 // Work implements agent.Handler.

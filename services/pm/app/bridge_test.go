@@ -186,7 +186,7 @@ func TestAForgeThatIsAwayIsNotTheWorksFault(t *testing.T) {
 
 // limited is a forge that has had enough until a time.
 type limited struct {
-	forge.Reader
+	reader
 	until time.Time
 }
 

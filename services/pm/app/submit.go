@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -33,14 +34,7 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 	if err != nil {
 		return instance.Result{}, err
 	}
-	pr, err := b.reader.PullRequestByHead(ctx, repo.Name, branch)
-	if errors.Is(err, forge.ErrNotFound) {
-		var title, body string
-		if title, body, err = b.describe(ctx, job); err != nil {
-			return instance.Result{}, err
-		}
-		pr, err = b.writer.CreatePullRequest(ctx, repo.Name, forge.NewPullRequest{Title: title, Body: body, Head: branch, Base: repo.DefaultBranch})
-	}
+	pr, err := b.propose(ctx, job, repo, branch)
 	if err != nil {
 		return instance.Result{}, desk.Fault(err)
 	}
@@ -50,6 +44,30 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 		return r, err
 	}
 	return with(r, "pr_url", pr.URL, "pr_number", strconv.Itoa(pr.Number), "prNumber", strconv.Itoa(pr.Number), "branch", branch, "pushed", job.Head), nil
+}
+
+// propose finds the work's pull request, or opens it. One of this very commit
+// that people have closed or merged meanwhile is not opened again.
+func (b *bridge) propose(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
+	self, err := b.reader.Self(ctx)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	on := struct {
+		forge.Reader
+		forge.History
+		forge.Writer
+	}{b.reader, b.reader, b.writer}
+	return forge.Propose(ctx, on, forge.Proposal{
+		Repo: repo.Name, Branch: branch, Since: job.Opened.Add(-time.Hour), // clocks differ
+		Ours: func(pr forge.PullRequest) bool {
+			return pr.HeadSHA == job.Head && pr.Author.Login == self && strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request"))
+		},
+		Describe: func() (forge.NewPullRequest, error) {
+			title, body, err := b.describe(ctx, job)
+			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch}, err
+		},
+	})
 }
 
 // stuck tells people that the branch does not take the work, and has the

@@ -61,30 +61,13 @@ func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch stri
 	return r, err
 }
 
-// pullRequest finds the story's pull request, or opens it.
-func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
-	pr, err := s.proposed(ctx, job, repo.Name, branch)
-	if !errors.Is(err, forge.ErrNotFound) {
-		return pr, err
-	}
-	title, body, err := s.describe(ctx, job)
-	if err != nil {
-		return pr, err
-	}
-	pr, err = s.forge.CreatePullRequest(ctx, repo.Name, forge.NewPullRequest{Title: title, Body: body, Head: branch, Base: repo.DefaultBranch, Draft: true})
-	if errors.Is(err, forge.ErrInvalid) {
-		err = people("%v", err)
-	}
-	return pr, err
-}
-
 // lookBack is how long ago a pull request of ours may have been closed that a
 // lost answer hid from us.
 const lookBack = 7 * 24 * time.Hour
 
-// proposed finds the story's pull request, in any state; ErrNotFound if there
-// is none. One for the same branch by somebody else is people's to sort out.
-func (s *shepherd) proposed(ctx context.Context, job agent.Job, repo, branch string) (forge.PullRequest, error) {
+// pullRequest finds the story's pull request, in any state, or opens it. One for
+// the same branch by somebody else is people's to sort out.
+func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
 	self, err := s.forge.Account(ctx)
 	if err != nil {
 		return forge.PullRequest{}, err
@@ -92,19 +75,18 @@ func (s *shepherd) proposed(ctx context.Context, job agent.Job, repo, branch str
 	ours := func(pr forge.PullRequest) bool {
 		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, marker(job))
 	}
-	pr, err := s.forge.PullRequestByHead(ctx, repo, branch)
+	pr, err := forge.Propose(ctx, s.forge, forge.Proposal{
+		Repo: repo.Name, Branch: branch, Ours: ours, Since: s.now().Add(-lookBack),
+		Describe: func() (forge.NewPullRequest, error) {
+			title, body, err := s.describe(ctx, job)
+			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: true}, err
+		},
+	})
 	switch {
+	case errors.Is(err, forge.ErrInvalid):
+		err = people("%v", err)
 	case err == nil && !ours(pr) && job.Vars["branch"] == "":
-		return pr, people("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
-	case err == nil || !errors.Is(err, forge.ErrNotFound):
-		return pr, err
-	}
-	recent, lerr := s.forge.PullRequests(ctx, repo, s.now().Add(-lookBack))
-	if lerr != nil {
-		return pr, lerr
-	}
-	if i := slices.IndexFunc(recent, ours); i >= 0 {
-		return recent[i], nil
+		err = people("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
 	}
 	return pr, err
 }

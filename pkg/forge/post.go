@@ -1,0 +1,87 @@
+package forge
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Poster is what Post works with.
+type Poster interface {
+	Self(ctx context.Context) (string, error)
+	Comments(ctx context.Context, repo string, number int, since time.Time) ([]Comment, error)
+	Comment(ctx context.Context, repo string, number int, body string) (Comment, error)
+	WithdrawComment(ctx context.Context, repo string, id int64) error
+}
+
+// Post makes a comment unless it is there: our own, with the marker. The marker
+// alone is no identity; anybody could have copied it. Of several, which two of
+// us may have made at the same time, the oldest stays.
+func Post(ctx context.Context, on Poster, repo string, number int, marker, body string) (Comment, error) {
+	self, err := on.Self(ctx)
+	if err != nil {
+		return Comment{}, err
+	}
+	return effect[Comment]{
+		look: func(ctx context.Context) ([]Comment, error) {
+			all, err := on.Comments(ctx, repo, number, time.Time{})
+			return slices.DeleteFunc(all, func(c Comment) bool { return c.Author.Login != self || !strings.Contains(c.Body, marker) }), err
+		},
+		make:     func(ctx context.Context) (Comment, error) { return on.Comment(ctx, repo, number, body+"\n\n"+marker) },
+		withdraw: func(ctx context.Context, c Comment) error { return on.WithdrawComment(ctx, repo, c.ID) },
+		id:       func(c Comment) int64 { return c.ID },
+	}.once(ctx)
+}
+
+// Answering is what Answer works with.
+type Answering interface {
+	Responder
+	Self(ctx context.Context) (string, error)
+	ReviewComments(ctx context.Context, repo string, number int) ([]ReviewComment, error)
+}
+
+// Answer replies in a conversation on lines of the change unless our own reply
+// with the marker is there, as Post does. comment is any comment of the
+// conversation; one that is gone needs no answer.
+func Answer(ctx context.Context, on Answering, repo string, number int, comment int64, marker, body string) error {
+	self, err := on.Self(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := on.ReviewComments(ctx, repo, number)
+	if err != nil {
+		return err
+	}
+	root := int64(0)
+	for _, c := range all {
+		if c.ID == comment {
+			root = c.conversation()
+		}
+	}
+	if root == 0 {
+		return nil
+	}
+	_, err = effect[ReviewComment]{
+		look: func(ctx context.Context) ([]ReviewComment, error) {
+			all, err := on.ReviewComments(ctx, repo, number)
+			return slices.DeleteFunc(all, func(c ReviewComment) bool {
+				return c.conversation() != root || c.Author.Login != self || !strings.Contains(c.Body, marker)
+			}), err
+		},
+		make: func(ctx context.Context) (ReviewComment, error) {
+			return on.Reply(ctx, repo, number, root, body+"\n\n"+marker)
+		},
+		withdraw: func(ctx context.Context, c ReviewComment) error { return on.WithdrawReply(ctx, repo, c.ID) },
+		id:       func(c ReviewComment) int64 { return c.ID },
+	}.once(ctx)
+	return err
+}
+
+// conversation is the first comment of the one that this belongs to.
+func (c ReviewComment) conversation() int64 {
+	if c.ReplyTo != 0 {
+		return c.ReplyTo
+	}
+	return c.ID
+}

@@ -1,0 +1,61 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Proposer is what Propose works with.
+type Proposer interface {
+	PullRequestByHead(ctx context.Context, repo, branch string) (PullRequest, error)
+	PullRequests(ctx context.Context, repo string, since time.Time) ([]PullRequest, error)
+	CreatePullRequest(ctx context.Context, repo string, in NewPullRequest) (PullRequest, error)
+}
+
+// Proposal is a pull request that is to be there once.
+type Proposal struct {
+	Repo, Branch string
+	// Ours recognises it, in any state, where it is not open any more: somebody
+	// may have closed or merged it before its making was known.
+	Ours func(PullRequest) bool
+	// Since is when it may have been made at the earliest.
+	Since time.Time
+	// Describe words it, if it has to be made.
+	Describe func() (NewPullRequest, error)
+}
+
+// Propose finds the pull request from the branch, or opens it. One that is open
+// is returned whoever made it: a forge has one from a branch to another. So one
+// that a list does not show yet is refused, and then it is waited for.
+func Propose(ctx context.Context, on Proposer, p Proposal) (PullRequest, error) {
+	pr, err := on.PullRequestByHead(ctx, p.Repo, p.Branch)
+	if !errors.Is(err, ErrNotFound) {
+		return pr, err
+	}
+	recent, err := on.PullRequests(ctx, p.Repo, p.Since)
+	if err != nil {
+		return pr, err
+	}
+	if i := slices.IndexFunc(recent, func(pr PullRequest) bool { return pr.HeadRef == p.Branch && p.Ours(pr) }); i >= 0 {
+		return recent[i], nil
+	}
+	in, err := p.Describe()
+	if err != nil {
+		return pr, err
+	}
+	in.Head = p.Branch
+	pr, err = on.CreatePullRequest(ctx, p.Repo, in)
+	if !errors.Is(err, ErrInvalid) {
+		return pr, err
+	}
+	there := effect[PullRequest]{look: func(ctx context.Context) ([]PullRequest, error) {
+		pr, err := on.PullRequestByHead(ctx, p.Repo, p.Branch)
+		return []PullRequest{pr}, err
+	}}.seen(ctx, func(PullRequest) bool { return true })
+	if len(there) == 0 {
+		return pr, err
+	}
+	return there[0], nil
+}
