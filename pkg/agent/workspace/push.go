@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/git"
 )
 
 // Delivery is work to bring to a forge.
@@ -17,8 +19,9 @@ type Delivery struct {
 
 // Push brings the work's branch to Head; pushed is false when it was there
 // already. A branch that holds anything Head does not is ErrForeign and left
-// as it is: nothing is forced and nothing deleted. ErrRejected carries the
-// forge's words; any other fault is brain.ErrInfrastructure.
+// as it is: nothing is forced and nothing deleted. A push that fails is read
+// back: it may have happened. ErrRejected carries the forge's words; any other
+// fault is brain.ErrInfrastructure.
 func (c *Cache) Push(ctx context.Context, d Delivery) (pushed bool, err error) {
 	repo, err := c.repository(d.Repo)
 	if err != nil {
@@ -35,31 +38,42 @@ func (c *Cache) Push(ctx context.Context, d Delivery) (pushed bool, err error) {
 		return false, err
 	}
 	g := d.To.authorize(repo.git)
-	refs, err := g.Run(ctx, "ls-remote", "--refs", "--", d.To.URL, ref)
-	if err != nil {
+	there, err := at(ctx, g, d.To.URL, ref)
+	switch {
+	case err != nil:
 		return false, sourceError(err, d.To.URL, d.Branch)
-	}
-	for line := range strings.Lines(refs) {
-		commit, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		switch {
-		case name != ref:
-		case commit == d.Head:
-			return false, nil
-		default:
-			// A commit that is not even here is not an ancestor either.
-			if _, err := repo.git.Run(ctx, "merge-base", "--is-ancestor", commit, d.Head); err != nil {
-				return false, fmt.Errorf("%w: %s is at %s, which is not in the history of %s", ErrForeign, d.Branch, commit, d.Head)
-			}
+	case there == d.Head:
+		return false, nil
+	case there != "":
+		// A commit that is not even here is not an ancestor either.
+		if _, err := repo.git.Run(ctx, "merge-base", "--is-ancestor", there, d.Head); err != nil {
+			return false, fmt.Errorf("%w: %s is at %s, which is not in the history of %s", ErrForeign, d.Branch, there, d.Head)
 		}
 	}
 	said, err := g.Run(ctx, "push", "--porcelain", "--no-verify", "--", d.To.URL, d.Head+":"+ref)
-	switch {
-	case err == nil:
+	if err == nil {
 		return true, nil
+	}
+	// Its answer may have been lost, or somebody else may have been quicker with the same.
+	if there, lost := at(ctx, g, d.To.URL, ref); lost == nil && there == d.Head {
+		return true, nil
+	}
+	switch {
 	case strings.Contains(said, "[remote rejected]"):
 		return false, fmt.Errorf("%w: %s: %w", ErrRejected, d.Branch, err)
 	case strings.Contains(said, "[rejected]"):
 		return false, fmt.Errorf("%w: %s moved meanwhile", ErrForeign, d.Branch)
 	}
 	return false, infra(err, "push %s", d.Branch)
+}
+
+// at is the commit of a remote's reference; empty: there is none.
+func at(ctx context.Context, g git.Runner, url, ref string) (string, error) {
+	refs, err := g.Run(ctx, "ls-remote", "--refs", "--", url, ref)
+	for line := range strings.Lines(refs) {
+		if commit, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); name == ref {
+			return commit, err
+		}
+	}
+	return "", err
 }

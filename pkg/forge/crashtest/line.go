@@ -85,16 +85,29 @@ func (l *Line) Reached() bool { return len(l.Made()) >= l.at.Call }
 // Thaw lets what is kept go out.
 func (l *Line) Thaw() { l.once.thaw.Do(func() { close(l.thaw) }) }
 
+// asleep reports whether the line is frozen.
+func (l *Line) asleep() bool {
+	select {
+	case <-l.thaw:
+		return false
+	default:
+	}
+	select {
+	case <-l.held:
+		return true
+	default:
+		return false
+	}
+}
+
 // pass waits while the line is frozen; it is false for the dead, whose calls
 // come to nothing.
 func (l *Line) pass() bool {
-	select {
-	case <-l.held:
+	if l.asleep() {
 		select {
 		case <-l.thaw:
 		case <-l.Done():
 		}
-	default:
 	}
 	return l.Err() == nil
 }

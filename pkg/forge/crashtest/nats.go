@@ -152,10 +152,17 @@ func (w *connection) down() {
 	defer w.close()
 	for in := bufio.NewReader(w.server); ; {
 		o, err := read(in)
-		if err != nil || !w.pass() {
+		if err != nil || w.Err() != nil {
 			return
 		}
-		if strings.HasPrefix(o.reply, acks) {
+		given := strings.HasPrefix(o.reply, acks)
+		if w.asleep() {
+			if given { // in time it goes to another
+				w.send(operation{raw: []byte("PUB " + o.reply + " 4\r\n-NAK\r\n")}, false)
+			}
+			continue
+		}
+		if given {
 			w.delivered(o.reply)
 		}
 		if w.last(o) {

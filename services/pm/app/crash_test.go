@@ -164,3 +164,7 @@ func proposed(s *crashtest.Stage, id string) error {
 	said, err := s.Said(number(s, id), 1)
 	return errors.Join(err, same(data["pr_url"], pulls[0].URL), same(data["comment_url"], said[0].URL))
 }
+
+func TestEveryEffectOfThePMIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
+	crashtest.Sleep(t, played, scenes...)
+}

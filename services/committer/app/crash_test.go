@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/forge/crashtest"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// played is the committer as it is deployed.
+var played = crashtest.Service{
+	Name: "committer", Queues: []string{"committer"},
+	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
+		return Settings{desk.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}}.Setup
+	},
+	Orchestrate: func(t testing.TB, url string) {
+		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})
+	},
+}
+
+// scenes is all that the committer does on the forge.
+var scenes = []crashtest.Scene{
+	{Name: "bringing the code", Begin: asking, Over: answered, Check: brought},
+	{Name: "handing in", Begin: handing, Over: in("completed"), Check: handedIn},
+}
+
+func TestEveryEffectOfTheCommitterIsMadeOnceWhereverItDies(t *testing.T) {
+	crashtest.Play(t, played, scenes...)
+}
+
+func TestEveryEffectOfTheCommitterIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
+	crashtest.Sleep(t, played, scenes...)
+}
+
+func in(state string) func(*pb.Instance) bool {
+	return func(in *pb.Instance) bool { return in.GetState() == state }
+}
+
+func begin(s *crashtest.Stage, c crashtest.Code) string {
+	issue := s.Issue("The sum is wrong")
+	id := fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
+	s.Open(id, "pipeline", issue, c, "")
+	return id
+}
+
+// asking is a run that has no code yet: its first role asks the committer.
+func asking(s *crashtest.Stage) string { return begin(s, crashtest.Code{}) }
+
+func answered(in *pb.Instance) bool {
+	qs := in.GetQuestions()
+	return len(qs) > 0 && qs[0].GetAnswered()
+}
+
+func brought(s *crashtest.Stage, id string) error {
+	if in := s.Get(id); in.GetBase() != s.Code().Base || len(in.GetBundles()) != 1 || len(in.GetQuestions()) != 1 {
+		return fmt.Errorf("it starts at %q with %v, after %v", in.GetBase(), in.GetBundles(), in.GetQuestions())
+	}
+	return nil
+}
+
+// handing is a run whose change is approved.
+func handing(s *crashtest.Stage) string {
+	id := begin(s, s.Code())
+	c := s.Work()
+	s.Move(id, "writer")
+	s.Report(id, "writer", &pb.Result{Status: "success", ConfidenceScore: 1, Head: c.Head, Bundle: c.Bundles[1], Sections: map[string]string{"writer": `{"summary": "done"}`}})
+	s.Move(id, "reviewer")
+	s.Report(id, "reviewer", &pb.Result{Status: "success", ConfidenceScore: 1, Sections: map[string]string{"review": `{"verdict": "APPROVED"}`}})
+	if now := s.Get(id).GetState(); now != "committer" {
+		s.Move(id, "committer")
+	}
+	return id
+}
+
+// handedIn wants one pull request of the work, which the log knows.
+func handedIn(s *crashtest.Stage, id string) error {
+	in := s.Get(id)
+	pulls, err := s.Pulls("agent/issue-" + path.Base(id))
+	if err != nil {
+		return err
+	}
+	data := in.GetLastResult().GetData()
+	if len(pulls) != 1 || pulls[0].HeadSHA != in.GetHead() || path.Base(data["pr_url"]) != fmt.Sprint(pulls[0].Number) || data["pr_number"] != path.Base(data["pr_url"]) {
+		return fmt.Errorf("the pull requests are %+v, the work is at %s, the log has %v", pulls, in.GetHead(), data)
+	}
+	_, err = s.Said(int(in.GetIssue().GetNumber()), 0)
+	return err
+}
