@@ -147,8 +147,13 @@ func (e *Engine) catchUp(ctx context.Context) error {
 // given answers a claim that was taken before with what it was given then.
 func (e *Engine) given(ctx context.Context, cmd instance.Command) (Outcome, bool, error) {
 	id, ok := e.view.given(cmd.ID)
-	if !ok {
-		return Outcome{}, false, nil
+	if !ok { // unless it was something that ended before the snapshot
+		if err := e.view.complete(ctx); err != nil {
+			return Outcome{}, false, err
+		}
+		if id, ok = e.view.given(cmd.ID); !ok {
+			return Outcome{}, false, nil
+		}
 	}
 	cmd.Instance = id
 	return e.again(ctx, cmd)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -27,6 +28,8 @@ type Config struct {
 	Committed func(before, after instance.Instance, c instance.Commit)
 	// Conflicted, if set, is told of each append another writer forestalled.
 	Conflicted func(instance string)
+	// Snapshots, if set, is where Follow begins, and where Snapshot keeps.
+	Snapshots *Snapshots
 }
 
 // Engine answers commands. It is safe for concurrent use; any number of
@@ -39,10 +42,18 @@ type Engine struct {
 	names   wire.Names
 	view    *view
 	changes []*Changes
+
+	began, shunned atomic.Pointer[[]byte] // the snapshot that was looked at, and the one that was of no use
 }
 
 // New returns an engine that knows nothing yet; Follow teaches it the log.
-func New(c Config) *Engine { return &Engine{Config: c, view: newView()} }
+func New(c Config) *Engine {
+	e := &Engine{Config: c, view: newView()}
+	if s := c.Snapshots; s != nil {
+		e.view.fresh, e.view.every = map[string]bool{}, s.Every
+	}
+	return e
+}
 
 // Outcome is a command that was taken. Of one that was refused there is only
 // the instance that it was refused for.

@@ -2,21 +2,57 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // Follow reads the log and keeps the view up to date until ctx ends or the log
-// proves damaged. caught is called once, when all that was there has been read.
+// proves damaged. It begins with the newest snapshot, if there is one that the
+// log goes on from, else with the first commit. caught is called once, when all
+// that was there has been read.
 func (e *Engine) Follow(ctx context.Context, caught func()) error {
+	p, err := e.restore(ctx)
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		e.view.begun(p.Seq)
+		err := e.Store.Read(ctx, p.Seq, func(c eventstore.Commit) error { return e.goOn(ctx, p, c) }, caught)
+		if !errors.Is(err, errUnfit) {
+			return err
+		}
+		e.ignore(err)
+		e.view.clear()
+	}
 	return e.Store.Read(ctx, 1, func(c eventstore.Commit) error { return e.hear(ctx, c) }, caught)
+}
+
+// goOn takes in the next commit after a snapshot. What the snapshot has to fit is
+// the log up to its newest commit; after that, what does not fit is the log's fault.
+func (e *Engine) goOn(ctx context.Context, p *pb.Snapshot, c eventstore.Commit) error {
+	if c.Seq == p.Seq && c.Chain != p.Chain {
+		return fmt.Errorf("%w: commit %d is another", errUnfit, c.Seq)
+	}
+	err := e.hear(ctx, c)
+	if errors.Is(err, eventstore.ErrCorrupt) && c.Seq <= p.Through {
+		return fmt.Errorf("%w: %w", errUnfit, err)
+	}
+	return err
 }
 
 // hear takes in the next commit of the log.
 func (e *Engine) hear(ctx context.Context, c eventstore.Commit) error {
 	now := e.view.at(c.Instance)
+	if _, _, missing := e.view.missing(); missing && now.in.Seq == 0 && c.Prev > 0 {
+		var err error // it ended before the snapshot, and is not in yet
+		if now, _, err = e.reload(ctx, c.Instance); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.Seq > now.in.Seq:
 		next, err := now.follow(&e.names, c)
@@ -31,11 +67,15 @@ func (e *Engine) hear(ctx context.Context, c eventstore.Commit) error {
 	if err := e.remember(ctx, now.in.Definition, c); err != nil {
 		return err
 	}
-	e.view.reached(c.Seq)
-	for _, changes := range e.changes {
-		changes.Note(c.Instance)
-	}
+	e.view.reached(c.Seq, c.Chain)
+	e.note(c.Instance)
 	return nil
+}
+
+func (e *Engine) note(ids ...string) {
+	for _, changes := range e.changes {
+		changes.Note(ids...)
+	}
 }
 
 // List returns the instances that keep holds for, in order of id, as of now or
@@ -47,6 +87,9 @@ func (e *Engine) List(ctx context.Context, keep func(instance.Instance) bool) ([
 		return nil, err
 	}
 	if err := e.view.wait(ctx, head); err != nil {
+		return nil, err
+	}
+	if err := e.view.complete(ctx); err != nil {
 		return nil, err
 	}
 	return e.view.list(keep), nil

@@ -30,7 +30,9 @@ func TestAnInstanceTakesLittleMemory(t *testing.T) {
 			if each > c.most {
 				t.Errorf("each takes %d bytes, want at most %d", each, c.most)
 			}
-			all, err := e.List(t.Context(), func(in instance.Instance) bool { return in.Issue.Title != "" && (in.Closed == instance.Ended) == (c.steps == 8) })
+			all, err := e.List(t.Context(), func(in instance.Instance) bool {
+				return in.Issue.Title != "" && (in.Closed == instance.Ended) == (c.steps == 8)
+			})
 			if err != nil || len(all) != instances {
 				t.Errorf("it has %d instances, %v", len(all), err)
 			}

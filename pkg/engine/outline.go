@@ -75,11 +75,6 @@ func keep[T any](all []T, f func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(e T) bool { return !f(e) })
 }
 
-// restless reports whether another instance's end is still to be told to it.
-func (o *outline) restless() bool {
-	return o.more != nil && slices.ContainsFunc(o.more.links, func(l instance.Link) bool { return !l.Ended })
-}
-
 // fill makes in the instance as far as it is known. Its visits are the one that
 // the caller brings.
 func (o *outline) fill(in *instance.Instance, id string, visit []instance.Visit) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // view holds every instance in memory as far as the log was followed, ended ones
@@ -20,16 +21,25 @@ type view struct {
 	work    map[place]map[string]*piece // what is to be done, by instance
 	places  map[string]place            // where that of an instance is
 	gave    map[uint64]string           // instances by claim, where claims are given what is most urgent
+	claims  map[string][]uint64         // those claims by instance
 	seq     uint64                      // everything up to here is in
+	chain   string                      // of that commit
 	waiting bool                        // somebody waits for more
 	more    chan struct{}
+
+	fresh  map[string]bool    // what ended and is in no snapshot; nil if there are none
+	cutAt  uint64             // where the last snapshot was made
+	every  uint64             // commits between two
+	due    chan struct{}      // it is time for the next
+	absent []*pb.SnapshotPart // what ended before the snapshot that it began with
+	whole  chan struct{}      // closed when that is in; nil if it is
 }
 
 func newView() *view {
 	return &view{
 		live: map[string]*entry{}, ended: map[string]*outline{}, endings: map[ending]*ending{},
-		work: map[place]map[string]*piece{}, places: map[string]place{}, gave: map[uint64]string{},
-		more: make(chan struct{}),
+		work: map[place]map[string]*piece{}, places: map[string]place{}, gave: map[uint64]string{}, claims: map[string][]uint64{},
+		more: make(chan struct{}), due: make(chan struct{}, 1),
 	}
 }
 
@@ -89,13 +99,24 @@ func (v *view) put(n *entry, ranks bool) {
 	}
 	delete(v.live, id)
 	v.ended[id] = outlined(&n.in, n.head, v.endings)
+	if v.fresh != nil {
+		v.fresh[id] = true
+	}
 }
 
 // give notes what the claim of a command was given.
 func (v *view) give(command, id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.gave[wide(command)] = id
+	v.gives(wide(command), id)
+}
+
+// gives notes a claim once. The caller holds the view.
+func (v *view) gives(command uint64, id string) {
+	if _, known := v.gave[command]; !known {
+		v.gave[command] = id
+		v.claims[id] = append(v.claims[id], command)
+	}
 }
 
 func (v *view) given(command string) (id string, ok bool) {
@@ -111,11 +132,17 @@ func wide(id string) uint64 {
 	return h.Sum64()
 }
 
-// reached says that the log was followed up to seq.
-func (v *view) reached(seq uint64) {
+// reached says that the log was followed up to a commit.
+func (v *view) reached(seq uint64, chain string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.seq = seq
+	v.seq, v.chain = seq, chain
+	if v.every > 0 && seq >= v.cutAt+max(v.every, 4*uint64(len(v.live))) {
+		select {
+		case v.due <- struct{}{}:
+		default:
+		}
+	}
 	if v.waiting {
 		close(v.more)
 		v.more, v.waiting = make(chan struct{}), false
@@ -140,23 +167,14 @@ func (v *view) wait(ctx context.Context, seq uint64) error {
 	}
 }
 
-// all is every instance as it is now.
+// all is every instance as it is now. One that ends meanwhile may be in both.
 func (v *view) all() (live []*entry, ended []named) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	live, ended = make([]*entry, 0, len(v.live)), make([]named, 0, len(v.ended))
-	for _, n := range v.live {
-		live = append(live, n)
-	}
-	for id, o := range v.ended {
-		ended = append(ended, named{id, o})
-	}
+	each(v, v.live, func(_ string, n *entry) { live = append(live, n) })
+	each(v, v.ended, func(id string, o *outline) { ended = append(ended, named{id: id, outline: o}) })
 	return live, ended
-}
-
-type named struct {
-	id string
-	*outline
 }
 
 // list returns the instances that keep holds for, in order of id.
@@ -175,6 +193,6 @@ func (v *view) list(keep func(instance.Instance) bool) []instance.Instance {
 			out = append(out, o.instance(o.id))
 		}
 	}
-	slices.SortFunc(out, func(a, b instance.Instance) int { return cmp.Compare(a.ID, b.ID) })
-	return out
+	slices.SortFunc(out, func(a, b instance.Instance) int { return cmp.Or(cmp.Compare(a.ID, b.ID), -cmp.Compare(a.Seq, b.Seq)) })
+	return slices.CompactFunc(out, func(a, b instance.Instance) bool { return a.ID == b.ID })
 }

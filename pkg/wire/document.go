@@ -37,6 +37,14 @@ func parked(p *instance.Parked) *pb.Parked {
 	return &pb.Parked{Until: stamp(p.Until), Reason: p.Reason, Standing: p.Standing}
 }
 
+// ToParked decodes why, and for how long, the owner has nothing to do.
+func ToParked(p *pb.Parked) *instance.Parked {
+	if p == nil {
+		return nil
+	}
+	return &instance.Parked{Until: toTime(p.GetUntil()), Reason: p.GetReason(), Standing: p.GetStanding()}
+}
+
 func failures(all []instance.Failures) map[string]int32 {
 	var counts map[string]int32
 	for _, f := range all {

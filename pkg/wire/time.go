@@ -14,6 +14,12 @@ func stamp(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
+// Stamp encodes a time; the zero time is none.
+func Stamp(t time.Time) *timestamppb.Timestamp { return stamp(t) }
+
+// Time decodes a time; none is the zero time.
+func Time(p *timestamppb.Timestamp) time.Time { return toTime(p) }
+
 func toTime(p *timestamppb.Timestamp) time.Time {
 	if p == nil {
 		return time.Time{}

@@ -63,6 +63,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}
 	m := newMetrics(h.Metrics)
 	own := engine.NewChanges()
+	snapshots, err := s.snapshots(ctx, js, h.Log, log)
+	if err != nil {
+		return err
+	}
 	e := engine.New(engine.Config{
 		Store: log, Definitions: definitions, Now: time.Now,
 		Committed: func(before, after instance.Instance, c instance.Commit) {
@@ -70,14 +74,16 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 			own.Note(after.ID)
 			overdue(h.Log, before, c)
 		},
-		Conflicted: func(string) { m.conflicts.Inc() },
+		Conflicted: func(string) { m.conflicts.Inc() }, Snapshots: snapshots,
 	})
 	followed, linked := e.Changes(), e.Changes()
 	if err := follow(ctx, h, e, m); err != nil {
 		return err
 	}
+	h.Health.Check("log", func(ctx context.Context) error { return store.Majority(ctx, js) })
 	s.timers(h, js, e, own, followed, definitions, m)
 	links(h, e, linked, definitions)
+	keep(h, e)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))

@@ -37,7 +37,11 @@ func TestOrchestratorsOpenWhatIsSpawnedAndSayHowItEnded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "errand.yaml"), []byte(errand), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	orchestratortest.Start(t, server.URL, 2, orchestratortest.Settings{WorkflowDir: dir})
+	start := func() (stop func()) {
+		return orchestratortest.Start(t, server.URL, 2, orchestratortest.Settings{WorkflowDir: dir})
+	}
+	stop := start()
+	again := func() { stop(); stop = start() } // from a snapshot
 	c := client.New(server.Connect(t), "operator:ann")
 	// work has the worker do what is dispatched to it in a state.
 	work := func(id, state string) {
@@ -57,7 +61,9 @@ func TestOrchestratorsOpenWhatIsSpawnedAndSayHowItEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	work("a", "go")
+	again()
 	work("a/chore", "todo")
+	again()
 	until(t, ctx, c, "a", func(s client.Seen) bool { return s.State == "back" })
 }
 

@@ -1,0 +1,129 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+)
+
+const (
+	// SnapshotBucket is the key-value bucket of the description of the newest
+	// snapshot, under its one key.
+	SnapshotBucket = "snapshot"
+	// SnapshotParts is the object store of what snapshots are made of. Both can be
+	// removed at any time: the log has all of it.
+	SnapshotParts = "snapshots"
+
+	snapshotKey = "newest"
+	// snapshotTimeout is how long one try to move a part waits for the server.
+	snapshotTimeout = 30 * time.Second
+)
+
+// SnapshotIndex describes the newest snapshot. It is an engine.Index.
+type SnapshotIndex struct{ kv jetstream.KeyValue }
+
+// SnapshotStore holds parts of snapshots. It is an engine.Parts.
+type SnapshotStore struct {
+	objects jetstream.ObjectStore
+	stream  jetstream.Stream // that the objects are kept in
+}
+
+// EnsureSnapshots makes the places where snapshots are kept. A server that is
+// away is waited for until ctx ends.
+func EnsureSnapshots(ctx context.Context, js jetstream.JetStream, replicas int) (SnapshotIndex, SnapshotStore, error) {
+	var index SnapshotIndex
+	parts, err := retry(ctx, provisionTimeout, func(ctx context.Context) (parts SnapshotStore, err error) {
+		index.kv, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: SnapshotBucket, Description: "Where the newest snapshot is.", Storage: jetstream.FileStorage, Replicas: max(replicas, 1),
+		})
+		if err != nil {
+			return parts, fmt.Errorf("ensure bucket %s: %w", SnapshotBucket, err)
+		}
+		parts.objects, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: SnapshotParts, Description: "What snapshots are made of.", Storage: jetstream.FileStorage, Compression: true, Replicas: max(replicas, 1),
+		})
+		if err == nil {
+			parts.stream, err = js.Stream(ctx, "OBJ_"+SnapshotParts)
+		}
+		if err != nil {
+			return parts, fmt.Errorf("ensure object store %s: %w", SnapshotParts, err)
+		}
+		return parts, nil
+	})
+	return index, parts, err
+}
+
+// Get returns the description and its revision.
+func (i SnapshotIndex) Get(ctx context.Context) ([]byte, uint64, error) {
+	entry, err := retry(ctx, snapshotTimeout, func(ctx context.Context) (jetstream.KeyValueEntry, error) { return i.kv.Get(ctx, snapshotKey) })
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return entry.Value(), entry.Revision(), nil
+}
+
+// Set replaces the description of that revision, or fails with eventstore.ErrConflict.
+func (i SnapshotIndex) Set(ctx context.Context, data []byte, revision uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
+	defer cancel()
+	var err error
+	if revision == 0 {
+		_, err = i.kv.Create(ctx, snapshotKey, data)
+	} else {
+		_, err = i.kv.Update(ctx, snapshotKey, data, revision)
+	}
+	if conflicts(err) || errors.Is(err, jetstream.ErrKeyExists) {
+		return fmt.Errorf("%w: %w", eventstore.ErrConflict, err)
+	}
+	return err
+}
+
+// Get returns a part.
+func (s SnapshotStore) Get(ctx context.Context, name string) ([]byte, error) {
+	return retry(ctx, snapshotTimeout, func(ctx context.Context) ([]byte, error) { return s.objects.GetBytes(ctx, name) })
+}
+
+// Put keeps a part.
+func (s SnapshotStore) Put(ctx context.Context, name string, data []byte) error {
+	_, err := retry(ctx, snapshotTimeout, func(ctx context.Context) (*jetstream.ObjectInfo, error) { return s.objects.PutBytes(ctx, name, data) })
+	return err
+}
+
+// Sweep removes the parts that keep does not hold for.
+func (s SnapshotStore) Sweep(ctx context.Context, keep func(name string) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
+	defer cancel()
+	all, err := s.objects.List(ctx)
+	if errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list the parts of snapshots: %w", err)
+	}
+	for _, part := range all {
+		if keep(part.Name) {
+			continue
+		}
+		err := s.objects.Delete(ctx, part.Name)
+		if err == nil { // and that it was ever there
+			meta := "$O." + SnapshotParts + ".M." + base64.URLEncoding.EncodeToString([]byte(part.Name))
+			err = s.stream.Purge(ctx, jetstream.WithPurgeSubject(meta))
+		}
+		if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+			return fmt.Errorf("remove part %s of a snapshot: %w", part.Name, err)
+		}
+	}
+	return nil
+}
+
+// Identity is the random name that the log got when it was made.
+func (s *Store) Identity() string { return s.mark.current().Identity }

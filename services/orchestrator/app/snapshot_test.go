@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// noted is a log that remembers from where it was read.
+type noted struct {
+	eventstore.Store
+	from uint64
+}
+
+func (n *noted) Read(ctx context.Context, from uint64, f func(eventstore.Commit) error, caught func()) error {
+	n.from = from
+	return n.Store.Read(ctx, from, f, caught)
+}
+
+// began starts an engine on the server's log, calls f with it, keeps a snapshot,
+// and returns from where the log was read and what was logged.
+func began(t *testing.T, js jetstream.JetStream, f func(*engine.Engine)) (from uint64, logged string) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	var text strings.Builder
+	log := slog.New(slog.NewTextHandler(&text, nil))
+	real, err := store.Open(ctx, js, store.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	buckets, err := store.Provision(ctx, js, store.ProvisionConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	definitions, err := newRegistry(ctx, buckets.Definitions, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshots, err := Settings{}.snapshots(ctx, js, log, real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &noted{Store: real}
+	e := engine.New(engine.Config{Store: seen, Definitions: definitions, Now: time.Now, Snapshots: snapshots})
+	following, leave := context.WithCancel(ctx)
+	caught, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- e.Follow(following, func() { close(caught) }) }()
+	select {
+	case <-caught:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	if err := e.Complete(ctx); err != nil {
+		t.Fatal(err)
+	}
+	f(e)
+	if err := e.Snapshot(ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("following ended with %v", err)
+	}
+	return seen.from, text.String()
+}
+
+func TestAnOrchestratorBeginsWithTheNewestSnapshot(t *testing.T) {
+	js := natstest.Start(t, natstest.Options{}).JetStream(t)
+	n := 0
+	do := func(e *engine.Engine, id string, a instance.Action) {
+		t.Helper()
+		n++
+		if _, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("c-", n), Instance: id, Actor: "operator:ann", Do: a}, "issue"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func(e *engine.Engine) int {
+		t.Helper()
+		all, err := e.List(t.Context(), func(in instance.Instance) bool { return in.Issue.Title == "t" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if from, _ := began(t, js, func(e *engine.Engine) {
+		for _, id := range []string{"a", "b", "c"} {
+			do(e, id, instance.Open{Issue: instance.Issue{Title: "t"}})
+		}
+		do(e, "a", instance.Cancel{Reason: "no need"})
+		count(e)
+	}); from != 1 {
+		t.Errorf("without a snapshot it read from %d", from)
+	}
+	from, logged := began(t, js, func(e *engine.Engine) {
+		do(e, "a", instance.Remark{Kind: "comment", Text: "it had ended"})
+		do(e, "b", instance.Cancel{Reason: "no need either"})
+		if got := count(e); got != 3 {
+			t.Errorf("there are %d instances, want 3", got)
+		}
+	})
+	if from != 4 || logged != "" {
+		t.Errorf("with a snapshot it read from %d, want 4: %s", from, logged)
+	}
+	parts, err := js.Stream(t.Context(), "OBJ_"+store.SnapshotParts)
+	if err == nil {
+		err = parts.Purge(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gone := range []bool{true, false} {
+		from, logged := began(t, js, func(e *engine.Engine) {
+			do(e, "c", instance.Remark{Kind: "comment", Text: "another"})
+			if got := count(e); got != 3 {
+				t.Errorf("there are %d instances, want 3", got)
+			}
+		})
+		if gone != (from == 1) || gone != strings.Contains(logged, "of no use") {
+			t.Errorf("parts are gone: %v; it read from %d: %s", gone, from, logged)
+		}
+	}
+}
