@@ -80,7 +80,7 @@ func Load(dir string) (Manifest, error) {
 	var m Manifest
 	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
-		return m, err
+		return m, fmt.Errorf("there is no backup in %s: %w", dir, err)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, fmt.Errorf("%w: %s: %w", ErrDamaged, manifestFile, err)

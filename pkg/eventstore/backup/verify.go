@@ -11,11 +11,10 @@ import (
 
 // progress is what is known of a log as it is read from its beginning.
 type progress struct {
-	next     uint64
-	chains   eventstore.Verifier
-	head     [sha256.Size]byte
-	newest   eventstore.Commit
-	identity string
+	next   uint64
+	chains eventstore.Verifier
+	head   [sha256.Size]byte
+	newest eventstore.Commit
 }
 
 // add checks the next message of the log.

@@ -55,7 +55,9 @@ type grammar struct {
 	Plan planning `cmd:"" group:"Running" help:"Plans: files of tasks."`
 	Prd  prds     `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
 
-	Audit audit `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
+	Audit   audit   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
+	Backup  take    `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
+	Restore restore `cmd:"" group:"The log" help:"Make the log, and what goes with it, from a backup."`
 
 	Definition definition `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 
