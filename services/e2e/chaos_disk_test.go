@@ -41,6 +41,9 @@ func (d *slowDisk) slow(p *process, by time.Duration, until func()) int64 {
 	}
 	until()
 	_ = trace.Process.Signal(os.Interrupt) // it lets go of the process
-	_ = trace.Wait()                       // an end by the signal, or with the process
+	_ = trace.Wait()
+	if trace.ProcessState.ExitCode() == 1 {
+		return 0 // the process had just been killed
+	}
 	return 1
 }

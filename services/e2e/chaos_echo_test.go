@@ -119,22 +119,12 @@ func (e *echo) repeat(r *rand.Rand, n int) (sent int64) {
 	return sent
 }
 
-// rob takes work that is for a role, and gives it back late, in another order,
-// or not at all. It returns how many pieces.
-func rob(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string) (taken int64) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	consumer, err := js.Consumer(ctx, subject.EventStream, role)
-	if err != nil {
-		return 0
-	}
-	batch, err := consumer.Fetch(1+r.IntN(5), jetstream.FetchContext(ctx))
-	if err != nil {
-		return 0
-	}
-	var all []jetstream.Msg
-	for m := range batch.Messages() {
-		all = append(all, m)
+// rob takes work that is for a role, or was if there is none, and gives it back
+// late, in another order, or not at all. It returns how many pieces.
+func rob(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string, head uint64) int64 {
+	all := snatch(ctx, js, role, 1+r.IntN(5))
+	if all == nil && rewind(ctx, js, r, role, head) > 0 {
+		all = snatch(ctx, js, role, 1+r.IntN(5))
 	}
 	r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
 	for _, m := range all {
@@ -146,6 +136,24 @@ func rob(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string)
 		}
 	}
 	return int64(len(all))
+}
+
+// snatch takes up to n deliveries of a role.
+func snatch(ctx context.Context, js jetstream.JetStream, role string, n int) (all []jetstream.Msg) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	consumer, err := js.Consumer(ctx, subject.EventStream, role)
+	if err != nil {
+		return nil
+	}
+	batch, err := consumer.Fetch(n, jetstream.FetchContext(ctx))
+	if err != nil {
+		return nil
+	}
+	for m := range batch.Messages() {
+		all = append(all, m)
+	}
+	return all
 }
 
 // rewind has the server deliver again what a role was given, from somewhere on.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,7 +54,8 @@ func (w *town) populate(t *testing.T, c *client.Client, runs int, r *rand.Rand) 
 	t.Helper()
 	all := kinds()
 	lives := make([]*life, runs)
-	next := make(chan int)
+	next, began := make(chan int), time.Now()
+	var ended atomic.Int64
 	var wg sync.WaitGroup
 	for range chaosLanes {
 		wg.Go(func() {
@@ -64,6 +66,9 @@ func (w *town) populate(t *testing.T, c *client.Client, runs int, r *rand.Rand) 
 					err = l.live(ctx)
 				}
 				cancel()
+				if done := ended.Add(1); done%50 == 0 {
+					t.Logf("%d have ended after %s", done, since(began).Round(time.Second))
+				}
 				if lives[n] = l; err != nil {
 					t.Errorf("%s, %s %s: %v\n%s", l.id, l.kind.lifecycle, l.word, err, w.past(l.id))
 				}

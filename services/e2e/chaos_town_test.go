@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -61,8 +63,8 @@ func found(t *testing.T, r *rand.Rand) *town {
 	w.lay(t)
 	_, at := hostForge(t, repos(), w.source(t))
 	w.forge = visit(t, at)
-	var server *process
-	w.nats, server = startNATS(t, w.crew, t.TempDir())
+	w.nats = &natsServer{w.crew, t.TempDir(), quietPort(t)}
+	server := w.nats.start(t)
 	parts := map[string]*process{}
 	for _, seat := range staff() {
 		w.lines[seat] = faultproxy.Start(t, "127.0.0.1:"+w.nats.port)
@@ -161,4 +163,19 @@ func (w *town) heal() {
 			p.Heal()
 		}
 	}
+}
+
+// quietPort is a free port that no connection is given as its own: a server that
+// is away for a while would not get it back.
+func quietPort(t *testing.T) string {
+	t.Helper()
+	for port := 20_000 + rand.IntN(5_000); port < 30_000; port++ {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err == nil {
+			_ = l.Close()
+			return fmt.Sprint(port)
+		}
+	}
+	t.Fatal("there is no free port")
+	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/effectcheck"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/logcheck"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -57,19 +58,20 @@ func (w *town) judge(t *testing.T, storm *weather, lives []*life) {
 	for _, v := range effects.Violations {
 		t.Errorf("%s\n%s", v, w.past(v.Instance))
 	}
-	kills := map[string]int{}
+	kills, total := map[string]int{}, 0
 	for _, s := range w.super.seats {
 		kills[s.name] = int(s.kills.Load())
+		total += kills[s.name]
 	}
-	t.Logf("kills: %s", counted(kills))
-	faults := map[string]int{}
-	for name, n := range storm.counts {
-		faults[name] = int(n.Load())
-		if n.Load() == 0 && (name != "slow disks" || storm.disk != nil) {
-			t.Logf("there were no %s", name)
+	t.Logf("kills %d: %s", total, counted(kills))
+	for _, c := range calamities() {
+		n := storm.counts[c.name].Load()
+		t.Logf("%s: %d", c.name, n)
+		if n == 0 && c.name != "slow disks" {
+			t.Errorf("there were no %s: this proves nothing of them", c.name)
 		}
 	}
-	t.Logf("faults: %s", counted(faults))
+	t.Logf("put to people: %s", counted(w.log.pleas()))
 	t.Logf("ends: %s", counted(ends))
 	t.Logf("effects on the forge: %s", counted(effects.Effects))
 	t.Logf("%d commits, %d commands answered, %d claims", report.Commits, len(acks), len(report.Claims))
@@ -144,6 +146,23 @@ func (f *follower) entries() (all []effectcheck.Entry) {
 		}
 	}
 	slices.SortFunc(all, func(a, b effectcheck.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return all
+}
+
+// pleas counts what was escalated to people, and what was paused for them, by
+// reason.
+func (f *follower) pleas() map[string]int {
+	all := map[string]int{}
+	for _, c := range f.entries() {
+		for _, e := range c.Events {
+			switch e := e.(type) {
+			case instance.Escalated:
+				all[e.Reason]++
+			case instance.Paused:
+				all["paused: "+e.Reason]++
+			}
+		}
+	}
 	return all
 }
 

@@ -31,7 +31,7 @@ type calamity struct {
 
 func calamities() []calamity {
 	return []calamity{
-		{"kills", (*weather).kill}, {"kills", (*weather).kill}, {"kills", (*weather).kill}, {"pauses", (*weather).pause}, {"slow connections", (*weather).slow}, {"cuts", (*weather).cut},
+		{"kills", (*weather).kill}, {"pauses", (*weather).pause}, {"slow connections", (*weather).slow}, {"cuts", (*weather).cut},
 		{"resets", (*weather).reset}, {"half-open connections", (*weather).abandon}, {"slow disks", (*weather).grind}, {"repeated commands", (*weather).repeat},
 		{"stolen deliveries", (*weather).rob}, {"rewound deliveries", (*weather).rewind},
 	}
@@ -42,6 +42,9 @@ func calamities() []calamity {
 func (w *weather) brew(ctx context.Context, t *testing.T, r *rand.Rand, pause time.Duration) {
 	t.Helper()
 	all := calamities()
+	for range 2 {
+		all = append(all, calamities()[0]) // more kills than anything
+	}
 	w.counts = map[string]*atomic.Int64{}
 	for _, c := range all {
 		w.counts[c.name] = new(atomic.Int64)
@@ -123,10 +126,22 @@ func (w *weather) cut(_ context.Context, r *rand.Rand) int64 {
 	return 1
 }
 
-func (w *weather) reset(_ context.Context, r *rand.Rand) int64 { return int64(w.line(r).Reset()) }
+func (w *weather) reset(_ context.Context, r *rand.Rand) int64 {
+	return w.some(r, (*faultproxy.Proxy).Reset)
+}
 
 func (w *weather) abandon(_ context.Context, r *rand.Rand) int64 {
-	return int64(w.line(r).Abandon())
+	return w.some(r, (*faultproxy.Proxy).Abandon)
+}
+
+// some does it to a seat's connections that has some just now.
+func (w *weather) some(r *rand.Rand, do func(*faultproxy.Proxy) int) int64 {
+	for range 20 {
+		if n := do(w.line(r)); n > 0 {
+			return int64(n)
+		}
+	}
+	return 0
 }
 
 func (w *weather) grind(_ context.Context, r *rand.Rand) int64 {
@@ -146,7 +161,7 @@ func (w *weather) rob(ctx context.Context, r *rand.Rand) int64 {
 	var robbers sync.WaitGroup
 	for range 4 { // most roles have nothing to do just now
 		role, own := w.role(r), rand.New(rand.NewPCG(r.Uint64(), 0))
-		robbers.Go(func() { all.Add(rob(ctx, w.js, own, role)) })
+		robbers.Go(func() { all.Add(rob(ctx, w.js, own, role, uint64(w.log.size()))) })
 	}
 	robbers.Wait()
 	return all.Load()
