@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -29,6 +30,7 @@ type Settings struct {
 	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it beside the log."`
 	Replicas    int           `name:"replicas" default:"1" help:"Copies of the log in a NATS cluster, when it is made."`
 	Sync        time.Duration `name:"sync" default:"0s" help:"How often the NATS server flushes to disk, as it was told itself: says how appends are sent, together when each is flushed (0), else one by one. It changes nothing at the server."`
+	Verify      bool          `name:"verify" help:"Read the whole log before the start and check every chain, even if there is a snapshot to begin with."`
 	AckWait     time.Duration `name:"ack-wait" default:"30s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
 }
@@ -46,6 +48,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
+	if err := s.verify(ctx, h, js); err != nil {
+		return err
+	}
+	guarded := eventstore.NewGuard(log)
 	buckets, err := store.Provision(ctx, js, store.ProvisionConfig{Replicas: s.Replicas})
 	if err != nil {
 		return err
@@ -68,7 +74,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	e := engine.New(engine.Config{
-		Store: log, Definitions: definitions, Now: time.Now,
+		Store: guarded, Definitions: definitions, Now: time.Now,
 		Committed: func(before, after instance.Instance, c instance.Commit) {
 			m.committed(before, after, c)
 			own.Note(after.ID)
@@ -84,6 +90,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	s.timers(h, js, e, own, followed, definitions, m)
 	links(h, e, linked, definitions)
 	keep(h, e)
+	guard(h, guarded)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))
@@ -91,7 +98,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	h.AddBase("dead letters", func(ctx context.Context) error { return mourn(ctx, h.Log, js, m) })
 	h.AddBase("queues", func(ctx context.Context) error { return measure(ctx, js, definitions, m) })
 	server, err := api.Serve(api.Config{
-		Conn: h.NATS, Engine: e, Store: log, Definitions: definitions, Version: api.Version, Log: h.Log, Answered: m.answered,
+		Conn: h.NATS, Engine: e, Store: guarded, Definitions: definitions, Version: api.Version, Log: h.Log, Answered: m.answered,
 	})
 	if err != nil {
 		return err
