@@ -27,7 +27,7 @@ var ErrUnavailable = errors.New("no orchestrator answers")
 type Client struct {
 	nc     *nats.Conn
 	actor  string
-	header nats.Header // of all requests; nobody writes to it
+	header nats.Header // of queries; nobody writes to it
 }
 
 // New returns a client that signs its commands with actor ("operator:ann", or
@@ -61,7 +61,7 @@ func (c *Client) command(ctx context.Context, to string, cmd *pb.Command) (*pb.C
 		cmd.Id = nuid.Next()
 	}
 	reply := new(pb.CommandReply)
-	err := c.request(ctx, to, cmd, reply)
+	err := c.request(ctx, to, nil, cmd, reply) // protobuf with something in it says itself what it is
 	if err == nil && reply.Refusal != nil {
 		err = refusal(cmd.Instance, reply.Refusal)
 	}
@@ -133,19 +133,19 @@ func (c *Client) query(ctx context.Context, name string, q, reply proto.Message)
 	if err != nil {
 		return err
 	}
-	return c.request(ctx, to, q, reply)
+	return c.request(ctx, to, c.header, q, reply)
 }
 
 // perTry is how long one try waits for its answer.
 const perTry = 5 * time.Second
 
 // request asks until there is an answer or ctx ends, which is ErrUnavailable.
-func (c *Client) request(ctx context.Context, to string, q, reply proto.Message) error {
+func (c *Client) request(ctx context.Context, to string, header nats.Header, q, reply proto.Message) error {
 	data, err := proto.Marshal(q)
 	if err != nil {
 		return err
 	}
-	msg := &nats.Msg{Subject: to, Data: data, Header: c.header}
+	msg := &nats.Msg{Subject: to, Data: data, Header: header}
 	last := c.try(ctx, msg, reply)
 	if last == nil { // as nearly always
 		return nil

@@ -46,7 +46,8 @@ func answers[Q, A proto.Message](w *world, subject string, as ...A) <-chan Q {
 	sub, err := w.other.Subscribe(subject, func(m *nats.Msg) {
 		var q Q
 		q = q.ProtoReflect().New().Interface().(Q)
-		if err := proto.Unmarshal(m.Data, q); err != nil || m.Header.Get("Content-Type") != "application/protobuf" {
+		kind := m.Header.Get("Content-Type") // of a command it goes without saying
+		if err := proto.Unmarshal(m.Data, q); err != nil || kind != "application/protobuf" && (kind != "" || len(m.Data) == 0) {
 			w.Errorf("%s was asked %q in %v: %v", subject, m.Data, m.Header, err)
 		}
 		asked <- q

@@ -25,9 +25,7 @@ func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcom
 	case brief(name):
 		p.Instance = outline(out.Instance)
 	default:
-		in := out.Instance
-		in.Previous = series.New(in.Previous.Newest(pastOfJob)...)
-		p.Instance = s.standing(ctx, in)
+		p.Instance = s.job(ctx, out.Instance)
 	}
 	for _, e := range out.Events {
 		switch e := e.(type) {
@@ -38,6 +36,16 @@ func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcom
 			p.Token, p.Lease = uint32(e.Token), timestamppb.New(e.Lease)
 		}
 	}
+	return p
+}
+
+// job is the instance as an agent is told of it that has not seen it yet: without
+// how often and for how long it was in each state.
+func (s *Server) job(ctx context.Context, in instance.Instance) *pb.Instance {
+	attempt := in.Visited(in.State)
+	in.Previous, in.Visits = series.New(in.Previous.Newest(pastOfJob)...), nil
+	p := s.standing(ctx, in)
+	p.Attempt, p.TimeInState, p.TotalTime = int32(attempt), nil, nil
 	return p
 }
 

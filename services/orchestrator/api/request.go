@@ -30,6 +30,7 @@ type request struct {
 	subject string
 	data    []byte
 	json    bool
+	plain   bool // it says nothing of its form
 	trace   string
 }
 
@@ -37,6 +38,7 @@ func read(m micro.Request) (request, *pb.Refusal) {
 	r := request{subject: m.Subject(), data: m.Data(), trace: m.Headers().Get("traceparent")}
 	given := m.Headers().Get("Content-Type")
 	kind := given
+	r.plain = given == ""
 	if given != JSON && given != Protobuf {
 		kind, _, _ = mime.ParseMediaType(given)
 	}
@@ -100,7 +102,10 @@ func (s *Server) respond(ctx context.Context, m micro.Request, e endpoint) *pb.R
 		refusal = invalid("%v", err)
 		data, kind, err = r.encode(e.refused(refusal))
 	}
-	header := nats.Header{"Content-Type": {kind}}
+	var header nats.Header
+	if r.json || !r.plain || refusal != nil { // protobuf goes without saying among those who never say
+		header = nats.Header{"Content-Type": {kind}}
+	}
 	switch {
 	case err != nil:
 		data, header = nil, nats.Header{micro.ErrorCodeHeader: {"500"}, micro.ErrorHeader: {"the answer cannot be encoded"}}
