@@ -70,6 +70,7 @@ func Serve(ctx context.Context, c Config) error {
 	h.Log = c.Log.With("name", h.Name)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	CollectLess(ctx)
 
 	var g run.Group
 	if c.Flags.HTTP != "" {
