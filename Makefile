@@ -42,8 +42,10 @@ cover: ## test with coverage, figures by function in coverage.out
 	go tool cover -func=coverage.out | tail -1
 
 .PHONY: bench
-bench: build ## measure the engine with agents that do nothing
-	bin/signalbox bench
+BENCH ?=
+bench: ## measure the engine against raw JetStream, figures in bin/bench.json (BENCH=--large)
+	go build -buildvcs=true -o bin/ ./services/signalbox
+	bin/signalbox bench --out bin/bench.json $(BENCH)
 
 .PHONY: soak
 RUNS ?= 500

@@ -25,20 +25,27 @@ var lifecycles embed.FS
 
 // Command is `signalbox bench`.
 type Command struct {
-	Scenario  []string        `name:"scenario" placeholder:"NAME,..." help:"What to measure; all but the large ones by default."`
+	Scenario  []string        `name:"scenario" placeholder:"NAME,..." help:"What to measure, all by default: throughput, crowd, handoff, history, far, start, load, memory, kill, replicas."`
 	Quick     bool            `name:"quick" help:"Only throughput and handoff, once."`
 	Repeats   int             `name:"repeats" default:"3" help:"How often each is measured; medians and ranges are printed."`
 	Instances int             `name:"instances" default:"1000" help:"How many instances run to their end, 8 steps each."`
 	InFlight  int             `name:"in-flight" default:"64" help:"Instances under way at a time."`
 	Sync      []time.Duration `name:"sync" default:"2m,0s" placeholder:"TIME,..." help:"How often the log is flushed to disk: 2m is nats-server's own default; 0s is strict, every event is flushed before anyone sees it."`
 	Server    []string        `name:"nats-server" default:"separate,embedded" enum:"separate,embedded" help:"Whether nats-server has a process of its own or shares the orchestrator's: ${enum}."`
+	History   int             `name:"history" default:"100000" help:"How many commits the log has where its length matters, ten an instance."`
+	Far       int             `name:"far" default:"1000" help:"The late step of one instance that is measured against its step 8."`
+	Large     bool            `name:"large" help:"With a history of 1,000,000 commits."`
 	Profile   string          `name:"profile" type:"path" placeholder:"FILE" help:"Write a CPU profile of each process while the load runs: FILE.nats-server, FILE.orchestrator, FILE.agents."`
 	Dir       string          `name:"dir" type:"existingdir" placeholder:"DIR" help:"Where the stores are kept while it runs: the disk that is measured; the system's temporary directory by default."`
+	Out       string          `name:"out" type:"path" placeholder:"FILE" help:"Write the JSON object to a file, whatever is printed."`
 	Benchstat bool            `name:"benchstat" help:"Print the Go benchmark format, a line a repeat, for benchstat."`
 }
 
 // Validate refuses what cannot be measured.
 func (c Command) Validate() error {
+	if c.History < 2*each || c.Far < 2*near {
+		return fmt.Errorf("--history %d --far %d: want at least %d and %d", c.History, c.Far, 2*each, 2*near)
+	}
 	if c.Instances < 1 || c.InFlight < 1 || c.Repeats < 1 {
 		return fmt.Errorf("--instances %d --in-flight %d --repeats %d: want at least 1 of each", c.Instances, c.InFlight, c.Repeats)
 	}
@@ -66,15 +73,19 @@ func names() []string {
 type bench struct {
 	Command
 	figures
-	env      *term.Env
-	dir      string // for everything that is gone at the end
-	settings orchestrator.Settings
+	env       *term.Env
+	dir       string            // for everything that is gone at the end
+	histories map[string]string // directories of stores, by what is in them
+	settings  orchestrator.Settings
 }
 
 // Run measures and prints.
 func (c Command) Run(ctx context.Context, env *term.Env) (err error) {
 	chosen := c.chosen()
-	b := &bench{Command: c, env: env}
+	if c.Large {
+		c.History = 1_000_000
+	}
+	b := &bench{Command: c, env: env, histories: map[string]string{}}
 	if b.dir, err = os.MkdirTemp(c.Dir, "signalbox-bench-"); err != nil {
 		return err
 	}
@@ -90,7 +101,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) (err error) {
 	for i := range b.Repeats {
 		for _, s := range chosen {
 			fmt.Fprintf(env.Stderr, "%s, repeat %d of %d\n", s.name, i+1, b.Repeats)
-			if err := s.once(ctx, b); err != nil {
+			if err := b.try(ctx, s); err != nil {
 				if ctx.Err() != nil {
 					return fmt.Errorf("stopped before the end: %w", context.Cause(ctx))
 				}
@@ -99,6 +110,15 @@ func (c Command) Run(ctx context.Context, env *term.Env) (err error) {
 		}
 	}
 	return b.print(start)
+}
+
+// patience is how long one scenario may take before something must have got stuck.
+const patience = 30 * time.Minute
+
+func (b *bench) try(ctx context.Context, s scenario) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it took more than %v", patience))
+	defer cancel()
+	return s.once(ctx, b)
 }
 
 // chosen are the scenarios to run; --quick also says how often.

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 func small(scenarios ...string) bench.Command {
 	return bench.Command{
 		Scenario: scenarios, Repeats: 1, Instances: 10, InFlight: 4, Sync: []time.Duration{2 * time.Minute}, Server: []string{"separate"},
+		History: 100, Far: 16,
 	}
 }
 
@@ -106,6 +107,8 @@ func TestNothingCannotBeMeasured(t *testing.T) {
 		"none in flight":      func(c *bench.Command) { c.InFlight = 0 },
 		"never":               func(c *bench.Command) { c.Repeats = 0 },
 		"an unknown one":      func(c *bench.Command) { c.Scenario = []string{"speed"} },
+		"no history":          func(c *bench.Command) { c.History = 0 },
+		"a step that is near": func(c *bench.Command) { c.Far = 8 },
 		"no mode":             func(c *bench.Command) { c.Sync = nil },
 		"a flush in the past": func(c *bench.Command) { c.Sync = []time.Duration{-1} },
 	} {
@@ -117,4 +120,13 @@ func TestNothingCannotBeMeasured(t *testing.T) {
 			t.Errorf("%s is measured", name)
 		}
 	}
+}
+
+func size(t *testing.T, file string) int64 {
+	t.Helper()
+	i, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i.Size()
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"time"
@@ -52,6 +53,15 @@ func (s *Spread) median() *float64 {
 
 func (b *bench) print(start time.Time) error {
 	r := b.report(start)
+	if b.Out != "" {
+		data, err := json.MarshalIndent(r, "", "  ")
+		if err == nil {
+			err = os.WriteFile(b.Out, append(data, '\n'), 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	switch {
 	case b.env.JSON:
 		return b.env.Print(r)

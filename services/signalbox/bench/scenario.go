@@ -18,6 +18,13 @@ func scenarios() []scenario {
 		{"throughput", "steps a second with --in-flight instances under way", throughput},
 		{"crowd", "the same with 256, in strict mode", crowd},
 		{"handoff", "from the end of a step to the start of the next, one instance alone", handoff},
+		{"history", "both, in a log of --history commits", withHistory},
+		{"far", "step --far of one instance against step 8, also right after a restart of the orchestrator", far},
+		{"start", "an orchestrator's start: until it answers, and how fast it reads the log", coldStart},
+		{"load", "one instance with 10,000 commits", loaded},
+		{"memory", "what an instance takes in the orchestrator", memory},
+		{"kill", "how long the work of a killed agent lies", killed},
+		{"replicas", "1, 2 and 4 orchestrators", replicas},
 	}
 }
 

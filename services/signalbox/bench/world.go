@@ -43,6 +43,7 @@ type world struct {
 func (b *bench) build(ctx context.Context, p plan) (w *world, err error) {
 	w = &world{plan: p, settings: b.settings}
 	w.settings.Sync = p.sync
+	w.settings.Sync = p.sync
 	if p.ackWait != 0 {
 		w.settings.AckWait = p.ackWait
 	}

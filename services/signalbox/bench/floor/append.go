@@ -7,7 +7,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// publisher appends each message by itself.
+// publisher appends each message by itself, the cheapest way there is: many wait
+// for their answers at one subscription.
 type publisher struct{ js jetstream.JetStream }
 
 func newPublisher(conn *nats.Conn) publisher {
@@ -16,9 +17,16 @@ func newPublisher(conn *nats.Conn) publisher {
 }
 
 func (p publisher) append(ctx context.Context, m *nats.Msg) (uint64, error) {
-	ack, err := p.js.PublishMsg(ctx, m)
+	answer, err := p.js.PublishMsgAsync(m)
 	if err != nil {
 		return 0, err
 	}
-	return ack.Sequence, nil
+	select {
+	case ack := <-answer.Ok():
+		return ack.Sequence, nil
+	case err := <-answer.Err():
+		return 0, err
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
 }

@@ -39,12 +39,13 @@ type Load struct {
 	last  map[string]time.Time     // by instance: when its step before ended; nil while nobody asks
 	gaps  []time.Duration          // from the end of a step to the start of the next
 	begun []int64
-	more  chan struct{} // closed by the next beginning
+	stops map[string]chan struct{} // by instance: closed when it may go on
+	more  chan struct{}            // closed by the next beginning or stop
 }
 
 // New returns a Load.
 func New(c Config) *Load {
-	return &Load{Config: c, ends: map[string]chan struct{}{}, more: make(chan struct{})}
+	return &Load{Config: c, ends: map[string]chan struct{}{}, stops: map[string]chan struct{}{}, more: make(chan struct{})}
 }
 
 // Agents works until ctx ends.
@@ -61,6 +62,7 @@ type Order struct {
 	Prefix    string // of the instances' names, unique in a log
 	Instances int
 	Steps     int // of each
+	Pause     int // the step that is held until Resume; 0 for none
 	InFlight  int // instances at a time
 	Watch     bool
 }
@@ -120,9 +122,17 @@ func (l *Load) each(ctx context.Context, o Order, f func(ctx context.Context, id
 }
 
 func (l *Load) open(ctx context.Context, o Order, id string) error {
-	_, err := l.Opener.Open(ctx, "", o.Workflow, id, instance.Issue{Title: strconv.Itoa(o.Steps)})
+	_, err := l.Opener.Open(ctx, "", o.Workflow, id, instance.Issue{Title: strconv.Itoa(o.Steps), Labels: o.labels()})
 	if err != nil {
 		return fmt.Errorf("open %s: %w", id, err)
 	}
 	return nil
+}
+
+// labels tell the agents what else is wanted of them.
+func (o Order) labels() []string {
+	if o.Pause == 0 {
+		return nil
+	}
+	return []string{strconv.Itoa(o.Pause)}
 }

@@ -18,6 +18,9 @@ func (l *Load) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 		<-ctx.Done()
 		return instance.Result{}, context.Cause(ctx)
 	}
+	if err := l.pause(ctx, job); err != nil {
+		return instance.Result{}, err
+	}
 	done := instance.Result{Status: instance.Success, ConfidenceScore: 1}
 	if last(job) {
 		done.Next = "done"
@@ -38,8 +41,7 @@ func (l *Load) begin(id string) {
 	defer l.mu.Unlock()
 	if l.Hold || l.begun != nil {
 		l.begun = append(l.begun, now.UnixNano())
-		close(l.more)
-		l.more = make(chan struct{})
+		l.tell()
 	}
 	if before, ok := l.last[id]; ok {
 		l.gaps = append(l.gaps, now.Sub(before))
@@ -82,22 +84,15 @@ func (l *Load) expect(id string) <-chan struct{} {
 // Begun waits until n pieces of work have begun since it was first called, and
 // says when each did.
 func (l *Load) Begun(ctx context.Context, n int) ([]int64, error) {
-	for {
-		l.mu.Lock()
+	var begun []int64
+	err := l.until(ctx, func() bool {
 		if l.begun == nil {
 			l.begun = []int64{}
 		}
-		begun, more := slices.Clone(l.begun), l.more
-		l.mu.Unlock()
-		if len(begun) >= n {
-			return begun, nil
-		}
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return begun, context.Cause(ctx)
-		}
-	}
+		begun = slices.Clone(l.begun)
+		return len(begun) >= n
+	})
+	return begun, err
 }
 
 // Started implements agent.Observer.

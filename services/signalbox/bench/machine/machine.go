@@ -6,8 +6,10 @@ import (
 	"bufio"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -26,21 +28,10 @@ type Info struct {
 
 // Read describes this machine. What it does not tell is "unknown".
 func Read() Info {
-	i := Info{
+	return Info{
 		CPU: field("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH,
-		Kernel: line("/proc/sys/kernel/osrelease"), Go: runtime.Version(), NATS: unknown, Client: unknown, Build: service.ReadBuild(),
+		Kernel: line("/proc/sys/kernel/osrelease"), Go: runtime.Version(), NATS: server.VERSION, Client: nats.Version, Build: service.ReadBuild(),
 	}
-	if b, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range b.Deps {
-			switch m.Path {
-			case "github.com/nats-io/nats-server/v2":
-				i.NATS = m.Version
-			case "github.com/nats-io/nats.go":
-				i.Client = m.Version
-			}
-		}
-	}
-	return i
 }
 
 const unknown = "unknown"

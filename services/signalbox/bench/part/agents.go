@@ -1,6 +1,8 @@
 package part
 
 import (
+	"time"
+
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/client"
@@ -23,6 +25,7 @@ type AgentsArgs struct {
 
 // Start starts them.
 func (a *Agents) Start(args AgentsArgs, _ *None) error {
+	service.CollectLess(a.host.ctx) // as every service does
 	l, options := a.host.link(args.URL)
 	working, err := service.Connect(a.host.ctx, l, "load", quiet(), options...)
 	if err != nil {
@@ -61,3 +64,12 @@ func (a *Agents) Begun(n int, at *[]int64) (err error) {
 
 // Open opens instances and does not wait for their ends.
 func (a *Agents) Open(o load.Order, _ *None) error { return a.load.Open(a.host.ctx, o) }
+
+// Paused waits until so many instances are held at a step.
+func (a *Agents) Paused(n int, _ *None) error { return a.load.Paused(a.host.ctx, n) }
+
+// Resume lets one of them go on to its end, and answers with its hand-offs.
+func (a *Agents) Resume(id string, gaps *[]time.Duration) (err error) {
+	*gaps, err = a.load.Resume(a.host.ctx, id)
+	return err
+}

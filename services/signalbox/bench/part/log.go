@@ -2,13 +2,17 @@ package part
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/client"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/bench/past"
 )
 
 // Log looks at the log from a part.
@@ -57,6 +61,38 @@ func (l *Log) Read(url string, took *time.Duration) error {
 	})
 }
 
+// FillArgs says what a log is filled with.
+type FillArgs struct {
+	URL       string
+	Lifecycle []byte
+	Prefix    string // of the instances' names
+	Instances int
+	past.Kind
+}
+
+// fillers is how many instances are written at a time.
+const fillers = 128
+
+// Fill fills the log with history, through the store that the engine writes with.
+func (l *Log) Fill(a FillArgs, _ *None) error {
+	def, err := workflow.Load("past", a.Lifecycle)
+	if err != nil {
+		return err
+	}
+	return l.with(a.URL, func(ctx context.Context, js jetstream.JetStream) error {
+		log, err := store.Open(ctx, js, store.Config{Sync: time.Minute}) // one by one, as on a server that flushes later
+		if err != nil {
+			return err
+		}
+		template, err := past.Template(ctx, def, a.Kind)
+		if err != nil {
+			return err
+		}
+		err = past.Fill(ctx, log, template, a.Prefix, a.Instances, fillers)
+		return errors.Join(err, log.Close(ctx))
+	})
+}
+
 // LoadArgs names an instance.
 type LoadArgs struct{ URL, Instance string }
 
@@ -71,6 +107,22 @@ func (l *Log) Load(a LoadArgs, took *time.Duration) error {
 		for range 2 {
 			start := time.Now()
 			if _, err := log.Load(ctx, a.Instance); err != nil {
+				return err
+			}
+			*took = time.Since(start)
+		}
+		return nil
+	})
+}
+
+// Get asks the orchestrator for an instance, twice, and answers with how long the
+// second time took.
+func (l *Log) Get(a LoadArgs, took *time.Duration) error {
+	return l.with(a.URL, func(ctx context.Context, js jetstream.JetStream) error {
+		c := client.New(js.Conn(), "bench")
+		for range 2 {
+			start := time.Now()
+			if _, err := c.Get(ctx, a.Instance); err != nil {
 				return err
 			}
 			*took = time.Since(start)

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/past"
+)
+
+// chapter is a part of a history: so many instances of a kind.
+type chapter struct {
+	prefix    string
+	instances int
+	past.Kind
+}
+
+// each is how many commits an instance of a history has.
+const each = 10
+
+// long is a history of so many commits: nine of ten instances have ended.
+func long(commits int) []chapter {
+	all := max(commits/each, 1)
+	live := max(all/10, 1)
+	return []chapter{
+		{"over", all - live, past.Kind{Commits: each, Over: true}},
+		{"live", live, past.Kind{Commits: each}},
+	}
+}
+
+// history returns the directory of a store that has these chapters, written once
+// a run. The servers of a measurement work on copies.
+func (b *bench) history(ctx context.Context, chapters ...chapter) (dir string, err error) {
+	key := fmt.Sprint(chapters)
+	if dir, ok := b.histories[key]; ok {
+		return dir, nil
+	}
+	fmt.Fprintf(b.env.Stderr, "  writing a history of %v\n", chapters)
+	if dir, err = b.storeDir(""); err != nil {
+		return "", err
+	}
+	lifecycle, err := lifecycles.ReadFile("lifecycle/past.yaml")
+	if err != nil {
+		return "", err
+	}
+	server, err := part.Start("nats-server")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	filler, err := part.Start("filler")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, filler.Close()) }()
+	var url string
+	if err := server.Call(ctx, "Server.Start", part.ServerArgs{Dir: dir, Sync: serverDefault}, &url); err != nil {
+		return "", err
+	}
+	want := uint64(0)
+	for _, c := range chapters {
+		a := part.FillArgs{URL: url, Lifecycle: lifecycle, Prefix: c.prefix, Instances: c.instances, Kind: c.Kind}
+		if err := filler.Call(ctx, "Log.Fill", a, &part.None{}); err != nil {
+			return "", err
+		}
+		want += uint64(c.instances * c.Commits)
+	}
+	var size part.Size
+	if err := filler.Call(ctx, "Log.Size", url, &size); err != nil {
+		return "", err
+	}
+	if size.Messages != want {
+		return "", fmt.Errorf("the log has %d commits, want %d", size.Messages, want)
+	}
+	b.histories[key] = dir
+	return dir, nil
+}

@@ -1,0 +1,57 @@
+package past_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/memory"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/bench/past"
+)
+
+func TestAHistoryIsSoundAndAsLongAsWanted(t *testing.T) {
+	source, err := os.ReadFile("../lifecycle/past.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, err := workflow.Load("past", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []past.Kind{{Commits: 3}, {Commits: 10}, {Commits: 3, Over: true}, {Commits: 10, Over: true}, {Commits: 1001}} {
+		template, err := past.Template(t.Context(), def, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := memory.New()
+		if err := past.Fill(t.Context(), log, template, "p", 3, 2); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"p/0", "p/1", "p/2"} {
+			commits, err := log.Load(t.Context(), id)
+			if err != nil || len(commits) != k.Commits {
+				t.Fatalf("%+v: %s has %d commits, %v", k, id, len(commits), err)
+			}
+			if err := eventstore.VerifyChain(commits); err != nil {
+				t.Error(err)
+			}
+			in := instance.Instance{ID: id}
+			for _, c := range commits {
+				commit, err := wire.ToCommit(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				in = instance.Evolve(in, commit)
+			}
+			if over := in.Closed == instance.Ended; over != k.Over || in.State == "done" != k.Over || in.Seq != commits[k.Commits-1].Seq {
+				t.Errorf("%+v: %s is in %s", k, id, in.State)
+			}
+		}
+	}
+	if _, err := past.Template(t.Context(), def, past.Kind{Commits: 2}); err == nil {
+		t.Error("there is a history of two commits")
+	}
+}

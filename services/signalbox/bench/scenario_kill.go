@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/services/signalbox/bench/load"
+	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+)
+
+// ackWait is how long an agent may be silent in this measurement.
+const ackWait = 2 * time.Second
+
+// killed measures how long the work of an agent that is killed stays undone,
+// while other agents wait for work.
+func killed(ctx context.Context, b *bench) (err error) {
+	const pieces = 8
+	w, err := b.build(ctx, plan{server: separate, sync: b.Sync[0], ackWait: ackWait})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	victim, err := w.staff(ctx, pieces, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, victim.Close()) }()
+	if err := victim.Call(ctx, "Agents.Open", load.Order{Workflow: "bench", Prefix: "held", Steps: steps, Instances: pieces, InFlight: 1}, &part.None{}); err != nil {
+		return err
+	}
+	var begun []int64
+	if err := victim.Call(ctx, "Agents.Begun", pieces, &begun); err != nil {
+		return err
+	}
+	if w.agents, err = w.staff(ctx, pieces, true); err != nil {
+		return err
+	}
+	u, err := b.during(ctx, w.parts(), func() error {
+		at := time.Now().UnixNano()
+		if err := victim.Kill(); err != nil {
+			return err
+		}
+		if err := w.agents.Call(ctx, "Agents.Begun", pieces, &begun); err != nil {
+			return err
+		}
+		for i := range begun {
+			begun[i] -= at
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	limit := ackWait.Seconds()
+	b.add(sample{Scenario: "kill", Name: "step of a killed agent begun again, the last of 8", Unit: "s", Setting: Setting{Mode: mode(b.Sync[0]), Server: separate},
+		Value: time.Duration(slices.Max(begun)).Seconds(), Against: "AckWait", Base: &limit, Others: u.others, Goal: within(limit + 0.5)})
+	return nil
+}

@@ -1,0 +1,47 @@
+package bench
+
+import (
+	"context"
+	"errors"
+
+	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/past"
+)
+
+// memory measures what an instance keeps alive in the orchestrator: the heap with
+// many of them less that with none, after a garbage collection.
+func memory(ctx context.Context, b *bench) error {
+	none, err := b.heap(ctx)
+	if err != nil {
+		return err
+	}
+	n := max(b.History/each, 1)
+	for _, x := range []struct {
+		name string
+		over bool
+		most float64
+	}{{"live instance", false, 2048}, {"finished instance", true, 300}} {
+		some, err := b.heap(ctx, chapter{"many", n, past.Kind{Commits: each, Over: x.over}})
+		if err != nil {
+			return err
+		}
+		b.add(sample{Scenario: "memory", Name: x.name, Unit: "B", Value: (float64(some) - float64(none)) / float64(n), Goal: within(x.most)})
+	}
+	return nil
+}
+
+func (b *bench) heap(ctx context.Context, chapters ...chapter) (bytes uint64, err error) {
+	p := plan{server: separate, sync: b.Sync[0]}
+	if len(chapters) > 0 {
+		if p.store, err = b.history(ctx, chapters...); err != nil {
+			return 0, err
+		}
+	}
+	w, err := b.build(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	err = w.orchestrators[0].Call(ctx, "Process.Heap", part.None{}, &bytes)
+	return bytes, err
+}

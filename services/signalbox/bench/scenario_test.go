@@ -1,0 +1,97 @@
+package bench_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/services/signalbox/bench"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+func TestEachScenarioHasItsFigures(t *testing.T) {
+	of := map[string]map[string][]string{ // by scenario: by what they are measured against
+		"history":  {"empty log": {"steps", "cpu", "start p50", "start p99"}, "": {"disk, 200 commits"}},
+		"far":      {"step 8": {"start of step 20 p50", "start of step 20 p50, first after a restart"}},
+		"start":    {"floor": {"replay, 20 commits", "replay, 200 commits"}, "": {"ready, 20 commits"}, "20 commits": {"ready, 200 commits"}},
+		"load":     {"floor": {"from the log, 200 commits", "from the orchestrator, 200 commits"}},
+		"memory":   {"": {"live instance", "finished instance"}},
+		"kill":     {"AckWait": {"step of a killed agent begun again, the last of 8"}},
+		"replicas": {"": {"steps, 1 orchestrator", "conflicts, 4 orchestrators"}, "one": {"steps, 2 orchestrators", "steps, 4 orchestrators"}},
+	}
+	c := small()
+	for name := range of {
+		c.Scenario = append(c.Scenario, name)
+	}
+	c.History, c.Far = 200, 20
+	r := measure(t, c)
+	for name, bases := range of {
+		for against, figures := range bases {
+			for _, figure := range figures {
+				f := find(t, r, name, figure)
+				switch {
+				case f.Against != against || (f.Base == nil) != (against == ""):
+					t.Errorf("%s, %s is measured against %q, want %q: %+v", name, figure, f.Against, against, f)
+				case f.Engine == nil && f.Reason == "":
+					t.Errorf("%s, %s is null and does not say why", name, figure)
+				case f.Engine != nil && len(f.Engine.Runs) != c.Repeats:
+					t.Errorf("%s, %s has %d runs, want %d", name, figure, len(f.Engine.Runs), c.Repeats)
+				}
+			}
+		}
+	}
+	if f := find(t, r, "load", "from the log, 200 commits"); f.Engine.Min <= 0 {
+		t.Errorf("a load took %v", f.Engine)
+	}
+	if f := find(t, r, "kill", "step of a killed agent begun again, the last of 8"); f.Engine.Max <= 0 {
+		t.Errorf("work was begun again %v after the kill", f.Engine)
+	}
+}
+
+func find(t *testing.T, r bench.Report, scenario, name string) *bench.Figure {
+	t.Helper()
+	for _, f := range r.Figures {
+		if f.Scenario == scenario && f.Name == name {
+			return f
+		}
+	}
+	t.Fatalf("%s has no %s", scenario, name)
+	return nil
+}
+
+func TestATableAndBenchstatHaveTheSameFigures(t *testing.T) {
+	for name, want := range map[string][]string{
+		"table":     {"throughput", "default", "separate", "steps", ">= 0.6 x", "nats-server 2.", "median"},
+		"benchstat": {"goos: ", "\nBenchmarkThroughput/steps/default/separate/4-", "/floor-", " ns/op\n", " B/step\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			c := small("throughput")
+			c.Benchstat = name == "benchstat"
+			if err := c.Run(t.Context(), &term.Env{Stdout: &out, Stderr: io.Discard}); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range want {
+				if !strings.Contains(out.String(), text) {
+					t.Errorf("there is no %q in\n%s", text, &out)
+				}
+			}
+		})
+	}
+}
+
+func TestOneMeasurementWritesAProfileOfEachProcess(t *testing.T) {
+	c := small("throughput")
+	dir := t.TempDir()
+	c.Profile, c.Out = dir+"/cpu", dir+"/report.json"
+	measure(t, c)
+	if size(t, c.Out) == 0 {
+		t.Error("the report in the file is empty")
+	}
+	for _, part := range []string{"nats-server", "orchestrator", "agents"} {
+		if size(t, c.Profile+"."+part) == 0 {
+			t.Errorf("the profile of %s is empty", part)
+		}
+	}
+}
