@@ -13,8 +13,8 @@ const (
 
 	eventPrefix    = "sb.evt."
 	instancePrefix = eventPrefix + "*.*.*."
-	work        = "work"
-	note        = "note"
+	work           = "work"
+	note           = "note"
 )
 
 // Event is the subject of one commit.
@@ -66,26 +66,30 @@ func (e Event) Subject() (string, error) {
 	return eventPrefix + kind + "." + e.Workflow + "." + e.State + "." + Escape(e.Instance), nil
 }
 
-// ParseEvent is the inverse of Event.Subject.
+// ParseEvent is the inverse of Event.Subject. It is done for each commit that is
+// read, so it allocates nothing.
 func ParseEvent(s string) (Event, error) {
-	t, err := cut(s, eventPrefix, 4)
-	if err != nil {
-		return Event{}, err
+	rest, ours := strings.CutPrefix(s, eventPrefix)
+	kind, rest, _ := strings.Cut(rest, ".")
+	workflow, rest, _ := strings.Cut(rest, ".")
+	state, token, four := strings.Cut(rest, ".")
+	if !ours || !four {
+		return Event{}, fmt.Errorf("%w: %.300q, want %s and 4 tokens", ErrInvalid, s, eventPrefix)
 	}
-	if t[0] != work && t[0] != note {
+	if kind != work && kind != note {
 		return Event{}, fmt.Errorf("%w: %q, want %s or %s after %s", ErrInvalid, s, work, note, eventPrefix)
 	}
-	if err := CheckName(t[1]); err != nil {
+	if err := CheckName(workflow); err != nil {
 		return Event{}, err
 	}
-	if err := checkPlace(t[2]); err != nil {
+	if err := checkPlace(state); err != nil {
 		return Event{}, err
 	}
-	id, err := Unescape(t[3])
+	id, err := Unescape(token) // which refuses a fifth token: its dot is none of an escape
 	if err != nil {
 		return Event{}, err
 	}
-	return Event{Workflow: t[1], State: t[2], Instance: id, Wakes: t[0] == work}, nil
+	return Event{Workflow: workflow, State: state, Instance: id, Wakes: kind == work}, nil
 }
 
 // Instance returns the one canonical filter of an instance's commits. Every

@@ -132,6 +132,10 @@ func TestParsingUndoesBuilding(t *testing.T) {
 		if back, err := ParseEvent(s); err != nil || back != e {
 			t.Fatalf("%q parsed to %+v, %v, want %+v", s, back, err, e)
 		}
+		filter, err := Instance(e.Instance)
+		if err != nil || !e.Of(filter) || e.Of(s) || e.Of(filter+"x") {
+			t.Fatalf("%+v and the filter %q, %v", e, filter, err)
+		}
 	}))
 }
 

@@ -25,7 +25,8 @@ func (s *Store) Last(ctx context.Context, instance string) (eventstore.Commit, e
 }
 
 // Load implements eventstore.Store. It walks from the last commit to the first:
-// a consumer with the instance's filter would read through the whole log.
+// a consumer with the instance's filter reads through the whole log, and is worth
+// it for a long history alone.
 func (s *Store) Load(ctx context.Context, instance string) ([]eventstore.Commit, error) {
 	last, err := s.Last(ctx, instance)
 	if err != nil {
@@ -59,6 +60,11 @@ func (s *Store) back(ctx context.Context, c eventstore.Commit, after uint64) (co
 		commits = append(commits, c)
 		if c.Prev <= after {
 			break
+		}
+		if len(commits) == stride {
+			earlier, err := s.forth(ctx, c, after)
+			slices.Reverse(commits)
+			return append(earlier, commits...), err
 		}
 		if c, err = retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) { return s.before(ctx, c) }); err != nil {
 			return nil, err

@@ -71,12 +71,14 @@ func (r *reader) follow(ctx context.Context) error {
 	}
 	defer messages.Stop()
 	defer context.AfterFunc(ctx, messages.Stop)()
+	wait := r.begin(ctx)
+	defer func() { wait.end() }()
 	for delivered := uint64(1); ; delivered++ {
 		if r.caught != nil && r.next > r.end {
 			r.caught()
 			r.caught = nil
 		}
-		m, err := r.await(ctx, messages)
+		m, err := r.await(ctx, messages, &wait)
 		if err != nil {
 			return err
 		}
@@ -102,26 +104,42 @@ func (r *reader) follow(ctx context.Context) error {
 	}
 }
 
+// spell is a while in which something has to come. It is one for many
+// deliveries: a timer for each costs as much as to decode it.
+type spell struct {
+	option jetstream.NextOpt
+	end    context.CancelFunc
+	from   uint64 // what was to be read next when it began
+}
+
+func (r *reader) begin(ctx context.Context) spell {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	return spell{jetstream.NextContext(ctx), cancel, r.next}
+}
+
 // await returns the next delivery. The last one before a pause can get lost, on a
 // connection that breaks or a route that is full, with no later one to show the
 // gap: after a while without any it asks the log.
-func (r *reader) await(ctx context.Context, messages jetstream.MessagesContext) (jetstream.Msg, error) {
+func (r *reader) await(ctx context.Context, messages jetstream.MessagesContext, wait *spell) (jetstream.Msg, error) {
 	for {
-		m, err := messages.Next(jetstream.NextMaxWait(patience))
+		m, err := messages.Next(wait.option)
 		switch {
+		case err == nil:
+			return m, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, nats.ErrConnectionClosed):
 			return nil, fmt.Errorf("read sequence %d: %w", r.next, err)
-		case errors.Is(err, nats.ErrTimeout):
+		case !errors.Is(err, context.DeadlineExceeded):
+			return nil, fmt.Errorf("%w: %w", errLost, err)
+		}
+		if r.next == wait.from {
 			if last, err := r.store.Head(ctx); err != nil || last >= r.next {
 				return nil, fmt.Errorf("%w: nothing comes", errLost)
 			}
-		case err != nil:
-			return nil, fmt.Errorf("%w: %w", errLost, err)
-		default:
-			return m, nil
 		}
+		wait.end()
+		*wait = r.begin(ctx)
 	}
 }
 
