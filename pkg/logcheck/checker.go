@@ -109,7 +109,7 @@ func (k *Checker) events(t *trail, c eventstore.Commit) {
 	if c.Time.Before(t.now) {
 		t.say(Time, "it was made at %s, the one before it at %s", stamp(c.Time), stamp(t.now))
 	}
-	t.seq, t.now = c.Seq, c.Time
+	t.seq, t.now, t.over = c.Seq, c.Time, t.end != ""
 	body := new(pb.Commit)
 	if err := proto.Unmarshal(c.Data, body); err != nil {
 		t.lose(Body, "it cannot be read: %v", err)

@@ -103,7 +103,7 @@ func run(d, newer *workflow.Definition) []step {
 		{94, "b", events(merged)},                                                                                                 // 20
 		{95, "a", events(ended)},                                                                                                  // 21
 		{96, "a", events(migrated, work)},                                                                                         // 22
-		{97, "a", events(toHand)},                                                                                                 // 23
+		{97, "a", events(toHand, instance.Spawned{Instance: "c", Workflow: "errand"})},                                            // 23
 	}
 }
 
@@ -172,6 +172,7 @@ func TestWhatTheEngineMustNotWriteOfARichLifecycleIsNamed(t *testing.T) {
 		"a limit that is no failure":                 {put(16, reported(6, "worker", "eve", "make"), changed(aside, func(m *instance.Moved) { m.Failure = false }), instance.Spawned{Instance: "b"}, help), []string{"16 a failing"}},
 		"a failure by hand":                          {put(23, changed(toHand, func(m *instance.Moved) { m.Failure = true })), []string{"23 a failing"}},
 		"an end of what is not linked":               {put(21, instance.LinkEnded{Instance: "c", State: "done"}), []string{"21 a link"}},
+		"an instance that is opened after the end":   {insert(24, step{98, "a", events(instance.Spawned{Instance: "d"})}), []string{"24 a end"}},
 		"an end that is heard twice":                 {put(21, ended, ended), []string{"21 a link"}},
 		"an end before it":                           {insert(20, step{93, "a", events(ended)}), []string{"20 a link", "22 a link"}},
 		"an end elsewhere":                           {put(21, instance.LinkEnded{Instance: "b", State: "help"}), []string{"21 a link"}},

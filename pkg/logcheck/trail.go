@@ -22,6 +22,7 @@ type trail struct {
 	kind       workflow.Kind
 	paused     bool
 	end        string // how it ended
+	over       bool   // it had when the newest commit came
 	claims     []*Interval
 	held       bool // the last of claims was not given up, though its lease may have ended
 	token      uint64
@@ -103,7 +104,7 @@ func (t *trail) admit(e instance.Event) {
 		t.lose(Opening, "%s comes first: want it opened first", name(e))
 	case opens && t.state != "":
 		t.say(Opening, "it is opened again, in %s", t.state)
-	case t.end != "" && !remark(e):
+	case t.end != "" && !remark(e) && !t.follows(e):
 		t.say(End, "%s comes after it %s in %s", name(e), t.end, t.state)
 	}
 }
@@ -118,6 +119,12 @@ func remark(e instance.Event) bool {
 		return true
 	}
 	return false
+}
+
+// follows tells what an end brings with it: the instances that go on with it.
+func (t *trail) follows(e instance.Event) bool {
+	_, spawns := e.(instance.Spawned)
+	return spawns && !t.over
 }
 
 // dispatched: work goes to who is asked or, if nobody is, to the owner.
