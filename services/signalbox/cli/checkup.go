@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,9 @@ func (s system) jetStream(ctx context.Context) finding {
 	js, err := jetstream.New(s.nats)
 	if err != nil {
 		return failing("", err.Error(), "")
+	}
+	if err := store.Majority(ctx, js); errors.Is(err, store.ErrNoMajority) {
+		return failing("", err.Error(), "start the servers that are away: all goes on by itself when more than half are there")
 	}
 	info, err := js.AccountInfo(ctx)
 	if err != nil {

@@ -23,11 +23,12 @@ func (c doctor) Run(ctx context.Context, env *term.Env) error {
 	}
 	defer s.nats.Close()
 	e.check(ctx, "nats", s.server)
-	if e.check(ctx, "jetstream", s.jetStream) {
+	stores := e.check(ctx, "jetstream", s.jetStream)
+	if stores {
 		e.streams(ctx, s)
 		e.check(ctx, "clock", s.clock)
 	}
-	if e.check(ctx, "orchestrator", s.orchestrator) {
+	if e.check(ctx, "orchestrator", s.orchestrator) && stores {
 		e.roles(ctx, s)
 	}
 	return e.verdict()
