@@ -37,6 +37,7 @@ type Settings struct {
 	Workflow string        `name:"workflow" default:"issue" help:"Lifecycle that new issues open with."`
 	Label    string        `name:"label" help:"Take up only issues with this label; empty takes all."`
 	Every    time.Duration `name:"every" default:"10s" help:"How often the forge is asked for changes."`
+	Replicas int           `name:"replicas" default:"1" help:"Copies, in a NATS cluster, of how far it has read."`
 }
 
 // Setup implements service.Program.
@@ -58,7 +59,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "signalbox-cursors", Description: "how far the gateway has read each repository"})
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: "signalbox-cursors", Description: "how far the gateway has read each repository", Replicas: max(s.Replicas, 1),
+	})
 	if err != nil {
 		return fmt.Errorf("bucket of cursors: %w", err)
 	}
