@@ -67,6 +67,11 @@ SENDS ?= 100000
 linear: ## check SENDS=100000 commands and queries for linearizability, while everything is killed
 	SIGNALBOX_LINEAR=$(SENDS) go test -count=1 -timeout=0 -v -run=Linearizab ./services/e2e
 
+.PHONY: cluster
+STRIKES ?= 100
+cluster: ## kill, cut off, pause and restart the servers of a cluster, STRIKES=100 times in each sync mode
+	SIGNALBOX_CLUSTER=$(STRIKES) go test -count=1 -timeout=0 -v -run=Cluster ./services/e2e
+
 ## Code
 
 .PHONY: generate

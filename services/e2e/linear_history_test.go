@@ -48,9 +48,9 @@ func operations(sends []send, log map[string]uint64) (all []porcupine.Operation,
 			}
 			out.Seq, out.Given = s.Seq, s.Given
 			if s.duplicate {
-				all = append(all, operation(input{ID: id, Kind: "get", Instance: s.Instance}, output{Seen: s.Seen}, s.from, s.to))
+				all = append(all, operation(input{ID: id, Kind: "get", Instance: s.Instance}, output{Seen: s.Seen, Brief: s.Brief}, s.from, s.to))
 			} else {
-				out.Seen = s.Seen
+				out.Seen, out.Brief = s.Seen, s.Brief
 			}
 		}
 		switch at := log[id]; {

@@ -39,6 +39,7 @@ type output struct {
 	Seq   uint64
 	Given uint32    // a token; 0: none, or not told
 	Seen  *standing // right after the command, or of a get; nil: not told
+	Brief bool      // Seen is without the claim, as who holds it is told
 }
 
 func (o output) String() string {
@@ -145,6 +146,7 @@ func (in input) ask(ctx context.Context, nc *nats.Conn, began time.Time) send {
 		return s
 	}
 	s.answered, s.Code = true, no.GetCode()
+	s.Brief = in.Role != "" && in.Kind != "claim"
 	if seen != nil {
 		s.Seen = &standing{
 			State: seen.GetState(), Paused: seen.GetPaused(), Closed: seen.GetClosed(), Seq: seen.GetSeq(), Work: seen.GetWork(),

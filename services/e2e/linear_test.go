@@ -74,7 +74,7 @@ func TestTheAPIIsLinearizable(t *testing.T) {
 	}
 
 	_, js := server.connect(t)
-	log, report := ids(t, js)
+	log, report := ids(t, js, relay)
 	all, errs := operations(r.sends, log)
 	errs = judge(all, errs, patience)
 	if err := errors.Join(errs...); err != nil {
@@ -151,11 +151,11 @@ func passed(ctx context.Context, count *atomic.Int64, far int64) bool {
 	return true
 }
 
-// ids reads the log from its beginning: the sequence of each command. It fails
-// for all in it that must not be.
-func ids(t *testing.T, js jetstream.JetStream) (map[string]uint64, logcheck.Report) {
+// ids reads a log of one lifecycle from its beginning: the sequence of each
+// command. It fails for all in it that must not be.
+func ids(t *testing.T, js jetstream.JetStream, lifecycle string) (map[string]uint64, logcheck.Report) {
 	t.Helper()
-	def, err := workflow.Load("relay.yaml", []byte(relay))
+	def, err := workflow.Load("lifecycle", []byte(lifecycle))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,154 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// lap is a lifecycle of five steps that nothing can go wrong in.
+const lap = `
+workflow: lap
+version: 1
+initial: one
+states:
+  one: {owner: runner, next: [two], decide: [{to: two}]}
+  two: {owner: judge, next: [three], decide: [{to: three}]}
+  three: {owner: runner, next: [four], decide: [{to: four}]}
+  four: {owner: judge, next: [five], decide: [{to: five}]}
+  five: {owner: runner, next: [done], decide: [{to: done}]}
+  done: {final: true}
+`
+
+// load is clients that open instances and leave notes, and agents that work on
+// them, until it is stopped.
+type load struct {
+	wg      sync.WaitGroup
+	agents  sync.WaitGroup
+	stop    context.CancelFunc // of the clients
+	rest    context.CancelFunc // of the agents
+	acked   atomic.Int64
+	unknown atomic.Int64 // commands without an answer
+	work    atomic.Int64 // pieces that were worked on
+
+	mu    sync.Mutex
+	acks  map[string]ack // by command id
+	fails []error
+}
+
+// ack is what a client was told that is in the log.
+type ack struct {
+	instance string
+	seq      uint64
+}
+
+const loadClients, loadAgents = 6, 4
+
+// begin starts it, each client and agent at another node first.
+func (k *cluster) load(t *testing.T, seed uint64) *load {
+	t.Helper()
+	l := &load{acks: map[string]ack{}}
+	var ctx context.Context
+	ctx, l.stop = context.WithCancel(context.Background())
+	for i := range loadClients {
+		nc, _ := connectTo(t, k.urls(i))
+		c, dice := client.New(nc, fmt.Sprint("operator:", i)), rand.New(rand.NewPCG(seed, uint64(i)))
+		l.wg.Go(func() { l.client(ctx, c, dice, i) })
+	}
+	var rest context.Context
+	rest, l.rest = context.WithCancel(context.Background())
+	for i := range loadAgents {
+		role := []string{"runner", "judge"}[i%2]
+		nc, js := connectTo(t, k.urls(i))
+		a := agent.New(agent.Config{
+			Role: role, Name: fmt.Sprint(role, "-", i), JetStream: js, Client: client.New(nc, ""), Handler: l, Workers: 8,
+			Log: slog.New(slog.DiscardHandler),
+		})
+		l.agents.Go(func() {
+			if err := a.Run(rest); err != nil {
+				l.failed(fmt.Errorf("an agent gave up: %w", err))
+			}
+		})
+	}
+	t.Cleanup(func() {
+		l.stop()
+		l.rest()
+		l.wg.Wait()
+		l.agents.Wait()
+	})
+	return l
+}
+
+// Work implements agent.Handler.
+func (l *load) Work(context.Context, agent.Job) (instance.Result, error) {
+	l.work.Add(1)
+	return instance.Result{Status: instance.Success}, nil
+}
+
+// client opens an instance and leaves notes with it, and then another.
+func (l *load) client(ctx context.Context, c *client.Client, dice *rand.Rand, i int) {
+	for n := 0; ctx.Err() == nil; n++ {
+		name := fmt.Sprintf("lap/%d/%d", i, n)
+		l.carry(ctx, c, name, &pb.Command{Action: &pb.Command_Open{Open: &pb.Open{Workflow: "lap", Issue: &pb.Issue{Title: "a lap"}}}}, "open", 0)
+		for m := range 1 + dice.IntN(4) {
+			l.carry(ctx, c, name, &pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Text: "well done"}}}, "note", m+1)
+		}
+		select { // clients that never wait would leave the agents behind
+		case <-time.After(time.Duration(dice.IntN(100)) * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// carry has one command carried out, however long that takes, and keeps what it
+// was told.
+func (l *load) carry(ctx context.Context, c *client.Client, name string, cmd *pb.Command, what string, n int) {
+	cmd.Id, cmd.Instance = fmt.Sprintf("%s-%d", name, n), name
+	for {
+		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+		reply, err := c.Do(try, what, cmd)
+		cancel()
+		switch {
+		case err == nil:
+			l.mu.Lock()
+			l.acks[cmd.Id] = ack{name, reply.GetSeq()}
+			l.mu.Unlock()
+			l.acked.Add(1)
+			return
+		case !errors.Is(err, client.ErrUnavailable):
+			l.failed(fmt.Errorf("%s: %w", cmd.Id, err))
+			return
+		}
+		l.unknown.Add(1)
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+func (l *load) failed(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fails = append(l.fails, err)
+}
+
+// goesOn returns when so many commands more are acknowledged, and so much work
+// was done.
+func (l *load) goesOn(t *testing.T, when string, more int64) {
+	t.Helper()
+	acked, work := l.acked.Load()+more, l.work.Load()+more
+	if !eventually(t.Context(), func(context.Context) bool { return l.acked.Load() >= acked && l.work.Load() >= work }) {
+		t.Fatalf("%s: %d commands are acknowledged and %d pieces of work done, want %d and %d", when, l.acked.Load(), l.work.Load(), acked, work)
+	}
+}

@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/client"
+)
+
+const noMajority = "no majority of the NATS servers"
+
+// minority leaves one node of three: nothing is acknowledged, and everybody who
+// asks is told why. When another is back all goes on by itself.
+func (s *clusterRun) minority(t *testing.T, dice *rand.Rand) {
+	t.Helper()
+	s.did["majority lost"]++
+	left := dice.IntN(clusterNodes)
+	for i := range s.nodes {
+		if i != left {
+			s.nodes[i].now.kill()
+		}
+	}
+	acked := int64(-1)
+	s.told(t, "who gives a command", func(ctx context.Context) string {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		nc, _ := connectTo(t, s.urls(left))
+		defer nc.Close()
+		_, err := client.New(nc, "operator:ann").Note(ctx, "lap/0/0", "remark", "is anybody there?")
+		if err == nil {
+			t.Fatal("a command is acknowledged that no majority has")
+		}
+		if acked < 0 { // what was under way has been answered by now
+			acked = s.load.acked.Load()
+		}
+		return err.Error()
+	})
+	s.told(t, "who calls the doctor", func(context.Context) string {
+		out, err := exec.Command(binary(t, "signalbox"), "doctor", "--nats", s.urls(left)).CombinedOutput()
+		if err == nil {
+			t.Fatalf("the doctor finds nothing:\n%s", out)
+		}
+		return string(out)
+	})
+	for _, p := range s.orchestrators {
+		s.told(t, "who asks whether "+p.name+" is ready", func(context.Context) string {
+			status, body := get(t, p.http(t)+"/readyz")
+			if status == http.StatusOK {
+				return "it is ready"
+			}
+			return body
+		})
+	}
+	if now := s.load.acked.Load(); now != acked {
+		t.Errorf("%d commands are acknowledged that no majority has", now-acked)
+	}
+	for i := range s.nodes {
+		if i != left {
+			s.start(t, i)
+		}
+	}
+	s.load.goesOn(t, "the majority is back", 30)
+	s.whole(t, s.js)
+}
+
+// told waits until somebody is told that there is no majority.
+func (s *clusterRun) told(t *testing.T, who string, ask func(context.Context) string) {
+	t.Helper()
+	began, answer, first := time.Now(), "", ""
+	if !eventually(t.Context(), func(ctx context.Context) bool {
+		answer = ask(ctx)
+		if first == "" {
+			first = answer
+		}
+		return strings.Contains(answer, noMajority)
+	}) {
+		t.Fatalf("%s is told %q, want %q", who, answer, noMajority)
+	}
+	t.Logf("%s is told after %s:\n%s", who, since(began), answer)
+	if first != answer {
+		t.Logf("and was told before:\n%s", first)
+	}
+}
+
+// http is where a service answers about itself.
+func (p *process) http(t *testing.T) string {
+	t.Helper()
+	var line struct{ URL string }
+	if err := json.Unmarshal([]byte(p.expect(t, "metrics and health")), &line); err != nil {
+		t.Fatal(err)
+	}
+	return line.URL
+}

@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/faultproxy"
+)
+
+const clusterNodes = 3
+
+// cluster is three nats-servers, each a process, that reach each other through
+// proxies only: what they tell each other of where they are leads nowhere.
+type cluster struct {
+	crew  *crew
+	sync  string // sync_interval of each
+	nodes [clusterNodes]*node
+	lines [clusterNodes][clusterNodes]*faultproxy.Proxy // from a node to another
+}
+
+// node is one server's place.
+type node struct {
+	name, conf   string
+	port, routes int
+	now          *process
+}
+
+// found starts a cluster on empty stores.
+func startCluster(t *testing.T, c *crew, sync string) *cluster {
+	t.Helper()
+	k := &cluster{crew: c, sync: sync}
+	for i := range k.nodes {
+		k.nodes[i] = &node{name: fmt.Sprint("n", i+1), port: freePort(t), routes: freePort(t)}
+	}
+	for i, from := range k.nodes {
+		var routes []string
+		for j, to := range k.nodes {
+			if i != j {
+				k.lines[i][j] = faultproxy.Start(t, fmt.Sprint("127.0.0.1:", to.routes))
+				routes = append(routes, "nats-route://"+k.lines[i][j].Addr())
+			}
+		}
+		from.conf = filepath.Join(t.TempDir(), "nats.conf")
+		text := fmt.Sprintf(`
+server_name: %s
+host: 127.0.0.1
+port: %d
+jetstream {store_dir: %q, sync_interval: %s, max_file_store: 4GB}
+cluster {name: signalbox, host: 127.0.0.1, port: %d, advertise: "127.0.0.1:1", routes: [%s]}
+`, from.name, from.port, t.TempDir(), sync, from.routes, strings.Join(routes, ", "))
+		if err := os.WriteFile(from.conf, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k.start(t, i)
+	}
+	return k
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// start starts a node that does not run.
+func (k *cluster) start(t *testing.T, i int) {
+	t.Helper()
+	n := k.nodes[i]
+	n.now = k.crew.start(t, natsName, binary(t, natsName), "-c", n.conf)
+	n.now.expect(t, "Server is ready")
+}
+
+// cut takes a node off the others: what they send each other is held back.
+// Clients reach it all the same.
+func (k *cluster) cut(i int, f faultproxy.Fault) {
+	for j := range k.nodes {
+		if i != j {
+			k.lines[i][j].Set(f)
+			k.lines[j][i].Set(f)
+		}
+	}
+}
+
+// heal undoes a cut: what was held back arrives, late, or is lost with the
+// connections.
+func (k *cluster) heal(i int, late bool) {
+	k.cut(i, faultproxy.Fault{})
+	for j := range k.nodes {
+		if i != j && !late {
+			k.lines[i][j].Reset()
+			k.lines[j][i].Reset()
+		}
+	}
+}
+
+func (k *cluster) pause(i int)  { k.nodes[i].now.signal(syscall.SIGSTOP) }
+func (k *cluster) resume(i int) { k.nodes[i].now.signal(syscall.SIGCONT) }
+
+// urls are the nodes from the i-th on.
+func (k *cluster) urls(i int) string {
+	var all []string
+	for j := range k.nodes {
+		all = append(all, fmt.Sprint("nats://127.0.0.1:", k.nodes[(i+j)%clusterNodes].port))
+	}
+	return strings.Join(all, ",")
+}
+
+// connect is a client that finds another node at once, of those it was told.
+func connectTo(t *testing.T, urls string) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	nc, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.DontRandomize(),
+		nats.PingInterval(2*time.Second), nats.MaxPingsOutstanding(2), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nc, js
+}
+
+// whole waits until every stream has all its replicas, with nothing to catch up.
+func (k *cluster) whole(t *testing.T, js jetstream.JetStream) {
+	t.Helper()
+	var err error
+	if !eventually(t.Context(), func(ctx context.Context) bool {
+		err = behind(ctx, js)
+		return err == nil
+	}) {
+		t.Fatalf("the cluster does not come together: %v", err)
+	}
+}
+
+// behind says which stream is not whole.
+func behind(ctx context.Context, js jetstream.JetStream) error {
+	list := js.ListStreams(ctx)
+	for info := range list.Info() {
+		if info.Cluster == nil || info.Cluster.Leader == "" || len(info.Cluster.Replicas) != info.Config.Replicas-1 {
+			return fmt.Errorf("%s has no leader or not all its servers: %+v", info.Config.Name, info.Cluster)
+		}
+		for _, r := range info.Cluster.Replicas {
+			if !r.Current || r.Offline || r.Lag > 0 {
+				return fmt.Errorf("%s is behind at %s by %d", info.Config.Name, r.Name, r.Lag)
+			}
+		}
+	}
+	return list.Err()
+}
+
+// eventually asks again until it holds, for as long as anything may take.
+func eventually(ctx context.Context, holds func(context.Context) bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		try, done := context.WithTimeout(ctx, 5*time.Second)
+		ok := holds(try)
+		done()
+		if ok {
+			return true
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}

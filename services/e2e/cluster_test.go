@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/faultproxy"
+)
+
+const clusterRounds = 2 // without SIGNALBOX_CLUSTER: a kill and a cut
+
+// clusterRun is a cluster with orchestrators on it.
+type clusterRun struct {
+	*cluster
+	orchestrators []*process
+	js            jetstream.JetStream
+	load          *load
+	did           map[string]int
+}
+
+// A cluster of three servers under load, of which any is killed, cut off, paused
+// or restarted at any moment: work goes on where a majority is, and says that it
+// is not where it is not; nothing that was acknowledged is lost, and no server
+// has another past than the others.
+func TestAClusterLosesNothing(t *testing.T) {
+	rounds, seed := number(t, "SIGNALBOX_CLUSTER", clusterRounds), uint64(number(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
+	modes := []string{"always", "100ms"}
+	if os.Getenv("SIGNALBOX_CLUSTER") == "" {
+		modes = modes[seed%2 : seed%2+1]
+	}
+	for _, sync := range modes {
+		t.Run("flushed "+sync, func(t *testing.T) {
+			t.Parallel()
+			t.Logf("SIGNALBOX_CLUSTER=%d SIGNALBOX_SEED=%d", rounds, seed)
+			binary(t, natsName)
+			began := time.Now()
+			s := beginCluster(t, sync, seed)
+			dice := rand.New(rand.NewPCG(seed, 0))
+			all := []string{"kill", "cut", "pause"}
+			for round := range rounds {
+				what := all[round%len(all)]
+				if round >= len(all) {
+					what = append(all, "cut one way", "restart all in turn", "lose the majority")[dice.IntN(len(all)+3)]
+				}
+				s.did[what]++
+				s.strike(t, what, dice)
+				s.whole(t, s.js)
+			}
+			s.minority(t, dice)
+			s.finish(t)
+			t.Logf("sync %s, seed %d: %d commands acknowledged, %d without an answer for 20 s, %d pieces of work, %v; %s",
+				sync, seed, s.load.acked.Load(), s.load.unknown.Load(), s.load.work.Load(), s.did, since(began))
+		})
+	}
+}
+
+func beginCluster(t *testing.T, sync string, seed uint64) *clusterRun {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "lap.yaml"), []byte(lap), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := hire(t, "")
+	s := &clusterRun{cluster: startCluster(t, c, sync), did: map[string]int{}}
+	flushed := map[string]string{"always": "0s"}[sync]
+	if flushed == "" {
+		flushed = sync
+	}
+	for i := range 2 {
+		s.orchestrators = append(s.orchestrators, c.start(t, fmt.Sprint("orchestrator-", i+1), binary(t, "orchestrator"),
+			"--nats", s.urls(i), "--http", "127.0.0.1:0", "--replicas", "3", "--sync", flushed, "--ack-wait", "10s", "--workflow-dir", dir))
+	}
+	for _, p := range s.orchestrators {
+		p.expect(t, `"msg":"running"`)
+	}
+	_, s.js = connectTo(t, s.urls(0))
+	s.whole(t, s.js)
+	s.load = s.cluster.load(t, seed)
+	s.load.goesOn(t, "at the start", 20)
+	return s
+}
+
+// strike does something to one node or all, sees the work go on meanwhile, and
+// undoes it.
+func (s *clusterRun) strike(t *testing.T, what string, dice *rand.Rand) {
+	t.Helper()
+	i := dice.IntN(clusterNodes)
+	for range map[string]int{"restart all in turn": clusterNodes}[what] {
+		s.nodes[i].now.terminate(t)
+		s.load.goesOn(t, s.nodes[i].name+" is being restarted", 10)
+		s.start(t, i)
+		s.whole(t, s.js)
+		i = (i + 1) % clusterNodes
+	}
+	during := func() { s.load.goesOn(t, what+" "+s.nodes[i].name, 30) }
+	switch what {
+	case "kill":
+		s.nodes[i].now.kill()
+		during()
+		s.start(t, i)
+	case "pause":
+		s.pause(i)
+		during()
+		s.resume(i)
+	case "cut":
+		s.cut(i, faultproxy.Cut())
+		during()
+		s.heal(i, dice.IntN(2) == 0)
+	case "cut one way":
+		s.cut(i, faultproxy.Fault{Up: faultproxy.Way{Cut: true}})
+		during()
+		s.heal(i, dice.IntN(2) == 0)
+	case "lose the majority":
+		s.minority(t, dice)
+	}
+}

@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/subject"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// finish has all work done, stops everybody, and compares what everybody was
+// told with what each node has.
+func (s *clusterRun) finish(t *testing.T) {
+	t.Helper()
+	s.load.stop()
+	s.load.wg.Wait()
+	nc, _ := connectTo(t, s.urls(0))
+	people := client.New(nc, "operator:test")
+	var left []*pb.Summary
+	if !eventually(t.Context(), func(ctx context.Context) (ok bool) {
+		var err error
+		left, err = people.List(ctx, &pb.ListRequest{Workflow: "lap"})
+		return err == nil && len(left) == 0
+	}) {
+		t.Fatalf("%d instances do not end: %v", len(left), left)
+	}
+	ended, err := people.List(t.Context(), &pb.ListRequest{Workflow: "lap", All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range ended {
+		if in.GetState() != "done" {
+			t.Errorf("%s has ended in %s", in.GetInstance(), in.GetState())
+		}
+	}
+	s.load.rest()
+	s.load.agents.Wait()
+	for _, err := range s.load.fails {
+		t.Error(err)
+	}
+	for _, p := range s.orchestrators {
+		if p.ended() {
+			t.Errorf("%s gave up", p.name)
+		} else if code := p.terminate(t); code != 0 {
+			t.Errorf("%s ended with %d", p.name, code)
+		}
+	}
+	s.whole(t, s.js)
+	s.replicated(t)
+
+	log, report := ids(t, s.js, lap)
+	for id, a := range s.load.acks {
+		if log[id] != a.seq {
+			t.Errorf("%s of %s was acknowledged as commit %d, the log has it as %d", id, a.instance, a.seq, log[id])
+		}
+	}
+	if report.Instances != len(ended) || report.Commits != len(log) {
+		t.Errorf("the log has %d instances and %d commits, of %d and %d told", report.Instances, report.Commits, len(ended), len(log))
+	}
+	s.agree(t, uint64(report.Commits))
+	t.Logf("%d instances, %d commits, %d acknowledgements, all there on every node", report.Instances, report.Commits, len(s.load.acks))
+}
+
+// replicated fails unless every stream, bucket and durable consumer is on every node.
+func (s *clusterRun) replicated(t *testing.T) {
+	t.Helper()
+	var names []string
+	streams := s.js.ListStreams(t.Context())
+	for info := range streams.Info() {
+		names = append(names, info.Config.Name)
+		if info.Config.Replicas != clusterNodes {
+			t.Errorf("stream %s has %d replicas", info.Config.Name, info.Config.Replicas)
+		}
+		stream, err := s.js.Stream(t.Context(), info.Config.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		consumers := stream.ListConsumers(t.Context())
+		for c := range consumers.Info() {
+			if c.Config.Durable != "" && (c.Cluster == nil || len(c.Cluster.Replicas) != clusterNodes-1) {
+				t.Errorf("consumer %s of %s is kept by %+v", c.Name, info.Config.Name, c.Cluster)
+			}
+		}
+		if err := consumers.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := streams.Err(); err != nil || !slices.Contains(names, subject.EventStream) || len(names) < 5 {
+		t.Fatalf("the streams are %v, %v", names, err)
+	}
+}
+
+// agree has each node lead, and so answer from what it has itself, and fails
+// unless they all have the same.
+func (s *clusterRun) agree(t *testing.T, commits uint64) {
+	t.Helper()
+	var first [sha256.Size]byte
+	for i, n := range s.nodes {
+		nc, js := connectTo(t, s.urls(i))
+		if !eventually(t.Context(), func(ctx context.Context) bool {
+			if leader(ctx, js) == n.name {
+				return true
+			}
+			_, _ = nc.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+subject.EventStream, fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, n.name))
+			return false
+		}) {
+			t.Fatalf("%s does not become the leader", n.name)
+		}
+		sum := s.sum(t, js, commits)
+		if at := leader(t.Context(), js); at != n.name {
+			t.Fatalf("%s became the leader while %s was read", at, n.name)
+		}
+		if i == 0 {
+			first = sum
+		} else if sum != first {
+			t.Errorf("%s has another log than %s", n.name, s.nodes[0].name)
+		}
+	}
+}
+
+func leader(ctx context.Context, js jetstream.JetStream) string {
+	stream, err := js.Stream(ctx, subject.EventStream)
+	if err != nil || stream.CachedInfo().Cluster == nil {
+		return ""
+	}
+	return stream.CachedInfo().Cluster.Leader
+}
+
+// sum is the hash of all there is in the log, which the leader answers.
+func (s *clusterRun) sum(t *testing.T, js jetstream.JetStream, commits uint64) (sum [sha256.Size]byte) {
+	t.Helper()
+	stream, err := js.Stream(t.Context(), subject.EventStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := stream.CachedInfo().State.LastSeq; last != commits {
+		t.Errorf("%s has %d commits, want %d", stream.CachedInfo().Cluster.Leader, last, commits)
+	}
+	h := sha256.New()
+	for seq := uint64(1); seq <= commits; seq++ {
+		m, err := stream.GetMsg(t.Context(), seq)
+		if err != nil {
+			t.Fatalf("sequence %d: %v", seq, err)
+		}
+		line, err := json.Marshal(m) // a map's keys are sorted
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Write(line)
+	}
+	copy(sum[:], h.Sum(nil))
+	return sum
+}
