@@ -58,8 +58,27 @@ func (w *town) begin(ctx context.Context, c *client.Client, n int, k kind) (*lif
 	return l, err
 }
 
-// live does what people do about the instance until it has ended.
+// live does what people do about the instance, and about those that it opens,
+// until all have ended.
 func (l *life) live(ctx context.Context) error {
+	if err := l.last(ctx); err != nil {
+		return err
+	}
+	for _, link := range l.log.get(l.id).Links {
+		next := *l
+		next.kind, next.id, next.done = kind{lifecycle: link.Workflow, word: "plain", end: "merged"}, link.Instance, map[string]bool{}
+		if err := next.live(ctx); err != nil {
+			return fmt.Errorf("%s that follows: %w", link.Instance, err)
+		}
+		if end := l.log.get(link.Instance); end.State != next.end {
+			return fmt.Errorf("%s that follows ended in %s (%s), want %s", link.Instance, end.State, end.Reason, next.end)
+		}
+	}
+	return nil
+}
+
+// last does it until this one has ended.
+func (l *life) last(ctx context.Context) error {
 	for {
 		var in instance.Instance
 		err := l.log.wait(ctx, func(f *follower) bool {

@@ -105,7 +105,8 @@ func trade(seat string) string {
 func (w *town) lay(t *testing.T) {
 	t.Helper()
 	for name, text := range map[string]string{
-		"work.sh": worker, "lifecycles/issue.yaml": hastyIssue, "lifecycles/pipeline.yaml": hastyPipeline, "lifecycles/task.yaml": hastyTask, "lifecycles/story.yaml": hastyStory,
+		"work.sh": worker, "lifecycles/issue.yaml": hastyIssue, "lifecycles/issue-navigator.yaml": handingOver,
+		"lifecycles/pipeline.yaml": hastyPipeline, "lifecycles/task.yaml": hastyTask, "lifecycles/story.yaml": hastyStory,
 	} {
 		file := filepath.Join(w.dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/effectcheck"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/logcheck"
@@ -58,6 +59,7 @@ func (w *town) judge(t *testing.T, storm *weather, lives []*life) {
 	for _, v := range effects.Violations {
 		t.Errorf("%s\n%s", v, w.past(v.Instance))
 	}
+	w.folds(ctx, t)
 	kills, total := map[string]int{}, 0
 	for _, s := range w.super.seats {
 		kills[s.name] = int(s.kills.Load())
@@ -75,6 +77,28 @@ func (w *town) judge(t *testing.T, storm *weather, lives []*life) {
 	t.Logf("ends: %s", counted(ends))
 	t.Logf("effects on the forge: %s", counted(effects.Effects))
 	t.Logf("%d commits, %d commands answered, %d claims", report.Commits, len(acks), len(report.Claims))
+}
+
+// folds fails if an orchestrator that starts now knows another past than the
+// commits that were followed.
+func (w *town) folds(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for _, s := range w.super.seats {
+		if trade(s.name) == "orchestrator" {
+			s.sitting().kill()
+		}
+	}
+	w.run(t, "orchestrator").expect(t, `"msg":"running"`)
+	knows := client.New(w.nc, "operator:ann")
+	for id := range w.log.states() {
+		want := w.log.get(id)
+		got, err := knows.Get(ctx, id)
+		if err != nil {
+			t.Errorf("%s: %v", id, err)
+		} else if got.GetState() != want.State || int(got.GetIteration()) != want.Iteration || got.GetSeq() != want.Seq {
+			t.Errorf("%s is in %s at %d after %d moves, the log has %s at %d after %d", id, got.GetState(), got.GetSeq(), got.GetIteration(), want.State, want.Seq, want.Iteration)
+		}
+	}
 }
 
 // reader reads the forge as its owner.

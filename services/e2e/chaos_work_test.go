@@ -69,6 +69,13 @@ states:
     timeout: 6s
     on: {timeout_escalation: [{to: blocked, reason: the answer is long in coming}]}
 `
+	// What it brings is merged, by a story that follows.
+	handingOver = `
+workflow: issue-navigator
+version: 2
+extends: issue-navigator
+policy: {hand_over: true}
+`
 	hastyPipeline = `
 workflow: pipeline
 version: 2
@@ -112,8 +119,8 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"issue", "plain", true, "completed"}, {"pipeline", "marked", false, "completed"}, {"story", "reviewed", false, "merged"}, {"task", "guided", false, "completed"},
-		{"issue-navigator", "clumsy", false, "completed"}, {"pipeline", "stuck", false, "completed"}, {"story", "plain", false, "merged"}, {"task", "lost", false, "completed"},
-		{"issue", "clumsy", false, "completed"}, {"pipeline", "curious", false, "completed"}, {"story", "remarked", false, "merged"}, {"task", "plain", false, "completed"},
+		{"issue", "clumsy", false, "completed"}, {"pipeline", "stuck", false, "completed"}, {"story", "plain", false, "merged"}, {"task", "lost", false, "completed"},
+		{"issue-navigator", "clumsy", false, "completed"}, {"pipeline", "curious", false, "completed"}, {"story", "remarked", false, "merged"}, {"task", "plain", false, "completed"},
 		{"issue-navigator", "marked", true, "completed"}, {"pipeline", "clumsy", false, "completed"}, {"story", "closed", false, "invalid"}, {"task", "clumsy", false, "completed"},
 		{"issue", "lost", false, "failed"}, {"pipeline", "terse", true, "completed"}, {"story", "clumsy", false, "merged"}, {"task", "marked", false, "completed"},
 		{"issue", "slow", false, "completed"}, {"pipeline", "lost", false, "failed"}, {"story", "stuck", false, "merged"}, {"task", "stuck", false, "completed"},
