@@ -166,8 +166,8 @@ func (l *Line) unsettled() (replies []string) {
 // Points are all that can go wrong with the calls. Without every, those are left
 // out that are another's likeness: to be gone between two calls that only read
 // is to be gone before the next that writes, for nothing has changed outside and
-// nothing inside survives.
-func Points(calls []Call, every bool) []Point {
+// nothing inside survives. Reads are to go wrong if reads says so.
+func Points(calls []Call, every, reads bool) []Point {
 	all := []Point{{1, Unborn}}
 	for i, c := range calls {
 		n := i + 1
@@ -181,7 +181,7 @@ func Points(calls []Call, every bool) []Point {
 			all = append(all, Point{n, Dies}, Point{n, Lost}, Point{n, Cut})
 		case c.Writes:
 			all = append(all, Point{n, Dies})
-		case !c.NATS:
+		case !c.NATS && reads:
 			all = append(all, Point{n, Cut})
 		}
 	}

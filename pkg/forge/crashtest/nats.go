@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
@@ -93,7 +94,10 @@ func read(r *bufio.Reader) (o operation, err error) {
 	return o, err
 }
 
-const acks = "$JS.ACK."
+const (
+	acks = "$JS.ACK."
+	soon = `-NAK {"delay": 20000000}` // what is to come later comes in 20 ms
+)
 
 // up carries what the service says.
 func (w *connection) up() {
@@ -105,7 +109,7 @@ func (w *connection) up() {
 		}
 		said := bytes.TrimSpace(o.payload)
 		if settles := strings.HasPrefix(o.subject, acks); settles && bytes.HasPrefix(said, []byte("-NAK")) {
-			o.raw, o.payload = []byte("PUB "+o.subject+" 4\r\n"), []byte("-NAK\r\n") // what is to come later comes at once
+			o.raw, o.payload = []byte(fmt.Sprintf("PUB %s %d\r\n", o.subject, len(soon))), []byte(soon+"\r\n")
 		}
 		c, counts := call(o, said)
 		fault := None

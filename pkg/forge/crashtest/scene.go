@@ -22,6 +22,9 @@ type Scene struct {
 	Over func(*pb.Instance) bool
 	// Check says what is there twice, or not at all.
 	Check func(s *Stage, id string) error
+	// Looks says that most of its calls read, in parts that the work can do
+	// without; then only all calls there are have them go wrong, too.
+	Looks bool
 }
 
 // rehearse has the work done with nothing going wrong, and returns its calls.
@@ -35,6 +38,17 @@ func (sc Scene) rehearse(s *Stage) ([]Call, error) {
 	s.leave(i)
 	defer s.retire(id)
 	return i.Made(), sc.Check(s, id)
+}
+
+// Works has the service work, with nothing going wrong, until it has brought an
+// instance so far.
+func (s *Stage) Works(id string, over func(*pb.Instance) bool) {
+	s.Helper()
+	i := s.enter(Point{})
+	if err := (Scene{Over: over}).await(s, i, id); err != nil {
+		s.Fatal(err)
+	}
+	s.leave(i)
 }
 
 // once has new work done with something going wrong.
@@ -85,7 +99,7 @@ func (sc Scene) await(s *Stage, i *incarnation, id string) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("the work does not end; it is in %s (%s), held by %v, after %v: %w", in.GetState(), in.GetReason(), in.GetClaim(), i.Made(), err)
+		return fmt.Errorf("the work does not end; it is in %s (%s), held by %v, last %q, after %v: %w", in.GetState(), in.GetReason(), in.GetClaim(), in.GetLastResult().GetSummary(), i.Made(), err)
 	}
 	return s.drained(i)
 }

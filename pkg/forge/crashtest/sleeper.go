@@ -11,7 +11,7 @@ import (
 func Sleep(t *testing.T, of Service, scenes ...Scene) {
 	t.Helper()
 	first := NewStage(t, of)
-	parts := rehearse(t, first, scenes, func(calls []Call) (all []Point) {
+	parts := rehearse(t, first, scenes, func(_ Scene, calls []Call) (all []Point) {
 		for n, c := range calls {
 			if c.Writes && !c.NATS {
 				all = append(all, Point{n + 1, Held})

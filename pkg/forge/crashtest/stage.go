@@ -69,7 +69,7 @@ type Service struct {
 // NewStage sets a stage up.
 func NewStage(t testing.TB, of Service) *Stage {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
 	s := &Stage{TB: t, Ctx: ctx, Server: natstest.Start(t, natstest.Options{}), Service: of}
 	of.Orchestrate(t, s.Server.URL)

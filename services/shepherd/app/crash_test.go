@@ -1,0 +1,164 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/crashtest"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// played is the shepherd as it is deployed.
+var played = crashtest.Service{
+	Name: "shepherd", Queues: []string{"shepherd"},
+	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
+		return Settings{Settings: desk.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}, Workers: 1}.Setup
+	},
+	Orchestrate: func(t testing.TB, url string) {
+		dir := t.TempDir()
+		write(t, dir, "reviewed.yaml", "workflow: reviewed\nversion: 1\nextends: story\npolicy: {check_duplicates: false, check_every: 1h}\n")
+		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease, WorkflowDir: dir})
+	},
+}
+
+// scenes is all that the shepherd does on the forge.
+var scenes = []crashtest.Scene{
+	{Name: "proposing", Begin: committed, Over: parked, Check: public, Looks: true},
+	{Name: "merging", Begin: approved, Over: in("merged"), Check: landed, Looks: true},
+	{Name: "answering reviewers", Begin: reviewed, Over: replied, Check: answered, Looks: true},
+}
+
+func TestEveryEffectOfTheShepherdIsMadeOnceWhereverItDies(t *testing.T) {
+	crashtest.Play(t, played, scenes...)
+}
+
+func TestEveryEffectOfTheShepherdIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
+	crashtest.Sleep(t, played, scenes...)
+}
+
+func in(state string) func(*pb.Instance) bool {
+	return func(in *pb.Instance) bool { return in.GetState() == state }
+}
+
+// stories numbers those of all stages.
+var stories atomic.Int64
+
+// committed is a story that its developer has done.
+func committed(s *crashtest.Stage) string {
+	id := fmt.Sprintf("%s/US-%d", crashtest.Repo, stories.Add(1))
+	s.Open(id, "reviewed", instance.Issue{Repo: crashtest.Repo, Title: "Mend the sum"}, s.Code(), "")
+	s.Report(id, "developer", accepting(s.Work()))
+	return id
+}
+
+func parked(in *pb.Instance) bool { return in.GetParked() != nil }
+
+// accepting is a developer's result: all acceptance criteria pass on it.
+func accepting(c crashtest.Code) *pb.Result {
+	return &pb.Result{
+		Status: "success", ConfidenceScore: 1, Summary: "I did what was asked.", Head: c.Head, Bundle: c.Bundles[len(c.Bundles)-1],
+		Evidence: []*pb.Evidence{{Name: "acceptance", Ok: true, Commit: c.Head, Command: "make check"}},
+	}
+}
+
+func branchOf(id string) string { return Branch(crashtest.Repo, id) }
+
+// landed wants one pull request, merged once.
+func landed(s *crashtest.Stage, id string) error {
+	pulls, err := s.Pulls(branchOf(id))
+	if err != nil || len(pulls) != 1 {
+		return fmt.Errorf("the pull requests are %+v, %v", pulls, err)
+	}
+	one, err := s.As("ann").PullRequest(s.Ctx, crashtest.Repo, pulls[0].Number)
+	if err != nil {
+		return err
+	}
+	pushes, err := s.As("ann").Pushes(s.Ctx, crashtest.Repo, crashtest.Trunk)
+	merges := slices.DeleteFunc(pushes, func(p forge.Push) bool { return p.Kind != "pr_merge" })
+	all, e := s.As("ann").PullRequests(s.Ctx, crashtest.Repo, one.CreatedAt.AddDate(-1, 0, 0))
+	done := slices.DeleteFunc(all, func(p forge.PullRequest) bool { return !p.Merged })
+	in := s.Get(id)
+	if e := evidenceOf(in, "merged"); !one.Merged || len(merges) != len(done) || merges[0].After != one.MergeSHA || e.GetData()["sha"] != one.MergeSHA {
+		return fmt.Errorf("#%d is %s (merged %v as %s), trunk was merged into %d times for %d pull requests, the log has %v", one.Number, one.State, one.Merged, one.MergeSHA, len(merges), len(done), e)
+	}
+	return errors.Join(err, e)
+}
+
+// public wants one pull request of the work, a draft, that the log knows.
+func public(s *crashtest.Stage, id string) error {
+	in := s.Get(id)
+	pulls, err := s.Pulls(branchOf(id))
+	if err != nil || len(pulls) != 1 || !pulls[0].Draft || pulls[0].HeadSHA != in.GetHead() || in.GetVars()["prNumber"] != strconv.Itoa(pulls[0].Number) {
+		return fmt.Errorf("the pull requests are %+v, %v; the log has %v", pulls, err, in.GetVars())
+	}
+	_, err = s.Said(pulls[0].Number, 0)
+	return err
+}
+
+// proposed is a story that waits for its reviewers.
+func proposed(s *crashtest.Stage) (id string, pull int, ann person) {
+	id = committed(s)
+	s.Works(id, parked)
+	pull, _ = strconv.Atoi(s.Get(id).GetVars()["prNumber"])
+	return id, pull, person{&world{T: s.TB.(*testing.T), ctx: s.Ctx, url: s.URL}, "ann"}
+}
+
+func changed(s *crashtest.Stage, id string) string {
+	if _, err := s.Client.Signal(s.Ctx, id, "changed", "change/"+id, "gateway", nil); err != nil {
+		s.Fatal(err)
+	}
+	return id
+}
+
+// approved is a story that is ready.
+func approved(s *crashtest.Stage) string {
+	id, pull, ann := proposed(s)
+	ann.status(s.Get(id).GetHead(), "success")
+	ann.approve(pull)
+	return changed(s, id)
+}
+
+// reviewed is a story that a reviewer wanted changed, when the developer has done that.
+func reviewed(s *crashtest.Stage) string {
+	id, pull, ann := proposed(s)
+	ann.onLine(pull, s.Get(id).GetHead(), "sum.txt", "Three, I think.")
+	ann.review(pull, "REQUEST_CHANGES", "It is still wrong.")
+	s.Works(changed(s, id), func(in *pb.Instance) bool { return len(in.GetQuestions()) > 0 })
+	s.Report(id, "developer", accepting(s.Change(s.Work(), "more.txt", "3\n")))
+	return id
+}
+
+func replied(in *pb.Instance) bool {
+	return in.GetParked() != nil && in.GetVars()["answered"] != "" && in.GetVars()["answered"] != "0"
+}
+
+// answered wants the change on the branch, one comment, one reply, and the
+// conversation ended.
+func answered(s *crashtest.Stage, id string) error {
+	in := s.Get(id)
+	pull, _ := strconv.Atoi(in.GetVars()["prNumber"])
+	_, said := s.Said(pull, 1)
+	pr, err := s.As("ann").PullRequest(s.Ctx, crashtest.Repo, pull)
+	lines, e := s.As("ann").ReviewComments(s.Ctx, crashtest.Repo, pull)
+	standing, e2 := s.As("ann").Standing(s.Ctx, crashtest.Repo, pull)
+	ours := slices.DeleteFunc(lines, func(c forge.ReviewComment) bool { return c.Author.Login != "signalbox" })
+	pushes, e3 := s.As("ann").Pushes(s.Ctx, crashtest.Repo, branchOf(id))
+	if err := errors.Join(said, err, e, e2, e3); err != nil {
+		return err
+	}
+	if pr.HeadSHA != in.GetHead() || in.GetVars()["pushed"] != in.GetHead() || len(pushes) != 2 || len(ours) != 1 || len(standing.Threads) != 1 || !standing.Threads[0].Resolved {
+		return fmt.Errorf("#%d is at %s after %d pushes, the log has %s; the replies are %+v in %+v", pull, pr.HeadSHA, len(pushes), in.GetVars()["pushed"], ours, standing.Threads)
+	}
+	return nil
+}
