@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -202,32 +203,43 @@ func all[T any](ctx context.Context, f Forge, path string) (rows []T, err error)
 	if strings.Contains(path, "?") {
 		sep = "&"
 	}
-	for page := 1; ; page++ {
+	next := strings.TrimRight(f.URL, "/") + path + sep + "per_page=100"
+	for next != "" {
 		var some []T
-		if err := f.get(ctx, fmt.Sprintf("%s%sper_page=100&page=%d", path, sep, page), &some); err != nil {
+		if next, err = f.page(ctx, next, &some); err != nil {
 			return nil, err
 		}
-		if rows = append(rows, some...); len(some) < 100 {
-			return rows, nil
-		}
+		rows = append(rows, some...)
 	}
+	return rows, nil
 }
 
 func (f Forge) get(ctx context.Context, path string, into any) error {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(f.URL, "/")+path, nil)
+	_, err := f.page(ctx, strings.TrimRight(f.URL, "/")+path, into)
+	return err
+}
+
+var nextLink = regexp.MustCompile(`<([^>]+)>; rel="next"`)
+
+// page reads one page, and tells the address of the next; empty: it is the last.
+func (f Forge) page(ctx context.Context, at string, into any) (next string, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if f.Token != "" {
 		q.Header.Set("Authorization", "Bearer "+f.Token)
 	}
 	r, err := http.DefaultClient.Do(q)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer r.Body.Close()
 	if r.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", path, r.Status)
+		return "", fmt.Errorf("%s answers %s", at, r.Status)
 	}
-	return json.NewDecoder(r.Body).Decode(into)
+	if m := nextLink.FindStringSubmatch(r.Header.Get("Link")); m != nil {
+		next = m[1]
+	}
+	return next, json.NewDecoder(r.Body).Decode(into)
 }

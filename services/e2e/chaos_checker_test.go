@@ -102,8 +102,16 @@ func TestTheCheckerFindsWhatIsPlantedOnAForge(t *testing.T) {
 		plant func(s *stage)
 		want  []effectcheck.Rule
 	}{
-		"nothing":                     {func(*stage) {}, nil},
-		"a doubled comment":           {func(s *stage) { s.say(onStage, "pull-request") }, []effectcheck.Rule{"doubled"}},
+		"nothing":           {func(*stage) {}, nil},
+		"a doubled comment": {func(s *stage) { s.say(onStage, "pull-request") }, []effectcheck.Rule{"doubled"}},
+		"one far behind it": {func(s *stage) {
+			for range 120 { // more than a page
+				if _, err := s.forge.ann.Comment(s.Context(), repo, 1, "Hm."); err != nil {
+					s.Fatal(err)
+				}
+			}
+			s.say(onStage, "pull-request")
+		}, []effectcheck.Rule{"doubled"}},
 		"a missing comment":           {func(s *stage) { s.remove(fmt.Sprint("/issues/comments/", s.comment)) }, []effectcheck.Rule{"missing"}},
 		"a foreign marker":            {func(s *stage) { s.say("acme/other/7", "pull-request") }, []effectcheck.Rule{"foreign"}},
 		"a comment nobody intended":   {func(s *stage) { s.say(onStage, "questions-1") }, []effectcheck.Rule{"unexplained"}},
