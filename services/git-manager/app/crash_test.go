@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/forge/crashtest"
+	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// played is the git-manager as it is deployed.
+var played = crashtest.Service{
+	Name: "git-manager", Queues: []string{"git-manager"},
+	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
+		return Settings{desk.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}}.Setup
+	},
+	Orchestrate: func(t testing.TB, url string) {
+		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})
+	},
+}
+
+// scenes is all that the git-manager does on the forge.
+var scenes = []crashtest.Scene{
+	{Name: "bringing the code", Begin: opened, Over: answered, Check: brought},
+	{Name: "committing", Begin: done, Over: committed, Check: pushed},
+}
+
+func TestEveryEffectOfTheGitManagerIsMadeOnceWhereverItDies(t *testing.T) {
+	crashtest.Play(t, played, scenes...)
+}
+
+func TestEveryEffectOfTheGitManagerIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
+	crashtest.Sleep(t, played, scenes...)
+}
+
+// tasks numbers those of all stages.
+var tasks atomic.Int64
+
+func begin(s *crashtest.Stage, c crashtest.Code) string {
+	id := fmt.Sprintf("plan/TASK-%d", tasks.Add(1))
+	s.Open(id, "task", instance.Issue{Repo: crashtest.Repo, Title: "Mend the sum"}, c, "")
+	return id
+}
+
+// opened is a task that has no code yet.
+func opened(s *crashtest.Stage) string { return begin(s, crashtest.Code{}) }
+
+func answered(in *pb.Instance) bool { return in.GetBase() != "" }
+
+func brought(s *crashtest.Stage, id string) error {
+	if in := s.Get(id); in.GetBase() != s.Code().Base || len(in.GetBundles()) != 1 {
+		return fmt.Errorf("it starts at %q with %v", in.GetBase(), in.GetBundles())
+	}
+	return nil
+}
+
+// done is a task whose work is to be committed.
+func done(s *crashtest.Stage) string {
+	id := begin(s, s.Code())
+	c := s.Work()
+	for in := s.Get(id); in.GetState() != "approved"; in = s.Get(id) {
+		r := &pb.Result{Status: "success", ConfidenceScore: 1}
+		if in.GetOwner() == "fullstack-developer" {
+			r.Head, r.Bundle = c.Head, c.Bundles[1]
+		}
+		for _, name := range []string{"tests", "lint", "types"} {
+			r.Evidence = append(r.Evidence, &pb.Evidence{Name: name, Ok: true, Commit: c.Head})
+		}
+		s.Report(id, in.GetOwner(), r)
+	}
+	return id
+}
+
+func committed(in *pb.Instance) bool {
+	return in.GetVars()["commit"] != "" || in.GetState() == "completed"
+}
+
+// pushed wants the work on its branch, brought there once.
+func pushed(s *crashtest.Stage, id string) error {
+	pushes, err := s.As("ann").Pushes(s.Ctx, crashtest.Repo, Branch(id))
+	in := s.Get(id)
+	if err != nil || len(pushes) != 1 || pushes[0].After != in.GetHead() || in.GetLastResult().GetData()["commit"] != in.GetHead() {
+		return fmt.Errorf("the branch was pushed %+v, %v; the work is at %s, the log has %v", pushes, err, in.GetHead(), in.GetLastResult().GetData())
+	}
+	return nil
+}
