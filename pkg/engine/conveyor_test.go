@@ -103,3 +103,33 @@ func reading(t testing.TB, c engine.Config) *engine.Engine {
 	}
 	return e
 }
+
+// BenchmarkReplay is one commit of a log that is read anew.
+func BenchmarkReplay(b *testing.B) {
+	log, defs := conveyed(b, 1+b.N/17, 8, false)
+	var all []eventstore.Commit
+	_ = log.each(1, func(c eventstore.Commit) error { all = append(all, c); return nil })
+	e := engine.New(engine.Config{Store: &laid{log, all}, Definitions: defs, Now: time.Now})
+	ctx, stop := context.WithCancel(b.Context())
+	b.ResetTimer()
+	defer processor(b)()
+	if err := e.Follow(ctx, stop); err != context.Canceled {
+		b.Fatal(err)
+	}
+}
+
+// laid is a log in memory, to be read and no more.
+type laid struct {
+	eventstore.Store
+	all []eventstore.Commit
+}
+
+func (l *laid) Read(ctx context.Context, _ uint64, f func(eventstore.Commit) error, caught func()) error {
+	for _, c := range l.all {
+		if err := f(c); err != nil {
+			return err
+		}
+	}
+	caught()
+	return ctx.Err()
+}

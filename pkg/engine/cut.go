@@ -44,6 +44,7 @@ func (v *view) cut(everything bool) *cut {
 	defer v.mu.Unlock()
 	c := &cut{seq: v.seq, through: v.seq, chain: v.chain, live: make([]lively, 0, len(v.live))}
 	each(v, v.live, func(id string, n *entry) {
+		n.own = false
 		c.live = append(c.live, lively{n, v.claims[id]})
 		c.through = max(c.through, n.in.Seq)
 	})

@@ -11,8 +11,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-// entry is one instance at one moment, and is never written to: the next moment
-// is another entry, which shares the past with this one.
+// entry is one instance at one moment, and is not written to: the next moment is
+// another entry, which shares the past with this one. Only the view makes an
+// exception, of one that it never gave to anybody.
 type entry struct {
 	in instance.Instance
 	*record
@@ -26,6 +27,8 @@ type record struct {
 	taken series.Of[taken]
 	// rests is until when it is left alone after a fault, by claims that may choose.
 	rests time.Time
+	// own says that nobody but the view has it.
+	own bool
 }
 
 // taken is a command that was carried out: the hash of its id, and the sequence
@@ -38,10 +41,7 @@ func none(id string) *entry { return &entry{instance.Instance{ID: id}, &record{}
 // follow is the entry after the commits that come next in its instance's log.
 func (n *entry) follow(names *wire.Names, commits ...eventstore.Commit) (*entry, error) {
 	for _, c := range commits {
-		if err := follows(c, n.in.Seq, n.head); err != nil {
-			return nil, err
-		}
-		commit, err := names.ToCommit(c)
+		commit, err := next(names, c, n.in.Seq, n.head)
 		if err != nil {
 			return nil, err
 		}
@@ -50,27 +50,34 @@ func (n *entry) follow(names *wire.Names, commits ...eventstore.Commit) (*entry,
 	return n, nil
 }
 
-// follows says why c does not come next after the commit at seq.
-func follows(c eventstore.Commit, seq uint64, head digest) error {
+// next decodes the commit that comes after the one at seq.
+func next(names *wire.Names, c eventstore.Commit, seq uint64, head digest) (instance.Commit, error) {
 	if c.Prev != seq || c.Chain != eventstore.NextChain(head.chain(), c) {
-		return fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, seq)
+		return instance.Commit{}, fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, seq)
 	}
-	return nil
+	return names.ToCommit(c)
 }
 
 func (n *entry) with(c instance.Commit, chain string) *entry {
-	next := &entry{instance.Evolve(n.in, c), &record{digestOf(chain), n.taken.And(taken{hash(c.ID), uint32(c.Seq)}), n.rests}}
+	next := &entry{n.in, &record{rests: n.rests, taken: n.taken}}
+	next.grow(c, chain)
+	return next
+}
+
+// grow makes of n the next moment.
+func (n *entry) grow(c instance.Commit, chain string) {
+	n.in.Evolve(c)
+	n.head, n.taken = digestOf(chain), n.taken.And(taken{hash(c.ID), uint32(c.Seq)})
 	for _, e := range c.Events {
 		switch e := e.(type) {
 		case instance.Released:
 			if e.Fault {
-				next.rests = c.At.Add(rest(next.in.Faults))
+				n.rests = c.At.Add(rest(n.in.Faults))
 			}
 		case instance.Dispatched:
-			next.rests = time.Time{}
+			n.rests = time.Time{}
 		}
 	}
-	return next
 }
 
 // took reports whether the command may have been taken: the log knows for sure.

@@ -46,30 +46,43 @@ func (e *Engine) goOn(ctx context.Context, p *pb.Snapshot, c eventstore.Commit) 
 
 // hear takes in the next commit of the log.
 func (e *Engine) hear(ctx context.Context, c eventstore.Commit) error {
-	now := e.view.at(c.Instance)
-	if _, _, missing := e.view.missing(); missing && now.in.Seq == 0 && c.Prev > 0 {
-		var err error // it ended before the snapshot, and is not in yet
-		if now, _, err = e.reload(ctx, c.Instance); err != nil {
+	now := e.view.stand(c.Instance)
+	if now.seq == 0 && c.Prev > 0 && now.missing { // it ended before the snapshot, and is not in yet
+		if _, _, err := e.reload(ctx, c.Instance); err != nil {
 			return err
 		}
+		now = e.view.stand(c.Instance)
 	}
 	switch {
-	case c.Seq > now.in.Seq:
-		next, err := now.follow(&e.names, c)
+	case c.Seq > now.seq:
+		commit, err := next(&e.names, c, now.seq, now.head)
 		if err != nil {
 			return err
 		}
-		e.put(ctx, next)
-		now = next
-	case c.Seq == now.in.Seq && c.Chain != now.head.chain(): // else it is a commit of our own, or one that was loaded
+		if now.definition = e.grow(ctx, c.Instance, now, commit, c.Chain); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	case c.Seq == now.seq && c.Chain != now.head.chain(): // else it is a commit of our own, or one that was loaded
 		return fmt.Errorf("%w: commit %d of %q is not the one that was made", eventstore.ErrCorrupt, c.Seq, c.Instance)
 	}
-	if err := e.remember(ctx, now.in.Definition, c); err != nil {
+	if err := e.remember(ctx, now.definition, c); err != nil {
 		return err
 	}
 	e.view.reached(c.Seq, c.Chain)
 	e.note(c.Instance)
 	return nil
+}
+
+// grow has the view know what came next, and returns the definition that the
+// instance is under then.
+func (e *Engine) grow(ctx context.Context, id string, now stand, c instance.Commit, chain string) (definition string) {
+	if now.own && e.orderOf(ctx, now.definition) == orderless && e.view.grow(id, now.seq, c, chain) {
+		return now.definition
+	}
+	n := e.view.at(id).with(c, chain)
+	definition, n.own = n.in.Definition, true
+	e.put(ctx, n)
+	return definition
 }
 
 func (e *Engine) note(ids ...string) {

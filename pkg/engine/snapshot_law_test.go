@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,7 +60,11 @@ func newPast(t rapid.TB) *past {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &past{store: memory.New(), defs: known{workflow.NewCatalog(def)}, at: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)}
+	plain, err := workflow.Load("plain", []byte(strings.NewReplacer("workflow: ranked", "workflow: plain", "order: [vars.urgency]\n", "").Replace(ranked)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &past{store: memory.New(), defs: known{workflow.NewCatalog(def, plain)}, at: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)}
 }
 
 func (p *past) engine(s *Snapshots) *Engine {
@@ -116,7 +121,11 @@ func (p *past) act(t *rapid.T, e *Engine) {
 	if !now.Exists() {
 		do = instance.Open{Issue: instance.Issue{Title: text}, After: after}
 	}
-	_, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("command-", p.n), Instance: id, Actor: "test", Do: do}, "ranked")
+	lifecycle := "ranked"
+	if id > "i-3" {
+		lifecycle = "plain"
+	}
+	_, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("command-", p.n), Instance: id, Actor: "test", Do: do}, lifecycle)
 	if err != nil && !errors.As(err, new(*instance.Refusal)) {
 		t.Fatal(err)
 	}
@@ -138,7 +147,9 @@ type state struct {
 func (v *view) state() state {
 	s := state{map[string]instance.Instance{}, map[string]record{}, map[string]instance.Instance{}, map[string]digest{}, v.gave, v.claims, map[string]piece{}, v.seq, v.chain}
 	for id, n := range v.live {
-		s.Live[id], s.Record[id] = n.in, *n.record
+		r := *n.record
+		r.own = false
+		s.Live[id], s.Record[id] = n.in, r
 	}
 	for id, o := range v.ended {
 		s.Ended[id], s.Heads[id] = o.instance(id), o.head

@@ -48,6 +48,9 @@ func (v *view) get(id string) (*entry, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	n, ok := v.live[id]
+	if ok {
+		n.own = false
+	}
 	return n, ok
 }
 
@@ -57,6 +60,7 @@ func (v *view) at(id string) *entry {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if n, ok := v.live[id]; ok {
+		n.own = false
 		return n
 	}
 	if o, ok := v.ended[id]; ok {
@@ -93,6 +97,11 @@ func (v *view) put(n *entry, ranks bool) {
 		return
 	}
 	v.arrange(n, ranks)
+	v.settle(id, n)
+}
+
+// settle has the view know an instance, which may have ended. The caller holds the view.
+func (v *view) settle(id string, n *entry) {
 	if n.in.Closed == "" {
 		v.live[id] = n
 		return
@@ -172,7 +181,7 @@ func (v *view) all() (live []*entry, ended []named) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	live, ended = make([]*entry, 0, len(v.live)), make([]named, 0, len(v.ended))
-	each(v, v.live, func(_ string, n *entry) { live = append(live, n) })
+	each(v, v.live, func(_ string, n *entry) { n.own, live = false, append(live, n) })
 	each(v, v.ended, func(id string, o *outline) { ended = append(ended, named{id: id, outline: o}) })
 	return live, ended
 }

@@ -11,11 +11,17 @@ import (
 // Evolve folds one commit into the instance. It needs no definition, never
 // fails, and ignores what it does not know.
 func Evolve(in Instance, c Commit) Instance {
+	in.Evolve(c)
+	return in
+}
+
+// Evolve is Evolve in place, for whoever has the instance alone: what it refers
+// to is not written to, so copies of it stay as they are.
+func (in *Instance) Evolve(c Commit) {
 	for _, e := range c.Events {
 		in.apply(c, e)
 	}
 	in.Seq, in.UpdatedAt = c.Seq, c.At
-	return in
 }
 
 // Fold replays commits from nothing.

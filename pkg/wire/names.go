@@ -2,7 +2,6 @@ package wire
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -13,8 +12,8 @@ import (
 // instances share one copy of each. The zero Names is ready, and safe for
 // concurrent use.
 type Names struct {
-	all   sync.Map
-	count atomic.Int32
+	mu  sync.RWMutex
+	all map[string]string
 }
 
 const (
@@ -24,22 +23,49 @@ const (
 
 // Of returns the one copy of a name.
 func (n *Names) Of(name string) string {
+	n.mu.RLock()
+	one, ok := n.all[name]
+	n.mu.RUnlock()
+	if ok {
+		return one
+	}
+	return n.add(name)
+}
+
+func (n *Names) of(name []byte) string {
+	n.mu.RLock()
+	one, ok := n.all[string(name)]
+	n.mu.RUnlock()
+	if ok {
+		return one
+	}
+	return n.add(string(name))
+}
+
+func (n *Names) add(name string) string {
 	if len(name) > maxName {
 		return name
 	}
-	if one, ok := n.all.Load(name); ok {
-		return one.(string)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if one, ok := n.all[name]; ok {
+		return one
 	}
-	if n.count.Load() >= maxNames {
-		return name
+	if n.all == nil {
+		n.all = map[string]string{}
 	}
-	n.count.Add(1)
-	one, _ := n.all.LoadOrStore(name, name)
-	return one.(string)
+	if len(n.all) < maxNames {
+		n.all[name] = name
+	}
+	return name
 }
 
 // ToCommit is ToCommit with the names shared.
 func (n *Names) ToCommit(c eventstore.Commit) (instance.Commit, error) {
+	q := quick{names: n}
+	if actor, events, ok := q.commit(c.Data); ok {
+		return instance.Commit{Seq: c.Seq, ID: c.ID, At: c.Time, Actor: actor, Events: events}, nil
+	}
 	p, err := decoded(c)
 	if err != nil {
 		return instance.Commit{}, err
