@@ -1,7 +1,9 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,24 +36,29 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 		fits: func(ctx context.Context) bool { return s.fits(ctx, c) },
 	})
 	if err != nil {
-		if unanswered(err) && s.answers(ctx) {
-			err = fmt.Errorf("%w: %w", errMute, err)
-		}
-		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, err)
+		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, s.diagnosed(ctx, err))
 	}
 	s.mark.reached(seq)
 	return seq, nil
 }
 
-// answers says whether the server answers what it need not write for.
-func (s *Store) answers(ctx context.Context) bool {
-	if !s.js.Conn().IsConnected() {
-		return false
+// diagnosed names the reason of an append's error, if the server still answers
+// what it need not write for.
+func (s *Store) diagnosed(ctx context.Context, err error) error {
+	if !unanswered(err) || errors.Is(err, ErrNoMajority) || !s.js.Conn().IsConnected() {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second/2)
 	defer cancel()
-	_, err := s.stream.Info(ctx)
-	return err == nil
+	info, unknown := s.stream.Info(ctx)
+	reason := leaderless(unknown)
+	switch {
+	case unknown == nil:
+		reason = cmp.Or(majority(info), errMute)
+	case !errors.Is(reason, ErrNoMajority):
+		return err
+	}
+	return fmt.Errorf("%w: %w", reason, err)
 }
 
 func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg) (uint64, error) {

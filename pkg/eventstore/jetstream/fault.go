@@ -92,7 +92,7 @@ func retry[T any](ctx context.Context, timeout time.Duration, try func(context.C
 	if err != nil && !errors.Is(last, err) {
 		err = fmt.Errorf("%w; until then: %w", err, last)
 	}
-	return v, err
+	return v, leaderless(err)
 }
 
 func once[T any](ctx context.Context, timeout time.Duration, try func(context.Context) (T, error)) (T, error) {

@@ -1,0 +1,37 @@
+package jetstream
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+func TestAMajorityIsMoreThanHalfOfTheServersOfTheLog(t *testing.T) {
+	here, offline := &jetstream.PeerInfo{Name: "here"}, &jetstream.PeerInfo{Name: "off", Offline: true}
+	silent, late := &jetstream.PeerInfo{Name: "silent", Active: time.Minute}, &jetstream.PeerInfo{Name: "late", Active: time.Second}
+	for name, c := range map[string]struct {
+		cluster *jetstream.ClusterInfo
+		missing string // "": there is a majority
+	}{
+		"a server alone":                   {nil, ""},
+		"all of three":                     {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{here, late}}, ""},
+		"two of three":                     {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{here, offline}}, ""},
+		"one of three":                     {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{silent, offline}}, "of 3 servers [silent off] are away"},
+		"half of two":                      {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{silent}}, "of 2 servers [silent] are away"},
+		"three that have not chosen":       {&jetstream.ClusterInfo{Replicas: []*jetstream.PeerInfo{here, here}}, "no majority"},
+		"one replica, on one of the three": {&jetstream.ClusterInfo{Leader: "a"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := majority(&jetstream.StreamInfo{Cluster: c.cluster})
+			if (err == nil) != (c.missing == "") || err != nil && (!errors.Is(err, ErrNoMajority) || !strings.Contains(err.Error(), c.missing)) {
+				t.Errorf("got %v, want %q", err, c.missing)
+			}
+		})
+	}
+	if err := leaderless(&jetstream.APIError{Code: 503, ErrorCode: jetStreamAway}); !errors.Is(err, ErrNoMajority) {
+		t.Errorf("a cluster without a leader: %v", err)
+	}
+}
