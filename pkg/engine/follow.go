@@ -39,7 +39,7 @@ func (e *Engine) goOn(ctx context.Context, p *pb.Snapshot, c eventstore.Commit) 
 	}
 	err := e.hear(ctx, c)
 	if errors.Is(err, eventstore.ErrCorrupt) && c.Seq <= p.Through {
-		return fmt.Errorf("%w: %w", errUnfit, err)
+		return fmt.Errorf("%w: %v", errUnfit, err) // nor is it the log that is damaged
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/eventstore/memory"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
@@ -68,8 +69,13 @@ func save(t testing.TB, e *Engine) {
 func (p *past) same(t *testing.T, s *Snapshots) {
 	t.Helper()
 	restored, whole := p.engine(s), p.engine(nil)
+	guard := eventstore.NewGuard(p.store)
+	restored.Store = guard
 	run(t, restored, func() {})
 	run(t, whole, func() {})
+	if guard.Err() != nil {
+		t.Errorf("it is the log that is said to be damaged: %v", guard.Err())
+	}
 	if diff := cmp.Diff(whole.view.state(), restored.view.state(), cmpopts.EquateEmpty(), cmp.AllowUnexported(record{}, taken{}, piece{}),
 		cmpopts.SortSlices(func(a, b uint64) bool { return a < b })); diff != "" {
 		t.Errorf("-the whole log +the snapshot and the rest:\n%s", diff)
