@@ -31,9 +31,6 @@ func attributes(source string) map[string]string {
 	return map[string]string{"ce-specversion": "1.0", "ce-source": source, "ce-type": Type, "ce-id": jetstream.MsgIDHeader}
 }
 
-// chainText is how a chain is written in a header. Strict: one spelling only.
-var chainText = base64.RawURLEncoding.Strict()
-
 // encode makes the message of a commit that Check takes.
 func encode(c eventstore.Commit) (*nats.Msg, error) {
 	subj, err := c.Subject()
@@ -50,7 +47,7 @@ func encode(c eventstore.Commit) (*nats.Msg, error) {
 	}
 	values := [...]string{
 		c.ID, subject.EventStream, strconv.FormatUint(c.Prev, 10), filter,
-		c.Time.UTC().Format(time.RFC3339Nano), chainText.EncodeToString(chain), c.Trace,
+		c.Time.UTC().Format(time.RFC3339Nano), base64.RawURLEncoding.EncodeToString(chain), c.Trace,
 	}
 	m := &nats.Msg{Subject: subj, Data: c.Data, Header: nats.Header{
 		jetstream.MsgIDHeader:                   values[0:1:1],
@@ -101,16 +98,21 @@ func decode(subj string, h nats.Header, data []byte, seq uint64) (eventstore.Com
 	return c, nil
 }
 
-// decodeChain returns the hex of a chain. It allocates nothing else.
+// decodeChain returns the hex of a chain, of which it takes one spelling only. It
+// allocates nothing else.
 func decodeChain(text string) (string, error) {
-	var in [64]byte
+	var in, again [64]byte
 	var sum [48]byte
 	if len(text) > len(in) {
 		return "", base64.CorruptInputError(len(in))
 	}
-	n, err := chainText.Decode(sum[:], in[:copy(in[:], text)])
+	n, err := base64.RawURLEncoding.Decode(sum[:], in[:copy(in[:], text)])
 	if err != nil {
 		return "", err
+	}
+	base64.RawURLEncoding.Encode(again[:], sum[:n])
+	if again != in {
+		return "", fmt.Errorf("%q is not how %q is written", text, again[:len(text)])
 	}
 	var out [2 * len(sum)]byte
 	return string(out[:hex.Encode(out[:], sum[:n])]), nil
