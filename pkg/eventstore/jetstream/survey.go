@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -30,10 +29,11 @@ type Survey struct {
 	Messages uint64
 	Want     uint64 // the log reached at least this far, by its watermark; 0: nothing is known
 	Keeper   string // where the watermark is; empty: there is none
-	Fault    error  // why it is not the log that the watermark means; nil: it is
+	Fault    error  // why it is not the log that the watermark means; nil: it is, though it may be shorter
 
 	stream jetstream.Stream // nil: there is none
 	want   watermark
+	bytes  uint64
 }
 
 // Look looks at the stream of that name, the log's if it is empty. Only c's
@@ -71,11 +71,13 @@ func (s *Survey) look(ctx context.Context, js jetstream.JetStream, c Config) err
 	there := markOf(info)
 	s.Identity, s.Created = there.Identity, there.Created
 	s.First, s.Last, s.Messages = info.State.FirstSeq, info.State.LastSeq, info.State.Msgs
+	s.bytes = info.State.Bytes
 	if info.Config.Mirror != nil { // it has a beginning of its own, and may lag behind
 		want.Identity, want.Created, want.Seq = there.Identity, there.Created, min(want.Seq, there.Seq)
 		s.Want = want.Seq
 	}
 	if want != (watermark{}) {
+		there.Seq = max(there.Seq, want.Seq)
 		if s.Fault = want.check(there); s.Fault != nil {
 			s.Fault = fmt.Errorf("%w (%s)", s.Fault, s.Keeper)
 		}
@@ -105,93 +107,6 @@ func (s *Survey) watermark(ctx context.Context, js jetstream.JetStream, c Config
 		s.Want, s.Keeper = want.Seq, k.String()
 	}
 	return want, nil
-}
-
-// Message is one stored message as it is.
-type Message struct {
-	Seq     uint64
-	Stored  time.Time // by the server
-	Subject string
-	Header  nats.Header
-	Data    []byte
-}
-
-// Commit is what the message holds; ErrCorrupt, if it is not a commit of ours.
-func (m Message) Commit() (eventstore.Commit, error) {
-	return decode(m.Subject, m.Header, m.Data, m.Seq)
-}
-
-// idle is how long nothing may come before the reader asks whether there is
-// something: a server passes over what it cannot read without a word.
-const idle = time.Second
-
-// Read calls f for each message from sequence from on that was there when it was
-// looked at, in order. What is missing is passed over. It ends with f's error.
-func (s *Survey) Read(ctx context.Context, from uint64, f func(Message) error) error {
-	for next := max(from, 1); !s.Gone && next <= s.Last; {
-		found, err := retry(ctx, 10*idle, func(ctx context.Context) (uint64, error) { return s.find(ctx, next) })
-		if err != nil || found == 0 {
-			return err
-		}
-		if next, err = s.read(ctx, found, f); err != nil && !errors.Is(err, errLost) {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// find returns the first sequence from next on that can be read; 0: none.
-func (s *Survey) find(ctx context.Context, next uint64) (uint64, error) {
-	m, err := s.stream.GetMsg(ctx, next, jetstream.WithGetMsgSubject(">"))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read stream %s from %d: %w", s.Stream, next, err)
-	}
-	return m.Sequence, nil
-}
-
-// read reads with one consumer, until the end or until that is of no more use,
-// and returns the sequence to go on at.
-func (s *Survey) read(ctx context.Context, next uint64, f func(Message) error) (uint64, error) {
-	consumer, err := s.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next,
-		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: 3 * expiry,
-	})
-	if err != nil {
-		return next, fmt.Errorf("read stream %s: %w", s.Stream, err)
-	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, readBytes), jetstream.PullExpiry(expiry))
-	if err != nil {
-		return next, fmt.Errorf("read stream %s: %w", s.Stream, err)
-	}
-	defer messages.Stop()
-	defer context.AfterFunc(ctx, messages.Stop)()
-	for delivered := uint64(1); next <= s.Last; delivered++ {
-		m, err := messages.Next(jetstream.NextMaxWait(idle))
-		if ctx.Err() != nil {
-			return next, ctx.Err()
-		}
-		if err != nil {
-			return next, fmt.Errorf("%w: %w", errLost, err)
-		}
-		at, err := m.Metadata()
-		if err != nil {
-			return next, fmt.Errorf("read stream %s at %d: %w", s.Stream, next, err)
-		}
-		if at.Sequence.Consumer != delivered {
-			return next, fmt.Errorf("%w: a delivery went missing", errLost)
-		}
-		if at.Sequence.Stream > s.Last {
-			return at.Sequence.Stream, nil
-		}
-		if err := f(Message{at.Sequence.Stream, at.Timestamp, m.Subject(), m.Headers(), m.Data()}); err != nil {
-			return next, err
-		}
-		next = at.Sequence.Stream + 1
-	}
-	return next, nil
 }
 
 // Metadata is that of the stream.

@@ -33,7 +33,7 @@ func (e *examiner) beside(ctx context.Context, env *term.Env, js jetstream.JetSt
 			return nil
 		})
 	}
-	if err = errors.Join(err, lookErr); err != nil {
+	if err = errors.Join(err, lookErr, e.snapshot(ctx, js, log)); err != nil {
 		env.Log.Debug("not everything beside the log could be asked", "error", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
@@ -34,7 +35,8 @@ type site struct {
 // beside are the streams that tell of the log or go with it.
 var beside = []string{
 	subject.EventStream, subject.TimerStream,
-	"KV_" + store.DefinitionBucket, "KV_" + store.WatermarkBucket, "KV_signalbox-cursors", "OBJ_" + store.ObjectBucket,
+	"KV_" + store.DefinitionBucket, "KV_" + store.WatermarkBucket, "KV_" + backup.Cursors, "OBJ_" + store.ObjectBucket,
+	"KV_" + store.SnapshotBucket, "OBJ_" + store.SnapshotParts,
 }
 
 // visit calls f with the place that the call means. A stopped store is copied

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// says runs a command and returns all it prints.
+func says(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	env := term.Env{Stdout: &out, Stderr: &out, Now: time.Now}
+	if got := Run(t.Context(), env, args); got != code {
+		t.Errorf("%v ended with %d, want %d:\n%s", args, got, code, out.String())
+	}
+	return out.String()
+}
+
+func TestWorkGoesOnFromABackup(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "backup")
+	from := natstest.Start(t, natstest.Options{})
+	stop := orchestrate(t, from.URL)
+	nc := from.Connect(t)
+	c := opened(t, nc, "a/works")
+	if _, err := claim(t.Context(), nc, "pm", "a/works"); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, says(t, 0, "backup", dir, "--nats", from.URL), "new are the sequences 1 to 2", "2 commits in 1 chunk")
+	opened(t, nc, "a/ended")
+	if _, err := c.Override(t.Context(), "a/ended", "completed", "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, says(t, 0, "backup", dir, "--nats", from.URL), "new are the sequences 3 to 4")
+	contains(t, says(t, 0, "backup", dir, "--nats", from.URL), "nothing new")
+	contains(t, says(t, 0, "backup", dir, "--verify"), "4 commits in 2 chunks", "whole")
+	contains(t, says(t, 1, "restore", dir, "--nats", from.URL), "an orchestrator runs at")
+	stop()
+	contains(t, says(t, 1, "restore", dir, "--nats", from.URL), "there is a log already: stream EVENTS has 4 commits")
+
+	t.Run("on another server", func(t *testing.T) {
+		to := natstest.Start(t, natstest.Options{})
+		contains(t, says(t, 0, "restore", dir, "--nats", to.URL), "4 commits in 2 chunks", "restored")
+		goesOn(t, to)
+	})
+	t.Run("in a directory", func(t *testing.T) {
+		data := filepath.Join(t.TempDir(), "data")
+		contains(t, says(t, 0, "restore", dir, "--data", data), "restored")
+		contains(t, says(t, 0, "audit", "--data", data), "4 of 2 instances", "nothing missing")
+		contains(t, says(t, 0, "show", "a/works", "--data", data), "received")
+		if err := within(t, data, true, func(ctx context.Context, nc *nats.Conn) { finish(t, nc) }); err != nil {
+			t.Error(err)
+		}
+		contains(t, says(t, 0, "audit", "--data", data), "nothing missing")
+		contains(t, says(t, 0, "backup", dir, "--data", data), "new are the sequences 5 to")
+	})
+	t.Run("not from one that is damaged", func(t *testing.T) {
+		chunk := filepath.Join(dir, "log", "000000000003-000000000004.jsonl.gz")
+		b, err := os.ReadFile(chunk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(chunk, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		to := natstest.Start(t, natstest.Options{})
+		contains(t, says(t, 1, "restore", dir, "--nats", to.URL), "the backup is damaged: log/000000000003-000000000004.jsonl.gz has the SHA-256", "nothing was written")
+		contains(t, says(t, 1, "audit", "--nats", to.URL), "there is no log")
+		contains(t, says(t, 1, "backup", dir, "--verify"), "log/000000000003-000000000004.jsonl.gz")
+	})
+	contains(t, says(t, 1, "backup", t.TempDir(), "--verify"), "there is no backup in")
+}
+
+// goesOn has an orchestrator take up a restored log.
+func goesOn(t *testing.T, server *natstest.Server) {
+	t.Helper()
+	contains(t, says(t, 0, "audit", "--nats", server.URL), "4 of 2 instances", "nothing missing")
+	stop := orchestrate(t, server.URL)
+	finish(t, server.Connect(t))
+	stop()
+	var found struct {
+		Commits, Instances int
+		Violations         []any
+		Missing            []any
+	}
+	if err := json.Unmarshal([]byte(says(t, 0, "audit", "--json", "--nats", server.URL)), &found); err != nil {
+		t.Fatal(err)
+	}
+	if found.Commits < 6 || found.Instances != 2 || found.Violations == nil || len(found.Violations) > 0 || found.Missing == nil {
+		t.Errorf("the audit says %+v", found)
+	}
+}
+
+// finish has who held the claim before the backup report on it after.
+func finish(t *testing.T, nc *nats.Conn) {
+	t.Helper()
+	c := client.New(nc, "operator:bob")
+	if _, err := claim(t.Context(), nc, "pm", "a/works"); err != nil {
+		t.Fatal(err)
+	}
+	if err := conclude(t.Context(), nc, "pm", "a/works", `{"status":"success","summary":"It is a bug."}`); err != nil {
+		t.Fatal(err)
+	}
+	in, err := c.Get(t.Context(), "a/works")
+	if err != nil || in.GetState() == "received" {
+		t.Fatalf("it is in %s, %v", in.GetState(), err)
+	}
+	if _, err := c.Override(t.Context(), "a/works", "completed", "by hand"); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/embedded"
+	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// fault is what may happen to a store on disk.
+type fault struct {
+	name    string
+	damage  func(t *testing.T, msgs string) // the directory of the log's blocks
+	rebuilt bool                            // index.db is lost, too
+	start   string                          // in what an orchestrator says that refuses it; empty: it starts
+	verify  string                          // the same with --verify
+	audit   []string                        // in what audit prints
+}
+
+// Every fault is found by audit, named with what is missing and whose it was;
+// what a start can see, it refuses.
+func TestEveryFaultOfAStoreIsNoticed(t *testing.T) {
+	base := grown(t)
+	for _, f := range faults {
+		name := f.name
+		if f.rebuilt {
+			name += ", and the index is lost"
+		}
+		t.Run(name, func(t *testing.T) {
+			broken := func() string {
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+					t.Fatal(err)
+				}
+				msgs := filepath.Join(dir, "log", "jetstream", "$G", "streams", "EVENTS", "msgs")
+				f.damage(t, msgs)
+				if f.rebuilt {
+					if err := os.RemoveAll(filepath.Join(msgs, "index.db")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return dir
+			}
+			for _, verify := range []bool{false, true} {
+				if verify && f.start != "" {
+					continue // it is refused before
+				}
+				want := map[bool]string{false: f.start, true: f.verify}[verify]
+				err := starts(t, broken(), verify)
+				t.Logf("start, --verify=%v: %v", verify, err)
+				if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+					t.Errorf("a start with --verify=%v says %v, want %q", verify, err, want)
+				}
+			}
+			var out bytes.Buffer
+			env := term.Env{Stdout: &out, Stderr: &out, Now: time.Now}
+			if code := Run(t.Context(), env, []string{"audit", "--data", broken()}); code != 1 {
+				t.Errorf("audit ended with %d", code)
+			}
+			t.Logf("audit:\n%s", out.String())
+			contains(t, out.String(), f.audit...)
+		})
+	}
+	t.Run("a sound one has none", func(t *testing.T) {
+		if err := starts(t, base, true); err != nil {
+			t.Error(err)
+		}
+		var out bytes.Buffer
+		env := term.Env{Stdout: &out, Stderr: &out, Now: time.Now}
+		if code := Run(t.Context(), env, []string{"audit", "--data", base}); code != 0 {
+			t.Errorf("audit ended with %d:\n%s", code, out.String())
+		}
+		contains(t, out.String(), "commits      34 of 4 instances", "nothing missing")
+	})
+}
+
+// A start from a snapshot does not see that the past is damaged. Whoever asks for
+// it does, and from then on nothing is appended.
+func TestAnOrchestratorThatFindsTheLogDamagedEnds(t *testing.T) {
+	dir := grown(t)
+	block("1", middle)(t, filepath.Join(dir, "log", "jetstream", "$G", "streams", "EVENTS", "msgs"))
+	err := within(t, dir, false, func(ctx context.Context, nc *nats.Conn) {
+		c := client.New(nc, "operator:bob")
+		if _, err := c.History(ctx, "acme/widgets/1", 0); err == nil {
+			t.Error("it told the history of a damaged instance")
+		}
+		<-ctx.Done()
+		if _, err := c.Note(context.WithoutCancel(ctx), "acme/widgets/3", "", "hm"); err == nil {
+			t.Error("it went on")
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "the log is damaged: ") || !strings.Contains(err.Error(), "nothing more is appended, and `signalbox audit` says more") {
+		t.Errorf("it ended with %v", err)
+	}
+	var out bytes.Buffer
+	env := term.Env{Stdout: &out, Stderr: &out, Now: time.Now}
+	if code := Run(t.Context(), env, []string{"audit", "--json", "--data", dir}); code != 1 {
+		t.Errorf("audit ended with %d", code)
+	}
+	contains(t, out.String(), `"last":34,`)
+}
+
+// grown is the data of a system that stopped: 34 commits of 4 instances in two
+// blocks, the first one compressed, with a snapshot and a watermark.
+func grown(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	within(t, dir, false, func(_ context.Context, nc *nats.Conn) {
+		c := client.New(nc, "operator:bob")
+		text := make([]byte, 300_000)
+		random := rand.NewChaCha8([32]byte{1})
+		for i := range 34 {
+			id := fmt.Sprintf("acme/widgets/%d", i%4+1)
+			var err error
+			if i < 4 {
+				_, err = c.Open(t.Context(), "", "issue", id, instance.Issue{Title: "It breaks"})
+			} else {
+				_, _ = random.Read(text)
+				for i, b := range text {
+					text[i] = ' ' + b%90 // hard to compress
+				}
+				_, err = c.Note(t.Context(), id, "", fmt.Sprintf("note %d: %s", i+1, text))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	return dir
+}
+
+// starts says why an orchestrator does not start on a store, or nil.
+func starts(t *testing.T, dir string, verify bool) error {
+	return within(t, dir, verify, func(context.Context, *nats.Conn) {})
+}
+
+// within runs an orchestrator for as long as f takes, and says how it ended.
+func within(t *testing.T, dir string, verify bool, f func(context.Context, *nats.Conn)) error {
+	t.Helper()
+	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(dir, "log"), Sync: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Shutdown()
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	s := orchestrator.Settings{Watermark: filepath.Join(dir, "watermark"), Verify: verify, AckWait: time.Minute, MaxDeliver: 50, Sync: time.Minute}
+	return service.Serve(ctx, service.Config{
+		Service: "orchestrator", Log: slog.New(slog.DiscardHandler), Options: []nats.Option{nats.InProcessServer(server)},
+		Flags: service.Flags{Grace: time.Minute},
+		Setup: func(ctx context.Context, h *service.Host) error {
+			if err := s.Setup(ctx, h); err != nil {
+				return err
+			}
+			h.Add("test", func(ctx context.Context) error { f(ctx, h.NATS); return nil })
+			return nil
+		},
+	})
+}
