@@ -61,7 +61,7 @@ func (b *bench) along(ctx context.Context, w *world) (u use, early, late []time.
 		}
 		return nil
 	}
-	u, err = b.during(ctx, w.parts(), func() error {
+	u, err = b.during(ctx, w.parts, func() error {
 		if err := shorts("short"); err != nil {
 			return err
 		}
@@ -90,16 +90,14 @@ func (b *bench) restarted(ctx context.Context, w *world) (u use, early, late []t
 	if err := w.agents.Call(ctx, "Agents.Paused", 2*held, &part.None{}); err != nil {
 		return u, nil, nil, err
 	}
-	old := w.orchestrators
-	w.orchestrators = nil
-	if err := errors.Join(old[0].Close(), w.replica(ctx)); err != nil {
+	if err := errors.Join(w.retire(), w.replica(ctx)); err != nil {
 		return u, nil, nil, err
 	}
 	o := load.Order{Workflow: "bench", Prefix: "woken", Steps: steps, Instances: 5, InFlight: 1}
 	if _, err := w.run(ctx, o); err != nil { // a process that just began is slow at all it does
 		return u, nil, nil, err
 	}
-	u, err = b.during(ctx, w.parts(), func() error {
+	u, err = b.during(ctx, w.parts, func() error {
 		for i := range held {
 			for prefix, to := range map[string]*[]time.Duration{"held early/": &early, "held late/": &late} {
 				var gaps []time.Duration

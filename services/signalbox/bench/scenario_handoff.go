@@ -60,7 +60,7 @@ func (b *bench) watch(ctx context.Context, w *world) (gaps []time.Duration, u us
 		return nil, u, err
 	}
 	order.Prefix, order.Instances, order.Watch = "alone", b.alone(), true
-	u, err = b.during(ctx, w.parts(), func() error {
+	u, err = b.during(ctx, w.parts, func() error {
 		r, err := w.run(ctx, order)
 		gaps = r.Gaps
 		return err

@@ -37,7 +37,7 @@ func killed(ctx context.Context, b *bench) (err error) {
 	if w.agents, err = w.staff(ctx, pieces, true); err != nil {
 		return err
 	}
-	u, err := b.during(ctx, w.parts(), func() error {
+	u, err := b.during(ctx, w.parts, func() error {
 		at := time.Now().UnixNano()
 		if err := victim.Kill(); err != nil {
 			return err

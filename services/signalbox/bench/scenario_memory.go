@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/part"
 	"github.com/signalbox/signalbox/services/signalbox/bench/past"
@@ -42,6 +43,22 @@ func (b *bench) heap(ctx context.Context, chapters ...chapter) (bytes uint64, er
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	err = w.orchestrators[0].Call(ctx, "Process.Heap", part.None{}, &bytes)
-	return bytes, err
+	return settled(ctx, w.orchestrators[0])
+}
+
+// settled is a process's heap once it stops shrinking: after its start there is
+// work that keeps what nobody needs any more.
+func settled(ctx context.Context, c *part.Child) (bytes uint64, err error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for same := 0; same < 5; <-tick.C {
+		var now uint64
+		if err := c.Call(ctx, "Process.Heap", part.None{}, &now); err != nil {
+			return 0, err
+		}
+		if same++; bytes == 0 || now < bytes-bytes/100 {
+			bytes, same = now, 0
+		}
+	}
+	return bytes, nil
 }

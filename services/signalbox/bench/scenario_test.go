@@ -14,7 +14,7 @@ func TestEachScenarioHasItsFigures(t *testing.T) {
 	of := map[string]map[string][]string{ // by scenario: by what they are measured against
 		"history":  {"empty log": {"steps", "cpu", "start p50", "start p99"}, "": {"disk, 200 commits"}},
 		"far":      {"step 8": {"start of step 20 p50", "start of step 20 p50, first after a restart"}},
-		"start":    {"floor": {"replay, 20 commits", "replay, 200 commits"}, "": {"ready, 20 commits"}, "20 commits": {"ready, 200 commits"}},
+		"start":    {"floor": {"replay, 20 commits", "replay, 200 commits"}, "": {"ready, from a snapshot, 20 commits"}, "20 commits": {"ready, no snapshot, 200 commits", "ready, from a snapshot, 200 commits"}},
 		"load":     {"floor": {"from the log, 200 commits", "from the orchestrator, 200 commits"}},
 		"memory":   {"": {"live instance", "finished instance"}},
 		"kill":     {"AckWait": {"step of a killed agent begun again, the last of 8"}},

@@ -108,7 +108,7 @@ func (b *bench) flow(ctx context.Context, w *world, inFlight int) (f flow, err e
 	order.Prefix, order.Instances = "load", b.Instances
 	var r load.Result
 	f.steps = b.Instances * steps
-	f.use, err = b.during(ctx, w.parts(), func() (err error) { r, err = w.run(ctx, order); return err })
+	f.use, err = b.during(ctx, w.parts, func() (err error) { r, err = w.run(ctx, order); return err })
 	if err != nil {
 		return f, err
 	}
@@ -173,7 +173,7 @@ func (b *bench) raw(ctx context.Context, sync time.Duration, warm int, o floor.O
 	if err := parts[1].Call(ctx, "Floor.Run", part.FloorArgs{URL: url, Order: first}, &r); err != nil {
 		return r, u, 0, err
 	}
-	u, err = b.during(ctx, parts, func() error {
+	u, err = b.during(ctx, func() []*part.Child { return parts }, func() error {
 		return parts[1].Call(ctx, "Floor.Run", part.FloorArgs{URL: url, Order: o}, &r)
 	})
 	if err != nil {

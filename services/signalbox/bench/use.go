@@ -20,9 +20,10 @@ type use struct {
 	why     error                    // why something is not known
 }
 
-// during measures what the parts take while f is under way.
-func (b *bench) during(ctx context.Context, parts []*part.Child, f func() error) (use, error) {
-	before, err := b.look(ctx, parts)
+// during measures what the parts take while f is under way, those included that
+// f starts.
+func (b *bench) during(ctx context.Context, parts func() []*part.Child, f func() error) (use, error) {
+	before, err := b.look(ctx, parts())
 	if err != nil {
 		return use{}, err
 	}
@@ -31,12 +32,12 @@ func (b *bench) during(ctx context.Context, parts []*part.Child, f func() error)
 		return use{}, err
 	}
 	u := use{took: time.Since(start), cpu: map[string]time.Duration{}}
-	after, err := b.look(ctx, parts)
+	after, err := b.look(ctx, parts())
 	if err != nil {
 		return use{}, err
 	}
-	for i, c := range parts {
-		spent := after.cpu[i] - before.cpu[i]
+	for c, now := range after.cpu {
+		spent := now - before.cpu[c]
 		u.cpu[c.Name] += spent
 		u.total += spent
 	}
@@ -56,20 +57,20 @@ func (b *bench) during(ctx context.Context, parts []*part.Child, f func() error)
 
 // glance is one look at the clocks.
 type glance struct {
-	cpu               []time.Duration // of the parts
+	cpu               map[*part.Child]time.Duration
 	own, busy         time.Duration
 	flushes           uint64
 	busyErr, flushErr error
 }
 
 func (b *bench) look(ctx context.Context, parts []*part.Child) (glance, error) {
-	var g glance
+	g := glance{cpu: map[*part.Child]time.Duration{}}
 	for _, c := range parts {
 		u, err := c.Usage(ctx)
 		if err != nil {
 			return g, err
 		}
-		g.cpu = append(g.cpu, u.CPU)
+		g.cpu[c] = u.CPU
 	}
 	var own part.Usage
 	if err := new(part.Process).Usage(part.None{}, &own); err != nil {

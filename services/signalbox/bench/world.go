@@ -23,6 +23,7 @@ type plan struct {
 	server  string
 	sync    time.Duration
 	store   string // directory of a store to start with; empty for none
+	bare    bool   // no orchestrator yet
 	workers int    // of the agents; 0 for no agents
 	ackWait time.Duration
 }
@@ -70,7 +71,7 @@ func (b *bench) build(ctx context.Context, p plan) (w *world, err error) {
 	if p.server == embedded {
 		w.server, w.orchestrators = nil, []*part.Child{c}
 		err = w.begin(ctx, c, "")
-	} else {
+	} else if !p.bare {
 		err = w.replica(ctx)
 	}
 	if err == nil && p.workers > 0 {
@@ -94,6 +95,16 @@ func (w *world) begin(ctx context.Context, c *part.Child, url string) error {
 	err := c.Call(ctx, "Orchestrator.Start", part.OrchestratorArgs{URL: url, Settings: w.settings}, &metrics)
 	w.metrics = append(w.metrics, metrics)
 	return err
+}
+
+// retire ends all orchestrators; those that have a process of their own.
+func (w *world) retire() error {
+	var errs error
+	for _, c := range w.orchestrators {
+		errs = errors.Join(errs, c.Close())
+	}
+	w.orchestrators, w.metrics = nil, nil
+	return errs
 }
 
 // staff starts agents.

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/eventstore/memory"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/logcheck"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/bench/past"
@@ -49,6 +50,10 @@ func TestAHistoryIsSoundAndAsLongAsWanted(t *testing.T) {
 			if over := in.Closed == instance.Ended; over != k.Over || in.State == "done" != k.Over || in.Seq != commits[k.Commits-1].Seq {
 				t.Errorf("%+v: %s is in %s", k, id, in.State)
 			}
+		}
+		report, err := logcheck.Check(t.Context(), log, workflow.NewCatalog(def).Hashed)
+		if err != nil || report.Commits != 3*k.Commits || len(report.Violations) != 0 {
+			t.Errorf("%+v: the log's checker finds %v, %v", k, report.Violations, err)
 		}
 	}
 	if _, err := past.Template(t.Context(), def, past.Kind{Commits: 2}); err == nil {
