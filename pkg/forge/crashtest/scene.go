@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -20,6 +21,9 @@ type Scene struct {
 	Begin func(s *Stage) (id string)
 	// Over reports whether the work has come to its end.
 	Over func(*pb.Instance) bool
+	// Rests reports whether the service has done what it does besides; nil: it
+	// has when its queues are empty.
+	Rests func(s *Stage, id string) bool
 	// Check says what is there twice, or not at all.
 	Check func(s *Stage, id string) error
 	// Looks says that most of its calls read, in parts that the work can do
@@ -90,6 +94,9 @@ func (s *Stage) retire(id string) {
 // service is gone.
 func (sc Scene) await(s *Stage, i *incarnation, id string) error {
 	in, err := s.Client.Get(s.Ctx, id)
+	if errors.As(err, new(*instance.Refusal)) {
+		err = nil // it is still to be opened
+	}
 	if err == nil && !sc.Over(in) {
 		err = s.Client.Watch(i, id, in.GetSeq(), func(client.Seen) error {
 			if in, err = s.Client.Get(i, id); err == nil && sc.Over(in) {
@@ -101,7 +108,22 @@ func (sc Scene) await(s *Stage, i *incarnation, id string) error {
 	if err != nil {
 		return fmt.Errorf("the work does not end; it is in %s (%s), held by %v, last %q, after %v: %w", in.GetState(), in.GetReason(), in.GetClaim(), in.GetLastResult().GetSummary(), i.Made(), err)
 	}
+	for sc.Rests != nil && !sc.Rests(s, id) {
+		if err := pause(i); err != nil {
+			return err
+		}
+	}
 	return s.drained(i)
+}
+
+// pause is between two looks at what nobody tells of.
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(5 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // drained waits until all that was handed out is settled.
@@ -127,11 +149,7 @@ func (s *Stage) empty(ctx context.Context, queue string) error {
 		case info.NumAckPending == 0:
 			err = recount(consumer)
 		}
-		select {
-		case <-time.After(2 * time.Millisecond):
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
+		err = errors.Join(err, pause(ctx))
 	}
 	return err
 }

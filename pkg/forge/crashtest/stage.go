@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -179,7 +180,7 @@ func (s *Stage) pass(i *incarnation, id string) {
 		}
 	}
 	in, err := s.Client.Get(s.Ctx, id)
-	if err != nil {
+	if err != nil && !errors.As(err, new(*instance.Refusal)) {
 		s.Fatal(err)
 	}
 	claim := in.GetClaim()

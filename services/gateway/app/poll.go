@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +85,11 @@ func (p *poller) poll(ctx context.Context) error {
 func (p *poller) takeUp(ctx context.Context, issue forge.Issue) (opened bool, err error) {
 	p.making.Lock()
 	defer p.making.Unlock()
-	opened, err = p.open(ctx, issue, p.workflow)
+	workflow, err := p.wanted(ctx, issue)
+	if err != nil {
+		return false, err
+	}
+	opened, err = p.open(ctx, issue, workflow)
 	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
 		return false, nil
 	}
@@ -164,39 +167,4 @@ func (p *poller) taken(name string, err error) error {
 		return nil
 	}
 	return err
-}
-
-// request is what sb.forge.issue.open takes.
-type request struct {
-	Repo     string   `json:"repo"`
-	Workflow string   `json:"workflow"` // empty: the gateway's
-	Title    string   `json:"title"`
-	Body     string   `json:"body"`
-	Labels   []string `json:"labels"`
-}
-
-// create makes the issue on the forge and opens its instance.
-func (p *poller) create(ctx context.Context, r request) (instance.Issue, string, error) {
-	labels := r.Labels
-	if p.label != "" && !slices.Contains(labels, p.label) {
-		labels = append(slices.Clip(labels), p.label)
-	}
-	w, ok := p.reader.(forge.Writer)
-	if !ok {
-		return instance.Issue{}, "", errors.New("this gateway cannot write to the forge")
-	}
-	workflow := cmp.Or(r.Workflow, p.workflow)
-	// First, or there would be an issue that the next poll opens with another one.
-	if _, err := p.client.Definition(ctx, workflow); err != nil {
-		return instance.Issue{}, "", err
-	}
-	p.making.Lock()
-	defer p.making.Unlock()
-	issue, err := w.CreateIssue(ctx, p.repo, forge.NewIssue{Title: r.Title, Body: r.Body, Labels: labels})
-	if err != nil {
-		return instance.Issue{}, "", err
-	}
-	made := instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}
-	_, err = p.open(ctx, issue, workflow)
-	return made, Name(p.repo, issue.Number), err
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
@@ -63,5 +66,34 @@ func TestAReportMakesAnIssueAndItsInstance(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAnIssueThatWasMadeBeforeACrashOpensAsItWasAskedFor(t *testing.T) {
+	w := newWorld(t)
+	w.catchesUp()
+	asked := request{ID: "r-1", Repo: widgets, Workflow: "pipeline", Title: "From a shell", Body: "It is broken."}
+	w.fault.Store(&local.Fault{After: true})
+	p := w.poller()
+	if _, err := p.reader.(forge.Writer).CreateIssue(w.ctx, widgets, forge.NewIssue{Title: asked.Title, Body: asked.Body + "\n\n" + rules.Marker(asked.ID, opens+asked.Workflow)}); err == nil {
+		t.Fatal("nothing went wrong")
+	}
+	w.fault.Store(nil)
+	other := w.report(w.bob, "copied\n\n"+rules.Marker("r-2", opens+"pipeline"))
+	w.poll(w.poller()) // another gateway
+	in, err := w.client.Get(w.ctx, Name(widgets, 1))
+	if err != nil || in.GetWorkflow() != "pipeline" {
+		t.Errorf("it opened as %q, %v", in.GetWorkflow(), err)
+	}
+	if in, err := w.client.Get(w.ctx, Name(widgets, other)); err != nil || in.GetWorkflow() != "issue" {
+		t.Errorf("somebody else's opened as %q, %v", in.GetWorkflow(), err)
+	}
+	for range 2 { // and is asked for again
+		if _, id, err := w.poller().create(w.ctx, asked); err != nil || id != Name(widgets, 1) {
+			t.Errorf("asked for again it is %s, %v", id, err)
+		}
+	}
+	if issues, err := w.ann.Issues(w.ctx, widgets, time.Time{}); err != nil || len(issues) != 2 {
+		t.Errorf("there are %d issues, %v", len(issues), err)
 	}
 }

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// request is what sb.forge.issue.open takes.
+type request struct {
+	ID       string   `json:"id"` // the same when it is sent again: then the issue is made once; may be empty
+	Repo     string   `json:"repo"`
+	Workflow string   `json:"workflow"` // empty: the gateway's
+	Title    string   `json:"title"`
+	Body     string   `json:"body"`
+	Labels   []string `json:"labels"`
+}
+
+// opens begins the key of the marker that an issue of ours has: what it is to be
+// opened as. A gateway that dies in between leaves that to the next poll.
+const opens = "opens-"
+
+// create makes the issue on the forge and opens its instance.
+func (p *poller) create(ctx context.Context, r request) (instance.Issue, string, error) {
+	labels := r.Labels
+	if p.label != "" && !slices.Contains(labels, p.label) {
+		labels = append(slices.Clip(labels), p.label)
+	}
+	w, ok := p.reader.(forge.Writer)
+	if !ok {
+		return instance.Issue{}, "", errors.New("this gateway cannot write to the forge")
+	}
+	workflow := cmp.Or(r.Workflow, p.workflow)
+	// First, or there would be an issue that the next poll opens with another one.
+	if _, err := p.client.Definition(ctx, workflow); err != nil {
+		return instance.Issue{}, "", err
+	}
+	p.making.Lock()
+	defer p.making.Unlock()
+	issue, err := p.made(ctx, r)
+	if errors.Is(err, forge.ErrNotFound) {
+		body := r.Body
+		if r.ID != "" || workflow != p.workflow {
+			body += "\n\n" + rules.Marker(r.ID, opens+workflow)
+		}
+		issue, err = w.CreateIssue(ctx, p.repo, forge.NewIssue{Title: r.Title, Body: body, Labels: labels})
+	}
+	if err != nil {
+		return instance.Issue{}, "", err
+	}
+	made := instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}
+	_, err = p.open(ctx, issue, workflow)
+	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
+		err = nil // a poll was first, of another gateway or before this was sent again
+	}
+	return made, Name(p.repo, issue.Number), err
+}
+
+// lookBack is for how long a request may be sent again.
+const lookBack = 24 * time.Hour
+
+// made finds the open issue that the request has made before.
+func (p *poller) made(ctx context.Context, r request) (forge.Issue, error) {
+	if r.ID == "" {
+		return forge.Issue{}, forge.ErrNotFound
+	}
+	self, err := p.reader.Self(ctx)
+	if err != nil {
+		return forge.Issue{}, err
+	}
+	issues, err := p.reader.Issues(ctx, p.repo, time.Now().Add(-lookBack))
+	if err != nil {
+		return forge.Issue{}, err
+	}
+	for _, issue := range issues {
+		if id, key, ok := rules.FindMarker(issue.Body); ok && id == r.ID && strings.HasPrefix(key, opens) && issue.Author.Login == self {
+			return issue, nil
+		}
+	}
+	return forge.Issue{}, forge.ErrNotFound
+}
+
+// wanted is the lifecycle that an issue opens with: what it was made for, if it
+// is ours and says so.
+func (p *poller) wanted(ctx context.Context, issue forge.Issue) (string, error) {
+	_, key, ok := rules.FindMarker(issue.Body)
+	workflow, made := strings.CutPrefix(key, opens)
+	if !ok || !made {
+		return p.workflow, nil
+	}
+	self, err := p.reader.Self(ctx)
+	if err != nil || issue.Author.Login != self {
+		return p.workflow, err
+	}
+	return workflow, nil
+}
