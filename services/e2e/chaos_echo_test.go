@@ -121,9 +121,9 @@ func (e *echo) repeat(r *rand.Rand, n int) (sent int64) {
 
 // rob takes work that is for a role, or was if there is none, and gives it back
 // late, in another order, or not at all. It returns how many pieces.
-func rob(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string, head uint64) int64 {
+func rob(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string) int64 {
 	all := snatch(ctx, js, role, 1+r.IntN(5))
-	if all == nil && rewind(ctx, js, r, role, head) > 0 {
+	if all == nil && rewind(ctx, js, r, role) > 0 {
 		all = snatch(ctx, js, role, 1+r.IntN(5))
 	}
 	r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
@@ -156,12 +156,17 @@ func snatch(ctx context.Context, js jetstream.JetStream, role string, n int) (al
 	return all
 }
 
-// rewind has the server deliver again what a role was given, from somewhere on.
-func rewind(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string, head uint64) int64 {
+// rewind has the server deliver again what a role was given and has acknowledged,
+// from somewhere on; never from behind what it has not, which would be lost.
+func rewind(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string) int64 {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	from := head - min(head, 1+r.Uint64N(300))
-	if _, err := js.ResetConsumerToSequence(ctx, subject.EventStream, role, from+1); err != nil {
+	consumer, err := js.Consumer(ctx, subject.EventStream, role)
+	if err != nil {
+		return 0
+	}
+	floor := consumer.CachedInfo().AckFloor.Stream
+	if _, err := js.ResetConsumerToSequence(ctx, subject.EventStream, role, floor-r.Uint64N(min(floor, 300)+1)+1); err != nil {
 		return 0
 	}
 	return 1

@@ -15,7 +15,7 @@ import (
 
 const (
 	chaosRuns  = 8                      // without SIGNALBOX_CHAOS
-	chaosLanes = 16                     // instances under way at a time
+	chaosLanes = 24                     // instances under way at a time
 	gust       = 600 * time.Millisecond // between faults, on the average
 )
 

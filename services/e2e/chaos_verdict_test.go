@@ -189,13 +189,3 @@ func (f *follower) pleas() map[string]int {
 	}
 	return all
 }
-
-// size counts the commits so far.
-func (f *follower) size() (n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, commits := range f.log {
-		n += len(commits)
-	}
-	return n
-}

@@ -161,14 +161,14 @@ func (w *weather) rob(ctx context.Context, r *rand.Rand) int64 {
 	var robbers sync.WaitGroup
 	for range 4 { // most roles have nothing to do just now
 		role, own := w.role(r), rand.New(rand.NewPCG(r.Uint64(), 0))
-		robbers.Go(func() { all.Add(rob(ctx, w.js, own, role, uint64(w.log.size()))) })
+		robbers.Go(func() { all.Add(rob(ctx, w.js, own, role)) })
 	}
 	robbers.Wait()
 	return all.Load()
 }
 
 func (w *weather) rewind(ctx context.Context, r *rand.Rand) int64 {
-	return rewind(ctx, w.js, r, w.role(r), uint64(w.log.size()))
+	return rewind(ctx, w.js, r, w.role(r))
 }
 
 // role is any that takes work.
