@@ -8,7 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cenkalti/backoff/v5"
+	"github.com/google/go-cmp/cmp"
 	natsjs "github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -184,4 +187,52 @@ func TestAnInterruptedRestoreGoesOn(t *testing.T) {
 			t.Errorf("%s has %d commits, %v", id, len(all), err)
 		}
 	}
+}
+
+// What a mirror holds is enough to make the log again.
+func TestALogComesBackFromItsMirror(t *testing.T) {
+	w, dir := begin(t), t.TempDir()
+	a := eventstoretest.Grow(t, w.log, "a", 2, eventstore.Commit{})
+	log, err := w.js.Stream(t.Context(), "EVENTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := natsjs.StreamConfig{Name: "EVENTS_MIRROR", Mirror: &natsjs.StreamSource{Name: "EVENTS"}, Storage: natsjs.FileStorage, DenyDelete: true, DenyPurge: true}
+	take := func() error {
+		mirror, err := w.js.CreateOrUpdateStream(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, err := w.log.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := backoff.Retry(t.Context(), func() (*natsjs.RawStreamMsg, error) { return mirror.GetMsg(t.Context(), head) }, backoff.WithMaxElapsedTime(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		survey, err := jetstream.Look(t.Context(), w.js, "EVENTS_MIRROR", w.mark)
+		if err == nil {
+			_, err = backup.Take(t.Context(), w.js, survey, dir, time.Unix(1, 0))
+		}
+		return err
+	}
+	if err := take(); !errors.Is(err, backup.ErrOther) || !strings.Contains(err.Error(), "has no metadata signalbox-identity") {
+		t.Errorf("a mirror of nobody knows what: %v", err)
+	}
+	config.Metadata = log.CachedInfo().Config.Metadata
+	if err := take(); err != nil {
+		t.Fatal(err)
+	}
+	eventstoretest.Grow(t, w.log, "a", 2, a[1])
+	if err := take(); err != nil {
+		t.Fatal(err)
+	}
+	to := bare(t)
+	if _, err := backup.Restore(t.Context(), to.js, dir, to.mark, false); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(w.raw(t), to.raw(t)); diff != "" {
+		t.Errorf("(-was +is)\n%s", diff)
+	}
+	to.open(t)
 }

@@ -81,6 +81,8 @@ func fits(ctx context.Context, log *jetstream.Survey, m Manifest, p *progress) e
 	switch {
 	case log.Fault != nil:
 		return log.Fault
+	case log.Identity == "":
+		return fmt.Errorf("%w: stream %s has no metadata %s; give a mirror that of the log", ErrOther, log.Stream, jetstream.Identity)
 	case log.Last < log.Want:
 		return fmt.Errorf("%w: it ends at %d, and reached %d by its watermark (%s)", eventstore.ErrCorrupt, log.Last, log.Want, log.Keeper)
 	case m.Last == 0:

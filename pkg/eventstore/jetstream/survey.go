@@ -17,6 +17,9 @@ import (
 // ErrNoLog is a server without a log, of which no watermark knows one either.
 var ErrNoLog = errors.New("there is no log")
 
+// Identity is the key of a stream's metadata that says which log it is.
+const Identity = identity
+
 // Survey is what is there of a log, whole or not. Make one with Look. It makes
 // nothing, changes nothing and raises no watermark.
 type Survey struct {
@@ -33,6 +36,7 @@ type Survey struct {
 
 	stream jetstream.Stream // nil: there is none
 	want   watermark
+	mirror bool
 	bytes  uint64
 }
 
@@ -72,7 +76,7 @@ func (s *Survey) look(ctx context.Context, js jetstream.JetStream, c Config) err
 	s.Identity, s.Created = there.Identity, there.Created
 	s.First, s.Last, s.Messages = info.State.FirstSeq, info.State.LastSeq, info.State.Msgs
 	s.bytes = info.State.Bytes
-	if info.Config.Mirror != nil { // it has a beginning of its own, and may lag behind
+	if s.mirror = info.Config.Mirror != nil; s.mirror { // it has a beginning of its own, and may lag behind
 		want.Identity, want.Created, want.Seq = there.Identity, there.Created, min(want.Seq, there.Seq)
 		s.Want = want.Seq
 	}

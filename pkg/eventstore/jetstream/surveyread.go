@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // Message is one stored message as it is.
@@ -32,7 +34,35 @@ const idle = time.Second
 
 // Read calls f for each message from sequence from on that was there when it was
 // looked at, in order. What is missing is passed over. It ends with f's error.
+// The messages of a mirror are as those of the log.
 func (s *Survey) Read(ctx context.Context, from uint64, f func(Message) error) error {
+	if s.mirror {
+		return s.readAll(ctx, 1, mirrored(from, f))
+	}
+	return s.readAll(ctx, from, f)
+}
+
+// mirrored gives messages back the headers that a mirror takes from them: what
+// the instance's commit before was. Their chains tell if it was another.
+func mirrored(from uint64, f func(Message) error) func(Message) error {
+	newest := map[string]uint64{}
+	return func(m Message) error {
+		e, err := subject.ParseEvent(m.Subject)
+		if err == nil {
+			filter, _ := subject.Instance(e.Instance) // it was parsed
+			m.Header.Set(jetstream.ExpectedStreamHeader, subject.EventStream)
+			m.Header.Set(jetstream.ExpectedLastSubjSeqSubjHeader, filter)
+			m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(newest[e.Instance], 10))
+			newest[e.Instance] = m.Seq
+		}
+		if m.Seq < from {
+			return nil
+		}
+		return f(m)
+	}
+}
+
+func (s *Survey) readAll(ctx context.Context, from uint64, f func(Message) error) error {
 	for next := max(from, 1); !s.Gone && next <= s.Last; {
 		found, err := s.resume(ctx, next)
 		if err != nil || found == 0 {

@@ -16,6 +16,7 @@ import (
 type take struct {
 	examining
 	Dir    string `arg:"" name:"dir" type:"path" help:"The backup; it is made if there is none."`
+	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Back up this mirror of the log instead."`
 	Verify bool   `name:"verify" env:"-" help:"Only check the backup that is there, without any server."`
 }
 
@@ -39,7 +40,7 @@ func (c take) Run(ctx context.Context, env *term.Env) error {
 		return view.Kept(env, c.Dir, m, "whole")
 	}
 	return c.visit(ctx, env, func(ctx context.Context, at site) error {
-		log, err := store.Look(ctx, at.js, "", store.Config{Watermark: at.watermark})
+		log, err := store.Look(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
 		if err != nil {
 			return fmt.Errorf("the log at %s: %w", at.at, err)
 		}
