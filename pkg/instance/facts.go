@@ -5,7 +5,7 @@ import "github.com/signalbox/signalbox/pkg/workflow"
 // Rank orders the instance among the ready ones of its lifecycle: Definition.Order.
 func Rank(def *workflow.Definition, in Instance) ([]int64, error) {
 	d := decision{def: def, in: in}
-	facts := d.facts()
+	facts := *d.facts()
 	ranks := make([]int64, len(def.Order))
 	for i, expression := range def.Order {
 		var err error
@@ -16,13 +16,13 @@ func Rank(def *workflow.Definition, in Instance) ([]int64, error) {
 	return ranks, nil
 }
 
-// facts is what guards may read of the instance as it is by now.
-func (d *decision) facts() workflow.Facts {
+// facts is what guards may read of the instance as it is by now. Nobody writes to them.
+func (d *decision) facts() *workflow.Facts {
 	if d.told == nil || d.toldAt != len(d.events) {
 		facts := d.gather()
 		d.told, d.toldAt = &facts, len(d.events)
 	}
-	return *d.told
+	return d.told
 }
 
 func (d *decision) gather() workflow.Facts {

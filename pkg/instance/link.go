@@ -34,7 +34,7 @@ func (d *decision) end(a End) error {
 func (d *decision) enter() error {
 	state, _ := d.def.State(d.in.State)
 	for _, s := range state.Spawns {
-		ok, err := s.When.Eval(d.facts())
+		ok, err := s.When.Holds(d.facts())
 		if err != nil {
 			return d.refuse(Undecided, nil, "%s spawns: %v", state.Name, err)
 		}
@@ -43,7 +43,7 @@ func (d *decision) enter() error {
 		}
 	}
 	for _, q := range state.Asks {
-		ok, err := q.When.Eval(d.facts())
+		ok, err := q.When.Holds(d.facts())
 		if err != nil {
 			return d.refuse(Undecided, nil, "%s asks: %v", state.Name, err)
 		}

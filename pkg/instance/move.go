@@ -10,7 +10,7 @@ import (
 
 // step takes the rule's first permitted target through gates and limits, and
 // goes there.
-func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
+func (d *decision) step(facts *workflow.Facts, rule workflow.Rule) error {
 	from, owner := d.in.State, d.in.Owner
 	state, _ := d.def.State(from)
 	to, ok := d.permitted(rule.To)
@@ -24,7 +24,7 @@ func (d *decision) step(facts workflow.Facts, rule workflow.Rule) error {
 			continue
 		}
 		cites = slices.Concat(cites, gate.Require.Cites())
-		holds, err := gate.Require.Eval(facts)
+		holds, err := gate.Require.Holds(facts)
 		if err != nil {
 			return d.refuse(Undecided, nil, "gate %s: %v", gate.Name, err)
 		}
@@ -92,15 +92,15 @@ func (d decision) moved(rule workflow.Rule, cites []string) (decision, error) {
 // limit asks the definition's limits about the move that is about to be made:
 // they see the instance as it would be after it, and the failures of the state
 // it leaves.
-func (d *decision) limit(facts workflow.Facts, after *decision) (workflow.Rule, error) {
+func (d *decision) limit(by *workflow.Facts, after *decision) (workflow.Rule, error) {
 	if after.in.Kind == workflow.Final || len(d.def.Limits) == 0 {
 		return workflow.Rule{}, nil
 	}
-	then := after.facts()
+	facts, then := *by, after.facts()
 	facts.Instance, facts.Vars = then.Instance, then.Vars
 	facts.Instance.Failures = int64(after.in.FailuresIn(d.in.State))
 	for _, rule := range d.def.Limits {
-		holds, err := rule.When.Eval(facts)
+		holds, err := rule.When.Holds(&facts)
 		if err != nil {
 			return rule, d.refuse(Undecided, nil, "limit %s: %v", rule.Name, err)
 		}

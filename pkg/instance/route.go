@@ -42,7 +42,8 @@ func (d *decision) report(a Report) error {
 	if asked {
 		return d.settle(true)
 	}
-	facts := d.facts()
+	facts := new(workflow.Facts)
+	*facts = *d.facts()
 	facts.Result = resultFacts(a.Result)
 	rule, err := d.pick(facts, a.Result.Next)
 	if err != nil {
@@ -53,7 +54,7 @@ func (d *decision) report(a Report) error {
 
 // pick returns the rule for a result: the proposal's if it names a next state
 // the table has, with all that the first fitting rule for that state adds.
-func (d *decision) pick(facts workflow.Facts, next string) (workflow.Rule, error) {
+func (d *decision) pick(facts *workflow.Facts, next string) (workflow.Rule, error) {
 	state, _ := d.def.State(d.in.State)
 	proposed := state.Proposes && d.def.Permits(state.Name, next)
 	if next != "" && !proposed {
@@ -63,7 +64,7 @@ func (d *decision) pick(facts workflow.Facts, next string) (workflow.Rule, error
 		if proposed && !slices.Contains(d.places(rule.To), next) {
 			continue
 		}
-		ok, err := rule.When.Eval(facts)
+		ok, err := rule.When.Holds(facts)
 		if err != nil {
 			return rule, d.refuse(Undecided, nil, "%s: %v", state.Name, err)
 		}
@@ -136,7 +137,7 @@ func (d *decision) signal(a Signal) error {
 			if r.Signal != a.Name {
 				continue
 			}
-			ok, err := r.When.Eval(facts)
+			ok, err := r.When.Holds(facts)
 			if err != nil {
 				return d.refuse(Undecided, nil, "resolves %s: %v", a.Name, err)
 			}
@@ -158,10 +159,10 @@ func told(name string) bool {
 }
 
 // heard is the facts with a signal, or what the engine says in its place.
-func (d *decision) heard(name string, data map[string]string) workflow.Facts {
-	facts := d.facts()
+func (d *decision) heard(name string, data map[string]string) *workflow.Facts {
+	facts := *d.facts()
 	facts.Signal = workflow.SignalFacts{Name: name, Actor: d.cmd.Actor, Data: data}
-	return facts
+	return &facts
 }
 
 // react does what the state says to a signal, or to what the engine tells it.
@@ -173,7 +174,7 @@ func (d *decision) react(name string, data map[string]string) error {
 	}
 	facts := d.heard(name, data)
 	for _, rule := range rules {
-		ok, err := rule.When.Eval(facts)
+		ok, err := rule.When.Holds(facts)
 		if err != nil {
 			return d.refuse(Undecided, nil, "%s on %s: %v", d.in.State, name, err)
 		}

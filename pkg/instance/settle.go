@@ -7,7 +7,7 @@ import (
 )
 
 // follow carries a rule out, and then settles.
-func (d *decision) follow(facts workflow.Facts, rule workflow.Rule) error {
+func (d *decision) follow(facts *workflow.Facts, rule workflow.Rule) error {
 	switch {
 	case rule.Escalate:
 		return d.escalated(d.in.Owner, rule)
@@ -135,7 +135,7 @@ func (d *decision) standing() (workflow.Rule, error) {
 	}
 	facts := d.facts()
 	for _, rule := range state.Always {
-		ok, err := rule.When.Eval(facts)
+		ok, err := rule.When.Holds(facts)
 		if err != nil {
 			return rule, d.refuse(Undecided, nil, "%s always: %v", state.Name, err)
 		}

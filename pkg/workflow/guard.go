@@ -29,14 +29,17 @@ func (g Guard) Always() bool { return g.Source == "" }
 
 // Eval reports whether the guard holds. An error wraps ErrGuard and names the
 // guard's source and position; it is never to be read as false.
-func (g Guard) Eval(f Facts) (bool, error) {
+func (g Guard) Eval(f Facts) (bool, error) { return g.Holds(&f) }
+
+// Holds is Eval without a copy of the facts, which it neither changes nor keeps.
+func (g Guard) Holds(f *Facts) (bool, error) {
 	if g.Always() {
 		return true, nil
 	}
 	if g.program == nil {
 		return false, fmt.Errorf("%w: %q was never compiled", ErrGuard, g.Source)
 	}
-	value, _, err := g.program.Eval(&reading{&f, g.given})
+	value, _, err := g.program.Eval(&reading{f, g.given})
 	if err != nil {
 		return false, fmt.Errorf("%w: %s: %q: %w", ErrGuard, g.at, g.Source, err)
 	}
