@@ -103,6 +103,18 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 			}
 			return err
 		}, []string{"comments, is the last, unheard", "comments, is not heard"}},
+		"it looks once and not again": {func(ctx context.Context, c *github.Client, job agent.Job) error {
+			all, err := c.Comments(ctx, job.Issue.Repo, job.Issue.Number, time.Time{})
+			for _, m := range all {
+				if strings.Contains(m.Body, "<!-- said -->") {
+					return nil
+				}
+			}
+			if err == nil {
+				_, err = c.Comment(ctx, job.Issue.Repo, job.Issue.Number, "Hello.\n\n<!-- said -->")
+			}
+			return err
+		}, []string{"comments, is late"}},
 		"it forgets what it has to say": {func(ctx context.Context, c *github.Client, job agent.Job) error {
 			if strings.HasSuffix(job.Agent, "-1") {
 				_, err := c.Comment(ctx, job.Issue.Repo, job.Issue.Number, "Hello.")

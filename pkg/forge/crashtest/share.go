@@ -29,12 +29,17 @@ func Play(t *testing.T, of Service, scenes ...Scene) {
 	share(t, first, parts, Scene.once)
 }
 
-// Find plays a scene as Play does, on one stage, and returns what is wrong.
+// Find plays a scene as Play and Sleep do, on one stage, and returns what is wrong.
 func Find(t *testing.T, of Service, sc Scene) (wrong []error) {
 	t.Helper()
 	s := NewStage(t, of)
-	for _, p := range rehearse(t, s, []Scene{sc}, func(_ Scene, calls []Call) []Point { return Points(calls, false, true) }) {
-		if err := sc.once(s, p.at); err != nil {
+	all := func(sc Scene, calls []Call) []Point { return append(Points(calls, false, true), held(sc, calls)...) }
+	for _, p := range rehearse(t, s, []Scene{sc}, all) {
+		play := sc.once
+		if p.at.Fault == Held {
+			play = sc.asleep
+		}
+		if err := play(s, p.at); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", p.at.About(p.calls), err))
 		}
 	}

@@ -11,15 +11,18 @@ import (
 func Sleep(t *testing.T, of Service, scenes ...Scene) {
 	t.Helper()
 	first := NewStage(t, of)
-	parts := rehearse(t, first, scenes, func(_ Scene, calls []Call) (all []Point) {
-		for n, c := range calls {
-			if c.Writes && !c.NATS {
-				all = append(all, Point{n + 1, Held})
-			}
-		}
-		return all
-	})
+	parts := rehearse(t, first, scenes, held)
 	share(t, first, parts, Scene.asleep)
+}
+
+// held are the calls that one may sleep at.
+func held(_ Scene, calls []Call) (all []Point) {
+	for n, c := range calls {
+		if c.Writes && !c.NATS {
+			all = append(all, Point{n + 1, Held})
+		}
+	}
+	return all
 }
 
 // asleep has new work done by one who sleeps at the call, and by another.

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/service"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -167,4 +168,14 @@ func proposed(s *crashtest.Stage, id string) error {
 
 func TestEveryEffectOfThePMIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
 	crashtest.Sleep(t, played, scenes...)
+}
+
+// Lists that show what is new only at the third look have people see a comment
+// twice for a moment, and once in the end.
+func TestEveryEffectOfThePMIsMadeOnceThoughListsLag(t *testing.T) {
+	late := played
+	late.Forge = func(c *local.Config) { c.Lagging = 2 }
+	for name, play := range map[string]func(*testing.T, crashtest.Service, ...crashtest.Scene){"wherever it dies": crashtest.Play, "whoever sleeps over it": crashtest.Sleep} {
+		t.Run(name, func(t *testing.T) { play(t, late, scenes[1], scenes[3]) })
+	}
 }
