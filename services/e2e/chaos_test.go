@@ -55,14 +55,21 @@ func (w *town) populate(t *testing.T, c *client.Client, runs int, r *rand.Rand) 
 	t.Helper()
 	all := kinds()
 	lives := make([]*life, runs)
-	next, began := make(chan int), time.Now()
+	type birth struct {
+		n    int
+		kind kind
+	}
+	next, began, most := make(chan birth), time.Now(), 2*patience
+	if runs > chaosRuns {
+		most = 8 * patience // nobody waits for it
+	}
 	var ended atomic.Int64
 	var wg sync.WaitGroup
 	for range chaosLanes {
 		wg.Go(func() {
-			for n := range next {
-				ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
-				l, err := w.begin(ctx, c, n, all[n%len(all)])
+			for b := range next {
+				ctx, cancel := context.WithTimeout(t.Context(), most)
+				l, err := w.begin(ctx, c, b.n, b.kind)
 				if err == nil {
 					err = l.live(ctx)
 				}
@@ -70,7 +77,7 @@ func (w *town) populate(t *testing.T, c *client.Client, runs int, r *rand.Rand) 
 				if done := ended.Add(1); done%50 == 0 {
 					t.Logf("%d have ended after %s", done, since(began).Round(time.Second))
 				}
-				if lives[n] = l; err != nil {
+				if lives[b.n] = l; err != nil {
 					t.Errorf("%s, %s %s: %v\n%s", l.id, l.lifecycle, l.word, err, w.past(l.id))
 				}
 			}
@@ -87,7 +94,7 @@ func (w *town) populate(t *testing.T, c *client.Client, runs int, r *rand.Rand) 
 			t.Logf("there is no time for more than %d of %d: -timeout=0 is without an end", n, runs)
 			break
 		}
-		next <- n
+		next <- birth{n, all[n%len(all)]}
 	}
 	close(next)
 	wg.Wait()
