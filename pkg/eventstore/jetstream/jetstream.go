@@ -43,12 +43,13 @@ type Config struct {
 
 // Store is an eventstore.Store. Make one with Open and Close it.
 type Store struct {
-	js     jetstream.JetStream
-	stream jetstream.Stream
-	config Config
-	mark   *marker
-	send   func(context.Context, *nats.Msg) (*nats.Msg, error) // a message that asks for an answer
-	append func(context.Context, entry) (uint64, error)        // alone or with others
+	js         jetstream.JetStream
+	stream     jetstream.Stream
+	config     Config
+	mark       *marker
+	replicated bool                                                // several servers keep the log
+	send       func(context.Context, *nats.Msg) (*nats.Msg, error) // a message that asks for an answer
+	append     func(context.Context, entry) (uint64, error)        // alone or with others
 }
 
 var _ eventstore.Store = (*Store)(nil)
@@ -56,7 +57,11 @@ var _ eventstore.Store = (*Store)(nil)
 // Head implements eventstore.Store.
 func (s *Store) Head(ctx context.Context) (uint64, error) {
 	info, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (*jetstream.StreamInfo, error) {
-		return s.stream.Info(ctx)
+		info, err := s.stream.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return info, majority(info)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("look at stream %s: %w", subject.EventStream, err)

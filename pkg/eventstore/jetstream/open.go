@@ -70,6 +70,7 @@ func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 	if err := fit(s.stream.CachedInfo().Config); err != nil {
 		return nil, err
 	}
+	s.replicated = s.stream.CachedInfo().Config.Replicas > 1
 	if mark == (watermark{}) {
 		mark = markOf(s.stream.CachedInfo())
 	}
