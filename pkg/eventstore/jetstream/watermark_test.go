@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,15 +43,31 @@ func TestWatermark(t *testing.T) {
 
 // counter is a keeper that counts.
 type counter struct {
+	err error
+
+	mu    sync.Mutex
 	saves []uint64
-	err   error
 }
 
 func (c *counter) String() string                          { return "counter" }
 func (c *counter) load(context.Context) (watermark, error) { return watermark{}, nil }
 func (c *counter) save(_ context.Context, w watermark) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.saves = append(c.saves, w.Seq)
 	return c.err
+}
+
+func (c *counter) saved() []uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.saves)
+}
+
+// pass lets a bubble's clock go on until what is due is saved.
+func pass() {
+	time.Sleep(saveEvery + 1)
+	synctest.Wait()
 }
 
 func TestMarker(t *testing.T) {
@@ -61,16 +78,16 @@ func TestMarker(t *testing.T) {
 			for _, seq := range []uint64{5, 7, 6} {
 				m.reached(seq)
 			}
-			if len(c.saves) != 0 {
-				t.Fatalf("saved %v at once", c.saves)
+			if len(c.saved()) != 0 {
+				t.Fatalf("saved %v at once", c.saved())
 			}
-			time.Sleep(saveEvery + 1) // the bubble's clock
+			pass()
 			m.reached(3)
-			time.Sleep(saveEvery + 1)
+			pass()
 			m.reached(8)
-			time.Sleep(saveEvery + 1)
-			if !slices.Equal(c.saves, []uint64{7, 8}) {
-				t.Fatalf("saved %v, want [7 8]", c.saves)
+			pass()
+			if !slices.Equal(c.saved(), []uint64{7, 8}) {
+				t.Fatalf("saved %v, want [7 8]", c.saved())
 			}
 		})
 	})
@@ -80,10 +97,10 @@ func TestMarker(t *testing.T) {
 			m := newMarker(c, watermark{})
 			for seq := range uint64(3) {
 				m.reached(seq + 1)
-				time.Sleep(saveEvery + 1)
+				pass()
 			}
-			if !slices.Equal(c.saves, []uint64{1, 2, 3}) {
-				t.Fatalf("tried %v, want [1 2 3]", c.saves)
+			if !slices.Equal(c.saved(), []uint64{1, 2, 3}) {
+				t.Fatalf("tried %v, want [1 2 3]", c.saved())
 			}
 		})
 	})
@@ -93,9 +110,9 @@ func TestMarker(t *testing.T) {
 			m := newMarker(c, watermark{})
 			m.reached(1)
 			m.closed.Store(true)
-			time.Sleep(saveEvery + 1)
-			if len(c.saves) != 0 {
-				t.Fatalf("saved %v", c.saves)
+			pass()
+			if len(c.saved()) != 0 {
+				t.Fatalf("saved %v", c.saved())
 			}
 		})
 	})
