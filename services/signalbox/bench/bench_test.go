@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,32 +63,34 @@ func figure(t *testing.T, r bench.Report, scenario, name string, s bench.Setting
 }
 
 func TestBenchTellsHowFastStepsAreAgainstTheFloor(t *testing.T) {
-	c := small("throughput", "handoff")
-	c.Repeats, c.Server, c.Sync = 2, []string{"separate", "embedded"}, []time.Duration{2 * time.Minute, 0}
-	r := measure(t, c)
-	for _, server := range c.Server {
-		for _, mode := range []string{"default", "strict"} {
-			s := bench.Setting{Mode: mode, Server: server, InFlight: 4}
+	for name, c := range map[string]bench.Command{
+		"default mode, separate server": {Repeats: 2, Sync: []time.Duration{2 * time.Minute}, Server: []string{"separate"}},
+		"strict mode, embedded server":  {Repeats: 1, Sync: []time.Duration{0}, Server: []string{"embedded"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Scenario, c.Instances, c.InFlight = []string{"throughput", "handoff"}, 10, 4
+			r := measure(t, c)
+			s := bench.Setting{Mode: strings.Fields(name)[0], Server: c.Server[0], InFlight: 4}
 			for _, name := range []string{"steps", "cpu", "log"} {
-				f := figure(t, r, "throughput", name, s, 2)
+				f := figure(t, r, "throughput", name, s, c.Repeats)
 				if f.Against != "floor" || f.Engine.Min <= 0 || f.Base.Min <= 0 || f.Ratio.Median <= 0 {
 					t.Errorf("%s is %+v", name, f)
 				}
 			}
-			figure(t, r, "throughput", "flushes of the whole disk", s, 2)
+			figure(t, r, "throughput", "flushes of the whole disk", s, c.Repeats)
+			steps := figure(t, r, "throughput", "steps", s, c.Repeats)
+			if *r.StepsPerS != steps.Engine.Median || *r.RawStepsPerS != steps.Base.Median || *r.Ratio != steps.Ratio.Median {
+				t.Errorf("the report begins with %v, %v, %v, want those of %+v", *r.StepsPerS, *r.RawStepsPerS, *r.Ratio, steps)
+			}
 			s.InFlight = 1
-			p50, p99 := figure(t, r, "handoff", "start p50", s, 2), figure(t, r, "handoff", "start p99", s, 2)
+			p50, p99 := figure(t, r, "handoff", "start p50", s, c.Repeats), figure(t, r, "handoff", "start p99", s, c.Repeats)
 			if p50.Engine.Min <= 0 || p50.Engine.Median > p99.Engine.Median || p50.Base.Min <= 0 {
 				t.Errorf("hand-offs are %+v and %+v", p50, p99)
 			}
-		}
-	}
-	first := bench.Setting{Mode: "default", Server: "separate", InFlight: 4}
-	if steps := figure(t, r, "throughput", "steps", first, 2); *r.StepsPerS != steps.Engine.Median || *r.RawStepsPerS != steps.Base.Median || *r.Ratio != steps.Ratio.Median {
-		t.Errorf("the report begins with %v, %v, %v, want those of %+v", *r.StepsPerS, *r.RawStepsPerS, *r.Ratio, steps)
-	}
-	if r.StartP50MS == nil || r.StartP99MS == nil || r.Repeats != 2 || r.Machine.Cores < 1 || r.Command == "" {
-		t.Errorf("the report is %+v", r)
+			if *r.StartP50MS != p50.Engine.Median || *r.StartP99MS != p99.Engine.Median || r.Repeats != c.Repeats || r.Machine.Cores < 1 || r.Command == "" {
+				t.Errorf("the report is %+v", r)
+			}
+		})
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 
 // Flushes is how often the device that holds dir was told to flush its cache
 // since the machine was started, by whoever. That of a partition is counted for
-// its whole disk. A file system without a device of its own has none: an error.
+// its whole disk. A file system without a device of its own has none, nor has a
+// disk without a cache that forgets: an error.
 func Flushes(dir string) (uint64, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {
@@ -25,6 +26,9 @@ func Flushes(dir string) (uint64, error) {
 	}
 	if _, err := os.Stat(filepath.Join(device, "partition")); err == nil {
 		device = filepath.Dir(device)
+	}
+	if cache := line(filepath.Join(device, "queue/write_cache")); cache != "write back" {
+		return 0, fmt.Errorf("disk flushes are not known: %s needs none and counts none, its cache is %s", filepath.Base(device), cache)
 	}
 	stats, err := os.ReadFile("/proc/diskstats")
 	if err != nil {
