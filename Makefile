@@ -72,6 +72,10 @@ STRIKES ?= 100
 cluster: ## kill, cut off, pause and restart the servers of a cluster, STRIKES=100 times in each sync mode
 	SIGNALBOX_CLUSTER=$(STRIKES) go test -count=1 -timeout=0 -v -run=Cluster ./services/e2e
 
+.PHONY: crash
+crash: ## have every forge-side service die at each of its calls, all of them
+	SIGNALBOX_CRASH=1 go test -count=1 -timeout=0 -run='Dies|Sleeps|Lag' ./pkg/forge/crashtest ./services/...
+
 ## Code
 
 .PHONY: generate
