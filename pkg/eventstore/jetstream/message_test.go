@@ -44,6 +44,22 @@ func TestAMessage(t *testing.T) {
 			t.Fatalf("%v (-want +got)\n%s", err, diff)
 		}
 	})
+	t.Run("of the first logs comes back as well", func(t *testing.T) {
+		want := c
+		want.Seq = 9
+		m, err := encode(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Header.Set("Sb-Chain", c.Chain)
+		for _, h := range [][2]string{{"ce-specversion", "1.0"}, {"ce-id", c.ID}, {"ce-source", "/signalbox"}, {"ce-type", Type}} {
+			m.Header.Set(h[0], h[1])
+		}
+		got, err := decode(m.Subject, m.Header, m.Data, 9)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Fatalf("%v (-want +got)\n%s", err, diff)
+		}
+	})
 	for name, spoil := range map[string]func(*nats.Msg){
 		"without headers":                func(m *nats.Msg) { m.Header = nil },
 		"without an id":                  func(m *nats.Msg) { m.Header.Del("Nats-Msg-Id") },
@@ -54,6 +70,7 @@ func TestAMessage(t *testing.T) {
 		"without a chain":                func(m *nats.Msg) { m.Header.Del("Sb-Chain") },
 		"with a chain cut short":         func(m *nats.Msg) { m.Header.Set("Sb-Chain", m.Header.Get("Sb-Chain")[:42]) },
 		"with a chain too long":          func(m *nats.Msg) { m.Header.Set("Sb-Chain", strings.Repeat("A", 70)) },
+		"with a chain that is no hash":   func(m *nats.Msg) { m.Header.Set("Sb-Chain", strings.Repeat("x", 64)) },
 		"with a chain spelled otherwise": func(m *nats.Msg) { m.Header.Set("Sb-Chain", m.Header.Get("Sb-Chain")[:42]+"_") },
 		"on a subject of no commit":      func(m *nats.Msg) { m.Subject = "sb.evt.junk" },
 		"with an id of another spelling": func(m *nats.Msg) { m.Subject = "sb.evt.work.issue.received.=61" },
