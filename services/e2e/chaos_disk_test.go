@@ -41,6 +41,10 @@ func (d *slowDisk) slow(p *process, by time.Duration, until func()) int64 {
 	}
 	until()
 	_ = trace.Process.Signal(os.Interrupt) // it lets go of the process
+	// Of one that was killed meanwhile it waits for the last thread, for ever, and
+	// that one for it.
+	held := time.AfterFunc(2*time.Second, func() { _ = trace.Process.Kill() })
+	defer held.Stop()
 	_ = trace.Wait()
 	if trace.ProcessState.ExitCode() == 1 {
 		return 0 // the process had just been killed

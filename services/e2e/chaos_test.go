@@ -14,10 +14,17 @@ import (
 )
 
 const (
-	chaosRuns  = 8                      // without SIGNALBOX_CHAOS
-	chaosLanes = 24                     // instances under way at a time
-	gust       = 600 * time.Millisecond // between faults, on the average
+	chaosRuns  = 8  // without SIGNALBOX_CHAOS
+	chaosLanes = 24 // instances under way at a time
 )
+
+// gust is the time between two faults, on the average.
+func gust(runs int) time.Duration {
+	if runs > chaosRuns {
+		return 600 * time.Millisecond
+	}
+	return time.Second
+}
 
 // Instances of all lifecycles, everybody a process of its own, and every fault
 // that there is: each ends as it has to, every command that was answered is in
@@ -36,7 +43,7 @@ func TestChaosLosesNothingAndDoublesNothing(t *testing.T) {
 
 	ctx, calm := context.WithCancel(t.Context())
 	var blowing sync.WaitGroup
-	blowing.Go(func() { storm.brew(ctx, t, r, gust) })
+	blowing.Go(func() { storm.brew(ctx, t, r, gust(runs)) })
 	lives := w.populate(t, people, runs, rand.New(rand.NewPCG(seed, 1)))
 	calm()
 	blowing.Wait()

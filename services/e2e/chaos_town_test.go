@@ -148,7 +148,9 @@ func (w *town) args(seat string) []string {
 		return append(args, "--workflow", which, "--repo", watched(which), "--every", "200ms")
 	case "plan-manager":
 		return args
-	case "pm", "committer", "git-manager", "shepherd":
+	case "shepherd":
+		return append(append(args, work...), "--workers", "3")
+	case "pm", "committer", "git-manager":
 		return append(args, work...)
 	case "developer", "writer", "fullstack-developer":
 		return append(append(args, work...), "--brain", "exec:sh "+filepath.Join(w.dir, "work.sh"), "--sandbox", "none")
