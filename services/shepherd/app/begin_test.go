@@ -78,8 +78,10 @@ func TestAPullRequestIsOpenedOnce(t *testing.T) {
 			w := newWorld(t)
 			w.breaks(c.method, c.path, c.fault)
 			s := w.begin("US-1", 0)
-			s.until("tried", func(in *instanceMessage) bool { return in.GetState() == "committed" && in.GetFaults() > 0 })
-			w.mends()
+			if c.path != "/git-receive-pack" { // which is read back at once
+				s.until("tried", func(in *instanceMessage) bool { return in.GetState() == "committed" && in.GetFaults() > 0 })
+				w.mends()
+			}
 			s.proposed()
 			if next := w.eve.issue("next"); next != s.pull+1 || s.pull != 1 {
 				t.Errorf("the pull request is number %d, what comes next is number %d", s.pull, next)
