@@ -53,8 +53,10 @@ func (s *Store) diagnosed(ctx context.Context, err error) error {
 	info, unknown := s.stream.Info(ctx)
 	reason := leaderless(unknown)
 	switch {
+	case unknown == nil && s.replicated:
+		reason = cmp.Or(majority(info), ErrNoMajority)
 	case unknown == nil:
-		reason = cmp.Or(majority(info), errMute)
+		reason = errMute
 	case !errors.Is(reason, ErrNoMajority):
 		return err
 	}

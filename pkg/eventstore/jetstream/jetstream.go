@@ -57,11 +57,7 @@ var _ eventstore.Store = (*Store)(nil)
 // Head implements eventstore.Store.
 func (s *Store) Head(ctx context.Context) (uint64, error) {
 	info, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (*jetstream.StreamInfo, error) {
-		info, err := s.stream.Info(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return info, majority(info)
+		return s.stream.Info(ctx)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("look at stream %s: %w", subject.EventStream, err)

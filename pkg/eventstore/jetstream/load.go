@@ -17,27 +17,11 @@ func (s *Store) Last(ctx context.Context, instance string) (eventstore.Commit, e
 	if err := ctx.Err(); err != nil {
 		return eventstore.Commit{}, err
 	}
-	c, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) { return s.newest(ctx, instance) })
+	c, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) { return s.last(ctx, instance) })
 	if err == nil && c.Seq == 0 {
 		err = fmt.Errorf("%w: %q", eventstore.ErrUnknown, instance)
 	}
 	return c, err
-}
-
-// newest is last, of now. The leader of a cluster that is cut off does not know
-// for ten seconds that it is none any more, and would answer from the past. One
-// that has just heard of a majority is the only one: the others wait longer than
-// that, four seconds at least, before they choose another.
-func (s *Store) newest(ctx context.Context, instance string) (eventstore.Commit, error) {
-	c, err := s.last(ctx, instance)
-	if err != nil || !s.replicated {
-		return c, err
-	}
-	info, err := s.stream.Info(ctx)
-	if err != nil {
-		return c, err
-	}
-	return c, majority(info)
 }
 
 // Load implements eventstore.Store. It walks from the last commit to the first:

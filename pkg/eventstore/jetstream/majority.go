@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -15,10 +14,6 @@ import (
 // there, or that they have not agreed yet on who leads: nothing is stored until
 // then. It passes by itself when they are back.
 var ErrNoMajority = errors.New("no majority of the NATS servers that keep the log is there, or it has not chosen its leader yet; nothing is stored until then")
-
-// silence is how long a server of a cluster, which says every second that it is
-// there, may say nothing before it does not count any more.
-const silence = 3 * time.Second
 
 // Majority returns ErrNoMajority, with who is missing, if too few of the servers
 // that keep the log are there. A server alone is a majority. Whoever cannot be
@@ -41,7 +36,7 @@ func majority(info *jetstream.StreamInfo) error {
 	}
 	var missing []string
 	for _, r := range c.Replicas {
-		if r.Offline || r.Active > silence {
+		if r.Offline {
 			missing = append(missing, r.Name)
 		}
 	}

@@ -11,16 +11,16 @@ import (
 
 func TestAMajorityIsMoreThanHalfOfTheServersOfTheLog(t *testing.T) {
 	here, offline := &jetstream.PeerInfo{Name: "here"}, &jetstream.PeerInfo{Name: "off", Offline: true}
-	silent, late := &jetstream.PeerInfo{Name: "silent", Active: time.Minute}, &jetstream.PeerInfo{Name: "late", Active: time.Second}
+	idle, other := &jetstream.PeerInfo{Name: "idle", Active: time.Minute}, &jetstream.PeerInfo{Name: "other", Offline: true}
 	for name, c := range map[string]struct {
 		cluster *jetstream.ClusterInfo
 		missing string // "": there is a majority
 	}{
 		"a server alone":                   {nil, ""},
-		"all of three":                     {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{here, late}}, ""},
+		"all of three":                     {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{here, idle}}, ""},
 		"two of three":                     {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{here, offline}}, ""},
-		"one of three":                     {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{silent, offline}}, "of 3 servers [silent off] are away"},
-		"half of two":                      {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{silent}}, "of 2 servers [silent] are away"},
+		"one of three":                     {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{other, offline}}, "of 3 servers [other off] are away"},
+		"half of two":                      {&jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{other}}, "of 2 servers [other] are away"},
 		"three that have not chosen":       {&jetstream.ClusterInfo{Replicas: []*jetstream.PeerInfo{here, here}}, "no majority"},
 		"one replica, on one of the three": {&jetstream.ClusterInfo{Leader: "a"}, ""},
 	} {
