@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	chaosRuns  = 8  // without SIGNALBOX_CHAOS
+	chaosRuns  = 6  // without SIGNALBOX_CHAOS
 	chaosLanes = 24 // instances under way at a time
 )
 
