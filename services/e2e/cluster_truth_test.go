@@ -24,12 +24,12 @@ func (s *clusterRun) finish(t *testing.T) {
 	nc, _ := connectTo(t, s.urls(0))
 	people := client.New(nc, "operator:test")
 	var left []*pb.Summary
-	if !eventually(t.Context(), func(ctx context.Context) (ok bool) {
-		var err error
+	var err error
+	if !eventually(t.Context(), func(ctx context.Context) bool {
 		left, err = people.List(ctx, &pb.ListRequest{Workflow: "lap"})
 		return err == nil && len(left) == 0
 	}) {
-		t.Fatalf("%d instances do not end: %v", len(left), left)
+		t.Fatalf("%d instances do not end: %v, %v", len(left), left, err)
 	}
 	ended, err := people.List(t.Context(), &pb.ListRequest{Workflow: "lap", All: true})
 	if err != nil {
