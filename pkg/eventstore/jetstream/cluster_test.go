@@ -46,6 +46,23 @@ func TestReplicatedStore(t *testing.T) {
 			next++
 		})
 	})
+	t.Run("keeps its copies though somebody does not know of the cluster", func(t *testing.T) {
+		for _, replicas := range []int{3, 1} {
+			again(t, func(ctx context.Context) error {
+				_, err := jetstream.Provision(ctx, js, jetstream.ProvisionConfig{Replicas: replicas})
+				return err
+			})
+		}
+		for _, name := range []string{"DEAD", "TIMERS", "KV_" + jetstream.DefinitionBucket, "OBJ_" + jetstream.ObjectBucket} {
+			again(t, func(ctx context.Context) error {
+				stream, err := js.Stream(ctx, name)
+				if err == nil && stream.CachedInfo().Config.Replicas != 3 {
+					t.Errorf("%s has %d copies, want 3", name, stream.CachedInfo().Config.Replicas)
+				}
+				return err
+			})
+		}
+	})
 	t.Run("is replicated", func(t *testing.T) {
 		var stream natsjs.Stream
 		again(t, func(ctx context.Context) (err error) {

@@ -19,6 +19,10 @@ const maxDead = 100_000
 
 // EnsureDead makes the stream of dead letters.
 func EnsureDead(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.Stream, error) {
+	replicas, err := Copies(ctx, js, DeadStream, replicas)
+	if err != nil {
+		return nil, err
+	}
 	stream, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name:        DeadStream,
 		Description: "Commits that could not be delivered.",
@@ -26,7 +30,7 @@ func EnsureDead(ctx context.Context, js jetstream.JetStream, replicas int) (jets
 		Retention:   jetstream.LimitsPolicy,
 		Storage:     jetstream.FileStorage,
 		MaxMsgs:     maxDead,
-		Replicas:    max(replicas, 1),
+		Replicas:    replicas,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ensure stream %s: %w", DeadStream, err)

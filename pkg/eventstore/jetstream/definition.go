@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -13,15 +14,36 @@ const DefinitionBucket = "definitions"
 
 // EnsureDefinitions makes the bucket of definitions.
 func EnsureDefinitions(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.KeyValue, error) {
+	replicas, err := Copies(ctx, js, "KV_"+DefinitionBucket, replicas)
+	if err != nil {
+		return nil, err
+	}
 	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket:      DefinitionBucket,
 		Description: "Lifecycle definitions by content hash.",
 		Storage:     jetstream.FileStorage,
 		Compression: true,
-		Replicas:    max(replicas, 1),
+		Replicas:    replicas,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ensure bucket %s: %w", DefinitionBucket, err)
 	}
 	return kv, nil
+}
+
+// PutDefinition keeps the canonical source of a definition under its content
+// hash. A server that is away is waited for until ctx ends.
+func PutDefinition(ctx context.Context, kv jetstream.KeyValue, hash string, source []byte) error {
+	_, err := retry(ctx, provisionTimeout, func(ctx context.Context) (uint64, error) { return kv.Put(ctx, hash, source) })
+	return err
+}
+
+// ListDefinitions returns the hashes of all definitions that are kept. A server
+// that is away is waited for until ctx ends.
+func ListDefinitions(ctx context.Context, kv jetstream.KeyValue) ([]string, error) {
+	hashes, err := retry(ctx, provisionTimeout, func(ctx context.Context) ([]string, error) { return kv.Keys(ctx) })
+	if errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil, nil
+	}
+	return hashes, err
 }

@@ -12,11 +12,15 @@ const ObjectBucket = "objects"
 
 // EnsureObjects makes the object store.
 func EnsureObjects(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.ObjectStore, error) {
+	replicas, err := Copies(ctx, js, "OBJ_"+ObjectBucket, replicas)
+	if err != nil {
+		return nil, err
+	}
 	store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 		Bucket:      ObjectBucket,
 		Description: "Git bundles and other artifacts of agents.",
 		Storage:     jetstream.FileStorage,
-		Replicas:    max(replicas, 1),
+		Replicas:    replicas,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ensure object store %s: %w", ObjectBucket, err)

@@ -39,14 +39,18 @@ type SnapshotStore struct {
 func EnsureSnapshots(ctx context.Context, js jetstream.JetStream, replicas int) (SnapshotIndex, SnapshotStore, error) {
 	var index SnapshotIndex
 	parts, err := retry(ctx, provisionTimeout, func(ctx context.Context) (parts SnapshotStore, err error) {
+		replicas, err := Copies(ctx, js, "KV_"+SnapshotBucket, replicas)
+		if err != nil {
+			return parts, err
+		}
 		index.kv, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: SnapshotBucket, Description: "Where the newest snapshot is.", Storage: jetstream.FileStorage, Replicas: max(replicas, 1),
+			Bucket: SnapshotBucket, Description: "Where the newest snapshot is.", Storage: jetstream.FileStorage, Replicas: replicas,
 		})
 		if err != nil {
 			return parts, fmt.Errorf("ensure bucket %s: %w", SnapshotBucket, err)
 		}
 		parts.objects, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: SnapshotParts, Description: "What snapshots are made of.", Storage: jetstream.FileStorage, Compression: true, Replicas: max(replicas, 1),
+			Bucket: SnapshotParts, Description: "What snapshots are made of.", Storage: jetstream.FileStorage, Compression: true, Replicas: replicas,
 		})
 		if err == nil {
 			parts.stream, err = js.Stream(ctx, "OBJ_"+SnapshotParts)

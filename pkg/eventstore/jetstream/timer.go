@@ -20,13 +20,17 @@ const timerWait = 5 * time.Second
 // waits or is due; the consumer never gives up on one. A stream on one server
 // does not flush each message: what a crash loses is armed again from the log.
 func EnsureTimers(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.Stream, error) {
+	replicas, err := Copies(ctx, js, subject.TimerStream, replicas)
+	if err != nil {
+		return nil, err
+	}
 	config := jetstream.StreamConfig{
 		Name:              subject.TimerStream,
 		Description:       "Durable timers of stays in a state.",
 		Subjects:          []string{subject.Timers},
 		Retention:         jetstream.LimitsPolicy,
 		Storage:           jetstream.FileStorage,
-		Replicas:          max(replicas, 1),
+		Replicas:          replicas,
 		MaxMsgsPerSubject: 1,
 		AllowRollup:       true,
 		AllowMsgSchedules: true,

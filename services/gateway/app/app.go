@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/pkg/client"
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -59,8 +60,13 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
+	const bucket = "signalbox-cursors"
+	replicas, err := store.Copies(ctx, js, "KV_"+bucket, s.Replicas)
+	if err != nil {
+		return fmt.Errorf("bucket of cursors: %w", err)
+	}
 	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: "signalbox-cursors", Description: "how far the gateway has read each repository", Replicas: max(s.Replicas, 1),
+		Bucket: bucket, Description: "how far the gateway has read each repository", Replicas: replicas,
 	})
 	if err != nil {
 		return fmt.Errorf("bucket of cursors: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -35,7 +36,7 @@ func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string) (regist
 		defs = append(defs, own...)
 	}
 	for _, d := range defs {
-		if _, err := kv.Put(ctx, d.Hash, d.Source()); err != nil {
+		if err := store.PutDefinition(ctx, kv, d.Hash, d.Source()); err != nil {
 			return registry{}, fmt.Errorf("store definition %s: %w", d.Name, err)
 		}
 	}
@@ -46,7 +47,7 @@ func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string) (regist
 // this process, and all that are kept. One that this build cannot read is
 // logged and left out.
 func (r registry) known(ctx context.Context, log *slog.Logger) ([]*workflow.Definition, error) {
-	hashes, err := r.kv.Keys(ctx)
+	hashes, err := store.ListDefinitions(ctx, r.kv)
 	if err != nil {
 		return nil, fmt.Errorf("list the definitions: %w", err)
 	}
