@@ -257,10 +257,13 @@ func (e *Engine) Get(ctx context.Context, id string) (instance.Instance, error) 
 		}
 	}
 	now, err := e.load(ctx, id)
-	if err == nil && !now.in.Exists() {
+	if err != nil {
+		return instance.Instance{}, err
+	}
+	if !now.in.Exists() {
 		return now.in, &instance.Refusal{Code: instance.Unknown, Instance: id, What: "no such instance"}
 	}
-	return now.in, err
+	return now.in, nil
 }
 
 // load brings the instance up to date from the log: of one that can be decided

@@ -48,6 +48,39 @@ func TestARefusalThatCannotBeCheckedIsNoAnswer(t *testing.T) {
 	w.refused(e, cmd("c", "a", take("worker", 999)), instance.Stale)
 }
 
+func TestWhoIsAskedWhileTheLogIsAwaySaysSo(t *testing.T) {
+	w := newWorld(t)
+	w.do(w.engine(), "a", open("a chore"))
+	away := errors.New("the log is away")
+	w.store = silent{w.store, away}
+	for _, id := range []string{"a", "b"} {
+		e := w.engine() // which remembers nothing
+		if in, err := e.Get(t.Context(), id); !errors.Is(err, away) || in.Exists() {
+			t.Errorf("%s is answered %+v, %v", id, in, err)
+		}
+		for _, do := range []instance.Action{open("b"), take("worker", 1), instance.Remark{Text: "seen"}} {
+			if _, err := e.Handle(t.Context(), cmd("c", id, do), "chore"); !errors.Is(err, away) {
+				t.Errorf("%T of %s is answered %v", do, id, err)
+			}
+		}
+	}
+}
+
+// silent is a store that cannot be reached.
+type silent struct {
+	eventstore.Store
+	why error
+}
+
+func (s silent) Append(context.Context, eventstore.Commit) (uint64, error) { return 0, s.why }
+func (s silent) Last(context.Context, string) (eventstore.Commit, error) {
+	return eventstore.Commit{}, s.why
+}
+func (s silent) Load(context.Context, string) ([]eventstore.Commit, error) { return nil, s.why }
+func (s silent) Since(context.Context, string, uint64) ([]eventstore.Commit, error) {
+	return nil, s.why
+}
+
 func TestARefusalComesWithTheInstanceItIsAbout(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
