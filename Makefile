@@ -6,7 +6,7 @@ SHELL       := /bin/bash -o pipefail
 # Both modules of the workspace.
 PACKAGES := ./... ./proto/...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
-CONCURRENT := $(addsuffix /...,$(addprefix ./,pkg/agent pkg/client pkg/engine pkg/eventstore pkg/service services/orchestrator))
+CONCURRENT := ./pkg/agent $(addsuffix /...,$(addprefix ./,pkg/client pkg/engine pkg/eventstore pkg/faultproxy pkg/service services/orchestrator))
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
@@ -33,8 +33,8 @@ test: ## run all tests of both modules
 	$(TEST) $(PACKAGES)
 
 .PHONY: race
-race: ## test the concurrent packages under the race detector (needs a C compiler)
-	$(TEST) -race $(CONCURRENT)
+race: ## test the concurrent packages, but on no clusters, under the race detector (needs a C compiler)
+	$(TEST) -race -short $(CONCURRENT)
 
 .PHONY: cover
 cover: ## test with coverage, figures by function in coverage.out
