@@ -166,8 +166,8 @@ func (r repository) open(ctx context.Context) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = os.Stat(filepath.Join(r.dir, "HEAD")); errors.Is(err, os.ErrNotExist) {
-		_, err = runner("").Run(ctx, "init", "--quiet", "--bare", "--template=", r.dir)
+	if !r.made() {
+		err = r.make(ctx)
 	}
 	if err == nil {
 		err = seal(filepath.Join(r.dir, "config"), bare)
@@ -177,6 +177,29 @@ func (r repository) open(ctx context.Context) (*os.File, error) {
 		return nil, err
 	}
 	return held, nil
+}
+
+// made reports whether there is a whole repository.
+func (r repository) made() bool {
+	for _, part := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Lstat(filepath.Join(r.dir, part)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// make makes the repository elsewhere first: git may be stopped half-way, and
+// half a repository is none, and in the way.
+func (r repository) make(ctx context.Context) error {
+	half := strings.TrimSuffix(r.dir, ".git") + ".new"
+	if err := errors.Join(os.RemoveAll(half), os.RemoveAll(r.dir)); err != nil {
+		return err
+	}
+	if _, err := runner("").Run(ctx, "init", "--quiet", "--bare", "--template=", half); err != nil {
+		return err
+	}
+	return os.Rename(half, r.dir)
 }
 
 // seal makes a plain file with the text of whatever is there.

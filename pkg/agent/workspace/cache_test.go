@@ -57,6 +57,32 @@ func TestCachedWorkIsNotFetchedAgain(t *testing.T) {
 	}
 }
 
+// Whoever is stopped while git makes the repository leaves half of one.
+func TestHalfARepositoryIsMadeAnew(t *testing.T) {
+	w := newWorld(t)
+	for _, left := range [][]string{{}, {"HEAD"}, {"HEAD", "HEAD.lock", "refs/"}, {"objects/", "refs/"}} {
+		dir := t.TempDir()
+		for _, half := range []string{"acme%2Fwidgets.git", "acme%2Fwidgets.new"} {
+			half = filepath.Join(dir, "repos", half)
+			if err := os.MkdirAll(half, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range left {
+				var err error
+				if name, is := strings.CutSuffix(part, "/"); is {
+					err = os.Mkdir(filepath.Join(half, name), 0o755)
+				} else {
+					err = os.WriteFile(filepath.Join(half, part), []byte("ref: ref"), 0o644)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		w.checkout(newCache(t, dir, w.store), "")
+	}
+}
+
 func TestMissingOrWrongBundlesAreInfrastructureFaults(t *testing.T) {
 	w := newWorld(t)
 	absent := strings.Repeat("a", 40)
