@@ -31,34 +31,51 @@ func (s Settings) snapshots(ctx context.Context, js jetstream.JetStream, log *sl
 }
 
 // keep takes in what the start left out, and then keeps snapshots: whenever there
-// is enough that is new, and when ctx ends. One that fails costs the next start
-// its time, and nothing else.
+// is enough that is new, and when ctx ends. One that fails, or is given up at the
+// end, costs the next start its time, and nothing else.
 func keep(h *service.Host, e *engine.Engine) {
 	h.AddBase("snapshots", func(ctx context.Context) error {
-		if err := e.Complete(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+		ended := make(chan error, 1)
+		go func() { ended <- snapshots(ctx, h.Log, e) }()
+		select {
+		case err := <-ended:
 			return err
+		case <-ctx.Done():
 		}
-		save := func(ctx context.Context, last bool) {
-			start := time.Now()
-			if err := e.Snapshot(ctx, last); err != nil {
-				h.Log.Warn("no snapshot was kept", "error", err)
-				return
-			}
-			h.Log.Debug("snapshot", "took", time.Since(start).Round(time.Millisecond))
-		}
-		for {
-			select {
-			case <-e.Due():
-				save(ctx, false)
-			case <-ctx.Done():
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
-				defer cancel()
-				save(ctx, true)
-				return nil
-			}
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(2 * parting): // moving an object may outlast its context
+			h.Log.Warn("the last snapshot is given up: it takes too long")
+			return nil
 		}
 	})
+}
+
+func snapshots(ctx context.Context, log *slog.Logger, e *engine.Engine) error {
+	if err := e.Complete(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	save := func(ctx context.Context, last bool) {
+		start := time.Now()
+		if err := e.Snapshot(ctx, last); err != nil {
+			log.Warn("no snapshot was kept", "error", err)
+			return
+		}
+		log.Debug("snapshot", "took", time.Since(start).Round(time.Millisecond))
+	}
+	for {
+		select {
+		case <-e.Due():
+			save(ctx, false)
+		case <-ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
+			defer cancel()
+			save(ctx, true)
+			return nil
+		}
+	}
 }
