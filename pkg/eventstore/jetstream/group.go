@@ -89,18 +89,19 @@ func (g *group) once(ctx context.Context, e entry) (uint64, error) {
 		defer g.leave()
 		return e.alone(ctx)
 	default:
-		defer g.leave()
 		return g.lead(ctx, told.batch)
 	}
 }
 
-// lead sends a batch and tells the others what became of it.
+// lead sends a batch and tells the others what became of it. It leaves before
+// that: those that wait go now, not with whoever of this batch is back by then.
 func (g *group) lead(ctx context.Context, batch []*ticket) (uint64, error) {
 	messages := make([]*nats.Msg, len(batch))
 	for i, t := range batch {
 		messages[i] = t.msg
 	}
 	first, err := g.batch(ctx, messages)
+	g.leave()
 	switch {
 	case err == nil:
 	case refused(err):
