@@ -15,7 +15,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -186,29 +185,16 @@ func TestAReportThatComesWhenAPersonSaidStopIsDroppedOnce(t *testing.T) {
 }
 
 func TestWorkWithASubjectThatIsNoneIsADeadLetter(t *testing.T) {
-	w := &world{T: t, server: natstest.Start(t, natstest.Options{})}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	w.ctx, w.js = ctx, w.server.JetStream(t)
-	if _, err := store.Open(ctx, w.js, store.Config{}); err != nil {
+	w, filter := newQueue(t, "issue", "received", 20*time.Second)
+	if _, err := store.Provision(w.ctx, w.js, store.ProvisionConfig{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Provision(ctx, w.js, store.ProvisionConfig{}); err != nil {
-		t.Fatal(err)
-	}
-	filter, err := subject.Work("issue", "received")
-	if err == nil {
-		err = store.EnsureConsumer(ctx, w.js, "pm", []string{filter}, store.ConsumerConfig{AckWait: 20 * time.Second})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	ack, err := w.js.Publish(ctx, "sb.evt.work.issue.received.no=instance", nil)
+	ack, err := w.js.Publish(w.ctx, strings.Replace(filter, "*", "no=instance", 1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.agent("a1", works(succeed))
-	dead, err := w.js.OrderedConsumer(ctx, store.DeadStream, jetstream.OrderedConsumerConfig{})
+	dead, err := w.js.OrderedConsumer(w.ctx, store.DeadStream, jetstream.OrderedConsumerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,60 +8,34 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 func TestHeldWorkIsAskedForAgainWhenItMayBeFree(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{})}
-	w.js = w.server.JetStream(t)
-	if _, err := store.Open(ctx, w.js, store.Config{}); err != nil {
-		t.Fatal(err)
-	}
-	filter, err := subject.Work("issue", "received")
+	w, filter := newQueue(t, "issue", "received", 40*time.Second)
+	said, err := w.js.Conn().SubscribeSync("$JS.ACK.EVENTS.pm.>")
 	if err == nil {
-		err = store.EnsureConsumer(ctx, w.js, "pm", []string{filter}, store.ConsumerConfig{AckWait: 40 * time.Second})
+		err = w.js.Conn().Flush()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	nc := w.server.Connect(t)
-	said, err := nc.SubscribeSync("$JS.ACK.EVENTS.pm.>")
-	if err == nil {
-		_, err = nc.Subscribe("sb.api.agent.pm.claim", func(msg *nats.Msg) {
-			cmd := &pb.Command{}
-			if err := proto.Unmarshal(msg.Data, cmd); err != nil {
-				t.Error(err)
-			}
-			no := &pb.CommandReply{Refusal: &pb.Refusal{Code: string(instance.Held)}}
-			switch cmd.GetInstance() {
-			case "soon":
-				no.LeaseLeft = durationpb.New(1234 * time.Millisecond)
-			case "late":
-				no.LeaseLeft = durationpb.New(time.Hour)
-			case "now":
-				no.LeaseLeft = durationpb.New(0)
-			}
-			data, _ := proto.Marshal(no)
-			if err := msg.Respond(data); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.answers("pm", func(cmd *pb.Command) *pb.CommandReply {
+		no := &pb.CommandReply{Refusal: &pb.Refusal{Code: string(instance.Held)}}
+		switch cmd.GetInstance() {
+		case "soon":
+			no.LeaseLeft = durationpb.New(1234 * time.Millisecond)
+		case "late":
+			no.LeaseLeft = durationpb.New(time.Hour)
+		case "now":
+			no.LeaseLeft = durationpb.New(0)
+		}
+		return no
+	})
 	w.agent("a1", works(succeed))
 	for _, c := range []struct {
 		id   string
@@ -72,13 +46,13 @@ func TestHeldWorkIsAskedForAgainWhenItMayBeFree(t *testing.T) {
 		{"now", 10 * time.Millisecond},
 		{"unsaid", 10 * time.Second},
 	} {
-		ack, err := w.js.Publish(ctx, strings.Replace(filter, "*", c.id, 1), nil)
+		ack, err := w.js.Publish(w.ctx, strings.Replace(filter, "*", c.id, 1), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, want := "", fmt.Sprintf(`-NAK {"delay":%d}`, c.want)
 		for of := uint64(0); of != ack.Sequence; { // others come again
-			msg, err := said.NextMsgWithContext(ctx)
+			msg, err := said.NextMsgWithContext(w.ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

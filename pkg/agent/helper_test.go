@@ -30,21 +30,13 @@ type world struct {
 	js       jetstream.JetStream
 }
 
-// newWorld has the role's work come again after the lease. Most of what is
-// tested here is waiting, so the test runs beside others.
+// newWorld has the role's work come again after the lease.
 func newWorld(t *testing.T, lease time.Duration) *world {
 	t.Helper()
-	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	t.Cleanup(cancel)
-	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{}), settings: orchestratortest.Settings{AckWait: lease}}
+	w := newBare(t)
+	w.settings = orchestratortest.Settings{AckWait: lease}
 	w.resume()
-	nc := w.server.Connect(t)
-	w.client = client.New(nc, "operator:ann")
-	var err error
-	if w.js, err = jetstream.New(nc); err != nil {
-		t.Fatal(err)
-	}
+	w.client = client.New(w.server.Connect(t), "operator:ann")
 	return w
 }
 
