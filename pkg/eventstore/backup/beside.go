@@ -76,7 +76,7 @@ func dump(ctx context.Context, kv natsjs.KeyValue, w io.Writer) (int, error) {
 
 // objects copies those that are not in the backup yet.
 func objects(ctx context.Context, js natsjs.JetStream, dir string, have []Object) (all []Object, added int, err error) {
-	store, err := js.ObjectStore(ctx, jetstream.ObjectBucket)
+	store, err := jetstream.OpenObjects(ctx, js, jetstream.ObjectBucket)
 	if errors.Is(err, natsjs.ErrBucketNotFound) {
 		return nil, 0, nil
 	}
@@ -114,7 +114,7 @@ func objects(ctx context.Context, js natsjs.JetStream, dir string, have []Object
 	return all, added, nil
 }
 
-func fetch(ctx context.Context, store natsjs.ObjectStore, name string, w io.Writer) error {
+func fetch(ctx context.Context, store jetstream.Objects, name string, w io.Writer) error {
 	r, err := store.Get(ctx, name)
 	if err != nil {
 		return err

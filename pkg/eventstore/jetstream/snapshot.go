@@ -29,10 +29,7 @@ const (
 type SnapshotIndex struct{ kv jetstream.KeyValue }
 
 // SnapshotStore holds parts of snapshots. It is an engine.Parts.
-type SnapshotStore struct {
-	objects jetstream.ObjectStore
-	stream  jetstream.Stream // that the objects are kept in
-}
+type SnapshotStore struct{ objects Objects }
 
 // EnsureSnapshots makes the places where snapshots are kept. A server that is
 // away is waited for until ctx ends.
@@ -49,11 +46,11 @@ func EnsureSnapshots(ctx context.Context, js jetstream.JetStream, replicas int) 
 		if err != nil {
 			return parts, fmt.Errorf("ensure bucket %s: %w", SnapshotBucket, err)
 		}
-		parts.objects, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+		store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: SnapshotParts, Description: "What snapshots are made of.", Storage: jetstream.FileStorage, Compression: true, Replicas: replicas,
 		})
 		if err == nil {
-			parts.stream, err = js.Stream(ctx, "OBJ_"+SnapshotParts)
+			parts.objects, err = readable(ctx, js, SnapshotParts, store)
 		}
 		if err != nil {
 			return parts, fmt.Errorf("ensure object store %s: %w", SnapshotParts, err)
@@ -120,7 +117,7 @@ func (s SnapshotStore) Sweep(ctx context.Context, keep func(name string) bool) e
 		err := s.objects.Delete(ctx, part.Name)
 		if err == nil { // and that it was ever there
 			meta := "$O." + SnapshotParts + ".M." + base64.URLEncoding.EncodeToString([]byte(part.Name))
-			err = s.stream.Purge(ctx, jetstream.WithPurgeSubject(meta))
+			err = s.objects.stream.Purge(ctx, jetstream.WithPurgeSubject(meta))
 		}
 		if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
 			return fmt.Errorf("remove part %s of a snapshot: %w", part.Name, err)

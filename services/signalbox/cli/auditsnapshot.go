@@ -23,7 +23,7 @@ func (e *examiner) snapshot(ctx context.Context, js jetstream.JetStream, log *st
 	if err != nil {
 		return fmt.Errorf("the newest snapshot: %w", err)
 	}
-	parts, err := js.ObjectStore(ctx, store.SnapshotParts)
+	parts, err := store.OpenObjects(ctx, js, store.SnapshotParts)
 	if err != nil {
 		return fmt.Errorf("object store %s: %w", store.SnapshotParts, err)
 	}
@@ -60,7 +60,7 @@ func (e *examiner) snapshot(ctx context.Context, js jetstream.JetStream, log *st
 }
 
 // part calls f with each block of a part, of which there is one after its length.
-func (e *examiner) part(ctx context.Context, parts jetstream.ObjectStore, p *pb.SnapshotPart, f func([]byte) error) error {
+func (e *examiner) part(ctx context.Context, parts store.Objects, p *pb.SnapshotPart, f func([]byte) error) error {
 	if p == nil {
 		return nil
 	}
