@@ -34,22 +34,7 @@ func (s Settings) snapshots(ctx context.Context, js jetstream.JetStream, log *sl
 // is enough that is new, and when ctx ends. One that fails, or is given up at the
 // end, costs the next start its time, and nothing else.
 func keep(h *service.Host, e *engine.Engine) {
-	h.AddBase("snapshots", func(ctx context.Context) error {
-		ended := make(chan error, 1)
-		go func() { ended <- snapshots(ctx, h.Log, e) }()
-		select {
-		case err := <-ended:
-			return err
-		case <-ctx.Done():
-		}
-		select {
-		case err := <-ended:
-			return err
-		case <-time.After(2 * parting): // moving an object may outlast its context
-			h.Log.Warn("the last snapshot is given up: it takes too long")
-			return nil
-		}
-	})
+	h.AddBase("snapshots", func(ctx context.Context) error { return snapshots(ctx, h.Log, e) })
 }
 
 func snapshots(ctx context.Context, log *slog.Logger, e *engine.Engine) error {
