@@ -63,8 +63,19 @@ func (g *Guard) Load(ctx context.Context, instance string) ([]Commit, error) {
 	return all, g.note(err)
 }
 
-// Read implements Store. What f finds is noted, too. Since is as the store has
-// it: it may be asked about what never was in the log.
+// Since implements Store. It may be asked about what never was in the log, so
+// that its ErrCorrupt proves nothing by itself: the whole instance does.
+func (g *Guard) Since(ctx context.Context, instance string, after uint64) ([]Commit, error) {
+	all, err := g.Store.Since(ctx, instance, after)
+	if errors.Is(err, ErrCorrupt) {
+		if _, proof := g.Load(ctx, instance); errors.Is(proof, ErrCorrupt) {
+			err = proof
+		}
+	}
+	return all, err
+}
+
+// Read implements Store. What f finds is noted, too.
 func (g *Guard) Read(ctx context.Context, from uint64, f func(Commit) error, caught func()) error {
 	return g.note(g.Store.Read(ctx, from, f, caught))
 }

@@ -11,6 +11,22 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/memory"
 )
 
+// A commit that never was is asked for in vain: that is no damage.
+func TestALogIsNotDamagedByWhatItIsAskedFor(t *testing.T) {
+	g := eventstore.NewGuard(memory.New())
+	first := eventstoretest.Grow(t, g, "a", 1, eventstore.Commit{})
+	if _, err := g.Since(t.Context(), "a", 7); !errors.Is(err, eventstore.ErrCorrupt) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := g.Since(t.Context(), "b", 1); !errors.Is(err, eventstore.ErrCorrupt) {
+		t.Fatalf("of an instance that was never opened: %v", err)
+	}
+	eventstoretest.Put(t, g, eventstoretest.Next("a", "second", first[0]))
+	if err := g.Err(); err != nil {
+		t.Errorf("it is said to be damaged: %v", err)
+	}
+}
+
 // spoilt answers reads with an error.
 type spoilt struct {
 	eventstore.Store
@@ -20,6 +36,10 @@ type spoilt struct {
 func (s spoilt) Load(context.Context, string) ([]eventstore.Commit, error) { return nil, s.err }
 func (s spoilt) Last(context.Context, string) (eventstore.Commit, error) {
 	return eventstore.Commit{}, s.err
+}
+
+func (s spoilt) Since(context.Context, string, uint64) ([]eventstore.Commit, error) {
+	return nil, s.err
 }
 
 func TestAGuardIsTheStoreItGuards(t *testing.T) {
@@ -33,8 +53,9 @@ func TestNothingIsAppendedToALogThatProvedDamaged(t *testing.T) {
 		find func(context.Context, *eventstore.Guard) error
 		ends bool
 	}{
-		"Load finds it": {torn, func(ctx context.Context, g *eventstore.Guard) error { _, err := g.Load(ctx, "a"); return err }, true},
-		"Last finds it": {torn, func(ctx context.Context, g *eventstore.Guard) error { _, err := g.Last(ctx, "a"); return err }, true},
+		"Load finds it":  {torn, func(ctx context.Context, g *eventstore.Guard) error { _, err := g.Load(ctx, "a"); return err }, true},
+		"Last finds it":  {torn, func(ctx context.Context, g *eventstore.Guard) error { _, err := g.Last(ctx, "a"); return err }, true},
+		"Since finds it": {torn, func(ctx context.Context, g *eventstore.Guard) error { _, err := g.Since(ctx, "a", 1); return err }, true},
 		"a reader finds it": {torn, func(ctx context.Context, g *eventstore.Guard) error {
 			return g.Read(ctx, 1, func(eventstore.Commit) error { return torn }, nil)
 		}, true},
