@@ -56,6 +56,16 @@ func bare(t *testing.T) *world {
 	return &world{Server: server, js: server.JetStream(t), mark: jetstream.Config{Watermark: filepath.Join(t.TempDir(), "watermark")}}
 }
 
+// restored is a server of its own with what dir has.
+func restored(t *testing.T, dir string) *world {
+	t.Helper()
+	w := bare(t)
+	if _, err := backup.Restore(t.Context(), w.js, dir, w.mark, false); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 func (w *world) open(t *testing.T) {
 	t.Helper()
 	var err error
@@ -121,10 +131,7 @@ func TestALogComesBackAsItWas(t *testing.T) {
 		t.Fatalf("verify: %+v, %v", m, err)
 	}
 
-	to := bare(t)
-	if _, err := backup.Restore(t.Context(), to.js, dir, to.mark, false); err != nil {
-		t.Fatal(err)
-	}
+	to := restored(t, dir)
 	if diff := cmp.Diff(w.raw(t), to.raw(t)); diff != "" {
 		t.Errorf("the log (-was +is)\n%s", diff)
 	}
@@ -197,10 +204,7 @@ func TestABackupIsOfOneSoundLog(t *testing.T) {
 			return other
 		}, backup.ErrOther, "this one is"},
 		"not of what went another way since": {func(t *testing.T, w *world, dir string) *world {
-			other := bare(t)
-			if _, err := backup.Restore(t.Context(), other.js, dir, other.mark, false); err != nil {
-				t.Fatal(err)
-			}
+			other := restored(t, dir)
 			other.open(t)
 			eventstoretest.Grow(t, other.log, "c", 1, eventstore.Commit{})
 			eventstoretest.Grow(t, w.log, "d", 1, eventstore.Commit{})
@@ -210,10 +214,7 @@ func TestABackupIsOfOneSoundLog(t *testing.T) {
 			return other
 		}, backup.ErrOther, "sequence 4 is another commit"},
 		"not of one that lost its end": {func(t *testing.T, w *world, dir string) *world {
-			other := bare(t)
-			if _, err := backup.Restore(t.Context(), other.js, dir, other.mark, false); err != nil {
-				t.Fatal(err)
-			}
+			other := restored(t, dir)
 			eventstoretest.Grow(t, w.log, "d", 1, eventstore.Commit{})
 			if _, err := w.take(t, dir); err != nil {
 				t.Fatal(err)

@@ -227,10 +227,7 @@ func TestALogComesBackFromItsMirror(t *testing.T) {
 	if err := take(); err != nil {
 		t.Fatal(err)
 	}
-	to := bare(t)
-	if _, err := backup.Restore(t.Context(), to.js, dir, to.mark, false); err != nil {
-		t.Fatal(err)
-	}
+	to := restored(t, dir)
 	if diff := cmp.Diff(w.raw(t), to.raw(t)); diff != "" {
 		t.Errorf("(-was +is)\n%s", diff)
 	}
