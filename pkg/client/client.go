@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -25,15 +26,16 @@ var ErrUnavailable = errors.New("no orchestrator answers")
 
 // Client sends commands and queries. It is safe for concurrent use.
 type Client struct {
-	nc     *nats.Conn
-	actor  string
-	header nats.Header // of queries; nobody writes to it
+	nc      *nats.Conn
+	actor   string
+	header  nats.Header // of queries; nobody writes to it
+	batches batches     // of agents' commands
 }
 
 // New returns a client that signs its commands with actor ("operator:ann", or
 // an agent's name).
 func New(nc *nats.Conn, actor string) *Client {
-	return &Client{nc, actor, nats.Header{"Content-Type": {"application/protobuf"}}}
+	return &Client{nc: nc, actor: actor, header: nats.Header{"Content-Type": {"application/protobuf"}}, batches: batches{nc: nc}}
 }
 
 // Do sends a command of people or of the gateway and returns the answer. A
@@ -43,25 +45,32 @@ func (c *Client) Do(ctx context.Context, name string, cmd *pb.Command) (*pb.Comm
 	if err != nil {
 		return nil, err
 	}
-	return c.command(ctx, to, cmd)
+	return c.command(ctx, to, c.alone, cmd)
 }
 
-// As sends a command of an agent of the role.
+// As sends a command of an agent of the role, together with others of that role
+// that are given at the same time.
 func (c *Client) As(ctx context.Context, role, name string, cmd *pb.Command) (*pb.CommandReply, error) {
 	to, err := subject.Agent(role, name)
 	if err != nil {
 		return nil, err
 	}
-	return c.command(ctx, to, cmd)
+	together, err := subject.Agent(role, subject.Batch)
+	if err != nil {
+		return nil, err
+	}
+	return c.command(ctx, to, func(ctx context.Context, msg *nats.Msg) ([]byte, error) {
+		return c.batches.request(ctx, together, msg)
+	}, cmd)
 }
 
-func (c *Client) command(ctx context.Context, to string, cmd *pb.Command) (*pb.CommandReply, error) {
+func (c *Client) command(ctx context.Context, to string, ask asker, cmd *pb.Command) (*pb.CommandReply, error) {
 	cmd = &pb.Command{Id: cmd.GetId(), Instance: cmd.GetInstance(), Actor: cmp.Or(cmd.GetActor(), c.actor), Action: cmd.GetAction()}
 	if cmd.Id == "" {
 		cmd.Id = nuid.Next()
 	}
 	reply := new(pb.CommandReply)
-	err := c.request(ctx, to, nil, cmd, reply) // protobuf with something in it says itself what it is
+	err := c.request(ctx, &nats.Msg{Subject: to}, ask, cmd, reply) // protobuf with something in it says itself what it is
 	if err == nil && reply.Refusal != nil {
 		err = refusal(cmd.Instance, reply.Refusal)
 	}
@@ -133,20 +142,35 @@ func (c *Client) query(ctx context.Context, name string, q, reply proto.Message)
 	if err != nil {
 		return err
 	}
-	return c.request(ctx, to, c.header, q, reply)
+	return c.request(ctx, &nats.Msg{Subject: to, Header: c.header}, c.alone, q, reply)
+}
+
+// asker sends one request once, and returns the data of its answer.
+type asker func(ctx context.Context, msg *nats.Msg) ([]byte, error)
+
+func (c *Client) alone(ctx context.Context, msg *nats.Msg) ([]byte, error) {
+	return ask(ctx, c.nc, msg)
+}
+
+func ask(ctx context.Context, nc conn, msg *nats.Msg) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, perTry)
+	defer cancel()
+	got, err := nc.RequestMsgWithContext(ctx, msg)
+	if err != nil {
+		return nil, err
+	}
+	return got.Data, nil
 }
 
 // perTry is how long one try waits for its answer.
 const perTry = 5 * time.Second
 
 // request asks until there is an answer or ctx ends, which is ErrUnavailable.
-func (c *Client) request(ctx context.Context, to string, header nats.Header, q, reply proto.Message) error {
-	data, err := proto.Marshal(q)
-	if err != nil {
+func (c *Client) request(ctx context.Context, msg *nats.Msg, ask asker, q, reply proto.Message) (err error) {
+	if msg.Data, err = wire.Marshal(q); err != nil {
 		return err
 	}
-	msg := &nats.Msg{Subject: to, Data: data, Header: header}
-	last := c.try(ctx, msg, reply)
+	last := try(ctx, msg, ask, reply)
 	if last == nil { // as nearly always
 		return nil
 	}
@@ -154,7 +178,7 @@ func (c *Client) request(ctx context.Context, to string, header nats.Header, q, 
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		err := first
 		if first = nil; err == nil {
-			err = c.try(ctx, msg, reply)
+			err = try(ctx, msg, ask, reply)
 		}
 		if ctx.Err() == nil { // a try cut short has nothing to tell
 			last = err
@@ -174,18 +198,15 @@ func pauses() *backoff.ExponentialBackOff {
 	return b
 }
 
-func (c *Client) try(ctx context.Context, msg *nats.Msg, reply proto.Message) error {
-	tryCtx, cancel := context.WithTimeout(ctx, perTry)
-	defer cancel()
-	got, err := c.nc.RequestMsgWithContext(tryCtx, msg)
+func try(ctx context.Context, msg *nats.Msg, ask asker, reply proto.Message) error {
+	data, err := ask(ctx, msg)
 	switch {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject):
 		return backoff.Permanent(err)
 	case err != nil:
 		return fmt.Errorf("%w on %s: %w", ErrUnavailable, msg.Subject, err)
 	}
-	proto.Reset(reply)
-	if err := proto.Unmarshal(got.Data, reply); err != nil {
+	if err := wire.Unmarshal(data, reply); err != nil {
 		return backoff.Permanent(fmt.Errorf("answer on %s: %w", msg.Subject, err))
 	}
 	if r, ok := reply.(interface{ GetRefusal() *pb.Refusal }); ok && r.GetRefusal().GetCode() == "unavailable" {

@@ -37,6 +37,8 @@ const (
 	Spend     = "spend"
 	Inquire   = "inquire"
 	Escalate  = "escalate"
+	// Batch is several of them in one message.
+	Batch = "batch"
 )
 
 const (

@@ -27,27 +27,33 @@ func (s *Server) command(name string) func(context.Context, request) (proto.Mess
 		if is != name {
 			return nil, invalid("%s takes a %q, the message holds %q", r.subject, name, is)
 		}
-		if no := named(p.GetInstance()); no != nil {
-			return nil, no
-		}
-		cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(role, p), Do: action}
-		if no := s.entitled(ctx, role, cmd); no != nil {
-			return nil, no
-		}
-		if cmd.ID == "" {
-			cmd.ID = nuid.Next()
-		}
-		out, err := s.Engine.Handle(ctx, cmd, wire.Definition(p))
-		if err != nil {
-			no := refusal(err)
-			reply := &pb.CommandReply{Refusal: no}
-			if no.Code == string(instance.Held) && !out.Free.IsZero() {
-				reply.Lease, reply.LeaseLeft = timestamppb.New(out.Free), durationpb.New(max(0, time.Until(out.Free)))
-			}
-			return reply, no
-		}
-		return s.reply(ctx, name, role, out), nil
+		return s.carryOut(ctx, name, role, p, action)
 	}
+}
+
+// carryOut answers a command that an agent of the role gives, or somebody else
+// if that is empty.
+func (s *Server) carryOut(ctx context.Context, name, role string, p *pb.Command, action instance.Action) (proto.Message, *pb.Refusal) {
+	if no := named(p.GetInstance()); no != nil {
+		return nil, no
+	}
+	cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(role, p), Do: action}
+	if no := s.entitled(ctx, role, cmd); no != nil {
+		return nil, no
+	}
+	if cmd.ID == "" {
+		cmd.ID = nuid.Next()
+	}
+	out, err := s.Engine.Handle(ctx, cmd, wire.Definition(p))
+	if err != nil {
+		no := refusal(err)
+		reply := &pb.CommandReply{Refusal: no}
+		if no.Code == string(instance.Held) && !out.Free.IsZero() {
+			reply.Lease, reply.LeaseLeft = timestamppb.New(out.Free), durationpb.New(max(0, time.Until(out.Free)))
+		}
+		return reply, no
+	}
+	return s.reply(ctx, name, role, out), nil
 }
 
 // named refuses what cannot be an instance's id.

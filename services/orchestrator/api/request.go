@@ -72,7 +72,7 @@ func (r request) encode(m proto.Message) ([]byte, string, error) {
 		data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 		return data, JSON, err
 	}
-	data, err := proto.Marshal(m)
+	data, err := wire.Marshal(m)
 	return data, Protobuf, err
 }
 
@@ -91,36 +91,41 @@ func (s *Server) respond(ctx context.Context, m micro.Request, e endpoint) *pb.R
 	if refusal == nil {
 		reply, refusal = e.answer(engine.WithTrace(ctx, r.trace), r)
 	}
+	data, header, refusal := s.encode(r, e.refused, reply, refusal)
+	if err := s.send(m, data, header); err != nil {
+		s.Log.Error("answer lost", "subject", r.subject, "error", err)
+	}
+	return refusal
+}
+
+// encode returns a reply, or the refusal that stands for it, as it is sent.
+func (s *Server) encode(r request, refused func(*pb.Refusal) proto.Message, reply proto.Message, refusal *pb.Refusal) ([]byte, nats.Header, *pb.Refusal) {
 	if refusal != nil {
 		refusal.Message = cut(strings.ToValidUTF8(refusal.Message, "\uFFFD"), maxMessage) // it may repeat what was asked
 		if reply == nil {
-			reply = e.refused(refusal)
+			reply = refused(refusal)
 		}
 	}
 	data, kind, err := s.fit(r, reply)
-	if errors.Is(err, errTooLarge) {
-		refusal = invalid("%v", err)
-		data, kind, err = r.encode(e.refused(refusal))
-	}
-	var header nats.Header
-	if r.json || !r.plain || refusal != nil { // protobuf goes without saying among those who never say
-		header = nats.Header{"Content-Type": {kind}}
-	}
-	switch {
-	case err != nil:
-		data, header = nil, nats.Header{micro.ErrorCodeHeader: {"500"}, micro.ErrorHeader: {"the answer cannot be encoded"}}
-	case refusal != nil:
-		header[micro.ErrorCodeHeader] = []string{cmp.Or(status[refusal.Code], "500")}
-		header[micro.ErrorHeader] = []string{cmp.Or(refusal.Message, refusal.Code)}
-	}
-	err = errors.Join(err, s.send(m, data, header))
 	if err != nil {
-		s.Log.Error("answer lost", "subject", r.subject, "error", err)
+		refusal = &pb.Refusal{Code: string(instance.Undecided), Message: "the answer cannot be encoded"}
+		if errors.Is(err, errTooLarge) {
+			refusal = invalid("%v", err)
+		}
+		data, kind, _ = r.encode(refused(refusal))
 	}
 	if c := refusal.GetCode(); c == string(instance.Invalid) || c == string(instance.Undecided) || c == Unavailable {
 		s.Log.Warn("request refused", "subject", r.subject, "code", c, "message", refusal.GetMessage())
 	}
-	return refusal
+	if !r.json && r.plain && refusal == nil { // protobuf goes without saying among those who never say
+		return data, nil, nil
+	}
+	header := nats.Header{"Content-Type": {kind}}
+	if refusal != nil {
+		header[micro.ErrorCodeHeader] = []string{cmp.Or(status[refusal.Code], "500")}
+		header[micro.ErrorHeader] = []string{cmp.Or(refusal.Message, refusal.Code)}
+	}
+	return data, header, refusal
 }
 
 // send answers m past the framework, which reads what its own answers leave in m

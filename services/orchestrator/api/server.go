@@ -80,6 +80,9 @@ func Serve(c Config) (*Server, error) {
 			return nil, errors.Join(fmt.Errorf("endpoint %s: %w", e.name, err), s.Close())
 		}
 	}
+	if err := svc.AddEndpoint("agent-"+subject.Batch, micro.HandlerFunc(s.batch), micro.WithEndpointSubject(must(subject.AnyAgent(subject.Batch)))); err != nil {
+		return nil, errors.Join(fmt.Errorf("endpoint %s: %w", subject.Batch, err), s.Close())
+	}
 	if err := c.Conn.FlushTimeout(patience); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the micro service: %w", err), s.Close())
 	}
@@ -125,8 +128,7 @@ func (s *Server) endpoints() []endpoint {
 		subject.Expire, subject.Wake, subject.End} {
 		all = append(all, endpoint{name, must(subject.API(name)), s.command(name), refused})
 	}
-	for _, name := range []string{subject.Claim, subject.Heartbeat, subject.Report, subject.Release, subject.Fail,
-		subject.Ask, subject.Inquire, subject.Escalate, subject.Note, subject.Spend, subject.Override} {
+	for _, name := range ofAgents() {
 		all = append(all, endpoint{"agent-" + name, must(subject.AnyAgent(name)), s.command(name), refused})
 	}
 	return append(all,
@@ -135,6 +137,12 @@ func (s *Server) endpoints() []endpoint {
 		endpoint{subject.History, must(subject.API(subject.History)), s.history, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }},
 		endpoint{subject.Definition, must(subject.API(subject.Definition)), s.definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }},
 	)
+}
+
+// ofAgents are the commands of agents.
+func ofAgents() []string {
+	return []string{subject.Claim, subject.Heartbeat, subject.Report, subject.Release, subject.Fail,
+		subject.Ask, subject.Inquire, subject.Escalate, subject.Note, subject.Spend, subject.Override}
 }
 
 func refused(no *pb.Refusal) proto.Message { return &pb.CommandReply{Refusal: no} }
@@ -151,22 +159,33 @@ func must(s string, err error) string {
 // endpoint's one after the other.
 func (s *Server) concurrently(e endpoint) micro.Handler {
 	return micro.HandlerFunc(func(m micro.Request) {
-		if !s.begin() {
-			e.answer = stopping
-			s.respond(context.Background(), m, e)
-			return
-		}
-		s.crew.do(func() {
-			defer s.requests.Done()
-			start := time.Now()
-			refusal := s.respond(s.clock.after(start), m, e)
-			if s.Answered != nil {
-				s.Answered(e.name, refusal.GetCode(), time.Since(start))
+		s.run(func(ctx context.Context, open bool) (string, *pb.Refusal) {
+			if !open {
+				e.answer = func(context.Context, request) (proto.Message, *pb.Refusal) { return nil, stopping() }
 			}
+			return e.name, s.respond(ctx, m, e)
 		})
 	})
 }
 
-func stopping(context.Context, request) (proto.Message, *pb.Refusal) {
-	return nil, &pb.Refusal{Code: Unavailable, Message: "this orchestrator is stopping"}
+// run has one request answered, beside others, and counts it; f returns what it
+// was and the refusal, if it was one. Once the server is closed, it is not open
+// and f is called at once.
+func (s *Server) run(f func(ctx context.Context, open bool) (string, *pb.Refusal)) {
+	if !s.begin() {
+		f(context.Background(), false)
+		return
+	}
+	s.crew.do(func() {
+		defer s.requests.Done()
+		start := time.Now()
+		name, refusal := f(s.clock.after(start), true)
+		if s.Answered != nil {
+			s.Answered(name, refusal.GetCode(), time.Since(start))
+		}
+	})
+}
+
+func stopping() *pb.Refusal {
+	return &pb.Refusal{Code: Unavailable, Message: "this orchestrator is stopping"}
 }

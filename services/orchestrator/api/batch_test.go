@@ -1,0 +1,154 @@
+package api_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/api"
+)
+
+// batch sends commands of the role together and returns their answers by place.
+func (w *world) batch(role string, commands ...*pb.Command) map[uint32]*pb.CommandReply {
+	w.Helper()
+	data, err := proto.Marshal(&pb.Batch{Commands: commands})
+	if err != nil {
+		w.Fatal(err)
+	}
+	sub, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := w.nc.PublishRequest("sb.api.agent."+role+".batch", sub.Subject, data); err != nil {
+		w.Fatal(err)
+	}
+	all := map[uint32]*pb.CommandReply{}
+	for len(all) < len(commands) {
+		msg, err := sub.NextMsg(time.Minute)
+		if err != nil {
+			w.Fatalf("%d of %d were answered: %v", len(all), len(commands), err)
+		}
+		reply := new(pb.BatchReply)
+		if err := proto.Unmarshal(msg.Data, reply); err != nil || len(reply.Answers) == 0 {
+			w.Fatalf("answered %v %.200q (%v)", msg.Header, msg.Data, err)
+		}
+		for _, a := range reply.Answers {
+			if all[a.Number] != nil {
+				w.Errorf("command %d was answered twice", a.Number)
+			}
+			all[a.Number] = a.Reply
+		}
+	}
+	return all
+}
+
+func claim(id string, work uint64) *pb.Command {
+	return &pb.Command{Id: "claim-" + id, Instance: id, Actor: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: work, LeaseMs: 60_000}}}
+}
+
+func TestTheCommandsOfABatchAreAnsweredOneByOne(t *testing.T) {
+	w := newWorld(t, nil)
+	const n = 40
+	var commands []*pb.Command
+	for i := range n {
+		commands = append(commands, claim(id(i), w.open(id(i)).GetSeq()))
+	}
+	commands = append(commands, claim("nowhere", 1), &pb.Command{Instance: id(0), Action: &pb.Command_Pause{Pause: &pb.Pause{}}},
+		&pb.Command{}, claim("", 1))
+	got := w.batch("pm", commands...)
+	for i := range n {
+		reply := got[uint32(i)]
+		if reply.GetToken() != 1 || reply.GetInstance().GetInstance() != id(i) || reply.GetTask() == nil {
+			t.Errorf("the claim of %s was answered %v", id(i), reply)
+		}
+	}
+	for i, code := range []instance.Code{instance.Unknown, instance.Invalid, instance.Invalid, instance.Invalid} {
+		if no := got[uint32(n+i)].GetRefusal(); no.GetCode() != string(code) || no.GetMessage() == "" {
+			t.Errorf("%v was answered %v, want %s", commands[n+i], got[uint32(n+i)], code)
+		}
+	}
+	w.unchanged(func() {
+		for i, reply := range w.batch("pm", commands[:n]...) {
+			if !reply.GetDuplicate() || reply.GetSeq() != got[i].GetSeq() {
+				t.Errorf("the same once more was answered %v, want it to be the same", reply)
+			}
+		}
+		others := claim(id(0), got[0].GetInstance().GetWork())
+		others.Id = ""
+		for _, reply := range w.batch("tester", others) { // the subject says whose it is
+			if reply.GetRefusal() == nil {
+				t.Errorf("another role's claim was answered %v", reply)
+			}
+		}
+	})
+}
+
+func TestAnswersThatFitNoMessageComeInSeveral(t *testing.T) {
+	w := newWorld(t, nil)
+	var commands []*pb.Command
+	for i := range 8 {
+		_, err := w.client.Open(t.Context(), "", "issue", id(i), instance.Issue{Title: "t", Body: strings.Repeat("long ", 50_000)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := w.client.Get(t.Context(), id(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands = append(commands, claim(id(i), in.GetWork()))
+	}
+	for i, reply := range w.batch("pm", commands...) {
+		if len(reply.GetInstance().GetIssue().GetBody()) != 250_000 {
+			t.Errorf("claim %d was answered %.200v", i, reply)
+		}
+	}
+}
+
+func TestWhatIsNoBatchIsRefused(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, data := range []string{"", "{}", `{"commands":[]}`, "\x0a\x05ab"} {
+		w.unchanged(func() {
+			got := w.ask("sb.api.agent.pm.batch", "", []byte(data))
+			if got.Header.Get("Nats-Service-Error-Code") != "400" {
+				t.Errorf("%q was answered %v %q", data, got.Header, got.Data)
+			}
+		})
+	}
+}
+
+func TestABatchAtAServerThatIsClosedIsToBeAskedAgain(t *testing.T) {
+	w := newWorld(t, nil)
+	seq := w.open(id(0)).GetSeq()
+	sub, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := proto.Marshal(&pb.Batch{Commands: []*pb.Command{claim(id(0), seq)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.nc.PublishRequest("sb.api.agent.pm.batch", sub.Subject, data); err != nil {
+		t.Fatal(err)
+	}
+	msg, err := sub.NextMsg(time.Minute)
+	if errors.Is(err, nats.ErrNoResponders) { // it has heard that nobody listens any more
+		return
+	}
+	reply := new(pb.BatchReply)
+	if err := errors.Join(err, proto.Unmarshal(msg.Data, reply)); err != nil {
+		t.Fatal(err)
+	}
+	if a := reply.GetAnswers(); len(a) != 1 || a[0].GetReply().GetRefusal().GetCode() != api.Unavailable {
+		t.Errorf("answered %v, want that it is not available", reply)
+	}
+}
