@@ -37,6 +37,10 @@ func (c *Changes) Note(ids ...string) {
 // More has a value when something was noted since it was last received from.
 func (c *Changes) More() <-chan struct{} { return c.more }
 
+// few are as many as room is kept for: a map never gets smaller, and a start notes
+// all there are.
+const few = 64
+
 // Take empties the set.
 func (c *Changes) Take() []string {
 	c.mu.Lock()
@@ -45,7 +49,11 @@ func (c *Changes) Take() []string {
 	for id := range c.ids {
 		out = append(out, id)
 	}
-	clear(c.ids)
+	if len(c.ids) <= few {
+		clear(c.ids)
+	} else {
+		c.ids = map[string]bool{}
+	}
 	slices.Sort(out)
 	return out
 }

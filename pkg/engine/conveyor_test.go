@@ -61,9 +61,11 @@ func (c *conveyor) Head(context.Context) (uint64, error) { return c.head(), nil 
 // each gives the commits from a sequence on.
 func (c *conveyor) each(from uint64, f func(eventstore.Commit) error) error {
 	for n := int(from-1) / len(c.past); n < c.instances; n++ {
-		id, chain := fmt.Sprintf("acme/widgets/%d", n), ""
+		chain := ""
 		for i, one := range c.past {
-			one.Instance, one.ID, one.Seq = id, fmt.Sprintf("%s-%d", one.ID, n), uint64(n*len(c.past)+i+1)
+			const prefix = "sb.evt.work.line.s1." // of a subject: a store's commits have a piece of it
+			one.Instance = fmt.Sprintf(prefix+"acme/widgets/%d", n)[len(prefix):]
+			one.ID, one.Seq = fmt.Sprintf("%s-%d", one.ID, n), uint64(n*len(c.past)+i+1)
 			if one.Prev > 0 {
 				one.Prev = one.Seq - 1
 			}
@@ -90,8 +92,11 @@ func (c *conveyor) Read(ctx context.Context, from uint64, f func(eventstore.Comm
 }
 
 // reading is an engine that has read the log, until the test ends.
-func reading(t testing.TB, c engine.Config) *engine.Engine {
+func reading(t testing.TB, c engine.Config, before ...func(*engine.Engine)) *engine.Engine {
 	e := engine.New(c)
+	for _, f := range before {
+		f(e)
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	caught, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- e.Follow(ctx, func() { close(caught) }) }()

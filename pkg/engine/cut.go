@@ -67,10 +67,14 @@ func (v *view) kept(seq uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.cutAt = max(v.cutAt, seq)
+	rest := map[string]bool{} // a map never gets smaller
 	for id := range v.fresh {
-		if o := v.ended[id]; o.seq <= seq {
-			delete(v.fresh, id)
+		if v.ended[id].seq > seq {
+			rest[id] = true
 		}
+	}
+	if v.fresh != nil {
+		v.fresh = rest
 	}
 }
 

@@ -184,19 +184,24 @@ func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now *entr
 		Time: cmd.At, Prev: now.in.Seq, Data: data, Trace: trace(ctx),
 	}
 	stored.Chain = eventstore.NextChain(now.head.chain(), stored)
-	if stored.Seq, err = e.Store.Append(ctx, stored); err != nil {
+	m := &making{stored: stored, now: now, events: events, actor: cmd.Actor}
+	e.view.makes(m)
+	seq, err := e.Store.Append(ctx, stored)
+	next := e.view.made(m)
+	if err != nil {
 		if !sure(err) {
 			e.desks.of(def.Name).doubt.Store(true)
 		}
 		return Outcome{}, err
 	}
-	commit := instance.Commit{Seq: stored.Seq, ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events}
-	next := now.with(commit, stored.Chain)
-	e.view.put(next, len(def.Order) > 0)
-	if e.Committed != nil {
-		e.Committed(now.in, next.in, commit)
+	if next == nil || next.in.Seq != seq {
+		next = m.at(seq)
+		e.view.put(next, len(def.Order) > 0)
 	}
-	return Outcome{Seq: stored.Seq, Events: events, Instance: next.in}, nil
+	if e.Committed != nil {
+		e.Committed(now.in, next.in, m.commit(seq))
+	}
+	return Outcome{Seq: seq, Events: events, Instance: next.in}, nil
 }
 
 // sure reports whether an append that failed so has left nothing in the log.

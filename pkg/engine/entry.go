@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -35,8 +36,9 @@ type record struct {
 // of its commit but for the upper half.
 type taken struct{ id, seq uint32 }
 
-// none is an instance that was never opened.
-func none(id string) *entry { return &entry{instance.Instance{ID: id}, &record{}} }
+// none is an instance that was never opened. Its id, which is kept for as long as
+// the instance is known, is a copy: a commit's is a piece of its subject.
+func none(id string) *entry { return &entry{instance.Instance{ID: strings.Clone(id)}, &record{}} }
 
 // follow is the entry after the commits that come next in its instance's log.
 func (n *entry) follow(names *wire.Names, commits ...eventstore.Commit) (*entry, error) {

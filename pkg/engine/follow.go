@@ -53,7 +53,15 @@ func (e *Engine) hear(ctx context.Context, c eventstore.Commit) error {
 		}
 		now = e.view.stand(c.Instance)
 	}
+	var events []instance.Event // nil: nobody looked at them yet
 	switch {
+	case c.Seq > now.seq && now.making.is(c, now):
+		n := now.making.at(c.Seq)
+		now.definition, events = n.in.Definition, now.making.events
+		if e.put(ctx, n); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e.view.hears(now.making, n)
 	case c.Seq > now.seq:
 		commit, err := next(&e.names, c, now.seq, now.head)
 		if err != nil {
@@ -62,10 +70,11 @@ func (e *Engine) hear(ctx context.Context, c eventstore.Commit) error {
 		if now.definition = e.grow(ctx, c.Instance, now, commit, c.Chain); ctx.Err() != nil {
 			return ctx.Err()
 		}
+		events = commit.Events
 	case c.Seq == now.seq && c.Chain != now.head.chain(): // else it is a commit of our own, or one that was loaded
 		return fmt.Errorf("%w: commit %d of %q is not the one that was made", eventstore.ErrCorrupt, c.Seq, c.Instance)
 	}
-	if err := e.remember(ctx, now.definition, c); err != nil {
+	if err := e.remember(ctx, now.definition, c, events); err != nil {
 		return err
 	}
 	e.view.reached(c.Seq, c.Chain)

@@ -24,12 +24,17 @@ func TestAnInstanceTakesLittleMemory(t *testing.T) {
 			const instances = 3000
 			log, defs := conveyed(t, instances, c.steps, c.claimed)
 			before := inUse()
-			e := reading(t, engine.Config{Store: log, Definitions: defs, Now: time.Now})
+			var noted *engine.Changes
+			e := reading(t, engine.Config{Store: log, Definitions: defs, Now: time.Now}, func(e *engine.Engine) { noted = e.Changes() })
+			if n := len(noted.Take()); n != instances {
+				t.Errorf("it noted %d", n)
+			}
 			each := (inUse() - before) / instances
 			t.Logf("%d bytes each", each)
 			if each > c.most {
 				t.Errorf("each takes %d bytes, want at most %d", each, c.most)
 			}
+			runtime.KeepAlive(noted)
 			all, err := e.List(t.Context(), func(in instance.Instance) bool {
 				return in.Issue.Title != "" && (in.Closed == instance.Ended) == (c.steps == 8)
 			})

@@ -5,20 +5,23 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/wire"
 )
 
 // remember notes a claim of a lifecycle with an order. Should the same command
-// come again, what it names does not tell what it was given.
-func (e *Engine) remember(ctx context.Context, definition string, c eventstore.Commit) error {
+// come again, what it names does not tell what it was given. Of a commit that the
+// view had before the tail brought it, the events are not at hand.
+func (e *Engine) remember(ctx context.Context, definition string, c eventstore.Commit, events []instance.Event) error {
 	if e.orderOf(ctx, definition) != ordered {
 		return nil
 	}
-	commit, err := wire.ToCommit(c)
-	if err != nil {
-		return err
+	if events == nil {
+		commit, err := e.names.ToCommit(c)
+		if err != nil {
+			return err
+		}
+		events = commit.Events
 	}
-	for _, event := range commit.Events {
+	for _, event := range events {
 		if _, ok := event.(instance.Claimed); ok {
 			e.view.give(c.ID, c.Instance)
 		}

@@ -13,12 +13,13 @@ type stand struct {
 	definition string
 	own        bool // the view alone has it
 	missing    bool // there are instances that the view does not know
+	making     *making
 }
 
 func (v *view) stand(id string) stand {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	s := stand{missing: v.whole != nil}
+	s := stand{missing: v.whole != nil, making: v.making[id]}
 	if n, ok := v.live[id]; ok {
 		s.seq, s.head, s.definition, s.own = n.in.Seq, n.head, n.in.Definition, n.own
 	} else if o, ok := v.ended[id]; ok {
@@ -38,7 +39,7 @@ func (v *view) grow(id string, seq uint64, c instance.Commit, chain string) bool
 		return false
 	}
 	n.grow(c, chain)
-	v.settle(id, n)
+	v.settle(n)
 	return true
 }
 

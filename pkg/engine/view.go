@@ -22,6 +22,7 @@ type view struct {
 	places  map[string]place            // where that of an instance is
 	gave    map[uint64]string           // instances by claim, where claims are given what is most urgent
 	claims  map[string][]uint64         // those claims by instance
+	making  map[string]*making          // what is on its way into the log, by instance
 	seq     uint64                      // everything up to here is in
 	chain   string                      // of that commit
 	waiting bool                        // somebody waits for more
@@ -39,7 +40,8 @@ func newView() *view {
 	return &view{
 		live: map[string]*entry{}, ended: map[string]*outline{}, endings: map[ending]*ending{},
 		work: map[place]map[string]*piece{}, places: map[string]place{}, gave: map[uint64]string{}, claims: map[string][]uint64{},
-		more: make(chan struct{}), due: make(chan struct{}, 1),
+		making: map[string]*making{},
+		more:   make(chan struct{}), due: make(chan struct{}, 1),
 	}
 }
 
@@ -92,16 +94,16 @@ func (v *view) seqOf(id string) uint64 {
 func (v *view) put(n *entry, ranks bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	id := n.in.ID
-	if n.in.Seq <= v.seqOf(id) {
+	if n.in.Seq <= v.seqOf(n.in.ID) {
 		return
 	}
 	v.arrange(n, ranks)
-	v.settle(id, n)
+	v.settle(n)
 }
 
 // settle has the view know an instance, which may have ended. The caller holds the view.
-func (v *view) settle(id string, n *entry) {
+func (v *view) settle(n *entry) {
+	id := n.in.ID // its own text: one of a commit holds on to all of that one's subject
 	if n.in.Closed == "" {
 		v.live[id] = n
 		return
@@ -123,6 +125,9 @@ func (v *view) give(command, id string) {
 // gives notes a claim once. The caller holds the view.
 func (v *view) gives(command uint64, id string) {
 	if _, known := v.gave[command]; !known {
+		if n, ok := v.live[id]; ok {
+			id = n.in.ID
+		}
 		v.gave[command] = id
 		v.claims[id] = append(v.claims[id], command)
 	}
