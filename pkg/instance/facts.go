@@ -16,7 +16,16 @@ func Rank(def *workflow.Definition, in Instance) ([]int64, error) {
 	return ranks, nil
 }
 
-// facts is what guards may read of the instance as it is by now. Nobody writes to them.
+// holds asks a guard about what was heard or, if that is nil, about the instance as
+// it is by now. Facts are gathered only for a guard that may read some.
+func (d *decision) holds(g workflow.Guard, heard *workflow.Facts) (bool, error) {
+	if heard == nil && !g.Always() {
+		heard = d.facts()
+	}
+	return g.Holds(heard)
+}
+
+// facts is what guards may read of the instance as it is by now. Nobody keeps them.
 func (d *decision) facts() *workflow.Facts {
 	if d.told == nil || d.toldAt != len(d.events) {
 		facts := d.gather()
@@ -28,27 +37,34 @@ func (d *decision) facts() *workflow.Facts {
 func (d *decision) gather() workflow.Facts {
 	in := &d.in
 	f := workflow.Facts{
-		Evidence: make(map[string]workflow.EvidenceFacts, len(in.Evidence)),
 		Instance: workflow.InstanceFacts{
 			State: in.State, Iteration: int64(in.Iteration), Returns: int64(in.Returns),
-			Visits: make(map[string]int64, len(in.Visits)), Loop: in.Loop,
-			Repeats: int64(in.Failure.Repeats), Head: in.Head, OpenQuestions: int64(len(in.OpenQuestions())),
-			Failures: int64(in.FailuresIn(in.State)), FailuresIn: make(map[string]int64, len(in.Failures)), WaitingOn: int64(in.WaitingOn()),
+			Loop: in.Loop, Repeats: int64(in.Failure.Repeats), Head: in.Head, OpenQuestions: int64(len(in.OpenQuestions())),
+			Failures: int64(in.FailuresIn(in.State)), WaitingOn: int64(in.WaitingOn()),
 		},
 		Issue: workflow.IssueFacts{Title: in.Issue.Title, Body: in.Issue.Body, Labels: in.Issue.Labels, Author: in.Issue.Author},
 		Spend: workflow.SpendFacts{Tokens: in.Spend.TokensIn + in.Spend.TokensOut, USD: in.Spend.USD, WallMS: in.Spend.WallMS},
 	}
-	if d.def.ReadsPast() {
+	if d.def.Reads("previous_states") {
 		f.Instance.Previous = in.Previous.Slice()
 	}
-	for _, e := range in.Evidence {
-		f.Evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Verdict: string(e.Ruling()), Commit: e.Commit, Failed: e.Failed, Data: e.Data}
+	if d.def.Reads("evidence") {
+		f.Evidence = make(map[string]workflow.EvidenceFacts, len(in.Evidence))
+		for _, e := range in.Evidence {
+			f.Evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Verdict: string(e.Ruling()), Commit: e.Commit, Failed: e.Failed, Data: e.Data}
+		}
 	}
-	for _, v := range in.Visits {
-		f.Instance.Visits[v.State] = int64(v.Count)
+	if d.def.Reads("visits") {
+		f.Instance.Visits = make(map[string]int64, len(in.Visits))
+		for _, v := range in.Visits {
+			f.Instance.Visits[v.State] = int64(v.Count)
+		}
 	}
-	for _, n := range in.Failures {
-		f.Instance.FailuresIn[n.State] = int64(n.Count)
+	if d.def.Reads("failures_in") {
+		f.Instance.FailuresIn = make(map[string]int64, len(in.Failures))
+		for _, n := range in.Failures {
+			f.Instance.FailuresIn[n.State] = int64(n.Count)
+		}
 	}
 	if in.Last != nil {
 		f.Result = resultFacts(*in.Last)

@@ -70,6 +70,9 @@ func (d *decision) child(lifecycle string) string {
 
 // remember sets vars: what a rule says, and what a result or signal has of them.
 func (d *decision) remember(vars map[string]string) error {
+	if len(vars) == 0 || len(d.def.Vars) == 0 {
+		return nil
+	}
 	known := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if _, declared := d.def.Vars[name]; !declared {

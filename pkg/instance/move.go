@@ -9,8 +9,8 @@ import (
 )
 
 // step takes the rule's first permitted target through gates and limits, and
-// goes there.
-func (d *decision) step(facts *workflow.Facts, rule workflow.Rule) error {
+// goes there. They are told what was heard, if it is because of that.
+func (d *decision) step(heard *workflow.Facts, rule workflow.Rule) error {
 	from, owner := d.in.State, d.in.Owner
 	state, _ := d.def.State(from)
 	to, ok := d.permitted(rule.To)
@@ -24,7 +24,7 @@ func (d *decision) step(facts *workflow.Facts, rule workflow.Rule) error {
 			continue
 		}
 		cites = slices.Concat(cites, gate.Require.Cites())
-		holds, err := gate.Require.Holds(facts)
+		holds, err := d.holds(gate.Require, heard)
 		if err != nil {
 			return d.refuse(Undecided, nil, "gate %s: %v", gate.Name, err)
 		}
@@ -44,7 +44,7 @@ func (d *decision) step(facts *workflow.Facts, rule workflow.Rule) error {
 	if err != nil {
 		return err
 	}
-	limited, err := d.limit(facts, &after)
+	limited, err := d.limit(heard, &after)
 	if err != nil {
 		return err
 	}
@@ -77,30 +77,44 @@ func (d decision) moved(rule workflow.Rule, cites []string) (decision, error) {
 	}
 	target, _ := d.def.State(rule.To[0])
 	_, takes := d.cmd.Do.(Take)
-	cites = slices.Compact(slices.Sorted(slices.Values(cites)))
 	d.record(Moved{
 		From: d.in.State, To: target.Name, Owner: target.Owner, Kind: target.Kind, Timeout: target.Timeout,
 		Rule: rule.Name, Reason: d.def.Text(rule.Reason), Failure: rule.Failure, Fresh: rule.Fresh, Loop: d.inLoop(),
 		Keeps: takes && d.in.Claim != nil && d.in.Claim.Role == target.Owner,
-		Cites: slices.DeleteFunc(cites, func(name string) bool {
-			return !slices.ContainsFunc(d.in.Evidence, func(e Evidence) bool { return e.Name == name })
-		}),
+		Cites: d.there(cites),
 	})
 	return d, nil
+}
+
+// there is what there is of the evidence of these names, each once, in order.
+func (d *decision) there(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(d.in.Evidence, func(e Evidence) bool { return e.Name == name })
+	})
 }
 
 // limit asks the definition's limits about the move that is about to be made:
 // they see the instance as it would be after it, and the failures of the state
 // it leaves.
-func (d *decision) limit(by *workflow.Facts, after *decision) (workflow.Rule, error) {
+func (d *decision) limit(heard *workflow.Facts, after *decision) (workflow.Rule, error) {
 	if after.in.Kind == workflow.Final || len(d.def.Limits) == 0 {
 		return workflow.Rule{}, nil
 	}
-	facts, then := *by, after.facts()
-	facts.Instance, facts.Vars = then.Instance, then.Vars
+	facts := after.facts()
+	if heard != nil {
+		both := *heard
+		both.Instance, both.Vars = facts.Instance, facts.Vars
+		facts = &both
+	}
+	entered := facts.Instance.Failures
 	facts.Instance.Failures = int64(after.in.FailuresIn(d.in.State))
+	defer func() { facts.Instance.Failures = entered }() // others ask about the state it is in
 	for _, rule := range d.def.Limits {
-		holds, err := rule.When.Holds(&facts)
+		holds, err := rule.When.Holds(facts)
 		if err != nil {
 			return rule, d.refuse(Undecided, nil, "limit %s: %v", rule.Name, err)
 		}
@@ -120,6 +134,9 @@ func (d *decision) limit(by *workflow.Facts, after *decision) (workflow.Rule, er
 
 // inLoop is the loop rule over the past that includes the state being left.
 func (d *decision) inLoop() bool {
+	if d.def.Loop.Window == 0 {
+		return false
+	}
 	return InLoop(with(d.in.Previous.Newest(d.def.Loop.Window), d.in.State), d.def.Loop)
 }
 

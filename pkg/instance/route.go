@@ -42,19 +42,16 @@ func (d *decision) report(a Report) error {
 	if asked {
 		return d.settle(true)
 	}
-	facts := new(workflow.Facts)
-	*facts = *d.facts()
-	facts.Result = resultFacts(a.Result)
-	rule, err := d.pick(facts, a.Result.Next)
+	rule, err := d.pick(a.Result.Next)
 	if err != nil {
 		return err
 	}
-	return d.follow(facts, rule)
+	return d.follow(nil, rule)
 }
 
 // pick returns the rule for a result: the proposal's if it names a next state
 // the table has, with all that the first fitting rule for that state adds.
-func (d *decision) pick(facts *workflow.Facts, next string) (workflow.Rule, error) {
+func (d *decision) pick(next string) (workflow.Rule, error) {
 	state, _ := d.def.State(d.in.State)
 	proposed := state.Proposes && d.def.Permits(state.Name, next)
 	if next != "" && !proposed {
@@ -64,7 +61,7 @@ func (d *decision) pick(facts *workflow.Facts, next string) (workflow.Rule, erro
 		if proposed && !slices.Contains(d.places(rule.To), next) {
 			continue
 		}
-		ok, err := rule.When.Holds(facts)
+		ok, err := d.holds(rule.When, nil)
 		if err != nil {
 			return rule, d.refuse(Undecided, nil, "%s: %v", state.Name, err)
 		}

@@ -7,14 +7,14 @@ import (
 )
 
 // follow carries a rule out, and then settles.
-func (d *decision) follow(facts *workflow.Facts, rule workflow.Rule) error {
+func (d *decision) follow(heard *workflow.Facts, rule workflow.Rule) error {
 	switch {
 	case rule.Escalate:
 		return d.escalated(d.in.Owner, rule)
 	case rule.Stay.Source != "":
 		return d.stay(rule)
 	}
-	if err := d.step(facts, rule); err != nil {
+	if err := d.step(heard, rule); err != nil {
 		return err
 	}
 	if _, asks := d.in.Inquiry(); asks && d.in.Claim != nil {
@@ -94,7 +94,7 @@ func (d *decision) settle(wake bool) error {
 		if rule.To == nil {
 			return d.rest(rule, wake)
 		}
-		if err := d.step(d.facts(), rule); err != nil {
+		if err := d.step(nil, rule); err != nil {
 			return err
 		}
 		wake = true

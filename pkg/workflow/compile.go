@@ -17,9 +17,6 @@ import (
 // time.
 const costLimit = 100_000
 
-// previousStates is the one fact that grows with every move.
-const previousStates = "previous_states"
-
 // compiler type-checks guards against Facts, one policy and one set of variables.
 type compiler struct {
 	env    *cel.Env
@@ -27,12 +24,12 @@ type compiler struct {
 	names  map[string][]string // "policy" and "vars": what is declared
 	fields []string            // of the facts, for suggestions
 
-	done map[string]Guard // by type and source: lifecycles say the same thing often
-	past bool             // whether a guard may read instance.previous_states
+	done  map[string]Guard // by type and source: lifecycles say the same thing often
+	reads map[string]bool  // what takes something to gather, and a guard may read
 }
 
 func newCompiler(policy, vars map[string]any) (*compiler, error) {
-	c := &compiler{given: map[string]any{}, names: map[string][]string{}, done: map[string]Guard{}}
+	c := &compiler{given: map[string]any{}, names: map[string][]string{}, done: map[string]Guard{}, reads: map[string]bool{}}
 	var types []any
 	var options []cel.EnvOption
 	facts := reflect.TypeFor[Facts]()
@@ -143,7 +140,9 @@ func (c *compiler) compile(g Guard, want *cel.Type, ps *problems) Guard {
 	g.checked, g.program, g.given = checked, program, c.given
 	g.cites, g.unasked = cites(checked), unasked(checked)
 	c.done[key] = g
-	c.past = c.past || strings.Contains(g.Source, previousStates)
+	for _, fact := range []string{"evidence", "failures_in", "previous_states", "visits"} {
+		c.reads[fact] = c.reads[fact] || strings.Contains(g.Source, fact)
+	}
 	return g
 }
 

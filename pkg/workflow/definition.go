@@ -48,7 +48,7 @@ type Definition struct {
 	Hash string // hex SHA-256 of Source: equal hashes decide alike
 
 	index     map[string]int
-	past      bool
+	reads     map[string]bool
 	at        Position
 	entriesAt []Position
 	places    map[string]Position // of keys that are in no row: "initial", "policy.NAME"
@@ -192,9 +192,9 @@ type Loop struct {
 	Distinct int
 }
 
-// ReadsPast reports whether a guard may read instance.previous_states: the facts
-// of a lifecycle in which none does need not have them.
-func (d *Definition) ReadsPast() bool { return d.past }
+// Reads reports whether a guard may read a fact that takes something to gather,
+// by its name in Facts: one that no guard of a lifecycle reads need not be there.
+func (d *Definition) Reads(fact string) bool { return d.reads[fact] }
 
 // State returns the named state.
 func (d *Definition) State(name string) (State, bool) {

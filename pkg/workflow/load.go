@@ -142,5 +142,5 @@ func (d *Definition) compile(c *compiler, ps *problems) {
 			s.Spawns[i].When = c.condition(s.Spawns[i].When, ps)
 		}
 	}
-	d.past = c.past
+	d.reads = c.reads
 }
