@@ -24,6 +24,7 @@ type part struct {
 // each costs a second, and `make crash` has the time.
 func Play(t *testing.T, of Service, scenes ...Scene) {
 	t.Helper()
+	t.Parallel()
 	first := NewStage(t, of)
 	parts := rehearse(t, first, scenes, func(sc Scene, calls []Call) []Point {
 		if os.Getenv("SIGNALBOX_CRASH") != "" {

@@ -10,6 +10,7 @@ import (
 // another does the work to its end; then it wakes up and goes on.
 func Sleep(t *testing.T, of Service, scenes ...Scene) {
 	t.Helper()
+	t.Parallel()
 	first := NewStage(t, of)
 	parts := rehearse(t, first, scenes, held)
 	share(t, first, parts, Scene.asleep)

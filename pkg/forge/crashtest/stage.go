@@ -35,7 +35,10 @@ const (
 
 // Lease is how long a stage's work is left to one who is silent: longer than any
 // test, so that it is the test that ends it.
-const Lease = 5 * time.Minute
+const Lease = 2 * patience
+
+// patience is for a machine that has other work.
+const patience = 20 * time.Minute
 
 // Stage is a log, an orchestrator and a forge, on which one service at a time works.
 type Stage struct {
@@ -70,7 +73,7 @@ type Service struct {
 // NewStage sets a stage up.
 func NewStage(t testing.TB, of Service) *Stage {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	s := &Stage{TB: t, Ctx: ctx, Server: natstest.Start(t, natstest.Options{}), Service: of}
 	of.Orchestrate(t, s.Server.URL)

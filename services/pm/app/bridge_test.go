@@ -100,7 +100,7 @@ func TestAMarkerThatSomebodyElseCopiedIsNotOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := w.said()[0].Body
-	w = newWorld(t)
+	w = another(t)
 	w.say(w.bob, ours)
 	w.say(w.ann, "as bob says\n\n"+ours)
 	r, err := w.asking()

@@ -59,7 +59,16 @@ type world struct {
 	progress []string
 }
 
+// Much of what is done there is waiting for git and the disk, so the test runs
+// beside others.
 func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return another(t)
+}
+
+// another is one more world of the same test.
+func another(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, store: memory{}}
 	f, err := local.Open(local.Config{Dir: t.TempDir(), Public: true,

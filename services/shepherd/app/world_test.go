@@ -53,8 +53,11 @@ type world struct {
 }
 
 // newWorld starts a world. policy is what its stories' lifecycle has otherwise.
+// Much of what is done there is waiting for git and the disk, so the test runs
+// beside others.
 func newWorld(t *testing.T, policy ...string) *world {
 	t.Helper()
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{})}

@@ -28,6 +28,7 @@ func says(t *testing.T, code int, args ...string) string {
 }
 
 func TestWorkGoesOnFromABackup(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "backup")
 	from := natstest.Start(t, natstest.Options{})
 	stop := orchestrate(t, from.URL)

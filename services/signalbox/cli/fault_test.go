@@ -35,18 +35,25 @@ type fault struct {
 // Every fault is found by audit, named with what is missing and whose it was;
 // what a start can see, it refuses.
 func TestEveryFaultOfAStoreIsNoticed(t *testing.T) {
+	t.Parallel()
 	base := grown(t)
+	copied := func(t *testing.T) string {
+		t.Helper()
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
 	for _, f := range faults {
 		name := f.name
 		if f.rebuilt {
 			name += ", and the index is lost"
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			broken := func() string {
-				dir := t.TempDir()
-				if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
-					t.Fatal(err)
-				}
+				dir := copied(t)
 				msgs := filepath.Join(dir, "log", "jetstream", "$G", "streams", "EVENTS", "msgs")
 				f.damage(t, msgs)
 				if f.rebuilt {
@@ -77,12 +84,14 @@ func TestEveryFaultOfAStoreIsNoticed(t *testing.T) {
 		})
 	}
 	t.Run("a sound one has none", func(t *testing.T) {
-		if err := starts(t, base, true); err != nil {
+		t.Parallel()
+		sound := copied(t)
+		if err := starts(t, sound, true); err != nil {
 			t.Error(err)
 		}
 		var out bytes.Buffer
 		env := term.Env{Stdout: &out, Stderr: &out, Now: time.Now}
-		if code := Run(t.Context(), env, []string{"audit", "--data", base}); code != 0 {
+		if code := Run(t.Context(), env, []string{"audit", "--data", sound}); code != 0 {
 			t.Errorf("audit ended with %d:\n%s", code, out.String())
 		}
 		contains(t, out.String(), "commits      34 of 4 instances", "nothing missing")
@@ -92,6 +101,7 @@ func TestEveryFaultOfAStoreIsNoticed(t *testing.T) {
 // A start from a snapshot does not see that the past is damaged. Whoever asks for
 // it does, and from then on nothing is appended.
 func TestAnOrchestratorThatFindsTheLogDamagedEnds(t *testing.T) {
+	t.Parallel()
 	dir := grown(t)
 	block("1", middle)(t, filepath.Join(dir, "log", "jetstream", "$G", "streams", "EVENTS", "msgs"))
 	err := within(t, dir, false, func(ctx context.Context, nc *nats.Conn) {
@@ -100,7 +110,9 @@ func TestAnOrchestratorThatFindsTheLogDamagedEnds(t *testing.T) {
 			t.Error("it told the history of a damaged instance")
 		}
 		<-ctx.Done()
-		if _, err := c.Note(context.WithoutCancel(ctx), "acme/widgets/3", "", "hm"); err == nil {
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // it is asked again and again
+		defer cancel()
+		if _, err := c.Note(soon, "acme/widgets/3", "", "hm"); err == nil {
 			t.Error("it went on")
 		}
 	})

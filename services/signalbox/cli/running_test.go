@@ -43,6 +43,7 @@ func TestOverARunningSystem(t *testing.T) {
 	}
 	for _, script := range scripts {
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
+			t.Parallel()
 			server := start(t)
 			testscript.Run(t, testscript.Params{Files: []string{script}, Setup: func(e *testscript.Env) error {
 				e.Setenv("SIGNALBOX_NATS", server.URL)

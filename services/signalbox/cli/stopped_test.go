@@ -17,6 +17,7 @@ import (
 var passing = regexp.MustCompile(`,"(time_in_state|total_time)_s":[0-9.e-]+`)
 
 func TestAStoppedSystemReadsLikeARunningOne(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(dir, "log"), Sync: time.Second, Listen: "127.0.0.1:0"})
 	if err != nil {

@@ -85,6 +85,7 @@ func contains(t *testing.T, text string, wants ...string) {
 }
 
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	server := start(t)
 	nc := server.Connect(t)
 	override := func(t *testing.T, c *client.Client, id, to string) {
@@ -143,6 +144,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestAnAnswerIsAskedOfAPerson(t *testing.T) {
+	t.Parallel()
 	server := start(t)
 	nc := server.Connect(t)
 	opened(t, nc, "a/1")
@@ -176,6 +178,7 @@ func TestAnAnswerIsAskedOfAPerson(t *testing.T) {
 }
 
 func TestAServerWithoutAnOrchestratorIsToldApart(t *testing.T) {
+	t.Parallel()
 	server := natstest.Start(t, natstest.Options{})
 	var out bytes.Buffer
 	env := term.Env{Stdout: &out, Stderr: &out, Now: time.Now}
