@@ -39,7 +39,7 @@ func (k *Keeper) arm(ctx context.Context, timers []Timer) error {
 	defer cancel()
 	futures := make([]jetstream.PubAckFuture, len(timers))
 	for i, t := range timers {
-		msg, err := encode(t, k.have[t.waits()].at)
+		msg, err := encode(t, k.have[t.place()].at)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (k *Keeper) arm(ctx context.Context, timers []Timer) error {
 }
 
 func (k *Keeper) hold(t Timer, at uint64) {
-	k.have[t.waits()] = held{t, at}
+	k.have[t.place()] = held{t, at}
 	k.Armed()
 }
 
@@ -87,7 +87,7 @@ func (k *Keeper) contend(ctx context.Context, t Timer, err error) error {
 			return e
 		}
 		if present.at > 0 && (present.same(t) || present.Seq > t.Seq) {
-			k.have[t.waits()] = present
+			k.have[t.place()] = present
 			return nil
 		}
 		msg, e := encode(t, present.at)
@@ -121,11 +121,11 @@ func (k *Keeper) last(ctx context.Context, subj string) (held, error) {
 func (k *Keeper) disarm(ctx context.Context, t Timer) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(t.waits()), jetstream.WithPurgeSequence(k.have[t.waits()].at+1))
+	err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(t.waits()), jetstream.WithPurgeSequence(k.have[t.place()].at+1))
 	if err != nil {
 		return fmt.Errorf("disarm %s of %s: %w", t.Kind, t.Instance, err)
 	}
-	delete(k.have, t.waits())
+	delete(k.have, t.place())
 	return nil
 }
 

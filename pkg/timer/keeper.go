@@ -56,7 +56,7 @@ type Config struct {
 type Keeper struct {
 	Config
 	stream jetstream.Stream
-	have   map[string]held // by the subject where it waits
+	have   map[place]held
 	fired  *engine.Changes // instances whose timers the server has taken away
 	blind  map[string]bool // definitions that cannot be read
 }
@@ -81,7 +81,7 @@ func New(c Config) *Keeper {
 	if c.Fired == nil {
 		c.Fired = func(time.Duration) {}
 	}
-	return &Keeper{Config: c, have: map[string]held{}, fired: engine.NewChanges(), blind: map[string]bool{}}
+	return &Keeper{Config: c, have: map[place]held{}, fired: engine.NewChanges(), blind: map[string]bool{}}
 }
 
 // Keep has the timers be those that the instances should have, until ctx ends.
@@ -143,7 +143,7 @@ func (k *Keeper) forget() []string {
 	ids := k.fired.Take()
 	for _, id := range ids {
 		for _, kind := range []Kind{Deadline, Wake} {
-			delete(k.have, Timer{Instance: id, Kind: kind}.waits())
+			delete(k.have, place{id, kind})
 		}
 	}
 	return ids
@@ -158,14 +158,14 @@ func (k *Keeper) check(ctx context.Context) error {
 			continue
 		}
 		for _, t := range k.of(ctx, in) {
-			if h, holds := k.have[t.waits()]; holds && h.same(t) {
+			if h, holds := k.have[t.place()]; holds && h.same(t) {
 				continue
 			}
 			present, err := k.last(ctx, t.waits())
 			if err != nil {
 				return err
 			}
-			k.have[t.waits()] = present
+			k.have[t.place()] = present
 		}
 	}
 	return k.update(ctx, ids)
@@ -181,7 +181,7 @@ func (k *Keeper) update(ctx context.Context, ids []string) error {
 		}
 		want := k.of(ctx, in)
 		for _, kind := range []Kind{Deadline, Wake} {
-			h, holds := k.have[Timer{Instance: id, Kind: kind}.waits()]
+			h, holds := k.have[place{id, kind}]
 			i := slices.IndexFunc(want, func(t Timer) bool { return t.Kind == kind })
 			switch {
 			case holds && h.Seq > in.Seq: // another process is ahead of this one

@@ -33,10 +33,10 @@ func (k *Keeper) reconcile(ctx context.Context) error {
 	}
 	k.have = armed
 	var arm, drop []Timer
-	wanted := map[string]bool{}
+	wanted := map[place]bool{}
 	for _, in := range open {
 		for _, t := range k.of(ctx, in) {
-			at := t.waits()
+			at := t.place()
 			wanted[at] = true
 			if h := armed[at]; !h.same(t) && !due[at].same(t) && h.Seq <= t.Seq {
 				arm = append(arm, t)
@@ -62,9 +62,9 @@ const (
 )
 
 // stored lists the timers in the stream, those that wait and those that are
-// due, by the subject where they wait. It removes those that were heard.
-func (k *Keeper) stored(ctx context.Context) (armed map[string]held, due map[string]Timer, err error) {
-	armed, due = map[string]held{}, map[string]Timer{}
+// due. It removes those that were heard.
+func (k *Keeper) stored(ctx context.Context) (armed map[place]held, due map[place]Timer, err error) {
+	armed, due = map[place]held{}, map[place]Timer{}
 	hearing, err := k.stream.Consumer(ctx, subject.TimerConsumer)
 	if err != nil {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func (k *Keeper) stored(ctx context.Context) (armed map[string]held, due map[str
 	}
 }
 
-func (k *Keeper) list(msg jetstream.Msg, armed map[string]held, due map[string]Timer) error {
+func (k *Keeper) list(msg jetstream.Msg, armed map[place]held, due map[place]Timer) error {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return err
@@ -113,9 +113,9 @@ func (k *Keeper) list(msg jetstream.Msg, armed map[string]held, due map[string]T
 	}
 	switch {
 	case msg.Subject() == t.waits():
-		armed[t.waits()] = held{t, meta.Sequence.Stream}
+		armed[t.place()] = held{t, meta.Sequence.Stream}
 	case k.Now().Sub(meta.Timestamp) < fresh:
-		due[t.waits()] = t
+		due[t.place()] = t
 	}
 	return nil
 }

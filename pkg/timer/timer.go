@@ -39,6 +39,14 @@ type Timer struct {
 	Seq      uint64         // newest commit that it was derived from
 }
 
+// place is where a timer is the only one.
+type place struct {
+	instance string
+	kind     Kind
+}
+
+func (t Timer) place() place { return place{t.Instance, t.Kind} }
+
 // Of returns the timers that an instance should have: at most one of each kind.
 // The next deadline comes after the one that passed, so a stay has one at a time.
 func Of(def *workflow.Definition, in instance.Instance) []Timer {
@@ -61,6 +69,19 @@ func Of(def *workflow.Definition, in instance.Instance) []Timer {
 		all = append(all, Timer{in.ID, Wake, p.Until, in.Entered, "", in.Seq})
 	}
 	return all
+}
+
+// Stirs reports whether a commit may have changed which timers there should be, by
+// what the instance was before it and is after. Most commits change none: a claim,
+// a heartbeat, a move between states that nobody has to hurry in.
+func Stirs(before, after instance.Instance) bool {
+	switch {
+	case before.Parked != nil || after.Parked != nil:
+		return true
+	case before.Timeout == 0 && after.Timeout == 0:
+		return false
+	}
+	return before.Entered != after.Entered || before.Level != after.Level || before.Closed != after.Closed || before.Definition != after.Definition
 }
 
 // Command is what a timer that is due asks of the engine. Its id is the same

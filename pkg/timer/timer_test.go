@@ -1,10 +1,12 @@
 package timer_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/timer"
@@ -82,4 +84,62 @@ func TestATimerAsksTheSameOfTheEngineWhoeverHasIt(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}
+}
+
+func TestWhatMayChangeTheTimersStirs(t *testing.T) {
+	def, now, n := load(t, slow), entered, 0
+	var in instance.Instance
+	do := func(stirs bool, what instance.Action) {
+		t.Helper()
+		n, now = n+1, now.Add(time.Millisecond)
+		cmd := instance.Command{ID: fmt.Sprint(n), Instance: "a", At: now, Actor: "operator:ann", Do: what}
+		events, err := instance.Decide(def, in, cmd)
+		if err != nil {
+			t.Fatalf("%T: %v", what, err)
+		}
+		before := in
+		in = instance.Evolve(in, instance.Commit{Seq: uint64(n), ID: cmd.ID, At: now, Actor: cmd.Actor, Events: events})
+		if got := timer.Stirs(before, in); got != stirs {
+			t.Errorf("%T in %q: %v, want %v", what, before.State, got, stirs)
+		}
+		changed := cmp.Diff(timer.Of(def, before), timer.Of(def, in), cmpopts.IgnoreFields(timer.Timer{}, "Seq"))
+		if changed != "" && !stirs {
+			t.Errorf("%T in %q changes the timers (-before +after)\n%s", what, before.State, changed)
+		}
+	}
+	claim := func(stirs bool) {
+		t.Helper()
+		do(stirs, instance.Take{Role: "worker", Agent: "w", Work: in.Work, Lease: time.Hour})
+	}
+	report := func(status instance.Status) {
+		t.Helper()
+		do(true, instance.Report{Token: in.Claim.Token, Result: instance.Result{Status: status}})
+	}
+	do(true, instance.Open{Issue: instance.Issue{Title: "a"}})
+	claim(false)
+	do(false, instance.Heartbeat{Token: in.Claim.Token, Lease: time.Hour})
+	do(false, instance.Release{Token: in.Claim.Token})
+	do(false, instance.Remark{Text: "hm"})
+	do(false, instance.Pause{})
+	do(false, instance.Resume{})
+	claim(false)
+	report(instance.Success)
+	claim(false)
+	do(false, instance.Escalate{Token: in.Claim.Token, RequiresHuman: true, Reason: "why"})
+	do(false, instance.Resolve{Text: "because"})
+	claim(false)
+	report(instance.Success)
+	claim(false)
+	report(instance.Blocked) // it is parked
+	do(true, instance.Pause{})
+	do(true, instance.Resume{})
+	now = in.EnteredAt.Add(2400 * time.Millisecond)
+	do(true, instance.Expire{Entered: in.Entered, Level: workflow.Warning})
+	do(false, instance.Retry{})
+	claim(false)
+	do(true, instance.Override{To: "calm", Reason: "so"})
+	do(false, instance.Override{To: "calm", Reason: "so"})
+	do(true, instance.Override{To: "todo", Reason: "so"})
+	do(true, instance.Cancel{})
+	do(false, instance.Remark{Text: "thanks"})
 }
