@@ -136,8 +136,8 @@ func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.H
 
 // Bucket waits for the object store: the orchestrator makes it.
 func Bucket(ctx context.Context, js jetstream.JetStream) (agent.Objects, error) {
-	store, err := backoff.Retry(ctx, func() (jetstream.ObjectStore, error) {
-		return js.ObjectStore(ctx, eventlog.ObjectBucket)
+	store, err := backoff.Retry(ctx, func() (eventlog.Objects, error) {
+		return eventlog.OpenObjects(ctx, js, eventlog.ObjectBucket)
 	}, backoff.WithMaxElapsedTime(0))
 	if err != nil {
 		err = errors.Join(fmt.Errorf("object store %s: %w", eventlog.ObjectBucket, err), context.Cause(ctx))
