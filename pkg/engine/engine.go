@@ -204,11 +204,6 @@ func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now *entr
 	return Outcome{Seq: seq, Events: events, Instance: next.in}, nil
 }
 
-// sure reports whether an append that failed so has left nothing in the log.
-func sure(err error) bool {
-	return errors.Is(err, eventstore.ErrConflict) || errors.Is(err, eventstore.ErrInvalid) || errors.Is(err, eventstore.ErrTooLarge)
-}
-
 // again answers a command that this instance took before as it was answered
 // then, however long ago that is; ok is false if it never did.
 func (e *Engine) again(ctx context.Context, cmd instance.Command) (out Outcome, ok bool, err error) {

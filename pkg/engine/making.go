@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -59,4 +60,9 @@ func (v *view) hears(m *making, next *entry) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	m.heard = next
+}
+
+// sure reports whether an append that failed so has left nothing in the log.
+func sure(err error) bool {
+	return errors.Is(err, eventstore.ErrConflict) || errors.Is(err, eventstore.ErrInvalid) || errors.Is(err, eventstore.ErrTooLarge)
 }
