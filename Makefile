@@ -7,6 +7,8 @@ SHELL       := /bin/bash -o pipefail
 PACKAGES := ./... ./proto/...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
 CONCURRENT := ./pkg/agent $(addsuffix /...,$(addprefix ./,pkg/client pkg/engine pkg/eventstore pkg/faultproxy pkg/service services/orchestrator))
+# What takes longest, to begin with: nothing else is left to run beside the last.
+LONGEST := $(addprefix ./services/,e2e shepherd/app signalbox/cli signalbox/bench pm/app)
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
@@ -19,18 +21,20 @@ build: ## build every service into bin/
 	go build -o bin/ ./services/...
 
 .PHONY: demo
-demo: build ## watch one bug go from an issue to a pull request
+demo: ## watch one bug go from an issue to a pull request
+	go build -o bin/ ./services/signalbox
 	bin/signalbox demo
 
 .PHONY: up
-up: build ## run everything in one process until interrupted
+up: ## run everything in one process until interrupted
+	go build -o bin/ ./services/signalbox
 	bin/signalbox up
 
 ## Tests
 
 .PHONY: test
 test: ## run all tests of both modules
-	$(TEST) $(PACKAGES)
+	$(TEST) $(LONGEST) $(PACKAGES)
 
 .PHONY: race
 race: ## test the concurrent packages, but on no clusters, under the race detector (needs a C compiler)
