@@ -21,7 +21,7 @@ func TestFourReplicasGiveEveryCommandOneTruthfulAnswer(t *testing.T) {
 	const replicas, clients, each = 4, 64, 5
 	server := natstest.Start(t, natstest.Options{})
 	orchestratortest.Start(t, server.URL, replicas, app.Settings{})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c := client.New(server.Connect(t), "operator:test")
 	if _, err := c.Open(ctx, "", "issue", "acme/widgets/1", instance.Issue{Title: "a bug"}); err != nil {
@@ -71,7 +71,7 @@ func TestFourReplicasGiveEveryCommandOneTruthfulAnswer(t *testing.T) {
 func TestOneOfManyClaimsWins(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
 	orchestratortest.Start(t, server.URL, 4, app.Settings{})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c := client.New(server.Connect(t), "operator:test")
 	opened, err := c.Open(ctx, "", "issue", "one", instance.Issue{Title: "a bug"})
@@ -105,7 +105,7 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 func TestADuplicateCommandIsAnsweredAsTheFirst(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
 	orchestratortest.Start(t, server.URL, 4, app.Settings{})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c := client.New(server.Connect(t), "operator:test")
 	opened, err := c.Open(ctx, "open-1", "issue", "one", instance.Issue{Title: "a bug"})
