@@ -122,3 +122,23 @@ func BenchmarkBuiltin(b *testing.B) {
 		}
 	}
 }
+
+func TestADefinitionSaysWhatItsGuardsRead(t *testing.T) {
+	const lifecycle = "workflow: w\nversion: 1\ninitial: a\nstates:\n  a: {owner: r, next: [b], decide: [{when: \"GUARD\", to: b}, {to: b}]}\n  b: {final: true}\n"
+	all := map[string]string{
+		"evidence": "'tests' in evidence", "failures_in": "'a' in instance.failures_in",
+		"previous_states": "'a' in instance.previous_states", "visits": "instance.visits['a'] > 1",
+	}
+	all[""] = "result.status == 'success'"
+	for read, guard := range all {
+		d, err := Load("w.yaml", []byte(strings.Replace(lifecycle, "GUARD", guard, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for fact := range all {
+			if got := d.Reads(fact); got != (fact == read && fact != "") {
+				t.Errorf("%s: reads %q: %v", guard, fact, got)
+			}
+		}
+	}
+}
