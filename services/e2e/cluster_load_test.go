@@ -34,6 +34,7 @@ states:
 // load is clients that open instances and leave notes, and agents that work on
 // them, until it is stopped.
 type load struct {
+	at      *cluster
 	wg      sync.WaitGroup
 	agents  sync.WaitGroup
 	stop    context.CancelFunc // of the clients
@@ -58,7 +59,7 @@ const loadClients, loadAgents = 6, 4
 // begin starts it, each client and agent at another node first.
 func (k *cluster) load(t *testing.T, seed uint64) *load {
 	t.Helper()
-	l := &load{acks: map[string]ack{}}
+	l := &load{at: k, acks: map[string]ack{}}
 	var ctx context.Context
 	ctx, l.stop = context.WithCancel(context.Background())
 	for i := range loadClients {
@@ -149,6 +150,6 @@ func (l *load) goesOn(t *testing.T, when string, more int64) {
 	t.Helper()
 	acked, work := l.acked.Load()+more, l.work.Load()+more
 	if !eventually(t.Context(), func(context.Context) bool { return l.acked.Load() >= acked && l.work.Load() >= work }) {
-		t.Fatalf("%s: %d commands are acknowledged and %d pieces of work done, want %d and %d", when, l.acked.Load(), l.work.Load(), acked, work)
+		l.at.fatalf(t, "%s: %d commands are acknowledged and %d pieces of work done, want %d and %d", when, l.acked.Load(), l.work.Load(), acked, work)
 	}
 }

@@ -80,7 +80,7 @@ func (s *clusterRun) told(t *testing.T, who string, ask func(context.Context) st
 		}
 		return strings.Contains(answer, noMajority)
 	}) {
-		t.Fatalf("%s is told %q, want %q", who, answer, noMajority)
+		s.fatalf(t, "%s is told %q, want %q", who, answer, noMajority)
 	}
 	t.Logf("%s is told after %s:\n%s", who, since(began), answer)
 	if first != answer {

@@ -30,9 +30,9 @@ type cluster struct {
 
 // node is one server's place.
 type node struct {
-	name, conf   string
-	port, routes int
-	now          *process
+	name, conf            string
+	port, routes, monitor int
+	now                   *process
 }
 
 // found starts a cluster on empty stores.
@@ -40,10 +40,11 @@ func startCluster(t *testing.T, c *crew, sync string) *cluster {
 	t.Helper()
 	k := &cluster{crew: c, sync: sync}
 	for i := range k.nodes {
-		k.nodes[i] = &node{name: fmt.Sprint("n", i+1), port: freePort(t), routes: freePort(t)}
+		k.nodes[i] = &node{name: fmt.Sprint("n", i+1), port: freePort(t), routes: freePort(t), monitor: freePort(t)}
 	}
 	for i, from := range k.nodes {
-		var routes []string
+		// Itself, too: of their number a server makes out how many are to come.
+		routes := []string{fmt.Sprint("nats-route://127.0.0.1:", from.routes)}
 		for j, to := range k.nodes {
 			if i != j {
 				k.lines[i][j] = faultproxy.Start(t, fmt.Sprint("127.0.0.1:", to.routes))
@@ -55,9 +56,14 @@ func startCluster(t *testing.T, c *crew, sync string) *cluster {
 server_name: %s
 host: 127.0.0.1
 port: %d
+http: "127.0.0.1:%d"
+debug: true
 jetstream {store_dir: %q, sync_interval: %s, max_file_store: 4GB}
-cluster {name: signalbox, host: 127.0.0.1, port: %d, advertise: "127.0.0.1:1", routes: [%s]}
-`, from.name, from.port, t.TempDir(), sync, from.routes, strings.Join(routes, ", "))
+cluster {
+  name: signalbox, host: 127.0.0.1, port: %d, advertise: "127.0.0.1:1", routes: [%s]
+  ping_interval: 3s, ping_max: 2
+}
+`, from.name, from.port, from.monitor, t.TempDir(), sync, from.routes, strings.Join(routes, ", "))
 		if err := os.WriteFile(from.conf, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +149,7 @@ func (k *cluster) whole(t *testing.T, js jetstream.JetStream) {
 		err = behind(ctx, js)
 		return err == nil
 	}) {
-		t.Fatalf("the cluster does not come together: %v", err)
+		k.fatalf(t, "the cluster does not come together: %v", err)
 	}
 }
 

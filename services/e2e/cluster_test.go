@@ -70,7 +70,8 @@ func beginCluster(t *testing.T, sync string, seed uint64) *clusterRun {
 		flushed = sync
 	}
 	for i := range 2 {
-		s.orchestrators = append(s.orchestrators, c.start(t, fmt.Sprint("orchestrator-", i+1), binary(t, "orchestrator"),
+		name := fmt.Sprint("orchestrator-", i+1)
+		s.orchestrators = append(s.orchestrators, c.start(t, name, binary(t, "orchestrator"), "--name", name,
 			"--nats", s.urls(i), "--http", "127.0.0.1:0", "--replicas", "3", "--sync", flushed, "--ack-wait", "10s", "--workflow-dir", dir))
 	}
 	for _, p := range s.orchestrators {

@@ -29,7 +29,7 @@ func (s *clusterRun) finish(t *testing.T) {
 		left, err = people.List(ctx, &pb.ListRequest{Workflow: "lap"})
 		return err == nil && len(left) == 0
 	}) {
-		t.Fatalf("%d instances do not end: %v, %v", len(left), left, err)
+		s.fatalf(t, "%d instances do not end: %v, %v", len(left), left, err)
 	}
 	ended, err := people.List(t.Context(), &pb.ListRequest{Workflow: "lap", All: true})
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *clusterRun) agree(t *testing.T, commits uint64) {
 			_, _ = nc.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+subject.EventStream, fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, n.name))
 			return false
 		}) {
-			t.Fatalf("%s does not become the leader", n.name)
+			s.fatalf(t, "%s does not become the leader", n.name)
 		}
 		sum := s.sum(t, js, commits)
 		if at := leader(t.Context(), js); at != n.name {
