@@ -38,7 +38,7 @@ test: ## run all tests of both modules
 
 .PHONY: race
 race: ## test the concurrent packages, but on no clusters, under the race detector (needs a C compiler)
-	$(TEST) -race -short $(CONCURRENT)
+	$(TEST) -race -short -parallel=6 $(CONCURRENT) # those that can run beside others mostly wait
 
 .PHONY: cover
 cover: ## test with coverage, figures by function in coverage.out
