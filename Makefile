@@ -36,9 +36,10 @@ up: ## run everything in one process until interrupted
 test: ## run all tests of both modules
 	$(TEST) $(LONGEST) $(PACKAGES)
 
+# Tests that can run beside others mostly wait there, for leases.
 .PHONY: race
 race: ## test the concurrent packages, but on no clusters, under the race detector (needs a C compiler)
-	$(TEST) -race -short -parallel=6 $(CONCURRENT) # those that can run beside others mostly wait
+	$(TEST) -race -short -parallel=6 $(CONCURRENT)
 
 .PHONY: cover
 cover: ## test with coverage, figures by function in coverage.out
