@@ -15,6 +15,7 @@ import (
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/timer"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
 )
 
@@ -77,7 +78,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		Store: guarded, Definitions: definitions, Now: time.Now,
 		Committed: func(before, after instance.Instance, c instance.Commit) {
 			m.committed(before, after, c)
-			own.Note(after.ID)
+			if timer.Stirs(before, after) {
+				own.Note(after.ID)
+			}
 			overdue(h.Log, before, c)
 		},
 		Conflicted: func(string) { m.conflicts.Inc() }, Snapshots: snapshots,
