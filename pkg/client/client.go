@@ -17,7 +17,6 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -167,7 +166,7 @@ const perTry = 5 * time.Second
 
 // request asks until there is an answer or ctx ends, which is ErrUnavailable.
 func (c *Client) request(ctx context.Context, msg *nats.Msg, ask asker, q, reply proto.Message) (err error) {
-	if msg.Data, err = wire.Marshal(q); err != nil {
+	if msg.Data, err = proto.Marshal(q); err != nil {
 		return err
 	}
 	last := try(ctx, msg, ask, reply)
@@ -206,7 +205,7 @@ func try(ctx context.Context, msg *nats.Msg, ask asker, reply proto.Message) err
 	case err != nil:
 		return fmt.Errorf("%w on %s: %w", ErrUnavailable, msg.Subject, err)
 	}
-	if err := wire.Unmarshal(data, reply); err != nil {
+	if err := proto.Unmarshal(data, reply); err != nil {
 		return backoff.Permanent(fmt.Errorf("answer on %s: %w", msg.Subject, err))
 	}
 	if r, ok := reply.(interface{ GetRefusal() *pb.Refusal }); ok && r.GetRefusal().GetCode() == "unavailable" {

@@ -19,7 +19,7 @@ func Events(actor string, events []instance.Event) ([]byte, error) {
 			return nil, fmt.Errorf("%T has no wire form", events[i])
 		}
 	}
-	return deterministic(p)
+	return proto.MarshalOptions{Deterministic: true}.Marshal(p)
 }
 
 // ToCommit decodes a stored commit. Events this build does not know are left out.

@@ -72,7 +72,7 @@ func (r request) encode(m proto.Message) ([]byte, string, error) {
 		data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 		return data, JSON, err
 	}
-	data, err := wire.Marshal(m)
+	data, err := proto.Marshal(m)
 	return data, Protobuf, err
 }
 
