@@ -25,14 +25,18 @@ func StayWithMajority(ctx context.Context, js jetstream.JetStream, every time.Du
 			return nil
 		}
 		nc := js.Conn()
-		if !nc.IsConnected() || look(ctx, js, every) == nil {
+		here := nc.ConnectedAddr()
+		if here == "" || look(ctx, js, every) == nil {
 			missed = 0
 			continue
 		}
-		if missed++; missed < 2 || !elsewhere(ctx, nc, every) {
+		if missed++; missed < 2 || !elsewhere(ctx, nc, here, every) {
 			continue
 		}
 		missed = 0
+		if nc.ConnectedAddr() != here { // it has left by itself
+			continue
+		}
 		if err := nc.ForceReconnect(); err != nil {
 			return fmt.Errorf("leave a NATS server that has no majority: %w", err)
 		}
@@ -45,9 +49,10 @@ func look(ctx context.Context, js jetstream.JetStream, patience time.Duration) e
 	return Majority(ctx, js)
 }
 
-// elsewhere reports whether another of the connection's servers has a majority.
-func elsewhere(ctx context.Context, nc *nats.Conn, patience time.Duration) bool {
-	here, o := nc.ConnectedAddr(), visitor(nc)
+// elsewhere reports whether another of the connection's servers than the one here
+// has a majority.
+func elsewhere(ctx context.Context, nc *nats.Conn, here string, patience time.Duration) bool {
+	o := visitor(nc)
 	for _, o.Url = range nc.Servers() {
 		if ctx.Err() != nil {
 			return false
