@@ -13,7 +13,9 @@ import (
 )
 
 const (
-	// linger is how long a command waits for others to go with, if there are any.
+	// few are the commands under way beside which one more goes at once.
+	few = 4
+	// linger is how long a command waits for others to go with, if there are more.
 	linger = 2 * time.Millisecond
 	// mostTogether and mostBytes are what one batch has at most; a command with
 	// more than mostBytes goes alone.
@@ -26,7 +28,7 @@ var errAlone = errors.New("ask alone")
 
 // batches sends the commands that an agent gives at about the same time in one
 // message, for what a message costs is most of what a command costs. One that is
-// given while none is under way goes at once, and alone.
+// given while few are under way goes at once, and alone.
 type batches struct {
 	nc conn
 
@@ -90,7 +92,7 @@ func (b *batches) add(n int) {
 func (b *batches) enter(to string, command []byte) <-chan answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.asked == 0 || len(command) > mostBytes || !b.listens() {
+	if b.asked < few || len(command) > mostBytes || !b.listens() {
 		b.asked++
 		return nil
 	}

@@ -55,6 +55,13 @@ func (d *desk) RequestMsgWithContext(ctx context.Context, msg *nats.Msg) (*nats.
 	}
 }
 
+// open lets so many through.
+func (d *desk) open(n int) {
+	for range n {
+		d.door <- struct{}{}
+	}
+}
+
 func (d *desk) sent() []*nats.Msg { d.mu.Lock(); defer d.mu.Unlock(); return d.batches }
 func (d *desk) lone() []string    { d.mu.Lock(); defer d.mu.Unlock(); return d.alone }
 
@@ -78,8 +85,8 @@ type told struct {
 	err  error
 }
 
-// bubble runs a test with a request "slow" under way, which is answered with the
-// door open. At the end nothing may be under way.
+// bubble runs a test with a few requests "slow" under way, which are answered
+// with the door open. At the end nothing may be under way.
 func bubble(t *testing.T, name string, f func(t *testing.T, d *desk, ask func(to, text string) (<-chan told, context.CancelFunc))) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -95,11 +102,15 @@ func bubble(t *testing.T, name string, f func(t *testing.T, d *desk, ask func(to
 				synctest.Wait()
 				return end, cancel
 			}
-			slow, _ := ask("A", "slow")
+			var slow []<-chan told
+			for range few {
+				one, _ := ask("A", "slow")
+				slow = append(slow, one)
+			}
 			f(t, d, ask)
 			close(d.door)
-			if got := <-slow; got.data != "alone slow" {
-				t.Errorf("slow was answered %v", got)
+			for _, one := range slow {
+				expect(t, "slow", one, "alone slow")
 			}
 			synctest.Wait()
 			if b.asked != 0 || len(b.open) != 0 || len(b.sent) != 0 {
@@ -159,23 +170,22 @@ func TestBatches(t *testing.T) {
 	bubble(t, "one that nobody goes with goes alone", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
 		one, _ := ask("A", "1")
 		wait()
-		d.door <- struct{}{}
-		d.door <- struct{}{}
+		d.open(few + 1)
 		expect(t, "1", one, "alone 1")
 		if len(d.sent()) != 0 {
 			t.Errorf("sent %v", d.sent())
 		}
 		synctest.Wait()
 		last, _ := ask("A", "slow") // nothing is under way: at once
-		if len(d.lone()) != 3 {
+		if len(d.lone()) != few+2 {
 			t.Errorf("asked %q alone", d.lone())
 		}
-		d.door <- struct{}{}
+		d.open(1)
 		expect(t, "last", last, "alone slow")
 	})
 	bubble(t, "what is too large goes alone, and a full batch at once", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
 		large, _ := ask("A", strings.Repeat("x", mostBytes+1))
-		if len(d.lone()) != 2 {
+		if len(d.lone()) != few+1 {
 			t.Fatalf("%d alone", len(d.lone()))
 		}
 		var all []<-chan told
@@ -191,8 +201,7 @@ func TestBatches(t *testing.T) {
 		for i, end := range all {
 			expect(t, "one of many", end, fmt.Sprint(i))
 		}
-		d.door <- struct{}{}
-		d.door <- struct{}{}
+		d.open(few + 1)
 		<-large
 	})
 	for name, answer := range map[string]string{"nobody takes": "", "is not understood": "\xff"} {
@@ -202,9 +211,7 @@ func TestBatches(t *testing.T) {
 			wait()
 			d.hear(&nats.Msg{Subject: d.sent()[0].Reply, Data: []byte(answer)})
 			synctest.Wait()
-			for range 3 {
-				d.door <- struct{}{}
-			}
+			d.open(few + 2)
 			expect(t, "1", one, "alone 1")
 			expect(t, "2", two, "alone 2")
 		})
@@ -220,7 +227,7 @@ func TestBatches(t *testing.T) {
 		}
 		d.answer(0, "1=b")
 		expect(t, "2", two, "b")
-		d.door <- struct{}{}
+		d.open(few)
 		time.Sleep(perTry)
 		if got := <-one; !errors.Is(got.err, nats.ErrTimeout) {
 			t.Errorf("who was not answered was told %v", got)
@@ -228,7 +235,7 @@ func TestBatches(t *testing.T) {
 		d.answer(0, "0=late")
 		synctest.Wait()
 		slow, _ := ask("A", "slow")
-		d.door <- struct{}{}
+		d.open(1)
 		expect(t, "the next", slow, "alone slow")
 	})
 	bubble(t, "a connection that is closed is an error", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
