@@ -22,7 +22,7 @@ func EnsureDefinitions(ctx context.Context, js jetstream.JetStream, replicas int
 		Bucket:      DefinitionBucket,
 		Description: "Lifecycle definitions by content hash.",
 		Storage:     jetstream.FileStorage,
-		Compression: true,
+		Compression: compressed(replicas),
 		Replicas:    replicas,
 	})
 	if err != nil {

@@ -22,6 +22,9 @@ const (
 // it may be one's own earlier try. Only a replicated stream has such.
 var errInFlight = errors.New("another append is under way")
 
+// errInMaking is a stream that another process has just asked a cluster for.
+var errInMaking = errors.New("the stream is being made")
+
 // errMute is an append without an answer from a server that answers all else.
 var errMute = errors.New("the server answers and does not store: if its disk is full, make room and restart it")
 
@@ -60,7 +63,7 @@ func passing(err error) bool {
 		return api.ErrorCode == jetStreamAway || api.ErrorCode == duplicateInProcess
 	}
 	for _, e := range []error{
-		errInFlight, errLost, jetstream.ErrNoHeartbeat, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
+		errInFlight, errInMaking, errLost, jetstream.ErrNoHeartbeat, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
 		nats.ErrConnectionReconnecting, nats.ErrDisconnected, nats.ErrStaleConnection, nats.ErrReconnectBufExceeded,
 	} {
 		if errors.Is(err, e) {

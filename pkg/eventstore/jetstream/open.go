@@ -92,7 +92,10 @@ func create(ctx context.Context, js jetstream.JetStream, config Config) (jetstre
 	metadata[identity] = rand.Text()
 	stream, err := js.CreateStream(ctx, logConfig(config.Replicas, metadata))
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-		return js.Stream(ctx, subject.EventStream)
+		stream, err = js.Stream(ctx, subject.EventStream)
+	}
+	if errors.Is(err, jetstream.ErrStreamNotFound) { // a cluster knows the name before the servers have the stream
+		return nil, fmt.Errorf("%w: %v", errInMaking, err)
 	}
 	return stream, err
 }
@@ -105,7 +108,7 @@ func logConfig(replicas int, metadata map[string]string) jetstream.StreamConfig 
 		Subjects:           []string{subject.Events},
 		Retention:          jetstream.LimitsPolicy,
 		Storage:            jetstream.FileStorage,
-		Compression:        jetstream.S2Compression,
+		Compression:        compression(replicas),
 		Replicas:           max(replicas, 1),
 		Duplicates:         2 * time.Minute,
 		DenyDelete:         true,

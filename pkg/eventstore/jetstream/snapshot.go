@@ -47,7 +47,7 @@ func EnsureSnapshots(ctx context.Context, js jetstream.JetStream, replicas int) 
 			return parts, fmt.Errorf("ensure bucket %s: %w", SnapshotBucket, err)
 		}
 		store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: SnapshotParts, Description: "What snapshots are made of.", Storage: jetstream.FileStorage, Compression: true, Replicas: replicas,
+			Bucket: SnapshotParts, Description: "What snapshots are made of.", Storage: jetstream.FileStorage, Compression: compressed(replicas), Replicas: replicas,
 		})
 		if err == nil {
 			parts.objects, err = readable(ctx, js, SnapshotParts, store)
