@@ -47,6 +47,7 @@ type entry struct {
 type ticket struct {
 	entry
 	turn chan turn
+	gone bool // waits no more
 }
 
 // turn is what a ticket is told, once: whom to send for, or what became of it.
@@ -123,7 +124,7 @@ func (g *group) enter(e entry) *ticket {
 		g.busy = 1
 		return nil
 	}
-	t := &ticket{e, make(chan turn, 1)}
+	t := &ticket{entry: e, turn: make(chan turn, 1)}
 	g.waiting = append(g.waiting, t)
 	return t
 }
@@ -131,27 +132,40 @@ func (g *group) enter(e entry) *ticket {
 // withdraw takes t back. If it was its turn, it is the next one's.
 func (g *group) withdraw(t *ticket) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	t.gone = true
 	if i := slices.Index(g.waiting, t); i >= 0 {
 		g.waiting = slices.Delete(g.waiting, i, i+1)
+		return
 	}
-	g.mu.Unlock()
 	select {
 	case told := <-t.turn:
-		switch batch := told.batch; len(batch) {
-		case 0: // others sent it
-		case 1:
-			g.leave()
-		default:
-			batch[1].turn <- turn{batch: batch[1:]}
+		if len(told.batch) > 0 { // else others sent it
+			g.pass(told.batch)
 		}
 	default:
 	}
+}
+
+// pass gives a turn to the first of a batch that has not gone: nobody would take
+// it from one that has, and all others wait for that. g.mu is held.
+func (g *group) pass(batch []*ticket) {
+	batch = slices.DeleteFunc(slices.Clone(batch), func(t *ticket) bool { return t.gone })
+	if len(batch) == 0 {
+		g.next()
+		return
+	}
+	batch[0].turn <- turn{batch: batch}
 }
 
 // leave ends an append alone or a batch, and says whose turn it is.
 func (g *group) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.next()
+}
+
+func (g *group) next() {
 	if g.busy--; g.busy > 0 || len(g.waiting) == 0 {
 		return
 	}

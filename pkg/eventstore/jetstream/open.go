@@ -75,7 +75,7 @@ func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 		mark = markOf(s.stream.CachedInfo())
 	}
 	s.mark = newMarker(keeper, mark)
-	last, err := s.examine(ctx)
+	last, err := s.examine(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +145,9 @@ func fit(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// examine checks that the stream is the one the watermark means and whole, and
+// inspect checks that the stream is the one the watermark means and whole, and
 // returns its last sequence.
-func (s *Store) examine(ctx context.Context) (uint64, error) {
+func (s *Store) inspect(ctx context.Context) (uint64, error) {
 	want := s.mark.current() // first: the log grows while it is looked at
 	info, err := s.stream.Info(ctx, jetstream.WithDeletedDetails(true))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {

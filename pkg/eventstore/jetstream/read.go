@@ -145,15 +145,12 @@ func (r *reader) await(ctx context.Context, messages jetstream.MessagesContext, 
 
 // attach makes a consumer of what is left to read, if it is still the same log.
 func (r *reader) attach(ctx context.Context) (jetstream.MessagesContext, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.store.config.Timeout)
-	defer cancel()
-	last, err := r.store.examine(ctx)
+	last, err := r.store.examine(ctx, max(r.next, 1)-1)
 	if err != nil {
 		return nil, err
 	}
-	if r.next > last+1 {
-		return nil, fmt.Errorf("%w: it ends at %d, want at least %d", eventstore.ErrCorrupt, last, r.next-1)
-	}
+	ctx, cancel := context.WithTimeout(ctx, r.store.config.Timeout)
+	defer cancel()
 	if !r.started {
 		r.started, r.end = true, last
 	}
