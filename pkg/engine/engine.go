@@ -124,7 +124,7 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 				return Outcome{}, unsure
 			}
 			if fresh {
-				return Outcome{Instance: now.in, Free: free(now.in)}, err
+				return Outcome{Instance: now.in, Free: free(now.in)}, e.believed(ctx, now, cmd, err)
 			}
 		default:
 			return out, err

@@ -39,13 +39,14 @@ func TestARefusalThatCannotBeCheckedIsNoAnswer(t *testing.T) {
 	w.store = store
 	e := w.engine()
 	w.do(e, "a", open("a chore"))
+	other := w.do(e, "b", open("another")).Instance.Work
 	store.last = func(context.Context, string) (eventstore.Commit, error) { return eventstore.Commit{}, away }
-	_, err := e.Handle(t.Context(), cmd("c", "a", take("worker", 999)), "chore")
+	_, err := e.Handle(t.Context(), cmd("c", "a", take("worker", other)), "chore")
 	if !errors.Is(err, away) || errors.As(err, new(*instance.Refusal)) {
 		t.Errorf("answered %v, want no refusal but %v", err, away)
 	}
 	store.last = nil
-	w.refused(e, cmd("c", "a", take("worker", 999)), instance.Stale)
+	w.refused(e, cmd("c", "a", take("worker", other)), instance.Stale)
 }
 
 func TestWhoIsAskedWhileTheLogIsAwaySaysSo(t *testing.T) {

@@ -141,6 +141,7 @@ func TestEveryRefusalSaysWhatWouldBeRight(t *testing.T) {
 	f := foreign{t, nc, nil}
 	opened := f.ask("sb.api.open", map[string]any{"instance": "x", "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})
 	work := opened["instance"].(map[string]any)["work"]
+	others := f.ask("sb.api.open", map[string]any{"instance": "z", "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})["seq"]
 	claim := func(role, agent string, work any) map[string]any {
 		return f.ask("sb.api.agent."+role+".claim", map[string]any{"instance": "x", "claim": map[string]any{"agent": agent, "work": work, "lease_ms": 60000}})
 	}
@@ -152,7 +153,8 @@ func TestEveryRefusalSaysWhatWouldBeRight(t *testing.T) {
 		{"the same instance twice", "exists", "received", f.ask("sb.api.open", map[string]any{"instance": "x", "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})},
 		{"an unknown instance", "unknown_instance", "no such", f.ask("sb.api.pause", map[string]any{"instance": "nobody", "pause": map[string]any{}})},
 		{"another role's work", "not_owner", "developer does not own", claim("developer", "d", work)},
-		{"work that is past", "stale", "past", claim("pm", "a", 999)},
+		{"work that is past", "stale", "past", claim("pm", "a", others)},
+		{"work that is yet to come", "unavailable", "behind", claim("pm", "a", 999)},
 		{"the work", "", "", claim("pm", "a", work)},
 		{"work that is held", "held", "a holds it until", claim("pm", "b", work)},
 		{"a report under another token", "lapsed", "token 7", f.ask("sb.api.agent.pm.report", map[string]any{"instance": "x", "report": map[string]any{"token": 7, "result": map[string]any{"status": "success"}}})},
