@@ -27,8 +27,8 @@ const (
 var errAlone = errors.New("ask alone")
 
 // batches sends the commands that an agent gives at about the same time in one
-// message, for what a message costs is most of what a command costs. One that is
-// given while few are under way goes at once, and alone.
+// message: what comes together is appended together. One that is given while few
+// are under way goes at once, and alone.
 type batches struct {
 	nc conn
 
@@ -141,16 +141,14 @@ func (b *batches) send(g *batch) {
 	g.token, g.left = strconv.FormatUint(b.next, 36), len(g.waiting)
 	b.asked += g.left
 	b.sent[g.token] = g
-	g.late = time.AfterFunc(perTry, func() { b.giveUp(g, nats.ErrTimeout) })
+	g.late = time.AfterFunc(perTry, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.end(g, nats.ErrTimeout)
+	})
 	if err := b.nc.PublishRequest(g.to, b.inbox+g.token, g.data); err != nil {
 		b.end(g, err)
 	}
-}
-
-func (b *batches) giveUp(g *batch, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.end(g, err)
 }
 
 // end tells those that are still waiting, if there are any.

@@ -28,8 +28,11 @@ func (e *Engine) believed(ctx context.Context, now *entry, cmd instance.Command,
 	if head < take.Work {
 		return fmt.Errorf("%w: it ends at %d, the work of %s is commit %d", ErrBehind, head, cmd.Instance, take.Work)
 	}
-	if fresh, err := e.fresh(ctx, now); err != nil || fresh {
-		return errors.Join(err, refusal)
+	switch fresh, err := e.fresh(ctx, now); {
+	case err != nil:
+		return err // not the refusal too: it would be taken for an answer
+	case fresh:
+		return refusal
 	}
 	return fmt.Errorf("%w: %s went on meanwhile", ErrBehind, cmd.Instance)
 }

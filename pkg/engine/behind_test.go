@@ -66,6 +66,18 @@ func TestNoWorkIsCalledPastByALogThatDoesNotHaveItYet(t *testing.T) {
 		}
 	}
 	cut.end = 1 << 40
+	away := errors.New("the log is away")
+	looks := 0
+	w.store = &faulty{Store: cut, last: func(ctx context.Context, id string) (eventstore.Commit, error) {
+		if looks++; looks > 1 {
+			return eventstore.Commit{}, away
+		}
+		return cut.Last(ctx, id)
+	}}
+	unsure := cmd("u", "old", take("judge", 1<<30))
+	if _, err := w.engine().Handle(t.Context(), unsure, ""); looks != 2 || !errors.Is(err, away) || errors.As(err, new(*instance.Refusal)) {
+		t.Errorf("a refusal that cannot be checked is answered %v after %d looks, want no refusal", err, looks)
+	}
 	w.do(behind, "new", take("worker", fresh.Work))
 	w.do(behind, "old", take("judge", checked.Work))
 	w.refused(behind, cmd("p", "old", take("worker", old.Work)), instance.NotOwner)

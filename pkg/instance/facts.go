@@ -25,7 +25,7 @@ func (d *decision) holds(g workflow.Guard, heard *workflow.Facts) (bool, error) 
 	return g.Holds(heard)
 }
 
-// facts is what guards may read of the instance as it is by now. Nobody keeps them.
+// facts is what guards may read of the instance as it is by now. Nobody writes to them.
 func (d *decision) facts() *workflow.Facts {
 	if d.told == nil || d.toldAt != len(d.events) {
 		facts := d.gather()

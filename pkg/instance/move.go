@@ -104,17 +104,15 @@ func (d *decision) limit(heard *workflow.Facts, after *decision) (workflow.Rule,
 	if after.in.Kind == workflow.Final || len(d.def.Limits) == 0 {
 		return workflow.Rule{}, nil
 	}
-	facts := after.facts()
+	then := after.facts()
+	facts := *then
 	if heard != nil {
-		both := *heard
-		both.Instance, both.Vars = facts.Instance, facts.Vars
-		facts = &both
+		facts = *heard
+		facts.Instance, facts.Vars = then.Instance, then.Vars
 	}
-	entered := facts.Instance.Failures
 	facts.Instance.Failures = int64(after.in.FailuresIn(d.in.State))
-	defer func() { facts.Instance.Failures = entered }() // others ask about the state it is in
 	for _, rule := range d.def.Limits {
-		holds, err := rule.When.Holds(facts)
+		holds, err := rule.When.Holds(&facts)
 		if err != nil {
 			return rule, d.refuse(Undecided, nil, "limit %s: %v", rule.Name, err)
 		}

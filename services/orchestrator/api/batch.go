@@ -21,19 +21,12 @@ import (
 func (s *Server) batch(m micro.Request) {
 	commands, err := wire.Commands(m.Data())
 	if err != nil || len(commands) == 0 {
-		header := nats.Header{micro.ErrorCodeHeader: {"400"}, micro.ErrorHeader: {"want a Batch of commands, in protobuf"}}
-		if err := s.send(m, nil, header); err != nil {
-			s.Log.Error("answer lost", "subject", m.Subject(), "error", err)
-		}
+		s.send(m, nil, nats.Header{micro.ErrorCodeHeader: {"400"}, micro.ErrorHeader: {"want a Batch of commands, in protobuf"}})
 		return
 	}
 	role, _, _ := subject.ParseAgent(m.Subject())
 	trace := m.Headers().Get("traceparent")
-	out := &answers{left: len(commands), most: int(s.Conn.MaxPayload()) - margin/2, send: func(data []byte) {
-		if err := s.send(m, data, nil); err != nil {
-			s.Log.Error("answer lost", "subject", m.Subject(), "error", err)
-		}
-	}}
+	out := &answers{left: len(commands), most: int(s.Conn.MaxPayload()) - margin/2, send: func(data []byte) { s.send(m, data, nil) }}
 	for place, data := range commands {
 		r := request{subject: m.Subject(), data: data, plain: true, trace: trace}
 		s.run(func(ctx context.Context, open bool) (string, *pb.Refusal) {

@@ -92,9 +92,7 @@ func (s *Server) respond(ctx context.Context, m micro.Request, e endpoint) *pb.R
 		reply, refusal = e.answer(engine.WithTrace(ctx, r.trace), r)
 	}
 	data, header, refusal := s.encode(r, e.refused, reply, refusal)
-	if err := s.send(m, data, header); err != nil {
-		s.Log.Error("answer lost", "subject", r.subject, "error", err)
-	}
+	s.send(m, data, header)
 	return refusal
 }
 
@@ -130,11 +128,14 @@ func (s *Server) encode(r request, refused func(*pb.Refusal) proto.Message, repl
 
 // send answers m past the framework, which reads what its own answers leave in m
 // when the handler has returned: that is before there is an answer.
-func (s *Server) send(m micro.Request, data []byte, header nats.Header) error {
-	if m.Reply() == "" {
-		return nats.ErrMsgNoReply
+func (s *Server) send(m micro.Request, data []byte, header nats.Header) {
+	err := nats.ErrMsgNoReply
+	if m.Reply() != "" {
+		err = s.Conn.PublishMsg(&nats.Msg{Subject: m.Reply(), Header: header, Data: data})
 	}
-	return s.Conn.PublishMsg(&nats.Msg{Subject: m.Reply(), Header: header, Data: data})
+	if err != nil {
+		s.Log.Error("answer lost", "subject", m.Subject(), "error", err)
+	}
 }
 
 // maxMessage bounds the text of a refusal, which may repeat what was asked: it
