@@ -21,6 +21,29 @@ func runRead(t *testing.T, open func(*testing.T) eventstore.Store) {
 			expect(t, Follow(t, s, from), want)
 		}
 	})
+	t.Run("gives a long log as it gives a short one, and ends anywhere in it", func(t *testing.T) {
+		s := open(t)
+		const n = 700
+		want := Grow(t, s, "a", n, eventstore.Commit{})
+		tail := Follow(t, s, 1)
+		expect(t, tail, want)
+		if got := tail.CaughtUp(t); got != n {
+			t.Fatalf("caught up after %d commits, want %d", got, n)
+		}
+		expect(t, tail, Grow(t, s, "a", 3, want[n-1]))
+		errEnough := errors.New("enough")
+		for _, last := range []uint64{1, 300, n} {
+			err := s.Read(within(t), 1, func(c eventstore.Commit) error {
+				if c.Seq == last {
+					return errEnough
+				}
+				return nil
+			}, nil)
+			if !errors.Is(err, errEnough) {
+				t.Fatalf("got %v at %d, want %v", err, last, errEnough)
+			}
+		}
+	})
 	t.Run("ends at the head", func(t *testing.T) {
 		s := open(t)
 		for want := range uint64(3) {

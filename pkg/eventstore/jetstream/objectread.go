@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -12,8 +13,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// chunkTimeout is how long one chunk, of 128 KiB, may take.
-const chunkTimeout = 30 * time.Second
+const (
+	chunkTimeout = 30 * time.Second // how long one chunk, of 512 KiB at most, may take
+	trusted      = 64 << 20         // bytes that an object may say it has before it is read
+)
 
 // Objects is an object store whose objects are read chunk by chunk, a request
 // each: Get and GetBytes end when their context does, and each chunk has its own
@@ -61,7 +64,14 @@ func (o Objects) GetBytes(ctx context.Context, name string, options ...jetstream
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(r)
+	info, err := r.Info()
+	if err != nil {
+		return nil, err
+	}
+	var all bytes.Buffer
+	all.Grow(int(min(info.Size, trusted)) + bytes.MinRead)
+	_, err = all.ReadFrom(r)
+	return all.Bytes(), err
 }
 
 // object is one that is being read.

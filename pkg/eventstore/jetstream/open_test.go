@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	natsserver "github.com/nats-io/nats-server/v2/server"
@@ -200,9 +202,18 @@ func remove(t *testing.T, js natsjs.JetStream) natsjs.StreamConfig {
 	return stream.CachedInfo().Config
 }
 
+// add makes a stream. The server may still be taking away the store of one of the
+// same name, and makes none meanwhile.
 func add(t *testing.T, js natsjs.JetStream, c natsjs.StreamConfig) {
 	t.Helper()
-	if _, err := js.CreateStream(t.Context(), c); err != nil {
+	const noStore = natsjs.ErrorCode(10049)
+	if _, err := backoff.Retry(t.Context(), func() (natsjs.Stream, error) {
+		s, err := js.CreateStream(t.Context(), c)
+		if api := new(natsjs.APIError); err != nil && !(errors.As(err, &api) && api.ErrorCode == noStore) {
+			err = backoff.Permanent(err)
+		}
+		return s, err
+	}, backoff.WithMaxElapsedTime(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -59,92 +58,60 @@ type reader struct {
 
 // follow reads with one consumer for as long as that lives.
 func (r *reader) follow(ctx context.Context) error {
-	messages, err := r.attach(ctx)
+	consumer, err := r.attach(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if passing(err) {
-			return fmt.Errorf("%w: %w", errLost, err)
-		}
-		return err
+		return r.lost(ctx, err)
 	}
-	defer messages.Stop()
-	defer context.AfterFunc(ctx, messages.Stop)()
-	wait := r.begin(ctx)
-	defer func() { wait.end() }()
-	for delivered := uint64(1); ; delivered++ {
-		if r.caught != nil && r.next > r.end {
+	from := &source{next: r.next}
+	if r.next <= r.end {
+		if err := r.catchUp(ctx, consumer, from); err != nil {
+			return err
+		}
+	}
+	tail, err := r.store.tail(ctx, consumer, from)
+	if err != nil {
+		return r.lost(ctx, err)
+	}
+	defer tail.end()
+	defer context.AfterFunc(ctx, tail.messages.Stop)()
+	for {
+		if r.caught != nil {
 			r.caught()
 			r.caught = nil
 		}
-		m, err := r.await(ctx, messages, &wait)
+		c, err := tail.commit(ctx)
 		if err != nil {
 			return err
 		}
-		at, err := m.Metadata()
-		if err != nil {
-			return fmt.Errorf("read sequence %d: %w", r.next, err)
-		}
-		if at.Sequence.Consumer != delivered {
-			return fmt.Errorf("%w: a delivery went missing", errLost)
-		}
-		if at.Sequence.Stream != r.next {
-			return fmt.Errorf("%w: sequences %d to %d are missing", eventstore.ErrCorrupt, r.next, at.Sequence.Stream-1)
-		}
-		c, err := decode(m.Subject(), m.Headers(), m.Data(), r.next)
-		if err != nil {
+		if err := r.take(c); err != nil {
 			return err
 		}
-		if err := r.f(c); err != nil {
-			return err
-		}
-		r.store.mark.reached(c.Seq)
-		r.next++
 	}
 }
 
-// spell is a while in which something has to come. It is one for many
-// deliveries: a timer for each costs as much as to decode it.
-type spell struct {
-	option jetstream.NextOpt
-	end    context.CancelFunc
-	from   uint64 // what was to be read next when it began
-}
-
-func (r *reader) begin(ctx context.Context) spell {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	return spell{jetstream.NextContext(ctx), cancel, r.next}
-}
-
-// await returns the next delivery. The last one before a pause can get lost, on a
-// connection that breaks or a route that is full, with no later one to show the
-// gap: after a while without any it asks the log.
-func (r *reader) await(ctx context.Context, messages jetstream.MessagesContext, wait *spell) (jetstream.Msg, error) {
-	for {
-		m, err := messages.Next(wait.option)
-		switch {
-		case err == nil:
-			return m, nil
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case errors.Is(err, nats.ErrConnectionClosed):
-			return nil, fmt.Errorf("read sequence %d: %w", r.next, err)
-		case !errors.Is(err, context.DeadlineExceeded):
-			return nil, fmt.Errorf("%w: %w", errLost, err)
-		}
-		if r.next == wait.from {
-			if last, err := r.store.Head(ctx); err != nil || last >= r.next {
-				return nil, fmt.Errorf("%w: nothing comes", errLost)
-			}
-		}
-		wait.end()
-		*wait = r.begin(ctx)
+// lost says of an error that passes that another consumer goes on.
+func (r *reader) lost(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
+	if passing(err) {
+		return fmt.Errorf("%w: %w", errLost, err)
+	}
+	return err
+}
+
+// take gives away a commit.
+func (r *reader) take(c eventstore.Commit) error {
+	if err := r.f(c); err != nil {
+		return err
+	}
+	r.store.mark.reached(c.Seq)
+	r.next++
+	return nil
 }
 
 // attach makes a consumer of what is left to read, if it is still the same log.
-func (r *reader) attach(ctx context.Context) (jetstream.MessagesContext, error) {
+func (r *reader) attach(ctx context.Context) (jetstream.Consumer, error) {
 	last, err := r.store.examine(ctx, max(r.next, 1)-1)
 	if err != nil {
 		return nil, err
@@ -162,6 +129,5 @@ func (r *reader) attach(ctx context.Context) (jetstream.MessagesContext, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read stream %s: %w", subject.EventStream, err)
 	}
-	return consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, readBytes), jetstream.PullExpiry(expiry),
-		jetstream.PullHeartbeat(heartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(true))
+	return consumer, nil
 }

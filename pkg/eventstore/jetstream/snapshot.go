@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -21,6 +22,8 @@ const (
 	SnapshotParts = "snapshots"
 
 	snapshotKey = "newest"
+	// partChunk is how much of a part is one message: each costs a request to read.
+	partChunk = 512 << 10
 	// snapshotTimeout is how long one try to move a part waits for the server.
 	snapshotTimeout = 30 * time.Second
 )
@@ -95,7 +98,9 @@ func (s SnapshotStore) Get(ctx context.Context, name string) ([]byte, error) {
 
 // Put keeps a part.
 func (s SnapshotStore) Put(ctx context.Context, name string, data []byte) error {
-	_, err := retry(ctx, snapshotTimeout, func(ctx context.Context) (*jetstream.ObjectInfo, error) { return s.objects.PutBytes(ctx, name, data) })
+	_, err := retry(ctx, snapshotTimeout, func(ctx context.Context) (*jetstream.ObjectInfo, error) {
+		return s.objects.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: partChunk}}, bytes.NewReader(data))
+	})
 	return err
 }
 

@@ -1,0 +1,62 @@
+package jetstream
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+)
+
+func TestADeliverySaysWhereItIs(t *testing.T) {
+	for _, ack := range []string{
+		"$JS.ACK.EVENTS.c1.1.17.4.1767344400000000000.3",
+		"$JS.ACK.hub.ACCOUNT.EVENTS.c1.1.17.4.1767344400000000000.3",
+		"$JS.ACK._.ACCOUNT.EVENTS.c1.1.17.4.1767344400000000000.3.token",
+	} {
+		at, seq, err := placed(ack)
+		want, _ := (&nats.Msg{Reply: ack, Sub: new(nats.Subscription)}).Metadata()
+		if err != nil || at != 4 || seq != 17 || want.Sequence.Consumer != at || want.Sequence.Stream != seq {
+			t.Errorf("%s is %d at %d, %v; want %+v", ack, at, seq, err, want)
+		}
+	}
+	for _, ack := range []string{"", "_INBOX.1", "$JS.ACK.EVENTS", "$JS.ACK.EVENTS.c1.1.x.4.5.6", "$JS.ACK.EVENTS.c1.1.17.-4.5.6", "$XX.ACK.EVENTS.c1.1.17.4.5.6"} {
+		if at, seq, err := placed(ack); err == nil {
+			t.Errorf("%q is %d at %d", ack, at, seq)
+		}
+	}
+}
+
+func TestWhatIsNotTheNextDeliveryIsNoticed(t *testing.T) {
+	for ack, want := range map[string]error{
+		"$JS.ACK.EVENTS.c1.1.17.5.1.3": errLost,               // one went missing on its way
+		"$JS.ACK.EVENTS.c1.1.18.4.1.3": eventstore.ErrCorrupt, // the log has a hole
+		"$JS.ACK.EVENTS.c1.1.17.4.1.3": eventstore.ErrCorrupt, // it is not ours
+		"":                             nats.ErrNotJSMessage,
+	} {
+		s := source{next: 17, delivered: 3}
+		if _, err := s.commit("sb.evt.junk", ack, nil, nil); !errors.Is(err, want) {
+			t.Errorf("%q: got %v, want %v", ack, err, want)
+		}
+	}
+}
+
+func TestWhatARequestDidNotGetIsAskedForAgain(t *testing.T) {
+	end := func(pending string) *nats.Msg {
+		return &nats.Msg{Header: nats.Header{"Status": {"408"}, "Nats-Pending-Messages": {pending}}}
+	}
+	for _, n := range []uint64{0, 7, 10} {
+		p := pull{asked: 10, left: 5}
+		if err := p.ended(end(strconv.FormatUint(n, 10))); err != nil || p.asked != 10-n || p.left != 5+n {
+			t.Errorf("of 10 it lacked %d: %d are asked for, and %d to be asked for, %v", n, p.asked, p.left, err)
+		}
+	}
+	for _, pending := range []string{"", "11", "-1"} {
+		p := pull{asked: 10, left: 5}
+		if err := p.ended(end(pending)); !errors.Is(err, errLost) {
+			t.Errorf("of 10 it lacked %q: got %v, want another consumer", pending, err)
+		}
+	}
+}
