@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-func (d *decision) take(a Take) error {
+func (d *decision) take(a Take, direct bool) error {
 	live := d.in.Claim.Live(d.cmd.At)
 	held, escalated := d.in.Escalation()
 	_, asked := d.in.Inquiry()
@@ -34,7 +34,7 @@ func (d *decision) take(a Take) error {
 	if d.in.Claim != nil {
 		lapsed = d.in.Claim.Agent
 	}
-	d.record(Claimed{d.in.Tokens + 1, a.Role, a.Agent, d.cmd.At.Add(a.Lease), lapsed})
+	d.record(Claimed{d.in.Tokens + 1, a.Role, a.Agent, d.cmd.At.Add(a.Lease), lapsed, direct})
 	if asked {
 		return nil
 	}

@@ -47,6 +47,10 @@ type Heartbeat struct {
 	Lease time.Duration
 }
 
+// Lapse gives work to the work queue that was given to an agent directly, as
+// commit Work, and is no longer claimed.
+type Lapse struct{ Work uint64 }
+
 // Report ends the claim with a result; the definition decides where the instance goes.
 type Report struct {
 	Token  uint64
@@ -172,6 +176,7 @@ type Retry struct{ Reason string }
 func (Open) action()      {}
 func (Take) action()      {}
 func (Heartbeat) action() {}
+func (Lapse) action()     {}
 func (Report) action()    {}
 func (Release) action()   {}
 func (Fail) action()      {}

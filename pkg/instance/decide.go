@@ -81,9 +81,11 @@ func (d *decision) decide() error {
 	case Open:
 		return d.open(a)
 	case Take:
-		return d.take(a)
+		return d.take(a, false)
 	case Heartbeat:
 		return d.heartbeat(a)
+	case Lapse:
+		return d.lapse(a)
 	case Inquire:
 		return d.inquire(a)
 	case Escalate:

@@ -71,6 +71,8 @@ func sensible(d dice, s *story) instance.Action {
 		}
 		slices.Sort(heard) // the same draw is the same signal
 		return instance.Signal{Name: one(d, "signal", heard...), Data: map[string]string{"permission": one(d, "permission", "write", "read")}}
+	case s.in.Direct && !s.in.Claim.Live(s.now) && one(d, "lapse", true, true, false):
+		return instance.Lapse{Work: s.in.Work}
 	case s.in.Claim.Live(s.now):
 		switch one(d, "interlude", "", "", "", "", "fault", "ask", "beat", "inquire", "escalate", "news") {
 		case "inquire":
@@ -182,7 +184,7 @@ func anything(d dice, s *story) instance.Action {
 	token := one(d, "token", s.in.Tokens, s.in.Tokens, s.in.Tokens, s.in.Tokens-1, s.in.Tokens+1, 0)
 	held := one(d, "lease", lease, time.Second, 0, -time.Second)
 	text := one(d, "text", "so", "so", "")
-	switch one(d, "action", "take", "heartbeat", "fail", "ask", "charge", "pause", "release", "signal", "override", "report", "reply", "retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "remark", "cancel", "open", "nothing") {
+	switch one(d, "action", "take", "heartbeat", "fail", "ask", "charge", "pause", "release", "signal", "override", "report", "reply", "retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "remark", "cancel", "open", "lapse", "nothing") {
 	case "open":
 		return instance.Open{Issue: instance.Issue{Title: text}, State: one(d, "state", append(s.def.StateNames(), "", "limbo")...),
 			Vars: bad(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
@@ -209,6 +211,8 @@ func anything(d dice, s *story) instance.Action {
 			Role: one(d, "role", append(s.def.Roles(), s.in.Worker(), s.in.Worker(), s.in.Owner, "", "stranger")...), Agent: one(d, "agent", "a1", "a2", ""),
 			Work: one(d, "work", s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq, 0), Lease: held,
 		}
+	case "lapse":
+		return instance.Lapse{Work: one(d, "lapsed", s.in.Work, s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq)}
 	case "heartbeat":
 		return instance.Heartbeat{Token: token, Lease: held}
 	case "report":

@@ -43,6 +43,9 @@ type Claimed struct {
 	Agent  string
 	Lease  time.Time
 	Lapsed string
+	// Direct says that the agent waited for work and was given it by the commit
+	// that made it: no message of a work queue has it.
+	Direct bool
 }
 
 // LeaseExtended is a heartbeat.

@@ -52,7 +52,7 @@ func (in *Instance) apply(c Commit, e Event) {
 		in.enter(c, e.State, e.Owner, e.Kind, e.Timeout)
 	case Claimed:
 		in.Claim = &Claim{e.Token, e.Role, e.Agent, c.At, e.Lease}
-		in.Tokens, in.Woken = e.Token, false
+		in.Tokens, in.Woken, in.Direct = e.Token, false, in.Direct || e.Direct
 	case LeaseExtended:
 		if in.Claim != nil {
 			claim := *in.Claim
@@ -81,7 +81,7 @@ func (in *Instance) apply(c Commit, e Event) {
 		}
 		in.enter(c, e.To, e.Owner, e.Kind, e.Timeout)
 	case Dispatched:
-		in.Work, in.Parked, in.Woken = c.Seq, nil, false
+		in.Work, in.Direct, in.Parked, in.Woken = c.Seq, false, nil, false
 	case Signalled:
 		for _, ev := range e.Evidence {
 			in.Evidence = newest(in.Evidence, ev)

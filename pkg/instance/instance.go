@@ -37,6 +37,7 @@ type Instance struct {
 	Claim  *Claim // who works on it, lapsed or not; nil if nobody claimed since the last move
 	Tokens uint64 // fencing tokens given out so far
 	Work   uint64 // sequence of the commit that last gave the owner something to do
+	Direct bool   // it gave it to an agent that waited: no work queue has it
 
 	Paused bool
 	Closed Closed // why nothing can happen any more; empty while something can

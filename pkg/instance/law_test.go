@@ -20,6 +20,8 @@ type law struct {
 	until  time.Time // when its lease runs out
 	held   bool      // it was neither used nor taken away
 	given  string    // the role that has work which it may claim
+	work   uint64    // the commit that gave it
+	direct bool      // who waited has it, and no queue
 	parked bool
 	asleep bool // paused
 	over   bool
@@ -34,8 +36,13 @@ func (l *law) judge(c instance.Commit) error {
 		if err := l.event(c, e); err != nil {
 			return fmt.Errorf("%T %+v: %w", e, e, err)
 		}
-		if _, ok := e.(instance.Moved); ok {
+		switch e := e.(type) {
+		case instance.Moved:
 			moves++
+		case instance.Claimed:
+			if e.Direct { // the command is done; what follows is the claim's
+				moves = 0
+			}
 		}
 	}
 	_, role := l.turn()
@@ -80,8 +87,12 @@ func (l *law) event(c instance.Commit, e instance.Event) error {
 		if e.State != l.state || e.Owner != role || e.Question != question || live || l.asleep || l.over {
 			return fmt.Errorf("dispatched in %s, where it is the turn of %q with question %d; claimed %v, paused %v, over %v", l.state, role, question, live, l.asleep, l.over)
 		}
-		l.given, l.parked = e.Owner, false
+		l.given, l.parked, l.work, l.direct = e.Owner, false, c.Seq, false
 	case instance.Claimed:
+		if e.Direct && (l.work != c.Seq || l.direct || question > 0) {
+			return fmt.Errorf("commit %d gave %s work, for question %d; claimed directly before: %v", l.work, l.given, question, l.direct)
+		}
+		l.direct = l.direct || e.Direct
 		if e.Token <= l.token || live || e.Role != l.given || e.Role != role {
 			return fmt.Errorf("token %d until %v is held: %v; it is the turn of %s, and %q was told", l.token, l.until, live, role, l.given)
 		}

@@ -25,7 +25,11 @@ func line(t *testing.T, e instance.Event) string {
 		}
 		return s
 	case instance.Claimed:
-		return fmt.Sprintf("claimed by %s for %s until %s, token %d", e.Agent, e.Role, clock(e.Lease), e.Token) + also(e.Lapsed, "; the lease of %s had run out")
+		s := fmt.Sprintf("claimed by %s for %s until %s, token %d", e.Agent, e.Role, clock(e.Lease), e.Token) + also(e.Lapsed, "; the lease of %s had run out")
+		if e.Direct {
+			s += "; it had waited"
+		}
+		return s
 	case instance.LeaseExtended:
 		return fmt.Sprintf("lease of token %d extended until %s", e.Token, clock(e.Lease))
 	case instance.Released:
@@ -213,6 +217,9 @@ func document(in instance.Instance) []string {
 	}
 	if in.Woken {
 		add("woken")
+	}
+	if in.Direct {
+		add("no queue has work %d", in.Work)
 	}
 	for _, l := range in.Links {
 		s := fmt.Sprintf("%s %s%s", l.Kind, l.Instance, also(l.State, " in %s"))

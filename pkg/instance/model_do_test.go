@@ -25,6 +25,25 @@ func (m model) answer(def *workflow.Definition, cmd instance.Command) (model, in
 	return *next, ""
 }
 
+// offered is what becomes of a model whose newest command may have made work for
+// the agent that waits; ok says whether it gets it.
+func (m model) offered(waits instance.Take) (_ model, ok bool) {
+	if m.work != m.seq || m.asked() > 0 || m.worker() != waits.Role {
+		return m, false
+	}
+	waits.Work = m.work
+	claim := instance.Command{ID: "waits", Instance: "acme/widgets/42", At: m.now, Actor: waits.Role + "/" + waits.Agent, Do: waits}
+	next := m.copy()
+	if next.refuses(m.def, claim) != "" {
+		return m, false
+	}
+	next.takes, next.people, next.direct = true, false, true
+	if next.do(m.def, claim); next.why != "" {
+		return m, false
+	}
+	return *next, true
+}
+
 func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 	switch a := cmd.Do.(type) {
 	case instance.Open:
@@ -106,7 +125,7 @@ func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 		m.settle(true)
 	case instance.Cancel:
 		m.cancelled, m.claim = true, nil
-	case instance.Retry:
+	case instance.Retry, instance.Lapse:
 		m.give()
 	case instance.Migrate:
 		m.def, m.claim, m.parked = def, nil, nil

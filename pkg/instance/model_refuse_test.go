@@ -50,6 +50,11 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 			check{a.Role != m.worker(), instance.NotOwner},
 			check{m.parked != nil || a.Work != m.work, instance.Stale},
 			check{m.live(), instance.Held})
+	case instance.Lapse:
+		return verdict(
+			check{!m.direct || a.Work != m.work, instance.Stale},
+			check{m.live(), instance.Held},
+			check{m.paused || m.parked != nil || m.worker() == "", instance.OnHold})
 	case instance.Heartbeat:
 		return verdict(check{a.Lease <= 0, instance.Invalid}, check{true, m.fenced(a.Token)})
 	case instance.Report:

@@ -212,7 +212,7 @@ func (m *model) settle(wake bool) {
 // give gives the work to whose turn it is.
 func (m *model) give() {
 	if m.worker() != "" && !m.paused && m.closed() == "" {
-		m.work, m.parked, m.woken = m.seq, nil, false
+		m.work, m.direct, m.parked, m.woken = m.seq, false, nil, false
 	}
 }
 

@@ -34,6 +34,7 @@ type model struct {
 	claim      *instance.Claim
 	tokens     uint64
 	work       uint64
+	direct     bool // who waited has the work, and no queue
 	faults     int
 	failures   map[string]int
 	questions  []question

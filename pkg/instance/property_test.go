@@ -130,12 +130,16 @@ func (p *pair) send(t rapid.TB, d dice, do instance.Action) {
 	if err != nil && (!errors.As(err, &no) || no.What == "" || events != nil) {
 		t.Fatalf("%T %+v: %v with %v, want a refusal that says why", do, do, err, events)
 	}
+	p.atOnce(t, def, cmd, events, err)
 	kept, code := p.model.answer(def, cmd)
 	if (no == nil) != (code == "") || no != nil && no.Code != code {
 		t.Fatalf("in %s, %T %+v: Decide says %v, the model %q", p.in.State, do, do, err, code)
 	}
 	if err != nil {
 		return
+	}
+	if d("somebody waits", 3) == 0 {
+		events, kept = p.direct(t, d, def, cmd, kept)
 	}
 	if def != p.def {
 		p.def, p.next = p.next, p.def
@@ -163,6 +167,9 @@ func (p *pair) compare(t rapid.TB) {
 	}
 	if replayed := instance.Fold(p.in.ID, p.log); dump(t, p.in) != dump(t, replayed) {
 		t.Fatalf("-step by step +replayed:\n%s", cmp.Diff(p.in, replayed))
+	}
+	if p.law.work != p.in.Work || p.law.direct != p.in.Direct {
+		t.Fatalf("work %d, direct %v, but the log says %d, %v", p.in.Work, p.in.Direct, p.law.work, p.law.direct)
 	}
 	if p.law.state != p.in.State {
 		t.Fatalf("in %s, but the moves led to %s", p.in.State, p.law.state)

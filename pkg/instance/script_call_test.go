@@ -15,6 +15,8 @@ func (c *call) action(s *story) instance.Action {
 			State: c.key("state", ""), Vars: c.pairs("set"), After: c.all("after"), Parent: c.key("parent", "")}
 	case "claim":
 		return instance.Take{Role: c.word(), Agent: c.word(), Work: c.count(c.key("work", ""), s.in.Work), Lease: c.duration(c.key("lease", "30s"))}
+	case "lapse":
+		return instance.Lapse{Work: c.count(c.key("work", ""), s.in.Work)}
 	case "heartbeat":
 		return instance.Heartbeat{Token: token, Lease: c.duration(c.key("lease", "30s"))}
 	case "report":

@@ -35,6 +35,8 @@ var update = flag.Bool("update", false, "write what the scripts in testdata real
 //	show                               prints the instance
 //	open title= author= base= state= set=NAME:VALUE after= parent=
 //	claim ROLE AGENT work= lease=      work: the newest, unless told
+//	waits ROLE AGENT lease=            for work that is made from now on
+//	lapse work=                        as for a claim
 //	heartbeat lease=                   token=, here and below: the newest, unless told
 //	report STATUS confidence= next= question= answer=N:TEXT issue= head= base= tests=pass|NAME signature= usd=
 //	       summary= set=NAME:VALUE check=NAME:VERDICT section=NAME:JSON
@@ -123,6 +125,9 @@ func (s *story) play(t *testing.T, c *call) []string {
 		return nil
 	case "show":
 		return picture(s.in)
+	case "waits":
+		s.waiting = append(s.waiting, instance.Take{Role: c.word(), Agent: c.word(), Lease: c.duration(c.key("lease", "30s"))})
+		return nil
 	}
 	cmd := s.command(c.key("actor", ""), nil)
 	cmd.ID = c.key("id", cmd.ID)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,8 @@ type story struct {
 	log  []instance.Commit
 	now  time.Time
 	sent int // commands, refused ones too
+
+	waiting []instance.Take // agents that wait for work
 }
 
 func begin(def *workflow.Definition) *story {
@@ -40,7 +43,7 @@ func (s *story) command(actor string, do instance.Action) instance.Command {
 
 // send has one command decided and, if it is taken, recorded.
 func (s *story) send(cmd instance.Command) (instance.Commit, error) {
-	events, err := instance.Decide(s.def, s.in, cmd)
+	events, _, err := instance.DecideFor(s.def, s.in, cmd, s.waits)
 	if err != nil {
 		return instance.Commit{}, err
 	}
@@ -48,6 +51,17 @@ func (s *story) send(cmd instance.Command) (instance.Commit, error) {
 	s.log = append(s.log, c)
 	s.in = instance.Evolve(s.in, c)
 	return c, nil
+}
+
+// waits takes who waits longest for work of the role.
+func (s *story) waits(role string) (instance.Take, bool) {
+	i := slices.IndexFunc(s.waiting, func(a instance.Take) bool { return a.Role == role })
+	if i < 0 {
+		return instance.Take{}, false
+	}
+	claim := s.waiting[i]
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	return claim, true
 }
 
 // step is one thing a test does to a story.

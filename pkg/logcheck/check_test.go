@@ -39,6 +39,14 @@ func (s shown) Read(ctx context.Context, _ uint64, f func(eventstore.Commit) err
 	return ctx.Err()
 }
 
+func checkAll(log []eventstore.Commit, known ...*workflow.Definition) logcheck.Report {
+	k := logcheck.New(workflow.NewCatalog(known...).Hashed)
+	for _, c := range log {
+		k.Add(c)
+	}
+	return k.Report()
+}
+
 func TestCheckReadsAStoreToItsEnd(t *testing.T) {
 	d := table(t)
 	log := store(t, script(d))
@@ -82,7 +90,7 @@ func TestNothingTheEngineWritesIsAViolation(t *testing.T) {
 		seconds int      // at most, between commands
 		telling []string // states, or events, without which this proves nothing
 	}{
-		{"chore", []string{tableSource}, 6, []string{"check", "instance.Released", "instance.Paused"}},
+		{"chore", []string{tableSource}, 6, []string{"check", "instance.Released", "instance.Paused", "a claim that waited", "instance.Lapse"}},
 		{"errand", []string{errand, errand + "policy: {mended: true}\n"}, 20, []string{"help", "instance.Migrated", "instance.TimedOut", "instance.ParkedUntil", "instance.Answered", "instance.Resolved"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { anything(t, c.name, c.sources, c.seconds, c.telling) })
@@ -114,14 +122,24 @@ func anything(t *testing.T, name string, sources []string, seconds int, telling 
 			if _, migrates := do.(instance.Migrate); migrates {
 				asks = rapid.SampledFrom(hashes).Draw(t, "definition")
 			}
+			if role := rapid.SampledFrom([]string{"", "worker", "judge"}).Draw(t, "waits"); role != "" {
+				e.Wait(instance.Take{Role: role, Agent: fmt.Sprintf("waits-%d", i), Lease: 10 * time.Second}, time.Hour, func(engine.Outcome, error) {})
+			}
 			out, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprintf("c%d", i), Instance: id, Actor: "test", Do: do}, asks)
 			if err != nil && !errors.As(err, new(*instance.Refusal)) {
 				t.Fatal(err)
 			}
 			for _, e := range out.Events {
 				seen[fmt.Sprintf("%T", e)]++
+				if e, ok := e.(instance.Claimed); ok && e.Direct {
+					seen["a claim that waited"]++
+				}
+			}
+			if _, lapses := do.(instance.Lapse); lapses && err == nil {
+				seen["instance.Lapse"]++
 			}
 		}
+		e.Dismiss()
 		r, err := logcheck.Check(t.Context(), log, known.Hashed)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +185,7 @@ func some(t *rapid.T, in, other instance.Instance, i int) instance.Action {
 	freely := []instance.Action{
 		open, take(fmt.Sprintf("agent-%d", i), 10*time.Second), take("eve", 4*time.Second),
 		instance.Heartbeat{Token: token, Lease: 8 * time.Second}, instance.Release{Token: token}, instance.Fail{Token: token}, instance.Report{Token: token},
-		instance.Pause{}, instance.Resume{}, instance.Retry{}, instance.Remark{Text: "hm"}, instance.Migrate{Reason: "mended"},
+		instance.Pause{}, instance.Resume{}, instance.Retry{}, instance.Lapse{Work: in.Work}, instance.Remark{Text: "hm"}, instance.Migrate{Reason: "mended"},
 		instance.Signal{Name: "commented"}, instance.Signal{Name: "merged"}, instance.Resolve{Number: 1}, instance.Reply{Number: 1, Text: "So."},
 		expire(workflow.Warning), expire(workflow.Alert), expire(workflow.Escalation),
 		instance.Override{To: in.State, Reason: "again"}, instance.Cancel{},
@@ -187,12 +205,14 @@ func some(t *rapid.T, in, other instance.Instance, i int) instance.Action {
 		fitting = []instance.Action{instance.Resolve{Text: "go on"}}
 	case in.Parked != nil:
 		fitting = []instance.Action{instance.Wake{Until: until}}
+	case in.Direct && in.Claim == nil:
+		fitting = []instance.Action{instance.Lapse{Work: in.Work}}
 	case in.Claim != nil:
 		fitting = []instance.Action{
 			report(instance.Success), report(instance.Failure), report(instance.Failure), report(instance.Blocked),
 			instance.Inquire{Token: last, Questions: asks}, instance.Inquire{Token: last, Questions: append(asks, asks...), Head: "c1"},
 			instance.Escalate{Token: last, Reason: "stuck", RequiresHuman: true}, instance.Escalate{Token: last, Reason: "fyi"},
-			instance.Heartbeat{Token: last, Lease: time.Minute}, expire(workflow.Warning), instance.Ask{Token: last, Text: "Why?"}, take("joe", time.Minute),
+			instance.Heartbeat{Token: last, Lease: time.Minute}, expire(workflow.Warning), instance.Ask{Token: last, Text: "Why?"}, take("joe", time.Minute), instance.Lapse{Work: in.Work},
 		}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "fits") > 0 {

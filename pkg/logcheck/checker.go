@@ -133,7 +133,8 @@ func (k *Checker) events(t *trail, c eventstore.Commit) {
 }
 
 // place is where a commit that left the instance as it is belongs: with who is
-// asked, with people who are required, else with the state.
+// asked, with people who are required, else with the state. Work that was given
+// directly wakes nobody.
 func (t *trail) place(events []instance.Event) (to string, wakes bool) {
 	to = t.state
 	for _, e := range events {
@@ -141,6 +142,9 @@ func (t *trail) place(events []instance.Event) (to string, wakes bool) {
 			if wakes = true; d.Question != 0 {
 				to = "@" + d.Owner
 			}
+		}
+		if e, ok := e.(instance.Claimed); ok && e.Direct {
+			wakes = false
 		}
 		if e, ok := e.(instance.Escalated); ok && e.RequiresHuman {
 			to = "@people"

@@ -35,6 +35,10 @@ func (t *trail) claimed(e instance.Claimed) {
 	if e.Token <= t.token {
 		t.say(Token, "token %d after %d", e.Token, t.token)
 	}
+	if e.Direct && t.work != t.seq {
+		t.say(Direct, "%s is given directly what this commit did not dispatch", e.Agent)
+	}
+	t.direct = e.Direct
 	t.token = max(t.token, e.Token)
 	t.held = true
 	if t.lean {

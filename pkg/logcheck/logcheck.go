@@ -34,6 +34,7 @@ const (
 	Overlap    Rule = "overlap"    // nobody claims what another still holds
 	Token      Rule = "token"      // the tokens of one instance's claims rise
 	Fence      Rule = "fence"      // only the live token extends, reports, hands over or gives back
+	Direct     Rule = "direct"     // work is claimed directly by the commit that dispatched it; nothing is dispatched while such a claim lives
 	Pause      Rule = "pause"      // nothing is dispatched or claimed while paused
 	Asking     Rule = "asking"     // what a role is asked, that role answers; while people are waited for nobody works
 	Parking    Rule = "parking"    // what is parked nobody claims

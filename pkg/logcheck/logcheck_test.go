@@ -112,6 +112,8 @@ func store(t *testing.T, script []step) []eventstore.Commit {
 				if wakes = true; e.Question > 0 {
 					to = "@" + e.Owner
 				}
+			case instance.Claimed:
+				wakes = wakes && !e.Direct
 			case instance.Escalated:
 				if e.RequiresHuman {
 					to = "@people"
@@ -128,14 +130,6 @@ func store(t *testing.T, script []step) []eventstore.Commit {
 		log = append(log, c)
 	}
 	return log
-}
-
-func checkAll(log []eventstore.Commit, known ...*workflow.Definition) logcheck.Report {
-	k := logcheck.New(workflow.NewCatalog(known...).Hashed)
-	for _, c := range log {
-		k.Add(c)
-	}
-	return k.Report()
 }
 
 // brief is a report's violations as "sequence instance rule".

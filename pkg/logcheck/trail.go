@@ -26,7 +26,9 @@ type trail struct {
 	claims     []*Interval
 	held       bool // the last of claims was not given up, though its lease may have ended
 	token      uint64
-	lost       bool // no telling where it is
+	work       uint64 // the commit that dispatched to the owner of the state last; 0: somebody else was asked
+	direct     bool   // the newest claim came with it
+	lost       bool   // no telling where it is
 	stay       stay
 	talk       talk
 	failures   map[string]int
@@ -147,7 +149,13 @@ func (t *trail) dispatched(e instance.Dispatched) {
 	if n := t.talk.waits(); n > 0 {
 		t.say(Asking, "%s is dispatched while escalation %d waits for people", e.State, n)
 	}
-	t.stay.parked = false
+	if t.direct && t.live() {
+		t.say(Direct, "%s is dispatched, and %s was given it directly until %s", e.State, t.claim().Agent, stamp(t.claim().To))
+	}
+	t.stay.parked, t.work, t.direct = false, t.seq, false
+	if e.Question != 0 {
+		t.work = 0
+	}
 }
 
 func (t *trail) reported(e instance.Reported) {

@@ -29,7 +29,7 @@ func TestEveryCommandIsRead(t *testing.T) {
 		{&pb.Command{Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue", Issue: wire.Issue(issue), Base: "c0", Bundle: "b0",
 			State: "pushed", Vars: map[string]string{"tries": "1"}, After: []string{"a", "b"}, Parent: "p"}}},
 			subject.Open, instance.Open{Issue: issue, Base: "c0", Bundle: "b0", State: "pushed", Vars: map[string]string{"tries": "1"}, After: []string{"a", "b"}, Parent: "p"}},
-		{&pb.Command{Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a1", Work: 1 << 40, LeaseMs: 1500}}},
+		{&pb.Command{Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a1", Work: 1 << 40, LeaseMs: 1500, WaitMs: 200}}},
 			subject.Claim, instance.Take{Role: "tester", Agent: "a1", Work: 1 << 40, Lease: 1500 * time.Millisecond}},
 		{&pb.Command{Action: &pb.Command_Heartbeat{Heartbeat: &pb.Heartbeat{Token: 3, LeaseMs: 2}}},
 			subject.Heartbeat, instance.Heartbeat{Token: 3, Lease: 2 * time.Millisecond}},

@@ -14,7 +14,7 @@ func toEvent(p *pb.Event) instance.Event {
 			Bundle: o.GetBundle(), State: o.GetState(), Owner: o.GetOwner(), Kind: workflow.Kind(o.GetKind()),
 			Timeout: o.GetTimeout().AsDuration(), Vars: o.GetVars(), After: o.GetAfter(), Parent: o.GetParent(), Bundles: each(o.GetBundles(), toBundle)}
 	case *pb.Event_Claimed:
-		return instance.Claimed{Token: uint64(e.Claimed.GetToken()), Role: e.Claimed.GetRole(), Agent: e.Claimed.GetAgent(), Lease: toTime(e.Claimed.GetLease()), Lapsed: e.Claimed.GetLapsed()}
+		return instance.Claimed{Token: uint64(e.Claimed.GetToken()), Role: e.Claimed.GetRole(), Agent: e.Claimed.GetAgent(), Lease: toTime(e.Claimed.GetLease()), Lapsed: e.Claimed.GetLapsed(), Direct: e.Claimed.GetDirect()}
 	case *pb.Event_LeaseExtended:
 		return instance.LeaseExtended{Token: uint64(e.LeaseExtended.GetToken()), Lease: toTime(e.LeaseExtended.GetLease())}
 	case *pb.Event_Released:

@@ -12,7 +12,7 @@ func event(e instance.Event) *pb.Event {
 			Base: e.Base, Bundle: e.Bundle, State: e.State, Owner: e.Owner, Kind: string(e.Kind), Timeout: span(e.Timeout),
 			Vars: e.Vars, After: e.After, Parent: e.Parent, Bundles: each(e.Bundles, bundle)}}}
 	case instance.Claimed:
-		return &pb.Event{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{Token: u32(e.Token), Role: e.Role, Agent: e.Agent, Lease: stamp(e.Lease), Lapsed: e.Lapsed}}}
+		return &pb.Event{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{Token: u32(e.Token), Role: e.Role, Agent: e.Agent, Lease: stamp(e.Lease), Lapsed: e.Lapsed, Direct: e.Direct}}}
 	case instance.LeaseExtended:
 		return &pb.Event{Event: &pb.Event_LeaseExtended{LeaseExtended: &pb.LeaseExtended{Token: u32(e.Token), Lease: stamp(e.Lease)}}}
 	case instance.Released:

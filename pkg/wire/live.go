@@ -9,7 +9,7 @@ import (
 
 // Live encodes an instance for who goes on with it: nothing is lost.
 func Live(in instance.Instance) *pb.LiveInstance {
-	p := &pb.LiveInstance{Instance: Instance(in), Tokens: in.Tokens, Failures: each(in.Failures, StateFailures)}
+	p := &pb.LiveInstance{Instance: Instance(in), Tokens: in.Tokens, Direct: in.Direct, Failures: each(in.Failures, StateFailures)}
 	p.Instance.Failures, p.Instance.Spend = nil, nil // here they are exact
 	p.Instance.Worker, p.Instance.Attempt = "", 0    // these follow from the rest
 	if s := in.Spend; s != (instance.Spend{}) {
@@ -25,7 +25,7 @@ func (n *Names) ToLive(l *pb.LiveInstance) instance.Instance {
 		ID: p.GetInstance(), Workflow: n.Of(p.GetWorkflow()), Definition: n.Of(p.GetDefinition()), Issue: ToIssue(p.GetIssue()), OpenedAt: toTime(p.GetOpenedAt()),
 		State: n.Of(p.GetState()), Kind: workflow.Kind(n.Of(p.GetKind())), Owner: n.Of(p.GetOwner()), EnteredAt: toTime(p.GetEnteredAt()), Entered: p.GetEntered(),
 		Timeout: p.GetTimeout().AsDuration(), Level: workflow.Level(n.Of(p.GetLevel())), Previous: n.past(p.GetPreviousStates()), Visits: each(p.GetVisits(), n.toVisit),
-		Iteration: int(p.GetIteration()), Returns: int(p.GetReturns()), Loop: p.GetLoop(), Claim: n.toClaim(p.GetClaim()), Tokens: l.GetTokens(), Work: p.GetWork(),
+		Iteration: int(p.GetIteration()), Returns: int(p.GetReturns()), Loop: p.GetLoop(), Claim: n.toClaim(p.GetClaim()), Tokens: l.GetTokens(), Work: p.GetWork(), Direct: l.GetDirect(),
 		Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Reason: p.GetReason(), Base: p.GetBase(), Head: p.GetHead(),
 		Bundles: each(p.GetBundles(), toBundle), Evidence: ToEvidence(p.GetEvidence()), LastState: n.Of(p.GetLastState()),
 		Failure: instance.Signature{Value: p.GetFailure().GetSignature(), Repeats: int(p.GetFailure().GetRepeats())}, Faults: int(p.GetFaults()),

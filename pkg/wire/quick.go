@@ -5,7 +5,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -49,6 +48,8 @@ func (q *quick) event(data []byte) instance.Event {
 		return nil
 	}
 	switch f.key {
+	case 1<<3 | text:
+		return q.opened(f.bytes)
 	case 2<<3 | text:
 		return q.claimed(f.bytes)
 	case 3<<3 | text:
@@ -59,6 +60,8 @@ func (q *quick) event(data []byte) instance.Event {
 		return q.moved(f.bytes)
 	case 10<<3 | text:
 		return q.dispatched(f.bytes)
+	case 14<<3 | text:
+		return q.noted(f.bytes)
 	}
 	q.spoiled = true
 	return nil
@@ -77,6 +80,8 @@ func (q *quick) claimed(data []byte) (e instance.Claimed) {
 			e.Lease = q.time(f.bytes, e.Lease)
 		case 5<<3 | text:
 			e.Lapsed = q.name(f.bytes)
+		case 6<<3 | number:
+			e.Direct = f.value != 0
 		default:
 			q.spoiled = true
 		}
@@ -247,51 +252,4 @@ func (q *quick) span(data []byte, before time.Duration) time.Duration {
 	const most = math.MaxInt64/int64(time.Second) - 1
 	q.spoiled = q.spoiled || before != 0 || seconds > most || seconds < -most
 	return time.Duration(seconds)*time.Second + time.Duration(nanos)
-}
-
-// Types of fields on the wire.
-const (
-	number = int(protowire.VarintType)
-	double = int(protowire.Fixed64Type)
-	text   = int(protowire.BytesType)
-)
-
-// fields goes through those of a message.
-type fields struct {
-	quick *quick
-	rest  []byte
-	key   int // number and type
-	value uint64
-	bytes []byte
-}
-
-func (q *quick) fields(data []byte) fields { return fields{quick: q, rest: data} }
-
-// more goes to the next field, if there is one and nothing is out of the ordinary.
-func (f *fields) more() bool {
-	if len(f.rest) == 0 || f.quick.spoiled {
-		return false
-	}
-	key, n := protowire.ConsumeVarint(f.rest)
-	if n < 0 || key > math.MaxInt16 {
-		f.quick.spoiled = true
-		return false
-	}
-	f.rest, f.key = f.rest[n:], int(key)
-	switch int(key & 7) {
-	case number:
-		f.value, n = protowire.ConsumeVarint(f.rest)
-	case double:
-		f.value, n = protowire.ConsumeFixed64(f.rest)
-	case text:
-		f.bytes, n = protowire.ConsumeBytes(f.rest)
-	default:
-		n = -1
-	}
-	if n < 0 {
-		f.quick.spoiled = true
-		return false
-	}
-	f.rest = f.rest[n:]
-	return true
 }

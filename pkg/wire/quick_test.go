@@ -3,9 +3,11 @@ package wire_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -40,9 +42,14 @@ func TestWithNamesSharedEveryEventIsTheSame(t *testing.T) {
 		r := instance.Result{Status: instance.Success, ConfidenceScore: rapid.Float64Range(0, 1).Draw(t, "confidence"), Summary: rapid.String().Draw(t, "summary"), Head: "c1", Next: "done"}
 		return instance.Reported{Token: 3, Role: "worker", Agent: "a", State: "todo", Result: r}
 	})
+	opened := rapid.Custom(func(t *rapid.T) any {
+		o := within[instance.Opened]().Draw(t, "opened")
+		o.Vars, o.Bundle, o.Bundles = nil, "", nil
+		return o
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		var all []instance.Event
-		for _, e := range rapid.SliceOf(rapid.OneOf(some, plain)).Draw(t, "events") {
+		for _, e := range rapid.SliceOf(rapid.OneOf(some, plain, opened)).Draw(t, "events") {
 			all = append(all, e.(instance.Event))
 		}
 		data, err := wire.Events(rapid.String().Draw(t, "actor"), all)
@@ -82,11 +89,13 @@ func TestWithNamesSharedFieldsThatComeTwiceAreTheSame(t *testing.T) {
 	}
 	lease, result := filled[instance.Claimed](), filled[instance.Result]()
 	claimed := encode(&pb.Claimed{Token: 1, Role: "worker", Lease: wire.Stamp(lease.Lease)})
+	opened := encode(&pb.Opened{Workflow: "line", Issue: &pb.Issue{Title: "t", Labels: []string{"a"}}, Timeout: durationpb.New(time.Hour), After: []string{"b"}})
 	reported := encode(&pb.Reported{Token: 1, Result: wire.Result(result)})
 	for name, data := range map[string][]byte{
 		"an event of two kinds":    message(2, message(2, claimed), message(5, reported)),
 		"an event of one, twice":   message(2, message(2, claimed), message(2, claimed)),
 		"all fields of a claim":    message(2, message(2, claimed, claimed)),
+		"all fields of an opening": message(2, message(1, opened, opened)),
 		"all fields of a report":   message(2, message(5, reported, reported)),
 		"an event of none":         message(2),
 		"an event that is unknown": message(2, message(77, claimed)),

@@ -597,7 +597,8 @@ func (x *Open) GetParent() string {
 	return ""
 }
 
-// Claim takes the work that a message on EVENTS dispatched.
+// Claim takes the work that a message on EVENTS dispatched or, with wait_ms, work
+// that is made while it waits.
 type Claim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of this agent, unique among the running ones.
@@ -605,7 +606,10 @@ type Claim struct {
 	// The stream sequence of that message.
 	Work uint64 `protobuf:"varint,2,opt,name=work,proto3" json:"work,omitempty"`
 	// How long, in milliseconds.
-	LeaseMs       uint32 `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	LeaseMs uint32 `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	// For how long to wait for work at most, in milliseconds; then the command names
+	// no instance and the claim no work. 0: the work is named.
+	WaitMs        uint32 `protobuf:"varint,4,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -657,6 +661,13 @@ func (x *Claim) GetWork() uint64 {
 func (x *Claim) GetLeaseMs() uint32 {
 	if x != nil {
 		return x.LeaseMs
+	}
+	return 0
+}
+
+func (x *Claim) GetWaitMs() uint32 {
+	if x != nil {
+		return x.WaitMs
 	}
 	return 0
 }
@@ -2176,11 +2187,12 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06parent\x18\b \x01(\tR\x06parent\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"L\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"e\n" +
 	"\x05Claim\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x12\n" +
 	"\x04work\x18\x02 \x01(\x04R\x04work\x12\x19\n" +
-	"\blease_ms\x18\x03 \x01(\rR\aleaseMs\"<\n" +
+	"\blease_ms\x18\x03 \x01(\rR\aleaseMs\x12\x17\n" +
+	"\await_ms\x18\x04 \x01(\rR\x06waitMs\"<\n" +
 	"\tHeartbeat\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x19\n" +
 	"\blease_ms\x18\x02 \x01(\rR\aleaseMs\"L\n" +

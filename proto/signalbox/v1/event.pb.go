@@ -732,7 +732,10 @@ type Claimed struct {
 	Agent string                 `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`
 	Lease *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=lease,proto3" json:"lease,omitempty"`
 	// Agent whose lease ran out before.
-	Lapsed        string `protobuf:"bytes,5,opt,name=lapsed,proto3" json:"lapsed,omitempty"`
+	Lapsed string `protobuf:"bytes,5,opt,name=lapsed,proto3" json:"lapsed,omitempty"`
+	// The agent waited for work and was given it by the commit that made it: no
+	// message of a work queue has it.
+	Direct        bool `protobuf:"varint,6,opt,name=direct,proto3" json:"direct,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -800,6 +803,13 @@ func (x *Claimed) GetLapsed() string {
 		return x.Lapsed
 	}
 	return ""
+}
+
+func (x *Claimed) GetDirect() bool {
+	if x != nil {
+		return x.Direct
+	}
+	return false
 }
 
 // LeaseExtended is a heartbeat.
@@ -2558,13 +2568,14 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\abundles\x18\r \x03(\v2\x14.signalbox.v1.BundleR\abundles\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xab\x01\n" +
 	"\aClaimed\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x120\n" +
 	"\x05lease\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\x12\x16\n" +
-	"\x06lapsed\x18\x05 \x01(\tR\x06lapsed\"W\n" +
+	"\x06lapsed\x18\x05 \x01(\tR\x06lapsed\x12\x16\n" +
+	"\x06direct\x18\x06 \x01(\bR\x06direct\"W\n" +
 	"\rLeaseExtended\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x120\n" +
 	"\x05lease\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\"d\n" +

@@ -256,7 +256,9 @@ type LiveInstance struct {
 	Rests *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=rests,proto3" json:"rests,omitempty"`
 	// Hashes of the commands that were given it, where claims are given what is
 	// most urgent.
-	Given         []uint64 `protobuf:"fixed64,8,rep,packed,name=given,proto3" json:"given,omitempty"`
+	Given []uint64 `protobuf:"fixed64,8,rep,packed,name=given,proto3" json:"given,omitempty"`
+	// No work queue has its work.
+	Direct        bool `protobuf:"varint,9,opt,name=direct,proto3" json:"direct,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -345,6 +347,13 @@ func (x *LiveInstance) GetGiven() []uint64 {
 		return x.Given
 	}
 	return nil
+}
+
+func (x *LiveInstance) GetDirect() bool {
+	if x != nil {
+		return x.Direct
+	}
+	return false
 }
 
 type StateFailures struct {
@@ -823,7 +832,7 @@ const file_signalbox_v1_snapshot_proto_rawDesc = "" +
 	"\x06sha256\x18\x02 \x01(\fR\x06sha256\x12\x12\n" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\"I\n" +
 	"\rLiveInstances\x128\n" +
-	"\tinstances\x18\x01 \x03(\v2\x1a.signalbox.v1.LiveInstanceR\tinstances\"\xb5\x02\n" +
+	"\tinstances\x18\x01 \x03(\v2\x1a.signalbox.v1.LiveInstanceR\tinstances\"\xcd\x02\n" +
 	"\fLiveInstance\x122\n" +
 	"\binstance\x18\x01 \x01(\v2\x16.signalbox.v1.InstanceR\binstance\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x04R\x06tokens\x127\n" +
@@ -832,7 +841,8 @@ const file_signalbox_v1_snapshot_proto_rawDesc = "" +
 	"\x04head\x18\x05 \x01(\fR\x04head\x12\x14\n" +
 	"\x05taken\x18\x06 \x03(\x06R\x05taken\x120\n" +
 	"\x05rests\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x05rests\x12\x14\n" +
-	"\x05given\x18\b \x03(\x06R\x05given\";\n" +
+	"\x05given\x18\b \x03(\x06R\x05given\x12\x16\n" +
+	"\x06direct\x18\t \x01(\bR\x06direct\";\n" +
 	"\rStateFailures\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\"s\n" +

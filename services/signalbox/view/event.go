@@ -37,6 +37,7 @@ type Event struct {
 	Token    uint64            `json:"token,omitempty"`
 	Lease    time.Time         `json:"lease,omitzero"`
 	Lapsed   string            `json:"lapsed,omitempty"` // claimed: whose lease ran out before
+	Direct   bool              `json:"direct,omitempty"` // claimed: by who waited, with the commit that made the work
 	Fault    bool              `json:"fault,omitempty"`  // released: an infrastructure fault
 	Result   *instance.Result  `json:"result,omitempty"` // reported
 	Wanted   []string          `json:"wanted,omitempty"` // the move that was refused
@@ -101,8 +102,11 @@ func fill(v *Event, e instance.Event) {
 	case instance.Opened:
 		v.Event, v.To, v.Reason, v.Owner, v.Kind = "opened", e.State, e.Issue.Title, e.Owner, string(e.Kind)
 	case instance.Claimed:
-		v.Event, v.Role, v.Agent, v.Token, v.Lease, v.Lapsed = "claimed", e.Role, e.Agent, e.Token, e.Lease, e.Lapsed
-		if e.Lapsed != "" {
+		v.Event, v.Role, v.Agent, v.Token, v.Lease, v.Lapsed, v.Direct = "claimed", e.Role, e.Agent, e.Token, e.Lease, e.Lapsed, e.Direct
+		switch { // who was given it is not who committed it
+		case e.Direct:
+			v.Reason = "given directly to " + e.Agent
+		case e.Lapsed != "":
 			v.Reason = "the lease of " + e.Lapsed + " had run out"
 		}
 	case instance.LeaseExtended:

@@ -101,6 +101,13 @@ func TestTheHistory(t *testing.T) {
 		}
 		golden(t, "history.jsonl", out.Bytes())
 	})
+	t.Run("says that work was given directly, and to whom", func(t *testing.T) {
+		got := Events(id, "", instance.Commit{Actor: "pm/pm-1", Events: []instance.Event{
+			instance.Claimed{Token: 2, Role: "analyst", Agent: "a-1", Direct: true}, instance.Claimed{Token: 3, Role: "analyst", Agent: "a-2"}}})
+		if !got[0].Direct || got[0].Reason != "given directly to a-1" || got[1].Direct || got[1].Reason != "" {
+			t.Errorf("it says %+v", got)
+		}
+	})
 	t.Run("names every event there is", func(t *testing.T) {
 		missing := map[string]bool{}
 		for _, name := range []string{"opened", "claimed", "lease_extended", "released", "reported", "proposal_refused", "gate_refused", "loop_detected", "moved",
