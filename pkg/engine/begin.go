@@ -12,9 +12,14 @@ import (
 func (v *view) clear() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.asleep = asleep{}
 	empty := newView()
 	v.live, v.ended, v.endings = empty.live, empty.ended, empty.endings
 	v.work, v.places, v.gave, v.claims = empty.work, empty.places, empty.gave, empty.claims
+	for _, work := range v.queued {
+		work.at.claims(work.slot)
+	}
+	v.queued, v.direct = empty.queued, empty.direct
 	v.seq, v.chain, v.cutAt, v.absent = 0, "", 0, nil
 	if v.fresh != nil {
 		v.fresh = map[string]bool{}
@@ -22,11 +27,13 @@ func (v *view) clear() {
 	v.release()
 }
 
-// await says that what ended before is still to come.
-func (v *view) await(ended []*pb.SnapshotPart) {
+// await says that what ended before is still to come, and how what is alive is
+// decoded.
+func (v *view) await(ended []*pb.SnapshotPart, decode func([]byte) (*entry, error)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.absent, v.whole = ended, make(chan struct{})
+	v.asleep = asleep{map[string][]byte{}, decode, nil}
 }
 
 // release lets those go on who wait for the view to be whole. The caller holds it.
@@ -107,6 +114,16 @@ func (v *view) completed() (ids []string) {
 	v.release()
 	slices.Sort(ids)
 	return ids
+}
+
+// ids are those of all that is known.
+func (v *view) ids() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	all := make([]string, 0, len(v.live)+len(v.ended))
+	each(v, v.live, func(id string, _ *entry) { all = append(all, id) })
+	each(v, v.ended, func(id string, _ *outline) { all = append(all, id) })
+	return all
 }
 
 // reach is how far the log was followed.

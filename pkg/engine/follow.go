@@ -28,7 +28,23 @@ func (e *Engine) Follow(ctx context.Context, caught func()) error {
 		e.ignore(err)
 		e.view.clear()
 	}
-	return e.Store.Read(ctx, 1, func(c eventstore.Commit) error { return e.hear(ctx, c) }, caught)
+	return e.replay(ctx, caught)
+}
+
+// replay reads the whole log. Who wants to know of changes is told of each instance
+// once, when all that was there is read.
+func (e *Engine) replay(ctx context.Context, caught func()) error {
+	behind := true
+	return e.Store.Read(ctx, 1, func(c eventstore.Commit) error {
+		if behind {
+			return e.learn(ctx, c)
+		}
+		return e.hear(ctx, c)
+	}, func() {
+		behind = false
+		e.note(e.view.ids()...)
+		caught()
+	})
 }
 
 // goOn takes in the next commit after a snapshot. What the snapshot has to fit is
@@ -44,8 +60,17 @@ func (e *Engine) goOn(ctx context.Context, p *pb.Snapshot, c eventstore.Commit) 
 	return err
 }
 
-// hear takes in the next commit of the log.
+// hear takes in the next commit of the log, and notes that there was one.
 func (e *Engine) hear(ctx context.Context, c eventstore.Commit) error {
+	if err := e.learn(ctx, c); err != nil {
+		return err
+	}
+	e.note(c.Instance)
+	return nil
+}
+
+// learn takes in the next commit of the log.
+func (e *Engine) learn(ctx context.Context, c eventstore.Commit) error {
 	now := e.view.stand(c.Instance)
 	if now.seq == 0 && c.Prev > 0 && now.missing { // it ended before the snapshot, and is not in yet
 		if _, _, err := e.reload(ctx, c.Instance); err != nil {
@@ -78,7 +103,6 @@ func (e *Engine) hear(ctx context.Context, c eventstore.Commit) error {
 		return err
 	}
 	e.view.reached(c.Seq, c.Chain)
-	e.note(c.Instance)
 	return nil
 }
 

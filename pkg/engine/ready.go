@@ -20,10 +20,18 @@ type piece struct {
 	rank           *rank // nil if nobody asked yet
 }
 
+// works is the role that has something to do, if any has.
+func (n *entry) works() string {
+	if n.in.Closed != "" || n.in.Work == 0 || n.in.Paused || n.in.Parked != nil {
+		return ""
+	}
+	return n.in.Worker()
+}
+
 // piece returns the work of an instance, if there is any.
 func (n *entry) piece() (place, *piece) {
-	role := n.in.Worker()
-	if role == "" || n.in.Closed != "" || n.in.Work == 0 || n.in.Paused || n.in.Parked != nil {
+	role := n.works()
+	if role == "" {
 		return place{}, nil
 	}
 	p := &piece{id: n.in.ID, definition: n.in.Definition, seq: n.in.Seq, work: n.in.Work, busy: n.rests, updated: n.in.UpdatedAt}

@@ -75,20 +75,14 @@ func (e *Engine) revive(ctx context.Context, p *pb.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	e.view.await(p.GetEnded())
-	return blocks(part, func(block []byte) error {
-		m := &pb.LiveInstances{}
-		if err := proto.Unmarshal(block, m); err != nil {
-			return fmt.Errorf("%w: %w", errDamaged, err)
+	e.view.await(p.GetEnded(), func(encoded []byte) (*entry, error) {
+		p, err := toLive(encoded)
+		if err != nil {
+			return nil, err
 		}
-		for _, one := range m.GetInstances() {
-			n := revived(&e.names, one)
-			e.put(ctx, n)
-			e.view.restoreClaims(n.in.ID, one.GetGiven())
-			e.note(n.in.ID)
-		}
-		return nil
+		return revived(&e.names, p), nil
 	})
+	return blocks(part, func(block []byte) error { return e.lay(ctx, block) })
 }
 
 func revived(names *wire.Names, p *pb.LiveInstance) *entry {
@@ -102,14 +96,15 @@ func revived(names *wire.Names, p *pb.LiveInstance) *entry {
 	return n
 }
 
-// Complete takes in what had ended before the snapshot that Follow began with.
-// Until it returns, List waits. Where the snapshot turns out to be of no use, it
-// reads the log.
+// Complete takes in the rest of the snapshot that Follow began with: what had ended
+// before, and what lives and nobody asked for yet. Until it returns, List waits.
+// Where the snapshot turns out to be of no use, it reads the log.
 func (e *Engine) Complete(ctx context.Context) error {
 	ended, upTo, missing := e.view.missing()
 	if !missing {
 		return nil
 	}
+	asleep := e.rouse(ctx)
 	err := e.finish(ctx, ended)
 	for n := 1; err != nil && ctx.Err() == nil && n < tries; n++ {
 		// Another engine may have put parts together.
@@ -118,7 +113,7 @@ func (e *Engine) Complete(ctx context.Context) error {
 			err = e.finish(ctx, p.GetEnded())
 		}
 	}
-	if err != nil && ctx.Err() == nil {
+	if err = errors.Join(asleep, err); err != nil && ctx.Err() == nil {
 		e.ignore(err)
 		err = e.recount(ctx, upTo)
 	}
@@ -159,12 +154,12 @@ func (e *Engine) finish(ctx context.Context, parts []*pb.SnapshotPart) error {
 	return nil
 }
 
-// recount reads the log up to a sequence for what ended.
+// recount reads the log up to a sequence for what is missing.
 func (e *Engine) recount(ctx context.Context, upTo uint64) error {
 	other := New(Config{Store: e.Store, Definitions: e.Definitions, Now: e.Now})
 	done := errors.New("that is all")
 	err := e.Store.Read(ctx, 1, func(c eventstore.Commit) error {
-		if err := other.hear(ctx, c); err != nil {
+		if err := other.learn(ctx, c); err != nil {
 			return err
 		}
 		if c.Seq >= upTo {
@@ -174,6 +169,10 @@ func (e *Engine) recount(ctx context.Context, upTo uint64) error {
 	}, nil)
 	if !errors.Is(err, done) {
 		return err
+	}
+	for _, n := range other.view.live {
+		e.put(ctx, n)
+		e.note(n.in.ID)
 	}
 	for id, o := range other.view.ended {
 		in := o.instance(id)

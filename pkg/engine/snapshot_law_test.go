@@ -53,6 +53,8 @@ type past struct {
 	defs  known
 	n     int
 	at    time.Time
+
+	direct int // pieces of work that were given to who waited
 }
 
 func newPast(t rapid.TB) *past {
@@ -116,7 +118,7 @@ func (p *past) act(t *rapid.T, e *Engine) {
 		instance.Inquire{Token: token, Questions: []instance.Inquiry{{To: "judge", Question: text}}},
 		instance.Pause{Reason: text}, instance.Resume{Reason: text}, instance.Cancel{Reason: text},
 		instance.End{Instance: "i-0", State: "done", Well: true}, instance.Signal{Name: "said", Data: map[string]string{"body": text}},
-		instance.Expire{Entered: now.Entered, Level: workflow.Warning},
+		instance.Expire{Entered: now.Entered, Level: workflow.Warning}, instance.Lapse{Work: now.Work},
 	}).Draw(t, "do")
 	if !now.Exists() {
 		do = instance.Open{Issue: instance.Issue{Title: text}, After: after}
@@ -124,6 +126,13 @@ func (p *past) act(t *rapid.T, e *Engine) {
 	lifecycle := "ranked"
 	if id > "i-3" {
 		lifecycle = "plain"
+	}
+	if role := rapid.SampledFrom([]string{"", "worker", "judge"}).Draw(t, "waits"); role != "" {
+		e.Wait(instance.Take{Role: role, Agent: fmt.Sprint("agent-", p.n%3), Lease: time.Minute}, time.Hour, func(_ Outcome, err error) {
+			if err == nil {
+				p.direct++ // as the command is carried out
+			}
+		})
 	}
 	_, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("command-", p.n), Instance: id, Actor: "test", Do: do}, lifecycle)
 	if err != nil && !errors.As(err, new(*instance.Refusal)) {
@@ -140,12 +149,26 @@ type state struct {
 	Gave   map[uint64]string
 	Claims map[string][]uint64
 	Work   map[string]piece
+	Queued map[string]string // roles
+	Direct map[string]bool
 	Seq    uint64
 	Chain  string
 }
 
 func (v *view) state() state {
-	s := state{map[string]instance.Instance{}, map[string]record{}, map[string]instance.Instance{}, map[string]digest{}, v.gave, v.claims, map[string]piece{}, v.seq, v.chain}
+	s := state{map[string]instance.Instance{}, map[string]record{}, map[string]instance.Instance{}, map[string]digest{}, v.gave, v.claims, map[string]piece{}, map[string]string{}, v.direct, v.seq, v.chain}
+	for role, at := range v.lines.of {
+		n := 0
+		for id, is := range v.queued {
+			if is.at == at {
+				s.Queued[id] = role
+				n++
+			}
+		}
+		if n != at.queued.all {
+			s.Queued[role] = fmt.Sprintf("%d are counted, there are %d", at.queued, n)
+		}
+	}
 	for id, n := range v.live {
 		r := *n.record
 		r.own = false
@@ -167,6 +190,7 @@ func (v *view) state() state {
 // What an engine knows after a snapshot and the rest of the log is what one knows
 // that read all of it.
 func TestASnapshotAndTheRestOfTheLogAreTheWholeLog(t *testing.T) {
+	direct := 0
 	rapid.Check(t, func(t *rapid.T) {
 		p, kept := newPast(t), newShelf()
 		ignored := func(err error) { t.Fatalf("a snapshot was ignored: %v", err) }
@@ -188,7 +212,9 @@ func TestASnapshotAndTheRestOfTheLogAreTheWholeLog(t *testing.T) {
 					p.act(t, e)
 				}
 			})
+			e.Dismiss()
 		}
+		direct += p.direct
 		restored, whole := p.engine(kept.snapshots("log", 1, ignored)), p.engine(nil)
 		run(t, restored, func() {})
 		run(t, whole, func() {})
@@ -199,5 +225,18 @@ func TestASnapshotAndTheRestOfTheLogAreTheWholeLog(t *testing.T) {
 		if len(kept.parts) > 0 && restored.view.cutAt == 0 {
 			t.Fatal("the snapshot was not used")
 		}
+		for id := range whole.view.direct {
+			if n := whole.view.live[id]; n == nil || !n.in.Direct {
+				t.Fatalf("%s is in no queue: %+v", id, n)
+			}
+		}
+		for who, miscounted := range whole.view.state().Queued {
+			if strings.Contains(miscounted, "counted") {
+				t.Fatalf("%s: %s", who, miscounted)
+			}
+		}
 	})
+	if direct == 0 {
+		t.Error("nobody was given anything: this proves nothing of it")
+	}
 }

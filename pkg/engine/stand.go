@@ -19,6 +19,7 @@ type stand struct {
 func (v *view) stand(id string) stand {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.wake(id)
 	s := stand{missing: v.whole != nil, making: v.making[id]}
 	if n, ok := v.live[id]; ok {
 		s.seq, s.head, s.definition, s.own = n.in.Seq, n.head, n.in.Definition, n.own

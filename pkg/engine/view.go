@@ -16,6 +16,7 @@ import (
 type view struct {
 	mu      sync.Mutex
 	live    map[string]*entry
+	asleep  asleep // what lives, and nobody asked for yet
 	ended   map[string]*outline
 	endings map[ending]*ending
 	work    map[place]map[string]*piece // what is to be done, by instance
@@ -23,6 +24,9 @@ type view struct {
 	gave    map[uint64]string           // instances by claim, where claims are given what is most urgent
 	claims  map[string][]uint64         // those claims by instance
 	making  map[string]*making          // what is on its way into the log, by instance
+	lines   lines                       // who waits for work
+	queued  map[string]spot             // the work of instances that is in a queue
+	direct  map[string]bool             // instances whose work is in no queue
 	seq     uint64                      // everything up to here is in
 	chain   string                      // of that commit
 	waiting bool                        // somebody waits for more
@@ -40,8 +44,8 @@ func newView() *view {
 	return &view{
 		live: map[string]*entry{}, ended: map[string]*outline{}, endings: map[ending]*ending{},
 		work: map[place]map[string]*piece{}, places: map[string]place{}, gave: map[uint64]string{}, claims: map[string][]uint64{},
-		making: map[string]*making{},
-		more:   make(chan struct{}), due: make(chan struct{}, 1),
+		making: map[string]*making{}, queued: map[string]spot{}, direct: map[string]bool{},
+		more: make(chan struct{}), due: make(chan struct{}, 1),
 	}
 }
 
@@ -49,6 +53,7 @@ func newView() *view {
 func (v *view) get(id string) (*entry, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.wake(id)
 	n, ok := v.live[id]
 	if ok {
 		n.own = false
@@ -61,6 +66,7 @@ func (v *view) get(id string) (*entry, bool) {
 func (v *view) at(id string) *entry {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.wake(id)
 	if n, ok := v.live[id]; ok {
 		n.own = false
 		return n
@@ -80,6 +86,7 @@ func (v *view) knows(id string) bool {
 
 // seqOf is the newest commit of an instance that is in. The caller holds the view.
 func (v *view) seqOf(id string) uint64 {
+	v.wake(id)
 	if n, ok := v.live[id]; ok {
 		return n.in.Seq
 	}
@@ -104,6 +111,7 @@ func (v *view) put(n *entry, ranks bool) {
 // settle has the view know an instance, which may have ended. The caller holds the view.
 func (v *view) settle(n *entry) {
 	id := n.in.ID // its own text: one of a commit holds on to all of that one's subject
+	v.file(n)
 	if n.in.Closed == "" {
 		v.live[id] = n
 		return

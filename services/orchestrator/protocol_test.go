@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,66 @@ func TestAnAgentInAnyLanguageDrivesAnInstanceWithRawMessages(t *testing.T) {
 	if got["closed"] != "ended" || len(got["previous_states"].([]any)) != 12 {
 		t.Errorf("it ended %v with %v", got["closed"], got["previous_states"])
 	}
+}
+
+// A foreign agent that has a claim wait is given the work as it is made, or else
+// finds it in the queue.
+func TestAnAgentInAnyLanguageIsGivenWorkThatItWaitsFor(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	orchestratortest.Start(t, server.URL, 1, app.Settings{AckWait: time.Minute})
+	nc := server.Connect(t)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := foreign{t, nc, js}
+	success := map[string]any{"status": "success", "confidence_score": 1}
+	for n := range 20 {
+		name := fmt.Sprintf("demo-%d", n)
+		f.ask("sb.api.open", map[string]any{"instance": name, "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})
+		told, err := nc.SubscribeSync(nc.NewInbox())
+		if err == nil {
+			err = nc.PublishRequest("sb.api.agent.analyst.claim", told.Subject, []byte(`{"claim":{"agent":"foreign","lease_ms":60000,"wait_ms":2000}}`))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.step("pm", success)
+		msg, err := told.NextMsg(time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var claimed struct {
+			Token    int
+			Instance struct{ Instance, State string }
+			Refusal  *struct{ Code string }
+		}
+		if err := json.Unmarshal(msg.Data, &claimed); err != nil {
+			t.Fatal(err)
+		}
+		if no := claimed.Refusal; no != nil {
+			if state, _ := f.step("analyst", success); no.Code != "no_work" || state != "analyzing_requirements" {
+				t.Fatalf("refused %v, and the queue has work of %s", no, state)
+			}
+			continue
+		}
+		if in := claimed.Instance; in.Instance != name || in.State != "analyzing_requirements" {
+			t.Fatalf("given %s", msg.Data)
+		}
+		reply := f.ask("sb.api.agent.analyst.report", map[string]any{"instance": name, "report": map[string]any{"token": claimed.Token, "result": success}})
+		if reply["refusal"] != nil {
+			t.Fatal(reply["refusal"])
+		}
+		consumer, err := js.Consumer(t.Context(), "EVENTS", "analyst")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info := consumer.CachedInfo(); info.NumPending != 0 || info.NumAckPending != 0 { // there was nothing to acknowledge
+			t.Errorf("the queue has %d, %d of them delivered", info.NumPending, info.NumAckPending)
+		}
+		return
+	}
+	t.Error("who waits is never given work")
 }
 
 // What a foreign agent is told when it asks for what it may not have.

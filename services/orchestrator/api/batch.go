@@ -29,8 +29,20 @@ func (s *Server) batch(m micro.Request) {
 	out := &answers{left: len(commands), most: int(s.Conn.MaxPayload()) - margin/2, send: func(data []byte) { s.send(m, data, nil) }}
 	for place, data := range commands {
 		r := request{subject: m.Subject(), data: data, plain: true, trace: trace}
+		p := new(pb.Command)
+		bad := r.decode(p)
+		if bad == nil && waits(p) {
+			s.wait(role, p, func(reply proto.Message, no *pb.Refusal) {
+				data, _, _ := s.encode(r, refused, reply, no)
+				out.add(place, data)
+			})
+			continue
+		}
 		s.run(func(ctx context.Context, open bool) (string, *pb.Refusal) {
-			name, reply, no := s.member(ctx, r, role, open)
+			name, reply, no := subject.Batch, proto.Message(nil), bad
+			if no == nil {
+				name, reply, no = s.member(ctx, r, p, role, open)
+			}
 			data, _, no := s.encode(r, refused, reply, no)
 			out.add(place, data)
 			return "agent-" + name, no
@@ -39,11 +51,7 @@ func (s *Server) batch(m micro.Request) {
 }
 
 // member carries out one command of a batch, and returns its name.
-func (s *Server) member(ctx context.Context, r request, role string, open bool) (string, proto.Message, *pb.Refusal) {
-	p := new(pb.Command)
-	if no := r.decode(p); no != nil {
-		return subject.Batch, nil, no
-	}
+func (s *Server) member(ctx context.Context, r request, p *pb.Command, role string, open bool) (string, proto.Message, *pb.Refusal) {
 	name, action := wire.Action(p, role)
 	switch {
 	case !slices.Contains(ofAgents(), name):

@@ -30,6 +30,9 @@ func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcom
 	for _, e := range out.Events {
 		switch e := e.(type) {
 		case instance.Claimed:
+			if e.Direct && name != subject.Claim { // it is told to who waited
+				continue
+			}
 			p.Token, p.Lease = uint32(e.Token), timestamppb.New(e.Lease)
 			p.Task = s.task(ctx, out.Instance, e.Role)
 		case instance.LeaseExtended:

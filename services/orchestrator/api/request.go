@@ -145,13 +145,17 @@ const maxMessage = 2 << 10
 // Unavailable is the code of a refusal that says: not now, ask again with the same id.
 const Unavailable = "unavailable"
 
+// NoWork is the code of a refusal that says: none came while you waited, or there
+// is some in the queue.
+const NoWork = "no_work"
+
 // status maps refusal codes to the framework's error codes, HTTP's meanings.
 var status = map[string]string{
 	string(instance.Invalid): "400", string(instance.NotOwner): "403", string(instance.Unknown): "404",
 	string(instance.Exists): "409", string(instance.NotPermitted): "409", string(instance.Stale): "409",
 	string(instance.Held): "409", string(instance.Lapsed): "409", string(instance.OnHold): "409",
 	string(instance.Forbidden): "403", string(instance.Early): "409",
-	string(instance.Over): "410", string(instance.Undecided): "500", Unavailable: "503",
+	string(instance.Over): "410", NoWork: "404", string(instance.Undecided): "500", Unavailable: "503",
 }
 
 func invalid(format string, args ...any) *pb.Refusal {
@@ -162,6 +166,9 @@ func invalid(format string, args ...any) *pb.Refusal {
 func refusal(err error) *pb.Refusal {
 	if r := new(instance.Refusal); errors.As(err, &r) {
 		return wire.Refusal(r)
+	}
+	if errors.Is(err, engine.ErrNoWork) {
+		return &pb.Refusal{Code: NoWork, Message: "no work came"}
 	}
 	return &pb.Refusal{Code: Unavailable, Message: err.Error()}
 }

@@ -76,7 +76,11 @@ func Serve(c Config) (*Server, error) {
 	}
 	s.service = svc
 	for _, e := range s.endpoints() {
-		if err := svc.AddEndpoint(e.name, s.concurrently(e), micro.WithEndpointSubject(e.subject)); err != nil {
+		handler := s.concurrently(e)
+		if e.name == "agent-"+subject.Claim {
+			handler = s.claims(e)
+		}
+		if err := svc.AddEndpoint(e.name, handler, micro.WithEndpointSubject(e.subject)); err != nil {
 			return nil, errors.Join(fmt.Errorf("endpoint %s: %w", e.name, err), s.Close())
 		}
 	}
@@ -96,6 +100,7 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.Engine.Dismiss()
 	s.requests.Wait()
 	s.crew.dismiss()
 	s.clock.end()

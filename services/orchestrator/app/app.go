@@ -97,6 +97,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	h.AddBase("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, majorityEvery) })
 	s.timers(h, js, e, own, followed, definitions, m)
 	links(h, e, linked, definitions)
+	h.AddBase("direct work", func(ctx context.Context) error {
+		e.Reclaim(ctx, func(err error) { h.Log.Warn("work is not given back to its queue yet; trying again", "error", err) })
+		return nil
+	})
 	keep(h, e)
 	guard(h, guarded)
 	h.AddBase("watermark", func(ctx context.Context) error {

@@ -19,6 +19,7 @@ type metrics struct {
 	replay    prometheus.Gauge
 	pending   *prometheus.GaugeVec
 	redeliver *prometheus.GaugeVec
+	lapsed    *prometheus.CounterVec
 	dead      *prometheus.CounterVec
 	timeouts  *prometheus.CounterVec
 	armed     prometheus.Counter
@@ -37,27 +38,39 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		replay:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_replay_seconds", Help: "Time the replay of the log took at start."}),
 		pending:   prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_work_pending", Help: "Work not yet delivered, by role."}, []string{"role"}),
 		redeliver: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_work_redelivered", Help: "Work delivered more than once and not yet acknowledged, by role."}, []string{"role"}),
+		lapsed:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_work_lapsed_total", Help: "Work that was given to an agent directly and went to the queue, by role: its lease ran out, or it was given back."}, []string{"role"}),
 		dead:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_dead_letters_total", Help: "Work given up on, by role."}, []string{"role"}),
 		timeouts:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_timeouts_total", Help: "Deadlines of stays that passed, by workflow, state and level."}, []string{"workflow", "state", "level"}),
 		armed:     prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_timers_armed_total", Help: "Timers stored."}),
 		late:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "signalbox_timer_late_seconds", Help: "Time from when a timer was due to when it was recorded.", Buckets: long}),
 	}
-	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.dead,
+	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
 		m.timeouts, m.armed, m.late)
 	return m
 }
 
 // committed books one commit of this replica.
-func (m *metrics) committed(before, _ instance.Instance, c instance.Commit) {
-	for _, e := range c.Events {
+func (m *metrics) committed(before, after instance.Instance, c instance.Commit) {
+	state := before.State
+	for i, e := range c.Events {
 		switch e := e.(type) {
+		case instance.Opened:
+			state = e.State
+		case instance.Dispatched:
+			if i == 0 && before.Direct {
+				m.lapsed.WithLabelValues(e.Owner).Inc()
+			}
 		case instance.Claimed:
-			if before.Claim == nil {
+			switch {
+			case e.Direct:
+				m.wait.WithLabelValues(after.Workflow, state).Observe(0)
+			case before.Claim == nil:
 				m.wait.WithLabelValues(before.Workflow, before.State).Observe(c.At.Sub(before.EnteredAt).Seconds())
 			}
 		case instance.Reported:
 			m.steps.WithLabelValues(before.Workflow, e.State, string(e.Result.Status)).Inc()
 		case instance.Moved:
+			state = e.To
 			m.stay.WithLabelValues(before.Workflow, e.From).Observe(c.At.Sub(before.EnteredAt).Seconds())
 		case instance.TimedOut:
 			m.timeouts.WithLabelValues(before.Workflow, e.State, string(e.Level)).Inc()

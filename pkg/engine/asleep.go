@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// asleep are instances of a snapshot that are encoded still: to decode all that
+// lives would hold up a start, so those are decoded first that are asked for.
+type asleep struct {
+	encoded map[string][]byte // nil of one that woke up
+	decode  func(encoded []byte) (*entry, error)
+	damage  error // why one did not
+}
+
+// wake has the view know an instance that is asleep. The caller holds the view.
+func (v *view) wake(id string) {
+	encoded := v.asleep.encoded[id]
+	if encoded == nil {
+		return
+	}
+	v.asleep.encoded[id] = nil
+	n, err := v.asleep.decode(encoded)
+	if err != nil {
+		v.asleep.damage = err // the log has it, and Complete reads that
+		return
+	}
+	v.settle(n)
+}
+
+// sleep takes in instances that are encoded.
+func (v *view) sleep(all []wire.Sketch) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, one := range all {
+		v.asleep.encoded[one.ID] = one.Encoded
+	}
+}
+
+// nap is how many instances are woken before others get at the view.
+const nap = 32
+
+// rouse wakes some of those that are asleep and returns them, and others that
+// woke up since it was last called; none are left if there are none.
+func (v *view) rouse() (ids []string, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id := range v.asleep.encoded {
+		v.wake(id)
+		delete(v.asleep.encoded, id)
+		if ids = append(ids, id); len(ids) == nap {
+			return ids, nil
+		}
+	}
+	v.asleep.encoded = nil // a map never gets smaller
+	return ids, v.asleep.damage
+}
+
+// rouse wakes all that is asleep.
+func (e *Engine) rouse(ctx context.Context) error {
+	for ctx.Err() == nil {
+		ids, err := e.view.rouse()
+		e.note(ids...)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// lay takes in a block of what is alive: encoded, but for what a claim may have to
+// be chosen from.
+func (e *Engine) lay(ctx context.Context, block []byte) error {
+	all, ok := e.names.Sketches(block)
+	if !ok {
+		return e.takeAll(ctx, block)
+	}
+	idle := all[:0]
+	for _, one := range all {
+		if !one.Given && e.orderOf(ctx, one.Definition) == orderless {
+			idle = append(idle, one)
+			continue
+		}
+		p, err := toLive(one.Encoded)
+		if err != nil {
+			return err
+		}
+		e.takeIn(ctx, p)
+	}
+	e.view.sleep(idle)
+	return nil
+}
+
+// takeAll takes in all of a block.
+func (e *Engine) takeAll(ctx context.Context, block []byte) error {
+	m := &pb.LiveInstances{}
+	if err := proto.Unmarshal(block, m); err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	for _, one := range m.GetInstances() {
+		e.takeIn(ctx, one)
+	}
+	return nil
+}
+
+func toLive(encoded []byte) (*pb.LiveInstance, error) {
+	p := &pb.LiveInstance{}
+	if err := proto.Unmarshal(encoded, p); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return p, nil
+}
+
+// takeIn has the view know a live instance of a snapshot.
+func (e *Engine) takeIn(ctx context.Context, p *pb.LiveInstance) {
+	n := revived(&e.names, p)
+	e.put(ctx, n)
+	e.view.restoreClaims(n.in.ID, p.GetGiven())
+	e.note(n.in.ID)
+}

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// counted counts how often the log of an instance is read.
+type counted struct {
+	eventstore.Store
+	loads int
+}
+
+func (c *counted) Load(ctx context.Context, id string) ([]eventstore.Commit, error) {
+	c.loads++
+	return c.Store.Load(ctx, id)
+}
+
+// sleepers is a past of instances that are at work, and a snapshot that has
+// them before the last commit of each.
+func sleepers(t *testing.T, n int, lifecycle string) (*past, *shelf) {
+	p, s := newPast(t), newShelf()
+	e := p.engine(s.snapshots("log", 1, nil))
+	run(t, e, func() {
+		all := make([]instance.Instance, n)
+		do := func(i int, a instance.Action) {
+			p.n++
+			out, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("command-", p.n), Instance: fmt.Sprint("i-", i), Actor: "test", Do: a}, lifecycle)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[i] = out.Instance
+		}
+		for i := range n {
+			do(i, instance.Open{Issue: instance.Issue{Title: fmt.Sprint("the title of ", i)}})
+			do(i, instance.Remark{Kind: "note", Text: "one"})
+		}
+		save(t, e)
+		do(0, instance.Remark{Kind: "note", Text: "two"})
+	})
+	return p, s
+}
+
+// begin follows the log without completing the view.
+func begin(t *testing.T, e *Engine) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	caught, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- e.Follow(ctx, func() { close(caught) }) }()
+	t.Cleanup(func() { stop(); <-ended })
+	select {
+	case <-caught:
+	case err := <-ended:
+		ended <- err
+		t.Fatal(err)
+	}
+}
+
+func (v *view) sleeping() (n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, encoded := range v.asleep.encoded {
+		if encoded != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAnInstanceIsDecodedWhenItIsAskedFor(t *testing.T) {
+	const n = 3*nap + 5
+	p, s := sleepers(t, n, "plain")
+	log := &counted{Store: p.store}
+	e := p.engine(s.snapshots("log", 1, func(err error) { t.Errorf("the snapshot is ignored: %v", err) }))
+	e.Store = log
+	noted := e.Changes()
+	begin(t, e)
+	if got := e.view.sleeping(); got != n-2 { // the tail woke one, and the snapshot's last commit another
+		t.Errorf("%d are asleep, want %d", got, n-2)
+	}
+	if in, ok := e.Known("i-1"); !ok || in.Issue.Title != "the title of 1" {
+		t.Errorf("of one it knows %+v", in)
+	}
+	if in, err := e.Get(t.Context(), "i-2"); err != nil || len(in.Notes) != 1 {
+		t.Errorf("of one it has %+v, %v", in, err)
+	}
+	in := e.view.at("i-3").in
+	take := instance.Take{Role: "worker", Agent: "agent", Work: in.Work, Lease: time.Hour}
+	if _, err := e.Handle(t.Context(), instance.Command{ID: "take", Instance: "i-3", Actor: "test", Do: take}, ""); err != nil {
+		t.Error(err)
+	}
+	again := instance.Open{Issue: instance.Issue{Title: "another"}}
+	_, err := e.Handle(t.Context(), instance.Command{ID: "again", Instance: "i-4", Actor: "test", Do: again}, "plain")
+	if !errors.As(err, new(*instance.Refusal)) {
+		t.Errorf("it was opened once more: %v", err)
+	}
+	if log.loads > 0 {
+		t.Errorf("the log was read %d times", log.loads)
+	}
+	if err := e.Complete(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(noted.Take()); got != n || e.view.asleep.encoded != nil {
+		t.Errorf("%d of %d are noted, %d asleep", got, n, e.view.sleeping())
+	}
+	all, err := e.List(t.Context(), func(instance.Instance) bool { return true })
+	if err != nil || len(all) != n {
+		t.Errorf("%d are listed, %v", len(all), err)
+	}
+	whole := p.engine(nil)
+	run(t, whole, func() {
+		if diff := cmp.Diff(whole.view.state(), e.view.state(), cmpopts.EquateEmpty(), cmp.AllowUnexported(record{}, taken{}, piece{})); diff != "" {
+			t.Errorf("-the whole log +the snapshot and the rest:\n%s", diff)
+		}
+	})
+}
+
+func TestWhatAClaimMayChooseFromIsAwake(t *testing.T) {
+	p, s := sleepers(t, 5, "ranked")
+	e := p.engine(s.snapshots("log", 1, nil))
+	begin(t, e)
+	if got := e.view.sleeping(); got > 0 {
+		t.Errorf("%d are asleep", got)
+	}
+}
+
+// It cannot be: all of it was encoded by a build that knows the same messages, and
+// its checksum held.
+func TestWhatCannotBeDecodedIsReadFromTheLog(t *testing.T) {
+	p, s := sleepers(t, 5, "plain")
+	var why error
+	e := p.engine(s.snapshots("log", 1, func(err error) { why = err }))
+	begin(t, e)
+	e.view.mu.Lock()
+	for _, id := range []string{"i-1", "i-2"} {
+		e.view.asleep.encoded[id] = []byte{0xff}
+	}
+	e.view.mu.Unlock()
+	if in, err := e.Get(t.Context(), "i-1"); err != nil || len(in.Notes) != 1 {
+		t.Errorf("of one it has %+v, %v", in, err)
+	}
+	if err := e.Complete(t.Context()); err != nil || !errors.Is(why, errDamaged) {
+		t.Errorf("it is complete, %v, though %v", err, why)
+	}
+	all, err := e.List(t.Context(), func(in instance.Instance) bool { return len(in.Notes) > 0 })
+	if err != nil || len(all) != 5 {
+		t.Errorf("%d are listed, %v", len(all), err)
+	}
+}

@@ -1,0 +1,189 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/logcheck"
+)
+
+// answer is what one who waits is told.
+type answer struct {
+	engine.Outcome
+	err error
+}
+
+// waits has an agent wait; what it is told comes out of the channel, however often.
+func waits(e *engine.Engine, role, agent string, atMost time.Duration) <-chan answer {
+	told := make(chan answer, 2)
+	e.Wait(instance.Take{Role: role, Agent: agent, Lease: time.Minute}, atMost, func(out engine.Outcome, err error) { told <- answer{out, err} })
+	return told
+}
+
+// gets has who waits be told of the claim that it was given with a commit.
+func (w *world) gets(told <-chan answer, agent string, made engine.Outcome) instance.Instance {
+	w.Helper()
+	a := <-told
+	if c := a.Instance.Claim; a.err != nil || c == nil || c.Agent != agent || a.Seq != made.Seq || !a.Instance.Direct || !c.Lease.Equal(w.clock.now().Add(time.Minute)) {
+		w.Fatalf("%s is told of commit %d with the claim %+v, %v; want it of commit %d", agent, a.Seq, c, a.err, made.Seq)
+	}
+	if d := cmp.Diff(made.Instance, a.Instance); d != "" || cmp.Diff(made.Events, a.Events) != "" || len(told) > 0 {
+		w.Errorf("who made it is told else, or %s twice:\n%s", agent, d)
+	}
+	return a.Instance
+}
+
+// sent has who waits be told that there is no work for it.
+func (w *world) sent(told <-chan answer) {
+	w.Helper()
+	if a := <-told; !errors.Is(a.err, engine.ErrNoWork) || a.Seq > 0 || len(told) > 0 {
+		w.Errorf("it is told %+v, and %d more; want ErrNoWork", a, len(told))
+	}
+}
+
+// sound has the log break no rule.
+func (w *world) sound() {
+	w.Helper()
+	r, err := logcheck.Check(w.Context(), w.store, w.defs.Catalog.Hashed)
+	if err != nil || len(r.Violations) > 0 {
+		w.Errorf("%v, %v", r.Violations, err)
+	}
+}
+
+func TestWorkIsGivenToWhoWaitsLongest(t *testing.T) {
+	inNoTime(t, func(w *world) {
+		e := w.engine()
+		judge := waits(e, "judge", "j-1", time.Hour)
+		first, second := waits(e, "worker", "w-1", time.Hour), waits(e, "worker", "w-2", time.Hour)
+		a := w.gets(first, "w-1", w.do(e, "a", open("a chore")))
+		b := w.gets(second, "w-2", w.do(e, "b", open("a chore")))
+		if len(judge) > 0 {
+			w.Fatalf("work of another role: %+v", <-judge)
+		}
+		a = w.gets(judge, "j-1", w.do(e, "a", done(a.Claim.Token)))
+		a = w.do(e, "a", done(a.Claim.Token)).Instance
+		if b = w.do(e, "b", done(b.Claim.Token)).Instance; a.Closed != instance.Ended || b.State != "check" || b.Direct {
+			w.Errorf("a is in %s, b in %s, direct %v", a.State, b.State, b.Direct)
+		}
+		for i, c := range append(w.commits("a"), w.commits("b")...) {
+			if wakes := i == 4; c.Wakes != wakes { // only the last one made work that nobody waited for
+				w.Errorf("commit %d of %s in %s wakes: %v", c.Seq, c.Instance, c.State, c.Wakes)
+			}
+		}
+		w.folds(e, b)
+		w.sound()
+	})
+}
+
+func TestWhatIsNotGivenDirectlyGoesByTheQueue(t *testing.T) {
+	const aside = "workflow: aside\nversion: 1\ninitial: todo\nstates:\n" +
+		"  todo: {owner: worker, next: [check], on: {claimed: check}, decide: [{to: check}]}\n" +
+		"  check: {owner: judge, next: [done], decide: [{to: done}]}\n  done: {final: true}\n"
+	for name, c := range map[string]struct {
+		lifecycle string
+		do        instance.Action // after the claim
+	}{
+		"what a role is asked":            {chore, instance.Inquire{Token: 1, Questions: []instance.Inquiry{{To: "judge", Question: "Which?"}}}},
+		"what has an order":               {strings.Replace(queue, "workflow: queue", "workflow: chore", 1), done(1)},
+		"what a claim is turned aside to": {strings.Replace(aside, "workflow: aside", "workflow: chore", 1), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inNoTime(t, func(w *world) {
+				w.define(c.lifecycle)
+				e := w.engine()
+				w.follow(e)
+				told := waits(e, "judge", "j-1", time.Hour)
+				out := w.do(e, "a", take("worker", w.do(e, "a", open("a chore")).Instance.Work))
+				if c.do != nil {
+					out = w.do(e, "a", c.do)
+				}
+				if _, dispatched := out.Events[len(out.Events)-1].(instance.Dispatched); !dispatched || out.Instance.Direct {
+					w.Errorf("it ends with %+v, direct %v", out.Events, out.Instance.Direct)
+				}
+				if all := w.commits("a"); !all[len(all)-1].Wakes {
+					w.Error("it wakes nobody")
+				}
+				w.sent(told) // to the queue, where the work is
+				w.do(e, "a", take("judge", out.Instance.Work))
+				w.sound()
+			})
+		})
+	}
+}
+
+// What comes in between, or does not come in at all, is told to who waited, and
+// the next one is given the work.
+func TestWhoWaitedForWorkThatWasNotMadeIsTold(t *testing.T) {
+	away := errors.New("the log is away")
+	for name, want := range map[string]error{"another was first": engine.ErrNoWork, "the log is away": away} {
+		t.Run(name, func(t *testing.T) {
+			inNoTime(t, func(w *world) {
+				other, log := w.engine(), w.store
+				store := &faulty{Store: log}
+				e := w.engine(func(config *engine.Config) { config.Store = store })
+				in := w.do(e, "a", take("worker", w.do(e, "a", open("a chore")).Instance.Work)).Instance
+				first, second := waits(e, "judge", "j-1", time.Hour), waits(e, "judge", "j-2", time.Hour)
+				store.append = func(ctx context.Context, c eventstore.Commit) (uint64, error) {
+					store.append = nil
+					if want == away {
+						return 0, away
+					}
+					w.do(other, "a", instance.Remark{Text: "hm"})
+					return log.Append(ctx, c)
+				}
+				report := cmd("report", "a", done(in.Tokens))
+				out, err := e.Handle(w.Context(), report, "")
+				if want == away {
+					if !errors.Is(err, away) || len(second) > 0 {
+						w.Fatalf("answered %v, with %d told", err, len(second))
+					}
+					out, err = e.Handle(w.Context(), report, "")
+				}
+				if err != nil || out.Duplicate {
+					w.Fatalf("answered %+v, %v", out, err)
+				}
+				if a := <-first; !errors.Is(a.err, want) || len(first) > 0 {
+					w.Errorf("told %+v, want %v", a, want)
+				}
+				in = w.gets(second, "j-2", out)
+				w.folds(e, w.do(e, "a", done(in.Tokens)).Instance)
+				w.sound()
+			})
+		})
+	}
+}
+
+func TestADuplicateOfAReportThatGaveWorkIsAnsweredAsTheFirst(t *testing.T) {
+	inNoTime(t, func(w *world) {
+		e := w.engine()
+		in := w.do(e, "a", take("worker", w.do(e, "a", open("a chore")).Instance.Work)).Instance
+		told, report := waits(e, "judge", "j-1", time.Hour), cmd("report", "a", done(in.Tokens))
+		first := w.take(e, report)
+		w.gets(told, "j-1", first)
+		follower := w.engine()
+		w.follow(follower)
+		for name, e := range map[string]*engine.Engine{"the same engine": e, "one that knows nothing": w.engine(), "one that follows": follower} {
+			late := waits(e, "judge", "j-2", time.Hour)
+			got := w.take(e, report)
+			if !got.Duplicate || got.Seq != first.Seq || cmp.Diff(first.Events, got.Events) != "" || cmp.Diff(first.Instance, got.Instance) != "" {
+				w.Errorf("%s answers %d, duplicate %v, %v", name, got.Seq, got.Duplicate, got.Events)
+			}
+			if len(late) > 0 {
+				w.Errorf("%s tells who waits %+v", name, <-late)
+			}
+			e.Dismiss()
+			w.sent(late)
+		}
+		if n := len(w.commits("a")); n != 3 {
+			w.Errorf("the log has %d commits, want 3", n)
+		}
+	})
+}
