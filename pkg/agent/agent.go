@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -62,6 +63,7 @@ type Observer interface {
 type Agent struct {
 	Config
 	lease time.Duration // of a claim: the consumer's ack wait
+	queue atomic.Bool   // work comes from it only: nobody takes claims that wait
 }
 
 // New returns an agent.
@@ -97,9 +99,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for range n {
 		workers.Go(func() {
-			for msg, ok := q.receive(ctx); ok; msg, ok = q.receive(ctx) {
-				a.deliver(ctx, claiming, delivery{msg})
-			}
+			(&worker{Agent: a, claiming: claiming}).run(ctx, q)
 		})
 	}
 	look := time.NewTicker(pulse)

@@ -11,6 +11,7 @@ import (
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -43,20 +44,49 @@ func newQueue(t *testing.T, workflow, state string, lease time.Duration) (w *wor
 	return w, filter
 }
 
-// answers has every command of the role's agents answered so.
+// answers has every command of the role's agents answered so; who waits for work
+// gets none.
 func (w *world) answers(role string, say func(*pb.Command) *pb.CommandReply) {
+	w.Helper()
+	w.serve(role, func(cmd *pb.Command, answer func(*pb.CommandReply)) {
+		if cmd.GetClaim().GetWaitMs() > 0 {
+			answer(&pb.CommandReply{Refusal: &pb.Refusal{Code: "no_work"}})
+			return
+		}
+		answer(say(cmd))
+	})
+}
+
+// serve is given every command of the role's agents, one after the other. It may
+// answer later.
+func (w *world) serve(role string, take func(cmd *pb.Command, answer func(*pb.CommandReply))) {
 	w.Helper()
 	nc := w.server.Connect(w.T)
 	filter, err := subject.AgentsOf(role)
 	if err == nil {
 		_, err = nc.Subscribe(filter, func(msg *nats.Msg) {
-			cmd := &pb.Command{}
-			if err := proto.Unmarshal(msg.Data, cmd); err != nil {
+			one := func(data []byte, form func(reply []byte) []byte) {
+				cmd := &pb.Command{}
+				if err := proto.Unmarshal(data, cmd); err != nil {
+					w.Error(err)
+				}
+				take(cmd, func(reply *pb.CommandReply) {
+					data, _ := proto.Marshal(reply)
+					if err := msg.Respond(form(data)); err != nil {
+						w.Error(err)
+					}
+				})
+			}
+			if _, name, _ := subject.ParseAgent(msg.Subject); name != subject.Batch {
+				one(msg.Data, func(reply []byte) []byte { return reply })
+				return
+			}
+			commands, err := wire.Commands(msg.Data)
+			if err != nil {
 				w.Error(err)
 			}
-			reply, _ := proto.Marshal(say(cmd))
-			if err := msg.Respond(reply); err != nil {
-				w.Error(err)
+			for place, data := range commands {
+				one(data, func(reply []byte) []byte { return wire.AppendAnswer(nil, place, reply) })
 			}
 		})
 	}

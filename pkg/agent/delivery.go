@@ -15,7 +15,7 @@ import (
 
 // deliver takes one message from its arrival to its acknowledgement. Whatever
 // goes wrong on the way, the message stays unacknowledged and comes again.
-func (a *Agent) deliver(ctx, claiming context.Context, msg delivery) {
+func (a *worker) deliver(ctx context.Context, msg delivery) {
 	meta, err := msg.Metadata()
 	if err != nil {
 		a.settle(msg.term("not a stream message"), msg)
@@ -31,7 +31,7 @@ func (a *Agent) deliver(ctx, claiming context.Context, msg delivery) {
 		return
 	}
 	sent := time.Now()
-	reply, err := a.Client.As(claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
+	reply, err := a.Client.As(a.claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
 	if err != nil {
 		a.settle(a.refused(msg, reply, err), msg)
@@ -79,7 +79,7 @@ func (a *Agent) settle(err error, msg delivery) {
 
 // do runs the handler under a lease that is kept alive, reports, and settles
 // the message.
-func (a *Agent) do(ctx context.Context, msg delivery, job Job, until time.Time) error {
+func (a *worker) do(ctx context.Context, msg delivery, job Job, until time.Time) error {
 	start := time.Now()
 	a.Observer.Started(job)
 	leased, stop := a.keep(ctx, msg, job, until)
@@ -129,13 +129,13 @@ func (a *Agent) do(ctx context.Context, msg delivery, job Job, until time.Time) 
 			result.FailureSignature = signature(err)
 		}
 	}
-	return a.report(after, msg, job, result, err, took)
+	return a.report(after, msg, job, result, err, took, ctx.Err() == nil)
 }
 
-// report sends the result and settles the message by the answer.
-func (a *Agent) report(ctx context.Context, msg delivery, job Job, result instance.Result, failed error, took time.Duration) error {
-	err := a.command(ctx, job, subject.Report, &pb.Command{Action: &pb.Command_Report{
-		Report: &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}}})
+// report sends the result, asks for more work with it, and settles the message by
+// the answer.
+func (a *worker) report(ctx context.Context, msg delivery, job Job, result instance.Result, failed error, took time.Duration, more bool) error {
+	err := a.tell(ctx, job, &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}, more)
 	if err == nil {
 		a.Observer.Ended(job, result, failed, took)
 		return msg.ack()
@@ -196,6 +196,9 @@ func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error
 // delay spaces out tries after infrastructure faults: 1, 4, 16, 60 seconds. A
 // policy of five faults then outlasts an outage of a minute.
 func delay(msg delivery) time.Duration {
+	if msg.Msg == nil { // the orchestrator knows how long it rests
+		return 0
+	}
 	meta, err := msg.Metadata()
 	if err != nil {
 		return time.Second

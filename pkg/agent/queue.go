@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -49,9 +48,9 @@ type queue struct {
 
 // newQueue returns one for so many workers.
 func newQueue(js jetstream.JetStream, role string, workers int, log *slog.Logger) (*queue, error) {
-	nc := js.Conn()
+	nc, api := js.Conn(), js.Options()
 	q := &queue{
-		nc: nc, log: log.With("role", role), next: nextSubject(js.Options(), role), inbox: nc.NewInbox() + ".",
+		nc: nc, log: log.With("role", role), next: subject.Pull(api.Domain, api.APIPrefix, role), inbox: nc.NewInbox() + ".",
 		ended: make(chan struct{}), work: make(chan *nats.Msg, workers), wait: pace(),
 	}
 	var err error
@@ -60,18 +59,6 @@ func newQueue(js jetstream.JetStream, role string, workers int, log *slog.Logger
 	}
 	q.sub.SetClosedHandler(func(string) { close(q.ended) })
 	return q, nil
-}
-
-// nextSubject is where the role's consumer is asked for work.
-func nextSubject(o jetstream.JetStreamOptions, role string) string {
-	prefix := "$JS.API"
-	switch {
-	case o.Domain != "":
-		prefix = "$JS." + o.Domain + ".API"
-	case o.APIPrefix != "":
-		prefix = strings.TrimSuffix(o.APIPrefix, ".")
-	}
-	return prefix + ".CONSUMER.MSG.NEXT." + subject.EventStream + "." + role
 }
 
 // receive waits for one piece of work, for one worker.

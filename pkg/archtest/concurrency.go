@@ -11,6 +11,7 @@ import (
 var concurrent = map[string]string{
 	"pkg/service":               "runs actors",
 	"pkg/agent":                 "works, heartbeats and drains at once",
+	"pkg/eventstore/jetstream":  "decodes the log beside the reading of it, until that has caught up",
 	"pkg/forge/crashtest":       "stands between a service and the world, and outlives the service",
 	"pkg/faultproxy":            "carries both ways of every connection of a test",
 	"pkg/projection":            "follows the log",

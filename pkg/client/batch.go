@@ -53,9 +53,15 @@ type batch struct {
 	to      string
 	token   string
 	data    []byte
-	waiting []chan<- answer // by place; nil once it was answered
-	left    int             // of them
-	late    *time.Timer     // gives up, once it was sent
+	waiting []place     // by place in it
+	left    int         // of them, that are not answered
+	late    *time.Timer // gives up, once it was sent
+}
+
+// place is one command of a batch.
+type place struct {
+	told  chan<- answer // nil once it was answered
+	waits bool          // for work that may not come: it does not count as under way
 }
 
 type answer struct {
@@ -67,16 +73,23 @@ type answer struct {
 // by itself. It returns the encoded reply.
 func (b *batches) request(ctx context.Context, to string, alone *nats.Msg) ([]byte, error) {
 	if told := b.enter(to, alone.Data); told != nil {
-		select {
-		case got := <-told:
-			if !errors.Is(got.err, errAlone) {
-				return got.data, got.err
-			}
-			b.add(1)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+		return b.told(ctx, told, alone)
 	}
+	defer b.add(-1)
+	return ask(ctx, b.nc, alone)
+}
+
+// told waits for the answer to a command of a batch, which may be to ask alone.
+func (b *batches) told(ctx context.Context, told <-chan answer, alone *nats.Msg) ([]byte, error) {
+	select {
+	case got := <-told:
+		if !errors.Is(got.err, errAlone) {
+			return got.data, got.err
+		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	b.add(1)
 	defer b.add(-1)
 	return ask(ctx, b.nc, alone)
 }
@@ -96,6 +109,32 @@ func (b *batches) enter(to string, command []byte) <-chan answer {
 		b.asked++
 		return nil
 	}
+	g := b.gather(to)
+	told := g.add(command, false)
+	b.full(g)
+	return told
+}
+
+// pair has a claim that waits for work go with a command, and before it: work that
+// comes of the command may be what it gets. Both are nil if they cannot go so.
+func (b *batches) pair(to string, claim, command []byte) (work, told <-chan answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(command) > mostBytes || !b.listens() {
+		return nil, nil
+	}
+	g := b.gather(to)
+	work, told = g.add(claim, true), g.add(command, false)
+	if b.asked < few {
+		b.send(g)
+	} else {
+		b.full(g)
+	}
+	return work, told
+}
+
+// gather returns the batch that commands are put into now.
+func (b *batches) gather(to string) *batch {
 	g := b.open[to]
 	if g == nil {
 		g = &batch{to: to}
@@ -106,12 +145,20 @@ func (b *batches) enter(to string, command []byte) <-chan answer {
 			b.send(g)
 		})
 	}
+	return g
+}
+
+func (g *batch) add(command []byte, waits bool) <-chan answer {
 	told := make(chan answer, 1)
-	g.waiting, g.data = append(g.waiting, told), wire.AppendCommand(g.data, command)
-	if len(g.waiting) == mostTogether || len(g.data) > mostBytes {
+	g.waiting, g.data = append(g.waiting, place{told, waits}), wire.AppendCommand(g.data, command)
+	return told
+}
+
+// full sends a batch that is large enough.
+func (b *batches) full(g *batch) {
+	if len(g.waiting) >= mostTogether || len(g.data) > mostBytes {
 		b.send(g)
 	}
-	return told
 }
 
 // listens makes sure that answers to batches are heard.
@@ -134,12 +181,14 @@ func (b *batches) send(g *batch) {
 	}
 	delete(b.open, g.to)
 	if len(g.waiting) == 1 {
-		g.waiting[0] <- answer{err: errAlone}
+		g.waiting[0].told <- answer{err: errAlone}
 		return
 	}
 	b.next++
 	g.token, g.left = strconv.FormatUint(b.next, 36), len(g.waiting)
-	b.asked += g.left
+	for _, p := range g.waiting {
+		b.asked += p.counts()
+	}
 	b.sent[g.token] = g
 	g.late = time.AfterFunc(perTry, func() {
 		b.mu.Lock()
@@ -155,14 +204,29 @@ func (b *batches) send(g *batch) {
 func (b *batches) end(g *batch, err error) {
 	g.late.Stop()
 	delete(b.sent, g.token)
-	b.asked -= g.left
-	g.left = 0
-	for i, w := range g.waiting {
-		if w != nil {
-			g.waiting[i] = nil
-			w <- answer{err: err}
-		}
+	for i := range g.waiting {
+		b.tell(g, i, answer{err: err})
 	}
+}
+
+// tell tells one that is still waiting.
+func (b *batches) tell(g *batch, i int, a answer) {
+	p := &g.waiting[i]
+	if p.told == nil {
+		return
+	}
+	p.told <- a
+	p.told = nil
+	g.left--
+	b.asked -= p.counts()
+}
+
+// counts is how many commands under way it is.
+func (p place) counts() int {
+	if p.waits {
+		return 0
+	}
+	return 1
 }
 
 // hear is given all answers. A batch that nobody took, and what is no answer to
@@ -175,11 +239,8 @@ func (b *batches) hear(msg *nats.Msg) {
 		return
 	}
 	err := wire.Answers(msg.Data, func(place uint64, reply []byte) {
-		if place < uint64(len(g.waiting)) && g.waiting[place] != nil {
-			g.waiting[place] <- answer{data: reply}
-			g.waiting[place] = nil
-			g.left--
-			b.asked--
+		if place < uint64(len(g.waiting)) {
+			b.tell(g, int(place), answer{data: reply})
 		}
 	})
 	if g.left == 0 || err != nil || len(msg.Data) == 0 {

@@ -50,11 +50,7 @@ func (c *Client) Do(ctx context.Context, name string, cmd *pb.Command) (*pb.Comm
 // As sends a command of an agent of the role, together with others of that role
 // that are given at the same time.
 func (c *Client) As(ctx context.Context, role, name string, cmd *pb.Command) (*pb.CommandReply, error) {
-	to, err := subject.Agent(role, name)
-	if err != nil {
-		return nil, err
-	}
-	together, err := subject.Agent(role, subject.Batch)
+	to, together, err := ofAgent(role, name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,73 @@
+package client
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/subject"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Waiting is a claim under way that waits for work.
+type Waiting struct{ told <-chan answer }
+
+// AsWaiting is As, and has a claim that waits for work go in the same message,
+// before the command. It is not sent again: if its answer is lost, so is the claim
+// it may have made, until the lease runs out. Where claims are not taken so, the
+// command goes without.
+func (c *Client) AsWaiting(ctx context.Context, role, name string, cmd, claim *pb.Command) (*pb.CommandReply, Waiting, error) {
+	to, together, err := ofAgent(role, name)
+	if err != nil {
+		return nil, Waiting{}, err
+	}
+	data, err := proto.Marshal(&pb.Command{Id: cmp.Or(claim.GetId(), nuid.Next()), Actor: cmp.Or(claim.GetActor(), c.actor), Action: claim.GetAction()})
+	if err != nil {
+		return nil, Waiting{}, err
+	}
+	var w Waiting
+	first := true
+	reply, err := c.command(ctx, to, func(ctx context.Context, msg *nats.Msg) ([]byte, error) {
+		if first {
+			first = false
+			if work, told := c.batches.pair(together, data, msg.Data); told != nil {
+				w.told = work
+				return c.batches.told(ctx, told, msg)
+			}
+		}
+		return c.batches.request(ctx, together, msg)
+	}, cmd)
+	return reply, w, err
+}
+
+// Wait returns the answer: a refusal is an *instance.Refusal, as with As. It is
+// nil if there was no claim.
+func (w Waiting) Wait() (*pb.CommandReply, error) {
+	if w.told == nil {
+		return nil, nil
+	}
+	got := <-w.told
+	if got.err != nil {
+		return nil, got.err
+	}
+	reply := new(pb.CommandReply)
+	if err := proto.Unmarshal(got.data, reply); err != nil {
+		return nil, err
+	}
+	if reply.Refusal != nil {
+		return nil, refusal("", reply.Refusal)
+	}
+	return reply, nil
+}
+
+// ofAgent returns where an agent's command goes, alone and together with others.
+func ofAgent(role, name string) (alone, together string, err error) {
+	if alone, err = subject.Agent(role, name); err != nil {
+		return "", "", err
+	}
+	together, err = subject.Agent(role, subject.Batch)
+	return alone, together, err
+}
