@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/part"
 )
@@ -9,11 +10,16 @@ import (
 // profile starts a CPU profile of each part, if one was asked for. A later
 // measurement replaces an earlier one's.
 func (b *bench) profile(ctx context.Context, parts []*part.Child) error {
+	named := map[string]int{}
 	for _, c := range parts {
 		if b.Profile == "" {
 			return nil
 		}
-		if err := c.Call(ctx, "Process.Profile", b.Profile+"."+c.Name, &part.None{}); err != nil {
+		file := b.Profile + "." + c.Name
+		if named[c.Name]++; named[c.Name] > 1 {
+			file += "-" + strconv.Itoa(named[c.Name])
+		}
+		if err := c.Call(ctx, "Process.Profile", file, &part.None{}); err != nil {
 			return err
 		}
 	}

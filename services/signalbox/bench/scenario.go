@@ -18,6 +18,7 @@ func scenarios() []scenario {
 		{"throughput", "steps a second with --in-flight instances under way", throughput},
 		{"crowd", "the same with 256, in strict mode", crowd},
 		{"handoff", "from the end of a step to the start of the next, one instance alone", handoff},
+		{"relay", "both, from one role to another at each step", relay},
 		{"history", "both, in a log of --history commits", withHistory},
 		{"far", "step --far of one instance against step 8, also right after a restart of the orchestrator", far},
 		{"start", "an orchestrator's start: until it answers, and how fast it reads the log", coldStart},

@@ -11,8 +11,7 @@ import (
 
 func handoff(ctx context.Context, b *bench) error {
 	for _, sync := range b.Sync {
-		o := floor.Order{Batch: sync == 0, Prefix: "alone", Instances: b.alone(), Steps: steps, InFlight: 1, Watch: true}
-		base, _, _, err := b.raw(ctx, sync, 10, o)
+		base, _, _, err := b.raw(ctx, sync, 10, b.watched(sync))
 		if err != nil {
 			return err
 		}
@@ -25,6 +24,11 @@ func handoff(ctx context.Context, b *bench) error {
 		}
 	}
 	return nil
+}
+
+// watched is the floor's order for hand-offs.
+func (b *bench) watched(sync time.Duration) floor.Order {
+	return floor.Order{Batch: sync == 0, Prefix: "alone", Instances: b.alone(), Steps: steps, InFlight: 1, Watch: true}
 }
 
 // alone is how many instances are watched one after the other.
@@ -55,7 +59,7 @@ func (b *bench) handoffs(ctx context.Context, p plan) (gaps []time.Duration, u u
 
 // watch measures hand-offs in a world.
 func (b *bench) watch(ctx context.Context, w *world) (gaps []time.Duration, u use, err error) {
-	order := load.Order{Workflow: "bench", Prefix: "before", Instances: min(b.Instances, 10), Steps: steps, InFlight: 1}
+	order := load.Order{Workflow: w.flows(), Prefix: "before", Instances: min(b.Instances, 10), Steps: steps, InFlight: 1}
 	if _, err := w.run(ctx, order); err != nil {
 		return nil, u, err
 	}

@@ -14,24 +14,38 @@ import (
 const ackWait = 2 * time.Second
 
 // killed measures how long the work of an agent that is killed stays undone,
-// while other agents wait for work.
-func killed(ctx context.Context, b *bench) (err error) {
+// while other agents wait for work: work that came from the queue, and work that
+// it was given directly.
+func killed(ctx context.Context, b *bench) error {
+	if err := b.killed(ctx, 1, "step of a killed agent begun again, the last of 8"); err != nil {
+		return err
+	}
+	return b.killed(ctx, 2, "step given directly to a killed agent begun again, the last of 8")
+}
+
+// killed has the agent be killed at the given step of its instances.
+func (b *bench) killed(ctx context.Context, step int, figure string) (err error) {
 	const pieces = 8
 	w, err := b.build(ctx, plan{server: separate, sync: b.Sync[0], ackWait: ackWait})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	victim, err := w.staff(ctx, pieces, true)
+	victim, err := w.staff(ctx, pieces, step == 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, victim.Close()) }()
-	if err := victim.Call(ctx, "Agents.Open", load.Order{Workflow: "bench", Prefix: "held", Steps: steps, Instances: pieces, InFlight: 1}, &part.None{}); err != nil {
+	if err := victim.Call(ctx, "Agents.Open", load.Order{Workflow: "bench", Prefix: "held", Steps: steps, Pause: step, Instances: pieces, InFlight: 1}, &part.None{}); err != nil {
 		return err
 	}
 	var begun []int64
-	if err := victim.Call(ctx, "Agents.Begun", pieces, &begun); err != nil {
+	if step == 1 {
+		err = victim.Call(ctx, "Agents.Begun", pieces, &begun)
+	} else {
+		err = victim.Call(ctx, "Agents.Paused", pieces, &part.None{})
+	}
+	if err != nil {
 		return err
 	}
 	if w.agents, err = w.staff(ctx, pieces, true); err != nil {
@@ -54,7 +68,7 @@ func killed(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	limit := ackWait.Seconds()
-	b.add(sample{Scenario: "kill", Name: "step of a killed agent begun again, the last of 8", Unit: "s", Setting: Setting{Mode: mode(b.Sync[0]), Server: separate},
+	b.add(sample{Scenario: "kill", Name: figure, Unit: "s", Setting: Setting{Mode: mode(b.Sync[0]), Server: separate},
 		Value: time.Duration(slices.Max(begun)).Seconds(), Against: "AckWait", Base: &limit, Others: u.others, Goal: within(limit + 0.5)})
 	return nil
 }

@@ -4,14 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // replicas measures throughput with several orchestrators, and how often they got
 // in each other's way.
 func replicas(ctx context.Context, b *bench) error {
+	for _, sync := range b.Sync {
+		if err := b.replicas(ctx, sync); err != nil {
+			return fmt.Errorf("%s mode: %w", mode(sync), err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) replicas(ctx context.Context, sync time.Duration) error {
 	var base *float64
 	for _, n := range []int{1, 2, 4} {
-		got, conflicts, err := b.crew(ctx, n)
+		got, conflicts, err := b.crew(ctx, sync, n)
 		if err != nil {
 			return fmt.Errorf("%d orchestrators: %w", n, err)
 		}
@@ -19,7 +29,7 @@ func replicas(ctx context.Context, b *bench) error {
 		if base == nil {
 			base = &rate
 		}
-		s := Setting{mode(b.Sync[0]), separate, b.InFlight}
+		s := Setting{mode(sync), separate, b.InFlight}
 		what := ", 1 orchestrator"
 		if n > 1 {
 			what = fmt.Sprintf(", %d orchestrators", n)
@@ -30,13 +40,14 @@ func replicas(ctx context.Context, b *bench) error {
 		}
 		b.add(add)
 		b.add(sample{Scenario: "replicas", Name: "cpu" + what, Unit: "µs/step", Setting: s, Value: got.each(got.total), Others: got.others})
+		b.add(sample{Scenario: "replicas", Name: "log" + what, Unit: "B/step", Setting: s, Value: got.bytes, Others: got.others})
 		b.add(sample{Scenario: "replicas", Name: "conflicts" + what, Unit: "1/step", Setting: s, Value: conflicts / float64(got.steps+b.warm(b.InFlight)*steps)})
 	}
 	return nil
 }
 
-func (b *bench) crew(ctx context.Context, n int) (f flow, conflicts float64, err error) {
-	w, err := b.build(ctx, plan{server: separate, sync: b.Sync[0], workers: b.InFlight})
+func (b *bench) crew(ctx context.Context, sync time.Duration, n int) (f flow, conflicts float64, err error) {
+	w, err := b.build(ctx, plan{server: separate, sync: sync, workers: b.InFlight})
 	if err != nil {
 		return f, 0, err
 	}

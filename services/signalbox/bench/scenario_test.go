@@ -18,6 +18,7 @@ func TestEachScenarioHasItsFigures(t *testing.T) {
 		"load":     {"floor": {"from the log, 200 commits", "from the orchestrator, 200 commits"}},
 		"memory":   {"": {"live instance", "finished instance"}},
 		"kill":     {"AckWait": {"step of a killed agent begun again, the last of 8"}},
+		"relay":    {"floor": {"steps", "cpu", "start p50", "start p99"}},
 		"replicas": {"": {"steps, 1 orchestrator", "conflicts, 4 orchestrators"}, "one": {"steps, 2 orchestrators", "steps, 4 orchestrators"}},
 	}
 	c := small()
@@ -44,8 +45,10 @@ func TestEachScenarioHasItsFigures(t *testing.T) {
 	if f := find(t, r, "load", "from the log, 200 commits"); f.Engine.Min <= 0 {
 		t.Errorf("a load took %v", f.Engine)
 	}
-	if f := find(t, r, "kill", "step of a killed agent begun again, the last of 8"); f.Engine.Max <= 0 {
-		t.Errorf("work was begun again %v after the kill", f.Engine)
+	for _, step := range []string{"step of a killed agent", "step given directly to a killed agent"} {
+		if f := find(t, r, "kill", step+" begun again, the last of 8"); f.Engine.Max <= 0 {
+			t.Errorf("%s was begun again %v after the kill", step, f.Engine)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -26,6 +27,19 @@ type plan struct {
 	bare    bool   // no orchestrator yet
 	workers int    // of the agents; 0 for no agents
 	ackWait time.Duration
+	// lifecycle of what flows; empty for bench.
+	lifecycle string
+}
+
+// flows is the lifecycle of what flows.
+func (p plan) flows() string { return cmp.Or(p.lifecycle, "bench") }
+
+// roles are those that work in it.
+func (p plan) roles() []string {
+	if p.lifecycle == "relay" {
+		return []string{load.Role, load.Other}
+	}
+	return []string{load.Role}
 }
 
 // world is a running system, a process a part.
@@ -113,7 +127,7 @@ func (w *world) staff(ctx context.Context, workers int, hold bool) (*part.Child,
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Call(ctx, "Agents.Start", part.AgentsArgs{URL: w.url, Workers: workers, Hold: hold}, &part.None{}); err != nil {
+	if err := c.Call(ctx, "Agents.Start", part.AgentsArgs{URL: w.url, Roles: w.roles(), Workers: workers, Hold: hold}, &part.None{}); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

@@ -17,8 +17,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Role is who owns the states of the lifecycles.
-const Role = "noop"
+// Role is who owns the states of the lifecycles, and Other who owns every second
+// one where there are two.
+const (
+	Role  = "noop"
+	Other = "other"
+)
 
 // Config says who works and who opens.
 type Config struct {
@@ -48,10 +52,10 @@ func New(c Config) *Load {
 	return &Load{Config: c, ends: map[string]chan struct{}{}, stops: map[string]chan struct{}{}, more: make(chan struct{})}
 }
 
-// Agents works until ctx ends.
-func (l *Load) Agents(ctx context.Context) error {
+// Agents works for a role until ctx ends.
+func (l *Load) Agents(ctx context.Context, role string) error {
 	return agent.New(agent.Config{
-		Role: Role, Name: "load-" + strconv.FormatInt(time.Now().UnixNano(), 36), JetStream: l.JetStream, Client: l.Agent,
+		Role: role, Name: "load-" + strconv.FormatInt(time.Now().UnixNano(), 36), JetStream: l.JetStream, Client: l.Agent,
 		Handler: l, Observer: l, Workers: l.Workers, Log: l.Log,
 	}).Run(ctx)
 }

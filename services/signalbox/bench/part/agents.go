@@ -1,6 +1,7 @@
 package part
 
 import (
+	"context"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,7 +20,8 @@ type Agents struct {
 // AgentsArgs says how many there are.
 type AgentsArgs struct {
 	URL     string
-	Workers int
+	Roles   []string
+	Workers int  // of each role
 	Hold    bool // they begin their work and never end it
 }
 
@@ -45,7 +47,9 @@ func (a *Agents) Start(args AgentsArgs, _ *None) error {
 		JetStream: js, Agent: client.New(working, "load"), Opener: client.New(opening, "bench"),
 		Workers: args.Workers, Hold: args.Hold, Log: quiet(),
 	})
-	a.host.run(a.load.Agents)
+	for _, role := range args.Roles {
+		a.host.run(func(ctx context.Context) error { return a.load.Agents(ctx, role) })
+	}
 	return nil
 }
 
