@@ -30,6 +30,8 @@ func (k *cluster) explain(t *testing.T) {
 		}
 		if n.now.ended() {
 			b.WriteString("\n  it does not run")
+		} else {
+			b.WriteString(n.stuck())
 		}
 		for _, group := range leaderless {
 			fmt.Fprintf(&b, "\n  the last it said of %s:", group)
