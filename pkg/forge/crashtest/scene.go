@@ -97,12 +97,16 @@ func (sc Scene) await(s *Stage, i *incarnation, id string) error {
 	if errors.As(err, new(*instance.Refusal)) {
 		err = nil // it is still to be opened
 	}
+	s.bury(in)
 	if err == nil && !sc.Over(in) {
 		err = s.Client.Watch(i, id, in.GetSeq(), func(client.Seen) error {
-			if in, err = s.Client.Get(i, id); err == nil && sc.Over(in) {
+			if in, err = s.Client.Get(i, id); err != nil {
+				return err
+			}
+			if s.bury(in); sc.Over(in) {
 				return client.ErrDone
 			}
-			return err
+			return nil
 		})
 	}
 	if err != nil {

@@ -55,6 +55,7 @@ type Stage struct {
 	desk *workspace.Cache // of who works on the code
 	work *Code
 	born int
+	dead map[string]bool // agents that ended without a word
 }
 
 // Service is what is played.
@@ -75,7 +76,7 @@ func NewStage(t testing.TB, of Service) *Stage {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
-	s := &Stage{TB: t, Ctx: ctx, Server: natstest.Start(t, natstest.Options{}), Service: of}
+	s := &Stage{TB: t, Ctx: ctx, Server: natstest.Start(t, natstest.Options{}), Service: of, dead: map[string]bool{}}
 	of.Orchestrate(t, s.Server.URL)
 	s.nc = s.Server.Connect(t)
 	s.Client, s.JS = client.New(s.nc, "operator:ann"), s.Server.JetStream(t)
@@ -124,6 +125,7 @@ func (s *Stage) As(login string) *github.Client {
 // incarnation is a service that runs.
 type incarnation struct {
 	*Line
+	name   string
 	ended  chan error
 	cancel context.CancelFunc
 	close  func()
@@ -146,7 +148,7 @@ func (s *Stage) enter(at Point) *incarnation {
 		s.Fatal(err)
 	}
 	setup := s.Service.Setup(l.Forge, dir)
-	i := &incarnation{Line: l, ended: make(chan error, 1), cancel: cancel, close: func() { _ = wires.Close(); front.CloseClientConnections(); front.Close() }}
+	i := &incarnation{Line: l, name: name, ended: make(chan error, 1), cancel: cancel, close: func() { _ = wires.Close(); front.CloseClientConnections(); front.Close() }}
 	go func() {
 		i.ended <- service.Serve(ctx, service.Config{
 			Service: s.Service.Name, Flags: service.Flags{Name: name, NATS: service.NATS{URL: l.NATS}, Grace: time.Minute},
@@ -165,6 +167,9 @@ func (s *Stage) enter(at Point) *incarnation {
 func (s *Stage) leave(i *incarnation) {
 	s.Helper()
 	dead := i.Err() != nil
+	if dead {
+		s.dead[i.name] = true
+	}
 	i.cancel()
 	err := <-i.ended
 	i.die()
@@ -186,11 +191,26 @@ func (s *Stage) pass(i *incarnation, id string) {
 	if err != nil && !errors.As(err, new(*instance.Refusal)) {
 		s.Fatal(err)
 	}
+	s.lapse(in)
+}
+
+// bury ends the lease of one that is gone. It may be given work after its end: a
+// claim that waited outlives it for a moment.
+func (s *Stage) bury(in *pb.Instance) {
+	s.Helper()
+	if s.dead[in.GetClaim().GetAgent()] {
+		s.lapse(in)
+	}
+}
+
+// lapse ends the lease of the claim, if there is one.
+func (s *Stage) lapse(in *pb.Instance) {
+	s.Helper()
 	claim := in.GetClaim()
 	if claim == nil {
 		return
 	}
-	_, err = s.Client.As(s.Ctx, claim.GetRole(), subject.Release, &pb.Command{Instance: id, Actor: claim.GetAgent(), Action: &pb.Command_Release{
+	_, err := s.Client.As(s.Ctx, claim.GetRole(), subject.Release, &pb.Command{Instance: in.GetInstance(), Actor: claim.GetAgent(), Action: &pb.Command_Release{
 		Release: &pb.Release{Token: claim.GetToken(), Reason: "its lease has run out"}}})
 	if err != nil {
 		s.Fatal(errors.Join(err, s.Ctx.Err()))
