@@ -45,6 +45,9 @@ const (
 	// APIs is everything the orchestrator answers.
 	APIs = apiPrefix + ">"
 
+	// Duty is where orchestrators ask each other who of them answers.
+	Duty = "sb.orchestrator.duty"
+
 	apiPrefix   = "sb.api."
 	agentPrefix = apiPrefix + "agent."
 )

@@ -9,6 +9,7 @@
 //	sb.timer.fired.<kind>.<instance>            a timer that is due
 //	sb.api.<command>                            people and the gateway ask the orchestrator
 //	sb.api.agent.<role>.<command>               an agent asks the orchestrator
+//	sb.orchestrator.duty                        orchestrators ask who of them answers
 //	sb.forge.issue.open                         the gateway takes a report for the forge
 package subject
 

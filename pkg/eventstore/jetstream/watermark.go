@@ -124,3 +124,10 @@ func (m *marker) save(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Known is the newest commit that this process knows to be in the log.
+func (s *Store) Known() uint64 { return s.mark.current().Seq }
+
+// Know raises the watermark to what another process knows of the log, which did
+// not come to this one.
+func (s *Store) Know(seq uint64) { s.mark.reached(seq) }

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/timer"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
+	"github.com/signalbox/signalbox/services/orchestrator/duty"
 )
 
 // App is the orchestrator's flags.
@@ -31,6 +32,7 @@ type Settings struct {
 	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it beside the log."`
 	Replicas    int           `name:"replicas" default:"1" help:"Copies of the log in a NATS cluster, when it is made."`
 	Sync        time.Duration `name:"sync" default:"0s" help:"How often the NATS server flushes to disk, as it was told itself: says how appends are sent, together when each is flushed (0), else one by one. It changes nothing at the server."`
+	StandBy     bool          `name:"stand-by" default:"true" negatable:"" help:"Stand by while another orchestrator answers, and go on when it is gone; else all answer."`
 	Verify      bool          `name:"verify" help:"Read the whole log before the start and check every chain, even if there is a snapshot to begin with."`
 	AckWait     time.Duration `name:"ack-wait" default:"30s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
@@ -73,35 +75,12 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	m := newMetrics(h.Metrics)
-	own := engine.NewChanges()
 	snapshots, err := s.snapshots(ctx, js, h.Log, log)
 	if err != nil {
 		return err
 	}
-	e := engine.New(engine.Config{
-		Store: guarded, Definitions: definitions, Now: time.Now,
-		Committed: func(before, after instance.Instance, c instance.Commit) {
-			m.committed(before, after, c)
-			if timer.Stirs(before, after) {
-				own.Note(after.ID)
-			}
-			overdue(h.Log, before, c)
-		},
-		Conflicted: func(string) { m.conflicts.Inc() }, Snapshots: snapshots,
-	})
-	followed, linked := e.Changes(), e.Changes()
-	if err := follow(ctx, h, e, m); err != nil {
-		return err
-	}
 	h.Health.Check("log", func(ctx context.Context) error { return store.Majority(ctx, js) })
 	h.AddBase("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, majorityEvery) })
-	s.timers(h, js, e, own, followed, definitions, m)
-	links(h, e, linked, definitions)
-	h.AddBase("direct work", func(ctx context.Context) error {
-		e.Reclaim(ctx, func(err error) { h.Log.Warn("work is not given back to its queue yet; trying again", "error", err) })
-		return nil
-	})
-	keep(h, e)
 	guard(h, guarded)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
@@ -109,8 +88,51 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	})
 	h.AddBase("dead letters", func(ctx context.Context) error { return mourn(ctx, h.Log, js, m) })
 	h.AddBase("queues", func(ctx context.Context) error { return measure(ctx, js, definitions, m) })
+	w := work{s, js, guarded, definitions, snapshots, m}
+	if !s.StandBy {
+		m.onDuty(true)
+		return w.serve(ctx, h)
+	}
+	return shifts{h, duty.New(h.NATS, log), w.serve, m.onDuty}.add(ctx)
+}
+
+// work is all that an orchestrator works with.
+type work struct {
+	Settings
+	js          jetstream.JetStream
+	log         *eventstore.Guard
+	definitions registry
+	snapshots   *engine.Snapshots
+	metrics     *metrics
+}
+
+// serve adds what works on the log. It returns when that has been read.
+func (w work) serve(ctx context.Context, h *service.Host) error {
+	own := engine.NewChanges()
+	e := engine.New(engine.Config{
+		Store: w.log, Definitions: w.definitions, Now: time.Now,
+		Committed: func(before, after instance.Instance, c instance.Commit) {
+			w.metrics.committed(before, after, c)
+			if timer.Stirs(before, after) {
+				own.Note(after.ID)
+			}
+			overdue(h.Log, before, c)
+		},
+		Conflicted: func(string) { w.metrics.conflicts.Inc() }, Snapshots: w.snapshots,
+	})
+	followed, linked := e.Changes(), e.Changes()
+	if err := follow(ctx, h, e, w.metrics); err != nil {
+		return err
+	}
+	w.timers(h, w.js, e, own, followed, w.definitions, w.metrics)
+	links(h, e, linked, w.definitions)
+	h.AddBase("direct work", func(ctx context.Context) error {
+		e.Reclaim(ctx, func(err error) { h.Log.Warn("work is not given back to its queue yet; trying again", "error", err) })
+		return nil
+	})
+	keep(h, e)
 	server, err := api.Serve(api.Config{
-		Conn: h.NATS, Engine: e, Store: guarded, Definitions: definitions, Version: api.Version, Log: h.Log, Answered: m.answered,
+		Conn: h.NATS, Engine: e, Store: w.log, Definitions: w.definitions, Version: api.Version, Log: h.Log, Answered: w.metrics.answered,
 	})
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ type metrics struct {
 	timeouts  *prometheus.CounterVec
 	armed     prometheus.Counter
 	late      prometheus.Histogram
+	duty      prometheus.Gauge
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -43,9 +44,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		timeouts:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_timeouts_total", Help: "Deadlines of stays that passed, by workflow, state and level."}, []string{"workflow", "state", "level"}),
 		armed:     prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_timers_armed_total", Help: "Timers stored."}),
 		late:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "signalbox_timer_late_seconds", Help: "Time from when a timer was due to when it was recorded.", Buckets: long}),
+		duty:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_on_duty", Help: "1 while this orchestrator answers, 0 while it stands by."}),
 	}
 	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.armed, m.late)
+		m.timeouts, m.armed, m.late, m.duty)
 	return m
 }
 
@@ -75,6 +77,14 @@ func (m *metrics) committed(before, after instance.Instance, c instance.Commit) 
 		case instance.TimedOut:
 			m.timeouts.WithLabelValues(before.Workflow, e.State, string(e.Level)).Inc()
 		}
+	}
+}
+
+// onDuty says whether this replica answers.
+func (m *metrics) onDuty(on bool) {
+	m.duty.Set(0)
+	if on {
+		m.duty.Set(1)
 	}
 }
 

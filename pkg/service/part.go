@@ -1,0 +1,21 @@
+package service
+
+import "context"
+
+// Part is some of a service that runs and ends as one, beside the rest, and may be
+// begun anew.
+type Part struct{ host *Host }
+
+// Part sets one up on a host of its own, which shares all but the actors.
+func (h *Host) Part(ctx context.Context, setup func(context.Context, *Host) error) (*Part, error) {
+	p := &Part{&Host{Name: h.Name, HTTP: h.HTTP, Log: h.Log, NATS: h.NATS, Metrics: h.Metrics, Health: h.Health, Grace: h.Grace}}
+	return p, setup(ctx, p.host)
+}
+
+// Run runs the actors of the part, once, until one of them returns or ctx ends and
+// all have, as Serve does those of a service.
+func (p *Part) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	return p.host.actors.run(ctx, stop, p.host.Grace)
+}
