@@ -99,7 +99,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for range n {
 		workers.Go(func() {
-			(&worker{Agent: a, claiming: claiming}).run(ctx, q)
+			(&worker{Agent: a, claiming: claiming, all: &workers}).run(ctx, q)
 		})
 	}
 	look := time.NewTicker(pulse)

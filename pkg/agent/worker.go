@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/client"
@@ -15,10 +16,15 @@ import (
 // is made just then, which it is given directly, before it goes to the queue.
 const longest = 500 * time.Millisecond
 
+// overdue is how much later the answer may come: that of an orchestrator that was
+// killed never does.
+const overdue = time.Second
+
 // worker does one piece of work after the other.
 type worker struct {
 	*Agent
 	claiming context.Context // ends a little after the agent's
+	all      *sync.WaitGroup // what ends before the agent does
 	next     client.Waiting  // for more work, since the last report
 	asked    time.Time       // when that was sent
 }
@@ -51,12 +57,26 @@ func (a *worker) direct(ctx context.Context, reply *pb.CommandReply) {
 
 // more returns the work that the last report asked for, or nil if none came.
 func (a *worker) more() *pb.CommandReply {
-	reply, err := a.next.Wait()
+	next := a.next
 	a.next = client.Waiting{}
+	ctx, cancel := context.WithDeadline(a.claiming, a.asked.Add(longest+overdue))
+	defer cancel()
+	reply, err := next.Wait(ctx)
+	if err != nil && ctx.Err() != nil {
+		a.all.Go(func() { a.giveUp(next) })
+		return nil
+	}
 	if errors.Is(err, &instance.Refusal{Code: instance.Invalid}) { // by an orchestrator of before
 		a.queue.Store(true)
 	}
 	return reply
+}
+
+// giveUp gives back what a claim was given that nobody waits for any more.
+func (a *worker) giveUp(claim client.Waiting) {
+	if reply, _ := claim.Wait(a.claiming); reply != nil { // an error is none to wait for either
+		_ = a.giveBack(a.claiming, a.job(reply), subject.Release, "the answer came too late")
+	}
 }
 
 // tell sends a result and, if more is wanted, a claim of work that comes of it or

@@ -65,7 +65,7 @@ func (c *Client) command(ctx context.Context, to string, ask asker, cmd *pb.Comm
 		cmd.Id = nuid.Next()
 	}
 	reply := new(pb.CommandReply)
-	err := c.request(ctx, &nats.Msg{Subject: to}, ask, cmd, reply) // protobuf with something in it says itself what it is
+	err := c.request(ctx, firstTry, &nats.Msg{Subject: to}, ask, cmd, reply) // protobuf with something in it says itself what it is
 	if err == nil && reply.Refusal != nil {
 		err = refusal(cmd.Instance, reply.Refusal)
 	}
@@ -137,7 +137,7 @@ func (c *Client) query(ctx context.Context, name string, q, reply proto.Message)
 	if err != nil {
 		return err
 	}
-	return c.request(ctx, &nats.Msg{Subject: to, Header: c.header}, c.alone, q, reply)
+	return c.request(ctx, perTry, &nats.Msg{Subject: to, Header: c.header}, c.alone, q, reply)
 }
 
 // asker sends one request once, and returns the data of its answer.
@@ -157,22 +157,29 @@ func ask(ctx context.Context, nc conn, msg *nats.Msg) ([]byte, error) {
 	return got.Data, nil
 }
 
-// perTry is how long one try waits for its answer.
-const perTry = 5 * time.Second
+const (
+	// perTry is how long one try waits for its answer.
+	perTry = 5 * time.Second
+	// firstTry is how long the first does, of a command: an orchestrator that was
+	// killed answers none of those it had, and another is soon there. Sent again a
+	// command costs little, and is carried out once.
+	firstTry = 1500 * time.Millisecond
+)
 
-// request asks until there is an answer or ctx ends, which is ErrUnavailable.
-func (c *Client) request(ctx context.Context, msg *nats.Msg, ask asker, q, reply proto.Message) (err error) {
+// request asks until there is an answer or ctx ends, which is ErrUnavailable; the
+// first try takes no longer than first.
+func (c *Client) request(ctx context.Context, first time.Duration, msg *nats.Msg, ask asker, q, reply proto.Message) (err error) {
 	if msg.Data, err = proto.Marshal(q); err != nil {
 		return err
 	}
-	last := try(ctx, msg, ask, reply)
+	last := tryFor(ctx, first, msg, ask, reply)
 	if last == nil { // as nearly always
 		return nil
 	}
-	first := last
+	failed := last
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
-		err := first
-		if first = nil; err == nil {
+		err := failed
+		if failed = nil; err == nil {
 			err = try(ctx, msg, ask, reply)
 		}
 		if ctx.Err() == nil { // a try cut short has nothing to tell
@@ -191,6 +198,12 @@ func pauses() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval = 20*time.Millisecond, 2*time.Second
 	return b
+}
+
+func tryFor(ctx context.Context, atMost time.Duration, msg *nats.Msg, ask asker, reply proto.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	return try(ctx, msg, ask, reply)
 }
 
 func try(ctx context.Context, msg *nats.Msg, ask asker, reply proto.Message) error {

@@ -43,13 +43,22 @@ func (c *Client) AsWaiting(ctx context.Context, role, name string, cmd, claim *p
 	return reply, w, err
 }
 
-// Wait returns the answer: a refusal is an *instance.Refusal, as with As. It is
-// nil if there was no claim.
-func (w Waiting) Wait() (*pb.CommandReply, error) {
+// Wait returns the answer, once: a refusal is an *instance.Refusal, as with As. It
+// is nil if there was no claim. If ctx ends before, the answer may still come.
+func (w Waiting) Wait(ctx context.Context) (*pb.CommandReply, error) {
 	if w.told == nil {
 		return nil, nil
 	}
-	got := <-w.told
+	var got answer
+	select {
+	case got = <-w.told: // also if ctx has ended
+	default:
+		select {
+		case got = <-w.told:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	if got.err != nil {
 		return nil, got.err
 	}

@@ -70,7 +70,7 @@ func (k *clerk) report(id string) (told, work <-chan heard) {
 			&pb.Command{Instance: id, Action: &pb.Command_Report{Report: &pb.Report{Token: 1}}},
 			&pb.Command{Actor: "a1", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a1", LeaseMs: 1000, WaitMs: 200}}})
 		command <- heard{reply.GetSeq(), err}
-		reply, err = waiting.Wait()
+		reply, err = waiting.Wait(k.Context())
 		claim <- heard{reply.GetSeq(), err}
 	}()
 	synctest.Wait()
@@ -197,8 +197,10 @@ func TestClaimsThatWait(t *testing.T) {
 		},
 		"are not sent again: a lost answer ends both, and the command is": func(k *clerk) {
 			told, work := k.report("a")
-			time.Sleep(perTry)
+			time.Sleep(firstTry + 100*time.Millisecond)
 			k.is("the command", told, 1)
+			k.silent("the claim", work)
+			time.Sleep(perTry - firstTry)
 			k.fails("the claim", work, nats.ErrTimeout)
 			if len(k.sent()) != 1 || !slices.Equal(k.lone(), []string{"a"}) {
 				k.Errorf("sent %v and alone %q", k.sent(), k.lone())

@@ -18,6 +18,7 @@ func TestEachScenarioHasItsFigures(t *testing.T) {
 		"load":     {"floor": {"from the log, 200 commits", "from the orchestrator, 200 commits"}},
 		"memory":   {"": {"live instance", "finished instance"}},
 		"kill":     {"AckWait": {"step of a killed agent begun again, the last of 8"}},
+		"takeover": {"": {"8 steps after the orchestrator was killed"}},
 		"relay":    {"floor": {"steps", "cpu", "start p50", "start p99"}},
 		"replicas": {"": {"steps, 1 orchestrator", "conflicts, 4 orchestrators"}, "one": {"steps, 2 orchestrators", "steps, 4 orchestrators"}},
 	}
