@@ -68,7 +68,7 @@ func (f described) row() string {
 }
 
 var (
-	flagLine = regexp.MustCompile(`^ +(?:-\w, )?--([a-z-]+)(=\S+)?(?: {2,}(.*))?$`)
+	flagLine = regexp.MustCompile(`^ +(?:-\w, )?--((?:\[no-\])?[a-z-]+)(=\S+)?(?: {2,}(.*))?$`)
 	envs     = regexp.MustCompile(` ?\((\$[A-Z_, $]+)\)\.?`)
 )
 
