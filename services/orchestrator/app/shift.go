@@ -73,9 +73,9 @@ func (s shifts) run(ctx context.Context, now *shift) error {
 
 // run ends with ctx, or when one is found who has been on duty for longer.
 func (s *shift) run(ctx context.Context, log *slog.Logger) error {
-	defer s.turn.End()
 	working, stop := context.WithCancel(ctx)
 	defer stop()
+	context.AfterFunc(working, s.turn.End) // another may begin while this one ends
 	go func() {
 		if s.turn.Relieved(working) == nil {
 			log.Info("relieved: another orchestrator has been on duty for longer")
