@@ -29,12 +29,13 @@ type Client struct {
 	actor   string
 	header  nats.Header // of queries; nobody writes to it
 	batches batches     // of agents' commands
+	silence silence
 }
 
 // New returns a client that signs its commands with actor ("operator:ann", or
 // an agent's name).
 func New(nc *nats.Conn, actor string) *Client {
-	return &Client{nc: nc, actor: actor, header: nats.Header{"Content-Type": {"application/protobuf"}}, batches: batches{nc: nc}}
+	return &Client{nc: nc, actor: actor, header: nats.Header{"Content-Type": {"application/protobuf"}}, batches: batches{nc: nc}, silence: silence{nc: nc}}
 }
 
 // Do sends a command of people or of the gateway and returns the answer. A
@@ -172,7 +173,7 @@ func (c *Client) request(ctx context.Context, first time.Duration, msg *nats.Msg
 	if msg.Data, err = proto.Marshal(q); err != nil {
 		return err
 	}
-	last := tryFor(ctx, first, msg, ask, reply)
+	last := c.tryFor(ctx, first, msg, ask, reply)
 	if last == nil { // as nearly always
 		return nil
 	}
@@ -180,7 +181,7 @@ func (c *Client) request(ctx context.Context, first time.Duration, msg *nats.Msg
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		err := failed
 		if failed = nil; err == nil {
-			err = try(ctx, msg, ask, reply)
+			err = c.try(ctx, msg, ask, reply)
 		}
 		if ctx.Err() == nil { // a try cut short has nothing to tell
 			last = err
@@ -200,14 +201,20 @@ func pauses() *backoff.ExponentialBackOff {
 	return b
 }
 
-func tryFor(ctx context.Context, atMost time.Duration, msg *nats.Msg, ask asker, reply proto.Message) error {
+func (c *Client) tryFor(ctx context.Context, atMost time.Duration, msg *nats.Msg, ask asker, reply proto.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
-	return try(ctx, msg, ask, reply)
+	return c.try(ctx, msg, ask, reply)
 }
 
-func try(ctx context.Context, msg *nats.Msg, ask asker, reply proto.Message) error {
+func (c *Client) try(ctx context.Context, msg *nats.Msg, ask asker, reply proto.Message) error {
+	began := time.Now()
 	data, err := ask(ctx, msg)
+	if err == nil {
+		c.silence.broken()
+	} else {
+		c.silence.goesOn(began, err)
+	}
 	switch {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject):
 		return backoff.Permanent(err)
