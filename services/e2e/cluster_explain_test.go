@@ -32,6 +32,7 @@ func (k *cluster) explain(t *testing.T) {
 			b.WriteString("\n  it does not run")
 		} else {
 			b.WriteString(n.stuck())
+			b.WriteString(n.listeners())
 		}
 		for _, group := range leaderless {
 			fmt.Fprintf(&b, "\n  the last it said of %s:", group)
@@ -40,6 +41,7 @@ func (k *cluster) explain(t *testing.T) {
 		}
 		t.Logf("%s:%s", n.name, b.String())
 	}
+	t.Logf("who hears whom:%s", k.heard())
 }
 
 // election is what a node says of a group.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -25,8 +26,14 @@ func (s *clusterRun) finish(t *testing.T) {
 	people := client.New(nc, "operator:test")
 	var left []*pb.Summary
 	var err error
+	silent := 0
 	if !eventually(t.Context(), func(ctx context.Context) bool {
 		left, err = people.List(ctx, &pb.ListRequest{Workflow: "lap"})
+		if errors.Is(err, client.ErrUnavailable) {
+			if silent++; silent == 2 { // a third time, and the client leaves the node
+				s.explain(t)
+			}
+		}
 		return err == nil && len(left) == 0
 	}) {
 		s.fatalf(t, "%d instances do not end: %v, %v", len(left), left, err)
