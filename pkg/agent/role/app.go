@@ -106,6 +106,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	a := Agent(h, js, role, coder, s.Observer)
 	a.Workers = s.Workers
 	h.Add(role, a.Run)
+	h.AddBase("majority of "+role, func(ctx context.Context) error {
+		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery)
+	})
 	return nil
 }
 

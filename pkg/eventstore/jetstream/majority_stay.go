@@ -10,6 +10,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// MajorityEvery is how often a service looks whether the server that it is connected
+// to is one of the majority.
+const MajorityEvery = 5 * time.Second
+
 // StayWithMajority keeps the connection of js at a server of the majority, until
 // ctx ends. A server that was cut off from the others keeps its clients, and has
 // nothing to tell them: who finds no majority there in two looks, one every so

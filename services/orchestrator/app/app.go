@@ -38,10 +38,6 @@ type Settings struct {
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
 }
 
-// majorityEvery is how often it is looked at whether the NATS server that the
-// orchestrator is connected to is one of the majority.
-const majorityEvery = 5 * time.Second
-
 // Setup implements service.Program.
 func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
 
@@ -80,7 +76,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	h.Health.Check("log", func(ctx context.Context) error { return store.Majority(ctx, js) })
-	h.AddBase("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, majorityEvery) })
+	h.AddBase("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
 	guard(h, guarded)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
