@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/client"
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -79,6 +80,11 @@ func (k *cluster) load(t *testing.T, seed uint64) *load {
 		l.agents.Go(func() {
 			if err := a.Run(rest); err != nil {
 				l.failed(fmt.Errorf("an agent gave up: %w", err))
+			}
+		})
+		l.agents.Go(func() {
+			if err := store.StayWithMajority(rest, js, store.MajorityEvery); err != nil {
+				l.failed(err)
 			}
 		})
 	}
