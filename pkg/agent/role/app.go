@@ -106,9 +106,6 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	a := Agent(h, js, role, coder, s.Observer)
 	a.Workers = s.Workers
 	h.Add(role, a.Run)
-	h.AddBase("majority of "+role, func(ctx context.Context) error {
-		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery)
-	})
 	return nil
 }
 
@@ -129,8 +126,12 @@ func (s Settings) tools(box sandbox.Sandbox) Tools {
 // linePace is how often people are shown what a program prints.
 const linePace = 300 * time.Millisecond
 
-// Agent returns the agent of a role on a host.
+// Agent returns the agent of a role on a host, whose connection stays where a
+// majority of the NATS servers is.
 func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, o agent.Observer) *agent.Agent {
+	h.AddBase("majority of "+role, func(ctx context.Context) error {
+		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery)
+	})
 	return agent.New(agent.Config{
 		Role: role, Name: h.Name, JetStream: js, Client: client.New(h.NATS, h.Name), Handler: handler,
 		Log: h.Log, Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
