@@ -37,8 +37,8 @@ const (
 // test, so that it is the test that ends it.
 const Lease = 2 * patience
 
-// patience is for a machine that has other work.
-const patience = 20 * time.Minute
+// patience is for a machine that has other work, and for all calls there are.
+const patience = time.Hour
 
 // Stage is a log, an orchestrator and a forge, on which one service at a time works.
 type Stage struct {
