@@ -13,6 +13,23 @@ import (
 // Events encodes the body of a commit. What cannot be read back is an error: an
 // event without a wire form, text that is not UTF-8.
 func Events(actor string, events []instance.Event) ([]byte, error) {
+	w := pen{data: make([]byte, 0, 384)} // most fit
+	w.text(1, actor)
+	for _, e := range events {
+		at := w.open(2)
+		w.event(e)
+		odd := len(w.data) == at // an event without a wire form has no bytes
+		w.close(at)
+		w.odd = w.odd || odd
+	}
+	if !w.odd {
+		return w.data, nil
+	}
+	return made(actor, events)
+}
+
+// made encodes the body of a commit by way of its message.
+func made(actor string, events []instance.Event) ([]byte, error) {
 	p := &pb.Commit{Actor: actor, Events: each(events, event)}
 	for i, e := range p.Events {
 		if e.Event == nil {
