@@ -11,46 +11,15 @@ import (
 // Instance encodes an instance for a reader, but for what depends on its
 // definition and on the time of day: Standing has that too.
 func Instance(in instance.Instance) *pb.Instance {
-	p := &pb.Instance{
-		Instance: in.ID, Workflow: in.Workflow, Definition: in.Definition, State: in.State, Kind: string(in.Kind), Owner: in.Owner,
-		EnteredAt: stamp(in.EnteredAt), PreviousStates: in.Previous.Slice(), Visits: each(in.Visits, visit), Iteration: i32(in.Iteration),
-		Returns: i32(in.Returns), Loop: in.Loop, Attempt: i32(in.Visited(in.State)), Claim: claimant(in.Claim), Work: in.Work,
-		Paused: in.Paused, Closed: string(in.Closed), Reason: in.Reason, Base: in.Base, Head: in.Head, Bundles: each(in.Bundles, bundle),
-		Evidence: each(in.Evidence, evidence), LastState: in.LastState, Faults: i32(in.Faults), Questions: each(in.Questions, Question),
-		Notes: each(in.Notes, note), Spend: spend(in.Spend), Artifacts: each(in.Artifacts, artifact), Issue: Issue(in.Issue),
-		OpenedAt: stamp(in.OpenedAt), Seq: in.Seq, UpdatedAt: stamp(in.UpdatedAt), Worker: in.Worker(), Entered: in.Entered,
-		Timeout: span(in.Timeout), Level: string(in.Level), Vars: in.Vars, Sections: in.Sections, Failures: failures(in.Failures), Failed: in.Failed,
-		Escalations: each(in.Escalations, escalation), Parked: parked(in.Parked), Woken: in.Woken, Parent: in.Parent, Links: each(in.Links, link),
-	}
-	if in.Last != nil {
-		p.LastResult = Result(*in.Last)
-	}
-	if in.Failure != (instance.Signature{}) {
-		p.Failure = &pb.Failure{Signature: in.Failure.Value, Repeats: i32(in.Failure.Repeats)}
-	}
-	return p
+	t := Tell(in)
+	return t.message()
 }
 
 // Standing encodes an instance as it stands at the time now.
 func Standing(def *workflow.Definition, in instance.Instance, now time.Time) *pb.Instance {
-	p := Instance(in)
-	stay := time.Duration(0)
-	switch in.Closed {
-	case instance.Ended:
-	case instance.Cancelled:
-		stay = in.UpdatedAt.Sub(in.EnteredAt)
-	default:
-		stay = max(0, now.Sub(in.EnteredAt)) // another's clock may be ahead
-	}
-	total := stay
-	for _, v := range in.Visits {
-		total += v.Total
-	}
-	p.TimeInState, p.TotalTime = span(stay), span(total)
-	if next, at, ok := instance.Due(def, in); ok {
-		p.NextDeadline = &pb.Deadline{Level: string(next.Level), At: stamp(at)}
-	}
-	return p
+	t := Tell(in)
+	t.Stands(def, now)
+	return t.message()
 }
 
 // Summary encodes one line of a list.

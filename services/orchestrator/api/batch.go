@@ -32,7 +32,7 @@ func (s *Server) batch(m micro.Request) {
 		p := new(pb.Command)
 		bad := r.decode(p)
 		if bad == nil && waits(p) {
-			s.wait(role, p, func(reply proto.Message, no *pb.Refusal) {
+			s.wait(role, r.json, p, func(reply proto.Message, no *pb.Refusal) {
 				data, _, _ := s.encode(r, refused, reply, no)
 				out.add(place, data)
 			})
@@ -59,7 +59,7 @@ func (s *Server) member(ctx context.Context, r request, p *pb.Command, role stri
 	case !open:
 		return name, nil, stopping()
 	}
-	reply, no := s.carryOut(engine.WithTrace(ctx, r.trace), name, role, p, action)
+	reply, no := s.carryOut(engine.WithTrace(ctx, r.trace), r.json, name, role, p, action)
 	return name, reply, no
 }
 

@@ -27,13 +27,13 @@ func (s *Server) command(name string) func(context.Context, request) (proto.Mess
 		if is != name {
 			return nil, invalid("%s takes a %q, the message holds %q", r.subject, name, is)
 		}
-		return s.carryOut(ctx, name, role, p, action)
+		return s.carryOut(ctx, r.json, name, role, p, action)
 	}
 }
 
 // carryOut answers a command that an agent of the role gives, or somebody else
 // if that is empty.
-func (s *Server) carryOut(ctx context.Context, name, role string, p *pb.Command, action instance.Action) (proto.Message, *pb.Refusal) {
+func (s *Server) carryOut(ctx context.Context, json bool, name, role string, p *pb.Command, action instance.Action) (proto.Message, *pb.Refusal) {
 	if no := named(p.GetInstance()); no != nil {
 		return nil, no
 	}
@@ -53,7 +53,7 @@ func (s *Server) carryOut(ctx context.Context, name, role string, p *pb.Command,
 		}
 		return reply, no
 	}
-	return s.reply(ctx, name, role, out), nil
+	return s.reply(ctx, json, name, role, out), nil
 }
 
 // named refuses what cannot be an instance's id.

@@ -22,6 +22,16 @@ const margin = 8 << 10
 // each is cut, and the oldest notes are left out. The history has all of them.
 func (s *Server) fit(r request, reply proto.Message) ([]byte, string, error) {
 	most := int(s.Conn.MaxPayload()) - margin
+	if w, ok := reply.(written); ok {
+		if len(w.data) <= most {
+			return w.data, Protobuf, nil
+		}
+		whole := new(pb.CommandReply)
+		if err := proto.Unmarshal(w.data, whole); err != nil {
+			return nil, "", err
+		}
+		reply = whole
+	}
 	data, kind, err := r.encode(reply)
 	holder, ok := reply.(interface{ GetInstance() *pb.Instance })
 	for limit := 32 << 10; err == nil && len(data) > most; limit /= 4 {

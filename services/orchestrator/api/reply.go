@@ -5,27 +5,30 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/series"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// reply answers a command that was taken. role is empty for people's commands.
-func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcome) *pb.CommandReply {
-	p := &pb.CommandReply{Seq: out.Seq, Duplicate: out.Duplicate}
+// reply answers a command that was taken, in JSON or encoded. role is empty for
+// people's commands.
+func (s *Server) reply(ctx context.Context, json bool, name, role string, out engine.Outcome) proto.Message {
+	t := wire.Taken{Seq: out.Seq, Duplicate: out.Duplicate, Brief: role != "" && brief(name)}
 	switch {
 	case role == "":
-		p.Instance = s.standing(ctx, out.Instance)
-	case brief(name):
-		p.Instance = outline(out.Instance)
+		t.Told = wire.Tell(out.Instance)
+		s.stands(ctx, &t.Told)
+	case t.Brief:
+		t.Told.Instance = out.Instance
 	default:
-		p.Instance = s.job(ctx, out.Instance)
+		t.Told = wire.Job(out.Instance, pastOfJob)
+		s.stands(ctx, &t.Told)
+		t.Told.Stay, t.Told.Total = 0, 0
 	}
 	for _, e := range out.Events {
 		switch e := e.(type) {
@@ -33,23 +36,25 @@ func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcom
 			if e.Direct && name != subject.Claim { // it is told to who waited
 				continue
 			}
-			p.Token, p.Lease = uint32(e.Token), timestamppb.New(e.Lease)
-			p.Task = s.task(ctx, out.Instance, e.Role)
+			t.Token, t.Lease = e.Token, e.Lease
+			t.Task = s.task(ctx, out.Instance, e.Role)
 		case instance.LeaseExtended:
-			p.Token, p.Lease = uint32(e.Token), timestamppb.New(e.Lease)
+			t.Token, t.Lease = e.Token, e.Lease
 		}
 	}
-	return p
+	if !json {
+		if data, ok := t.Encoded(); ok {
+			return written{data: data}
+		}
+	}
+	return t.Message()
 }
 
-// job is the instance as an agent is told of it that has not seen it yet: without
-// how often and for how long it was in each state.
-func (s *Server) job(ctx context.Context, in instance.Instance) *pb.Instance {
-	attempt := in.Visited(in.State)
-	in.Previous, in.Visits = series.New(in.Previous.Newest(pastOfJob)...), nil
-	p := s.standing(ctx, in)
-	p.Attempt, p.TimeInState, p.TotalTime = int32(attempt), nil, nil
-	return p
+// written is a reply that is encoded already: its message, which is made for no
+// other use, takes longer than all else about it.
+type written struct {
+	*pb.CommandReply // nil
+	data             []byte
 }
 
 // pastOfJob is how many of the states an instance has been in an agent is told:
@@ -66,11 +71,11 @@ func brief(name string) bool {
 	return false
 }
 
-// outline is where an instance is, and whose turn it is.
-func outline(in instance.Instance) *pb.Instance {
-	return &pb.Instance{
-		Instance: in.ID, Workflow: in.Workflow, State: in.State, Kind: string(in.Kind), Owner: in.Owner, Worker: in.Worker(),
-		Iteration: int32(in.Iteration), Work: in.Work, Seq: in.Seq, Paused: in.Paused, Closed: string(in.Closed),
+// stands adds to what is told of an instance what its definition says of it, if
+// that can be read.
+func (s *Server) stands(ctx context.Context, t *wire.Told) {
+	if def, err := s.Engine.Definitions.Hashed(ctx, t.Definition); err == nil {
+		t.Stands(def, time.Now())
 	}
 }
 
@@ -85,7 +90,7 @@ func (s *Server) standing(ctx context.Context, in instance.Instance) *pb.Instanc
 }
 
 // task tells a claiming agent what its state, or a question, asks for.
-func (s *Server) task(ctx context.Context, in instance.Instance, role string) *pb.Task {
+func (s *Server) task(ctx context.Context, in instance.Instance, role string) *wire.Task {
 	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
 	if err != nil {
 		return nil
@@ -93,14 +98,14 @@ func (s *Server) task(ctx context.Context, in instance.Instance, role string) *p
 	if q, asked := in.Inquiry(); asked {
 		t := task(def, in.State, role)
 		t.Question, t.Next = wire.Question(q), nil
-		return t
+		return wire.NewTask(t)
 	}
 	what := [3]string{in.Definition, in.State, role}
 	if t, known := s.tasks.Load(what); known {
-		return t.(*pb.Task)
+		return t.(*wire.Task)
 	}
-	t, _ := s.tasks.LoadOrStore(what, task(def, in.State, role))
-	return t.(*pb.Task)
+	t, _ := s.tasks.LoadOrStore(what, wire.NewTask(task(def, in.State, role)))
+	return t.(*wire.Task)
 }
 
 func task(def *workflow.Definition, in, role string) *pb.Task {

@@ -19,7 +19,8 @@ func TestAnAgentIsToldNoMoreThanItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim := w.claim("triage", in)
-	if got := claim.GetInstance(); got.GetIssue().GetTitle() != "title of a" || len(got.GetNotes()) != 1 || got.GetClaim() == nil || got.GetAttempt() != 1 || got.GetVisits() != nil {
+	if got := claim.GetInstance(); got.GetIssue().GetTitle() != "title of a" || len(got.GetNotes()) != 1 || got.GetClaim() == nil || got.GetAttempt() != 1 || got.GetVisits() != nil ||
+		got.GetTimeInState() != nil || got.GetTotalTime() != nil {
 		t.Errorf("the claim is answered %v", got)
 	}
 	token := claim.GetToken()

@@ -47,7 +47,7 @@ type Server struct {
 	service micro.Service
 	clock   deadlines
 	crew    crew
-	tasks   sync.Map // *pb.Task by definition, state and role
+	tasks   sync.Map // *wire.Task by definition, state and role
 
 	mu       sync.Mutex
 	closed   bool

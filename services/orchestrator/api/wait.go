@@ -21,7 +21,7 @@ func waits(p *pb.Command) bool { return p.GetClaim().GetWaitMs() > 0 }
 
 // wait has a claim wait for work, and told called with the answer. Nobody is kept
 // busy by it meanwhile.
-func (s *Server) wait(role string, p *pb.Command, told func(proto.Message, *pb.Refusal)) {
+func (s *Server) wait(role string, json bool, p *pb.Command, told func(proto.Message, *pb.Refusal)) {
 	claim := p.GetClaim()
 	take := instance.Take{Role: role, Agent: claim.GetAgent(), Lease: time.Duration(claim.GetLeaseMs()) * time.Millisecond}
 	wait := time.Duration(claim.GetWaitMs()) * time.Millisecond
@@ -48,7 +48,7 @@ func (s *Server) wait(role string, p *pb.Command, told func(proto.Message, *pb.R
 		if err != nil {
 			no = refusal(err)
 		} else {
-			reply = s.reply(context.Background(), subject.Claim, role, out)
+			reply = s.reply(context.Background(), json, subject.Claim, role, out)
 		}
 		told(reply, no)
 		if s.Answered != nil {
@@ -68,7 +68,7 @@ func (s *Server) claims(e endpoint) micro.Handler {
 			return
 		}
 		role, _, _ := subject.ParseAgent(r.subject)
-		s.wait(role, p, func(reply proto.Message, no *pb.Refusal) {
+		s.wait(role, r.json, p, func(reply proto.Message, no *pb.Refusal) {
 			data, header, _ := s.encode(r, refused, reply, no)
 			s.send(m, data, header)
 		})
