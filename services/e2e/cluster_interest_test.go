@@ -9,18 +9,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// listAPI is a subject that every orchestrator listens to.
-var listAPI = func() string {
-	s, err := subject.API(subject.List)
-	if err != nil {
-		panic(err)
-	}
-	return s
-}()
+// listAPI is a subject that every orchestrator on duty listens to.
+const listAPI = "sb.api.list"
 
 // listeners is what a node knows of who listens to the orchestrators' subjects: its
 // own clients, and what its routes say. Where a route is missing, or says nothing
