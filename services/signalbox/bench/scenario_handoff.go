@@ -32,7 +32,7 @@ func (b *bench) watched(sync time.Duration) floor.Order {
 }
 
 // alone is how many instances are watched one after the other.
-func (b *bench) alone() int { return min(b.Instances, 150) }
+func (b *bench) alone() int { return min(b.Instances, 400) }
 
 // handed adds the figures.
 func (b *bench) handed(name string, s Setting, gaps, base []time.Duration, u use, against string, p50, p99 *Goal) {

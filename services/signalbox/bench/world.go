@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
+	"syscall"
 	"time"
 
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
@@ -57,7 +57,6 @@ type world struct {
 // build starts a world.
 func (b *bench) build(ctx context.Context, p plan) (w *world, err error) {
 	w = &world{plan: p, settings: b.settings}
-	w.settings.Sync = p.sync
 	w.settings.Sync = p.sync
 	if p.ackWait != 0 {
 		w.settings.AckWait = p.ackWait
@@ -168,5 +167,7 @@ func (b *bench) storeDir(from string) (string, error) {
 	if err != nil || from == "" {
 		return dir, err
 	}
-	return dir, os.CopyFS(filepath.Join(dir), os.DirFS(from))
+	err = os.CopyFS(dir, os.DirFS(from))
+	syscall.Sync() // else that is written to disk while something is measured
+	return dir, err
 }
