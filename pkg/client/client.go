@@ -66,7 +66,7 @@ func (c *Client) command(ctx context.Context, to string, ask asker, cmd *pb.Comm
 		cmd.Id = nuid.Next()
 	}
 	reply := new(pb.CommandReply)
-	err := c.request(ctx, firstTry, &nats.Msg{Subject: to}, ask, cmd, reply) // protobuf with something in it says itself what it is
+	err := c.request(ctx, &nats.Msg{Subject: to}, ask, cmd, reply) // protobuf with something in it says itself what it is
 	if err == nil && reply.Refusal != nil {
 		err = refusal(cmd.Instance, reply.Refusal)
 	}
@@ -138,7 +138,7 @@ func (c *Client) query(ctx context.Context, name string, q, reply proto.Message)
 	if err != nil {
 		return err
 	}
-	return c.request(ctx, perTry, &nats.Msg{Subject: to, Header: c.header}, c.alone, q, reply)
+	return c.request(ctx, &nats.Msg{Subject: to, Header: c.header}, c.alone, q, reply)
 }
 
 // asker sends one request once, and returns the data of its answer.
@@ -161,27 +161,34 @@ func ask(ctx context.Context, nc conn, msg *nats.Msg) ([]byte, error) {
 const (
 	// perTry is how long one try waits for its answer.
 	perTry = 5 * time.Second
-	// firstTry is how long the first does, of a command: an orchestrator that was
-	// killed answers none of those it had, and another is soon there. Sent again a
-	// command costs little, and is carried out once.
-	firstTry = 1500 * time.Millisecond
+	// quickTry is how long the first quickTries do: an orchestrator that was killed
+	// or is paused answers none of those it has, and another is soon there. Sent
+	// again a command costs little, and is carried out once.
+	quickTry   = 1500 * time.Millisecond
+	quickTries = 3
 )
 
-// request asks until there is an answer or ctx ends, which is ErrUnavailable; the
-// first try takes no longer than first.
-func (c *Client) request(ctx context.Context, first time.Duration, msg *nats.Msg, ask asker, q, reply proto.Message) (err error) {
+// request asks until there is an answer or ctx ends, which is ErrUnavailable.
+func (c *Client) request(ctx context.Context, msg *nats.Msg, ask asker, q, reply proto.Message) (err error) {
 	if msg.Data, err = proto.Marshal(q); err != nil {
 		return err
 	}
-	last := c.tryFor(ctx, first, msg, ask, reply)
+	last := c.tryFor(ctx, quickTry, msg, ask, reply)
 	if last == nil { // as nearly always
 		return nil
 	}
-	failed := last
+	failed, quick := last, quickTries
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		err := failed
 		if failed = nil; err == nil {
-			err = c.try(ctx, msg, ask, reply)
+			atMost := perTry
+			if quick > 0 {
+				atMost = quickTry
+			}
+			err = c.tryFor(ctx, atMost, msg, ask, reply)
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			quick--
 		}
 		if ctx.Err() == nil { // a try cut short has nothing to tell
 			last = err

@@ -14,12 +14,11 @@ const (
 	// suspicious is for how long nobody may answer at a server before the connection
 	// goes on to another: for about as long as an orchestrator looks itself whether
 	// it is where a majority is, and then some.
-	suspicious = 15 * time.Second
+	suspicious = 14 * time.Second
 	// resigned is for how long at most, once there was no answer elsewhere either.
 	resigned = 2 * time.Minute
-	// long is what a try has to have waited to tell something: an orchestrator that
-	// has no answer says so before.
-	long = perTry - perTry/10
+	// long is what a try has to have waited to tell something.
+	long = quickTry - quickTry/10
 )
 
 // silence notices that nobody answers at the server that the connection is at, and

@@ -51,11 +51,11 @@ func TestWhereNobodyAnswersTheConnectionGoesOn(t *testing.T) {
 		want    []time.Duration
 	}{
 		"nobody answers": {[]string{"a", "b", "c"}, func(*tour) asker { return nobody }, time.Hour,
-			[]time.Duration{15 * time.Second}},
+			[]time.Duration{14 * time.Second}},
 		"requests that take one try each": {[]string{"a", "b", "c"}, func(*tour) asker { return nobody }, perTry,
-			[]time.Duration{15 * time.Second}},
+			[]time.Duration{14 * time.Second}},
 		"nobody listens": {[]string{"a", "b"}, func(*tour) asker { return late }, time.Hour,
-			[]time.Duration{15 * time.Second}},
+			[]time.Duration{14 * time.Second}},
 		"requests that give up before an answer can be expected": {[]string{"a", "b"}, func(*tour) asker { return nobody }, time.Second, nil},
 		"one server": {[]string{"a"}, func(*tour) asker { return nobody }, time.Hour, nil},
 		"an answer that it cannot be done": {[]string{"a", "b"}, func(*tour) asker {
@@ -87,7 +87,7 @@ func TestWhereNobodyAnswersTheConnectionGoesOn(t *testing.T) {
 				ask := c.ask(nc)
 				for time.Since(nc.began) < 29*time.Second {
 					ctx, cancel := context.WithTimeout(t.Context(), min(c.each, 29*time.Second-time.Since(nc.began)))
-					err := client.request(ctx, perTry, &nats.Msg{}, ask, &pb.GetRequest{}, new(pb.GetReply))
+					err := client.request(ctx, &nats.Msg{}, ask, &pb.GetRequest{}, new(pb.GetReply))
 					cancel()
 					if err == nil {
 						t.Fatal("there is an answer")
@@ -108,7 +108,7 @@ func TestWhereNobodyAnswersAnywhereTheConnectionGoesRoundSlowly(t *testing.T) {
 		ask := func(ctx context.Context, m *nats.Msg) ([]byte, error) { return nobody(ctx, m) }
 		hour, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := client.request(hour, perTry, &nats.Msg{}, ask, &pb.GetRequest{}, new(pb.GetReply)); !errors.Is(err, context.DeadlineExceeded) {
+		if err := client.request(hour, &nats.Msg{}, ask, &pb.GetRequest{}, new(pb.GetReply)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 		if n := len(nc.moved); n < 25 || n > 32 {
@@ -119,7 +119,7 @@ func TestWhereNobodyAnswersAnywhereTheConnectionGoesRoundSlowly(t *testing.T) {
 		began := time.Now()
 		soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		_ = client.request(soon, perTry, &nats.Msg{}, ask, &pb.GetRequest{}, new(pb.GetReply))
+		_ = client.request(soon, &nats.Msg{}, ask, &pb.GetRequest{}, new(pb.GetReply))
 		if len(nc.moved) != before+1 || time.Since(began) > 20*time.Second {
 			t.Errorf("after an answer it went on %d times in 20 s, want once", len(nc.moved)-before)
 		}

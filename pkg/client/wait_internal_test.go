@@ -197,10 +197,10 @@ func TestClaimsThatWait(t *testing.T) {
 		},
 		"are not sent again: a lost answer ends both, and the command is": func(k *clerk) {
 			told, work := k.report("a")
-			time.Sleep(firstTry + 100*time.Millisecond)
+			time.Sleep(quickTry + 100*time.Millisecond)
 			k.is("the command", told, 1)
 			k.silent("the claim", work)
-			time.Sleep(perTry - firstTry)
+			time.Sleep(perTry - quickTry)
 			k.fails("the claim", work, nats.ErrTimeout)
 			if len(k.sent()) != 1 || !slices.Equal(k.lone(), []string{"a"}) {
 				k.Errorf("sent %v and alone %q", k.sent(), k.lone())
