@@ -1,6 +1,9 @@
 package service
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Part is some of a service that runs and ends as one, beside the rest, and may be
 // begun anew.
@@ -9,7 +12,13 @@ type Part struct{ host *Host }
 // Part sets one up on a host of its own, which shares all but the actors.
 func (h *Host) Part(ctx context.Context, setup func(context.Context, *Host) error) (*Part, error) {
 	p := &Part{&Host{Name: h.Name, HTTP: h.HTTP, Log: h.Log, NATS: h.NATS, Metrics: h.Metrics, Health: h.Health, Grace: h.Grace}}
-	return p, setup(ctx, p.host)
+	err := setup(ctx, p.host)
+	if err != nil { // what has begun ends
+		over, stop := context.WithCancel(ctx)
+		stop()
+		return nil, errors.Join(err, p.Run(over))
+	}
+	return p, nil
 }
 
 // Run runs the actors of the part, once, until one of them returns or ctx ends and

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
+	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/orchestrator/duty"
 )
@@ -58,7 +60,12 @@ func (s shifts) run(ctx context.Context, now *shift) error {
 			}
 			var err error
 			if now, err = s.begin(ctx); err != nil {
-				return err
+				if ctx.Err() != nil || errors.Is(err, eventstore.ErrCorrupt) {
+					return err
+				}
+				// The NATS server may be away: that may be why nobody is on duty.
+				s.host.Log.Warn("cannot go on duty; trying again", "error", err)
+				continue
 			}
 		}
 		s.host.Log.Info("on duty")
