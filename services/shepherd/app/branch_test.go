@@ -2,11 +2,15 @@ package app
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
@@ -199,4 +203,28 @@ func TestAConversationOnALineIsAnsweredWhereItIsAndEnded(t *testing.T) {
 		t.Errorf("the developer was asked %q", w.heard())
 	}
 	s.merges()
+}
+
+// The forge fails when the answer is to be given, at the first look.
+func TestAConversationThatCouldNotBeReadIsEndedAllTheSame(t *testing.T) {
+	w := newWorld(t)
+	s := w.begin("US-1", 0).proposed()
+	w.ann.onLine(s.pull, s.head(), "US-1.txt", "Why so quiet?")
+	var failed atomic.Bool
+	fault := func(r *http.Request) *local.Fault {
+		if strings.HasSuffix(r.URL.Path, "/graphql") && len(w.heard()) == 1 && failed.CompareAndSwap(false, true) {
+			return &local.Fault{Status: http.StatusBadGateway}
+		}
+		return nil
+	}
+	w.fault.Store(&fault)
+	s.told()
+	ann, err := github.New(github.Config{BaseURL: w.url, Token: "ann-token"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	standing, err := ann.Standing(w.ctx, widgets, s.pull)
+	if err != nil || !failed.Load() || len(standing.Threads) != 1 || !standing.Threads[0].Resolved {
+		t.Errorf("the forge failed: %v; the conversations are %+v, %v", failed.Load(), standing.Threads, err)
+	}
 }

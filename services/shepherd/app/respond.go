@@ -99,6 +99,9 @@ func (t *turn) reply(ctx context.Context, q instance.Question, ev instance.Evide
 	if len(keys) == 0 {
 		return nil // nobody said anything
 	}
+	if err := t.conversations(ctx, keys); err != nil {
+		return err
+	}
 	marker := rules.Marker(t.job.Instance, fmt.Sprintf("answer-%d", q.Number))
 	response := rules.Response{Summary: q.Answer, Tests: ev}
 	response.Tests.Passed = 0 // which counts criteria, not tests
@@ -136,6 +139,24 @@ func (t *turn) reply(ctx context.Context, q instance.Question, ev instance.Evide
 		}
 	}
 	return nil
+}
+
+// conversations reads those that the look could not: whoever answers in one ends it
+// then, or never does.
+func (t *turn) conversations(ctx context.Context, keys []string) error {
+	unread := slices.ContainsFunc(t.world.Unread, func(u merge.Unread) bool { return u.Part == merge.PartStanding })
+	onLine := slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, "line ") })
+	if !unread || !onLine {
+		return nil
+	}
+	standing, err := t.forge.Standing(ctx, t.world.Repo, t.world.Number)
+	if err == nil {
+		t.world.Threads = standing.Threads
+	}
+	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) {
+		return err
+	}
+	return nil // what the forge does not show it does not have ended either
 }
 
 // end ends the conversation of the comment, if the policy has us do that and
