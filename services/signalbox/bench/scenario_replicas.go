@@ -38,7 +38,7 @@ func (b *bench) replicas(ctx context.Context, sync time.Duration) error {
 		}
 		add := sample{Scenario: "replicas", Name: "steps" + what, Unit: "1/s", Setting: s, Value: got.rate(), Others: got.others}
 		if n > 1 {
-			add.Against, add.Goal = "one", atLeast(1)
+			add.Against, add.Goal = "one", atLeast(0.95) // it is as many, but for what a machine varies by
 		}
 		more = append(more, add,
 			sample{Scenario: "replicas", Name: "cpu" + what, Unit: "µs/step", Setting: s, Value: got.each(got.total), Others: got.others},
