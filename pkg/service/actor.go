@@ -45,6 +45,10 @@ func (a *actors) addBase(name string, run func(context.Context) error) {
 	a.list = append(a.list, actor{name: name, run: run, base: true})
 }
 
+func (a *actors) has(name string) bool {
+	return slices.ContainsFunc(a.list, func(one actor) bool { return one.name == name })
+}
+
 // run returns when every actor has, with what each of them said, or with
 // ErrGrace and who is left when grace is over. stop ends ctx.
 func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Duration) error {

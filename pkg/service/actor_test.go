@@ -69,3 +69,15 @@ func TestABaseThatEndsStopsAll(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+func TestOneActorOfANameIsEnough(t *testing.T) {
+	h, ran := new(Host), 0
+	for range 2 {
+		h.AddBaseOnce("majority", func(context.Context) error { ran++; return nil })
+	}
+	h.AddBaseOnce("log", func(ctx context.Context) error { <-ctx.Done(); return nil })
+	ctx, stop := context.WithCancel(t.Context())
+	if err := h.actors.run(ctx, stop, time.Minute); err != nil || ran != 1 || len(h.actors.list) != 2 {
+		t.Errorf("of two actors %d ran beside %d others: %v", ran, len(h.actors.list)-1, err)
+	}
+}

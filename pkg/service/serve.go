@@ -38,6 +38,14 @@ func (h *Host) AddBase(name string, run func(ctx context.Context) error) {
 	h.actors.addBase(name, run)
 }
 
+// AddBaseOnce is AddBase, unless there is one of that name: several parts of a
+// service may need the same.
+func (h *Host) AddBaseOnce(name string, run func(ctx context.Context) error) {
+	if !h.actors.has(name) {
+		h.AddBase(name, run)
+	}
+}
+
 // Config is what Serve needs.
 type Config struct {
 	Service string // its name

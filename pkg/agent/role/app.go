@@ -129,7 +129,7 @@ const linePace = 300 * time.Millisecond
 // Agent returns the agent of a role on a host, whose connection stays where a
 // majority of the NATS servers is.
 func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, o agent.Observer) *agent.Agent {
-	h.AddBase("majority of "+role, func(ctx context.Context) error {
+	h.AddBaseOnce("majority", func(ctx context.Context) error {
 		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery)
 	})
 	return agent.New(agent.Config{

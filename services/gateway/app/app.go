@@ -81,7 +81,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
 		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, pr, s.Every, polls) })
 	}
-	h.AddBase("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
+	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
 	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, pollers) })
 	return nil
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/servicetest"
 	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -42,39 +41,11 @@ func TestTheGatewayGoesWhereTheLogIs(t *testing.T) {
 	if err := other.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	set := make(chan *nats.Conn, 1)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- service.Serve(ctx, service.Config{
-			Service: "gateway", Log: slog.New(slog.DiscardHandler), Options: []nats.Option{nats.DontRandomize()},
-			Flags: service.Flags{NATS: service.NATS{URL: here.URL + "," + there.URL}, Grace: time.Minute},
-			Setup: func(ctx context.Context, h *service.Host) error {
-				defer func() { set <- h.NATS }()
-				return Settings{Forge: github.Flags{URL: "http://127.0.0.1:1", Token: "none"}, Workflow: "issue", Every: time.Hour, Replicas: 1}.Setup(ctx, h)
-			},
-		})
-	}()
-	defer func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
+	leave := func() {
+		if err := here.JetStream(t).DeleteStream(t.Context(), subject.EventStream); err != nil {
+			t.Fatal(err)
 		}
-	}()
-	nc := <-set
-	gone := nc.StatusChanged(nats.RECONNECTING)
-	if err := here.JetStream(t).DeleteStream(t.Context(), subject.EventStream); err != nil {
-		t.Fatal(err)
 	}
-	select {
-	case <-gone:
-	case err := <-ended:
-		ended <- nil
-		t.Fatalf("it ended: %v", err)
-	case <-time.After(time.Minute):
-		t.Fatal("it stays for a minute where no log is")
-	}
-	if err := nc.FlushTimeout(time.Minute); err != nil || nc.ConnectedUrl() != there.URL {
-		t.Errorf("connected to %s, want %s: %v", nc.ConnectedUrl(), there.URL, err)
-	}
+	settings := Settings{Forge: github.Flags{URL: "http://127.0.0.1:1", Token: "none"}, Workflow: "issue", Every: time.Hour, Replicas: 1}
+	servicetest.Moves(t, "gateway", here, there, leave, settings.Setup)
 }

@@ -76,7 +76,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	h.Health.Check("log", func(ctx context.Context) error { return store.Majority(ctx, js) })
-	h.AddBase("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
+	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
 	guard(h, guarded)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()

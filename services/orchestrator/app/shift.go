@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -81,13 +82,15 @@ func (s shifts) run(ctx context.Context, now *shift) error {
 // run ends with ctx, or when one is found who has been on duty for longer.
 func (s *shift) run(ctx context.Context, log *slog.Logger) error {
 	working, stop := context.WithCancel(ctx)
-	defer stop()
 	context.AfterFunc(working, s.turn.End) // another may begin while this one ends
-	go func() {
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer stop()
+	watch.Go(func() {
 		if s.turn.Relieved(working) == nil {
 			log.Info("relieved: another orchestrator has been on duty for longer")
 			stop()
 		}
-	}()
+	})
 	return s.part.Run(working)
 }

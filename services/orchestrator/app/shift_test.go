@@ -109,7 +109,10 @@ func TestTheYoungerStandsByAgainAndComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for o.answering() > 0 { // each look takes its time
+	for looks := 0; o.answering() > 0; looks++ { // each takes its time
+		if looks == 60 {
+			t.Fatal("it answers on beside its elder")
+		}
 	}
 	if err := elder.Unsubscribe(); err != nil {
 		t.Fatal(err)

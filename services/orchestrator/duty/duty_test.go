@@ -3,7 +3,6 @@ package duty_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,10 +15,35 @@ import (
 )
 
 // known is what somebody knows of the log.
-type known struct{ atomic.Uint64 }
+type known struct {
+	atomic.Uint64
+	hears chan uint64 // the newest that it heard
+}
 
-func (k *known) Known() uint64   { return k.Load() }
-func (k *known) Know(seq uint64) { k.Store(max(seq, k.Load())) }
+func (k *known) Known() uint64 { return k.Load() }
+
+func (k *known) Know(seq uint64) {
+	k.Store(max(seq, k.Load()))
+	select {
+	case k.hears <- seq:
+	default:
+	}
+}
+
+// heard waits until that was heard.
+func (k *known) heard(t *testing.T, seq uint64) {
+	t.Helper()
+	for ctx := soon(t); ; {
+		select {
+		case n := <-k.hears:
+			if n == seq {
+				return
+			}
+		case <-ctx.Done():
+			t.Fatalf("it does not hear of %d, but knows %d", seq, k.Load())
+		}
+	}
+}
 
 type orchestrator struct {
 	*duty.Post
@@ -27,7 +51,7 @@ type orchestrator struct {
 }
 
 func newOrchestrator(t *testing.T, s *natstest.Server) *orchestrator {
-	o := new(orchestrator)
+	o := &orchestrator{known: known{hears: make(chan uint64, 1)}}
 	o.Post = duty.New(s.Connect(t), &o.known)
 	return o
 }
@@ -64,13 +88,12 @@ func TestOneStandsByUntilWhoIsOnDutyLeaves(t *testing.T) {
 
 	came := make(chan error, 1)
 	go func() { came <- second.Await(soon(t)) }()
-	for first.Store(9); second.Load() != 9; { // it goes on asking
-		select {
-		case err := <-came:
-			t.Fatalf("it did not stand by while another was on duty: %v", err)
-		default:
-			runtime.Gosched()
-		}
+	first.Store(9)
+	second.heard(t, 9) // it goes on asking
+	select {
+	case err := <-came:
+		t.Fatalf("it did not stand by while another was on duty: %v", err)
+	default:
 	}
 	turn.End()
 	if err := <-came; err != nil {
@@ -130,9 +153,7 @@ func TestAfterTheServerWasAwayNobodyGoesAtOnce(t *testing.T) {
 			came <- time.Now()
 		}
 	}()
-	for second.Load() != 3 { // it asks
-		runtime.Gosched()
-	}
+	second.heard(t, 3) // it asks
 	server.Restart(t)
 	back := time.Now()
 	turn.End()
