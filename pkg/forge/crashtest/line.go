@@ -58,16 +58,16 @@ type Line struct {
 	die  context.CancelFunc
 	mu   sync.Mutex
 	made []Call
-	left map[string]bool // messages that were delivered and not settled, by where that goes
 
-	held chan struct{} // closed when the call is kept
-	thaw chan struct{} // closed when it may go
-	over chan struct{} // closed when a message is settled after that
-	once struct{ thaw, over sync.Once }
+	wires sync.WaitGroup // what carries words to and from NATS
+	held  chan struct{}  // closed when the call is kept
+	thaw  chan struct{}  // closed when it may go
+	over  chan struct{}  // closed when a message is settled after that
+	once  struct{ thaw, over sync.Once }
 }
 
 func newLine(ctx context.Context, at Point) *Line {
-	l := &Line{at: at, left: map[string]bool{}, held: make(chan struct{}), thaw: make(chan struct{}), over: make(chan struct{})}
+	l := &Line{at: at, held: make(chan struct{}), thaw: make(chan struct{}), over: make(chan struct{})}
 	l.Context, l.die = context.WithCancel(ctx)
 	return l
 }
@@ -135,32 +135,13 @@ func (l *Line) call(c Call) (f Fault, ok bool) {
 	return l.at.Fault, true
 }
 
-// delivered and settled keep count of the messages under way.
-func (l *Line) delivered(reply string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.left[reply] = true
-}
-
-func (l *Line) settled(reply string) {
-	l.mu.Lock()
-	delete(l.left, reply)
-	l.mu.Unlock()
+// settled notes that a message was.
+func (l *Line) settled() {
 	select {
 	case <-l.thaw:
 		l.once.over.Do(func() { close(l.over) })
 	default:
 	}
-}
-
-// unsettled are the messages that the service had and has left.
-func (l *Line) unsettled() (replies []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for r := range l.left {
-		replies = append(replies, r)
-	}
-	return replies
 }
 
 // Points are all that can go wrong with the calls. Without every, those are left

@@ -18,7 +18,9 @@ type connection struct {
 	client, server net.Conn
 
 	mu      sync.Mutex // of writes to the server, and of what follows
-	pings   int        // of the client's that are not answered
+	wants   []string   // the service's subscriptions
+	pings   int        // of the service's that are not answered
+	parting bool       // nothing more is for the service
 	reply   string     // the answer that the service does not live to hear
 	waiting chan struct{}
 }
@@ -30,29 +32,53 @@ func (l *Line) listen(server string) (net.Listener, error) {
 		return nil, err
 	}
 	l.NATS = "nats://" + front.Addr().String()
-	go func() {
+	l.wires.Go(func() {
 		for {
 			client, err := front.Accept()
 			if err != nil {
 				return
 			}
 			behind, err := net.Dial("tcp", strings.TrimPrefix(server, "nats://"))
-			if err != nil || l.Err() != nil {
+			if err != nil {
 				_ = client.Close()
 				continue
 			}
 			w := &connection{Line: l, client: client, server: behind, waiting: make(chan struct{})}
-			context.AfterFunc(l, w.close)
-			go w.up()
-			go w.down()
+			context.AfterFunc(l, w.part)
+			l.wires.Go(w.up)
+			l.wires.Go(w.down)
 		}
-	}()
+	})
 	return front, nil
 }
 
-func (w *connection) close() {
+// part has the service heard and answered no more. What the server is about to
+// hand it is on its way until the server has answered, and then nothing is: else
+// a message that is handed out again could go to the dead once more.
+func (w *connection) part() {
 	_ = w.client.Close()
-	_ = w.server.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.parting {
+		return
+	}
+	w.parting = true
+	var out []byte
+	for _, id := range w.wants {
+		out = fmt.Appendf(out, "UNSUB %s\r\n", id)
+	}
+	_, _ = w.server.Write(append(out, "PING\r\n"...))
+}
+
+// parted reports whether the operation is the server's last.
+func (w *connection) parted(o operation) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if o.verb != "PONG" || !w.parting {
+		return false
+	}
+	w.pings--
+	return w.pings < 0
 }
 
 // operation is one of NATS's protocol, with its payload.
@@ -101,7 +127,7 @@ const (
 
 // up carries what the service says.
 func (w *connection) up() {
-	defer w.close()
+	defer w.part()
 	for in := bufio.NewReader(w.client); ; {
 		o, err := read(in)
 		if err != nil || !w.pass() {
@@ -123,7 +149,7 @@ func (w *connection) up() {
 			return
 		}
 		if strings.HasPrefix(o.subject, acks) && string(said) != "+WPI" {
-			w.settled(o.subject)
+			w.settled()
 		}
 		if fault == Dies {
 			<-w.waiting
@@ -137,8 +163,12 @@ func (w *connection) up() {
 func (w *connection) send(o operation, last bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if o.verb == "PING" {
+	switch o.verb {
+	case "PING":
 		w.pings++
+	case "SUB":
+		words := strings.Fields(string(o.raw))
+		w.wants = append(w.wants, words[len(words)-1])
 	}
 	out := append(o.raw, o.payload...)
 	if last {
@@ -153,11 +183,14 @@ func (w *connection) send(o operation, last bool) bool {
 // down carries what the service hears.
 func (w *connection) down() {
 	defer close(w.waiting)
-	defer w.close()
+	defer func() { _, _ = w.client.Close(), w.server.Close() }()
 	for in := bufio.NewReader(w.server); ; {
 		o, err := read(in)
-		if err != nil || w.Err() != nil {
+		if err != nil || w.parted(o) {
 			return
+		}
+		if w.Err() != nil {
+			continue
 		}
 		given := strings.HasPrefix(o.reply, acks)
 		if w.asleep() {
@@ -166,15 +199,12 @@ func (w *connection) down() {
 			}
 			continue
 		}
-		if given {
-			w.delivered(o.reply)
-		}
 		if w.last(o) {
 			w.die()
-			return
+			continue
 		}
 		if _, err := w.client.Write(append(o.raw, o.payload...)); err != nil {
-			return
+			w.part()
 		}
 	}
 }

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -70,7 +67,7 @@ func (sc Scene) once(s *Stage, at Point) error {
 		if !dead {
 			break
 		}
-		s.pass(i, id)
+		s.pass(id)
 		i = s.enter(Point{})
 	}
 	err := sc.Check(s, id)
@@ -128,45 +125,4 @@ func pause(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// drained waits until all that was handed out is settled.
-func (s *Stage) drained(ctx context.Context) error {
-	for _, queue := range s.Service.Queues {
-		if err := s.empty(ctx, queue); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Stage) empty(ctx context.Context, queue string) error {
-	consumer, err := s.JS.Consumer(ctx, subject.EventStream, queue)
-	for err == nil {
-		var info *jetstream.ConsumerInfo
-		if info, err = consumer.Info(ctx); err != nil {
-			break
-		}
-		switch {
-		case info.NumPending == 0 && info.NumAckPending == 0:
-			return nil
-		case info.NumAckPending == 0:
-			err = recount(consumer)
-		}
-		err = errors.Join(err, pause(ctx))
-	}
-	return err
-}
-
-// recount asks for a message and gives it back: a nats-server that is asked about
-// a consumer while it delivers may count one too many until somebody asks for more.
-func recount(consumer jetstream.Consumer) error {
-	batch, err := consumer.FetchNoWait(1)
-	if err != nil {
-		return err
-	}
-	for msg := range batch.Messages() {
-		err = errors.Join(err, msg.Nak())
-	}
-	return errors.Join(err, batch.Error())
 }

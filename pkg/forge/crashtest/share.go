@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -87,12 +88,22 @@ func share(t *testing.T, first *Stage, parts []part, play func(Scene, *Stage, Po
 				s = NewStage(t, first.Service)
 			}
 			for p := range queue {
-				if err := play(p.Scene, s, p.at); err != nil {
+				if err := s.within(func() error { return play(p.Scene, s, p.at) }); err != nil {
 					t.Errorf("%s, %s: %v", p.Name, p.at.About(p.calls), err)
 				}
 			}
 		})
 	}
+}
+
+// within gives a part its time.
+func (s *Stage) within(play func() error) error {
+	all := s.Ctx
+	defer func() { s.Ctx = all }()
+	var done context.CancelFunc
+	s.Ctx, done = context.WithTimeout(all, patience)
+	defer done()
+	return play()
 }
 
 // in is the same stage in a part of its test.

@@ -36,7 +36,7 @@ func (sc Scene) asleep(s *Stage, at Point) error {
 	case <-s.Ctx.Done():
 		return fmt.Errorf("the call was never made, but %v", sleeper.Made())
 	}
-	s.pass(sleeper, id)
+	s.pass(id)
 	other := s.enter(Point{})
 	if err := sc.await(s, other, id); err != nil {
 		return err

@@ -35,10 +35,10 @@ const (
 
 // Lease is how long a stage's work is left to one who is silent: longer than any
 // test, so that it is the test that ends it.
-const Lease = 2 * patience
+const Lease = 2 * time.Hour
 
-// patience is for a machine that has other work, and for all calls there are.
-const patience = time.Hour
+// patience is what a part of a play has, on a machine that has other work.
+const patience = 3 * time.Minute
 
 // Stage is a log, an orchestrator and a forge, on which one service at a time works.
 type Stage struct {
@@ -74,7 +74,7 @@ type Service struct {
 // NewStage sets a stage up.
 func NewStage(t testing.TB, of Service) *Stage {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Lease/2)
 	t.Cleanup(cancel)
 	s := &Stage{TB: t, Ctx: ctx, Server: natstest.Start(t, natstest.Options{}), Service: of, dead: map[string]bool{}}
 	of.Orchestrate(t, s.Server.URL)
@@ -174,16 +174,17 @@ func (s *Stage) leave(i *incarnation) {
 	err := <-i.ended
 	i.die()
 	i.close()
+	i.wires.Wait()
 	if err != nil && !dead {
 		s.Errorf("%s ended with %v", s.Service.Name, err)
 	}
 }
 
-// pass is the time that it takes to see that an incarnation is gone.
-func (s *Stage) pass(i *incarnation, id string) {
+// pass is the time that it takes to see that whoever works is gone.
+func (s *Stage) pass(id string) {
 	s.Helper()
-	for _, reply := range i.unsettled() {
-		if err := s.nc.Publish(reply, []byte("-NAK")); err != nil {
+	for _, queue := range s.Service.Queues {
+		if err := s.reclaim(queue); err != nil {
 			s.Fatal(err)
 		}
 	}
