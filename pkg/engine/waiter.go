@@ -15,9 +15,22 @@ var ErrNoWork = errors.New("no work")
 
 // Wait has told called once: with work of the claim's role that was made within
 // the given time and is claimed with it, or with why there is none. Work of
-// lifecycles with an order is not given so, but to claims that may choose.
-func (e *Engine) Wait(claim instance.Take, atMost time.Duration, told func(Outcome, error)) {
-	e.view.lines.wait(claim, atMost, told)
+// lifecycles with an order is not given so, but to claims that may choose. If the
+// claim takes a promise, told may be called with what was promised.
+func (e *Engine) Wait(claim instance.Take, atMost time.Duration, promise *Promise, told func(Outcome, error)) {
+	e.view.lines.wait(&waiter{claim: claim, promise: promise, told: told}, atMost)
+}
+
+// Promise is how one that waits takes an answer that holds once the log has
+// acknowledged its commit, which it hears itself: see eventstore.Witness.
+type Promise struct {
+	Inbox string
+	// Make is called at most once, with the outcome of the command that makes the
+	// work, but for the sequence, which is zero in it and in the instance, and with
+	// the subject below Inbox where the acknowledgement comes. It reports whether it
+	// made a promise. If it did, and the acknowledgement says that the commit is
+	// stored, the outcome that is told says that it was Promised.
+	Make func(out Outcome, command, at string) bool
 }
 
 // Dismiss tells all who wait that there is no work.
@@ -43,11 +56,12 @@ type line struct {
 
 // waiter is one agent that waits.
 type waiter struct {
-	claim instance.Take
-	told  func(Outcome, error)
-	until time.Time
-	timer *time.Timer
-	over  bool // it was told, or whoever took it from the line will tell it
+	claim   instance.Take
+	promise *Promise // nil: it takes none
+	told    func(Outcome, error)
+	until   time.Time
+	timer   *time.Timer
+	over    bool // it was told, or whoever took it from the line will tell it
 }
 
 // line returns that of a role.
@@ -67,10 +81,10 @@ func (l *lines) at(role string) *line {
 	return l.of[role]
 }
 
-func (l *lines) wait(claim instance.Take, atMost time.Duration, told func(Outcome, error)) {
+func (l *lines) wait(w *waiter, atMost time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := l.at(claim.Role)
+	at := l.at(w.claim.Role)
 	switch {
 	case l.closed:
 		atMost = 0
@@ -80,7 +94,7 @@ func (l *lines) wait(claim instance.Take, atMost time.Duration, told func(Outcom
 	case at.queued.all > 0:
 		time.AfterFunc(lies, at.send)
 	}
-	w := &waiter{claim: claim, told: told, until: time.Now().Add(atMost)}
+	w.until = time.Now().Add(atMost)
 	if atMost > 0 {
 		at.waiting = append(at.waiting, w)
 	}

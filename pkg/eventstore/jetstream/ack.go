@@ -1,11 +1,9 @@
 package jetstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -23,9 +21,6 @@ type ack struct {
 	Count     int                 `json:"count"`
 }
 
-// plainAck is what the answer to a message that was stored begins with.
-const plainAck = `{"stream":"` + subject.EventStream + `","seq":`
-
 // request sends a message to the log and returns what the server says. It does
 // what the client library's own does, for less: nearly every answer is a number.
 func (s *Store) request(ctx context.Context, m *nats.Msg) (ack, error) {
@@ -33,12 +28,12 @@ func (s *Store) request(ctx context.Context, m *nats.Msg) (ack, error) {
 	if err != nil {
 		return ack{}, err
 	}
-	if rest, ok := bytes.CutPrefix(answer.Data, []byte(plainAck)); ok {
-		if digits, ok := bytes.CutSuffix(rest, []byte{'}'}); ok {
-			if seq, err := strconv.ParseUint(string(digits), 10, 64); err == nil {
-				return ack{Stream: subject.EventStream, Seq: seq}, nil
-			}
-		}
+	return acknowledged(answer)
+}
+
+func acknowledged(answer *nats.Msg) (ack, error) {
+	if seq, ok := subject.Stored(answer.Data); ok {
+		return ack{Stream: subject.EventStream, Seq: seq}, nil
 	}
 	var a ack
 	if err := json.Unmarshal(answer.Data, &a); err != nil {

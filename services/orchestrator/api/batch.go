@@ -3,13 +3,9 @@ package api
 import (
 	"context"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -24,6 +20,7 @@ func (s *Server) batch(m micro.Request) {
 		s.send(m, nil, nats.Header{micro.ErrorCodeHeader: {"400"}, micro.ErrorHeader: {"want a Batch of commands, in protobuf"}})
 		return
 	}
+	promises := wire.Promises(m.Data())
 	role, _, _ := subject.ParseAgent(m.Subject())
 	trace := m.Headers().Get("traceparent")
 	out := &answers{left: len(commands), most: int(s.Conn.MaxPayload()) - margin/2, send: func(data []byte) { s.send(m, data, nil) }}
@@ -32,76 +29,38 @@ func (s *Server) batch(m micro.Request) {
 		p := new(pb.Command)
 		bad := r.decode(p)
 		if bad == nil && waits(p) {
-			s.wait(role, r.json, p, func(reply proto.Message, no *pb.Refusal) {
-				data, _, _ := s.encode(r, refused, reply, no)
-				out.add(place, data)
-			})
+			var promise *engine.Promise
+			if promises {
+				promise = s.promise(m, role, place, out)
+			}
+			s.wait(role, p, promise, func(of engine.Outcome, no *pb.Refusal) { s.answer(out, place, r, subject.Claim, role, of, no) })
 			continue
 		}
 		s.run(func(ctx context.Context, open bool) (string, *pb.Refusal) {
-			name, reply, no := subject.Batch, proto.Message(nil), bad
-			if no == nil {
-				name, reply, no = s.member(ctx, r, p, role, open)
+			name, action := wire.Action(p, role)
+			of, no := engine.Outcome{}, bad
+			switch {
+			case bad != nil:
+				name = subject.Batch
+			case !slices.Contains(ofAgents(), name):
+				name, no = subject.Batch, invalid("a batch takes commands of agents, one in it holds %q", name)
+			case !open:
+				no = stopping()
+			default:
+				out.expect(asked{p.GetId(), name, place})
+				of, no = s.carryOut(engine.WithTrace(ctx, trace), role, p, action)
 			}
-			data, _, no := s.encode(r, refused, reply, no)
-			out.add(place, data)
-			return "agent-" + name, no
+			return "agent-" + name, s.answer(out, place, r, name, role, of, no)
 		})
 	}
 }
 
-// member carries out one command of a batch, and returns its name.
-func (s *Server) member(ctx context.Context, r request, p *pb.Command, role string, open bool) (string, proto.Message, *pb.Refusal) {
-	name, action := wire.Action(p, role)
-	switch {
-	case !slices.Contains(ofAgents(), name):
-		return subject.Batch, nil, invalid("a batch takes commands of agents, one in it holds %q", name)
-	case !open:
-		return name, nil, stopping()
+// answer answers one command of a batch, unless a promise did.
+func (s *Server) answer(to *answers, place int, r request, name, role string, out engine.Outcome, no *pb.Refusal) *pb.Refusal {
+	if out.Promised && to.kept(place) {
+		return nil
 	}
-	reply, no := s.carryOut(engine.WithTrace(ctx, r.trace), r.json, name, role, p, action)
-	return name, reply, no
-}
-
-// gather is how long an answer waits for others of its batch.
-const gather = time.Millisecond
-
-// answers gathers those to one batch.
-type answers struct {
-	send func([]byte)
-	most int // bytes in a message
-
-	mu    sync.Mutex
-	left  int // commands without an answer
-	data  []byte
-	armed bool // they will be sent before long
-}
-
-func (a *answers) add(place int, reply []byte) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.data)+len(reply) > a.most {
-		a.flush()
-	}
-	a.data = wire.AppendAnswer(a.data, place, reply)
-	a.left--
-	switch {
-	case a.left == 0:
-		a.flush()
-	case !a.armed:
-		a.armed = true
-		time.AfterFunc(gather, func() {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.armed = false
-			a.flush()
-		})
-	}
-}
-
-func (a *answers) flush() {
-	if len(a.data) > 0 {
-		a.send(a.data)
-		a.data = nil
-	}
+	data, _, no := s.encode(r, refused, s.replies(context.Background(), false, name, role, out, no), no)
+	to.add(place, data)
+	return no
 }

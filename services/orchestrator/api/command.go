@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -27,33 +28,41 @@ func (s *Server) command(name string) func(context.Context, request) (proto.Mess
 		if is != name {
 			return nil, invalid("%s takes a %q, the message holds %q", r.subject, name, is)
 		}
-		return s.carryOut(ctx, r.json, name, role, p, action)
+		out, no := s.carryOut(ctx, role, p, action)
+		return s.replies(ctx, r.json, name, role, out, no), no
 	}
 }
 
-// carryOut answers a command that an agent of the role gives, or somebody else
+// carryOut carries out a command that an agent of the role gives, or somebody else
 // if that is empty.
-func (s *Server) carryOut(ctx context.Context, json bool, name, role string, p *pb.Command, action instance.Action) (proto.Message, *pb.Refusal) {
+func (s *Server) carryOut(ctx context.Context, role string, p *pb.Command, action instance.Action) (engine.Outcome, *pb.Refusal) {
 	if no := named(p.GetInstance()); no != nil {
-		return nil, no
+		return engine.Outcome{}, no
 	}
 	cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(role, p), Do: action}
 	if no := s.entitled(ctx, role, cmd); no != nil {
-		return nil, no
+		return engine.Outcome{}, no
 	}
 	if cmd.ID == "" {
 		cmd.ID = nuid.Next()
 	}
 	out, err := s.Engine.Handle(ctx, cmd, wire.Definition(p))
 	if err != nil {
-		no := refusal(err)
-		reply := &pb.CommandReply{Refusal: no}
-		if no.Code == string(instance.Held) && !out.Free.IsZero() {
-			reply.Lease, reply.LeaseLeft = timestamppb.New(out.Free), durationpb.New(max(0, time.Until(out.Free)))
-		}
-		return reply, no
+		return out, refusal(err)
 	}
-	return s.reply(ctx, json, name, role, out), nil
+	return out, nil
+}
+
+// replies answers a command that was carried out or refused.
+func (s *Server) replies(ctx context.Context, json bool, name, role string, out engine.Outcome, no *pb.Refusal) proto.Message {
+	if no == nil {
+		return s.reply(ctx, json, name, role, out)
+	}
+	reply := &pb.CommandReply{Refusal: no}
+	if no.Code == string(instance.Held) && !out.Free.IsZero() {
+		reply.Lease, reply.LeaseLeft = timestamppb.New(out.Free), durationpb.New(max(0, time.Until(out.Free)))
+	}
+	return reply
 }
 
 // named refuses what cannot be an instance's id.

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/micro"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -21,7 +19,7 @@ func waits(p *pb.Command) bool { return p.GetClaim().GetWaitMs() > 0 }
 
 // wait has a claim wait for work, and told called with the answer. Nobody is kept
 // busy by it meanwhile.
-func (s *Server) wait(role string, json bool, p *pb.Command, told func(proto.Message, *pb.Refusal)) {
+func (s *Server) wait(role string, p *pb.Command, promise *engine.Promise, told func(engine.Outcome, *pb.Refusal)) {
 	claim := p.GetClaim()
 	take := instance.Take{Role: role, Agent: claim.GetAgent(), Lease: time.Duration(claim.GetLeaseMs()) * time.Millisecond}
 	wait := time.Duration(claim.GetWaitMs()) * time.Millisecond
@@ -37,20 +35,17 @@ func (s *Server) wait(role string, json bool, p *pb.Command, told func(proto.Mes
 		no = stopping()
 	}
 	if no != nil {
-		told(nil, no)
+		told(engine.Outcome{}, no)
 		return
 	}
 	start := time.Now()
-	s.Engine.Wait(take, wait, func(out engine.Outcome, err error) {
+	s.Engine.Wait(take, wait, promise, func(out engine.Outcome, err error) {
 		defer s.requests.Done()
-		var reply proto.Message
 		var no *pb.Refusal
 		if err != nil {
 			no = refusal(err)
-		} else {
-			reply = s.reply(context.Background(), json, subject.Claim, role, out)
 		}
-		told(reply, no)
+		told(out, no)
 		if s.Answered != nil {
 			s.Answered("agent-"+subject.Claim, no.GetCode(), time.Since(start))
 		}
@@ -68,8 +63,8 @@ func (s *Server) claims(e endpoint) micro.Handler {
 			return
 		}
 		role, _, _ := subject.ParseAgent(r.subject)
-		s.wait(role, r.json, p, func(reply proto.Message, no *pb.Refusal) {
-			data, header, _ := s.encode(r, refused, reply, no)
+		s.wait(role, p, nil, func(out engine.Outcome, no *pb.Refusal) {
+			data, header, _ := s.encode(r, refused, s.replies(context.Background(), r.json, subject.Claim, role, out, no), no)
 			s.send(m, data, header)
 		})
 	})

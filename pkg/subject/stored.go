@@ -1,0 +1,30 @@
+package subject
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// taken is what the answer to a message that is in the log now nearly always begins with.
+const taken = `{"stream":"` + EventStream + `","seq":`
+
+// Stored is the sequence of a message that its acknowledgement says is in the log,
+// as what it says; ok is false of any other answer of the server: an error, a
+// message that it had before, a batch.
+func Stored(ack []byte) (seq uint64, ok bool) {
+	if digits, ok := bytes.CutPrefix(bytes.TrimSuffix(ack, []byte{'}'}), []byte(taken)); ok {
+		if seq, err := strconv.ParseUint(string(digits), 10, 64); err == nil && ack[len(ack)-1] == '}' {
+			return seq, seq > 0
+		}
+	}
+	var a struct {
+		Stream    string          `json:"stream"`
+		Seq       uint64          `json:"seq"`
+		Duplicate bool            `json:"duplicate"`
+		Batch     string          `json:"batch"`
+		Error     json.RawMessage `json:"error"`
+	}
+	err := json.Unmarshal(ack, &a)
+	return a.Seq, err == nil && a.Stream == EventStream && a.Seq > 0 && !a.Duplicate && a.Batch == "" && a.Error == nil
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/wire"
+)
+
+// gather is how long an answer waits for others of its batch.
+const gather = time.Millisecond
+
+// answers gathers those to one batch.
+type answers struct {
+	send func([]byte)
+	most int // bytes in a message
+
+	mu       sync.Mutex
+	left     int // commands without an answer
+	data     []byte
+	armed    bool    // they will be sent before long
+	asked    []asked // what is being carried out
+	promised []int   // places that a promise was sent of
+}
+
+// asked is one command of a batch.
+type asked struct {
+	id, name string
+	place    int
+}
+
+// expect says what is being carried out.
+func (a *answers) expect(one asked) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, one)
+}
+
+// about returns the command with the id, if it is of this batch.
+func (a *answers) about(id string) (one asked, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.asked, func(one asked) bool { return one.id == id })
+	if i < 0 {
+		return asked{}, false
+	}
+	return a.asked[i], true
+}
+
+// promise sends one, of the commands at these places, unless it is too long.
+func (a *answers) promise(data []byte, places []int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(data) > a.most {
+		return false
+	}
+	a.promised = append(a.promised, places...)
+	a.send(data)
+	return true
+}
+
+// kept says that a promise holds, if one was sent of the place: then nothing else
+// is to be said.
+func (a *answers) kept(place int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !slices.Contains(a.promised, place) {
+		return false
+	}
+	if a.left--; a.left == 0 {
+		a.flush()
+	}
+	return true
+}
+
+func (a *answers) add(place int, reply []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.data)+len(reply) > a.most {
+		a.flush()
+	}
+	a.data = wire.AppendAnswer(a.data, place, reply)
+	a.left--
+	switch {
+	case a.left == 0:
+		a.flush()
+	case !a.armed:
+		a.armed = true
+		time.AfterFunc(gather, func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.armed = false
+			a.flush()
+		})
+	}
+}
+
+func (a *answers) flush() {
+	if len(a.data) > 0 {
+		a.send(a.data)
+		a.data = nil
+	}
+}
