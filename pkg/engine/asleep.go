@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"google.golang.org/protobuf/proto"
 
@@ -42,18 +43,25 @@ func (v *view) sleep(all []wire.Sketch) {
 	}
 }
 
-// nap is how many instances are woken before others get at the view.
-const nap = 32
+// nap is how many instances are woken before others get at the view, and heavy
+// how many bytes they have at most but for the last of them: to decode one that
+// made a thousand steps takes as long as twenty that made eight.
+const (
+	nap   = 32
+	heavy = 16 << 10
+)
 
 // rouse wakes some of those that are asleep and returns them, and others that
 // woke up since it was last called; none are left if there are none.
 func (v *view) rouse() (ids []string, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for id := range v.asleep.encoded {
+	size := 0
+	for id, encoded := range v.asleep.encoded {
 		v.wake(id)
 		delete(v.asleep.encoded, id)
-		if ids = append(ids, id); len(ids) == nap {
+		size += len(encoded)
+		if ids = append(ids, id); len(ids) == nap || size >= heavy {
 			return ids, nil
 		}
 	}
@@ -69,6 +77,7 @@ func (e *Engine) rouse(ctx context.Context) error {
 		if err != nil || len(ids) == 0 {
 			return err
 		}
+		runtime.Gosched() // whoever waits for the view is slower to wake up than this is to take it again
 	}
 	return ctx.Err()
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
 )
 
 // counted counts how often the log of an instance is read.
@@ -124,6 +127,49 @@ func TestAnInstanceIsDecodedWhenItIsAskedFor(t *testing.T) {
 	})
 }
 
+// While one round of them is decoded, all who ask for any instance wait.
+func TestFewInstancesWithALongPastAreWokenAtATime(t *testing.T) {
+	for name, c := range map[string]struct {
+		n, size int
+		rounds  []int // how many are woken in each
+	}{
+		"none":                       {0, 0, []int{0}},
+		"small ones":                 {2*nap + 5, 200, []int{nap, nap, 5, 0}},
+		"as many as a round has":     {nap, 200, []int{nap, 0}},
+		"large ones":                 {5, heavy/2 + 1, []int{2, 2, 1, 0}},
+		"each larger than a round":   {3, 10 * heavy, []int{1, 1, 1, 0}},
+		"a round of exactly so many": {4, heavy / 2, []int{2, 2, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newView()
+			v.await(nil, func(encoded []byte) (*entry, error) { return none(strings.TrimRight(string(encoded), ".")), nil })
+			for i := range c.n {
+				id := fmt.Sprint("i-", i)
+				v.sleep([]wire.Sketch{{ID: id, Encoded: []byte(id + strings.Repeat(".", c.size-len(id)))}})
+			}
+			woken, rounds := map[string]bool{}, []int(nil)
+			for range c.rounds {
+				ids, err := v.rouse()
+				if err != nil {
+					t.Fatal(err)
+				}
+				rounds = append(rounds, len(ids))
+				for _, id := range ids {
+					woken[id] = v.live[id] != nil
+				}
+			}
+			if !slices.Equal(rounds, c.rounds) || len(woken) != c.n {
+				t.Errorf("%d are woken, %v at a time, want %d, %v", len(woken), rounds, c.n, c.rounds)
+			}
+			for id, lives := range woken {
+				if !lives {
+					t.Errorf("%s is not known", id)
+				}
+			}
+		})
+	}
+}
+
 func TestWhatAClaimMayChooseFromIsAwake(t *testing.T) {
 	p, s := sleepers(t, 5, "ranked")
 	e := p.engine(s.snapshots("log", 1, nil))
@@ -154,5 +200,33 @@ func TestWhatCannotBeDecodedIsReadFromTheLog(t *testing.T) {
 	all, err := e.List(t.Context(), func(in instance.Instance) bool { return len(in.Notes) > 0 })
 	if err != nil || len(all) != 5 {
 		t.Errorf("%d are listed, %v", len(all), err)
+	}
+}
+
+// BenchmarkWake is to decode an instance of a snapshot, after so many steps.
+func BenchmarkWake(b *testing.B) {
+	for _, steps := range []int{8, 1000} {
+		b.Run(fmt.Sprintf("after %d steps", steps), func(b *testing.B) {
+			n := none("i-1")
+			n.in.State = "on"
+			for i := range steps {
+				move := instance.Moved{From: "on", To: "on", Owner: "noop"}
+				n = n.with(instance.Commit{Seq: uint64(i + 1), ID: fmt.Sprint("command-", i), Events: []instance.Event{move}}, "")
+			}
+			part, err := liveBlocks([]lively{{entry: n}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var names wire.Names
+			var all []wire.Sketch
+			_ = blocks(part, func(block []byte) error { all, _ = names.Sketches(block); return nil })
+			b.ReportAllocs()
+			for b.Loop() {
+				p, err := toLive(all[0].Encoded)
+				if err != nil || revived(&names, p).in.Previous.Len() != steps {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
