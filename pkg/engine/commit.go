@@ -52,5 +52,5 @@ func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now *entr
 	if e.Committed != nil {
 		e.Committed(now.in, next.in, m.commit(seq))
 	}
-	return Outcome{Seq: seq, Events: events, Instance: next.in, Promised: stored.Witness != nil && stored.Witness.Heard}, nil
+	return Outcome{Seq: seq, Events: events, Instance: next.in, Promised: stored.Witness.Where()}, nil
 }

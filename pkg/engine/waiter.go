@@ -29,7 +29,7 @@ type Promise struct {
 	// work, but for the sequence, which is zero in it and in the instance, and with
 	// the subject below Inbox where the acknowledgement comes. It reports whether it
 	// made a promise. If it did, and the acknowledgement says that the commit is
-	// stored, the outcome that is told says that it was Promised.
+	// stored, the outcome that is told has that subject as Promised.
 	Make func(out Outcome, command, at string) bool
 }
 

@@ -39,9 +39,17 @@ type Witness struct {
 	// below Inbox where the acknowledgement will come. It reports whether the witness
 	// knows what that says.
 	Sent func(at string) bool
-	// Heard says, once Append has returned, that Sent did and that the acknowledgement
-	// said that the commit is stored. A store need not do any of this.
-	Heard bool
+	// Heard is that subject once Append has returned, if Sent said so and the
+	// acknowledgement that the commit is stored. A store need not do any of this.
+	Heard string
+}
+
+// Where is where somebody heard it; empty if there was nobody, or nothing.
+func (w *Witness) Where() string {
+	if w == nil {
+		return ""
+	}
+	return w.Heard
 }
 
 // The years 0 to 9999, in seconds since 1970.

@@ -105,8 +105,9 @@ func (s *Store) witnessed(ctx context.Context, m *nats.Msg, by *eventstore.Witne
 		if len(answer.Data) == 0 && answer.Header.Get("Status") == "503" {
 			return ack{}, nats.ErrNoResponders
 		}
-		_, plain := subject.Stored(answer.Data)
-		by.Heard = knows && plain
+		if _, stored := subject.Stored(answer.Data); stored && knows {
+			by.Heard = at
+		}
 		return acknowledged(answer)
 	case <-ctx.Done():
 		s.witnesses.forget(at)

@@ -54,8 +54,8 @@ func (g *gallery) append(c eventstore.Commit, by *eventstore.Witness) (eventstor
 func (g *gallery) stored(c eventstore.Commit, by *eventstore.Witness, heard bool) eventstore.Commit {
 	g.Helper()
 	c, err := g.append(c, by)
-	if err != nil || by.Heard != heard {
-		g.Fatalf("%v; the witness has heard it: %v, want %v", err, by.Heard, heard)
+	if err != nil || (by.Heard != "") != heard || heard && by.Inbox+"."+by.Heard != g.at[len(g.at)-1] {
+		g.Fatalf("%v; the witness has heard it at %q, want %v", err, by.Heard, heard)
 	}
 	if last, err := g.store.Last(g.Context(), c.Instance); err != nil || last.Seq != c.Seq || last.Chain != c.Chain {
 		g.Fatalf("the log has %+v (%v), want %+v", last, err, c)
@@ -93,8 +93,8 @@ func TestAWitness(t *testing.T) {
 			g.stored(first, g.by("", true), false)
 			by := g.by("_INBOX.who.1", true)
 			_, err := g.append(eventstoretest.Next("a", "other", eventstore.Commit{}), by)
-			if seq, ok := g.next(); !errors.Is(err, eventstore.ErrConflict) || by.Heard || ok {
-				g.Errorf("%v; heard %d, %v, %v", err, seq, ok, by.Heard)
+			if seq, ok := g.next(); !errors.Is(err, eventstore.ErrConflict) || by.Heard != "" || ok {
+				g.Errorf("%v; heard %d, %v, at %q", err, seq, ok, by.Heard)
 			}
 		},
 		"hears of no commit that was there before": func(g *gallery) {

@@ -21,13 +21,19 @@ type answers struct {
 	data     []byte
 	armed    bool    // they will be sent before long
 	asked    []asked // what is being carried out
-	promised []int   // places that a promise was sent of
+	promised []promised
 }
 
 // asked is one command of a batch.
 type asked struct {
 	id, name string
 	place    int
+}
+
+// promised is one command that a promise was sent of.
+type promised struct {
+	at    string // where that is acknowledged
+	place int
 }
 
 // expect says what is being carried out.
@@ -49,23 +55,25 @@ func (a *answers) about(id string) (one asked, ok bool) {
 }
 
 // promise sends one, of the commands at these places, unless it is too long.
-func (a *answers) promise(data []byte, places []int) bool {
+func (a *answers) promise(at string, data []byte, places []int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(data) > a.most {
 		return false
 	}
-	a.promised = append(a.promised, places...)
+	for _, place := range places {
+		a.promised = append(a.promised, promised{at, place})
+	}
 	a.send(data)
 	return true
 }
 
-// kept says that a promise holds, if one was sent of the place: then nothing else
-// is to be said.
-func (a *answers) kept(place int) bool {
+// kept says that what was acknowledged there holds. If a promise of the place does
+// with that, it is answered.
+func (a *answers) kept(at string, place int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !slices.Contains(a.promised, place) {
+	if !slices.Contains(a.promised, promised{at, place}) {
 		return false
 	}
 	if a.left--; a.left == 0 {

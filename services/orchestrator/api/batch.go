@@ -57,7 +57,7 @@ func (s *Server) batch(m micro.Request) {
 
 // answer answers one command of a batch, unless a promise did.
 func (s *Server) answer(to *answers, place int, r request, name, role string, out engine.Outcome, no *pb.Refusal) *pb.Refusal {
-	if out.Promised && to.kept(place) {
+	if to.kept(out.Promised, place) {
 		return nil
 	}
 	data, _, no := s.encode(r, refused, s.replies(context.Background(), false, name, role, out, no), no)

@@ -26,7 +26,7 @@ func (s *Server) promise(m micro.Request, role string, place int, to *answers) *
 				data, places = wire.AppendAnswer(data, by.place, reply), append(places, by.place)
 			}
 		}
-		return to.promise(wire.AppendPromise(data, at), places)
+		return to.promise(at, wire.AppendPromise(data, at), places)
 	}}
 }
 

@@ -20,7 +20,8 @@ import (
 type attended struct {
 	eventstore.Store
 	nc   *nats.Conn
-	fail error // of the next append before a witness
+	n    int          // appends before witnesses
+	fail func() error // the next append before a witness
 }
 
 func (s *attended) Append(ctx context.Context, c eventstore.Commit) (seq uint64, err error) {
@@ -28,13 +29,18 @@ func (s *attended) Append(ctx context.Context, c eventstore.Commit) (seq uint64,
 	if by == nil {
 		return s.Store.Append(ctx, c)
 	}
-	knows := by.Sent("log.1")
-	if err, s.fail = s.fail, nil; err != nil {
-		return 0, err
+	s.n++
+	at := fmt.Sprintf("log.%d", s.n)
+	knows := by.Sent(at)
+	if fail := s.fail; fail != nil {
+		s.fail = nil
+		return 0, fail()
 	}
 	if seq, err = s.Store.Append(ctx, c); err == nil {
-		by.Heard = knows
-		err = s.nc.Publish(by.Inbox+".log.1", fmt.Appendf(nil, `{"stream":"EVENTS","seq":%d}`, seq))
+		if knows {
+			by.Heard = at
+		}
+		err = s.nc.Publish(by.Inbox+"."+at, fmt.Appendf(nil, `{"stream":"EVENTS","seq":%d}`, seq))
 	}
 	return seq, err
 }
@@ -102,7 +108,7 @@ func TestAPromise(t *testing.T) {
 				if promise == "" {
 					return false // there was other work
 				}
-				if c := got[0]; promise != "log.1" || len(got) != 2 || c.GetToken() != token+1 || c.GetSeq() != 0 || c.GetTask() == nil ||
+				if c := got[0]; len(got) != 2 || c.GetToken() != token+1 || c.GetSeq() != 0 || c.GetTask() == nil ||
 					c.GetInstance().GetState() != "updating_tests" || c.GetInstance().GetClaim().GetAgent() != "b" || c.GetInstance().GetSeq() != 0 {
 					w.Errorf("at %s it promised %v", promise, got)
 				}
@@ -114,7 +120,7 @@ func TestAPromise(t *testing.T) {
 					w.Fatal(err)
 				}
 				in, err := w.client.Get(w.Context(), id)
-				if seq, ok := subject.Stored(msg.Data); err != nil || !ok || seq != in.GetSeq() || msg.Subject != answers.Subject+".log.1" {
+				if seq, ok := subject.Stored(msg.Data); err != nil || !ok || seq != in.GetSeq() || msg.Subject != answers.Subject+"."+promise {
 					w.Errorf("%s says %q; the instance is at %d (%v)", msg.Subject, msg.Data, in.GetSeq(), err)
 				}
 				w.nothing(answers)
@@ -145,7 +151,7 @@ func TestAPromise(t *testing.T) {
 				token := w.begin(id, "creating_tests", "tester")
 				r := report(id, token, "updating_tests")
 				r.Id = "report-" + id
-				log.fail = eventstore.ErrConflict
+				log.fail = func() error { return eventstore.ErrConflict }
 				answers, below := w.trusting("tester", waiting("b", longest), r)
 				promise, got := w.next(answers)
 				if promise == "" {
@@ -168,6 +174,32 @@ func TestAPromise(t *testing.T) {
 					w.Errorf("there are %d acknowledgements (%v)", n, err)
 				}
 				w.nothing(answers)
+				return true
+			})
+		},
+		"that is not kept is no answer when another is": func(w *world, log *attended) {
+			w.eventually(func(id string) bool {
+				token := w.begin(id, "creating_tests", "tester")
+				r := report(id, token, "updating_tests")
+				r.Id = "report-" + id
+				var others *nats.Subscription
+				log.fail = func() error {
+					others, _ = w.trusting("tester", waiting("c", longest), claim("nowhere", 1))
+					w.next(others) // that nowhere is no instance: who waits is in the line
+					return eventstore.ErrConflict
+				}
+				answers, _ := w.trusting("tester", waiting("b", longest), r)
+				first, got := w.next(answers)
+				if first == "" {
+					return false
+				}
+				for _, replied := got[1]; !replied || first != ""; _, replied = got[1] {
+					first, got = w.next(answers) // of the claim, then of the report
+				}
+				promise, other := w.next(others)
+				if c := other[0]; promise == "" || c.GetInstance().GetClaim().GetAgent() != "c" || got[1].GetSeq() == 0 {
+					w.Errorf("the other was promised %v; the report was answered %v", other, got)
+				}
 				return true
 			})
 		},
