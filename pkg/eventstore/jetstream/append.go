@@ -44,6 +44,8 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, s.diagnosed(ctx, err))
 	}
 	s.mark.reached(seq)
+	c.Seq, c.Witness = seq, nil
+	s.feeds.appended(c)
 	return seq, nil
 }
 

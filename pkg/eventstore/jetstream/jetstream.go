@@ -39,6 +39,10 @@ type Config struct {
 	// that come at the same time are sent as one batch; otherwise a batch costs
 	// more than it saves.
 	Sync time.Duration
+	// Alone says that nobody else appends to the log, but for a moment. Then a Read
+	// that has caught up is told by the store itself what that appends, and looks
+	// five times a second whether there is anything else.
+	Alone bool
 }
 
 // Store is an eventstore.Store. Make one with Open and Close it.
@@ -51,6 +55,7 @@ type Store struct {
 	send       func(context.Context, *nats.Msg) (*nats.Msg, error) // a message that asks for an answer
 	append     func(context.Context, entry) (uint64, error)        // alone or with others
 	witnesses  witnesses
+	feeds      feeds
 }
 
 var _ eventstore.Store = (*Store)(nil)
@@ -63,6 +68,7 @@ func (s *Store) Head(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("look at stream %s: %w", subject.EventStream, err)
 	}
+	s.feeds.reaches(info.State.LastSeq)
 	return info.State.LastSeq, nil
 }
 

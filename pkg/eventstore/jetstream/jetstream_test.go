@@ -24,7 +24,18 @@ func open(t testing.TB, s *natstest.Server) *jetstream.Store {
 }
 
 func TestStore(t *testing.T) {
-	eventstoretest.Run(t, func(t *testing.T) eventstore.Store { return open(t, natstest.Start(t, natstest.Options{})) })
+	for name, alone := range map[string]bool{"among others": false, "alone": true} {
+		t.Run(name, func(t *testing.T) {
+			eventstoretest.Run(t, func(t *testing.T) eventstore.Store {
+				store, err := jetstream.Open(t.Context(), natstest.Start(t, natstest.Options{}).JetStream(t), jetstream.Config{Alone: alone})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = store.Close(context.Background()) })
+				return store
+			})
+		})
+	}
 }
 
 func BenchmarkAppend(b *testing.B) {

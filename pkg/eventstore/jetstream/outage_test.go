@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -19,19 +20,32 @@ import (
 )
 
 func TestAServerThatGoesAndComesBack(t *testing.T) {
+	for name, alone := range map[string]bool{"among others": false, "alone": true} {
+		t.Run(name, func(t *testing.T) { goesAndComesBack(t, jetstream.Config{Alone: alone}) })
+	}
+}
+
+func goesAndComesBack(t *testing.T, config jetstream.Config) {
+	open := func(t *testing.T, js natsjs.JetStream, config jetstream.Config) *jetstream.Store {
+		store, err := jetstream.Open(t.Context(), js, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}
 	for _, always := range []bool{false, true} {
 		t.Run(fmt.Sprintf("loses no commit and doubles none, SyncAlways %v", always), func(t *testing.T) {
 			server := natstest.Start(t, natstest.Options{SyncAlways: always})
-			store, err := jetstream.Open(t.Context(), server.JetStream(t), jetstream.Config{Timeout: 300 * time.Millisecond})
-			if err != nil {
-				t.Fatal(err)
-			}
-			survives(t, store, func() { server.Restart(t) })
+			impatient := config
+			impatient.Timeout = 300 * time.Millisecond
+			survives(t, open(t, server.JetStream(t), impatient), func() { server.Restart(t) })
 		})
 	}
 	t.Run("with another log is refused by a reader", func(t *testing.T) {
 		server := natstest.Start(t, natstest.Options{})
-		store := open(t, server)
+		config := config
+		config.Watermark = filepath.Join(server.Dir, "watermark")
+		store := open(t, server.JetStream(t), config)
 		want := eventstoretest.Grow(t, store, "a", 3, eventstore.Commit{})
 		tail := eventstoretest.Follow(t, store, 1)
 		for range want {
@@ -46,7 +60,9 @@ func TestAServerThatGoesAndComesBack(t *testing.T) {
 	})
 	t.Run("is waited for no longer than the context says", func(t *testing.T) {
 		server := natstest.Start(t, natstest.Options{})
-		store := open(t, server)
+		config := config
+		config.Watermark = filepath.Join(server.Dir, "watermark")
+		store := open(t, server.JetStream(t), config)
 		c := eventstoretest.Grow(t, store, "a", 1, eventstore.Commit{})
 		tail := eventstoretest.Follow(t, store, 2)
 		tail.CaughtUp(t)
@@ -70,10 +86,7 @@ func TestAServerThatGoesAndComesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		store, err := jetstream.Open(t.Context(), js, jetstream.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := open(t, js, config)
 		tail := eventstoretest.Follow(t, store, 1)
 		tail.CaughtUp(t)
 		nc.Close()

@@ -26,9 +26,13 @@ var errLost = errors.New("consumer lost")
 // Read implements eventstore.Store. It is an ordered consumer: read ahead,
 // never acknowledged, replaced when it is lost. The client library's own waits
 // for the server without a context, and does not ask whether the log that came
-// back is the log that went.
+// back is the log that went. With Config.Alone it is one only to catch up.
 func (s *Store) Read(ctx context.Context, from uint64, f func(eventstore.Commit) error, caught func()) error {
 	r := reader{store: s, next: max(from, 1), f: f, caught: caught}
+	if s.config.Alone {
+		r.feed = s.feeds.open()
+		defer s.feeds.close(r.feed)
+	}
 	pause := pauses()
 	for {
 		before := r.next
@@ -54,6 +58,8 @@ type reader struct {
 	started bool
 	end     uint64 // the last sequence at the start
 	caught  func() // nil once called
+	last    eventstore.Commit
+	feed    *feed // nil: the server delivers all there is
 }
 
 // follow reads with one consumer for as long as that lives.
@@ -68,17 +74,19 @@ func (r *reader) follow(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.feed != nil {
+		r.feed.goOn(r.next)
+		r.catches()
+		return r.listen(ctx)
+	}
 	tail, err := r.store.tail(ctx, consumer, from)
 	if err != nil {
 		return r.lost(ctx, err)
 	}
 	defer tail.end()
 	defer context.AfterFunc(ctx, tail.messages.Stop)()
+	r.catches()
 	for {
-		if r.caught != nil {
-			r.caught()
-			r.caught = nil
-		}
 		c, err := tail.commit(ctx)
 		if err != nil {
 			return err
@@ -86,6 +94,14 @@ func (r *reader) follow(ctx context.Context) error {
 		if err := r.take(c); err != nil {
 			return err
 		}
+	}
+}
+
+// catches says once that all that was there is read.
+func (r *reader) catches() {
+	if r.caught != nil {
+		r.caught()
+		r.caught = nil
 	}
 }
 
@@ -107,6 +123,7 @@ func (r *reader) take(c eventstore.Commit) error {
 	}
 	r.store.mark.reached(c.Seq)
 	r.next++
+	r.last = c
 	return nil
 }
 
@@ -118,7 +135,10 @@ func (r *reader) attach(ctx context.Context) (jetstream.Consumer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.store.config.Timeout)
 	defer cancel()
-	if !r.started {
+	if err := r.same(ctx); err != nil {
+		return nil, err
+	}
+	if !r.started || r.feed != nil {
 		r.started, r.end = true, last
 	}
 	consumer, err := r.store.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{

@@ -47,7 +47,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	log, err := store.Open(ctx, js, store.Config{Replicas: s.Replicas, Watermark: s.Watermark, Sync: s.Sync})
+	log, err := store.Open(ctx, js, store.Config{Replicas: s.Replicas, Watermark: s.Watermark, Sync: s.Sync, Alone: s.StandBy})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,121 @@
+package jetstream
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/eventstoretest"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+)
+
+func TestAFeedGivesWhatWasAppendedInOrder(t *testing.T) {
+	all := new(feeds)
+	f := all.open()
+	f.goOn(3)
+	takes := func(want uint64, ahead bool) {
+		t.Helper()
+		if c, ok, a := f.take(); ok != (want > 0) || c.Seq != want || a != ahead {
+			t.Errorf("it gives %d, %v, with more ahead %v; want %d, %v", c.Seq, ok, a, want, ahead)
+		}
+	}
+	appended := func(seqs ...uint64) {
+		for _, seq := range seqs {
+			all.appended(eventstore.Commit{Seq: seq})
+		}
+	}
+	takes(0, false)
+	appended(2) // was read
+	takes(0, false)
+	appended(5, 3)
+	takes(3, false)
+	takes(0, true)
+	appended(4)
+	takes(4, false)
+	takes(5, false)
+	takes(0, false)
+	all.reaches(6)
+	takes(0, true)
+	appended(6, 8)
+	f.goOn(7) // somebody read 6 from the log
+	takes(0, true)
+	f.goOn(8)
+	takes(8, false)
+	if len(f.own) > 0 {
+		t.Errorf("it keeps %v", f.own)
+	}
+	for seq := range uint64(most + 1) {
+		appended(9 + seq)
+	}
+	takes(0, true) // it keeps not more than most, and what it forgot is in the log
+	all.close(f)
+	if appended(10 + most); len(all.all) > 0 {
+		t.Error("nobody reads, and it is fed")
+	}
+}
+
+// alone opens the log of a server as one that nobody else appends to.
+func alone(t *testing.T, server *natstest.Server) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), server.JetStream(t), Config{Alone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestWhatAStoreAppendsIsNotDelivered(t *testing.T) {
+	s := alone(t, natstest.Start(t, natstest.Options{}))
+	eventstoretest.Grow(t, s, "before", 3, eventstore.Commit{})
+	tail := eventstoretest.Follow(t, s, 1)
+	for range 3 {
+		tail.Next(t)
+	}
+	tail.CaughtUp(t)
+	for _, want := range eventstoretest.Grow(t, s, "a", 50, eventstore.Commit{}) {
+		if c := tail.Next(t); c.Seq != want.Seq || c.Chain != want.Chain || string(c.Data) != string(want.Data) || c.Witness != nil {
+			t.Fatalf("read %+v, want %+v", c, want)
+		}
+	}
+	delivered := uint64(0)
+	for info := range s.stream.ListConsumers(t.Context()).Info() {
+		delivered += info.Delivered.Consumer
+	}
+	if delivered != 3 {
+		t.Errorf("the server delivered %d commits, want the 3 that were there", delivered)
+	}
+}
+
+func TestWhatOthersAppendIsReadInItsPlace(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	s, other := alone(t, server), alone(t, server)
+	tails := []*eventstoretest.Tail{eventstoretest.Follow(t, s, 1), eventstoretest.Follow(t, other, 1)}
+	var want []eventstore.Commit
+	for i, by := range []*Store{s, other, other, s, s, other} {
+		want = append(want, eventstoretest.Grow(t, by, fmt.Sprintf("i%d", i), 5, eventstore.Commit{})...)
+	}
+	for _, tail := range tails {
+		for _, w := range want {
+			if c := tail.Next(t); c.Seq != w.Seq || c.Chain != w.Chain {
+				t.Fatalf("read %d of %s, want %d of %s", c.Seq, c.Instance, w.Seq, w.Instance)
+			}
+		}
+	}
+}
+
+// A log that was cut short may have grown again before anybody looks.
+func TestALogThatHasAnotherCommitThanWasReadIsDamaged(t *testing.T) {
+	s := alone(t, natstest.Start(t, natstest.Options{}))
+	all := eventstoretest.Grow(t, s, "a", 3, eventstore.Commit{})
+	r := &reader{store: s, next: 3}
+	for _, c := range []eventstore.Commit{{}, all[1]} {
+		if r.last = c; r.same(t.Context()) != nil {
+			t.Errorf("%d is said to be another: %v", c.Seq, r.same(t.Context()))
+		}
+	}
+	r.last.Chain = all[0].Chain
+	if _, err := r.attach(t.Context()); !errors.Is(err, eventstore.ErrCorrupt) {
+		t.Errorf("got %v, want ErrCorrupt", err)
+	}
+}
