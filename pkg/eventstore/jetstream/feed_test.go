@@ -3,6 +3,8 @@ package jetstream
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -104,18 +106,51 @@ func TestWhatOthersAppendIsReadInItsPlace(t *testing.T) {
 	}
 }
 
-// A log that was cut short may have grown again before anybody looks.
-func TestALogThatHasAnotherCommitThanWasReadIsDamaged(t *testing.T) {
-	s := alone(t, natstest.Start(t, natstest.Options{}))
-	all := eventstoretest.Grow(t, s, "a", 3, eventstore.Commit{})
-	r := &reader{store: s, next: 3}
-	for _, c := range []eventstore.Commit{{}, all[1]} {
-		if r.last = c; r.same(t.Context()) != nil {
-			t.Errorf("%d is said to be another: %v", c.Seq, r.same(t.Context()))
-		}
+// An older copy of the log that has grown past where it was read is noticed though
+// it is the same log, and long enough.
+func TestALogThatWasCutShortAndGrewIsDamaged(t *testing.T) {
+	for name, alone := range map[string]bool{"among others": false, "alone": true} {
+		t.Run(name, func(t *testing.T) {
+			server := natstest.Start(t, natstest.Options{})
+			s, err := Open(t.Context(), server.JetStream(t), Config{Alone: alone})
+			if err != nil {
+				t.Fatal(err)
+			}
+			eventstoretest.Grow(t, s, "a", 3, eventstore.Commit{})
+			tail := eventstoretest.Follow(t, s, 1)
+			for range 3 {
+				tail.Next(t)
+			}
+			older := t.TempDir()
+			server.Stop()
+			replace(t, older, server.Dir)
+			server.Resume(t)
+			eventstoretest.Grow(t, s, "b", 3, eventstore.Commit{})
+			for range 3 {
+				tail.Next(t)
+			}
+			server.Stop()
+
+			elsewhere := natstest.Start(t, natstest.Options{Dir: older})
+			other, err := Open(t.Context(), elsewhere.JetStream(t), Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			eventstoretest.Grow(t, other, "c", 4, eventstore.Commit{})
+			elsewhere.Stop()
+			replace(t, server.Dir, older)
+			server.Resume(t)
+			if err := tail.End(t); !errors.Is(err, eventstore.ErrCorrupt) || !strings.Contains(err.Error(), "is not the one that was read") {
+				t.Errorf("got %v, want ErrCorrupt", err)
+			}
+		})
 	}
-	r.last.Chain = all[0].Chain
-	if _, err := r.attach(t.Context()); !errors.Is(err, eventstore.ErrCorrupt) {
-		t.Errorf("got %v, want ErrCorrupt", err)
+}
+
+// replace makes a directory a copy of another.
+func replace(t *testing.T, dir, from string) {
+	t.Helper()
+	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(from))); err != nil {
+		t.Fatal(err)
 	}
 }
