@@ -246,8 +246,9 @@ func (b *batches) hear(msg *nats.Msg) {
 	switch {
 	case g == nil:
 	case below:
-		seq, _ := subject.Stored(msg.Data)
-		b.half(g, at, half{seq: seq})
+		if seq, ok := subject.Stored(msg.Data); ok {
+			b.half(g, at, half{seq: seq})
+		}
 	case wire.Promise(msg.Data) != "":
 		b.half(g, wire.Promise(msg.Data), half{promise: msg.Data})
 	case !b.answered(g, msg.Data, 0) || len(msg.Data) == 0:

@@ -32,7 +32,10 @@ func (o *office) log(n int, at, says string) {
 func stored(seq uint64) string { return fmt.Sprintf(`{"stream":"EVENTS","seq":%d}`, seq) }
 
 func TestPromises(t *testing.T) {
-	const refused = `{"error":{"code":400,"err_code":10071},"stream":"EVENTS","seq":0}`
+	const (
+		refused = `{"error":{"code":400,"err_code":10071},"stream":"EVENTS","seq":0}`
+		before  = `{"stream":"EVENTS","seq":6,"duplicate": true}` // of another commit with the id
+	)
 	for name, f := range map[string]func(k *clerk, told, work <-chan heard){
 		"hold once the log has acknowledged them": func(k *clerk, told, work <-chan heard) {
 			k.promise(0, "s.1", 0, 1)
@@ -57,11 +60,13 @@ func TestPromises(t *testing.T) {
 			k.is("the command", told, 7)
 			k.is("the claim", work, 8)
 		},
-		"are void if the log refused": func(k *clerk, told, work <-chan heard) {
+		"are void if the log refused, or had it before": func(k *clerk, told, work <-chan heard) {
 			k.promise(0, "s.1", 0, 1)
 			k.log(0, "s.1", refused)
 			k.log(0, "s.1", "")
+			k.log(0, "s.1", before)
 			k.silent("the command", told)
+			k.silent("the claim", work)
 			k.answer(0, 0, &pb.CommandReply{Refusal: &pb.Refusal{Code: "no_work"}})
 			k.answer(0, 1, &pb.CommandReply{Seq: 9})
 			k.is("the command", told, 9)

@@ -25,6 +25,8 @@ func Stored(ack []byte) (seq uint64, ok bool) {
 		Batch     string          `json:"batch"`
 		Error     json.RawMessage `json:"error"`
 	}
-	err := json.Unmarshal(ack, &a)
-	return a.Seq, err == nil && a.Stream == EventStream && a.Seq > 0 && !a.Duplicate && a.Batch == "" && a.Error == nil
+	if json.Unmarshal(ack, &a) != nil || a.Stream != EventStream || a.Duplicate || a.Batch != "" || a.Error != nil {
+		return 0, false // a duplicate has the sequence of what may be another commit
+	}
+	return a.Seq, a.Seq > 0
 }

@@ -24,7 +24,7 @@ func TestWhatIsStored(t *testing.T) {
 		{`{"stream":"EVENTS","seq":18446744073709551616}`, 0},
 		{``, 0}, {`}`, 0}, {`ok`, 0},
 	} {
-		if seq, ok := subject.Stored([]byte(c.ack)); ok != (c.seq > 0) || ok && seq != c.seq {
+		if seq, ok := subject.Stored([]byte(c.ack)); ok != (c.seq > 0) || seq != c.seq {
 			t.Errorf("%s: %d, %v; want %d", c.ack, seq, ok, c.seq)
 		}
 	}
