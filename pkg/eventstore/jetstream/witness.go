@@ -35,17 +35,18 @@ type witnesses struct {
 	last    uint64
 	waiting map[string]chan *nats.Msg // by number
 	until   time.Time                 // not before
+	closed  bool                      // and no more
 }
 
 // ticket returns the end of the subject where an append is acknowledged, and where
 // that is told then. It is empty if there cannot be a witness there.
 func (w *witnesses) ticket(by *eventstore.Witness) (at string, told chan *nats.Msg) {
-	if by == nil || !strings.HasPrefix(by.Inbox, inboxes) || strings.Count(by.Inbox, ".") != 2 {
+	if by == nil || !isInbox(by.Inbox) {
 		return "", nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if time.Now().Before(w.until) || !w.listens() {
+	if w.closed || time.Now().Before(w.until) || !w.listens() {
 		return "", nil
 	}
 	w.last++
@@ -53,6 +54,13 @@ func (w *witnesses) ticket(by *eventstore.Witness) (at string, told chan *nats.M
 	told = make(chan *nats.Msg, 1)
 	w.waiting[number] = told
 	return w.name + "." + number, told
+}
+
+// isInbox reports whether all is heard of that is acknowledged below s. A server
+// answers at no subject with an empty token.
+func isInbox(s string) bool {
+	who, what, ok := strings.Cut(strings.TrimPrefix(s, inboxes), ".")
+	return strings.HasPrefix(s, inboxes) && ok && who != "" && what != "" && !strings.Contains(what, ".")
 }
 
 func (w *witnesses) listens() bool {
@@ -63,11 +71,20 @@ func (w *witnesses) listens() bool {
 	return w.sub != nil
 }
 
+// close has no more appends have witnesses. Those on their way are still heard of:
+// a store may be closed while who appends is about to end.
 func (w *witnesses) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.sub != nil {
+	w.closed = true
+	w.leave()
+}
+
+// leave stops listening when it is closed and nobody waits.
+func (w *witnesses) leave() {
+	if w.closed && len(w.waiting) == 0 && w.sub != nil {
 		_ = w.sub.Unsubscribe() // else the connection is closed
+		w.sub = nil
 	}
 }
 
@@ -78,6 +95,7 @@ func (w *witnesses) hear(m *nats.Msg) {
 	if told := w.waiting[number]; told != nil {
 		delete(w.waiting, number)
 		told <- m
+		w.leave()
 	}
 }
 
@@ -87,6 +105,7 @@ func (w *witnesses) forget(at string) {
 	defer w.mu.Unlock()
 	delete(w.waiting, at[strings.IndexByte(at, '.')+1:])
 	w.until = time.Now().Add(mistrust)
+	w.leave()
 }
 
 // witnessed is request before a witness, if there can be one.

@@ -106,7 +106,7 @@ func TestAWitness(t *testing.T) {
 		},
 		"is at an inbox or not at all": func(g *gallery) {
 			c := eventstore.Commit{}
-			for _, inbox := range []string{"", "who", "sb.who.1", "_INBOX.who", "_INBOX.who.1.2"} {
+			for _, inbox := range []string{"", "who", "sb.who.1", "_INBOX.who", "_INBOX.who.1.2", "_INBOX..1", "_INBOX.who."} {
 				c = g.stored(eventstoretest.Next("a", "at-"+inbox, c), g.by(inbox, true), false)
 			}
 			if len(g.at) > 0 {
@@ -127,9 +127,34 @@ func TestAWitness(t *testing.T) {
 				g.Errorf("got %v, want ErrNoResponders", err)
 			}
 		},
+		"is asked once, whatever comes of that": func(g *gallery) {
+			g.store.witnesses.conn = natstest.Start(g.T, natstest.Options{}).Connect(g.T) // where nobody takes it
+			by := g.by("_INBOX.who.1", true)
+			once := by.Sent
+			by.Sent = func(at string) bool {
+				if len(g.at) > 0 {
+					g.Fatal("it was asked again")
+				}
+				return once(at)
+			}
+			if g.stored(first, by, false); len(g.at) != 1 {
+				g.Error("it was not asked")
+			}
+		},
+		"is not asked when the store is closed": func(g *gallery) {
+			c := g.stored(first, g.by("_INBOX.who.1", true), true)
+			if err := g.store.Close(g.Context()); err != nil {
+				g.Fatal(err)
+			}
+			if g.stored(eventstoretest.Next("a", "later", c), g.by("_INBOX.who.1", true), false); len(g.at) != 1 {
+				g.Errorf("they were told %v", g.at)
+			}
+		},
 		"is not asked for a while after an acknowledgement was lost": func(g *gallery) {
 			c := g.stored(first, g.by("_INBOX.who.1", true), true)
-			g.store.witnesses.close() // what the server says now nobody here hears
+			if err := g.store.witnesses.sub.Unsubscribe(); err != nil { // what the server says now nobody here hears
+				g.Fatal(err)
+			}
 			c = g.stored(eventstoretest.Next("a", "lost", c), g.by("_INBOX.who.1", true), false)
 			c = g.stored(eventstoretest.Next("a", "after", c), g.by("_INBOX.who.1", true), false)
 			if len(g.at) != 2 || len(g.store.witnesses.waiting) > 0 {
@@ -145,6 +170,40 @@ func TestAWitness(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f(newGallery(t))
+		})
+	}
+}
+
+func TestWitnessesHearWhatIsOnItsWayWhenTheStoreIsClosed(t *testing.T) {
+	nc := natstest.Start(t, natstest.Options{}).Connect(t)
+	for name, last := range map[string]func(t *testing.T, w *witnesses, at string, told <-chan *nats.Msg){
+		"is acknowledged": func(t *testing.T, w *witnesses, at string, told <-chan *nats.Msg) {
+			if err := nc.Publish("_INBOX.who.1."+at, nil); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-told:
+			case <-time.After(10 * time.Second):
+				t.Error("it is not heard")
+			}
+		},
+		"is given up": func(_ *testing.T, w *witnesses, at string, _ <-chan *nats.Msg) { w.forget(at) },
+	} {
+		t.Run("until the last "+name, func(t *testing.T) {
+			w := &witnesses{conn: nc}
+			by := &eventstore.Witness{Inbox: "_INBOX.who.1"}
+			other, _ := w.ticket(by)
+			at, told := w.ticket(by)
+			w.close()
+			if w.forget(other); w.sub == nil {
+				t.Fatal("nobody listens, and one is on its way")
+			}
+			last(t, w, at, told)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.sub != nil {
+				t.Error("there is somebody who listens for nobody")
+			}
 		})
 	}
 }
