@@ -26,8 +26,9 @@ type answers struct {
 
 // asked is one command of a batch.
 type asked struct {
-	id, name string
-	place    int
+	id, instance string
+	name         string
+	place        int
 }
 
 // promised is one command that a promise was sent of.
@@ -43,11 +44,12 @@ func (a *answers) expect(one asked) {
 	a.asked = append(a.asked, one)
 }
 
-// about returns the command with the id, if it is of this batch.
-func (a *answers) about(id string) (one asked, ok bool) {
+// about returns the command with the id, if it is of this batch. Of two instances
+// the log takes it of one.
+func (a *answers) about(id, instance string) (one asked, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	i := slices.IndexFunc(a.asked, func(one asked) bool { return one.id == id })
+	i := slices.IndexFunc(a.asked, func(one asked) bool { return one.id == id && one.instance == instance })
 	if i < 0 {
 		return asked{}, false
 	}

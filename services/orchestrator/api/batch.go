@@ -48,7 +48,7 @@ func (s *Server) batch(m micro.Request) {
 			case !open:
 				no = stopping()
 			default:
-				out.expect(asked{p.GetId(), name, place})
+				out.expect(asked{p.GetId(), p.GetInstance(), name, place})
 				of, no = s.carryOut(engine.WithTrace(ctx, trace), role, p, action)
 			}
 			return "agent-" + name, s.answer(out, place, r, name, role, of, no)

@@ -21,7 +21,7 @@ func (s *Server) promise(m micro.Request, role string, place int, to *answers) *
 			return false
 		}
 		data, places := wire.AppendAnswer(nil, place, claim), []int{place}
-		if by, ours := to.about(command); ours {
+		if by, ours := to.about(command, out.Instance.ID); ours {
 			if reply, ok := s.promised(by.name, role, out); ok {
 				data, places = wire.AppendAnswer(data, by.place, reply), append(places, by.place)
 			}

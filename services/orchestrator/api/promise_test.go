@@ -1,8 +1,6 @@
 package api_test
 
 import (
-	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -15,35 +13,6 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
 )
-
-// attended is a log in memory that says below an inbox what it stored.
-type attended struct {
-	eventstore.Store
-	nc   *nats.Conn
-	n    int          // appends before witnesses
-	fail func() error // the next append before a witness
-}
-
-func (s *attended) Append(ctx context.Context, c eventstore.Commit) (seq uint64, err error) {
-	by := c.Witness
-	if by == nil {
-		return s.Store.Append(ctx, c)
-	}
-	s.n++
-	at := fmt.Sprintf("log.%d", s.n)
-	knows := by.Sent(at)
-	if fail := s.fail; fail != nil {
-		s.fail = nil
-		return 0, fail()
-	}
-	if seq, err = s.Store.Append(ctx, c); err == nil {
-		if knows {
-			by.Heard = at
-		}
-		err = s.nc.Publish(by.Inbox+"."+at, fmt.Appendf(nil, `{"stream":"EVENTS","seq":%d}`, seq))
-	}
-	return seq, err
-}
 
 // trusting sends commands of the role together that may be answered with promises,
 // and returns where answers come, and what is below that.
@@ -130,17 +99,34 @@ func TestAPromise(t *testing.T) {
 		"is of the claim alone if another makes its work": func(w *world, log *attended) {
 			w.eventually(func(id string) bool {
 				token := w.begin(id, "creating_tests", "tester")
-				answers, _ := w.trusting("tester", waiting("b", longest), claim("nowhere", 1))
+				r, same := report(id, token, "updating_tests"), claim("nowhere", 1)
+				r.Id, same.Id = "report-"+id, "report-"+id // which is not the one that makes it
+				answers, _ := w.trusting("tester", waiting("b", longest), same)
 				if _, got := w.next(answers); got[1].GetRefusal() == nil {
 					w.Fatalf("answered %v", got)
 				}
-				made := w.batch("tester", report(id, token, "updating_tests"))[0]
+				made := w.batch("tester", r)[0]
 				promise, got := w.next(answers)
 				if promise == "" {
 					return false
 				}
 				if c := got[0]; len(got) != 1 || c.GetToken() != token+1 || made.GetSeq() == 0 || made.GetInstance().GetState() != "updating_tests" {
 					w.Errorf("promised %v; the report was answered %v", got, made)
+				}
+				w.nothing(answers)
+				return true
+			})
+		},
+		"is of the claim alone if the report has no id": func(w *world, log *attended) {
+			w.eventually(func(id string) bool {
+				answers, _ := w.trusting("tester", waiting("b", longest), report(id, w.begin(id, "creating_tests", "tester"), "updating_tests"))
+				promise, got := w.next(answers)
+				if promise == "" {
+					return false
+				}
+				_, rest := w.next(answers)
+				if r := rest[1]; len(got) != 1 || got[0].GetToken() == 0 || len(rest) != 1 || r.GetSeq() == 0 {
+					w.Errorf("promised %v; the report was answered %v", got, r)
 				}
 				w.nothing(answers)
 				return true
@@ -199,6 +185,69 @@ func TestAPromise(t *testing.T) {
 				promise, other := w.next(others)
 				if c := other[0]; promise == "" || c.GetInstance().GetClaim().GetAgent() != "c" || got[1].GetSeq() == 0 {
 					w.Errorf("the other was promised %v; the report was answered %v", other, got)
+				}
+				return true
+			})
+		},
+		"is of each pair of several": func(w *world, log *attended) {
+			w.eventually(func(id string) bool {
+				other := id + "-other"
+				var reports [2]*pb.Command
+				for i, id := range []string{id, other} {
+					reports[i] = report(id, w.begin(id, "creating_tests", "tester"), "updating_tests")
+					reports[i].Id = "report-" + id
+				}
+				answers, below := w.trusting("tester", waiting("b", longest), reports[0], waiting("c", longest), reports[1])
+				places := map[uint32]bool{}
+				for range 2 {
+					promise, got := w.next(answers)
+					if promise == "" {
+						if _, err := w.client.Cancel(w.Context(), other, "it came too late"); err != nil {
+							w.Fatal(err)
+						}
+						return false
+					}
+					of, ids := map[string]bool{}, map[uint32]string{1: id, 3: other}
+					for place, r := range got {
+						in := r.GetInstance()
+						if agent := map[uint32]string{0: "b", 2: "c"}[place]; places[place] || agent != "" && in.GetClaim().GetAgent() != agent || agent == "" && in.GetInstance() != ids[place] {
+							w.Errorf("%d was promised %v", place, r)
+						}
+						places[place], of[in.GetInstance()] = true, true
+					}
+					if len(got) != 2 || len(of) != 1 {
+						w.Errorf("promised together: %v", got)
+					}
+				}
+				for range 2 {
+					if msg, err := below.NextMsg(time.Minute); err != nil {
+						w.Fatal(err)
+					} else if _, ok := subject.Stored(msg.Data); !ok {
+						w.Errorf("%s says %q", msg.Subject, msg.Data)
+					}
+				}
+				w.nothing(answers)
+				return true
+			})
+		},
+		"is kept by a server that is being closed": func(w *world, log *attended) {
+			w.eventually(func(id string) bool {
+				r := report(id, w.begin(id, "creating_tests", "tester"), "updating_tests")
+				r.Id = "report-" + id
+				closed := make(chan error, 1)
+				log.sent = func() {
+					log.sent = nil
+					go func() { closed <- w.server.Close() }()
+				}
+				answers, below := w.trusting("tester", waiting("b", longest), r)
+				if promise, _ := w.next(answers); promise == "" {
+					return false
+				}
+				if _, err := below.NextMsg(time.Minute); err != nil {
+					w.Fatal(err)
+				}
+				if err := <-closed; err != nil {
+					w.Error(err)
 				}
 				return true
 			})
