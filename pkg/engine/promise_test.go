@@ -97,3 +97,17 @@ func TestNobodyIsPromisedWhatNobodyWaitsFor(t *testing.T) {
 		}
 	})
 }
+
+func TestNobodyIsPromisedWhatItCannotTake(t *testing.T) {
+	inNoTime(t, func(w *world) {
+		e := w.engine(func(c *engine.Config) { c.Store = attended(w.store) })
+		in := w.do(e, "a", take("worker", w.do(e, "a", open("a chore")).Instance.Work)).Instance
+		promises, told := trusts(e, "judge", "", true) // a claim names its agent
+		out := w.take(e, cmd("report", "a", done(in.Tokens)))
+		w.sent(told)
+		if len(promises) > 0 || out.Promised != "" || out.Instance.Claim != nil {
+			t.Errorf("%d promises; the command was answered %+v", len(promises), out)
+		}
+		w.sound()
+	})
+}
