@@ -1,0 +1,30 @@
+package crashtest
+
+import (
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/wire"
+)
+
+func TestTheLastOperationIsAnswered(t *testing.T) {
+	answer := wire.AppendAnswer(nil, 0, []byte("reply"))
+	for name, c := range map[string]struct {
+		awaited, subject string
+		payload          []byte
+		is               bool
+	}{
+		"by what comes there":              {"inbox.1", "inbox.1", answer, true},
+		"by nothing that is only promised": {"inbox.1", "inbox.1", wire.AppendPromise(answer, "log.1"), false},
+		"by what a promise holds with":     {"inbox.1", "inbox.1.log.1", []byte(`{"stream":"EVENTS","seq":7}`), true},
+		"by nothing that comes elsewhere":  {"inbox.1", "inbox.10", answer, false},
+		"by nothing before there is one":   {"", "inbox.1", answer, false},
+		"by no line that has no subject":   {"", "", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &connection{reply: c.awaited}
+			if got := w.last(operation{verb: "MSG", subject: c.subject, payload: append(c.payload, "\r\n"...)}); got != c.is {
+				t.Errorf("got %v, want %v", got, c.is)
+			}
+		})
+	}
+}
