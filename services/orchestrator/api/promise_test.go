@@ -139,11 +139,10 @@ func TestAPromise(t *testing.T) {
 				r.Id = "report-" + id
 				log.fail = func() error { return eventstore.ErrConflict }
 				answers, below := w.trusting("tester", waiting("b", longest), r)
-				promise, got := w.next(answers)
-				if promise == "" {
+				if promise, _ := w.next(answers); promise == "" {
 					return false
 				}
-				got = map[uint32]*pb.CommandReply{}
+				got := map[uint32]*pb.CommandReply{}
 				for len(got) < 2 {
 					promise, more := w.next(answers)
 					for place, reply := range more {
