@@ -11,17 +11,18 @@ import (
 // gather is how long an answer waits for others of its batch.
 const gather = time.Millisecond
 
-// answers gathers those to one batch.
+// answers gathers those to one batch. For a claim that waits no other answer does.
 type answers struct {
 	send func([]byte)
 	most int // bytes in a message
 
 	mu       sync.Mutex
-	left     int // commands without an answer
+	left     int // commands without an answer that do not wait
 	data     []byte
 	armed    bool    // they will be sent before long
 	asked    []asked // what is being carried out
 	promised []promised
+	waiting  []int // places of claims that wait
 }
 
 // asked is one command of a batch.
@@ -35,6 +36,14 @@ type asked struct {
 type promised struct {
 	at    string // where that is acknowledged
 	place int
+}
+
+// waits says that there is a claim at a place that waits.
+func (a *answers) waits(place int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left--
+	a.waiting = append(a.waiting, place)
 }
 
 // expect says what is being carried out.
@@ -78,10 +87,17 @@ func (a *answers) kept(at string, place int) bool {
 	if !slices.Contains(a.promised, promised{at, place}) {
 		return false
 	}
-	if a.left--; a.left == 0 {
+	if a.answered(place); a.left == 0 {
 		a.flush()
 	}
 	return true
+}
+
+// answered counts the answer to a command.
+func (a *answers) answered(place int) {
+	if !slices.Contains(a.waiting, place) {
+		a.left--
+	}
 }
 
 func (a *answers) add(place int, reply []byte) {
@@ -91,7 +107,7 @@ func (a *answers) add(place int, reply []byte) {
 		a.flush()
 	}
 	a.data = wire.AppendAnswer(a.data, place, reply)
-	a.left--
+	a.answered(place)
 	switch {
 	case a.left == 0:
 		a.flush()

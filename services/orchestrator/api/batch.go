@@ -30,6 +30,7 @@ func (s *Server) batch(m micro.Request) {
 		p := new(pb.Command)
 		bad := r.decode(p)
 		if bad == nil && waits(p) {
+			out.waits(place)
 			var promise *engine.Promise
 			if promises {
 				promise = s.promise(m, role, place, out)
