@@ -84,12 +84,13 @@ func TestAnswersWaitForThoseThatAreOnTheirWay(t *testing.T) {
 				for _, place := range c.answer {
 					a.add(place, []byte("reply"))
 				}
-				if !slices.Equal(sent, c.sent) {
-					t.Errorf("at once it sent %v, want %v", sent, c.sent)
+				now := func() []int { a.mu.Lock(); defer a.mu.Unlock(); return sent }
+				if got := now(); !slices.Equal(got, c.sent) {
+					t.Errorf("at once it sent %v, want %v", got, c.sent)
 				}
 				time.Sleep(gather)
 				synctest.Wait()
-				if later := sent[len(c.sent):]; !slices.Equal(later, c.later) {
+				if later := now()[len(c.sent):]; !slices.Equal(later, c.later) {
 					t.Errorf("later it sent %v, want %v", later, c.later)
 				}
 			})
