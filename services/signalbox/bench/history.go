@@ -20,9 +20,14 @@ type chapter struct {
 const each = 10
 
 // long is a history of so many commits: nine of ten instances have ended.
-func long(commits int) []chapter {
-	all := max(commits/each, 1)
-	live := max(all/10, 1)
+func long(commits int) []chapter { return longWith(commits, alive(commits)) }
+
+// alive is a tenth of its instances.
+func alive(commits int) int { return max(commits/each/10, 1) }
+
+// longWith is a history of so many commits, in which so many instances have not ended.
+func longWith(commits, live int) []chapter {
+	all := max(commits/each, live)
 	return []chapter{
 		{"over", all - live, past.Kind{Commits: each, Over: true}},
 		{"live", live, past.Kind{Commits: each}},

@@ -12,18 +12,23 @@ import (
 // coldStart measures how long an orchestrator takes from the start of its
 // process until it answers: the first one, which has to read the whole log, and
 // the next, which begins with the snapshot that the first one left; in a short
-// log and in a long one.
+// log, in a long one with as many instances alive, and in one with more of them:
+// what is alive is read at the start, what is over is not.
 func coldStart(ctx context.Context, b *bench) error {
 	few := max(min(b.History/10, 10_000), each)
 	s := Setting{Mode: mode(b.Sync[0]), Server: separate}
 	var short began
-	for _, commits := range []int{few, b.History} {
-		x, err := b.started(ctx, commits)
+	for _, log := range []struct{ commits, live int }{{few, alive(few)}, {b.History, alive(few)}, {b.History, alive(b.History)}} {
+		x, err := b.started(ctx, log.commits, log.live)
 		if err != nil {
 			return err
 		}
+		history, same := fmt.Sprintf("%d commits, %d alive", log.commits, log.live), atMost(1.2)
+		if log.live != alive(few) {
+			same = nil
+		}
 		add := func(name string, took, base time.Duration, goal *Goal) {
-			f := sample{Scenario: "start", Name: fmt.Sprintf("%s, %d commits", name, commits), Unit: "s", Setting: s, Value: took.Seconds(), Others: x.others}
+			f := sample{Scenario: "start", Name: name + ", " + history, Unit: "s", Setting: s, Value: took.Seconds(), Others: x.others}
 			if base != 0 {
 				of := base.Seconds()
 				f.Against, f.Base, f.Goal = fmt.Sprintf("%d commits", few), &of, goal
@@ -31,11 +36,13 @@ func coldStart(ctx context.Context, b *bench) error {
 			b.add(f)
 		}
 		add("ready, no snapshot", x.first, short.first, nil)
-		read, raw := float64(commits)/x.replay.Seconds(), float64(commits)/x.raw.Seconds()
-		b.add(sample{Scenario: "start", Name: fmt.Sprintf("replay, %d commits", commits), Unit: "1/s", Setting: s, Value: read, Against: "floor", Base: &raw,
+		read, raw := float64(log.commits)/x.replay.Seconds(), float64(log.commits)/x.raw.Seconds()
+		b.add(sample{Scenario: "start", Name: "replay, " + history, Unit: "1/s", Setting: s, Value: read, Against: "floor", Base: &raw,
 			Others: x.others, Goal: atLeast(0.7)})
-		add("ready, from a snapshot", x.next, short.next, atMost(1.2))
-		short = x
+		add("ready, from a snapshot", x.next, short.next, same)
+		if short.next == 0 {
+			short = x
+		}
 	}
 	return nil
 }
@@ -48,8 +55,8 @@ type began struct {
 	others      *float64      // at the first
 }
 
-func (b *bench) started(ctx context.Context, commits int) (x began, err error) {
-	dir, err := b.history(ctx, long(commits)...)
+func (b *bench) started(ctx context.Context, commits, live int) (x began, err error) {
+	dir, err := b.history(ctx, longWith(commits, live)...)
 	if err != nil {
 		return x, err
 	}
