@@ -24,21 +24,57 @@ func (s *Stage) drained(ctx context.Context) error {
 func (s *Stage) empty(ctx context.Context, queue string) error {
 	consumer, err := s.JS.Consumer(ctx, subject.EventStream, queue)
 	for err == nil {
-		var info *jetstream.ConsumerInfo
-		if info, err = consumer.Info(ctx); err != nil {
+		var now level
+		if now, err = s.level(ctx, consumer); err != nil || now.empty() {
 			break
 		}
-		switch {
-		case info.NumPending == 0 && info.NumAckPending == 0:
-			return nil
-		case info.NumAckPending == 0:
+		if now.waiting > 0 && now.unsettled == 0 {
 			err = recount(consumer)
 		}
 		if ended := pause(ctx); ended != nil {
-			err = errors.Join(err, fmt.Errorf("of the queue %s %d are not handed out and %d not settled: %w", queue, info.NumPending, info.NumAckPending, ended))
+			err = errors.Join(err, fmt.Errorf("of the queue %s %d are not handed out and %d not settled; it is at %d of %d: %w", queue, now.waiting, now.unsettled, now.at, now.last, ended))
 		}
 	}
 	return err
+}
+
+// level is how full a queue is, as its consumer counts, and how far it has got:
+// the sequences of what it handed out last and of the last there is for it.
+type level struct{ waiting, unsettled, at, last uint64 }
+
+// empty takes no count for it: a nats-server tells a consumer of a message only
+// after it has acknowledged it to who appended it.
+func (l level) empty() bool { return l.at >= l.last && l.waiting == 0 && l.unsettled == 0 }
+
+func (s *Stage) level(ctx context.Context, consumer jetstream.Consumer) (level, error) {
+	last, err := s.last(ctx, consumer.CachedInfo().Config.FilterSubjects)
+	if err != nil {
+		return level{}, err
+	}
+	info, err := consumer.Info(ctx)
+	if err != nil {
+		return level{}, err
+	}
+	return level{info.NumPending, uint64(info.NumAckPending), info.Delivered.Stream, last}, nil
+}
+
+// last is the sequence of the last commit on one of the subjects, or 0.
+func (s *Stage) last(ctx context.Context, filters []string) (last uint64, err error) {
+	events, err := s.JS.Stream(ctx, subject.EventStream)
+	if err != nil {
+		return 0, err
+	}
+	for _, filter := range filters {
+		msg, err := events.GetLastMsgForSubject(ctx, filter)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		last = max(last, msg.Sequence)
+	}
+	return last, nil
 }
 
 // recount asks for a message and gives it back: a nats-server that is asked about
