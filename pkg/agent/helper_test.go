@@ -255,38 +255,9 @@ func names(all []instance.Event) (out []string) {
 // settled waits until no message of the role is under way or waiting.
 func (w *world) settled() {
 	w.Helper()
-	consumer, err := w.js.Consumer(w.ctx, "EVENTS", "pm")
-	var last jetstream.ConsumerInfo
-	for err == nil {
-		var info *jetstream.ConsumerInfo
-		if info, err = consumer.Info(w.ctx); err != nil {
-			break
-		}
-		if last = *info; info.NumPending == 0 && info.NumAckPending == 0 {
-			return
-		}
-		if info.NumAckPending == 0 {
-			err = w.recount(consumer)
-		}
+	if err := natstest.Drained(w.ctx, w.js, "EVENTS", "pm"); err != nil {
+		w.Fatal(err)
 	}
-	w.Fatalf("the role's messages are not settled: %d pending, %d not acknowledged, %d delivered again: %v",
-		last.NumPending, last.NumAckPending, last.NumRedelivered, err)
-}
-
-// recount asks for a message and gives it back. A nats-server that is asked
-// about a consumer while it delivers may count one too many as pending, until
-// somebody asks for more.
-func (w *world) recount(consumer jetstream.Consumer) error {
-	batch, err := consumer.FetchNoWait(1)
-	if err != nil {
-		return err
-	}
-	for msg := range batch.Messages() {
-		if err := msg.Nak(); err != nil {
-			return err
-		}
-	}
-	return batch.Error()
 }
 
 var errBroken = errors.New("broken")

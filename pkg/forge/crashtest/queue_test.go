@@ -1,46 +1,14 @@
 package crashtest
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
-
-func TestWhatWasJustAppendedIsNotOverlooked(t *testing.T) {
-	t.Parallel()
-	s := NewStage(t, Service{Orchestrate: func(t testing.TB, url string) {
-		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: Lease})
-	}})
-	consumer, err := s.JS.Consumer(s.Ctx, subject.EventStream, "pm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for number := range 200 {
-		s.Open(fmt.Sprintf("%s/%d", Repo, number+1), "issue", instance.Issue{Repo: Repo, Number: number + 1, Title: "The sum is wrong"}, Code{}, "")
-		now, err := s.level(s.Ctx, consumer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if now.empty() {
-			t.Fatalf("with work %d in it the queue is called empty: %+v", number+1, now)
-		}
-		msg, err := consumer.Next(jetstream.FetchContext(s.Ctx))
-		if err == nil {
-			err = msg.DoubleAck(s.Ctx)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if now, err := s.level(s.Ctx, consumer); err != nil || !now.empty() {
-		t.Errorf("with all work done the queue is %+v, %v", now, err)
-	}
-}
 
 func TestWhatWasHandedToTheDeadIsHandedOutAgainAndNothingElse(t *testing.T) {
 	t.Parallel()
@@ -88,7 +56,7 @@ func TestWhatWasHandedToTheDeadIsHandedOutAgainAndNothingElse(t *testing.T) {
 	if err := s.reclaim(queue); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.empty(s.Ctx, queue); err != nil {
+	if err := natstest.Drained(s.Ctx, s.JS, subject.EventStream, queue); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
@@ -71,34 +72,9 @@ func (g *graveyard) ends(id, state, reason string, issue *pb.Issue) {
 // told waits until nothing is left to be told of.
 func (g *graveyard) told() {
 	g.Helper()
-	consumer, err := g.js.Consumer(g.ctx, "EVENTS", "endings")
-	for err == nil {
-		var info *jetstream.ConsumerInfo
-		if info, err = consumer.Info(g.ctx); err != nil || info.NumAckPending > 0 {
-			continue
-		}
-		if info.NumPending == 0 {
-			return
-		}
-		err = recount(consumer)
+	if err := natstest.Drained(g.ctx, g.js, subject.EventStream, subject.Endings); err != nil {
+		g.Fatal(err)
 	}
-	g.Fatal(err)
-}
-
-// recount asks for a message and gives it back. A nats-server that is asked
-// about a consumer while it delivers may count one too many as pending, until
-// somebody asks for more.
-func recount(consumer jetstream.Consumer) error {
-	batch, err := consumer.FetchNoWait(1)
-	if err != nil {
-		return err
-	}
-	for msg := range batch.Messages() {
-		if err := msg.Nak(); err != nil {
-			return err
-		}
-	}
-	return batch.Error()
 }
 
 func TestPeopleHearOnceHowItEnded(t *testing.T) {

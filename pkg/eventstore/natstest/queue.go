@@ -1,0 +1,77 @@
+package natstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Drained waits until all that is in a stream for a durable consumer with filters
+// was handed out and is settled.
+func Drained(ctx context.Context, js jetstream.JetStream, stream, durable string) error {
+	consumer, err := js.Consumer(ctx, stream, durable)
+	for err == nil {
+		var now level
+		if now, err = look(ctx, js, consumer); err != nil || now.empty() {
+			break
+		}
+		if now.waiting > 0 && now.unsettled == 0 {
+			err = recount(consumer)
+		}
+		select {
+		case <-time.After(5 * time.Millisecond): // nobody tells of a settled message
+		case <-ctx.Done():
+			err = errors.Join(err, fmt.Errorf("of the queue %s %d are not handed out and %d not settled; it is at %d of %d: %w", durable, now.waiting, now.unsettled, now.at, now.last, ctx.Err()))
+		}
+	}
+	return err
+}
+
+// level is how full a queue is, as its consumer counts, and how far it has got:
+// the sequences of what it handed out last and of the last there is for it.
+type level struct{ waiting, unsettled, at, last uint64 }
+
+// empty takes no count for it: a nats-server tells a consumer of a message only
+// after it has acknowledged it to who appended it.
+func (l level) empty() bool { return l.at >= l.last && l.waiting == 0 && l.unsettled == 0 }
+
+func look(ctx context.Context, js jetstream.JetStream, consumer jetstream.Consumer) (level, error) {
+	var l level
+	of := consumer.CachedInfo()
+	stream, err := js.Stream(ctx, of.Stream)
+	if err != nil {
+		return l, err
+	}
+	for _, filter := range of.Config.FilterSubjects {
+		msg, err := stream.GetLastMsgForSubject(ctx, filter)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return l, err
+		}
+		l.last = max(l.last, msg.Sequence)
+	}
+	info, err := consumer.Info(ctx)
+	if err != nil {
+		return l, err
+	}
+	l.waiting, l.unsettled, l.at = info.NumPending, uint64(info.NumAckPending), info.Delivered.Stream
+	return l, nil
+}
+
+// recount asks for a message and gives it back: a nats-server that is asked about
+// a consumer while it delivers may count one too many until somebody asks for more.
+func recount(consumer jetstream.Consumer) error {
+	batch, err := consumer.FetchNoWait(1)
+	if err != nil {
+		return err
+	}
+	for msg := range batch.Messages() {
+		err = errors.Join(err, msg.Nak())
+	}
+	return errors.Join(err, batch.Error())
+}
