@@ -70,9 +70,7 @@ func TestAPromise(t *testing.T) {
 		"is of the claim and of the report that makes its work": func(w *world, log *attended) {
 			w.eventually(func(id string) bool {
 				token := w.begin(id, "creating_tests", "tester")
-				r := report(id, token, "updating_tests")
-				r.Id = "report-" + id
-				answers, below := w.trusting("tester", waiting("b", longest), r)
+				answers, below := w.trusting("tester", waiting("b", longest), retried(report(id, token, "updating_tests")))
 				promise, got := w.next(answers)
 				if promise == "" {
 					return false // there was other work
@@ -99,8 +97,8 @@ func TestAPromise(t *testing.T) {
 		"is of the claim alone if another makes its work": func(w *world, log *attended) {
 			w.eventually(func(id string) bool {
 				token := w.begin(id, "creating_tests", "tester")
-				r, same := report(id, token, "updating_tests"), claim("nowhere", 1)
-				r.Id, same.Id = "report-"+id, "report-"+id // which is not the one that makes it
+				r, same := retried(report(id, token, "updating_tests")), claim("nowhere", 1)
+				same.Id = r.GetId() // which is not the one that makes it
 				answers, _ := w.trusting("tester", waiting("b", longest), same)
 				if _, got := w.next(answers); got[1].GetRefusal() == nil {
 					w.Fatalf("answered %v", got)
@@ -134,9 +132,7 @@ func TestAPromise(t *testing.T) {
 		},
 		"that is not kept is followed by answers": func(w *world, log *attended) {
 			w.eventually(func(id string) bool {
-				token := w.begin(id, "creating_tests", "tester")
-				r := report(id, token, "updating_tests")
-				r.Id = "report-" + id
+				r := retried(report(id, w.begin(id, "creating_tests", "tester"), "updating_tests"))
 				log.fail = func() error { return eventstore.ErrConflict }
 				answers, below := w.trusting("tester", waiting("b", longest), r)
 				if promise, _ := w.next(answers); promise == "" {
@@ -164,9 +160,7 @@ func TestAPromise(t *testing.T) {
 		},
 		"that is not kept is no answer when another is": func(w *world, log *attended) {
 			w.eventually(func(id string) bool {
-				token := w.begin(id, "creating_tests", "tester")
-				r := report(id, token, "updating_tests")
-				r.Id = "report-" + id
+				r := retried(report(id, w.begin(id, "creating_tests", "tester"), "updating_tests"))
 				var others *nats.Subscription
 				log.fail = func() error {
 					others, _ = w.trusting("tester", waiting("c", longest), claim("nowhere", 1))
@@ -193,8 +187,7 @@ func TestAPromise(t *testing.T) {
 				other := id + "-other"
 				var reports [2]*pb.Command
 				for i, id := range []string{id, other} {
-					reports[i] = report(id, w.begin(id, "creating_tests", "tester"), "updating_tests")
-					reports[i].Id = "report-" + id
+					reports[i] = retried(report(id, w.begin(id, "creating_tests", "tester"), "updating_tests"))
 				}
 				answers, below := w.trusting("tester", waiting("b", longest), reports[0], waiting("c", longest), reports[1])
 				places := map[uint32]bool{}
@@ -231,8 +224,7 @@ func TestAPromise(t *testing.T) {
 		},
 		"is kept by a server that is being closed": func(w *world, log *attended) {
 			w.eventually(func(id string) bool {
-				r := report(id, w.begin(id, "creating_tests", "tester"), "updating_tests")
-				r.Id = "report-" + id
+				r := retried(report(id, w.begin(id, "creating_tests", "tester"), "updating_tests"))
 				closed := make(chan error, 1)
 				log.sent = func() {
 					log.sent = nil

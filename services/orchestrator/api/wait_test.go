@@ -27,6 +27,12 @@ func report(id string, token uint32, next string) *pb.Command {
 		Status: "success", ConfidenceScore: 1, Next: next}}}}
 }
 
+// retried is the report with the id that its retries have, too.
+func retried(report *pb.Command) *pb.Command {
+	report.Id = "report-" + report.GetInstance()
+	return report
+}
+
 // begin opens an instance and claims its work in a state, as the agent a.
 func (w *world) begin(id, state, role string) (token uint32) {
 	w.Helper()
@@ -152,8 +158,7 @@ func TestAClaimThatWaitsIsGivenTheWorkOfAReportBehindIt(t *testing.T) {
 func TestAReportThatIsRepeatedDoesNotTellTheTokenOfAnother(t *testing.T) {
 	w := newWorld(t, nil)
 	w.eventually(func(id string) bool {
-		r := report(id, w.begin(id, "creating_tests", "tester"), "updating_tests")
-		r.Id = "report-" + id
+		r := retried(report(id, w.begin(id, "creating_tests", "tester"), "updating_tests"))
 		got := w.batch("tester", waiting("b", longest), r)
 		if got[0].GetRefusal().GetCode() == api.NoWork {
 			return false
