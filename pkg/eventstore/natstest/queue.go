@@ -12,11 +12,14 @@ import (
 // Drained waits until all that is in a stream for a durable consumer with filters
 // was handed out and is settled.
 func Drained(ctx context.Context, js jetstream.JetStream, stream, durable string) error {
+	var now level
 	consumer, err := js.Consumer(ctx, stream, durable)
 	for err == nil {
-		var now level
-		if now, err = look(ctx, js, consumer); err != nil || now.empty() {
+		if err = now.look(ctx, js, consumer); err != nil {
 			break
+		}
+		if now.empty() {
+			return nil
 		}
 		if now.waiting > 0 && now.unsettled == 0 {
 			err = recount(consumer)
@@ -24,10 +27,10 @@ func Drained(ctx context.Context, js jetstream.JetStream, stream, durable string
 		select {
 		case <-time.After(5 * time.Millisecond): // nobody tells of a settled message
 		case <-ctx.Done():
-			err = errors.Join(err, fmt.Errorf("of the queue %s %d are not handed out and %d not settled; it is at %d of %d: %w", durable, now.waiting, now.unsettled, now.at, now.last, ctx.Err()))
+			err = errors.Join(err, ctx.Err())
 		}
 	}
-	return err
+	return fmt.Errorf("of the queue %s %d are not handed out and %d not settled; it is at %d of %d: %w", durable, now.waiting, now.unsettled, now.at, now.last, err)
 }
 
 // level is how full a queue is, as its consumer counts, and how far it has got:
@@ -38,12 +41,12 @@ type level struct{ waiting, unsettled, at, last uint64 }
 // after it has acknowledged it to who appended it.
 func (l level) empty() bool { return l.at >= l.last && l.waiting == 0 && l.unsettled == 0 }
 
-func look(ctx context.Context, js jetstream.JetStream, consumer jetstream.Consumer) (level, error) {
-	var l level
+// look reads it.
+func (l *level) look(ctx context.Context, js jetstream.JetStream, consumer jetstream.Consumer) error {
 	of := consumer.CachedInfo()
 	stream, err := js.Stream(ctx, of.Stream)
 	if err != nil {
-		return l, err
+		return err
 	}
 	for _, filter := range of.Config.FilterSubjects {
 		msg, err := stream.GetLastMsgForSubject(ctx, filter)
@@ -51,16 +54,16 @@ func look(ctx context.Context, js jetstream.JetStream, consumer jetstream.Consum
 			continue
 		}
 		if err != nil {
-			return l, err
+			return err
 		}
 		l.last = max(l.last, msg.Sequence)
 	}
 	info, err := consumer.Info(ctx)
 	if err != nil {
-		return l, err
+		return err
 	}
 	l.waiting, l.unsettled, l.at = info.NumPending, uint64(info.NumAckPending), info.Delivered.Stream
-	return l, nil
+	return nil
 }
 
 // recount asks for a message and gives it back: a nats-server that is asked about

@@ -1,6 +1,7 @@
 package natstest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,20 +17,21 @@ func TestWhatWasJustAppendedIsNotOverlooked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var now level
 	for number := range 500 {
 		for _, subject := range []string{"s.work", "s.other"} {
 			if _, err := js.Publish(ctx, subject, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if now, err := look(ctx, js, consumer); err != nil || now.empty() {
+		if err := now.look(ctx, js, consumer); err != nil || now.empty() {
 			t.Fatalf("with message %d in it the queue is called empty: %+v, %v", number+1, now, err)
 		}
 		msg, err := consumer.Next(jetstream.FetchContext(ctx))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now, err := look(ctx, js, consumer); err != nil || now.empty() {
+		if err := now.look(ctx, js, consumer); err != nil || now.empty() {
 			t.Fatalf("with message %d under way the queue is called empty: %+v, %v", number+1, now, err)
 		}
 		if err := msg.DoubleAck(ctx); err != nil {
@@ -38,5 +40,8 @@ func TestWhatWasJustAppendedIsNotOverlooked(t *testing.T) {
 	}
 	if err := Drained(ctx, js, "S", "d"); err != nil {
 		t.Error(err)
+	}
+	if err := Drained(ctx, js, "S", "e"); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		t.Errorf("of a queue that is not there it says %v", err)
 	}
 }
