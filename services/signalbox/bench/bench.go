@@ -25,7 +25,7 @@ var lifecycles embed.FS
 
 // Command is `signalbox bench`.
 type Command struct {
-	Scenario  []string        `name:"scenario" placeholder:"NAME,..." help:"What to measure, all by default: throughput, crowd, handoff, history, far, start, load, memory, kill, replicas."`
+	Scenario  []string        `name:"scenario" placeholder:"NAME,..." help:"What to measure; all of the above by default."`
 	Quick     bool            `name:"quick" help:"Only throughput and handoff, once."`
 	Repeats   int             `name:"repeats" default:"3" help:"How often each is measured; medians and ranges are printed."`
 	Instances int             `name:"instances" default:"1000" help:"How many instances run to their end, 8 steps each."`
@@ -39,6 +39,16 @@ type Command struct {
 	Dir       string          `name:"dir" type:"existingdir" placeholder:"DIR" help:"Where the stores are kept while it runs: the disk that is measured; the system's temporary directory by default."`
 	Out       string          `name:"out" type:"path" placeholder:"FILE" help:"Write the JSON object to a file, whatever is printed."`
 	Benchstat bool            `name:"benchstat" help:"Print the Go benchmark format, a line a repeat, for benchstat."`
+}
+
+// Help says what there is to measure.
+func (Command) Help() string {
+	var all strings.Builder
+	all.WriteString("It measures\n\n")
+	for _, s := range scenarios() {
+		fmt.Fprintf(&all, "  %-10s  %s\n", s.name, s.about)
+	}
+	return all.String()
 }
 
 // Validate refuses what cannot be measured.

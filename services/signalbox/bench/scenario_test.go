@@ -30,6 +30,9 @@ func TestEachScenarioHasItsFigures(t *testing.T) {
 	c.History, c.Far = 200, 20
 	r := measure(t, c)
 	for name, bases := range of {
+		if !strings.Contains(c.Help(), "\n  "+name+" ") {
+			t.Errorf("the help has no %s", name)
+		}
 		for against, figures := range bases {
 			for _, figure := range figures {
 				f := find(t, r, name, figure)
