@@ -48,10 +48,10 @@ func (a *Agent) refused(msg delivery, reply *pb.CommandReply, err error) error {
 	no := new(instance.Refusal)
 	errors.As(err, &no)
 	switch no.Code {
-	case instance.Stale, instance.NotOwner, instance.OnHold, instance.Over, instance.Unknown:
+	case instance.CodeStale, instance.CodeNotOwner, instance.CodePaused, instance.CodeClosed, instance.CodeUnknownInstance:
 		a.Log.Debug("work is past", "instance", no.Instance, "reason", no.What)
 		return msg.ack()
-	case instance.Held:
+	case instance.CodeHeld:
 		a.Log.Debug("held by another", "instance", no.Instance, "reason", no.What)
 		return msg.nak(a.untilFree(reply))
 	}
@@ -154,7 +154,7 @@ func (a *worker) report(ctx context.Context, msg delivery, job Job, result insta
 // gone reports whether nobody answers, or the claim is not ours any more.
 func gone(err error) bool {
 	no := new(instance.Refusal)
-	return errors.Is(err, client.ErrUnavailable) || errors.As(err, &no) && no.Code != instance.Undecided && no.Code != instance.Invalid
+	return errors.Is(err, client.ErrUnavailable) || errors.As(err, &no) && no.Code != instance.CodeUndecided && no.Code != instance.CodeInvalid
 }
 
 // drop gives up what the work came to: whoever takes the message next finds out

@@ -25,7 +25,7 @@ func TestHeldWorkIsAskedForAgainWhenItMayBeFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.answers("pm", func(cmd *pb.Command) *pb.CommandReply {
-		no := &pb.CommandReply{Refusal: &pb.Refusal{Code: string(instance.Held)}}
+		no := &pb.CommandReply{Refusal: &pb.Refusal{Code: string(instance.CodeHeld)}}
 		switch cmd.GetInstance() {
 		case "soon":
 			no.LeaseLeft = durationpb.New(1234 * time.Millisecond)

@@ -39,7 +39,7 @@ func TestAHandlerIsGivenAllThatIsKnownOfItsWork(t *testing.T) {
 		"received":               success(),
 		"analyzing_requirements": {Status: instance.Success, ConfidenceScore: 0.4, Questions: []string{"Which version?", "On what system?"}},
 		"requirements_unclear":   success(),
-		"requirements_clarified": {Status: instance.Success, ConfidenceScore: 1, Answers: []instance.Answer{{Question: 1, Text: "1.2", By: "ann"}}},
+		"requirements_clarified": {Status: instance.Success, ConfidenceScore: 1, Answers: []instance.QuestionAnswer{{Question: 1, Text: "1.2", By: "ann"}}},
 	}
 	o := told{started: make(chan agent.Job, 100), progress: make(chan string, 100)}
 	handler := works(func(_ context.Context, job agent.Job) (instance.Result, error) {

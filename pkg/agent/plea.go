@@ -91,7 +91,7 @@ func cannot(what string, result *instance.Result, refused, then error) error {
 // charge books the result's cost under the claim, which will end without a
 // report. What cannot be booked is booked with a report that may yet come.
 func (a *Agent) charge(ctx context.Context, job Job, result *instance.Result) {
-	if result.Spend == (instance.Spend{}) {
+	if result.Spend == (instance.Cost{}) {
 		return
 	}
 	if err := a.command(ctx, job, subject.Spend, &pb.Command{Action: &pb.Command_Spend{
@@ -99,7 +99,7 @@ func (a *Agent) charge(ctx context.Context, job Job, result *instance.Result) {
 		a.Log.Warn("cost not booked", "instance", job.Instance, "state", job.State, "error", err)
 		return
 	}
-	result.Spend = instance.Spend{}
+	result.Spend = instance.Cost{}
 }
 
 // command sends one command about the job.

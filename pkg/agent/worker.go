@@ -66,7 +66,7 @@ func (a *worker) more() *pb.CommandReply {
 		a.all.Go(func() { a.giveUp(next) })
 		return nil
 	}
-	if errors.Is(err, &instance.Refusal{Code: instance.Invalid}) { // by an orchestrator of before
+	if errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) { // by an orchestrator of before
 		a.queue.Store(true)
 	}
 	return reply

@@ -157,7 +157,7 @@ func TestARefusalIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := ask()
 			got := new(instance.Refusal)
-			if !errors.As(err, &got) || got.Code != instance.Held || got.What != "bob holds it" || !slices.Equal(got.Allowed, []string{"wait"}) {
+			if !errors.As(err, &got) || got.Code != instance.CodeHeld || got.What != "bob holds it" || !slices.Equal(got.Allowed, []string{"wait"}) {
 				t.Errorf("the error is %v", err)
 			}
 		})

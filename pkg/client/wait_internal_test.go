@@ -236,7 +236,7 @@ func TestClaimsThatWait(t *testing.T) {
 			told, work = k.report("b")
 			k.answer(1, 0, &pb.CommandReply{Seq: 8})
 			k.answer(1, 1, &pb.CommandReply{Refusal: &pb.Refusal{Code: "lapsed"}})
-			k.fails("the command", told, &instance.Refusal{Code: instance.Lapsed})
+			k.fails("the command", told, &instance.Refusal{Code: instance.CodeLapsed})
 			k.is("the claim", work, 8)
 		},
 		"are none beside a command that is too large": func(k *clerk) {

@@ -32,7 +32,7 @@ func TestACommitIsAddressedToWhoHasToReadIt(t *testing.T) {
 	at("todo", false)
 	in = w.do(e, "a", instance.Escalate{Token: in.Claim.Token, Reason: "nobody knows", RequiresHuman: true}).Instance
 	at("@people", false)
-	w.refused(e, cmd("c", "a", take("worker", in.Work)), instance.OnHold)
+	w.refused(e, cmd("c", "a", take("worker", in.Work)), instance.CodePaused)
 	w.do(e, "a", instance.Resolve{Text: "go on"})
 	at("todo", true)
 }

@@ -45,10 +45,10 @@ func sleepers(t *testing.T, n int, lifecycle string) (*past, *shelf) {
 		}
 		for i := range n {
 			do(i, instance.Open{Issue: instance.Issue{Title: fmt.Sprint("the title of ", i)}})
-			do(i, instance.Remark{Kind: "note", Text: "one"})
+			do(i, instance.Note{Kind: "note", Text: "one"})
 		}
 		save(t, e)
-		do(0, instance.Remark{Kind: "note", Text: "two"})
+		do(0, instance.Note{Kind: "note", Text: "two"})
 	})
 	return p, s
 }
@@ -97,7 +97,7 @@ func TestAnInstanceIsDecodedWhenItIsAskedFor(t *testing.T) {
 		t.Errorf("of one it has %+v, %v", in, err)
 	}
 	in := e.view.at("i-3").in
-	take := instance.Take{Role: "worker", Agent: "agent", Work: in.Work, Lease: time.Hour}
+	take := instance.Claim{Role: "worker", Agent: "agent", Work: in.Work, Lease: time.Hour}
 	if _, err := e.Handle(t.Context(), instance.Command{ID: "take", Instance: "i-3", Actor: "test", Do: take}, ""); err != nil {
 		t.Error(err)
 	}

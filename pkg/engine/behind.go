@@ -17,7 +17,7 @@ var ErrBehind = errors.New("the log is behind")
 // cluster that was cut off, or catches up, answers for less than there is: then
 // the work is newer than all that it has.
 func (e *Engine) believed(ctx context.Context, now *entry, cmd instance.Command, refusal error) error {
-	take, ok := cmd.Do.(instance.Take)
+	take, ok := cmd.Do.(instance.Claim)
 	if !ok || take.Work <= now.in.Seq {
 		return refusal
 	}

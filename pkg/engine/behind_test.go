@@ -80,5 +80,5 @@ func TestNoWorkIsCalledPastByALogThatDoesNotHaveItYet(t *testing.T) {
 	}
 	w.do(behind, "new", take("worker", fresh.Work))
 	w.do(behind, "old", take("judge", checked.Work))
-	w.refused(behind, cmd("p", "old", take("worker", old.Work)), instance.NotOwner)
+	w.refused(behind, cmd("p", "old", take("worker", old.Work)), instance.CodeNotOwner)
 }

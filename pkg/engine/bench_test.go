@@ -72,7 +72,7 @@ func processor(b *testing.B) (end func()) {
 }
 
 func result() instance.Result {
-	return instance.Result{Status: instance.Success, ConfidenceScore: 0.9, Summary: "it is done", Spend: instance.Spend{TokensIn: 1200, WallMS: 40},
+	return instance.Result{Status: instance.Success, ConfidenceScore: 0.9, Summary: "it is done", Spend: instance.Cost{TokensIn: 1200, WallMS: 40},
 		Data: map[string]string{"files": "3"}}
 }
 
@@ -91,7 +91,7 @@ func BenchmarkCommand(b *testing.B) {
 			c.Instance, c.Actor = fmt.Sprintf("acme/widgets/%d", n), "operator:ann"
 			c.Do = instance.Open{Issue: instance.Issue{Repo: "acme/widgets", Number: 42, Title: "It is broken", Body: "When I press the button nothing happens."}}
 		case now.Claim == nil:
-			c.Do = instance.Take{Role: now.Owner, Agent: "agent-1", Work: now.Work, Lease: time.Minute}
+			c.Do = instance.Claim{Role: now.Owner, Agent: "agent-1", Work: now.Work, Lease: time.Minute}
 		default:
 			c.Do = instance.Report{Token: now.Claim.Token, Result: result()}
 		}

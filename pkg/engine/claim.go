@@ -46,7 +46,7 @@ func (e *Engine) ordered(ctx context.Context, id, role string) (workflow string,
 //
 // Where nothing is ready the permit is refused as held if others are at work or
 // something rests, so that it comes again, and as stale if all is done.
-func (e *Engine) claim(ctx context.Context, cmd instance.Command, take instance.Take, workflow string) (Outcome, error) {
+func (e *Engine) claim(ctx context.Context, cmd instance.Command, take instance.Claim, workflow string) (Outcome, error) {
 	d := e.desks.of(workflow)
 	if err := d.gate.enter(ctx, true); err != nil {
 		return Outcome{}, err
@@ -101,7 +101,7 @@ func (e *Engine) claim(ctx context.Context, cmd instance.Command, take instance.
 			if e.Conflicted != nil {
 				e.Conflicted(best.id)
 			}
-		case errors.Is(err, &instance.Refusal{Code: instance.Invalid}):
+		case errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}):
 			return Outcome{}, err
 		case errors.As(err, new(*instance.Refusal)):
 			fresh, unsure := e.fresh(ctx, now)
@@ -124,12 +124,12 @@ func (e *Engine) claim(ctx context.Context, cmd instance.Command, take instance.
 
 // nothing refuses a permit for which there is no work.
 func (e *Engine) nothing(cmd instance.Command, role, workflow string, soonest piece, refused error) (Outcome, error) {
-	no := &instance.Refusal{Code: instance.Stale, Instance: cmd.Instance, What: fmt.Sprintf("%s has no work in %s", role, workflow)}
+	no := &instance.Refusal{Code: instance.CodeStale, Instance: cmd.Instance, What: fmt.Sprintf("%s has no work in %s", role, workflow)}
 	switch {
 	case soonest.id == "" && refused != nil:
 		return Outcome{}, refused
 	case soonest.id != "":
-		no.Code = instance.Held
+		no.Code = instance.CodeHeld
 		no.What = fmt.Sprintf("all work of %s in %s is taken; the next may be free at %s", role, workflow, soonest.busy.UTC().Format(time.RFC3339))
 	}
 	return Outcome{Instance: e.view.at(soonest.id).in, Free: soonest.busy}, no
@@ -173,5 +173,5 @@ func (e *Engine) spent(ctx context.Context, cmd instance.Command) (Outcome, erro
 }
 
 func isSpent(cmd instance.Command) error {
-	return &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: fmt.Sprintf("the command id %q is spent on another instance", cmd.ID)}
+	return &instance.Refusal{Code: instance.CodeInvalid, Instance: cmd.Instance, What: fmt.Sprintf("the command id %q is spent on another instance", cmd.ID)}
 }

@@ -97,40 +97,40 @@ func TestAPermitComesAgainOnlyWhileThereIsWork(t *testing.T) {
 	}
 	soon := func(d time.Duration) time.Time { return w.clock.now().Add(d) }
 	held := w.gives(e, a, "a")
-	refused(instance.Held, soon(time.Minute))
+	refused(instance.CodeHeld, soon(time.Minute))
 	w.clock.turn(time.Minute) // the lease runs out
 	held = w.gives(e, a, "a")
 	if held.Claim.Token != 2 {
 		t.Errorf("it is claimed by %+v", held.Claim)
 	}
 	w.do(e, "a", instance.Fail{Token: 2, Reason: "disk"})
-	refused(instance.Held, soon(time.Second))
+	refused(instance.CodeHeld, soon(time.Second))
 	w.clock.turn(time.Second)
 	w.do(e, "a", instance.Fail{Token: w.gives(e, a, "a").Claim.Token, Reason: "disk"})
-	refused(instance.Held, soon(4*time.Second))
+	refused(instance.CodeHeld, soon(4*time.Second))
 	w.do(e, "a", instance.Retry{Reason: "it is back"})
 	held = w.gives(e, a, "a")
 	parked := w.do(e, "a", instance.Report{Token: held.Claim.Token, Result: instance.Result{Status: instance.Blocked}}).Instance
 	if parked.Parked == nil {
 		t.Fatalf("it is in %s, not parked", parked.State)
 	}
-	refused(instance.Stale, time.Time{})
+	refused(instance.CodeStale, time.Time{})
 	w.do(e, "a", instance.Signal{Name: "hurried"})
 	held = w.gives(e, a, "a")
 	w.do(e, "a", instance.Escalate{Token: held.Claim.Token, Reason: "who?", RequiresHuman: true})
-	refused(instance.Stale, time.Time{})
+	refused(instance.CodeStale, time.Time{})
 	w.do(e, "a", instance.Resolve{Text: "you"})
 	w.do(e, "a", instance.Pause{Reason: "lunch"})
-	refused(instance.Stale, time.Time{})
+	refused(instance.CodeStale, time.Time{})
 	w.do(e, "a", instance.Resume{})
 	held = w.gives(e, a, "a")
 	moved := w.do(e, "a", done(held.Claim.Token)).Instance
-	refused(instance.Stale, time.Time{})
+	refused(instance.CodeStale, time.Time{})
 	if judged := w.do(e, "a", take("judge", moved.Work)).Instance; judged.State != "check" {
 		t.Errorf("it is in %s", judged.State)
 	}
-	w.refused(e, cmd("nobody", "a", take("king", moved.Work)), instance.NotOwner)
-	w.refused(e, cmd("nothing", "z", take("worker", moved.Work)), instance.Unknown)
+	w.refused(e, cmd("nobody", "a", take("king", moved.Work)), instance.CodeNotOwner)
+	w.refused(e, cmd("nothing", "z", take("worker", moved.Work)), instance.CodeUnknownInstance)
 }
 
 func TestAQuestionIsWorkOfWhoIsAsked(t *testing.T) {
@@ -172,7 +172,7 @@ func TestAClaimSentAgainIsAnsweredAsTheFirstTime(t *testing.T) {
 	if got := w.take(e, again); !got.Duplicate || got.Seq != first.Seq || got.Instance.Closed != instance.Ended {
 		t.Errorf("when all is over it is answered %+v", got)
 	}
-	w.refused(e, cmd("open-b", "a", take("worker", b.Work)), instance.Invalid)
+	w.refused(e, cmd("open-b", "a", take("worker", b.Work)), instance.CodeInvalid)
 }
 
 // An engine that has not heard of a claim finds out when it makes it again.
@@ -223,10 +223,10 @@ func TestWhatCannotBeClaimedHoldsUpNothing(t *testing.T) {
 	w.urgent(e, "a", 1)
 	a := w.gives(e, untold, "a")
 	last := w.gives(e, untold, "untold")
-	w.refused(e, cmd("c", "untold", take("worker", untold.Work)), instance.Held) // it may come back
+	w.refused(e, cmd("c", "untold", take("worker", untold.Work)), instance.CodeHeld) // it may come back
 	w.do(e, "a", done(a.Claim.Token))
 	w.do(e, "untold", done(last.Claim.Token))
-	w.refused(e, cmd("d", "untold", take("worker", untold.Work)), instance.Undecided)
+	w.refused(e, cmd("d", "untold", take("worker", untold.Work)), instance.CodeUndecided)
 }
 
 // A definition without an order is as if there were no other.
@@ -237,9 +237,9 @@ func TestWhatHasNoOrderIsGivenByName(t *testing.T) {
 	w.define(queue)
 	b := w.urgent(e, "b", 2)
 	w.gives(e, b, "b")
-	w.refused(e, cmd("c", "b", take("worker", b.Work)), instance.Held)
+	w.refused(e, cmd("c", "b", take("worker", b.Work)), instance.CodeHeld)
 	w.gives(e, plain, "plain")
-	w.refused(e, cmd("d", "plain", take("worker", plain.Work)), instance.Held)
+	w.refused(e, cmd("d", "plain", take("worker", plain.Work)), instance.CodeHeld)
 }
 
 // After a commit whose outcome nobody told, a claim looks at the log first.

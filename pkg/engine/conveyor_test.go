@@ -41,11 +41,11 @@ func conveyed(t testing.TB, instances, steps int, claimed bool) (*conveyor, defi
 	}
 	do("operator:ann", instance.Open{Issue: instance.Issue{Repo: "acme/widgets", Number: 42, Title: "The button does nothing", Body: "When I press the button nothing happens.", Author: "octocat"}})
 	for range steps {
-		do(now.Owner+"/agent-1", instance.Take{Role: now.Owner, Agent: "agent-1", Work: now.Work, Lease: time.Minute})
+		do(now.Owner+"/agent-1", instance.Claim{Role: now.Owner, Agent: "agent-1", Work: now.Work, Lease: time.Minute})
 		do(now.Owner+"/agent-1", instance.Report{Token: now.Claim.Token, Result: plain})
 	}
 	if claimed {
-		do(now.Owner+"/agent-1", instance.Take{Role: now.Owner, Agent: "agent-1", Work: now.Work, Lease: time.Minute})
+		do(now.Owner+"/agent-1", instance.Claim{Role: now.Owner, Agent: "agent-1", Work: now.Work, Lease: time.Minute})
 	}
 	past, err := log.Load(t.Context(), "template")
 	if err != nil {

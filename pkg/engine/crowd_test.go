@@ -129,9 +129,9 @@ func (c *crowd) work(ctx context.Context, role, name string, dice *rand.Rand) {
 		case <-ctx.Done():
 			return
 		}
-		in, err := c.ask(ctx, p.instance, instance.Take{Role: role, Agent: name, Work: p.work, Lease: 5 * time.Second})
+		in, err := c.ask(ctx, p.instance, instance.Claim{Role: role, Agent: name, Work: p.work, Lease: 5 * time.Second})
 		switch {
-		case errors.Is(err, &instance.Refusal{Code: instance.Held}):
+		case errors.Is(err, &instance.Refusal{Code: instance.CodeHeld}):
 			c.queues[role] <- p
 			continue
 		case err != nil:

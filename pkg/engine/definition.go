@@ -27,7 +27,7 @@ func (e *Engine) definition(ctx context.Context, in instance.Instance, name stri
 	var err error
 	switch {
 	case !in.Exists() && !opens:
-		return nil, &instance.Refusal{Code: instance.Unknown, Instance: cmd.Instance, What: "no such instance"}
+		return nil, &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: cmd.Instance, What: "no such instance"}
 	case !in.Exists():
 		def, err = e.Definitions.Named(name)
 	case migrates:
@@ -36,7 +36,7 @@ func (e *Engine) definition(ctx context.Context, in instance.Instance, name stri
 		return e.Definitions.Hashed(ctx, in.Definition)
 	}
 	if errors.Is(err, workflow.ErrUnknown) {
-		return nil, &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: err.Error()}
+		return nil, &instance.Refusal{Code: instance.CodeInvalid, Instance: cmd.Instance, What: err.Error()}
 	}
 	return def, err
 }

@@ -17,9 +17,9 @@ func (e *Engine) decide(def *workflow.Definition, in instance.Instance, cmd inst
 		return events, nil, err
 	}
 	var w *waiter
-	events, given, err := instance.DecideFor(def, in, cmd, func(role string) (instance.Take, bool) {
+	events, given, err := instance.DecideFor(def, in, cmd, func(role string) (instance.Claim, bool) {
 		if w = e.view.lines.next(role); w == nil {
-			return instance.Take{}, false
+			return instance.Claim{}, false
 		}
 		return w.claim, true
 	})
@@ -32,7 +32,7 @@ func (e *Engine) decide(def *workflow.Definition, in instance.Instance, cmd inst
 
 func byQueue(do instance.Action) bool {
 	switch do.(type) {
-	case instance.Lapse, instance.Take:
+	case instance.Lapse, instance.Claim:
 		return true
 	}
 	return false

@@ -45,7 +45,7 @@ func TestADuplicateIsAnsweredAsTheFirst(t *testing.T) {
 	w.do(e, "a", done(1))
 	same("when it would be refused by now", e)
 	for i := range 50 {
-		w.do(e, "a", instance.Remark{Text: fmt.Sprint("remark ", i)})
+		w.do(e, "a", instance.Note{Text: fmt.Sprint("remark ", i)})
 	}
 	same("long after", e)
 	follower := w.engine()
@@ -63,8 +63,8 @@ func TestAnIDThatAnotherInstanceSpentIsRefused(t *testing.T) {
 	e := w.engine()
 	w.take(e, cmd("once", "a", open("a chore")))
 	w.do(e, "b", open("another"))
-	w.refused(e, cmd("once", "b", instance.Remark{Text: "hm"}), instance.Invalid)
-	w.refused(e, cmd("once", "c", open("a third")), instance.Invalid)
+	w.refused(e, cmd("once", "b", instance.Note{Text: "hm"}), instance.CodeInvalid)
+	w.refused(e, cmd("once", "c", open("a third")), instance.CodeInvalid)
 	if len(w.commits("b")) != 1 || len(w.commits("c")) != 0 {
 		t.Error("something was recorded")
 	}
@@ -75,8 +75,8 @@ func TestAnIDThatLooksLikeASpentOneIsTaken(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
 	w.do(e, "a", open("a chore"))
-	w.take(e, cmd(one, "a", instance.Remark{Text: "one"}))
-	if got := w.take(e, cmd(two, "a", instance.Remark{Text: "two"})); got.Duplicate || len(got.Instance.Notes) != 2 {
+	w.take(e, cmd(one, "a", instance.Note{Text: "one"}))
+	if got := w.take(e, cmd(two, "a", instance.Note{Text: "two"})); got.Duplicate || len(got.Instance.Notes) != 2 {
 		t.Errorf("%s after %s was answered %+v", two, one, got)
 	}
 }
@@ -110,7 +110,7 @@ func TestOneCommandThroughManyEnginesAtOnceIsTakenOnce(t *testing.T) {
 		}
 	}
 	for round := range 20 {
-		c := cmd(fmt.Sprint("round-", round), "a", instance.Remark{Text: fmt.Sprint("remark ", round)})
+		c := cmd(fmt.Sprint("round-", round), "a", instance.Note{Text: fmt.Sprint("remark ", round)})
 		outcomes := make([]engine.Outcome, 16)
 		var all sync.WaitGroup
 		for i := range outcomes {
@@ -156,7 +156,7 @@ func TestACommandWhoseAnswerWasLostIsFoundInTheLog(t *testing.T) {
 		return 0, lost
 	}
 	e := w.engine(func(c *engine.Config) { c.Store = store })
-	c := cmd("c", "a", instance.Remark{Text: "hm"})
+	c := cmd("c", "a", instance.Note{Text: "hm"})
 	if _, err := e.Handle(t.Context(), c, "chore"); !errors.Is(err, lost) {
 		t.Fatalf("answered %v", err)
 	}

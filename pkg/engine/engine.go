@@ -78,7 +78,7 @@ var ErrContended = errors.New("too many writers on one instance")
 //
 // A claim of a lifecycle that has an order is given the most urgent work: see claim.
 func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
-	if take, ok := cmd.Do.(instance.Take); ok {
+	if take, ok := cmd.Do.(instance.Claim); ok {
 		if workflow, ok, err := e.ordered(ctx, cmd.Instance, take.Role); ok || err != nil {
 			if err != nil {
 				return Outcome{}, err
@@ -110,7 +110,7 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 			}
 			return out, err
 		case errors.Is(err, eventstore.ErrInvalid), errors.Is(err, eventstore.ErrTooLarge):
-			return Outcome{}, &instance.Refusal{Code: instance.Invalid, Instance: cmd.Instance, What: err.Error()}
+			return Outcome{}, &instance.Refusal{Code: instance.CodeInvalid, Instance: cmd.Instance, What: err.Error()}
 		case errors.Is(err, eventstore.ErrConflict):
 			if e.Conflicted != nil {
 				e.Conflicted(cmd.Instance)
@@ -219,7 +219,7 @@ func (e *Engine) Get(ctx context.Context, id string) (instance.Instance, error) 
 		return instance.Instance{}, err
 	}
 	if !now.in.Exists() {
-		return now.in, &instance.Refusal{Code: instance.Unknown, Instance: id, What: "no such instance"}
+		return now.in, &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: id, What: "no such instance"}
 	}
 	return now.in, nil
 }

@@ -20,7 +20,7 @@ func TestAStaleViewNeverMakesAFalseRefusal(t *testing.T) {
 	w := newWorld(t)
 	ahead, behind := w.engine(), w.engine()
 	first := w.do(ahead, "a", open("a chore")).Instance
-	w.do(behind, "a", instance.Remark{Text: "seen"}) // from here on it remembers this moment
+	w.do(behind, "a", instance.Note{Text: "seen"}) // from here on it remembers this moment
 
 	claimed := w.do(ahead, "a", take("worker", first.Work)).Instance
 	checked := w.do(ahead, "a", done(claimed.Claim.Token)).Instance
@@ -29,7 +29,7 @@ func TestAStaleViewNeverMakesAFalseRefusal(t *testing.T) {
 	if got.State != "check" || got.Claim.Agent != "judge-1" {
 		t.Errorf("it is in %s, claimed by %+v", got.State, got.Claim)
 	}
-	w.refused(ahead, cmd("late", "a", take("judge", checked.Work)), instance.Held)
+	w.refused(ahead, cmd("late", "a", take("judge", checked.Work)), instance.CodeHeld)
 }
 
 func TestARefusalThatCannotBeCheckedIsNoAnswer(t *testing.T) {
@@ -46,7 +46,7 @@ func TestARefusalThatCannotBeCheckedIsNoAnswer(t *testing.T) {
 		t.Errorf("answered %v, want no refusal but %v", err, away)
 	}
 	store.last = nil
-	w.refused(e, cmd("c", "a", take("worker", other)), instance.Stale)
+	w.refused(e, cmd("c", "a", take("worker", other)), instance.CodeStale)
 }
 
 func TestWhoIsAskedWhileTheLogIsAwaySaysSo(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWhoIsAskedWhileTheLogIsAwaySaysSo(t *testing.T) {
 		if in, err := e.Get(t.Context(), id); !errors.Is(err, away) || in.Exists() {
 			t.Errorf("%s is answered %+v, %v", id, in, err)
 		}
-		for _, do := range []instance.Action{open("b"), take("worker", 1), instance.Remark{Text: "seen"}} {
+		for _, do := range []instance.Action{open("b"), take("worker", 1), instance.Note{Text: "seen"}} {
 			if _, err := e.Handle(t.Context(), cmd("c", id, do), "chore"); !errors.Is(err, away) {
 				t.Errorf("%T of %s is answered %v", do, id, err)
 			}
@@ -87,8 +87,8 @@ func TestARefusalComesWithTheInstanceItIsAbout(t *testing.T) {
 	e := w.engine()
 	work := w.do(e, "a", open("a chore")).Instance.Work
 	held := w.do(e, "a", take("worker", work)).Instance
-	out, err := e.Handle(t.Context(), cmd("c", "a", instance.Take{Role: "worker", Agent: "worker-2", Work: work, Lease: time.Minute}), "chore")
-	if !errors.Is(err, &instance.Refusal{Code: instance.Held}) || out.Instance.Claim == nil || !out.Instance.Claim.Lease.Equal(held.Claim.Lease) {
+	out, err := e.Handle(t.Context(), cmd("c", "a", instance.Claim{Role: "worker", Agent: "worker-2", Work: work, Lease: time.Minute}), "chore")
+	if !errors.Is(err, &instance.Refusal{Code: instance.CodeHeld}) || out.Instance.Claim == nil || !out.Instance.Claim.Lease.Equal(held.Claim.Lease) {
 		t.Errorf("answered %+v, %v", out.Instance.Claim, err)
 	}
 }
@@ -101,7 +101,7 @@ func TestWhoLosesARaceDecidesAgain(t *testing.T) {
 	})
 	w.do(slow, "a", open("a chore"))
 	w.do(fast, "a", instance.Pause{Reason: "first"})
-	got := w.do(slow, "a", instance.Remark{Text: "second"})
+	got := w.do(slow, "a", instance.Note{Text: "second"})
 	if len(conflicts) != 1 || conflicts[0] != "a" || !got.Instance.Paused || len(got.Instance.Notes) != 1 {
 		t.Errorf("conflicts %v, instance %+v", conflicts, got.Instance)
 	}
@@ -112,7 +112,7 @@ func TestACommandThatLosesEveryTryIsNotAnsweredForEver(t *testing.T) {
 	w.do(w.engine(), "a", open("a chore"))
 	store := &faulty{Store: w.store, append: func(context.Context, eventstore.Commit) (uint64, error) { return 0, eventstore.ErrConflict }}
 	e := w.engine(func(c *engine.Config) { c.Store = store })
-	if _, err := e.Handle(t.Context(), cmd("c", "a", instance.Remark{Text: "hm"}), "chore"); !errors.Is(err, engine.ErrContended) || errors.As(err, new(*instance.Refusal)) {
+	if _, err := e.Handle(t.Context(), cmd("c", "a", instance.Note{Text: "hm"}), "chore"); !errors.Is(err, engine.ErrContended) || errors.As(err, new(*instance.Refusal)) {
 		t.Errorf("answered %v", err)
 	}
 }
@@ -128,8 +128,8 @@ func TestTimeWithinAnInstanceNeverRunsBack(t *testing.T) {
 		t.Errorf("claimed at %s until %s, want at %s for a minute", claimed.UpdatedAt, claimed.Claim.Lease, want)
 	}
 	w.clock.turn(2 * time.Minute)
-	w.do(right, "a", instance.Remark{Text: "the lease is over"})
-	w.refused(late, cmd("report", "a", done(claimed.Claim.Token)), instance.Lapsed)
+	w.do(right, "a", instance.Note{Text: "the lease is over"})
+	w.refused(late, cmd("report", "a", done(claimed.Claim.Token)), instance.CodeLapsed)
 	for i, c := range w.commits("a")[1:] {
 		if before := w.commits("a")[i]; c.Time.Before(before.Time) {
 			t.Errorf("commit %d is of %s, the one before of %s", c.Seq, c.Time, before.Time)
@@ -141,10 +141,10 @@ func TestWhatCanNeverBeStoredIsRefused(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
 	w.do(e, "a", open("a chore"))
-	w.refused(e, cmd("large", "a", instance.Remark{Text: strings.Repeat("x", eventstore.MaxData+1)}), instance.Invalid)
-	w.refused(e, cmd("an id with spaces", "a", instance.Remark{Text: "hm"}), instance.Invalid)
-	w.refused(e, cmd("c", "b", instance.Remark{Text: "hm"}), instance.Unknown)
-	if _, err := e.Handle(t.Context(), cmd("c", "b", open("a chore")), "chorre"); !errors.Is(err, &instance.Refusal{Code: instance.Invalid}) {
+	w.refused(e, cmd("large", "a", instance.Note{Text: strings.Repeat("x", eventstore.MaxData+1)}), instance.CodeInvalid)
+	w.refused(e, cmd("an id with spaces", "a", instance.Note{Text: "hm"}), instance.CodeInvalid)
+	w.refused(e, cmd("c", "b", instance.Note{Text: "hm"}), instance.CodeUnknownInstance)
+	if _, err := e.Handle(t.Context(), cmd("c", "b", open("a chore")), "chorre"); !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
 		t.Errorf("an unknown workflow was answered %v", err)
 	}
 	if n := len(w.commits("a")); n != 1 {
@@ -187,13 +187,13 @@ func TestWaitingForAnInstancesTurnEndsWithTheContext(t *testing.T) {
 	w.do(e, "a", open("a chore"))
 	slow := make(chan error, 1)
 	go func() {
-		_, err := e.Handle(context.Background(), cmd("slow", "a", instance.Remark{Text: "slow"}), "chore")
+		_, err := e.Handle(context.Background(), cmd("slow", "a", instance.Note{Text: "slow"}), "chore")
 		slow <- err
 	}()
 	<-entered
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Handle(ctx, cmd("quick", "a", instance.Remark{Text: "quick"}), "chore"); !errors.Is(err, context.Canceled) {
+	if _, err := e.Handle(ctx, cmd("quick", "a", instance.Note{Text: "quick"}), "chore"); !errors.Is(err, context.Canceled) {
 		t.Errorf("answered %v", err)
 	}
 	w.do(e, "b", open("another")) // others do not wait
@@ -201,7 +201,7 @@ func TestWaitingForAnInstancesTurnEndsWithTheContext(t *testing.T) {
 	if err := <-slow; err != nil {
 		t.Error(err)
 	}
-	w.do(e, "a", instance.Remark{Text: "next"})
+	w.do(e, "a", instance.Note{Text: "next"})
 }
 
 func TestACommitCarriesTheTraceItWasMadeUnder(t *testing.T) {

@@ -17,14 +17,14 @@ func TestGetReadsOnesOwnWritesAndThoseOfOthers(t *testing.T) {
 	one, two := w.engine(), w.engine()
 	w.do(one, "a", open("a chore"))
 	for i, e := range []*engine.Engine{one, two, one, two} {
-		w.do(e, "a", instance.Remark{Text: "hm"})
+		w.do(e, "a", instance.Note{Text: "hm"})
 		for name, reader := range map[string]*engine.Engine{"one": one, "two": two} {
 			if got, err := reader.Get(t.Context(), "a"); err != nil || len(got.Notes) != i+1 {
 				t.Errorf("%s reads %d notes, %v; want %d", name, len(got.Notes), err, i+1)
 			}
 		}
 	}
-	if _, err := one.Get(t.Context(), "b"); !errors.Is(err, &instance.Refusal{Code: instance.Unknown}) {
+	if _, err := one.Get(t.Context(), "b"); !errors.Is(err, &instance.Refusal{Code: instance.CodeUnknownInstance}) {
 		t.Errorf("an instance that is not there is answered %v", err)
 	}
 }
@@ -97,9 +97,9 @@ func TestWhatIsClosedIsKeptInOutlineAndLosesNothing(t *testing.T) {
 	e := w.engine()
 	w.follow(e)
 	w.finish(e, "a")
-	w.refused(e, cmd("late", "a", take("worker", 1)), instance.Over)
-	noted := w.do(e, "a", instance.Remark{Text: "thanks"})
-	w.take(w.engine(), cmd("elsewhere", "a", instance.Remark{Text: "indeed"}))
+	w.refused(e, cmd("late", "a", take("worker", 1)), instance.CodeClosed)
+	noted := w.do(e, "a", instance.Note{Text: "thanks"})
+	w.take(w.engine(), cmd("elsewhere", "a", instance.Note{Text: "indeed"}))
 	got, err := e.Get(t.Context(), "a")
 	if err != nil || got.Issue.Body != "It is broken." || len(got.Notes) != 2 || got.Last == nil || got.Previous.Len() != 2 {
 		t.Errorf("it is read as %+v, %v", got, err)

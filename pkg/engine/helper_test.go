@@ -162,8 +162,8 @@ func open(title string) instance.Open {
 	return instance.Open{Issue: instance.Issue{Title: title, Body: "It is broken."}}
 }
 
-func take(role string, work uint64) instance.Take {
-	return instance.Take{Role: role, Agent: role + "-1", Work: work, Lease: time.Minute}
+func take(role string, work uint64) instance.Claim {
+	return instance.Claim{Role: role, Agent: role + "-1", Work: work, Lease: time.Minute}
 }
 
 func done(token uint64) instance.Report {

@@ -65,7 +65,7 @@ func TestWorkThatWasLostWithItsAgentGoesToTheQueue(t *testing.T) {
 		time.Sleep(2 * look)
 		work := w.lapsed("a", 3, "the lease of w-1 ran out")
 		w.sent(late) // not given it: whoever loses it with its agent, loses it once
-		w.refused(e, cmd("late", "a", done(in.Tokens)), instance.Lapsed)
+		w.refused(e, cmd("late", "a", done(in.Tokens)), instance.CodeLapsed)
 		in = w.do(e, "a", take("worker", work)).Instance
 		w.quiet("a", 4, time.Hour) // from now on the queue brings it again
 		if in.Direct {
@@ -128,8 +128,8 @@ func TestOfManyEnginesOneGivesWhatLapsed(t *testing.T) {
 		work := w.lapsed("a", 2, "the lease of w-1 ran out")
 		w.quiet("a", 2, time.Minute)
 		for _, e := range all {
-			w.refused(e, cmd("late", "a", done(in.Tokens)), instance.Lapsed)
-			w.folds(e, w.do(e, "a", instance.Remark{Text: "hm"}).Instance)
+			w.refused(e, cmd("late", "a", done(in.Tokens)), instance.CodeLapsed)
+			w.folds(e, w.do(e, "a", instance.Note{Text: "hm"}).Instance)
 		}
 		w.do(all[1], "a", take("worker", work))
 		w.sound()

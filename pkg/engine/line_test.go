@@ -12,7 +12,7 @@ import (
 func TestWhoseTimeIsOverIsGivenNothing(t *testing.T) {
 	l := new(lines)
 	for _, name := range []string{"late", "here"} {
-		l.wait(&waiter{claim: instance.Take{Role: "pm", Agent: name}, told: func(Outcome, error) {}}, time.Hour)
+		l.wait(&waiter{claim: instance.Claim{Role: "pm", Agent: name}, told: func(Outcome, error) {}}, time.Hour)
 	}
 	l.of["pm"].waiting[0].until = time.Now()
 	if w := l.next("pm"); w == nil || w.claim.Agent != "here" {

@@ -109,8 +109,8 @@ func TestWhatTheTailBringsInPlaceOfOnesOwn(t *testing.T) {
 	w.follow(e.Engine)
 	other := w.engine()
 	w.do(e.Engine, "a", open("a chore"))
-	e.before = func() { w.do(other, "a", instance.Remark{Text: "another's"}) }
-	got := w.do(e.Engine, "a", instance.Remark{Text: "its own"}).Instance
+	e.before = func() { w.do(other, "a", instance.Note{Text: "another's"}) }
+	got := w.do(e.Engine, "a", instance.Note{Text: "its own"}).Instance
 	if conflicts != 1 || len(got.Notes) != 2 || got.Notes[0].Text != "another's" {
 		t.Errorf("after %d conflicts it has %+v", conflicts, got.Notes)
 	}
@@ -145,7 +145,7 @@ func TestWhatTheTailBringsDamaged(t *testing.T) {
 			go func() { ended <- e.Follow(ctx, func() { close(caught) }); stop() }()
 			<-caught
 			w.do(e.Engine, "a", open("a chore"))
-			_, _ = e.Handle(ctx, cmd("remark", "a", instance.Remark{Text: "hm"}), "chore")
+			_, _ = e.Handle(ctx, cmd("remark", "a", instance.Note{Text: "hm"}), "chore")
 			if err := <-ended; !errors.Is(err, eventstore.ErrCorrupt) {
 				t.Errorf("following ended with %v", err)
 			}

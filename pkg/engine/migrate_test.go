@@ -31,23 +31,23 @@ func TestAnInstanceMigratesToTheNewestOrToTheOneAskedFor(t *testing.T) {
 			t.Errorf("%s, asked for %q, is of %.8s with %s, %v; want %.8s with %s", c.id, c.name, out.Instance.Definition, out.Instance.Worker(), err, c.want, c.owner)
 		}
 	}
-	if in := w.do(e, "left", instance.Remark{Text: "hm"}).Instance; in.Definition != old.Hash {
+	if in := w.do(e, "left", instance.Note{Text: "hm"}).Instance; in.Definition != old.Hash {
 		t.Error("another instance migrated too")
 	}
 	for name, text := range map[string]string{"errand": "another lifecycle", "c0ffee": "unknown workflow", old.Hash: "already"} {
 		_, err := e.Handle(t.Context(), cmd("no-"+name, "left", instance.Migrate{}), name)
-		if !errors.Is(err, &instance.Refusal{Code: instance.Invalid}) || !strings.Contains(err.Error(), text) {
+		if !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) || !strings.Contains(err.Error(), text) {
 			t.Errorf("to %q: answered %v, want it refused: %s", name, err, text)
 		}
 	}
-	w.refused(e, cmd("none", "none", instance.Migrate{}), instance.Unknown)
+	w.refused(e, cmd("none", "none", instance.Migrate{}), instance.CodeUnknownInstance)
 }
 
 func TestADefinitionThatCannotBeReadIsNoAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.do(w.engine(), "a", open("a chore"))
 	e := w.engine(func(c *engine.Config) { c.Definitions = away{w.defs} })
-	for name, do := range map[string]instance.Action{"c0ffee": instance.Migrate{}, "": instance.Remark{Text: "hm"}} {
+	for name, do := range map[string]instance.Action{"c0ffee": instance.Migrate{}, "": instance.Note{Text: "hm"}} {
 		if _, err := e.Handle(t.Context(), cmd("c-"+name, "a", do), name); !errors.Is(err, errAway) || errors.As(err, new(*instance.Refusal)) {
 			t.Errorf("%T was answered %v", do, err)
 		}

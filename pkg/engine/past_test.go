@@ -31,7 +31,7 @@ func (w *walker) do(a instance.Action) {
 
 // step is a claim and a report, which fails.
 func (w *walker) step() {
-	w.do(instance.Take{Role: w.now.Owner, Agent: "agent-1", Work: w.now.Work, Lease: time.Minute})
+	w.do(instance.Claim{Role: w.now.Owner, Agent: "agent-1", Work: w.now.Work, Lease: time.Minute})
 	w.do(instance.Report{Token: w.now.Claim.Token, Result: instance.Result{Status: instance.Failure, ConfidenceScore: 0.5}})
 }
 

@@ -22,7 +22,7 @@ type promised struct {
 // trusts has an agent wait that takes promises, or cannot be made one.
 func trusts(e *engine.Engine, role, agent string, takes bool) (promises <-chan promised, told <-chan answer) {
 	p, a := make(chan promised, 2), make(chan answer, 2)
-	e.Wait(instance.Take{Role: role, Agent: agent, Lease: time.Minute}, time.Hour, &engine.Promise{Inbox: agent, Make: func(out engine.Outcome, command, at string) bool {
+	e.Wait(instance.Claim{Role: role, Agent: agent, Lease: time.Minute}, time.Hour, &engine.Promise{Inbox: agent, Make: func(out engine.Outcome, command, at string) bool {
 		p <- promised{out, command, at}
 		return takes
 	}}, func(out engine.Outcome, err error) { a <- answer{out, err} })
@@ -77,7 +77,7 @@ func TestAPromiseIsNotKeptByACommitThatIsNotMade(t *testing.T) {
 		promises, told := trusts(e, "judge", "j-1", true)
 		store.append = func(ctx context.Context, c eventstore.Commit) (uint64, error) {
 			store.append = log.append
-			w.do(other, "a", instance.Remark{Text: "hm"})
+			w.do(other, "a", instance.Note{Text: "hm"})
 			return log.append(ctx, c)
 		}
 		out := w.take(e, cmd("report", "a", done(in.Tokens)))

@@ -102,18 +102,18 @@ func (p *past) act(t *rapid.T, e *Engine) {
 	token, text := now.Tokens, fmt.Sprint("text ", p.n)
 	result := func(s instance.Status) instance.Action {
 		return instance.Report{Token: token, Result: instance.Result{Status: s, ConfidenceScore: 0.5, Summary: text, Head: text, Bundle: text,
-			Spend: instance.Spend{TokensIn: 1 << 31, USD: 0.25, WallMS: 1 << 31}, Questions: []string{text}, FailureSignature: "same",
+			Spend: instance.Cost{TokensIn: 1 << 31, USD: 0.25, WallMS: 1 << 31}, Questions: []string{text}, FailureSignature: "same",
 			Evidence: []instance.Evidence{{Name: "tests", OK: p.n%2 == 0, Failed: []string{"a"}, Data: map[string]string{"k": text}}}}}
 	}
 	var after []string
 	if p.n%3 == 0 {
 		after = []string{"i-0", "i-9"}
 	}
-	take := instance.Take{Role: now.Worker(), Agent: fmt.Sprint("agent-", p.n%3), Work: now.Work, Lease: time.Minute}
+	take := instance.Claim{Role: now.Worker(), Agent: fmt.Sprint("agent-", p.n%3), Work: now.Work, Lease: time.Minute}
 	do := rapid.SampledFrom([]instance.Action{
 		take, take, take, result(instance.Success), result(instance.Success), result(instance.Blocked), result(instance.Failure),
 		instance.Open{Issue: instance.Issue{Title: text, Repo: "acme/widgets", Labels: []string{"bug"}}, After: after, Parent: "i-p"},
-		instance.Open{Issue: instance.Issue{Title: text}}, instance.Remark{Kind: "note", Text: text}, instance.Fail{Token: token, Reason: text},
+		instance.Open{Issue: instance.Issue{Title: text}}, instance.Note{Kind: "note", Text: text}, instance.Fail{Token: token, Reason: text},
 		instance.Escalate{Token: token, Reason: text, RequiresHuman: p.n%2 == 0}, instance.Resolve{Text: text},
 		instance.Inquire{Token: token, Questions: []instance.Inquiry{{To: "judge", Question: text}}},
 		instance.Pause{Reason: text}, instance.Resume{Reason: text}, instance.Cancel{Reason: text},
@@ -128,7 +128,7 @@ func (p *past) act(t *rapid.T, e *Engine) {
 		lifecycle = "plain"
 	}
 	if role := rapid.SampledFrom([]string{"", "worker", "judge"}).Draw(t, "waits"); role != "" {
-		e.Wait(instance.Take{Role: role, Agent: fmt.Sprint("agent-", p.n%3), Lease: time.Minute}, time.Hour, nil, func(_ Outcome, err error) {
+		e.Wait(instance.Claim{Role: role, Agent: fmt.Sprint("agent-", p.n%3), Lease: time.Minute}, time.Hour, nil, func(_ Outcome, err error) {
 			if err == nil {
 				p.direct++ // as the command is carried out
 			}

@@ -32,7 +32,7 @@ func (p *past) life(t testing.TB, e *Engine, id string, ends bool) {
 		now = out.Instance
 	}
 	do(instance.Open{Issue: instance.Issue{Title: "the title of " + id}})
-	do(instance.Take{Role: "worker", Agent: "agent", Work: now.Work, Lease: time.Hour})
+	do(instance.Claim{Role: "worker", Agent: "agent", Work: now.Work, Lease: time.Hour})
 	id = now.ID // the most urgent there was
 	if ends {
 		do(instance.Report{Token: now.Tokens, Result: instance.Result{Status: instance.Failure}})

@@ -17,7 +17,7 @@ var ErrNoWork = errors.New("no work")
 // the given time and is claimed with it, or with why there is none. Work of
 // lifecycles with an order is not given so, but to claims that may choose. If the
 // claim takes a promise, told may be called with what was promised.
-func (e *Engine) Wait(claim instance.Take, atMost time.Duration, promise *Promise, told func(Outcome, error)) {
+func (e *Engine) Wait(claim instance.Claim, atMost time.Duration, promise *Promise, told func(Outcome, error)) {
 	e.view.lines.wait(&waiter{claim: claim, promise: promise, told: told}, atMost)
 }
 
@@ -56,7 +56,7 @@ type line struct {
 
 // waiter is one agent that waits.
 type waiter struct {
-	claim   instance.Take
+	claim   instance.Claim
 	promise *Promise // nil: it takes none
 	told    func(Outcome, error)
 	until   time.Time

@@ -6,29 +6,29 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-func (d *decision) take(a Take, direct bool) error {
+func (d *decision) claim(a Claim, direct bool) error {
 	live := d.in.Claim.Live(d.cmd.At)
 	held, escalated := d.in.Escalation()
 	_, asked := d.in.Inquiry()
 	switch {
 	case d.in.Paused:
-		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+		return d.refuse(CodePaused, []string{"resume"}, "paused: %s", d.in.Reason)
 	case escalated:
-		return d.refuse(OnHold, []string{"resolve"}, "people are asked: %s", held.Reason)
+		return d.refuse(CodePaused, []string{"resolve"}, "people are asked: %s", held.Reason)
 	case a.Role == "" || a.Agent == "" || a.Lease <= 0:
-		return d.refuse(Invalid, nil, "a claim names its role, its agent and a lease above zero")
+		return d.refuse(CodeInvalid, nil, "a claim names its role, its agent and a lease above zero")
 	case asked && a.Role != d.in.Worker():
-		return d.refuse(NotOwner, []string{d.in.Worker()}, "%s is not who is asked in %s", a.Role, d.in.State)
+		return d.refuse(CodeNotOwner, []string{d.in.Worker()}, "%s is not who is asked in %s", a.Role, d.in.State)
 	case a.Role != d.in.Worker():
-		return d.refuse(NotOwner, d.workers(), "%s does not own %s", a.Role, d.in.State)
+		return d.refuse(CodeNotOwner, d.workers(), "%s does not own %s", a.Role, d.in.State)
 	case d.in.Parked != nil:
-		return d.refuse(Stale, nil, "%s is parked: %s", d.in.State, d.in.Parked.Reason)
+		return d.refuse(CodeStale, nil, "%s is parked: %s", d.in.State, d.in.Parked.Reason)
 	case a.Work != d.in.Work:
-		return d.refuse(Stale, nil, "work %d is past: %s was dispatched as work %d", a.Work, d.in.State, d.in.Work)
+		return d.refuse(CodeStale, nil, "work %d is past: %s was dispatched as work %d", a.Work, d.in.State, d.in.Work)
 	case live && d.in.Claim.Agent == a.Agent:
-		return d.refuse(Held, nil, "%s already holds it, token %d, until %s", a.Agent, d.in.Claim.Token, stamp(d.in.Claim.Lease))
+		return d.refuse(CodeHeld, nil, "%s already holds it, token %d, until %s", a.Agent, d.in.Claim.Token, stamp(d.in.Claim.Lease))
 	case live:
-		return d.refuse(Held, nil, "%s holds it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
+		return d.refuse(CodeHeld, nil, "%s holds it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
 	}
 	lapsed := ""
 	if d.in.Claim != nil {
@@ -53,20 +53,20 @@ func (d *decision) hold(token uint64) error {
 	c := d.in.Claim
 	switch {
 	case d.in.Paused:
-		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+		return d.refuse(CodePaused, []string{"resume"}, "paused: %s", d.in.Reason)
 	case c == nil:
-		return d.refuse(Lapsed, nil, "nobody holds a claim in %s; token %d is over", d.in.State, token)
+		return d.refuse(CodeLapsed, nil, "nobody holds a claim in %s; token %d is over", d.in.State, token)
 	case c.Token != token:
-		return d.refuse(Lapsed, nil, "token %d is over: %s holds token %d", token, c.Agent, c.Token)
+		return d.refuse(CodeLapsed, nil, "token %d is over: %s holds token %d", token, c.Agent, c.Token)
 	case !c.Live(d.cmd.At):
-		return d.refuse(Lapsed, nil, "the lease of token %d ran out at %s", token, stamp(c.Lease))
+		return d.refuse(CodeLapsed, nil, "the lease of token %d ran out at %s", token, stamp(c.Lease))
 	}
 	return nil
 }
 
 func (d *decision) heartbeat(a Heartbeat) error {
 	if a.Lease <= 0 {
-		return d.refuse(Invalid, nil, "a heartbeat asks for a lease above zero")
+		return d.refuse(CodeInvalid, nil, "a heartbeat asks for a lease above zero")
 	}
 	if err := d.hold(a.Token); err != nil {
 		return err
@@ -97,12 +97,12 @@ func (d *decision) release(token uint64, reason string, fault bool) error {
 	return d.settle(false)
 }
 
-func (d *decision) charge(a Charge) error {
+func (d *decision) spend(a Spend) error {
 	if err := d.hold(a.Token); err != nil {
 		return err
 	}
 	if !a.Spend.valid() {
-		return d.refuse(Invalid, nil, "a cost is a number that is not below zero")
+		return d.refuse(CodeInvalid, nil, "a cost is a number that is not below zero")
 	}
 	d.record(Spent{a.Spend})
 	return nil

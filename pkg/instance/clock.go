@@ -35,13 +35,13 @@ func (d *decision) expire(a Expire) error {
 	i := level(a.Level)
 	switch {
 	case a.Entered != d.in.Entered:
-		return d.refuse(Stale, nil, "the stay in %s began with commit %d", d.in.State, d.in.Entered)
+		return d.refuse(CodeStale, nil, "the stay in %s began with commit %d", d.in.State, d.in.Entered)
 	case i < 0:
-		return d.refuse(Invalid, nil, "%s has no deadline of level %q", d.in.State, a.Level)
+		return d.refuse(CodeInvalid, nil, "%s has no deadline of level %q", d.in.State, a.Level)
 	case d.in.Level != "" && level(d.in.Level) >= i:
-		return d.refuse(Stale, nil, "%s is told already", a.Level)
+		return d.refuse(CodeStale, nil, "%s is told already", a.Level)
 	case d.cmd.At.Before(d.in.EnteredAt.Add(deadlines[i].After)):
-		return d.refuse(Early, nil, "%s of %s is due at %s", a.Level, d.in.State, stamp(d.in.EnteredAt.Add(deadlines[i].After)))
+		return d.refuse(CodeEarly, nil, "%s of %s is due at %s", a.Level, d.in.State, stamp(d.in.EnteredAt.Add(deadlines[i].After)))
 	}
 	d.record(TimedOut{d.in.State, a.Level, d.cmd.At.Sub(d.in.EnteredAt)})
 	return d.react(deadlines[i].Reaction, nil)
@@ -53,13 +53,13 @@ func (d *decision) wake(a Wake) error {
 	e, held := d.in.Escalation()
 	switch {
 	case p == nil || p.Until.IsZero() || !p.Until.Equal(a.Until):
-		return d.refuse(Stale, nil, "%s is not parked until %s", d.in.State, stamp(a.Until))
+		return d.refuse(CodeStale, nil, "%s is not parked until %s", d.in.State, stamp(a.Until))
 	case d.cmd.At.Before(p.Until):
-		return d.refuse(Early, nil, "%s is parked until %s", d.in.State, stamp(p.Until))
+		return d.refuse(CodeEarly, nil, "%s is parked until %s", d.in.State, stamp(p.Until))
 	case d.in.Paused:
-		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+		return d.refuse(CodePaused, []string{"resume"}, "paused: %s", d.in.Reason)
 	case held:
-		return d.refuse(OnHold, []string{"resolve"}, "people are asked: %s", e.Reason)
+		return d.refuse(CodePaused, []string{"resolve"}, "people are asked: %s", e.Reason)
 	}
 	return d.settle(true)
 }

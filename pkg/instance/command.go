@@ -33,8 +33,8 @@ type Open struct {
 	Bundles []Bundle
 }
 
-// Take claims the work that commit Work dispatched, for Lease.
-type Take struct {
+// Claim claims the work that commit Work dispatched, for Lease.
+type Claim struct {
 	Role  string
 	Agent string
 	Work  uint64
@@ -137,22 +137,22 @@ type End struct {
 // Migrate goes on under the definition that Decide is given with it.
 type Migrate struct{ Reason string }
 
-// Reply answers question Number.
-type Reply struct {
+// Answer answers question Number.
+type Answer struct {
 	Number int
 	Text   string
 }
 
-// Remark keeps a note.
-type Remark struct {
+// Note keeps a note.
+type Note struct {
 	Kind string
 	Text string
 }
 
-// Charge books a cost under the claim.
-type Charge struct {
+// Spend books a cost under the claim.
+type Spend struct {
 	Token uint64
-	Spend Spend
+	Spend Cost
 }
 
 // Override moves the instance to any state, table or not.
@@ -174,7 +174,7 @@ type Cancel struct{ Reason string }
 type Retry struct{ Reason string }
 
 func (Open) action()      {}
-func (Take) action()      {}
+func (Claim) action()     {}
 func (Heartbeat) action() {}
 func (Lapse) action()     {}
 func (Report) action()    {}
@@ -189,9 +189,9 @@ func (Expire) action()    {}
 func (Wake) action()      {}
 func (End) action()       {}
 func (Migrate) action()   {}
-func (Reply) action()     {}
-func (Remark) action()    {}
-func (Charge) action()    {}
+func (Answer) action()    {}
+func (Note) action()      {}
+func (Spend) action()     {}
 func (Override) action()  {}
 func (Pause) action()     {}
 func (Resume) action()    {}

@@ -52,25 +52,25 @@ func (d *decision) admit() error {
 	_, opens := d.cmd.Do.(Open)
 	switch {
 	case d.cmd.ID == "":
-		return d.refuse(Invalid, nil, "a command needs an id")
+		return d.refuse(CodeInvalid, nil, "a command needs an id")
 	case d.cmd.Instance == "":
-		return d.refuse(Invalid, nil, "a command names its instance")
+		return d.refuse(CodeInvalid, nil, "a command names its instance")
 	case d.cmd.Do == nil:
-		return d.refuse(Invalid, nil, "a command says what to do")
+		return d.refuse(CodeInvalid, nil, "a command says what to do")
 	case opens && d.in.Exists():
-		return d.refuse(Exists, nil, "there is already an instance of this id, in %s", d.in.State)
+		return d.refuse(CodeExists, nil, "there is already an instance of this id, in %s", d.in.State)
 	case !opens && !d.in.Exists():
-		return d.refuse(Unknown, nil, "no such instance")
-	case !opens && d.in.Closed != "" && !remark(d.cmd.Do):
-		return d.refuse(Over, nil, "%s in %s: nothing moves it any more", d.in.Closed, d.in.State)
+		return d.refuse(CodeUnknownInstance, nil, "no such instance")
+	case !opens && d.in.Closed != "" && !recordOnly(d.cmd.Do):
+		return d.refuse(CodeClosed, nil, "%s in %s: nothing moves it any more", d.in.Closed, d.in.State)
 	}
 	return nil
 }
 
-// remark tells the actions that a closed instance still takes: they only add to its record.
-func remark(a Action) bool {
+// recordOnly reports whether a closed instance still accepts the action: it only adds to the record.
+func recordOnly(a Action) bool {
 	switch a.(type) {
-	case Remark, Signal, End:
+	case Note, Signal, End:
 		return true
 	}
 	return false
@@ -80,8 +80,8 @@ func (d *decision) decide() error {
 	switch a := d.cmd.Do.(type) {
 	case Open:
 		return d.open(a)
-	case Take:
-		return d.take(a, false)
+	case Claim:
+		return d.claim(a, false)
 	case Heartbeat:
 		return d.heartbeat(a)
 	case Lapse:
@@ -110,12 +110,12 @@ func (d *decision) decide() error {
 		return d.signal(a)
 	case Ask:
 		return d.ask(a)
-	case Reply:
-		return d.reply(a)
-	case Remark:
+	case Answer:
+		return d.answer(a)
+	case Note:
 		d.record(Noted{d.cmd.Actor, a.Kind, a.Text})
-	case Charge:
-		return d.charge(a)
+	case Spend:
+		return d.spend(a)
 	case Override:
 		return d.override(a)
 	case Pause:
@@ -127,26 +127,26 @@ func (d *decision) decide() error {
 	case Retry:
 		return d.retry(a)
 	default:
-		return d.refuse(Invalid, nil, "%T is not an action", a)
+		return d.refuse(CodeInvalid, nil, "%T is not an action", a)
 	}
 	return nil
 }
 
 func (d *decision) open(a Open) error {
 	if a.Issue.Title == "" {
-		return d.refuse(Invalid, nil, "an issue needs a title")
+		return d.refuse(CodeInvalid, nil, "an issue needs a title")
 	}
 	name := cmp.Or(a.State, d.def.Initial)
 	if !d.def.Opens(name) {
-		return d.refuse(Invalid, append([]string{d.def.Initial}, d.def.Entries...), "no instance of %s opens in %q", d.def.Name, name)
+		return d.refuse(CodeInvalid, append([]string{d.def.Initial}, d.def.Entries...), "no instance of %s opens in %q", d.def.Name, name)
 	}
 	for _, v := range slices.Sorted(maps.Keys(a.Vars)) {
 		if _, ok := d.def.Var(v, a.Vars[v]); !ok {
-			return d.refuse(Invalid, slices.Sorted(maps.Keys(d.def.Vars)), "%s: %q is no value of a variable of %s", v, a.Vars[v], d.def.Name)
+			return d.refuse(CodeInvalid, slices.Sorted(maps.Keys(d.def.Vars)), "%s: %q is no value of a variable of %s", v, a.Vars[v], d.def.Name)
 		}
 	}
 	if slices.Contains(a.After, d.cmd.Instance) || slices.Contains(a.After, "") {
-		return d.refuse(Invalid, nil, "what it comes after are other instances")
+		return d.refuse(CodeInvalid, nil, "what it comes after are other instances")
 	}
 	first, _ := d.def.State(name)
 	d.record(Opened{

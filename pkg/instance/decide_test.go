@@ -16,7 +16,7 @@ func TestDecideRecords(t *testing.T) {
 	at := func(d time.Duration) time.Time { return opening().Add(d) }
 	success := instance.Result{Status: instance.Success, ConfidenceScore: 1}
 	asking := instance.Result{Status: instance.Blocked, Questions: []string{"B?", "C?"}}
-	answering := instance.Result{Status: instance.Blocked, Answers: []instance.Answer{
+	answering := instance.Result{Status: instance.Blocked, Answers: []instance.QuestionAnswer{
 		{Question: 2, Text: "b", By: "ann"}, {Question: 1, Text: "not again", By: "ann"}, {Question: 2, Text: "nor again"}, {Question: 9, Text: "what?"}, {Question: 3, Text: "c"},
 	}}
 	tested := func(commit string) instance.Result {
@@ -71,7 +71,7 @@ func TestDecideRecords(t *testing.T) {
 				instance.Dispatched{State: "blocked", Owner: "pm"},
 			}},
 		{"a result's answers go to open questions, once", nil,
-			[]step{opened(), put("requirements_unclear"), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"}), do(instance.Reply{Number: 1, Text: "a"}), report(asking), claim("p1")}, report(answering),
+			[]step{opened(), put("requirements_unclear"), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"}), do(instance.Answer{Number: 1, Text: "a"}), report(asking), claim("p1")}, report(answering),
 			[]instance.Event{
 				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "blocked", Result: answering},
 				instance.Answered{Number: 2, Text: "b", By: "ann"},
@@ -120,11 +120,11 @@ func TestDecideRecords(t *testing.T) {
 			[]step{opened(), put("failed")}, do(instance.Signal{Name: "commented"}),
 			[]instance.Event{instance.Signalled{Name: "commented", Actor: "ann"}}},
 		{"a remark to what was cancelled is kept", nil,
-			[]step{opened(), do(instance.Cancel{})}, do(instance.Remark{Kind: "comment", Text: "Pity"}),
+			[]step{opened(), do(instance.Cancel{})}, do(instance.Note{Kind: "comment", Text: "Pity"}),
 			[]instance.Event{instance.Noted{Author: "ann", Kind: "comment", Text: "Pity"}}},
 		{"a charge is booked", nil,
-			[]step{opened(), claim("p1")}, do(instance.Charge{Token: 1, Spend: instance.Spend{TokensIn: 3, USD: 0.5}}),
-			[]instance.Event{instance.Spent{Spend: instance.Spend{TokensIn: 3, USD: 0.5}}}},
+			[]step{opened(), claim("p1")}, do(instance.Spend{Token: 1, Spend: instance.Cost{TokensIn: 3, USD: 0.5}}),
+			[]instance.Event{instance.Spent{Spend: instance.Cost{TokensIn: 3, USD: 0.5}}}},
 		{"a fault gives the work back", nil,
 			[]step{opened(), claim("p1")}, do(instance.Fail{Token: 1, Reason: "disk"}),
 			[]instance.Event{instance.Released{Token: 1, Agent: "p1", Reason: "disk", Fault: true}}},

@@ -8,7 +8,7 @@ import (
 
 // Waiting returns the claim of an agent of the role that waits for work; ok is
 // false if none does.
-type Waiting func(role string) (claim Take, ok bool)
+type Waiting func(role string) (claim Claim, ok bool)
 
 // DecideFor is Decide, and has work that the decision gives to the owner of a
 // state claimed by an agent that waits for it, in the same decision. given says
@@ -31,7 +31,7 @@ func DecideFor(def *workflow.Definition, in Instance, cmd Command, waiting Waiti
 	}
 	claim.Work = d.in.Work
 	d.cmd.Do, d.cmd.Actor, d.resolved = claim, claim.Role+"/"+claim.Agent, false // as if it were the next command
-	if d.take(claim, true) != nil {                                              // who takes it from the queue hears why not
+	if d.claim(claim, true) != nil {                                             // who takes it from the queue hears why not
 		return slices.Clip(events), false, nil
 	}
 	return d.events, true, nil
@@ -54,14 +54,14 @@ func (d *decision) lapse(a Lapse) error {
 	reason := "it was given back"
 	switch c := d.in.Claim; {
 	case !d.in.Direct || a.Work != d.in.Work:
-		return d.refuse(Stale, nil, "work %d is not one that no queue has", a.Work)
+		return d.refuse(CodeStale, nil, "work %d is not one that no queue has", a.Work)
 	case c.Live(d.cmd.At):
-		return d.refuse(Held, nil, "%s holds it until %s", c.Agent, stamp(c.Lease))
+		return d.refuse(CodeHeld, nil, "%s holds it until %s", c.Agent, stamp(c.Lease))
 	case c != nil:
 		reason = "the lease of " + c.Agent + " ran out"
 	}
 	if d.in.Parked != nil || d.in.Worker() == "" || d.in.Paused {
-		return d.refuse(OnHold, nil, "%s waits", d.in.State)
+		return d.refuse(CodePaused, nil, "%s waits", d.in.State)
 	}
 	d.dispatch(reason)
 	return nil

@@ -16,8 +16,8 @@ import (
 // becomes of it.
 func (p *pair) direct(t rapid.TB, d dice, def *workflow.Definition, cmd instance.Command, m model) ([]instance.Event, model) {
 	t.Helper()
-	claim := instance.Take{Role: one(d, "waits", append(def.Roles(), "stranger")...), Agent: one(d, "who waits", "a1", "a2", "a2", ""), Lease: one(d, "for", lease, time.Second, lease, 0)}
-	events, given, err := instance.DecideFor(def, p.in, cmd, func(role string) (instance.Take, bool) { return claim, role == claim.Role })
+	claim := instance.Claim{Role: one(d, "waits", append(def.Roles(), "stranger")...), Agent: one(d, "who waits", "a1", "a2", "a2", ""), Lease: one(d, "for", lease, time.Second, lease, 0)}
+	events, given, err := instance.DecideFor(def, p.in, cmd, func(role string) (instance.Claim, bool) { return claim, role == claim.Role })
 	if err != nil {
 		t.Fatalf("%T is refused while somebody waits: %v", cmd.Do, err)
 	}
@@ -33,8 +33,8 @@ func (p *pair) direct(t rapid.TB, d dice, def *workflow.Definition, cmd instance
 // the command's.
 func (p *pair) atOnce(t rapid.TB, def *workflow.Definition, cmd instance.Command, events []instance.Event, err error) {
 	t.Helper()
-	claim := instance.Take{Agent: "a9", Lease: lease}
-	both, given, refusal := instance.DecideFor(def, p.in, cmd, func(role string) (instance.Take, bool) {
+	claim := instance.Claim{Agent: "a9", Lease: lease}
+	both, given, refusal := instance.DecideFor(def, p.in, cmd, func(role string) (instance.Claim, bool) {
 		claim.Role = role
 		return claim, true
 	})
@@ -68,7 +68,7 @@ func (p *pair) atOnce(t rapid.TB, def *workflow.Definition, cmd instance.Command
 
 func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 	success := instance.Result{Status: instance.Success, ConfidenceScore: 1}
-	analyst := instance.Take{Role: "analyst", Agent: "ana-1", Work: 77, Lease: time.Minute} // what it names does not count
+	analyst := instance.Claim{Role: "analyst", Agent: "ana-1", Work: 77, Lease: time.Minute} // what it names does not count
 	reported := instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "received", Result: success}
 	moved := instance.Moved{From: "received", To: "analyzing_requirements", Owner: "analyst", Kind: workflow.Work, Rule: "decide", Reason: "the report is taken up"}
 	dispatched := instance.Dispatched{State: "analyzing_requirements", Owner: "analyst"}
@@ -76,29 +76,29 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 		name   string
 		given  []step
 		do     instance.Action
-		waits  instance.Take // its role is not looked at: that is for whoever keeps the line
-		looked string        // for an agent of that role
+		waits  instance.Claim // its role is not looked at: that is for whoever keeps the line
+		looked string         // for an agent of that role
 		then   []instance.Event
 	}{
 		{"of a report", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, analyst, "analyst", []instance.Event{
 			reported, moved, dispatched, instance.Claimed{Token: 2, Role: "analyst", Agent: "ana-1", Lease: opening().Add(time.Minute), Direct: true},
 		}},
-		{"of an opening", nil, instance.Open{Issue: instance.Issue{Title: "T"}}, instance.Take{Role: "pm", Agent: "p1", Lease: lease}, "pm", []instance.Event{
+		{"of an opening", nil, instance.Open{Issue: instance.Issue{Title: "T"}}, instance.Claim{Role: "pm", Agent: "p1", Lease: lease}, "pm", []instance.Event{
 			instance.Opened{Workflow: "issue", Definition: issue(t).Hash, Issue: instance.Issue{Title: "T"}, State: "received", Owner: "pm", Kind: workflow.Work},
 			instance.Dispatched{State: "received", Owner: "pm"},
 			instance.Claimed{Token: 1, Role: "pm", Agent: "p1", Lease: opening().Add(lease), Direct: true},
 		}},
-		{"that came back", []step{opened(), claim("p1"), wait(lease)}, instance.Retry{Reason: "lost"}, instance.Take{Role: "pm", Agent: "p2", Lease: lease}, "pm", []instance.Event{
+		{"that came back", []step{opened(), claim("p1"), wait(lease)}, instance.Retry{Reason: "lost"}, instance.Claim{Role: "pm", Agent: "p2", Lease: lease}, "pm", []instance.Event{
 			instance.Dispatched{State: "received", Owner: "pm", Reason: "lost"},
 			instance.Claimed{Token: 2, Role: "pm", Agent: "p2", Lease: opening().Add(2 * lease), Lapsed: "p1", Direct: true},
 		}},
-		{"but not of another role", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Take{Role: "pm", Agent: "p2", Lease: lease}, "analyst",
+		{"but not of another role", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Claim{Role: "pm", Agent: "p2", Lease: lease}, "analyst",
 			[]instance.Event{reported, moved, dispatched}},
-		{"but not to nobody", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Take{Role: "analyst", Lease: lease}, "analyst",
+		{"but not to nobody", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Claim{Role: "analyst", Lease: lease}, "analyst",
 			[]instance.Event{reported, moved, dispatched}},
-		{"but not for no time", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Take{Role: "analyst", Agent: "ana-1"}, "analyst",
+		{"but not for no time", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Claim{Role: "analyst", Agent: "ana-1"}, "analyst",
 			[]instance.Event{reported, moved, dispatched}},
-		{"but not where there is none", []step{opened(), claim("p1")}, instance.Remark{Text: "hm"}, analyst, "", []instance.Event{instance.Noted{Author: "ann", Text: "hm"}}},
+		{"but not where there is none", []step{opened(), claim("p1")}, instance.Note{Text: "hm"}, analyst, "", []instance.Event{instance.Noted{Author: "ann", Text: "hm"}}},
 		{"but not where a role is asked", []step{opened(), claim("p1")}, instance.Inquire{Token: 1, Questions: []instance.Inquiry{{To: "analyst", Question: "Which?"}}}, analyst, "", []instance.Event{
 			instance.Released{Token: 1, Agent: "p1", Reason: "asks analyst"}, instance.Asked{Number: 1, From: "pm", Text: "Which?", To: "analyst"},
 			instance.Dispatched{State: "received", Owner: "analyst", Question: 1},
@@ -106,7 +106,7 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, looked := given(t, issue(t), c.given...), ""
-			events, got, err := instance.DecideFor(s.def, s.in, s.command("ann", c.do), func(role string) (instance.Take, bool) {
+			events, got, err := instance.DecideFor(s.def, s.in, s.command("ann", c.do), func(role string) (instance.Claim, bool) {
 				looked = role
 				return c.waits, true
 			})
@@ -127,7 +127,7 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 func TestARefusedClaimLeavesNothing(t *testing.T) {
 	s := given(t, issue(t), opened(), claim("p1"))
 	report := s.command("ann", instance.Report{Token: 1, Result: instance.Result{Status: instance.Success, ConfidenceScore: 1}})
-	events, given, err := instance.DecideFor(s.def, s.in, report, func(string) (instance.Take, bool) { return instance.Take{}, true })
+	events, given, err := instance.DecideFor(s.def, s.in, report, func(string) (instance.Claim, bool) { return instance.Claim{}, true })
 	if err != nil || given || cap(events) != len(events) {
 		t.Errorf("given: %v, %d events with room for %d, %v", given, len(events), cap(events), err)
 	}

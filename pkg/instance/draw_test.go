@@ -90,7 +90,7 @@ func sensible(d dice, s *story) instance.Action {
 		}
 		return instance.Report{Token: s.in.Claim.Token, Result: soundResult(d, s)}
 	}
-	return instance.Take{Role: s.in.Worker(), Agent: one(d, "agent", "a1", "a2"), Work: s.in.Work, Lease: lease}
+	return instance.Claim{Role: s.in.Worker(), Agent: one(d, "agent", "a1", "a2"), Work: s.in.Work, Lease: lease}
 }
 
 // vars is some values that the lifecycle has vars for.
@@ -150,7 +150,7 @@ func soundResult(d dice, s *story) instance.Result {
 		FailureSignature: one(d, "signature", "", "f1", "f2", "f3"),
 		Summary:          "so",
 		Next:             one(d, "next", "", "", "", "limbo", one(d, "proposal", s.def.StateNames()...)),
-		Spend:            instance.Spend{TokensIn: one(d, "tokens", int64(0), 60), USD: one(d, "usd", 0, 0.75), WallMS: one(d, "wall", int64(0), 900)},
+		Spend:            instance.Cost{TokensIn: one(d, "tokens", int64(0), 60), USD: one(d, "usd", 0, 0.75), WallMS: one(d, "wall", int64(0), 900)},
 	}
 	r.Data = vars(d, s.def)
 	if r.Data != nil {
@@ -158,7 +158,7 @@ func soundResult(d dice, s *story) instance.Result {
 	}
 	r.Sections = written(d, s)
 	for _, n := range some(d, "answers", -1, 1, 2, 3) {
-		r.Answers = append(r.Answers, instance.Answer{Question: n, Text: "so"})
+		r.Answers = append(r.Answers, instance.QuestionAnswer{Question: n, Text: "so"})
 	}
 	for _, ok := range some(d, "tests", true, false) {
 		r.Evidence = append(r.Evidence, instance.Evidence{Name: one(d, "check", "tests", "tests", "lint"), OK: ok, Commit: one(d, "tested", head, s.in.Head, "h1")})
@@ -207,7 +207,7 @@ func anything(d dice, s *story) instance.Action {
 	case "migrate":
 		return instance.Migrate{Reason: text}
 	case "take":
-		return instance.Take{
+		return instance.Claim{
 			Role: one(d, "role", append(s.def.Roles(), s.in.Worker(), s.in.Worker(), s.in.Owner, "", "stranger")...), Agent: one(d, "agent", "a1", "a2", ""),
 			Work: one(d, "work", s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq, 0), Lease: held,
 		}
@@ -241,16 +241,16 @@ func anything(d dice, s *story) instance.Action {
 	case "signal":
 		return instance.Signal{
 			Name: one(d, "signal", "commented", "blocked", "abandoned", "go", "", "claimed", "ended", "timeout_alert"), Data: map[string]string{one(d, "key", "body", "operator", "b", "n"): "true"},
-			Evidence: some(d, "snapshot", instance.Evidence{Name: "tests", Verdict: instance.Pending, Data: map[string]string{"k": "v"}}, instance.Evidence{Name: "lint", OK: true}),
+			Evidence: some(d, "snapshot", instance.Evidence{Name: "tests", Verdict: instance.VerdictPending, Data: map[string]string{"k": "v"}}, instance.Evidence{Name: "lint", OK: true}),
 		}
 	case "ask":
 		return instance.Ask{Token: token, Text: text}
 	case "reply":
-		return instance.Reply{Number: d("number", 7) - 1, Text: text}
+		return instance.Answer{Number: d("number", 7) - 1, Text: text}
 	case "remark":
-		return instance.Remark{Kind: "comment", Text: text}
+		return instance.Note{Kind: "comment", Text: text}
 	case "charge":
-		return instance.Charge{Token: token, Spend: instance.Spend{USD: one(d, "usd", 0.5, 0, -1, math.NaN()), TokensOut: one(d, "tokens", int64(70), -1)}}
+		return instance.Spend{Token: token, Spend: instance.Cost{USD: one(d, "usd", 0.5, 0, -1, math.NaN()), TokensOut: one(d, "tokens", int64(70), -1)}}
 	case "override":
 		return instance.Override{To: one(d, "to", append(s.def.StateNames(), "", "limbo")...), Reason: text}
 	case "pause":

@@ -226,7 +226,7 @@ type Noted struct {
 }
 
 // Spent books a cost outside a result.
-type Spent struct{ Spend Spend }
+type Spent struct{ Spend Cost }
 
 // Paused stops dispatch until Resumed.
 type Paused struct{ Reason string }

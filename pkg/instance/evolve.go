@@ -51,7 +51,7 @@ func (in *Instance) apply(c Commit, e Event) {
 		}
 		in.enter(c, e.State, e.Owner, e.Kind, e.Timeout)
 	case Claimed:
-		in.Claim = &Claim{e.Token, e.Role, e.Agent, c.At, e.Lease}
+		in.Claim = &ActiveClaim{e.Token, e.Role, e.Agent, c.At, e.Lease}
 		in.Tokens, in.Woken, in.Direct = e.Token, false, in.Direct || e.Direct
 	case LeaseExtended:
 		if in.Claim != nil {
@@ -87,14 +87,14 @@ func (in *Instance) apply(c Commit, e Event) {
 			in.Evidence = newest(in.Evidence, ev)
 		}
 		if body := e.Data["body"]; body != "" {
-			in.Notes = with(in.Notes, Note{e.Actor, e.Name, body, c.At})
+			in.Notes = with(in.Notes, NoteEntry{e.Actor, e.Name, body, c.At})
 		}
 	case Asked:
 		in.Questions = with(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At})
 	case Answered:
 		in.Questions = answer(in.Questions, e)
 	case Noted:
-		in.Notes = with(in.Notes, Note{e.Author, e.Kind, e.Text, c.At})
+		in.Notes = with(in.Notes, NoteEntry{e.Author, e.Kind, e.Text, c.At})
 	case Spent:
 		in.Spend = in.Spend.Add(e.Spend)
 	case Paused:

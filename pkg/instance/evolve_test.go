@@ -34,7 +34,7 @@ func everything(seq uint64) instance.Commit {
 		instance.Asked{Number: int(seq), Text: mark},
 		instance.Answered{Number: 1, Text: mark},
 		instance.Noted{Text: mark},
-		instance.Spent{Spend: instance.Spend{USD: float64(seq)}},
+		instance.Spent{Spend: instance.Cost{USD: float64(seq)}},
 		instance.ParkedUntil{State: mark, Reason: mark}, instance.Woken{}, instance.TimedOut{Level: workflow.Alert},
 		instance.Claimed{Token: seq + 1, Agent: mark},
 	}}
@@ -42,7 +42,7 @@ func everything(seq uint64) instance.Commit {
 
 func TestEvolveNeverWritesToWhatAnOlderInstanceHolds(t *testing.T) {
 	parent := given(t, issue(t), do(instance.Open{Issue: instance.Issue{Title: "Greeting is wrong"}, After: []string{"a/1"}}), claim("p1"),
-		do(instance.Ask{Token: 1, Text: "Why?"}), do(instance.Remark{Text: "hm"}), do(instance.Escalate{Token: 1, Reason: "odd"})).in
+		do(instance.Ask{Token: 1, Text: "Why?"}), do(instance.Note{Text: "hm"}), do(instance.Escalate{Token: 1, Reason: "odd"})).in
 	for seq := range uint64(40) { // past every slice's first capacity
 		parent = instance.Evolve(parent, everything(seq+5))
 		before := dump(t, parent)
@@ -140,8 +140,8 @@ func TestEvolveKeeps(t *testing.T) {
 			func(in instance.Instance) any { return in.Bundles }, []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}},
 		{"bundles with the head they bring", reported(instance.Result{Base: "c0", Bundle: "b0"}, instance.Result{Head: "c1", Bundle: "b1"}),
 			func(in instance.Instance) any { return in.Bundles }, []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}},
-		{"the sum of all costs", append(reported(instance.Result{Spend: instance.Spend{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4}}), instance.Spent{Spend: instance.Spend{TokensIn: 10, TokensOut: 20, USD: 1, WallMS: 40}}),
-			func(in instance.Instance) any { return in.Spend }, instance.Spend{TokensIn: 11, TokensOut: 22, USD: 1.5, WallMS: 44}},
+		{"the sum of all costs", append(reported(instance.Result{Spend: instance.Cost{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4}}), instance.Spent{Spend: instance.Cost{TokensIn: 10, TokensOut: 20, USD: 1, WallMS: 40}}),
+			func(in instance.Instance) any { return in.Spend }, instance.Cost{TokensIn: 11, TokensOut: 22, USD: 1.5, WallMS: 44}},
 		{"the reason of a pause, wherever the instance goes meanwhile", []instance.Event{instance.Paused{Reason: "lunch"}, instance.Moved{To: "there", Reason: "away"}},
 			func(in instance.Instance) any { return in.Reason }, "lunch"},
 		{"no faults of a state that was left", []instance.Event{instance.Released{Fault: true}, instance.Moved{To: "there"}},
@@ -150,7 +150,7 @@ func TestEvolveKeeps(t *testing.T) {
 			func(in instance.Instance) any { return []any{in.Claim == nil, in.Tokens} }, []any{true, uint64(3)}},
 		{"the step before through an answer, and what the answer cost", []instance.Event{
 			instance.Reported{State: "here", Result: instance.Result{Summary: "done"}},
-			instance.Reported{State: "there", Question: 1, Result: instance.Result{Summary: "yes", Spend: instance.Spend{USD: 1}}}},
+			instance.Reported{State: "there", Question: 1, Result: instance.Result{Summary: "yes", Spend: instance.Cost{USD: 1}}}},
 			func(in instance.Instance) any { return []any{in.Last.Summary, in.LastState, in.Spend.USD} }, []any{"done", "here", 1.0}},
 		{"what was handed over, beside what others wrote", []instance.Event{
 			instance.Reported{Result: instance.Result{Head: "c1", Sections: map[string]string{"a": "1", "b": "2"}}},

@@ -34,10 +34,10 @@ type Instance struct {
 	Returns   int            // moves into a state entered before, since it last waited
 	Loop      bool           // the definition's loop rule held at the last move
 
-	Claim  *Claim // who works on it, lapsed or not; nil if nobody claimed since the last move
-	Tokens uint64 // fencing tokens given out so far
-	Work   uint64 // sequence of the commit that last gave the owner something to do
-	Direct bool   // it gave it to an agent that waited: no work queue has it
+	Claim  *ActiveClaim // who works on it, lapsed or not; nil if nobody claimed since the last move
+	Tokens uint64       // fencing tokens given out so far
+	Work   uint64       // sequence of the commit that last gave the owner something to do
+	Direct bool         // it gave it to an agent that waited: no work queue has it
 
 	Paused bool
 	Closed Closed // why nothing can happen any more; empty while something can
@@ -54,8 +54,8 @@ type Instance struct {
 	Failures  []Failures
 	Failed    bool // the newest move was a failure of the work
 	Questions []Question
-	Notes     []Note
-	Spend     Spend
+	Notes     []NoteEntry
+	Spend     Cost
 	Artifacts []Artifact
 
 	Vars        map[string]string // what it remembers, as text; the definition has the types
@@ -80,8 +80,8 @@ type Visit struct {
 	Total time.Duration // time spent in it, the current stay excluded
 }
 
-// Claim is the right to work, until Lease. Token fences: only the newest may report.
-type Claim struct {
+// ActiveClaim is the right to work, until Lease. Token fences: only the newest may report.
+type ActiveClaim struct {
 	Token uint64
 	Role  string
 	Agent string
@@ -90,7 +90,7 @@ type Claim struct {
 }
 
 // Live reports whether the claim holds at t.
-func (c *Claim) Live(t time.Time) bool { return c != nil && t.Before(c.Lease) }
+func (c *ActiveClaim) Live(t time.Time) bool { return c != nil && t.Before(c.Lease) }
 
 // Closed says how an instance ended.
 type Closed string

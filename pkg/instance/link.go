@@ -18,10 +18,10 @@ func (d *decision) end(a End) error {
 		for _, l := range d.in.Links {
 			linked = append(linked, l.Instance)
 		}
-		return d.refuse(Invalid, linked, "%s is not linked to it", a.Instance)
+		return d.refuse(CodeInvalid, linked, "%s is not linked to it", a.Instance)
 	}
 	if d.in.Links[i].Ended {
-		return d.refuse(Stale, nil, "the end of %s is known", a.Instance)
+		return d.refuse(CodeStale, nil, "the end of %s is known", a.Instance)
 	}
 	d.record(LinkEnded{a.Instance, a.State, a.Well})
 	if d.in.Closed != "" {
@@ -36,7 +36,7 @@ func (d *decision) enter() error {
 	for _, s := range state.Spawns {
 		ok, err := s.When.Holds(d.facts())
 		if err != nil {
-			return d.refuse(Undecided, nil, "%s spawns: %v", state.Name, err)
+			return d.refuse(CodeUndecided, nil, "%s spawns: %v", state.Name, err)
 		}
 		if ok {
 			d.record(Spawned{d.child(s.Workflow), s.Workflow, s.State, d.def.Text(s.Reason)})
@@ -45,7 +45,7 @@ func (d *decision) enter() error {
 	for _, q := range state.Asks {
 		ok, err := q.When.Holds(d.facts())
 		if err != nil {
-			return d.refuse(Undecided, nil, "%s asks: %v", state.Name, err)
+			return d.refuse(CodeUndecided, nil, "%s asks: %v", state.Name, err)
 		}
 		if ok {
 			d.record(Asked{len(d.in.Questions) + 1, cmp.Or(state.Owner, "orchestrator"), d.def.Text(q.Text), q.To})
@@ -79,7 +79,7 @@ func (d *decision) remember(vars map[string]string) error {
 			continue
 		}
 		if _, ok := d.def.Var(name, vars[name]); !ok {
-			return d.refuse(Invalid, nil, "%s: %q is no %T", name, vars[name], d.def.Vars[name])
+			return d.refuse(CodeInvalid, nil, "%s: %q is no %T", name, vars[name], d.def.Vars[name])
 		}
 		if now, ok := d.in.Vars[name]; !ok || now != vars[name] {
 			known[name] = vars[name]

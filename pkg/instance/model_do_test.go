@@ -17,7 +17,7 @@ func (m model) answer(def *workflow.Definition, cmd instance.Command) (model, in
 		return m, why
 	}
 	next.seq++
-	_, next.takes = cmd.Do.(instance.Take)
+	_, next.takes = cmd.Do.(instance.Claim)
 	next.people = false
 	if next.do(def, cmd); next.why != "" {
 		return m, next.why
@@ -27,7 +27,7 @@ func (m model) answer(def *workflow.Definition, cmd instance.Command) (model, in
 
 // offered is what becomes of a model whose newest command may have made work for
 // the agent that waits; ok says whether it gets it.
-func (m model) offered(waits instance.Take) (_ model, ok bool) {
+func (m model) offered(waits instance.Claim) (_ model, ok bool) {
 	if m.work != m.seq || m.asked() > 0 || m.worker() != waits.Role {
 		return m, false
 	}
@@ -48,9 +48,9 @@ func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 	switch a := cmd.Do.(type) {
 	case instance.Open:
 		m.begin(a)
-	case instance.Take:
+	case instance.Claim:
 		m.tokens++
-		m.claim, m.woken = &instance.Claim{Token: m.tokens, Role: a.Role, Agent: a.Agent, At: cmd.At, Lease: cmd.At.Add(a.Lease)}, false
+		m.claim, m.woken = &instance.ActiveClaim{Token: m.tokens, Role: a.Role, Agent: a.Agent, At: cmd.At, Lease: cmd.At.Add(a.Lease)}, false
 		if m.asked() == 0 {
 			m.react(cmd.Actor, "claimed", nil)
 		}
@@ -76,7 +76,7 @@ func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 		m.hear(cmd.Actor, a)
 	case instance.Ask:
 		m.questions = append(m.questions, question{"", true})
-	case instance.Reply:
+	case instance.Answer:
 		m.questions[a.Number-1].open = false
 		m.settle(false)
 	case instance.Inquire:
@@ -91,7 +91,7 @@ func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 		m.escalate(a.RequiresHuman)
 	case instance.Resolve:
 		m.resolve(a.Number)
-	case instance.Charge:
+	case instance.Spend:
 		m.spend = m.spend.Add(a.Spend)
 	case instance.Expire:
 		m.level = a.Level
@@ -187,7 +187,7 @@ func (m *model) report(r instance.Result) {
 	}
 	rule := m.first(rules, facts)
 	if rule == nil {
-		m.fail(instance.Undecided)
+		m.fail(instance.CodeUndecided)
 		return
 	}
 	m.carry(*rule, facts, true)
@@ -272,7 +272,7 @@ func (m *model) fail(why instance.Code) {
 
 func (m *model) remember(vars map[string]string) {
 	if !typed(m.def, vars, false) {
-		m.fail(instance.Invalid)
+		m.fail(instance.CodeInvalid)
 	}
 	for name, text := range vars {
 		if _, known := m.def.Vars[name]; known {

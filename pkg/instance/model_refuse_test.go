@@ -14,89 +14,89 @@ import (
 // definition that the command is decided under.
 func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.Code {
 	if cmd.ID == "" || cmd.Instance == "" || cmd.Do == nil {
-		return instance.Invalid
+		return instance.CodeInvalid
 	}
 	if open, ok := cmd.Do.(instance.Open); ok {
 		return verdict(
-			check{len(m.path) > 0, instance.Exists},
-			check{open.Issue.Title == "" || open.State != "" && open.State != def.Initial && !slices.Contains(def.Entries, open.State), instance.Invalid},
-			check{!typed(def, open.Vars, true), instance.Invalid},
-			check{slices.Contains(open.After, "") || slices.Contains(open.After, cmd.Instance), instance.Invalid})
+			check{len(m.path) > 0, instance.CodeExists},
+			check{open.Issue.Title == "" || open.State != "" && open.State != def.Initial && !slices.Contains(def.Entries, open.State), instance.CodeInvalid},
+			check{!typed(def, open.Vars, true), instance.CodeInvalid},
+			check{slices.Contains(open.After, "") || slices.Contains(open.After, cmd.Instance), instance.CodeInvalid})
 	}
 	if len(m.path) == 0 {
-		return instance.Unknown
+		return instance.CodeUnknownInstance
 	}
 	switch a := cmd.Do.(type) {
-	case instance.Remark:
+	case instance.Note:
 		return ""
 	case instance.Signal:
 		own := strings.HasPrefix(a.Name, "timeout_") || a.Name == "claimed" || a.Name == "ended"
-		return verdict(check{a.Name == "" || own, instance.Invalid})
+		return verdict(check{a.Name == "" || own, instance.CodeInvalid})
 	case instance.End:
 		i := slices.IndexFunc(m.links, func(l instance.Link) bool { return l.Instance == a.Instance })
-		return verdict(check{i < 0, instance.Invalid}, check{i >= 0 && m.links[max(i, 0)].Ended, instance.Stale})
+		return verdict(check{i < 0, instance.CodeInvalid}, check{i >= 0 && m.links[max(i, 0)].Ended, instance.CodeStale})
 	}
 	if m.closed() != "" {
-		return instance.Over
+		return instance.CodeClosed
 	}
 	if why := m.talks(cmd); why != "" {
 		return why
 	}
 	switch a := cmd.Do.(type) {
-	case instance.Take:
+	case instance.Claim:
 		return verdict(
-			check{m.paused || m.held() > 0, instance.OnHold},
-			check{a.Role == "" || a.Agent == "" || a.Lease <= 0, instance.Invalid},
-			check{a.Role != m.worker(), instance.NotOwner},
-			check{m.parked != nil || a.Work != m.work, instance.Stale},
-			check{m.live(), instance.Held})
+			check{m.paused || m.held() > 0, instance.CodePaused},
+			check{a.Role == "" || a.Agent == "" || a.Lease <= 0, instance.CodeInvalid},
+			check{a.Role != m.worker(), instance.CodeNotOwner},
+			check{m.parked != nil || a.Work != m.work, instance.CodeStale},
+			check{m.live(), instance.CodeHeld})
 	case instance.Lapse:
 		return verdict(
-			check{!m.direct || a.Work != m.work, instance.Stale},
-			check{m.live(), instance.Held},
-			check{m.paused || m.parked != nil || m.worker() == "", instance.OnHold})
+			check{!m.direct || a.Work != m.work, instance.CodeStale},
+			check{m.live(), instance.CodeHeld},
+			check{m.paused || m.parked != nil || m.worker() == "", instance.CodePaused})
 	case instance.Heartbeat:
-		return verdict(check{a.Lease <= 0, instance.Invalid}, check{true, m.fenced(a.Token)})
+		return verdict(check{a.Lease <= 0, instance.CodeInvalid}, check{true, m.fenced(a.Token)})
 	case instance.Report:
-		return verdict(check{true, m.fenced(a.Token)}, check{!m.sound(a.Result), instance.Invalid})
+		return verdict(check{true, m.fenced(a.Token)}, check{!m.sound(a.Result), instance.CodeInvalid})
 	case instance.Release:
 		return m.fenced(a.Token)
 	case instance.Fail:
 		return m.fenced(a.Token)
-	case instance.Charge:
-		return verdict(check{true, m.fenced(a.Token)}, check{!payable(a.Spend), instance.Invalid})
+	case instance.Spend:
+		return verdict(check{true, m.fenced(a.Token)}, check{!payable(a.Spend), instance.CodeInvalid})
 	case instance.Expire:
 		due, level := m.deadline(a.Level)
 		return verdict(
-			check{a.Entered != m.entered, instance.Stale},
-			check{level == 0, instance.Invalid},
-			check{reached(m.level) >= level, instance.Stale},
-			check{m.now.Before(due), instance.Early})
+			check{a.Entered != m.entered, instance.CodeStale},
+			check{level == 0, instance.CodeInvalid},
+			check{reached(m.level) >= level, instance.CodeStale},
+			check{m.now.Before(due), instance.CodeEarly})
 	case instance.Wake:
 		return verdict(
-			check{m.parked == nil || m.parked.Until.IsZero() || !m.parked.Until.Equal(a.Until), instance.Stale},
-			check{m.now.Before(a.Until), instance.Early},
-			check{m.paused || m.held() > 0, instance.OnHold})
+			check{m.parked == nil || m.parked.Until.IsZero() || !m.parked.Until.Equal(a.Until), instance.CodeStale},
+			check{m.now.Before(a.Until), instance.CodeEarly},
+			check{m.paused || m.held() > 0, instance.CodePaused})
 	case instance.Override:
-		return verdict(check{m.mayNot("override", cmd.Actor), instance.Forbidden}, check{!slices.Contains(m.def.StateNames(), a.To) || a.Reason == "", instance.Invalid})
+		return verdict(check{m.mayNot("override", cmd.Actor), instance.CodeForbidden}, check{!slices.Contains(m.def.StateNames(), a.To) || a.Reason == "", instance.CodeInvalid})
 	case instance.Pause:
-		return verdict(check{m.paused, instance.OnHold}, check{m.mayNot("pause", cmd.Actor), instance.Forbidden})
+		return verdict(check{m.paused, instance.CodePaused}, check{m.mayNot("pause", cmd.Actor), instance.CodeForbidden})
 	case instance.Resume:
-		return verdict(check{!m.paused, instance.Invalid}, check{m.mayNot("resume", cmd.Actor), instance.Forbidden})
+		return verdict(check{!m.paused, instance.CodeInvalid}, check{m.mayNot("resume", cmd.Actor), instance.CodeForbidden})
 	case instance.Cancel:
-		return verdict(check{m.mayNot("cancel", cmd.Actor), instance.Forbidden})
+		return verdict(check{m.mayNot("cancel", cmd.Actor), instance.CodeForbidden})
 	case instance.Retry:
 		return verdict(
-			check{m.paused || m.held() > 0, instance.OnHold},
-			check{m.worker() == "", instance.Invalid},
-			check{m.live(), instance.Held},
-			check{m.mayNot("retry", cmd.Actor), instance.Forbidden})
+			check{m.paused || m.held() > 0, instance.CodePaused},
+			check{m.worker() == "", instance.CodeInvalid},
+			check{m.live(), instance.CodeHeld},
+			check{m.mayNot("retry", cmd.Actor), instance.CodeForbidden})
 	case instance.Migrate:
 		_, known := def.State(m.row().Name)
 		return verdict(
-			check{def.Hash == m.def.Hash || def.Name != m.def.Name || !known, instance.Invalid},
-			check{(&model{def: def}).mayNot("migrate", cmd.Actor), instance.Forbidden},
-			check{m.live(), instance.Held})
+			check{def.Hash == m.def.Hash || def.Name != m.def.Name || !known, instance.CodeInvalid},
+			check{(&model{def: def}).mayNot("migrate", cmd.Actor), instance.CodeForbidden},
+			check{m.live(), instance.CodeHeld})
 	}
 	return ""
 }
@@ -105,9 +105,9 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 func (m model) talks(cmd instance.Command) instance.Code {
 	switch a := cmd.Do.(type) {
 	case instance.Ask:
-		return verdict(check{true, m.fenced(a.Token)}, check{a.Text == "", instance.Invalid})
+		return verdict(check{true, m.fenced(a.Token)}, check{a.Text == "", instance.CodeInvalid})
 	case instance.Escalate:
-		return verdict(check{true, m.fenced(a.Token)}, check{strings.TrimSpace(a.Reason) == "" || !m.writes(a.Sections), instance.Invalid})
+		return verdict(check{true, m.fenced(a.Token)}, check{strings.TrimSpace(a.Reason) == "" || !m.writes(a.Sections), instance.CodeInvalid})
 	case instance.Inquire:
 		if why := m.fenced(a.Token); why != "" {
 			return why
@@ -125,14 +125,14 @@ func (m model) talks(cmd instance.Command) instance.Code {
 		wrong := slices.ContainsFunc(a.Questions, func(q instance.Inquiry) bool {
 			return strings.TrimSpace(q.Question) == "" || q.To == m.claim.Role || !slices.Contains(m.def.Roles(), q.To)
 		})
-		return verdict(check{len(a.Questions) == 0 || int64(so) > most || wrong || !m.writes(a.Sections), instance.Invalid})
-	case instance.Reply:
-		return verdict(check{!slices.Contains(m.open(), a.Number), instance.Invalid})
+		return verdict(check{len(a.Questions) == 0 || int64(so) > most || wrong || !m.writes(a.Sections), instance.CodeInvalid})
+	case instance.Answer:
+		return verdict(check{!slices.Contains(m.open(), a.Number), instance.CodeInvalid})
 	case instance.Resolve:
 		if a.Number == 0 {
 			a.Number = m.held()
 		}
-		return verdict(check{a.Number < 1 || a.Number > len(m.escalated) || !m.escalated[max(0, a.Number-1)].open, instance.Invalid})
+		return verdict(check{a.Number < 1 || a.Number > len(m.escalated) || !m.escalated[max(0, a.Number-1)].open, instance.CodeInvalid})
 	}
 	return ""
 }
@@ -155,9 +155,9 @@ func verdict(checks ...check) instance.Code {
 
 func (m model) fenced(token uint64) instance.Code {
 	if m.paused {
-		return instance.OnHold
+		return instance.CodePaused
 	}
-	return verdict(check{!m.live() || m.claim.Token != token, instance.Lapsed})
+	return verdict(check{!m.live() || m.claim.Token != token, instance.CodeLapsed})
 }
 
 func (m model) mayNot(what, actor string) bool {
@@ -186,7 +186,7 @@ func (m model) sound(r instance.Result) bool {
 	return m.writes(r.Sections) && status && answers && 0 <= r.ConfidenceScore && r.ConfidenceScore <= 1 && !slices.Contains(r.Questions, "") && payable(r.Spend)
 }
 
-func payable(s instance.Spend) bool {
+func payable(s instance.Cost) bool {
 	return s.TokensIn >= 0 && s.TokensOut >= 0 && s.WallMS >= 0 && s.USD >= 0 && s.USD < 1e300
 }
 

@@ -11,7 +11,7 @@ import (
 func (m *model) holds(g workflow.Guard, facts workflow.Facts) bool {
 	holds, err := g.Eval(facts)
 	if err != nil {
-		m.fail(instance.Undecided)
+		m.fail(instance.CodeUndecided)
 	}
 	return holds && m.why == ""
 }
@@ -79,7 +79,7 @@ func (m *model) travel(rule workflow.Rule, facts workflow.Facts, result bool) {
 	row := m.row()
 	to := m.reachable(rule.To)
 	if to == "" {
-		m.fail(instance.NotPermitted)
+		m.fail(instance.CodeNotPermitted)
 		return
 	}
 	for _, g := range m.def.Gates {
@@ -87,7 +87,7 @@ func (m *model) travel(rule workflow.Rule, facts workflow.Facts, result bool) {
 			continue
 		}
 		if to = m.reachable(g.Instead); to == "" {
-			m.fail(instance.Undecided)
+			m.fail(instance.CodeUndecided)
 			return
 		}
 		rule = workflow.Rule{Failure: rule.Failure || result}

@@ -31,7 +31,7 @@ type model struct {
 	ended      bool
 	cancelled  bool
 	paused     bool
-	claim      *instance.Claim
+	claim      *instance.ActiveClaim
 	tokens     uint64
 	work       uint64
 	direct     bool // who waited has the work, and no queue
@@ -48,7 +48,7 @@ type model struct {
 	evidence   map[string]instance.Evidence
 	failure    instance.Signature
 	base, head string
-	spend      instance.Spend
+	spend      instance.Cost
 }
 
 type question struct {

@@ -15,7 +15,7 @@ func (d *decision) step(heard *workflow.Facts, rule workflow.Rule) error {
 	state, _ := d.def.State(from)
 	to, ok := d.permitted(rule.To)
 	if !ok {
-		return d.refuse(NotPermitted, targets(state), "%s → %s", from, strings.Join(rule.To, " or "))
+		return d.refuse(CodeNotPermitted, targets(state), "%s → %s", from, strings.Join(rule.To, " or "))
 	}
 	rule.To = []string{to}
 	cites := rule.When.Cites()
@@ -26,14 +26,14 @@ func (d *decision) step(heard *workflow.Facts, rule workflow.Rule) error {
 		cites = slices.Concat(cites, gate.Require.Cites())
 		holds, err := d.holds(gate.Require, heard)
 		if err != nil {
-			return d.refuse(Undecided, nil, "gate %s: %v", gate.Name, err)
+			return d.refuse(CodeUndecided, nil, "gate %s: %v", gate.Name, err)
 		}
 		if holds {
 			continue
 		}
 		instead, ok := d.permitted(gate.Instead)
 		if !ok {
-			return d.refuse(Undecided, targets(state), "gate %s forbids %s → %s and offers no permitted way", gate.Name, from, rule.To[0])
+			return d.refuse(CodeUndecided, targets(state), "gate %s forbids %s → %s and offers no permitted way", gate.Name, from, rule.To[0])
 		}
 		reason := d.def.Text(gate.Reason)
 		d.record(GateRefused{gate.Name, rule.To[0], instead, reason})
@@ -76,7 +76,7 @@ func (d decision) moved(rule workflow.Rule, cites []string) (decision, error) {
 		return d, err
 	}
 	target, _ := d.def.State(rule.To[0])
-	_, takes := d.cmd.Do.(Take)
+	_, takes := d.cmd.Do.(Claim)
 	d.record(Moved{
 		From: d.in.State, To: target.Name, Owner: target.Owner, Kind: target.Kind, Timeout: target.Timeout,
 		Rule: rule.Name, Reason: d.def.Text(rule.Reason), Failure: rule.Failure, Fresh: rule.Fresh, Loop: d.inLoop(),
@@ -114,7 +114,7 @@ func (d *decision) limit(heard *workflow.Facts, after *decision) (workflow.Rule,
 	for _, rule := range d.def.Limits {
 		holds, err := rule.When.Holds(&facts)
 		if err != nil {
-			return rule, d.refuse(Undecided, nil, "limit %s: %v", rule.Name, err)
+			return rule, d.refuse(CodeUndecided, nil, "limit %s: %v", rule.Name, err)
 		}
 		if !holds {
 			continue

@@ -14,7 +14,7 @@ func (d *decision) may(what string) error {
 	if !listed || slices.Contains(who, d.class()) {
 		return nil
 	}
-	return d.refuse(Forbidden, who, "%s may not %s in %s", d.class(), what, d.def.Name)
+	return d.refuse(CodeForbidden, who, "%s may not %s in %s", d.class(), what, d.def.Name)
 }
 
 // class is the role of an agent that asks, or workflow.Human.
@@ -35,9 +35,9 @@ func (d *decision) override(a Override) error {
 	}
 	switch {
 	case !ok:
-		return d.refuse(Invalid, d.def.StateNames(), "%q is not a state of %s", a.To, d.def.Name)
+		return d.refuse(CodeInvalid, d.def.StateNames(), "%q is not a state of %s", a.To, d.def.Name)
 	case a.Reason == "":
-		return d.refuse(Invalid, nil, "an override needs a reason")
+		return d.refuse(CodeInvalid, nil, "an override needs a reason")
 	}
 	for e, held := d.in.Escalation(); held && d.class() == workflow.Human; e, held = d.in.Escalation() {
 		d.record(Resolved{e.Number, a.Reason, d.cmd.Actor})
@@ -54,7 +54,7 @@ func (d *decision) override(a Override) error {
 
 func (d *decision) pause(a Pause) error {
 	if d.in.Paused {
-		return d.refuse(OnHold, []string{"resume"}, "already paused: %s", d.in.Reason)
+		return d.refuse(CodePaused, []string{"resume"}, "already paused: %s", d.in.Reason)
 	}
 	if err := d.may("pause"); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (d *decision) pause(a Pause) error {
 
 func (d *decision) resume(a Resume) error {
 	if !d.in.Paused {
-		return d.refuse(Invalid, []string{"pause"}, "not paused")
+		return d.refuse(CodeInvalid, []string{"pause"}, "not paused")
 	}
 	if err := d.may("resume"); err != nil {
 		return err
@@ -78,13 +78,13 @@ func (d *decision) retry(a Retry) error {
 	e, held := d.in.Escalation()
 	switch {
 	case d.in.Paused:
-		return d.refuse(OnHold, []string{"resume"}, "paused: %s", d.in.Reason)
+		return d.refuse(CodePaused, []string{"resume"}, "paused: %s", d.in.Reason)
 	case held:
-		return d.refuse(OnHold, []string{"resolve"}, "people are asked: %s", e.Reason)
+		return d.refuse(CodePaused, []string{"resolve"}, "people are asked: %s", e.Reason)
 	case d.in.Worker() == "":
-		return d.refuse(Invalid, nil, "nobody works in %s: it waits for a signal", d.in.State)
+		return d.refuse(CodeInvalid, nil, "nobody works in %s: it waits for a signal", d.in.State)
 	case d.in.Claim.Live(d.cmd.At):
-		return d.refuse(Held, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
+		return d.refuse(CodeHeld, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
 	}
 	if err := d.may("retry"); err != nil {
 		return err
@@ -106,17 +106,17 @@ func (d *decision) migrate(a Migrate) error {
 	state, ok := d.def.State(d.in.State)
 	switch {
 	case d.def.Hash == d.in.Definition:
-		return d.refuse(Invalid, nil, "it is on this definition already")
+		return d.refuse(CodeInvalid, nil, "it is on this definition already")
 	case d.def.Name != d.in.Workflow:
-		return d.refuse(Invalid, []string{d.in.Workflow}, "%s is another lifecycle", d.def.Name)
+		return d.refuse(CodeInvalid, []string{d.in.Workflow}, "%s is another lifecycle", d.def.Name)
 	case !ok:
-		return d.refuse(Invalid, d.def.StateNames(), "the new definition has no state %s", d.in.State)
+		return d.refuse(CodeInvalid, d.def.StateNames(), "the new definition has no state %s", d.in.State)
 	}
 	if err := d.may("migrate"); err != nil {
 		return err
 	}
 	if d.in.Claim.Live(d.cmd.At) {
-		return d.refuse(Held, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
+		return d.refuse(CodeHeld, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
 	}
 	d.record(Migrated{d.in.Definition, d.def.Hash, state.Owner, state.Kind, state.Timeout, a.Reason})
 	return d.settle(true)

@@ -9,19 +9,19 @@ import (
 type Code string
 
 const (
-	Unknown      Code = "unknown_instance"
-	Exists       Code = "exists"
-	Invalid      Code = "invalid"       // the command itself is malformed
-	NotPermitted Code = "not_permitted" // the table does not have the move
-	NotOwner     Code = "not_owner"     // the state belongs to another role
-	Stale        Code = "stale"         // the work was dispatched for an earlier moment
-	Held         Code = "held"          // another agent's lease lives
-	Lapsed       Code = "lapsed"        // the claim is not, or no longer, the caller's
-	OnHold       Code = "paused"
-	Over         Code = "closed"
-	Undecided    Code = "undecided" // the definition has no answer: a fault in it
-	Forbidden    Code = "forbidden" // the definition does not let this actor do it
-	Early        Code = "early"     // a timer fired before it was due
+	CodeUnknownInstance Code = "unknown_instance"
+	CodeExists          Code = "exists"
+	CodeInvalid         Code = "invalid"       // the command itself is malformed
+	CodeNotPermitted    Code = "not_permitted" // the table does not have the move
+	CodeNotOwner        Code = "not_owner"     // the state belongs to another role
+	CodeStale           Code = "stale"         // the work was dispatched for an earlier moment
+	CodeHeld            Code = "held"          // another agent's lease lives
+	CodeLapsed          Code = "lapsed"        // the claim is not, or no longer, the caller's
+	CodePaused          Code = "paused"
+	CodeClosed          Code = "closed"
+	CodeUndecided       Code = "undecided" // the definition has no answer: a fault in it
+	CodeForbidden       Code = "forbidden" // the definition does not let this actor do it
+	CodeEarly           Code = "early"     // a timer fired before it was due
 )
 
 // Refusal is a command's truthful no. Nothing was recorded.

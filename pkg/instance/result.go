@@ -24,7 +24,7 @@ type Result struct {
 	Next             string            `json:"next,omitempty"` // proposed next state
 	Summary          string            `json:"summary,omitempty"`
 	Questions        []string          `json:"questions,omitempty"` // for people
-	Answers          []Answer          `json:"answers,omitempty"`   // to open questions
+	Answers          []QuestionAnswer  `json:"answers,omitempty"`   // to open questions
 	Head             string            `json:"head,omitempty"`      // commit the work is at after this step
 	Base             string            `json:"base,omitempty"`      // commit the work started from; set once
 	Bundle           string            `json:"bundle,omitempty"`    // object holding Head
@@ -32,13 +32,13 @@ type Result struct {
 	FailureSignature string            `json:"failure_signature,omitempty"`
 	Data             map[string]string `json:"data,omitempty"`
 	Artifacts        []Artifact        `json:"artifacts,omitempty"`
-	Spend            Spend             `json:"spend,omitzero"`
+	Spend            Cost              `json:"spend,omitzero"`
 	// Sections are parts of the instance's document that this step wrote: JSON by name.
 	Sections map[string]string `json:"sections,omitempty"`
 }
 
-// Answer answers one numbered question.
-type Answer struct {
+// QuestionAnswer answers one numbered question.
+type QuestionAnswer struct {
 	Question int    `json:"question"` // its number
 	Text     string `json:"text"`
 	By       string `json:"by,omitempty"`
@@ -63,14 +63,14 @@ type Evidence struct {
 	Data map[string]string `json:"data,omitempty"`
 }
 
-// Verdict is what a check came to. Unknown is never to be read as Pass.
+// Verdict is what a check came to. VerdictUnknown is never read as VerdictPass.
 type Verdict string
 
 const (
-	Pass    Verdict = "pass"
-	Fails   Verdict = "fail"
-	Pending Verdict = "pending"
-	Unsure  Verdict = "unknown"
+	VerdictPass    Verdict = "pass"
+	VerdictFail    Verdict = "fail"
+	VerdictPending Verdict = "pending"
+	VerdictUnknown Verdict = "unknown"
 )
 
 // Ruling is the evidence's verdict, or the one that follows from OK.
@@ -79,9 +79,9 @@ func (e Evidence) Ruling() Verdict {
 	case e.Verdict != "":
 		return e.Verdict
 	case e.OK:
-		return Pass
+		return VerdictPass
 	}
-	return Fails
+	return VerdictFail
 }
 
 // Artifact is something a step left in the object store.
@@ -92,8 +92,8 @@ type Artifact struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Spend is what a step cost.
-type Spend struct {
+// Cost is what a step cost.
+type Cost struct {
 	TokensIn  int64   `json:"tokens_in,omitempty"`
 	TokensOut int64   `json:"tokens_out,omitempty"`
 	USD       float64 `json:"usd,omitempty"`
@@ -101,13 +101,13 @@ type Spend struct {
 }
 
 // valid refuses what would take a budget back or blind it: negative costs, NaN, infinity.
-func (s Spend) valid() bool {
+func (s Cost) valid() bool {
 	return s.TokensIn >= 0 && s.TokensOut >= 0 && s.USD >= 0 && s.USD <= math.MaxFloat64 && s.WallMS >= 0
 }
 
-// Add returns the sum of two spends.
-func (s Spend) Add(o Spend) Spend {
-	return Spend{s.TokensIn + o.TokensIn, s.TokensOut + o.TokensOut, s.USD + o.USD, s.WallMS + o.WallMS}
+// Add returns the sum of two costs.
+func (s Cost) Add(o Cost) Cost {
+	return Cost{s.TokensIn + o.TokensIn, s.TokensOut + o.TokensOut, s.USD + o.USD, s.WallMS + o.WallMS}
 }
 
 // Issue is the report an instance was opened with.
@@ -137,8 +137,8 @@ type Question struct {
 	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
-// Note is something worth keeping that moves nothing.
-type Note struct {
+// NoteEntry is something worth keeping that moves nothing.
+type NoteEntry struct {
 	Author string    `json:"author"`
 	Kind   string    `json:"kind"` // learning, comment, warning, …
 	Text   string    `json:"text"`

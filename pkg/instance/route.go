@@ -22,7 +22,7 @@ func (d *decision) report(a Report) error {
 	from, claim := d.in.State, *d.in.Claim
 	inquiry, asked := d.in.Inquiry()
 	if asked && strings.TrimSpace(a.Result.Summary) == "" {
-		return d.refuse(Invalid, nil, "the summary of a result that answers question %d is the answer: it needs a text", inquiry.Number)
+		return d.refuse(CodeInvalid, nil, "the summary of a result that answers question %d is the answer: it needs a text", inquiry.Number)
 	}
 	d.record(Reported{claim.Token, claim.Role, claim.Agent, from, a.Result, inquiry.Number})
 	if asked {
@@ -63,7 +63,7 @@ func (d *decision) pick(next string) (workflow.Rule, error) {
 		}
 		ok, err := d.holds(rule.When, nil)
 		if err != nil {
-			return rule, d.refuse(Undecided, nil, "%s: %v", state.Name, err)
+			return rule, d.refuse(CodeUndecided, nil, "%s: %v", state.Name, err)
 		}
 		if !ok {
 			continue
@@ -77,19 +77,19 @@ func (d *decision) pick(next string) (workflow.Rule, error) {
 	if proposed {
 		return workflow.Rule{Name: "proposed", To: []string{next}, Reason: "proposed by " + state.Owner}, nil
 	}
-	return workflow.Rule{}, d.refuse(Undecided, targets(state), "no rule of %s in %s covers the result", d.def.Name, state.Name)
+	return workflow.Rule{}, d.refuse(CodeUndecided, targets(state), "no rule of %s in %s covers the result", d.def.Name, state.Name)
 }
 
 func (d *decision) valid(r Result) error {
 	switch {
 	case r.Status != Success && r.Status != Failure && r.Status != Blocked:
-		return d.refuse(Invalid, []string{string(Success), string(Failure), string(Blocked)}, "status %q", r.Status)
+		return d.refuse(CodeInvalid, []string{string(Success), string(Failure), string(Blocked)}, "status %q", r.Status)
 	case !(r.ConfidenceScore >= 0 && r.ConfidenceScore <= 1):
-		return d.refuse(Invalid, nil, "confidence_score %v is not between 0 and 1", r.ConfidenceScore)
+		return d.refuse(CodeInvalid, nil, "confidence_score %v is not between 0 and 1", r.ConfidenceScore)
 	case slices.Contains(r.Questions, ""):
-		return d.refuse(Invalid, nil, "a question needs a text")
+		return d.refuse(CodeInvalid, nil, "a question needs a text")
 	case !r.Spend.valid():
-		return d.refuse(Invalid, nil, "a cost is a number that is not below zero")
+		return d.refuse(CodeInvalid, nil, "a cost is a number that is not below zero")
 	}
 	return d.writes(r.Sections)
 }
@@ -103,9 +103,9 @@ func (d *decision) writes(sections map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		switch {
 		case !slices.Contains(may, name):
-			return d.refuse(Invalid, may, "%s may not write section %q", d.in.Claim.Role, name)
+			return d.refuse(CodeInvalid, may, "%s may not write section %q", d.in.Claim.Role, name)
 		case !json.Valid([]byte(sections[name])):
-			return d.refuse(Invalid, nil, "section %q is not JSON", name)
+			return d.refuse(CodeInvalid, nil, "section %q is not JSON", name)
 		}
 	}
 	return nil
@@ -117,9 +117,9 @@ func (d *decision) writes(sections map[string]string) error {
 func (d *decision) signal(a Signal) error {
 	switch {
 	case a.Name == "":
-		return d.refuse(Invalid, nil, "a signal needs a name")
+		return d.refuse(CodeInvalid, nil, "a signal needs a name")
 	case told(a.Name):
-		return d.refuse(Invalid, nil, "%s is what the engine itself says, not a signal", a.Name)
+		return d.refuse(CodeInvalid, nil, "%s is what the engine itself says, not a signal", a.Name)
 	}
 	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data, a.Evidence})
 	if d.in.Closed != "" {
@@ -136,7 +136,7 @@ func (d *decision) signal(a Signal) error {
 			}
 			ok, err := r.When.Holds(facts)
 			if err != nil {
-				return d.refuse(Undecided, nil, "resolves %s: %v", a.Name, err)
+				return d.refuse(CodeUndecided, nil, "resolves %s: %v", a.Name, err)
 			}
 			if ok {
 				return d.resolve(Resolve{held.Number, a.Data["body"]})
@@ -173,7 +173,7 @@ func (d *decision) react(name string, data map[string]string) error {
 	for _, rule := range rules {
 		ok, err := rule.When.Holds(facts)
 		if err != nil {
-			return d.refuse(Undecided, nil, "%s on %s: %v", d.in.State, name, err)
+			return d.refuse(CodeUndecided, nil, "%s on %s: %v", d.in.State, name, err)
 		}
 		if !ok {
 			continue

@@ -14,7 +14,7 @@ func (c *call) action(s *story) instance.Action {
 		return instance.Open{Issue: instance.Issue{Title: c.key("title", ""), Author: c.key("author", "")}, Base: c.key("base", ""),
 			State: c.key("state", ""), Vars: c.pairs("set"), After: c.all("after"), Parent: c.key("parent", "")}
 	case "claim":
-		return instance.Take{Role: c.word(), Agent: c.word(), Work: c.count(c.key("work", ""), s.in.Work), Lease: c.duration(c.key("lease", "30s"))}
+		return instance.Claim{Role: c.word(), Agent: c.word(), Work: c.count(c.key("work", ""), s.in.Work), Lease: c.duration(c.key("lease", "30s"))}
 	case "lapse":
 		return instance.Lapse{Work: c.count(c.key("work", ""), s.in.Work)}
 	case "heartbeat":
@@ -54,7 +54,7 @@ func (c *call) action(s *story) instance.Action {
 	case "migrate":
 		return instance.Migrate{Reason: reason}
 	case "charge":
-		return instance.Charge{Token: token, Spend: instance.Spend{USD: c.float(c.key("usd", "0"))}}
+		return instance.Spend{Token: token, Spend: instance.Cost{USD: c.float(c.key("usd", "0"))}}
 	case "signal":
 		signal := instance.Signal{Name: c.word(), Ref: c.key("ref", ""), Data: map[string]string{}, Evidence: c.evidence(s)}
 		for name := range c.keys {
@@ -62,9 +62,9 @@ func (c *call) action(s *story) instance.Action {
 		}
 		return signal
 	case "reply":
-		return instance.Reply{Number: int(c.count(c.word(), 0)), Text: c.word()}
+		return instance.Answer{Number: int(c.count(c.word(), 0)), Text: c.word()}
 	case "note":
-		return instance.Remark{Kind: c.word(), Text: c.word()}
+		return instance.Note{Kind: c.word(), Text: c.word()}
 	case "override":
 		return instance.Override{To: c.word(), Reason: reason}
 	case "pause":
@@ -85,11 +85,11 @@ func (c *call) result(s *story) instance.Result {
 		Status: instance.Status(c.word()), ConfidenceScore: c.float(c.key("confidence", "1")), Next: c.key("next", ""),
 		Questions: c.all("question"), IssuesFound: c.all("issue"), Head: c.key("head", ""), Base: c.key("base", ""),
 		Summary: c.key("summary", ""), Data: c.pairs("set"), Sections: c.pairs("section"), Evidence: c.evidence(s),
-		FailureSignature: c.key("signature", ""), Spend: instance.Spend{USD: c.float(c.key("usd", "0"))},
+		FailureSignature: c.key("signature", ""), Spend: instance.Cost{USD: c.float(c.key("usd", "0"))},
 	}
 	for _, a := range c.all("answer") {
 		number, text, _ := strings.Cut(a, ":")
-		r.Answers = append(r.Answers, instance.Answer{Question: int(c.count(number, 0)), Text: text, By: "ann"})
+		r.Answers = append(r.Answers, instance.QuestionAnswer{Question: int(c.count(number, 0)), Text: text, By: "ann"})
 	}
 	if tests := c.key("tests", ""); tests != "" {
 		e := instance.Evidence{Name: "tests", OK: tests == "pass", Commit: s.in.Head, Command: "go test ./..."}

@@ -126,7 +126,7 @@ func (s *story) play(t *testing.T, c *call) []string {
 	case "show":
 		return picture(s.in)
 	case "waits":
-		s.waiting = append(s.waiting, instance.Take{Role: c.word(), Agent: c.word(), Lease: c.duration(c.key("lease", "30s"))})
+		s.waiting = append(s.waiting, instance.Claim{Role: c.word(), Agent: c.word(), Lease: c.duration(c.key("lease", "30s"))})
 		return nil
 	}
 	cmd := s.command(c.key("actor", ""), nil)

@@ -137,7 +137,7 @@ func (d *decision) standing() (workflow.Rule, error) {
 	for _, rule := range state.Always {
 		ok, err := rule.When.Holds(facts)
 		if err != nil {
-			return rule, d.refuse(Undecided, nil, "%s always: %v", state.Name, err)
+			return rule, d.refuse(CodeUndecided, nil, "%s always: %v", state.Name, err)
 		}
 		if ok && !(rule.Escalate && d.resolved) {
 			rule.Name = "always"

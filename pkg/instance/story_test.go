@@ -28,7 +28,7 @@ type story struct {
 	now  time.Time
 	sent int // commands, refused ones too
 
-	waiting []instance.Take // agents that wait for work
+	waiting []instance.Claim // agents that wait for work
 }
 
 func begin(def *workflow.Definition) *story {
@@ -54,10 +54,10 @@ func (s *story) send(cmd instance.Command) (instance.Commit, error) {
 }
 
 // waits takes who waits longest for work of the role.
-func (s *story) waits(role string) (instance.Take, bool) {
-	i := slices.IndexFunc(s.waiting, func(a instance.Take) bool { return a.Role == role })
+func (s *story) waits(role string) (instance.Claim, bool) {
+	i := slices.IndexFunc(s.waiting, func(a instance.Claim) bool { return a.Role == role })
 	if i < 0 {
-		return instance.Take{}, false
+		return instance.Claim{}, false
 	}
 	claim := s.waiting[i]
 	s.waiting = slices.Delete(s.waiting, i, i+1)
@@ -88,7 +88,7 @@ func wait(d time.Duration) step {
 // claim takes the work that there is, for its owner.
 func claim(agent string) step {
 	return func(s *story) error {
-		return do(instance.Take{Role: s.in.Owner, Agent: agent, Work: s.in.Work, Lease: lease})(s)
+		return do(instance.Claim{Role: s.in.Owner, Agent: agent, Work: s.in.Work, Lease: lease})(s)
 	}
 }
 

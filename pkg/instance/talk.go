@@ -11,20 +11,20 @@ func (d *decision) ask(a Ask) error {
 		return err
 	}
 	if a.Text == "" {
-		return d.refuse(Invalid, nil, "a question needs a text")
+		return d.refuse(CodeInvalid, nil, "a question needs a text")
 	}
 	d.record(Asked{Number: len(d.in.Questions) + 1, From: d.in.Claim.Role, Text: a.Text})
 	return nil
 }
 
-func (d *decision) reply(a Reply) error {
+func (d *decision) answer(a Answer) error {
 	open := d.in.OpenQuestions()
 	if !slices.ContainsFunc(open, func(q Question) bool { return q.Number == a.Number }) {
 		var allowed []string
 		for _, q := range open {
 			allowed = append(allowed, fmt.Sprint(q.Number))
 		}
-		return d.refuse(Invalid, allowed, "question %d is not open", a.Number)
+		return d.refuse(CodeInvalid, allowed, "question %d is not open", a.Number)
 	}
 	d.record(Answered{a.Number, a.Text, d.cmd.Actor})
 	return d.settle(false)
@@ -51,19 +51,19 @@ func (d *decision) inquire(a Inquire) error {
 	}
 	switch {
 	case len(a.Questions) == 0:
-		return d.refuse(Invalid, nil, "an inquiry asks something")
+		return d.refuse(CodeInvalid, nil, "an inquiry asks something")
 	case int64(asked+len(a.Questions)) > limit:
-		return d.refuse(Invalid, []string{"report"}, "%d questions to roles are asked already, %d are permitted", asked, limit)
+		return d.refuse(CodeInvalid, []string{"report"}, "%d questions to roles are asked already, %d are permitted", asked, limit)
 	}
 	claim := *d.in.Claim
 	for _, q := range a.Questions {
 		switch {
 		case strings.TrimSpace(q.Question) == "":
-			return d.refuse(Invalid, nil, "a question needs a text")
+			return d.refuse(CodeInvalid, nil, "a question needs a text")
 		case q.To == claim.Role:
-			return d.refuse(Invalid, d.others(claim.Role), "%s asks itself", q.To)
+			return d.refuse(CodeInvalid, d.others(claim.Role), "%s asks itself", q.To)
 		case !slices.Contains(d.def.Roles(), q.To):
-			return d.refuse(Invalid, d.others(claim.Role), "%q is not a role of %s", q.To, d.def.Name)
+			return d.refuse(CodeInvalid, d.others(claim.Role), "%q is not a role of %s", q.To, d.def.Name)
 		}
 	}
 	if err := d.hand(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
@@ -97,7 +97,7 @@ func (d *decision) escalate(a Escalate) error {
 		return err
 	}
 	if strings.TrimSpace(a.Reason) == "" {
-		return d.refuse(Invalid, nil, "an escalation needs a reason")
+		return d.refuse(CodeInvalid, nil, "an escalation needs a reason")
 	}
 	claim := *d.in.Claim
 	if err := d.hand(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
@@ -123,7 +123,7 @@ func (d *decision) resolve(a Resolve) error {
 		a.Number = e.Number
 	}
 	if !slices.Contains(open, fmt.Sprint(a.Number)) {
-		return d.refuse(Invalid, open, "escalation %d is not open", a.Number)
+		return d.refuse(CodeInvalid, open, "escalation %d is not open", a.Number)
 	}
 	_, held := d.in.Escalation()
 	d.record(Resolved{a.Number, a.Text, d.cmd.Actor})

@@ -33,7 +33,7 @@ type view struct {
 	Evidence             map[string]instance.Evidence
 	Failure              instance.Signature
 	Base, Head           string
-	Spend                instance.Spend
+	Spend                instance.Cost
 }
 
 func (m model) view() view {

@@ -183,7 +183,7 @@ func (r *replica) report(in string, result instance.Result) instance.Instance {
 	if result.Status == "" {
 		result.Status = instance.Success
 	}
-	claim := r.do(in, "", instance.Take{Role: "worker", Agent: "w", Work: now.Work, Lease: time.Minute}).Claim
+	claim := r.do(in, "", instance.Claim{Role: "worker", Agent: "w", Work: now.Work, Lease: time.Minute}).Claim
 	return r.do(in, "", instance.Report{Token: claim.Token, Result: result})
 }
 

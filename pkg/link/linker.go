@@ -144,7 +144,7 @@ func (l *Linker) tell(ctx context.Context, who string, e instance.End) error {
 	err := l.handle(ctx, instance.Command{ID: commandID("end", who, e.Instance), Instance: who, Do: e}, "")
 	var no *instance.Refusal
 	switch {
-	case err == nil, errors.As(err, &no) && no.Code == instance.Stale:
+	case err == nil, errors.As(err, &no) && no.Code == instance.CodeStale:
 	case no != nil:
 		l.Log.Error("an instance cannot be told how another ended", "instance", who, "other", e.Instance, "error", err)
 	default:

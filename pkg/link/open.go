@@ -42,7 +42,7 @@ func (l *Linker) open(ctx context.Context, parent string, to instance.Link) erro
 	}}, to.Workflow)
 	var no *instance.Refusal
 	switch {
-	case err == nil, errors.As(err, &no) && no.Code == instance.Exists:
+	case err == nil, errors.As(err, &no) && no.Code == instance.CodeExists:
 		return nil
 	case no != nil:
 		l.Log.Error("an instance that was spawned cannot be opened", "instance", to.Instance, "parent", parent, "error", err)

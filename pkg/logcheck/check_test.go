@@ -123,7 +123,7 @@ func anything(t *testing.T, name string, sources []string, seconds int, telling 
 				asks = rapid.SampledFrom(hashes).Draw(t, "definition")
 			}
 			if role := rapid.SampledFrom([]string{"", "worker", "judge"}).Draw(t, "waits"); role != "" {
-				e.Wait(instance.Take{Role: role, Agent: fmt.Sprintf("waits-%d", i), Lease: 10 * time.Second}, time.Hour, nil, func(engine.Outcome, error) {})
+				e.Wait(instance.Claim{Role: role, Agent: fmt.Sprintf("waits-%d", i), Lease: 10 * time.Second}, time.Hour, nil, func(engine.Outcome, error) {})
 			}
 			out, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprintf("c%d", i), Instance: id, Actor: "test", Do: do}, asks)
 			if err != nil && !errors.As(err, new(*instance.Refusal)) {
@@ -179,14 +179,14 @@ func some(t *rapid.T, in, other instance.Instance, i int) instance.Action {
 		return instance.Report{Token: last, Result: instance.Result{Status: s, Summary: "That."}}
 	}
 	take := func(agent string, lease time.Duration) instance.Action {
-		return instance.Take{Role: in.Worker(), Agent: agent, Work: in.Work, Lease: lease}
+		return instance.Claim{Role: in.Worker(), Agent: agent, Work: in.Work, Lease: lease}
 	}
 	expire := func(l workflow.Level) instance.Action { return instance.Expire{Entered: in.Entered, Level: l} }
 	freely := []instance.Action{
 		open, take(fmt.Sprintf("agent-%d", i), 10*time.Second), take("eve", 4*time.Second),
 		instance.Heartbeat{Token: token, Lease: 8 * time.Second}, instance.Release{Token: token}, instance.Fail{Token: token}, instance.Report{Token: token},
-		instance.Pause{}, instance.Resume{}, instance.Retry{}, instance.Lapse{Work: in.Work}, instance.Remark{Text: "hm"}, instance.Migrate{Reason: "mended"},
-		instance.Signal{Name: "commented"}, instance.Signal{Name: "merged"}, instance.Resolve{Number: 1}, instance.Reply{Number: 1, Text: "So."},
+		instance.Pause{}, instance.Resume{}, instance.Retry{}, instance.Lapse{Work: in.Work}, instance.Note{Text: "hm"}, instance.Migrate{Reason: "mended"},
+		instance.Signal{Name: "commented"}, instance.Signal{Name: "merged"}, instance.Resolve{Number: 1}, instance.Answer{Number: 1, Text: "So."},
 		expire(workflow.Warning), expire(workflow.Alert), expire(workflow.Escalation),
 		instance.Override{To: in.State, Reason: "again"}, instance.Cancel{},
 	}

@@ -108,7 +108,7 @@ func TestWhatRolesSaidIsInTheDocument(t *testing.T) {
 	i := in("writer", "writer", "triage", "analyst")
 	i.Questions = []instance.Question{{Number: 1, From: "writer", To: "analyst", Text: "Where?", Answered: true, Answer: "Here."}, {Number: 2, From: "analyst", Text: "Which?"}}
 	i.Escalations = []instance.Escalation{{Number: 1, Agent: "reviewer", Reason: "r", Resolved: true}}
-	i.Notes = []instance.Note{{Author: "writer/w-1", Kind: "pattern_discovered", Text: "lodash"}, {Author: "ada", Kind: "commented", Text: "hello"}}
+	i.Notes = []instance.NoteEntry{{Author: "writer/w-1", Kind: "pattern_discovered", Text: "lodash"}, {Author: "ada", Kind: "commented", Text: "hello"}}
 	d := Of(i, 0)
 	if q := d.Communication.Questions; len(q) != 2 || text(q[0].Answer) != "Here." || q[1].To != "human" || q[1].Answer != nil {
 		t.Errorf("the questions are %+v", q)

@@ -18,7 +18,7 @@ func assignment(role string) brain.Assignment {
 		Instance: "acme/widgets/42", Workflow: "pipeline", Role: role, State: state, Opened: opened, Writes: []string{sectionOf(role)},
 		Issue: instance.Issue{Number: 42, Title: "Fix the sum"}, Previous: []string{"triage", "analyst"},
 		Questions: []instance.Question{{Number: 1, From: "writer", To: "analyst", Text: "Where?"}},
-		Notes:     []instance.Note{{Author: "triage/t", Kind: "k", Text: "n"}},
+		Notes:     []instance.NoteEntry{{Author: "triage/t", Kind: "k", Text: "n"}},
 	}
 }
 

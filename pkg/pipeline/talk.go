@@ -111,7 +111,7 @@ func (r *reading) learnings(now json.RawMessage) error {
 		if kind == "" {
 			kind = "learning"
 		}
-		r.out.Notes = append(r.out.Notes, instance.Note{Kind: kind, Text: o.Content})
+		r.out.Notes = append(r.out.Notes, instance.NoteEntry{Kind: kind, Text: o.Content})
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func play(t *testing.T, def *workflow.Definition, commands ...instance.Action) (
 	in.ID = "a"
 	for i, do := range commands {
 		cmd := instance.Command{ID: string(rune('a' + i)), Instance: "a", At: opened.Add(time.Duration(i) * time.Second), Do: do}
-		if take, ok := do.(instance.Take); ok {
+		if take, ok := do.(instance.Claim); ok {
 			take.Work, take.Agent, take.Lease = in.Work, "x", time.Minute
 			cmd.Do = take
 		}
@@ -35,7 +35,7 @@ func TestTriageIsLeftOutByPolicyAndTheCodeIsBroughtAllTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	def := defs[0]
-	in := play(t, def, instance.Open{Issue: instance.Issue{Title: "t"}}, instance.Take{Role: "committer"},
+	in := play(t, def, instance.Open{Issue: instance.Issue{Title: "t"}}, instance.Claim{Role: "committer"},
 		instance.Report{Token: 1, Result: instance.Result{Status: instance.Success, Summary: "main is at c0ffee", Base: "c0ffee", Bundle: "git/1"}})
 	if in.State != "analyst" || in.Worker() != "analyst" || in.Base != "c0ffee" || !Applies(def) {
 		t.Errorf("it is in %s, at %q", in.State, in.Base)

@@ -48,7 +48,7 @@ func (r *run) step(status instance.Status) {
 	r.t.Helper()
 	role := r.in.Worker()
 	r.now = r.now.Add(time.Minute)
-	if err := r.do(role+"/1", instance.Take{Role: role, Agent: role + "-1", Work: r.in.Work, Lease: time.Hour}); err != nil {
+	if err := r.do(role+"/1", instance.Claim{Role: role, Agent: role + "-1", Work: r.in.Work, Lease: time.Hour}); err != nil {
 		r.t.Fatal(err)
 	}
 	result := instance.Result{Status: status, Summary: "done", Head: "c1", Evidence: []instance.Evidence{{Name: "tests", OK: status == instance.Success, Commit: "c1"}}}

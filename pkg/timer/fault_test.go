@@ -93,7 +93,7 @@ func TestATimerThatComesEarlyIsHeardInTime(t *testing.T) {
 		c.Now = e.Now
 		c.Engine = &between{e, func(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
 			out, err := e.Handle(ctx, cmd, name)
-			if errors.Is(err, &instance.Refusal{Code: instance.Early}) {
+			if errors.Is(err, &instance.Refusal{Code: instance.CodeEarly}) {
 				early.Add(1)
 			}
 			return out, err
@@ -114,7 +114,7 @@ func TestWhatTheDefinitionCannotAnswerIsAskedOnce(t *testing.T) {
 		c.Engine = &between{e, func(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
 			if cmd.Instance == "a" {
 				asked.Add(1)
-				return engine.Outcome{}, &instance.Refusal{Code: instance.Undecided, Instance: "a", What: "a guard failed"}
+				return engine.Outcome{}, &instance.Refusal{Code: instance.CodeUndecided, Instance: "a", What: "a guard failed"}
 			}
 			return e.Handle(ctx, cmd, name)
 		}}

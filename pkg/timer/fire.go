@@ -87,13 +87,13 @@ func (k *Keeper) hear(ctx context.Context, msg jetstream.Msg) {
 	case !errors.As(err, &no):
 		_ = msg.NakWithDelay(k.delay(ctx, log, msg, err))
 		return
-	case no.Code == instance.Early:
+	case no.Code == instance.CodeEarly:
 		// Two clocks: the server's is ahead of this process's.
 		if left := t.Due.Sub(k.Now()); left > 0 {
 			_ = msg.NakWithDelay(left)
 			return
 		}
-	case no.Code == instance.Undecided, no.Code == instance.Invalid:
+	case no.Code == instance.CodeUndecided, no.Code == instance.CodeInvalid:
 		log.Error("the definition has no answer to a timer", "error", err)
 		_ = msg.Ack()
 		return // not noted: it would be armed and refused again at once

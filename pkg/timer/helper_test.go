@@ -159,7 +159,7 @@ func (r *replica) report(in string, status instance.Status) instance.Instance {
 	if err != nil {
 		r.world.Fatal(err)
 	}
-	claim := r.do(in, instance.Take{Role: "worker", Agent: "w", Work: now.Work, Lease: time.Minute}).Claim
+	claim := r.do(in, instance.Claim{Role: "worker", Agent: "w", Work: now.Work, Lease: time.Minute}).Claim
 	return r.do(in, instance.Report{Token: claim.Token, Result: instance.Result{Status: status, ConfidenceScore: 1}})
 }
 

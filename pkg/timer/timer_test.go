@@ -109,7 +109,7 @@ func TestWhatMayChangeTheTimersStirs(t *testing.T) {
 	}
 	claim := func(stirs bool) {
 		t.Helper()
-		do(stirs, instance.Take{Role: "worker", Agent: "w", Work: in.Work, Lease: time.Hour})
+		do(stirs, instance.Claim{Role: "worker", Agent: "w", Work: in.Work, Lease: time.Hour})
 	}
 	report := func(status instance.Status) {
 		t.Helper()
@@ -119,7 +119,7 @@ func TestWhatMayChangeTheTimersStirs(t *testing.T) {
 	claim(false)
 	do(false, instance.Heartbeat{Token: in.Claim.Token, Lease: time.Hour})
 	do(false, instance.Release{Token: in.Claim.Token})
-	do(false, instance.Remark{Text: "hm"})
+	do(false, instance.Note{Text: "hm"})
 	do(false, instance.Pause{})
 	do(false, instance.Resume{})
 	claim(false)
@@ -141,5 +141,5 @@ func TestWhatMayChangeTheTimersStirs(t *testing.T) {
 	do(false, instance.Override{To: "calm", Reason: "so"})
 	do(true, instance.Override{To: "todo", Reason: "so"})
 	do(true, instance.Cancel{})
-	do(false, instance.Remark{Text: "thanks"})
+	do(false, instance.Note{Text: "thanks"})
 }

@@ -22,7 +22,7 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Open, instance.Open{Issue: ToIssue(a.Open.GetIssue()), Base: a.Open.GetBase(), Bundle: a.Open.GetBundle(),
 			State: a.Open.GetState(), Vars: a.Open.GetVars(), After: a.Open.GetAfter(), Parent: a.Open.GetParent()}
 	case *pb.Command_Claim:
-		return subject.Claim, instance.Take{Role: role, Agent: a.Claim.GetAgent(), Work: a.Claim.GetWork(), Lease: millis(a.Claim.GetLeaseMs())}
+		return subject.Claim, instance.Claim{Role: role, Agent: a.Claim.GetAgent(), Work: a.Claim.GetWork(), Lease: millis(a.Claim.GetLeaseMs())}
 	case *pb.Command_Heartbeat:
 		return subject.Heartbeat, instance.Heartbeat{Token: uint64(a.Heartbeat.GetToken()), Lease: millis(a.Heartbeat.GetLeaseMs())}
 	case *pb.Command_Report:
@@ -40,13 +40,13 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Escalate, instance.Escalate{Token: uint64(a.Escalate.GetToken()), Reason: a.Escalate.GetReason(), RequiresHuman: a.Escalate.GetRequiresHuman(),
 			Head: a.Escalate.GetHead(), Bundle: a.Escalate.GetBundle(), Sections: a.Escalate.GetSections()}
 	case *pb.Command_Spend:
-		return subject.Spend, instance.Charge{Token: uint64(a.Spend.GetToken()), Spend: toSpend(a.Spend.GetSpend())}
+		return subject.Spend, instance.Spend{Token: uint64(a.Spend.GetToken()), Spend: toSpend(a.Spend.GetSpend())}
 	case *pb.Command_Note:
-		return subject.Note, instance.Remark{Kind: a.Note.GetKind(), Text: a.Note.GetText()}
+		return subject.Note, instance.Note{Kind: a.Note.GetKind(), Text: a.Note.GetText()}
 	case *pb.Command_Signal:
 		return subject.Signal, instance.Signal{Name: a.Signal.GetName(), Ref: a.Signal.GetRef(), Data: a.Signal.GetData(), Evidence: each(a.Signal.GetEvidence(), toEvidence)}
 	case *pb.Command_Answer:
-		return subject.Answer, instance.Reply{Number: int(a.Answer.GetNumber()), Text: a.Answer.GetText()}
+		return subject.Answer, instance.Answer{Number: int(a.Answer.GetNumber()), Text: a.Answer.GetText()}
 	case *pb.Command_Override:
 		return subject.Override, instance.Override{To: a.Override.GetTo(), Reason: a.Override.GetReason()}
 	case *pb.Command_Pause:

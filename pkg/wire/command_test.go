@@ -15,7 +15,7 @@ import (
 )
 
 func TestEveryCommandIsRead(t *testing.T) {
-	issue, result, spend := filled[instance.Issue](), filled[instance.Result](), filled[instance.Spend]()
+	issue, result, spend := filled[instance.Issue](), filled[instance.Result](), filled[instance.Cost]()
 	pbResult := wire.Result(result)
 	pbSpend := wire.Result(instance.Result{Spend: spend}).Spend
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 7, time.UTC)
@@ -30,7 +30,7 @@ func TestEveryCommandIsRead(t *testing.T) {
 			State: "pushed", Vars: map[string]string{"tries": "1"}, After: []string{"a", "b"}, Parent: "p"}}},
 			subject.Open, instance.Open{Issue: issue, Base: "c0", Bundle: "b0", State: "pushed", Vars: map[string]string{"tries": "1"}, After: []string{"a", "b"}, Parent: "p"}},
 		{&pb.Command{Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a1", Work: 1 << 40, LeaseMs: 1500, WaitMs: 200}}},
-			subject.Claim, instance.Take{Role: "tester", Agent: "a1", Work: 1 << 40, Lease: 1500 * time.Millisecond}},
+			subject.Claim, instance.Claim{Role: "tester", Agent: "a1", Work: 1 << 40, Lease: 1500 * time.Millisecond}},
 		{&pb.Command{Action: &pb.Command_Heartbeat{Heartbeat: &pb.Heartbeat{Token: 3, LeaseMs: 2}}},
 			subject.Heartbeat, instance.Heartbeat{Token: 3, Lease: 2 * time.Millisecond}},
 		{&pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: 3, Result: pbResult}}},
@@ -44,11 +44,11 @@ func TestEveryCommandIsRead(t *testing.T) {
 		{&pb.Command{Action: &pb.Command_Ask{Ask: &pb.Ask{Token: 3, Text: "Why?"}}},
 			subject.Ask, instance.Ask{Token: 3, Text: "Why?"}},
 		{&pb.Command{Action: &pb.Command_Answer{Answer: &pb.Reply{Number: 2, Text: "So"}}},
-			subject.Answer, instance.Reply{Number: 2, Text: "So"}},
+			subject.Answer, instance.Answer{Number: 2, Text: "So"}},
 		{&pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Kind: "learning", Text: "hm"}}},
-			subject.Note, instance.Remark{Kind: "learning", Text: "hm"}},
+			subject.Note, instance.Note{Kind: "learning", Text: "hm"}},
 		{&pb.Command{Action: &pb.Command_Spend{Spend: &pb.Charge{Token: 3, Spend: pbSpend}}},
-			subject.Spend, instance.Charge{Token: 3, Spend: spend}},
+			subject.Spend, instance.Spend{Token: 3, Spend: spend}},
 		{&pb.Command{Action: &pb.Command_Override{Override: &pb.Override{To: "failed", Reason: "late"}}},
 			subject.Override, instance.Override{To: "failed", Reason: "late"}},
 		{&pb.Command{Action: &pb.Command_Pause{Pause: &pb.Pause{Reason: "lunch"}}},
@@ -137,7 +137,7 @@ func TestACommandNamesTheDefinitionItAsksFor(t *testing.T) {
 }
 
 func TestARefusalKeepsItsCodeItsTextAndWhatIsPermitted(t *testing.T) {
-	got := wire.Refusal(&instance.Refusal{Code: instance.Held, Instance: "i", What: "p1 holds it", Allowed: []string{"a", "b"}})
+	got := wire.Refusal(&instance.Refusal{Code: instance.CodeHeld, Instance: "i", What: "p1 holds it", Allowed: []string{"a", "b"}})
 	missing(t, got)
 	if want := (&pb.Refusal{Code: "held", Message: "p1 holds it", Allowed: []string{"a", "b"}}); !proto.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

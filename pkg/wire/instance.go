@@ -57,8 +57,8 @@ func ToQuestion(p *pb.Question) instance.Question {
 }
 
 // ToNote decodes a note.
-func ToNote(p *pb.Remark) instance.Note {
-	return instance.Note{Author: p.GetAuthor(), Kind: p.GetKind(), Text: p.GetText(), At: toTime(p.GetAt())}
+func ToNote(p *pb.Remark) instance.NoteEntry {
+	return instance.NoteEntry{Author: p.GetAuthor(), Kind: p.GetKind(), Text: p.GetText(), At: toTime(p.GetAt())}
 }
 
 // ToEvidence decodes evidence.
@@ -71,9 +71,9 @@ func Evidence(all []instance.Evidence) []*pb.Evidence { return each(all, evidenc
 func ToQuestions(p []*pb.Question) []instance.Question { return each(p, ToQuestion) }
 
 // ToNotes decodes notes.
-func ToNotes(p []*pb.Remark) []instance.Note { return each(p, ToNote) }
+func ToNotes(p []*pb.Remark) []instance.NoteEntry { return each(p, ToNote) }
 
-func note(n instance.Note) *pb.Remark {
+func note(n instance.NoteEntry) *pb.Remark {
 	return &pb.Remark{Author: n.Author, Kind: n.Kind, Text: n.Text, At: stamp(n.At)}
 }
 
@@ -83,7 +83,7 @@ func visit(v instance.Visit) *pb.Visit {
 
 func bundle(b instance.Bundle) *pb.Bundle { return &pb.Bundle{Object: b.Object, Head: b.Head} }
 
-func claimant(c *instance.Claim) *pb.Claimant {
+func claimant(c *instance.ActiveClaim) *pb.Claimant {
 	if c == nil {
 		return nil
 	}

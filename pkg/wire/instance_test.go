@@ -112,7 +112,7 @@ func TestAnyResultSurvivesTheWire(t *testing.T) {
 func TestANumberTheWireCannotHoldIsTheNearestItCan(t *testing.T) {
 	const most = math.MaxInt64
 	r := wire.Result(instance.Result{
-		Spend:     instance.Spend{TokensIn: most, TokensOut: -1, WallMS: 1 << 32},
+		Spend:     instance.Cost{TokensIn: most, TokensOut: -1, WallMS: 1 << 32},
 		Artifacts: []instance.Artifact{{Size: 5 << 30}},
 		Evidence:  []instance.Evidence{{Passed: most, ExitCode: math.MinInt64, Millis: most}},
 	})

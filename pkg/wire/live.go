@@ -12,7 +12,7 @@ func Live(in instance.Instance) *pb.LiveInstance {
 	p := &pb.LiveInstance{Instance: Instance(in), Tokens: in.Tokens, Direct: in.Direct, Failures: each(in.Failures, StateFailures)}
 	p.Instance.Failures, p.Instance.Spend = nil, nil // here they are exact
 	p.Instance.Worker, p.Instance.Attempt = "", 0    // these follow from the rest
-	if s := in.Spend; s != (instance.Spend{}) {
+	if s := in.Spend; s != (instance.Cost{}) {
 		p.Spend = &pb.TotalSpend{TokensIn: s.TokensIn, TokensOut: s.TokensOut, Usd: s.USD, WallMs: s.WallMS}
 	}
 	return p
@@ -30,7 +30,7 @@ func (n *Names) ToLive(l *pb.LiveInstance) instance.Instance {
 		Bundles: each(p.GetBundles(), toBundle), Evidence: ToEvidence(p.GetEvidence()), LastState: n.Of(p.GetLastState()),
 		Failure: instance.Signature{Value: p.GetFailure().GetSignature(), Repeats: int(p.GetFailure().GetRepeats())}, Faults: int(p.GetFaults()),
 		Failures: each(l.GetFailures(), n.ToFailures), Failed: p.GetFailed(), Questions: ToQuestions(p.GetQuestions()), Notes: ToNotes(p.GetNotes()),
-		Spend:     instance.Spend{TokensIn: l.GetSpend().GetTokensIn(), TokensOut: l.GetSpend().GetTokensOut(), USD: l.GetSpend().GetUsd(), WallMS: l.GetSpend().GetWallMs()},
+		Spend:     instance.Cost{TokensIn: l.GetSpend().GetTokensIn(), TokensOut: l.GetSpend().GetTokensOut(), USD: l.GetSpend().GetUsd(), WallMS: l.GetSpend().GetWallMs()},
 		Artifacts: each(p.GetArtifacts(), toArtifact), Vars: p.GetVars(), Sections: p.GetSections(), Escalations: ToEscalations(p.GetEscalations()),
 		Parked: ToParked(p.GetParked()), Woken: p.GetWoken(), Parent: p.GetParent(), Links: ToLinks(p.GetLinks()), Seq: p.GetSeq(), UpdatedAt: toTime(p.GetUpdatedAt()),
 	}
@@ -53,11 +53,11 @@ func (n *Names) toVisit(p *pb.Visit) instance.Visit {
 	return instance.Visit{State: n.Of(p.GetState()), Count: int(p.GetCount()), Total: p.GetTime().AsDuration()}
 }
 
-func (n *Names) toClaim(p *pb.Claimant) *instance.Claim {
+func (n *Names) toClaim(p *pb.Claimant) *instance.ActiveClaim {
 	if p == nil {
 		return nil
 	}
-	return &instance.Claim{Token: uint64(p.GetToken()), Role: n.Of(p.GetRole()), Agent: n.Of(p.GetAgent()), At: toTime(p.GetAt()), Lease: toTime(p.GetLease())}
+	return &instance.ActiveClaim{Token: uint64(p.GetToken()), Role: n.Of(p.GetRole()), Agent: n.Of(p.GetAgent()), At: toTime(p.GetAt()), Lease: toTime(p.GetLease())}
 }
 
 // StateFailures encodes the failures in a state.

@@ -26,7 +26,7 @@ func sent[M proto.Message](t *testing.T, from, to M) M {
 
 func TestNothingOfALiveInstanceIsLost(t *testing.T) {
 	in := filled[instance.Instance]()
-	in.Spend = instance.Spend{TokensIn: math.MaxInt64, TokensOut: 1 << 40, USD: 0.1, WallMS: 1 << 50}
+	in.Spend = instance.Cost{TokensIn: math.MaxInt64, TokensOut: 1 << 40, USD: 0.1, WallMS: 1 << 50}
 	var names wire.Names
 	alike(t, in, names.ToLive(sent(t, wire.Live(in), &pb.LiveInstance{})))
 	alike(t, instance.Instance{}, names.ToLive(sent(t, wire.Live(instance.Instance{}), &pb.LiveInstance{})))

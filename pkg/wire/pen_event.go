@@ -111,8 +111,8 @@ func (p *pen) result(field int, r instance.Result) {
 	p.spend(15, r.Spend)
 }
 
-func (p *pen) spend(field int, s instance.Spend) {
-	if s == (instance.Spend{}) {
+func (p *pen) spend(field int, s instance.Cost) {
+	if s == (instance.Cost{}) {
 		return
 	}
 	at := p.open(field)

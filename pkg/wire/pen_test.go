@@ -59,7 +59,7 @@ func TestACommitIsWrittenAsProtobufDoes(t *testing.T) {
 		r := instance.Result{
 			Status: instance.Success, ConfidenceScore: rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, math.NaN()}).Draw(t, "confidence"),
 			IssuesFound: rapid.SliceOf(text).Draw(t, "issues"), Summary: text.Draw(t, "summary"), Head: "c1", Next: "done",
-			Spend: instance.Spend{WallMS: rapid.Int64().Draw(t, "wall"), USD: rapid.Float64().Draw(t, "usd")},
+			Spend: instance.Cost{WallMS: rapid.Int64().Draw(t, "wall"), USD: rapid.Float64().Draw(t, "usd")},
 		}
 		return instance.Reported{Token: rapid.Uint64().Draw(t, "token"), Role: "worker", State: "todo", Result: r, Question: rapid.Int().Draw(t, "question")}
 	})

@@ -88,7 +88,7 @@ func (p *pen) visit(field int, v instance.Visit) {
 	p.close(at)
 }
 
-func (p *pen) claimant(field int, c *instance.Claim) {
+func (p *pen) claimant(field int, c *instance.ActiveClaim) {
 	if c == nil {
 		return
 	}

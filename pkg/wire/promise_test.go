@@ -18,7 +18,7 @@ func TestAPromiseThatIsKeptIsTheReplyItWouldHaveBeen(t *testing.T) {
 		seq := rapid.Uint64Range(older+1, 1<<40).Draw(t, "seq")
 		brief, moved, dispatched := rapid.Bool().Draw(t, "brief"), rapid.Bool().Draw(t, "moved"), rapid.Bool().Draw(t, "dispatched")
 		reply := func(seq uint64) *wire.Taken {
-			in := instance.Instance{ID: "a", State: "s", Seq: seq, Entered: older, Work: older, EnteredAt: time.Unix(1, 0), Notes: []instance.Note{{Text: "n"}}}
+			in := instance.Instance{ID: "a", State: "s", Seq: seq, Entered: older, Work: older, EnteredAt: time.Unix(1, 0), Notes: []instance.NoteEntry{{Text: "n"}}}
 			if moved {
 				in.Entered = seq
 			}

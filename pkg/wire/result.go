@@ -41,12 +41,12 @@ func ToIssue(p *pb.Issue) instance.Issue {
 		Labels: p.GetLabels(), Author: p.GetAuthor(), URL: p.GetUrl()}
 }
 
-func answer(a instance.Answer) *pb.Answer {
+func answer(a instance.QuestionAnswer) *pb.Answer {
 	return &pb.Answer{Question: i32(a.Question), Text: a.Text, By: a.By}
 }
 
-func toAnswer(p *pb.Answer) instance.Answer {
-	return instance.Answer{Question: int(p.GetQuestion()), Text: p.GetText(), By: p.GetBy()}
+func toAnswer(p *pb.Answer) instance.QuestionAnswer {
+	return instance.QuestionAnswer{Question: int(p.GetQuestion()), Text: p.GetText(), By: p.GetBy()}
 }
 
 func evidence(e instance.Evidence) *pb.Evidence {
@@ -69,15 +69,15 @@ func toArtifact(p *pb.Artifact) instance.Artifact {
 	return instance.Artifact{Name: p.GetName(), Object: p.GetObject(), Size: int64(p.GetSize()), SHA256: p.GetSha256()}
 }
 
-func spend(s instance.Spend) *pb.Spend {
-	if s == (instance.Spend{}) {
+func spend(s instance.Cost) *pb.Spend {
+	if s == (instance.Cost{}) {
 		return nil
 	}
 	return &pb.Spend{TokensIn: u32(s.TokensIn), TokensOut: u32(s.TokensOut), Usd: s.USD, WallMs: u32(s.WallMS)}
 }
 
-func toSpend(p *pb.Spend) instance.Spend {
-	return instance.Spend{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
+func toSpend(p *pb.Spend) instance.Cost {
+	return instance.Cost{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
 }
 
 // u32 and i32 give a number the wire cannot hold as the nearest it can: the

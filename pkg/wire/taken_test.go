@@ -58,8 +58,8 @@ func TestAReplyIsTheSameHoweverItIsEncoded(t *testing.T) {
 		in := instance.Instance{
 			ID: rapid.String().Draw(t, "id"), EnteredAt: times.Draw(t, "entered"), Timeout: time.Duration(rapid.Int64().Draw(t, "timeout")), Last: &r,
 			Issue: within[instance.Issue]().Draw(t, "issue"), Visits: rapid.SliceOf(within[instance.Visit]()).Draw(t, "visits"), Iteration: rapid.Int().Draw(t, "iteration"),
-			Vars: rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "vars"), Notes: rapid.SliceOf(within[instance.Note]()).Draw(t, "notes"),
-			Claim: &instance.Claim{Token: rapid.Uint64().Draw(t, "token"), At: times.Draw(t, "at"), Lease: times.Draw(t, "lease")},
+			Vars: rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "vars"), Notes: rapid.SliceOf(within[instance.NoteEntry]()).Draw(t, "notes"),
+			Claim: &instance.ActiveClaim{Token: rapid.Uint64().Draw(t, "token"), At: times.Draw(t, "at"), Lease: times.Draw(t, "lease")},
 		}
 		told := wire.Tell(in)
 		told.Stay, told.Total = time.Duration(rapid.Int64().Draw(t, "stay")), time.Duration(rapid.Int64().Draw(t, "total"))

@@ -160,7 +160,7 @@ func play(t *rapid.T, d *workflow.Definition, most int) instance.Instance {
 			}
 			continue
 		}
-		do(instance.Take{Role: "dev", Agent: "dev-1", Work: in.Work, Lease: time.Hour})
+		do(instance.Claim{Role: "dev", Agent: "dev-1", Work: in.Work, Lease: time.Hour})
 		if in.Claim == nil {
 			continue
 		}

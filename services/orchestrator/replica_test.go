@@ -91,7 +91,7 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 		switch err := <-results; {
 		case err == nil:
 			won++
-		case !errors.Is(err, &instance.Refusal{Code: instance.Held}):
+		case !errors.Is(err, &instance.Refusal{Code: instance.CodeHeld}):
 			t.Errorf("a loser was told %v, want held", err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestADuplicateCommandIsAnsweredAsTheFirst(t *testing.T) {
 		}
 	}
 	_, err = c.Open(ctx, "open-1", "issue", "two", instance.Issue{Title: "a bug"})
-	if !errors.Is(err, &instance.Refusal{Code: instance.Invalid}) {
+	if !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
 		t.Errorf("the spent id opened another instance: %v", err)
 	}
 }

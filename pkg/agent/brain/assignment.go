@@ -13,29 +13,29 @@ const Protocol = "signalbox/v1"
 // Assignment is one claimed piece of work as a brain sees it. Its JSON form is
 // the file SIGNALBOX_ASSIGNMENT names; AssignmentSchema describes it.
 type Assignment struct {
-	Protocol  string              `json:"protocol"`
-	Instance  string              `json:"instance"`
-	Workflow  string              `json:"workflow"`
-	State     string              `json:"state"`
-	About     string              `json:"about"` // what the state asks for
-	Role      string              `json:"role"`
-	Agent     string              `json:"agent"`
-	Deadline  time.Time           `json:"deadline,omitzero"`
-	Iteration int                 `json:"iteration"`
-	Attempt   int                 `json:"attempt"`  // visits to this state, this one included
-	Failures  int                 `json:"failures"` // of this state in a row
-	Opened    time.Time           `json:"opened_at,omitzero"`
-	Issue     instance.Issue      `json:"issue"`
-	Question  *instance.Question  `json:"question,omitempty"` // of another role: the work is to answer it
-	Questions []instance.Question `json:"questions"`          // all asked so far, of people and roles, with their answers
-	Notes     []instance.Note     `json:"notes"`
-	Warnings  []string            `json:"warnings"` // "loop: …"
-	Previous  []string            `json:"previous_states"`
-	Next      []string            `json:"next"` // the states a result may propose
-	Last      *instance.Result    `json:"last_result,omitempty"`
-	Evidence  []instance.Evidence `json:"evidence"` // the newest of each name
-	Policy    map[string]any      `json:"policy"`
-	Vars      map[string]string   `json:"vars"` // what the instance remembers; data of the same name sets it
+	Protocol  string               `json:"protocol"`
+	Instance  string               `json:"instance"`
+	Workflow  string               `json:"workflow"`
+	State     string               `json:"state"`
+	About     string               `json:"about"` // what the state asks for
+	Role      string               `json:"role"`
+	Agent     string               `json:"agent"`
+	Deadline  time.Time            `json:"deadline,omitzero"`
+	Iteration int                  `json:"iteration"`
+	Attempt   int                  `json:"attempt"`  // visits to this state, this one included
+	Failures  int                  `json:"failures"` // of this state in a row
+	Opened    time.Time            `json:"opened_at,omitzero"`
+	Issue     instance.Issue       `json:"issue"`
+	Question  *instance.Question   `json:"question,omitempty"` // of another role: the work is to answer it
+	Questions []instance.Question  `json:"questions"`          // all asked so far, of people and roles, with their answers
+	Notes     []instance.NoteEntry `json:"notes"`
+	Warnings  []string             `json:"warnings"` // "loop: …"
+	Previous  []string             `json:"previous_states"`
+	Next      []string             `json:"next"` // the states a result may propose
+	Last      *instance.Result     `json:"last_result,omitempty"`
+	Evidence  []instance.Evidence  `json:"evidence"` // the newest of each name
+	Policy    map[string]any       `json:"policy"`
+	Vars      map[string]string    `json:"vars"` // what the instance remembers; data of the same name sets it
 
 	Sections    map[string]json.RawMessage `json:"sections"` // the instance's document
 	Writes      []string                   `json:"writes"`   // sections of it that a result may have

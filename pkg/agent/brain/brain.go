@@ -23,10 +23,10 @@ type Outcome struct {
 	Declared bool            // the brain stated a result; otherwise success rests on the diff
 	Output   []byte          // what it printed, capped: kept as an artifact
 
-	Asks     []instance.Inquiry // of other roles: the work comes back with their answers
-	Escalate *Escalation        // nil: none
-	Notes    []instance.Note    // worth keeping whatever comes of the work; Kind and Text
-	Refused  []string           // what it wrote and may not, each by its name, in words
+	Asks     []instance.Inquiry   // of other roles: the work comes back with their answers
+	Escalate *Escalation          // nil: none
+	Notes    []instance.NoteEntry // worth keeping whatever comes of the work; Kind and Text
+	Refused  []string             // what it wrote and may not, each by its name, in words
 }
 
 // Pauses reports whether the work comes back when others have said something:

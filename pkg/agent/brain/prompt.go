@@ -136,7 +136,7 @@ func (p *prompt) evidence(all []instance.Evidence) {
 	}
 }
 
-func (p *prompt) notes(all []instance.Note) {
+func (p *prompt) notes(all []instance.NoteEntry) {
 	if len(all) == 0 {
 		return
 	}

@@ -82,7 +82,7 @@ func TestNoTextFromOutsideLeavesItsMarks(t *testing.T) {
 		a := Assignment{
 			Issue:     instance.Issue{Title: text, Body: text},
 			Questions: []instance.Question{{Number: 1, Text: text, Answered: true, Answer: text}},
-			Notes:     []instance.Note{{Author: text, Kind: text, Text: text}},
+			Notes:     []instance.NoteEntry{{Author: text, Kind: text, Text: text}},
 			Last:      &instance.Result{Summary: text},
 			Evidence:  []instance.Evidence{{Command: text, Output: text, Failed: []string{text}}},
 			Warnings:  []string{text},

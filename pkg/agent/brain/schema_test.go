@@ -31,7 +31,7 @@ func full() Assignment {
 			{Number: 2, From: "analyst", Text: "On which system?", AskedAt: at},
 			{Number: 3, From: "writer", To: "developer", Text: "Where is the debounce?", AskedAt: at},
 		},
-		Notes:    []instance.Note{{Author: "tester", Kind: "learning", Text: "Tests need TZ=UTC.", At: at}},
+		Notes:    []instance.NoteEntry{{Author: "tester", Kind: "learning", Text: "Tests need TZ=UTC.", At: at}},
 		Warnings: []string{"loop: the same three states again"},
 		Previous: []string{"received", "implementing"}, Next: []string{"running_tests"},
 		Last:     &instance.Result{Status: instance.Failure, ConfidenceScore: 0.5, Summary: "Did not compile.", IssuesFound: []string{"missing import"}, Evidence: evidence},
@@ -93,8 +93,8 @@ func TestResultsAreDecoded(t *testing.T) {
 	want := Outcome{Declared: true, Asks: []instance.Inquiry{{To: "analyst", Question: "where?"}}, Escalate: &Escalation{Reason: "r", RequiresHuman: true}}
 	want.Result = instance.Result{
 		Status: instance.Blocked, ConfidenceScore: 0.25, IssuesFound: []string{"a"}, Next: "planning", Summary: "s", Questions: []string{"q?"},
-		Answers: []instance.Answer{{Question: 2, Text: "yes", By: "ada"}}, FailureSignature: "f", Data: map[string]string{"k": "v"},
-		Spend:    instance.Spend{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4},
+		Answers: []instance.QuestionAnswer{{Question: 2, Text: "yes", By: "ada"}}, FailureSignature: "f", Data: map[string]string{"k": "v"},
+		Spend:    instance.Cost{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4},
 		Sections: map[string]string{"writer": `{"completed": true}`, "review": "{}"},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -200,7 +200,7 @@ func TestSectionsOfOthersAreRefusedByNameAndNotesAreKept(t *testing.T) {
 	r, err := w.do(job, answers(nil, func(out *brain.Outcome) {
 		out.Result.Sections = map[string]string{"analysis": `{"brief":"b"}`, "writer": `{}`}
 		out.Refused = []string{"pipeline.status is not the analyst's to write"}
-		out.Notes = []instance.Note{{Kind: "pattern_discovered", Text: "It uses lodash."}}
+		out.Notes = []instance.NoteEntry{{Kind: "pattern_discovered", Text: "It uses lodash."}}
 	}))
 	if err != nil || len(r.Sections) != 1 || !strings.Contains(r.Sections["analysis"], `"brief":"b"`) {
 		t.Errorf("it ended with %+v, %v", r, err)

@@ -90,7 +90,7 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue) (opened bool, er
 		return false, err
 	}
 	opened, err = p.open(ctx, issue, workflow)
-	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
+	if errors.Is(err, &instance.Refusal{Code: instance.CodeExists}) {
 		return false, nil
 	}
 	return opened, p.taken(Name(p.repo, issue.Number), err)

@@ -57,7 +57,7 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 	}
 	made := instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}
 	_, err = p.open(ctx, issue, workflow)
-	if errors.Is(err, &instance.Refusal{Code: instance.Exists}) {
+	if errors.Is(err, &instance.Refusal{Code: instance.CodeExists}) {
 		err = nil // a poll was first, of another gateway or before this was sent again
 	}
 	return made, Name(p.repo, issue.Number), err

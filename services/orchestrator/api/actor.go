@@ -46,7 +46,7 @@ func (s *Server) entitled(ctx context.Context, role string, cmd instance.Command
 		return refusal(err)
 	}
 	if may := def.May[subject.Override]; !slices.Contains(may, role) {
-		return &pb.Refusal{Code: string(instance.Forbidden), Message: role + " may not override in " + def.Name, Allowed: may}
+		return &pb.Refusal{Code: string(instance.CodeForbidden), Message: role + " may not override in " + def.Name, Allowed: may}
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestTheCommandsOfABatchAreAnsweredOneByOne(t *testing.T) {
 			t.Errorf("the claim of %s was answered %v", id(i), reply)
 		}
 	}
-	for i, code := range []instance.Code{instance.Unknown, instance.Invalid, instance.Invalid, instance.Invalid} {
+	for i, code := range []instance.Code{instance.CodeUnknownInstance, instance.CodeInvalid, instance.CodeInvalid, instance.CodeInvalid} {
 		if no := got[uint32(n+i)].GetRefusal(); no.GetCode() != string(code) || no.GetMessage() == "" {
 			t.Errorf("%v was answered %v, want %s", commands[n+i], got[uint32(n+i)], code)
 		}

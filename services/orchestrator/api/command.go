@@ -59,7 +59,7 @@ func (s *Server) replies(ctx context.Context, json bool, name, role string, out 
 		return s.reply(ctx, json, name, role, out)
 	}
 	reply := &pb.CommandReply{Refusal: no}
-	if no.Code == string(instance.Held) && !out.Free.IsZero() {
+	if no.Code == string(instance.CodeHeld) && !out.Free.IsZero() {
 		reply.Lease, reply.LeaseLeft = timestamppb.New(out.Free), durationpb.New(max(0, time.Until(out.Free)))
 	}
 	return reply

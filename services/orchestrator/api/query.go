@@ -70,7 +70,7 @@ func (s *Server) history(ctx context.Context, r request) (proto.Message, *pb.Ref
 	}
 	commits, err := s.Store.Load(ctx, q.GetInstance())
 	if errors.Is(err, eventstore.ErrUnknown) {
-		err = &instance.Refusal{Code: instance.Unknown, Instance: q.GetInstance(), What: "no such instance"}
+		err = &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: q.GetInstance(), What: "no such instance"}
 	}
 	if err != nil {
 		return nil, refusal(err)
@@ -103,7 +103,7 @@ func (s *Server) definition(ctx context.Context, r request) (proto.Message, *pb.
 	}
 	source, hash, err := s.Definitions.Source(ctx, q.GetName())
 	if err != nil {
-		return nil, &pb.Refusal{Code: string(instance.Unknown), Message: err.Error(), Allowed: s.Definitions.Names()}
+		return nil, &pb.Refusal{Code: string(instance.CodeUnknownInstance), Message: err.Error(), Allowed: s.Definitions.Names()}
 	}
 	return &pb.DefinitionReply{Name: q.GetName(), Hash: hash, Source: source}, nil
 }

@@ -106,13 +106,13 @@ func (s *Server) encode(r request, refused func(*pb.Refusal) proto.Message, repl
 	}
 	data, kind, err := s.fit(r, reply)
 	if err != nil {
-		refusal = &pb.Refusal{Code: string(instance.Undecided), Message: "the answer cannot be encoded"}
+		refusal = &pb.Refusal{Code: string(instance.CodeUndecided), Message: "the answer cannot be encoded"}
 		if errors.Is(err, errTooLarge) {
 			refusal = invalid("%v", err)
 		}
 		data, kind, _ = r.encode(refused(refusal))
 	}
-	if c := refusal.GetCode(); c == string(instance.Invalid) || c == string(instance.Undecided) || c == Unavailable {
+	if c := refusal.GetCode(); c == string(instance.CodeInvalid) || c == string(instance.CodeUndecided) || c == Unavailable {
 		s.Log.Warn("request refused", "subject", r.subject, "code", c, "message", refusal.GetMessage())
 	}
 	if !r.json && r.plain && refusal == nil { // protobuf goes without saying among those who never say
@@ -151,15 +151,15 @@ const NoWork = "no_work"
 
 // status maps refusal codes to the framework's error codes, HTTP's meanings.
 var status = map[string]string{
-	string(instance.Invalid): "400", string(instance.NotOwner): "403", string(instance.Unknown): "404",
-	string(instance.Exists): "409", string(instance.NotPermitted): "409", string(instance.Stale): "409",
-	string(instance.Held): "409", string(instance.Lapsed): "409", string(instance.OnHold): "409",
-	string(instance.Forbidden): "403", string(instance.Early): "409",
-	string(instance.Over): "410", NoWork: "404", string(instance.Undecided): "500", Unavailable: "503",
+	string(instance.CodeInvalid): "400", string(instance.CodeNotOwner): "403", string(instance.CodeUnknownInstance): "404",
+	string(instance.CodeExists): "409", string(instance.CodeNotPermitted): "409", string(instance.CodeStale): "409",
+	string(instance.CodeHeld): "409", string(instance.CodeLapsed): "409", string(instance.CodePaused): "409",
+	string(instance.CodeForbidden): "403", string(instance.CodeEarly): "409",
+	string(instance.CodeClosed): "410", NoWork: "404", string(instance.CodeUndecided): "500", Unavailable: "503",
 }
 
 func invalid(format string, args ...any) *pb.Refusal {
-	return &pb.Refusal{Code: string(instance.Invalid), Message: fmt.Sprintf(format, args...)}
+	return &pb.Refusal{Code: string(instance.CodeInvalid), Message: fmt.Sprintf(format, args...)}
 }
 
 // refusal turns an engine's error into an answer.

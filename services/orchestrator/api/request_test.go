@@ -152,7 +152,7 @@ func TestAHeldClaimSaysUntilWhen(t *testing.T) {
 	}
 	first := claim("pm-1")
 	second := claim("pm-2")
-	if first.GetRefusal() != nil || second.GetRefusal().GetCode() != string(instance.Held) ||
+	if first.GetRefusal() != nil || second.GetRefusal().GetCode() != string(instance.CodeHeld) ||
 		!second.GetLease().AsTime().Equal(first.GetLease().AsTime()) || second.GetInstance() != nil || first.GetLeaseLeft() != nil {
 		t.Errorf("the first was answered %v, the second %v", first, second)
 	}

@@ -20,8 +20,8 @@ func TestWhatIsStuck(t *testing.T) {
 	}{
 		{"work that nobody takes", work, true, false},
 		{"work of a moment ago", with(func(in *instance.Instance) { in.UpdatedAt = at(time.Second) }), false, false},
-		{"work under somebody's hands", with(func(in *instance.Instance) { in.Claim = &instance.Claim{Lease: noon.Add(1)} }), false, false},
-		{"work whose agent fell silent", with(func(in *instance.Instance) { in.Claim, in.UpdatedAt = &instance.Claim{Lease: noon}, noon }), true, false},
+		{"work under somebody's hands", with(func(in *instance.Instance) { in.Claim = &instance.ActiveClaim{Lease: noon.Add(1)} }), false, false},
+		{"work whose agent fell silent", with(func(in *instance.Instance) { in.Claim, in.UpdatedAt = &instance.ActiveClaim{Lease: noon}, noon }), true, false},
 		{"what is paused", with(func(in *instance.Instance) { in.Paused, in.UpdatedAt = true, noon }), true, false},
 		{"what is parked", with(func(in *instance.Instance) { in.Parked = &instance.Parked{} }), false, false},
 		{"what waits for a signal", with(func(in *instance.Instance) { in.Kind, in.Owner = workflow.Wait, "" }), false, false},
@@ -29,8 +29,12 @@ func TestWhatIsStuck(t *testing.T) {
 		{"a question nobody takes", with(func(in *instance.Instance) {
 			in.Kind, in.Owner, in.Questions = workflow.Wait, "", []instance.Question{{Number: 1, To: "cto"}}
 		}), true, false},
-		{"a stay at its timeout", with(func(in *instance.Instance) { in.Timeout, in.Claim = time.Hour, &instance.Claim{Lease: noon.Add(1)} }), true, true},
-		{"a stay right before it", with(func(in *instance.Instance) { in.Timeout, in.Claim = time.Hour+1, &instance.Claim{Lease: noon.Add(1)} }), false, false},
+		{"a stay at its timeout", with(func(in *instance.Instance) {
+			in.Timeout, in.Claim = time.Hour, &instance.ActiveClaim{Lease: noon.Add(1)}
+		}), true, true},
+		{"a stay right before it", with(func(in *instance.Instance) {
+			in.Timeout, in.Claim = time.Hour+1, &instance.ActiveClaim{Lease: noon.Add(1)}
+		}), false, false},
 		{"what ended", with(func(in *instance.Instance) { in.Timeout, in.Closed = time.Minute, instance.Ended }), false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

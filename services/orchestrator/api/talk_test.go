@@ -78,7 +78,7 @@ func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
 	w := newWorld(t, nil)
 	claim := w.claim("triage", w.start("pipeline", "a", nil))
 	escalate := &pb.Escalate{Token: claim.GetToken(), Reason: "who pays?", RequiresHuman: true, Sections: map[string]string{"writer": "{}"}}
-	if _, err := w.client.As(t.Context(), "triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{Escalate: escalate}}); !errors.Is(err, &instance.Refusal{Code: instance.Invalid}) {
+	if _, err := w.client.As(t.Context(), "triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{Escalate: escalate}}); !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
 		t.Errorf("another's section is answered %v", err)
 	}
 	escalate.Sections = map[string]string{"triage": `{"scope":"?"}`}
@@ -90,7 +90,7 @@ func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
 		t.Errorf("escalated %v, the turn of %q", e, held.GetWorker())
 	}
 	_, err := w.client.As(t.Context(), "triage", "claim", &pb.Command{Instance: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "x", Work: held.GetWork(), LeaseMs: 60_000}}})
-	if !errors.Is(err, &instance.Refusal{Code: instance.OnHold}) {
+	if !errors.Is(err, &instance.Refusal{Code: instance.CodePaused}) {
 		t.Errorf("a claim meanwhile is answered %v", err)
 	}
 	reply, err := w.client.Resolve(t.Context(), "a", 0, "We do.")
@@ -112,7 +112,7 @@ func TestAnAgentMovesByHandWhereTheDefinitionSaysSo(t *testing.T) {
 		_, err := w.client.As(t.Context(), role, "override", &pb.Command{Instance: id, Actor: role + "-1", Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: "it is plain"}}})
 		return err
 	}
-	forbidden := &instance.Refusal{Code: instance.Forbidden}
+	forbidden := &instance.Refusal{Code: instance.CodeForbidden}
 	if err := by("fullstack-developer", "a", "validated"); !errors.Is(err, forbidden) {
 		t.Errorf("the developer's is answered %v", err)
 	}
@@ -127,7 +127,7 @@ func TestAnAgentMovesByHandWhereTheDefinitionSaysSo(t *testing.T) {
 	}
 	w.unchanged(func() {
 		_, err := w.client.Do(t.Context(), "override", &pb.Command{Instance: "a", Actor: "cto/agent-1", Action: &pb.Command_Override{Override: &pb.Override{To: "planning", Reason: "r"}}})
-		if !errors.Is(err, &instance.Refusal{Code: instance.Invalid}) {
+		if !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
 			t.Errorf("one who says it is the CTO is answered %v", err)
 		}
 	})
@@ -141,11 +141,11 @@ func TestTheSystemItselfTellsOfTimeAndEnds(t *testing.T) {
 		t.Errorf("it is in %s for %v, the next deadline is %v", in.GetState(), in.GetTimeout(), d)
 	}
 	_, err := w.client.Do(t.Context(), "expire", &pb.Command{Instance: "second", Action: &pb.Command_Expire{Expire: &pb.Expire{Entered: in.GetEntered(), Level: "warning"}}})
-	if !errors.Is(err, &instance.Refusal{Code: instance.Early}) {
+	if !errors.Is(err, &instance.Refusal{Code: instance.CodeEarly}) {
 		t.Errorf("a timer before its time is answered %v", err)
 	}
 	_, err = w.client.Do(t.Context(), "wake", &pb.Command{Instance: "second", Action: &pb.Command_Wake{Wake: &pb.Wake{}}})
-	if !errors.Is(err, &instance.Refusal{Code: instance.Stale}) {
+	if !errors.Is(err, &instance.Refusal{Code: instance.CodeStale}) {
 		t.Errorf("waking what sleeps not is answered %v", err)
 	}
 	reply, err := w.client.End(t.Context(), "end-first", "second", &pb.End{Instance: "first", State: "completed", Well: true})
@@ -159,7 +159,7 @@ func TestAnInstanceMigratesOnRequest(t *testing.T) {
 	in := w.start("issue", "a", nil)
 	for definition, want := range map[string]string{"": "is on this definition already", in.GetDefinition(): "is on this definition already", "task": "another lifecycle", "c0ffee": "unknown workflow"} {
 		_, err := w.client.Migrate(t.Context(), "a", definition, "r")
-		if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.Invalid || !strings.Contains(no.What, want) {
+		if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.CodeInvalid || !strings.Contains(no.What, want) {
 			t.Errorf("to %q: answered %v, want: %s", definition, err, want)
 		}
 	}

@@ -22,7 +22,7 @@ func waits(p *pb.Command) bool { return p.GetClaim().GetWaitMs() > 0 }
 // busy by it meanwhile.
 func (s *Server) wait(role string, p *pb.Command, promise *engine.Promise, told func(engine.Outcome, *pb.Refusal)) {
 	claim := p.GetClaim()
-	take := instance.Take{Role: role, Agent: claim.GetAgent(), Lease: time.Duration(claim.GetLeaseMs()) * time.Millisecond}
+	take := instance.Claim{Role: role, Agent: claim.GetAgent(), Lease: time.Duration(claim.GetLeaseMs()) * time.Millisecond}
 	wait := time.Duration(claim.GetWaitMs()) * time.Millisecond
 	var no *pb.Refusal
 	switch {

@@ -104,7 +104,7 @@ func TestAnInstanceGoesOnByTheLifecycleItWasOpenedWith(t *testing.T) {
 		}
 	}
 	recent := open("recent")
-	if err := claim("worker", "recent", recent); !errors.Is(err, &instance.Refusal{Code: instance.NotOwner}) {
+	if err := claim("worker", "recent", recent); !errors.Is(err, &instance.Refusal{Code: instance.CodeNotOwner}) {
 		t.Errorf("the old owner's claim of new work was answered %v", err)
 	}
 	if err := claim("crew", "recent", recent); err != nil {
@@ -112,7 +112,7 @@ func TestAnInstanceGoesOnByTheLifecycleItWasOpenedWith(t *testing.T) {
 	}
 	stop()
 	run("")
-	if _, err := c.Open(ctx, "", "chore", "another", instance.Issue{Title: "t"}); !errors.Is(err, &instance.Refusal{Code: instance.Invalid}) {
+	if _, err := c.Open(ctx, "", "chore", "another", instance.Issue{Title: "t"}); !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
 		t.Errorf("a lifecycle that was given up was opened: %v", err)
 	}
 	if err := claim("worker", "old", old); err != nil {

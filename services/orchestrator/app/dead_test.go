@@ -119,7 +119,7 @@ func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
 	before := instance.Instance{Workflow: "issue", State: "received", EnteredAt: at}
 	m.committed(before, instance.Instance{}, instance.Commit{At: at.Add(2 * time.Second), Events: []instance.Event{instance.Claimed{}}})
 	claimed := before
-	claimed.Claim = &instance.Claim{}
+	claimed.Claim = &instance.ActiveClaim{}
 	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(3 * time.Second), Events: []instance.Event{instance.Claimed{}}}) // again
 	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{
 		instance.Reported{State: "received", Result: instance.Result{Status: instance.Success}}, instance.Moved{From: "received", To: "next"}}})

@@ -105,7 +105,7 @@ func TestAnOrchestratorBeginsWithTheNewestSnapshot(t *testing.T) {
 		t.Errorf("without a snapshot it read from %d", from)
 	}
 	from, logged := began(t, js, func(e *engine.Engine) {
-		do(e, "a", instance.Remark{Kind: "comment", Text: "it had ended"})
+		do(e, "a", instance.Note{Kind: "comment", Text: "it had ended"})
 		do(e, "b", instance.Cancel{Reason: "no need either"})
 		if got := count(e); got != 3 {
 			t.Errorf("there are %d instances, want 3", got)
@@ -123,7 +123,7 @@ func TestAnOrchestratorBeginsWithTheNewestSnapshot(t *testing.T) {
 	}
 	for _, gone := range []bool{true, false} {
 		from, logged := began(t, js, func(e *engine.Engine) {
-			do(e, "c", instance.Remark{Kind: "comment", Text: "another"})
+			do(e, "c", instance.Note{Kind: "comment", Text: "another"})
 			if got := count(e); got != 3 {
 				t.Errorf("there are %d instances, want 3", got)
 			}

@@ -118,7 +118,7 @@ func TestOnlyTheWordsOfThoseWhoMayAnswerCount(t *testing.T) {
 	} {
 		job := w.job("requirements_clarified")
 		job.Questions = []instance.Question{{Number: 1, Text: "What did you expect?", AskedAt: time.Unix(1, 0)}}
-		job.Notes = []instance.Note{{Author: author, Kind: "commented", Text: "Four.", At: time.Unix(2, 0)}}
+		job.Notes = []instance.NoteEntry{{Author: author, Kind: "commented", Text: "Four.", At: time.Unix(2, 0)}}
 		r, err := w.Work(t.Context(), job)
 		if err != nil || (len(r.Answers) == 1) != counts {
 			t.Errorf("the words of %q made %+v, %v", author, r.Answers, err)
@@ -131,7 +131,7 @@ func TestOnNoForgeEverybodysWordsCount(t *testing.T) {
 	job := w.job("requirements_clarified")
 	job.Issue = instance.Issue{Title: "The sum is wrong"}
 	job.Questions = []instance.Question{{Number: 1, Text: "What did you expect?"}}
-	job.Notes = []instance.Note{{Author: "eve", Kind: "commented", Text: "Four.", At: time.Unix(2, 0)}}
+	job.Notes = []instance.NoteEntry{{Author: "eve", Kind: "commented", Text: "Four.", At: time.Unix(2, 0)}}
 	if r := w.done(job); len(r.Answers) != 1 {
 		t.Errorf("it ended with %+v", r)
 	}
@@ -162,7 +162,7 @@ func TestAForgeThatIsAwayIsNotTheWorksFault(t *testing.T) {
 			solved := w.solved()
 			clarified := w.job("requirements_clarified")
 			clarified.Questions = []instance.Question{{Number: 1, Text: "What did you expect?"}}
-			clarified.Notes = []instance.Note{{Author: "eve", Kind: "commented", Text: "Four.", At: time.Unix(2, 0)}}
+			clarified.Notes = []instance.NoteEntry{{Author: "eve", Kind: "commented", Text: "Four.", At: time.Unix(2, 0)}}
 			unclear := w.job("requirements_unclear")
 			unclear.Questions = clarified.Questions
 			w.restart()

@@ -64,7 +64,7 @@ func (t *turn) notice(ctx context.Context, needs []string) (instance.Result, err
 // made when what is asked for was done tells that it was.
 func (t *turn) anew(r instance.Result) instance.Result {
 	r.Evidence = append(r.Evidence, instance.Evidence{
-		Name: testrun.Acceptance, Verdict: instance.Pending, Commit: t.job.Head, Output: "to be run again",
+		Name: testrun.Acceptance, Verdict: instance.VerdictPending, Commit: t.job.Head, Output: "to be run again",
 	})
 	return r
 }
@@ -72,7 +72,7 @@ func (t *turn) anew(r instance.Result) instance.Result {
 // awaited reports whether a run of the acceptance criteria is.
 func (t *turn) awaited() bool {
 	ev, ok := evidence(t.job, testrun.Acceptance)
-	return !ok || ev.Verdict == instance.Pending
+	return !ok || ev.Verdict == instance.VerdictPending
 }
 
 // ask has the implementer work in what is needed, on what the branch has now:

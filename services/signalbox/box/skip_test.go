@@ -19,7 +19,7 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 		skip := &pb.Command{Instance: "T-5", Actor: "x-1", Action: &pb.Command_Override{Override: &pb.Override{To: "in_progress", Reason: "it is begun already"}}}
 		for _, role := range []string{"fullstack-developer", "quality-monitor", "git-manager"} {
 			_, err := w.client.As(w.ctx, role, subject.Override, skip)
-			if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.Forbidden {
+			if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.CodeForbidden {
 				w.Errorf("the %s skips a state: %v, want it forbidden", role, err)
 			}
 		}

@@ -116,7 +116,7 @@ func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Ta
 		},
 	})
 	refusal := new(instance.Refusal)
-	there := errors.As(err, &refusal) && refusal.Code == instance.Exists
+	there := errors.As(err, &refusal) && refusal.Code == instance.CodeExists
 	if err != nil && !there {
 		return fmt.Errorf("%s:%d: %w", c.File, t.Line, err)
 	}

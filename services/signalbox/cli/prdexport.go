@@ -42,7 +42,7 @@ func (c prdExport) Run(ctx context.Context, env *term.Env) error {
 	err = c.ask(ctx, env, func(ctx context.Context, s system) error {
 		for _, story := range plan.Stories {
 			in, err := s.Get(ctx, c.name(story))
-			if no := new(instance.Refusal); errors.As(err, &no) && no.Code == instance.Unknown {
+			if no := new(instance.Refusal); errors.As(err, &no) && no.Code == instance.CodeUnknownInstance {
 				continue
 			}
 			if err != nil {

@@ -101,7 +101,7 @@ func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t told) (t
 		Issue: wire.Issue(instance.Issue{Repo: c.Repo, Number: s.Issue, Title: s.Title, Body: s.Text()}),
 	})
 	refusal := new(instance.Refusal)
-	there := errors.As(err, &refusal) && refusal.Code == instance.Exists
+	there := errors.As(err, &refusal) && refusal.Code == instance.CodeExists
 	if err != nil && !there {
 		return t, "", err
 	}

@@ -81,7 +81,7 @@ type stopped struct {
 func (l stopped) load(ctx context.Context, id string) ([]eventstore.Commit, error) {
 	commits, err := l.Load(ctx, id)
 	if errors.Is(err, eventstore.ErrUnknown) {
-		err = &instance.Refusal{Code: instance.Unknown, Instance: id, What: "no such instance"}
+		err = &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: id, What: "no such instance"}
 	}
 	return commits, err
 }

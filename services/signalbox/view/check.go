@@ -55,7 +55,7 @@ func (p page) checks(all []Check, head string) {
 			text += " (on " + short(c.Commit) + ")"
 		}
 		p.field(name, strings.TrimRight(text, " "))
-		if c.Verdict == instance.Pass {
+		if c.Verdict == instance.VerdictPass {
 			continue
 		}
 		for _, key := range slices.Sorted(maps.Keys(c.Seen)) {

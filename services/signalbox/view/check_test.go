@@ -12,9 +12,9 @@ import (
 // gates is what a look at a pull request and a command left.
 var gates = []instance.Evidence{
 	{Name: "acceptance", OK: true, Commit: "5f445b08b550", Command: "go test ./...", Passed: 3},
-	{Name: "gate:open", OK: true, Commit: "5f445b08b550", Verdict: instance.Pass, Data: map[string]string{"reason": "it is open", "read_at": "nine"}},
-	{Name: "gate:approvals", Commit: "5f445b08b550", Verdict: instance.Pending, Data: map[string]string{"reason": "0 of 1 approvals", "ann": "dismissed"}},
-	{Name: "gate:checks", Commit: "0123456789ab", Verdict: instance.Unsure, Data: map[string]string{"reason": "nobody\x1b[31m knows"}},
+	{Name: "gate:open", OK: true, Commit: "5f445b08b550", Verdict: instance.VerdictPass, Data: map[string]string{"reason": "it is open", "read_at": "nine"}},
+	{Name: "gate:approvals", Commit: "5f445b08b550", Verdict: instance.VerdictPending, Data: map[string]string{"reason": "0 of 1 approvals", "ann": "dismissed"}},
+	{Name: "gate:checks", Commit: "0123456789ab", Verdict: instance.VerdictUnknown, Data: map[string]string{"reason": "nobody\x1b[31m knows"}},
 }
 
 const table = `  checks       pass     acceptance      go test ./... (3 passed, 0 failed)
@@ -34,7 +34,7 @@ func TestAnExplanationEndsWithTheChecksAndWhatTheySaw(t *testing.T) {
 	if err := e.Print(env); err != nil || !strings.HasSuffix(out.String(), table) {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if c := e.Checks[2]; c.Verdict != instance.Pending || c.Says != "0 of 1 approvals" || c.Seen["ann"] != "dismissed" || len(c.Seen) != 1 {
+	if c := e.Checks[2]; c.Verdict != instance.VerdictPending || c.Says != "0 of 1 approvals" || c.Seen["ann"] != "dismissed" || len(c.Seen) != 1 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -39,13 +39,13 @@ type Instance struct {
 	Closed instance.Closed `json:"closed"` // ended, cancelled, or empty
 	Reason string          `json:"reason"`
 
-	Questions  []instance.Question `json:"questions"`
-	Notes      []instance.Note     `json:"notes"`
-	LastState  string              `json:"last_state"`
-	LastResult *instance.Result    `json:"last_result"` // null: nobody reported yet
-	Evidence   []instance.Evidence `json:"evidence"`
-	Failure    *Failure            `json:"failure"` // null: none stands
-	Spend      Spend               `json:"spend"`
+	Questions  []instance.Question  `json:"questions"`
+	Notes      []instance.NoteEntry `json:"notes"`
+	LastState  string               `json:"last_state"`
+	LastResult *instance.Result     `json:"last_result"` // null: nobody reported yet
+	Evidence   []instance.Evidence  `json:"evidence"`
+	Failure    *Failure             `json:"failure"` // null: none stands
+	Spend      Spend                `json:"spend"`
 
 	Base      string              `json:"base"`
 	Head      string              `json:"head"`

@@ -198,7 +198,7 @@ func (in Instance) commits() string {
 	return text
 }
 
-func (p page) notes(all []instance.Note) {
+func (p page) notes(all []instance.NoteEntry) {
 	for i, n := range all {
 		name := ""
 		if i == 0 {

@@ -58,7 +58,7 @@ func story() []instance.Commit {
 		{0.3, "analyst/a-1", []instance.Event{instance.LeaseExtended{Token: 2, Lease: at(0.8)}}},
 		{0.4, "analyst/a-1", []instance.Event{
 			instance.Reported{Token: 2, Role: "analyst", Agent: "a-1", State: "analyzing_requirements", Result: instance.Result{
-				Status: instance.Success, ConfidenceScore: 0.4, Summary: "It is not said what is missing.", Spend: instance.Spend{TokensIn: 1200, TokensOut: 80, USD: 0.034, WallMS: 18_000}}},
+				Status: instance.Success, ConfidenceScore: 0.4, Summary: "It is not said what is missing.", Spend: instance.Cost{TokensIn: 1200, TokensOut: 80, USD: 0.034, WallMS: 18_000}}},
 			instance.Asked{Number: 1, From: "analyst", Text: "Which widgets?"}, instance.Asked{Number: 2, From: "analyst", Text: "On which page?"},
 			moved("analyzing_requirements", "requirements_unclear", "pm", workflow.Work, "decide", "the confidence is below the threshold"),
 			instance.Dispatched{State: "requirements_unclear", Owner: "pm"}}},
@@ -74,7 +74,7 @@ func story() []instance.Commit {
 		{90.1, "operator:bob", []instance.Event{
 			instance.Moved{From: "requirements_clarified", To: "implementing", Owner: "developer", Kind: workflow.Work, Rule: "override", Reason: "it is clear enough", Override: true},
 			instance.Dispatched{State: "implementing", Owner: "developer"}}},
-		{91, "developer/d-1", []instance.Event{claimed(4, "developer", "d-1", 91.5), instance.Spent{Spend: instance.Spend{TokensIn: 9000, TokensOut: 700, USD: 0.2, WallMS: 60_000}}}},
+		{91, "developer/d-1", []instance.Event{claimed(4, "developer", "d-1", 91.5), instance.Spent{Spend: instance.Cost{TokensIn: 9000, TokensOut: 700, USD: 0.2, WallMS: 60_000}}}},
 		{95, "developer/d-1", []instance.Event{
 			instance.Reported{Token: 4, Role: "developer", Agent: "d-1", State: "implementing", Result: instance.Result{Status: instance.Success, ConfidenceScore: 0.95, Summary: "Pages are rounded up.", Next: "completed", Head: "5d6e7f8091a2b3c4", Bundle: "git/1"}},
 			instance.ProposalRefused{From: "implementing", Proposed: "completed", Permitted: []string{"running_tests", "creating_pr"}},

@@ -16,7 +16,7 @@ type answer struct {
 	structured json.RawMessage // the result it was asked for, when it states one apart
 	failed     bool            // it says so itself, whatever its exit code
 	reason     string          // its words for what went wrong
-	spend      instance.Spend
+	spend      instance.Cost
 
 	message string // of a message that comes in parts
 }
@@ -54,7 +54,7 @@ func readClaude(a *answer, line []byte) {
 		return
 	}
 	a.text, a.structured = e.Result, e.Structured
-	a.spend = instance.Spend{TokensIn: e.Usage.In + e.Usage.Written + e.Usage.Read, TokensOut: e.Usage.Out, USD: e.USD}
+	a.spend = instance.Cost{TokensIn: e.Usage.In + e.Usage.Written + e.Usage.Read, TokensOut: e.Usage.Out, USD: e.USD}
 	if e.IsError || e.Subtype != "success" { // an error may call itself a success
 		a.fail(e.Result, e.Subtype)
 	}
@@ -85,7 +85,7 @@ func readCodex(a *answer, line []byte) {
 			a.text = e.Item.Text
 		}
 	case "turn.completed":
-		a.spend = a.spend.Add(instance.Spend{TokensIn: e.Usage.In, TokensOut: e.Usage.Out})
+		a.spend = a.spend.Add(instance.Cost{TokensIn: e.Usage.In, TokensOut: e.Usage.Out})
 	case "turn.failed":
 		a.fail(e.Error.Message)
 	case "error": // it may connect again
@@ -121,7 +121,7 @@ func readGemini(a *answer, line []byte) {
 	case "error":
 		a.reason = e.Message
 	case "result":
-		a.spend = instance.Spend{TokensIn: e.Stats.In, TokensOut: e.Stats.Out}
+		a.spend = instance.Cost{TokensIn: e.Stats.In, TokensOut: e.Stats.Out}
 		if e.Status != "success" {
 			a.fail(e.Error.Message, e.Status)
 		}
@@ -160,7 +160,7 @@ func readOpencode(a *answer, line []byte) {
 	case "tool_use":
 		a.text = ""
 	case "step_finish":
-		a.spend = a.spend.Add(instance.Spend{TokensIn: t.In + t.Cache.Read + t.Cache.Write, TokensOut: t.Out + t.Reasoning, USD: e.Part.Cost})
+		a.spend = a.spend.Add(instance.Cost{TokensIn: t.In + t.Cache.Read + t.Cache.Write, TokensOut: t.Out + t.Reasoning, USD: e.Part.Cost})
 	case "error":
 		a.fail(e.Error.Data.Message, e.Error.Name)
 	}
@@ -201,7 +201,7 @@ func readGoose(a *answer, line []byte) {
 	case "error":
 		a.fail(strings.Trim(string(e.Error), `"`))
 	case "complete":
-		a.spend = instance.Spend{TokensIn: e.In, TokensOut: e.Out}
+		a.spend = instance.Cost{TokensIn: e.In, TokensOut: e.Out}
 		if e.In+e.Out == 0 {
 			a.spend.TokensIn = e.Total // not told apart by every provider
 		}

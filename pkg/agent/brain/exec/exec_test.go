@@ -113,7 +113,7 @@ func TestAStatedResultIsTaken(t *testing.T) {
 		},
 		"a question": {
 			`echo '{"status": "blocked", "questions": ["Which?"], "spend": {"usd": 0.5}}' > "$SIGNALBOX_RESULT"; exit 1`,
-			instance.Result{Status: instance.Blocked, ConfidenceScore: 1, Questions: []string{"Which?"}, Spend: instance.Spend{USD: 0.5}},
+			instance.Result{Status: instance.Blocked, ConfidenceScore: 1, Questions: []string{"Which?"}, Spend: instance.Cost{USD: 0.5}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outco
 	stated, declared, invalid := statement(f, said)
 	if declared && (stated.Result.Status != instance.Success || (run.OK() && !said.failed)) {
 		wall := out.Result.Spend.WallMS
-		if stated.Result.Spend == (instance.Spend{}) {
+		if stated.Result.Spend == (instance.Cost{}) {
 			stated.Result.Spend = out.Result.Spend
 		}
 		stated.Result.Spend.WallMS, stated.Output = wall, out.Output

@@ -103,7 +103,7 @@ Tokens: 1.5k sent, 1k cache hit, 88 received. Cost: $0.02 message, $0.03 session
 )
 
 func TestPresetsReadWhatTheirProgramPrints(t *testing.T) {
-	done := func(spend instance.Spend) instance.Result {
+	done := func(spend instance.Cost) instance.Result {
 		return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "Fixed the sum.", Spend: spend}
 	}
 	for name, c := range map[string]struct {
@@ -111,18 +111,18 @@ func TestPresetsReadWhatTheirProgramPrints(t *testing.T) {
 		want           instance.Result
 		declared       bool
 	}{
-		"claude": {"claude", claudeDone, done(instance.Spend{TokensIn: 60, TokensOut: 7, USD: 0.25}), false},
+		"claude": {"claude", claudeDone, done(instance.Cost{TokensIn: 60, TokensOut: 7, USD: 0.25}), false},
 		"claude with a structured answer": {"claude", claudeStated, instance.Result{
-			Status: instance.Blocked, ConfidenceScore: 1, Questions: []string{"Which?"}, Spend: instance.Spend{TokensIn: 1, TokensOut: 2, USD: 0.5},
+			Status: instance.Blocked, ConfidenceScore: 1, Questions: []string{"Which?"}, Spend: instance.Cost{TokensIn: 1, TokensOut: 2, USD: 0.5},
 		}, true},
 		"codex with a result at the end": {"codex", codexDone, instance.Result{
-			Status: instance.Success, ConfidenceScore: 0.8, Data: map[string]string{"k": "{}"}, Spend: instance.Spend{TokensIn: 100, TokensOut: 9},
+			Status: instance.Success, ConfidenceScore: 0.8, Data: map[string]string{"k": "{}"}, Spend: instance.Cost{TokensIn: 100, TokensOut: 9},
 		}, true},
-		"gemini":                        {"gemini", geminiDone, done(instance.Spend{TokensIn: 8, TokensOut: 4}), false},
-		"opencode":                      {"opencode", opencodeDone, done(instance.Spend{TokensIn: 17, TokensOut: 4, USD: 0.75}), false},
-		"goose":                         {"goose", gooseDone, done(instance.Spend{TokensIn: 20, TokensOut: 10}), false},
-		"goose that knows only the sum": {"goose", gooseTotal, done(instance.Spend{TokensIn: 30}), false},
-		"aider":                         {"aider", aiderDone, done(instance.Spend{TokensIn: 3600, TokensOut: 400, USD: 0.03}), false},
+		"gemini":                        {"gemini", geminiDone, done(instance.Cost{TokensIn: 8, TokensOut: 4}), false},
+		"opencode":                      {"opencode", opencodeDone, done(instance.Cost{TokensIn: 17, TokensOut: 4, USD: 0.75}), false},
+		"goose":                         {"goose", gooseDone, done(instance.Cost{TokensIn: 20, TokensOut: 10}), false},
+		"goose that knows only the sum": {"goose", gooseTotal, done(instance.Cost{TokensIn: 30}), false},
+		"aider":                         {"aider", aiderDone, done(instance.Cost{TokensIn: 3600, TokensOut: 400, USD: 0.03}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := fake(t, c.preset, c.prints, "")

@@ -102,25 +102,25 @@ func TestAnalystReadsCommentsButNotItsOwn(t *testing.T) {
 	a := brain.Assignment{Issue: instance.Issue{Title: "Login broken"}}
 	tell := "When I log in on /account/login it shows a blank page, it should show my orders."
 	t.Run("a person's", func(t *testing.T) {
-		a.Notes = []instance.Note{{Author: "eve", Kind: "commented", Text: tell}}
+		a.Notes = []instance.NoteEntry{{Author: "eve", Kind: "commented", Text: tell}}
 		if r := analyse(t, a); r.ConfidenceScore < threshold {
 			t.Errorf("confidence %v: %s", r.ConfidenceScore, r.Summary)
 		}
 	})
 	t.Run("a quote", func(t *testing.T) {
-		a.Notes = []instance.Note{{Author: "eve", Kind: "commented", Text: "> " + tell + "\n\n+1"}}
+		a.Notes = []instance.NoteEntry{{Author: "eve", Kind: "commented", Text: "> " + tell + "\n\n+1"}}
 		if r := analyse(t, a); len(r.Questions) != len(all) {
 			t.Errorf("questions %v", r.Questions)
 		}
 	})
 	t.Run("its own", func(t *testing.T) {
-		a.Notes = []instance.Note{{Author: "bot", Kind: "commented", Text: rules.Marker("x/1", "questions-1") + "\n" + tell}}
+		a.Notes = []instance.NoteEntry{{Author: "bot", Kind: "commented", Text: rules.Marker("x/1", "questions-1") + "\n" + tell}}
 		if r := analyse(t, a); len(r.Questions) != len(all) {
 			t.Errorf("questions %v", r.Questions)
 		}
 	})
 	t.Run("another kind of note", func(t *testing.T) {
-		a.Notes = []instance.Note{{Author: "developer", Kind: "learning", Text: tell}}
+		a.Notes = []instance.NoteEntry{{Author: "developer", Kind: "learning", Text: tell}}
 		if r := analyse(t, a); len(r.Questions) != len(all) {
 			t.Errorf("questions %v", r.Questions)
 		}

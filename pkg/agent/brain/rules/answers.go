@@ -36,7 +36,7 @@ var (
 // Quotes, HTML comments and other commands are no content; code stays as it is.
 // Only questions not yet answered get an answer, each at most one, in the order
 // of their numbers. The answered ones help to tell a number from a step of a list.
-func ParseAnswers(body string, questions []instance.Question) []instance.Answer {
+func ParseAnswers(body string, questions []instance.Question) []instance.QuestionAnswer {
 	open := slices.DeleteFunc(slices.Clone(questions), func(q instance.Question) bool { return q.Answered })
 	slices.SortFunc(open, func(a, b instance.Question) int { return cmp.Compare(a.Number, b.Number) })
 	all := reply(body)
@@ -48,10 +48,10 @@ func ParseAnswers(body string, questions []instance.Question) []instance.Answer 
 	if !found {
 		texts = free(all, open)
 	}
-	var answers []instance.Answer
+	var answers []instance.QuestionAnswer
 	for _, q := range open {
 		if text := strings.Trim(texts[q.Number], "\n"); strings.TrimSpace(text) != "" {
-			answers = append(answers, instance.Answer{Question: q.Number, Text: text})
+			answers = append(answers, instance.QuestionAnswer{Question: q.Number, Text: text})
 			delete(texts, q.Number)
 		}
 	}

@@ -83,10 +83,10 @@ func TestParseAnswers(t *testing.T) {
 		"an empty answer":      {"Q1:\nQ2: 2.00", nil, []string{"", "2.00", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var want []instance.Answer
+			var want []instance.QuestionAnswer
 			for i, text := range c.want {
 				if text != "" {
-					want = append(want, instance.Answer{Question: i + 1, Text: text})
+					want = append(want, instance.QuestionAnswer{Question: i + 1, Text: text})
 				}
 			}
 			if diff := cmp.Diff(want, rules.ParseAnswers(c.body, three(c.answered...))); diff != "" {
@@ -98,7 +98,7 @@ func TestParseAnswers(t *testing.T) {
 
 func TestParseAnswersInOrderOfNewNumbers(t *testing.T) {
 	open := []instance.Question{{Number: 4, Text: "Where?"}, {Number: 5, Text: "Why?"}}
-	want := []instance.Answer{{Question: 4, Text: "the cart"}, {Question: 5, Text: "to buy"}}
+	want := []instance.QuestionAnswer{{Question: 4, Text: "the cart"}, {Question: 5, Text: "to buy"}}
 	if diff := cmp.Diff(want, rules.ParseAnswers("1. the cart\n2. to buy", open)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -109,7 +109,7 @@ func TestABriefThatWouldRestOnNothingIsAskedFor(t *testing.T) {
 	for i, q := range r.Questions {
 		a.Questions = append(a.Questions, instance.Question{Number: i + 1, From: "analyst", Text: q})
 	}
-	a.Notes = []instance.Note{{Author: "ann", Kind: "commented", Text: "Steps: run list --page 3 with 25 widgets.\n\nExpected: five widgets.\n\nActual: it prints nothing at all."}}
+	a.Notes = []instance.NoteEntry{{Author: "ann", Kind: "commented", Text: "Steps: run list --page 3 with 25 widgets.\n\nExpected: five widgets.\n\nActual: it prints nothing at all."}}
 	r, s = think[pipeline.Analysis](t, rules.Brief{}, a)
 	if r.Status != instance.Success || len(r.Answers) == 0 || !strings.Contains(s.Brief, "Later somebody said") || !strings.Contains(s.Brief, "five widgets") {
 		t.Errorf("after an answer: %+v\n%s", r, s.Brief)

@@ -12,7 +12,7 @@ import (
 const ToAll = "(in answer to all open questions) "
 
 // isComment reports whether the note is what somebody said on the forge.
-func isComment(n instance.Note) bool { return n.Kind == "commented" || n.Kind == "comment" }
+func isComment(n instance.NoteEntry) bool { return n.Kind == "commented" || n.Kind == "comment" }
 
 // openOf lists the questions to people that nobody has answered.
 func openOf(questions []instance.Question) []instance.Question {

@@ -39,7 +39,7 @@ func (CTO) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) 
 	}
 	r.Summary = guidance(a, from)
 	out := declared(r)
-	out.Notes = []instance.Note{{Kind: "guidance", Text: r.Summary}}
+	out.Notes = []instance.NoteEntry{{Kind: "guidance", Text: r.Summary}}
 	return out, nil
 }
 

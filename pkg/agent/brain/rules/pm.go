@@ -86,19 +86,19 @@ func (p PM) clarified(a brain.Assignment) instance.Result {
 
 // answers reads the comments since the oldest open question was asked. What
 // names its question counts more than what does not.
-func (p PM) answers(a brain.Assignment) []instance.Answer {
+func (p PM) answers(a brain.Assignment) []instance.QuestionAnswer {
 	open := openOf(a.Questions)
 	if len(open) == 0 {
 		return nil
 	}
-	found := map[int]instance.Answer{}
+	found := map[int]instance.QuestionAnswer{}
 	for _, n := range p.heardSince(a, open[0].AskedAt) {
 		for _, answer := range ParseAnswers(n.Text, a.Questions) {
 			answer.By = n.Author
 			found[answer.Question] = both(found[answer.Question], answer)
 		}
 	}
-	var answers []instance.Answer
+	var answers []instance.QuestionAnswer
 	for _, q := range open {
 		if answer, ok := found[q.Number]; ok {
 			answers = append(answers, answer)
@@ -108,7 +108,7 @@ func (p PM) answers(a brain.Assignment) []instance.Answer {
 }
 
 // both is an answer with one that came later.
-func both(before, after instance.Answer) instance.Answer {
+func both(before, after instance.QuestionAnswer) instance.QuestionAnswer {
 	text, vague := strings.CutPrefix(after.Text, ToAll)
 	switch wasVague := strings.HasPrefix(before.Text, ToAll); {
 	case before.Text == "" || wasVague && !vague:
@@ -126,7 +126,7 @@ func both(before, after instance.Answer) instance.Answer {
 // heardSince lists the comments that count and were not read before: free text
 // whose words are an answer already was. What numbers its answers is read again,
 // for it may hold more of them: what is answered stays answered.
-func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.Note) {
+func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.NoteEntry) {
 	for _, n := range a.Notes {
 		counts := isComment(n) && !ours(n.Text) && !n.At.Before(since) && (p.MayAnswer == nil || p.MayAnswer(n.Author))
 		if counts && !slices.ContainsFunc(a.Questions, func(q instance.Question) bool {
@@ -148,7 +148,7 @@ var (
 // heard reads what people said when they were asked for their word.
 func (p PM) heard(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.answers(a)}
-	var said instance.Note
+	var said instance.NoteEntry
 	for _, n := range p.heardSince(a, time.Time{}) {
 		said = n
 	}

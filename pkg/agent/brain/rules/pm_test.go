@@ -24,8 +24,8 @@ func manage(t *testing.T, p rules.PM, a brain.Assignment) instance.Result {
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 // said is a comment so many minutes after the questions were asked.
-func said(minutes int, who, text string) instance.Note {
-	return instance.Note{Author: who, Kind: "commented", Text: text, At: noon.Add(time.Duration(minutes) * time.Minute)}
+func said(minutes int, who, text string) instance.NoteEntry {
+	return instance.NoteEntry{Author: who, Kind: "commented", Text: text, At: noon.Add(time.Duration(minutes) * time.Minute)}
 }
 
 // waiting is an instance whose three questions were asked at noon.
@@ -40,35 +40,35 @@ func waiting(answered ...int) brain.Assignment {
 func TestPMReadsAnswersFromComments(t *testing.T) {
 	for name, c := range map[string]struct {
 		answered []int
-		notes    []instance.Note
+		notes    []instance.NoteEntry
 		who      func(string) bool
-		want     []instance.Answer
+		want     []instance.QuestionAnswer
 		again    bool // the analyst is to look at it again
 	}{
 		"all in one": {
-			nil, []instance.Note{said(1, "eve", "Q1: buy two\nQ2: 2.00\nQ3: the cart")}, nil,
-			[]instance.Answer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: "the cart", By: "eve"}}, false,
+			nil, []instance.NoteEntry{said(1, "eve", "Q1: buy two\nQ2: 2.00\nQ3: the cart")}, nil,
+			[]instance.QuestionAnswer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: "the cart", By: "eve"}}, false,
 		},
 		"by two people": {
-			nil, []instance.Note{said(1, "eve", "Q1: buy two\nQ2: 2.00"), said(2, "bob", "Q3: the cart\nQ2: in dollars")}, nil,
-			[]instance.Answer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00\n\nin dollars", By: "eve, bob"}, {Question: 3, Text: "the cart", By: "bob"}}, false,
+			nil, []instance.NoteEntry{said(1, "eve", "Q1: buy two\nQ2: 2.00"), said(2, "bob", "Q3: the cart\nQ2: in dollars")}, nil,
+			[]instance.QuestionAnswer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00\n\nin dollars", By: "eve, bob"}, {Question: 3, Text: "the cart", By: "bob"}}, false,
 		},
 		"free text, then one by name": {
-			nil, []instance.Note{said(1, "eve", "Buy two in the cart."), said(2, "eve", "Q2: 2.00"), said(3, "bob", "Same here.")}, nil,
-			[]instance.Answer{{Question: 1, Text: rules.ToAll + "Buy two in the cart.\n\nSame here.", By: "eve, bob"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: rules.ToAll + "Buy two in the cart.\n\nSame here.", By: "eve, bob"}}, true,
+			nil, []instance.NoteEntry{said(1, "eve", "Buy two in the cart."), said(2, "eve", "Q2: 2.00"), said(3, "bob", "Same here.")}, nil,
+			[]instance.QuestionAnswer{{Question: 1, Text: rules.ToAll + "Buy two in the cart.\n\nSame here.", By: "eve, bob"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: rules.ToAll + "Buy two in the cart.\n\nSame here.", By: "eve, bob"}}, true,
 		},
 		"one that nobody knows": {
-			[]int{1, 2}, []instance.Note{said(1, "eve", "Sorry, no idea.")}, nil,
-			[]instance.Answer{{Question: 3, Text: "Sorry, no idea.", By: "eve"}}, true,
+			[]int{1, 2}, []instance.NoteEntry{said(1, "eve", "Sorry, no idea.")}, nil,
+			[]instance.QuestionAnswer{{Question: 3, Text: "Sorry, no idea.", By: "eve"}}, true,
 		},
-		"a part":                 {nil, []instance.Note{said(1, "eve", "Q2: 2.00")}, nil, []instance.Answer{{Question: 2, Text: "2.00", By: "eve"}}, true},
-		"before the question":    {nil, []instance.Note{said(-1, "eve", "Q1: no")}, nil, nil, true},
-		"our own comment":        {nil, []instance.Note{said(1, "bot", "Q1: no\n\n"+rules.Marker("x", "questions-1-3"))}, nil, nil, true},
-		"what is no comment":     {nil, []instance.Note{{Kind: "learning", Text: "Q1: no", At: noon}}, nil, nil, true},
-		"somebody without a say": {nil, []instance.Note{said(1, "mallory", "Q1: no")}, func(who string) bool { return who == "eve" }, nil, true},
-		"answers given once more": {[]int{1, 2}, []instance.Note{said(1, "", "Q1: said before\n\nQ2: said before\n\nQ3: the header")}, nil,
-			[]instance.Answer{{Question: 3, Text: "the header"}}, false},
-		"a comment read before": {[]int{1, 2}, []instance.Note{said(1, "", "said before, on 1 and 2")}, nil, nil, true},
+		"a part":                 {nil, []instance.NoteEntry{said(1, "eve", "Q2: 2.00")}, nil, []instance.QuestionAnswer{{Question: 2, Text: "2.00", By: "eve"}}, true},
+		"before the question":    {nil, []instance.NoteEntry{said(-1, "eve", "Q1: no")}, nil, nil, true},
+		"our own comment":        {nil, []instance.NoteEntry{said(1, "bot", "Q1: no\n\n"+rules.Marker("x", "questions-1-3"))}, nil, nil, true},
+		"what is no comment":     {nil, []instance.NoteEntry{{Kind: "learning", Text: "Q1: no", At: noon}}, nil, nil, true},
+		"somebody without a say": {nil, []instance.NoteEntry{said(1, "mallory", "Q1: no")}, func(who string) bool { return who == "eve" }, nil, true},
+		"answers given once more": {[]int{1, 2}, []instance.NoteEntry{said(1, "", "Q1: said before\n\nQ2: said before\n\nQ3: the header")}, nil,
+			[]instance.QuestionAnswer{{Question: 3, Text: "the header"}}, false},
+		"a comment read before": {[]int{1, 2}, []instance.NoteEntry{said(1, "", "said before, on 1 and 2")}, nil, nil, true},
 		"nobody":                {nil, nil, nil, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestPMHearsWhatPeopleSay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := manage(t, rules.PM{}, brain.Assignment{
 				State: "human_input_received", Previous: []string{"implementing", c.from, "waiting_for_human_input"},
-				Next: []string{"creating_pr", "addressing_feedback"}, Notes: []instance.Note{said(0, "eve", "an older word"), said(1, "eve", c.text)},
+				Next: []string{"creating_pr", "addressing_feedback"}, Notes: []instance.NoteEntry{said(0, "eve", "an older word"), said(1, "eve", c.text)},
 			})
 			if r.Status != c.status || r.Next != c.next || r.Summary == "" {
 				t.Errorf("got %+v", r)

@@ -42,7 +42,7 @@ func (Reviewer) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 		s.Findings.Good = append(s.Findings.Good, fmt.Sprintf("It has a test, %s.", doc.Writer.TestFile))
 	}
 	for _, must := range doc.Analysis.MustNotDo {
-		out.Notes = append(out.Notes, instance.Note{Kind: "not_reviewed", Text: "Rules see in the names of files whether this was respected, and no more: " + must})
+		out.Notes = append(out.Notes, instance.NoteEntry{Kind: "not_reviewed", Text: "Rules see in the names of files whether this was respected, and no more: " + must})
 	}
 	r := out.Result
 	r.Status, r.IssuesFound = instance.Success, nil

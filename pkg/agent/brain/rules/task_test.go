@@ -19,13 +19,13 @@ func TestTheValidatorApprovesWhatIsDescribedAndHasCode(t *testing.T) {
 	for name, c := range map[string]struct {
 		a     brain.Assignment
 		issue instance.Issue
-		notes []instance.Note
+		notes []instance.NoteEntry
 		want  instance.Status
 		says  string
 	}{
 		"code and a description":    {with, instance.Issue{Title: "Round", Body: "Half up, please."}, nil, instance.Success, "a description of 4 words. `go test"},
 		"a title that says it":      {with, instance.Issue{Title: "Round half up"}, nil, instance.Success, "3 words"},
-		"what people said of it":    {with, instance.Issue{Title: "Round"}, []instance.Note{{Kind: "commented", Author: "ann", Text: "Half up."}}, instance.Success, "3 words"},
+		"what people said of it":    {with, instance.Issue{Title: "Round"}, []instance.NoteEntry{{Kind: "commented", Author: "ann", Text: "Half up."}}, instance.Success, "3 words"},
 		"a title that says nothing": {with, instance.Issue{Title: "Round"}, nil, instance.Failure, `nothing describes "Round"`},
 		"no code":                   {brain.Assignment{}, instance.Issue{Title: "Round half up"}, nil, instance.Failure, "there is no code to change"},
 	} {

@@ -24,7 +24,7 @@ func work() brain.Assignment {
 			{Number: 3, Text: "**Done when.** What holds then?"},
 		},
 		Evidence: []instance.Evidence{{Name: "tests", OK: true, Commit: "0123456789abcdef", Command: "go test -json ./...", Passed: 41}},
-		Notes:    []instance.Note{{Kind: "assumption", Text: "Halves go up."}, {Kind: "learning", Text: "no one's business"}},
+		Notes:    []instance.NoteEntry{{Kind: "assumption", Text: "Halves go up."}, {Kind: "learning", Text: "no one's business"}},
 		Warnings: []string{"loop: a|b"},
 		Last:     &instance.Result{Summary: "no way to test it, @ops", IssuesFound: []string{"no go.mod", "no Makefile"}},
 	}

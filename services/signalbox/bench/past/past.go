@@ -42,11 +42,11 @@ func Template(ctx context.Context, def *workflow.Definition, k Kind) ([]eventsto
 	}
 	out, err := do(instance.Open{Issue: instance.Issue{Title: "1"}})
 	if err == nil && k.Commits%2 == 0 {
-		_, err = do(instance.Remark{Kind: "remark", Text: "one of many"})
+		_, err = do(instance.Note{Kind: "remark", Text: "one of many"})
 	}
 	work := out.Seq
 	for err == nil && n < k.Commits {
-		if out, err = do(instance.Take{Role: owner, Agent: owner + "/bench", Work: work, Lease: 30 * time.Second}); err != nil {
+		if out, err = do(instance.Claim{Role: owner, Agent: owner + "/bench", Work: work, Lease: 30 * time.Second}); err != nil {
 			break
 		}
 		result := instance.Result{Status: instance.Success, ConfidenceScore: 1}
