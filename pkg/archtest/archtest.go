@@ -1,6 +1,6 @@
-// Package archtest holds the repository to its design: who may import what,
-// where goroutines start, where a clock is read. It reads the source as text,
-// builds nothing, and names each place that breaks a rule, and the rule.
+// Package archtest checks the design of the repository: which package may import
+// which, where goroutines start, where a clock is read. It parses the source
+// without building it and reports each place that breaks a rule.
 package archtest
 
 import (
@@ -10,29 +10,41 @@ import (
 	"slices"
 )
 
-// Violation is one place that breaks a rule.
+// Violation is one place in the source that breaks a rule.
 type Violation struct {
 	File string
 	Line int
-	Rule string // its name, one word
-	Text string // what is wrong there and what would be right
+	Rule string // the rule's name, one word
+	Text string // what is wrong and what would be right
 }
 
 func (v Violation) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", v.File, v.Line, v.Rule, v.Text)
 }
 
-// Check returns every violation in the module at the root of fsys, by file and
-// line. An error is a file that cannot be read or parsed.
+// rules are all rules by the name that a Violation has. Each has a planted
+// violation in testdata.
+var rules = map[string]func(*tree) []Violation{
+	"forge":      forge,
+	"globals":    globals,
+	"goroutines": goroutines,
+	"init":       inits,
+	"names":      names,
+	"pure":       pure,
+	"services":   services,
+	"size":       sizes,
+	"unsafe":     unsafe,
+}
+
+// Check returns every violation in the module at the root of fsys, sorted by file
+// and line. It returns an error if a file cannot be read or parsed.
 func Check(fsys fs.FS, module string) ([]Violation, error) {
 	t, err := load(fsys, module)
 	if err != nil {
 		return nil, err
 	}
 	var all []Violation
-	for _, rule := range []func(*tree) []Violation{
-		pure, forge, services, unsafe, goroutines, inits, globals, sizes, names,
-	} {
+	for _, rule := range rules {
 		all = append(all, rule(t)...)
 	}
 	slices.SortFunc(all, func(a, b Violation) int {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// globals: a package-level variable is an error to compare with (errX, ErrX), a
-// compiled regular expression, embedded files, or an unexported table or
-// embedded file that nothing writes to. State belongs to a value that somebody made. Tests may.
+// globals reports package-level variables that can change. Permitted are errors
+// to compare with (errX, ErrX), compiled regular expressions, embedded files, and
+// unexported tables that no statement of the package writes to. Tests may have any.
 func globals(t *tree) []Violation {
 	var all []Violation
 	for _, dir := range t.dirs() {
@@ -35,7 +35,7 @@ func globals(t *tree) []Violation {
 	return all
 }
 
-// variables returns the package-level variables of f, as they are declared.
+// variables returns the declarations of package-level variables in f.
 func variables(f *ast.File) []*ast.ValueSpec {
 	var all []*ast.ValueSpec
 	for _, decl := range f.Decls {
@@ -50,12 +50,12 @@ func variables(f *ast.File) []*ast.ValueSpec {
 	return all
 }
 
-// constant reports whether the i-th variable of v looks like one that nobody
-// changes; patterns are functions that compile a regular expression.
+// constant reports whether the i-th variable of v is of a permitted kind.
+// patterns are the functions of the package that return a regular expression.
 func constant(v *ast.ValueSpec, i int, patterns map[string]bool) bool {
 	name := v.Names[i].Name
 	if name == "_" {
-		return true // a check by the compiler
+		return true // an assertion for the compiler
 	}
 	if s, ok := v.Type.(*ast.SelectorExpr); ok && isPackage(s.X, "embed") {
 		return true
@@ -83,15 +83,15 @@ func constant(v *ast.ValueSpec, i int, patterns map[string]bool) bool {
 	return false
 }
 
-// embedded reports whether the compiler fills the variable with a file.
+// embedded reports whether doc has a go:embed directive.
 func embedded(doc *ast.CommentGroup) bool {
 	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool {
 		return strings.HasPrefix(c.Text, "//go:embed ")
 	})
 }
 
-// patterns returns the functions of a package whose result is a regular
-// expression.
+// patterns returns the names of the functions in dir that return a
+// *regexp.Regexp.
 func (t *tree) patterns(dir string) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range t.in(dir) {
@@ -109,8 +109,8 @@ func (t *tree) patterns(dir string) map[string]bool {
 	return names
 }
 
-// resolve finds what each name of the package in dir stands for. Imports are
-// not followed, so whatever comes from them stays unknown.
+// resolve returns the object of each identifier of the package in dir. It does
+// not follow imports, so identifiers from them stay unresolved.
 func (t *tree) resolve(dir string) *types.Info {
 	var files []*ast.File
 	for _, f := range t.in(dir) {
@@ -122,8 +122,8 @@ func (t *tree) resolve(dir string) *types.Info {
 	return info
 }
 
-// written returns what something assigns to, counts up, deletes from or takes
-// the address of.
+// written returns the objects that a statement of f assigns to, increments,
+// deletes from, clears, or takes the address of.
 func written(f *ast.File, info *types.Info) map[types.Object]bool {
 	found := map[types.Object]bool{}
 	write := func(e ast.Expr) {
@@ -153,7 +153,7 @@ func written(f *ast.File, info *types.Info) map[types.Object]bool {
 	return found
 }
 
-// root returns the variable at the left of x[i].f, nil if there is none.
+// root returns the variable x of an expression such as x[i].f, nil if it has none.
 func root(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {

@@ -5,23 +5,22 @@ import (
 	"strings"
 )
 
-// forgeSide are the services that hold a code host's credentials.
+// forgeSide lists the services that hold a code host's credentials.
 var forgeSide = []string{"gateway", "pm", "committer", "git-manager", "shepherd"}
 
-// allInOne runs every service in one process.
+// allInOne is the service that runs all others in one process.
 const allInOne = "signalbox"
 
-// harness tests the services as processes, beside a forge of its own. It is
-// tests only: nothing of it is deployed, so it holds no credentials and nobody
-// can lean on it.
+// harness tests the services as processes, with a forge of its own. It has tests
+// only: it is not deployed, holds no credentials and cannot be imported.
 const harness = "services/e2e"
 
-// orchestratorTest runs an orchestrator within a test: what talks to one is
-// tested against a real one, and not against an imitation.
+// orchestratorTest runs a real orchestrator within a test. Tests of the
+// orchestrator's clients import it.
 const orchestratorTest = "services/orchestrator/orchestratortest"
 
-// forge: only its adapter knows the code host's client library, and only the
-// forge-side services and the harness know the forge.
+// forge reports imports of the code host's client library outside of its adapter,
+// and imports of pkg/forge outside of the forge-side services and the harness.
 func forge(t *tree) []Violation {
 	return t.each("forge", func(f *file, imported string) string {
 		switch {
@@ -35,14 +34,15 @@ func forge(t *tree) []Violation {
 			if within(f.dir, "pkg/forge") || service == allInOne || f.test && within(f.dir, harness) || slices.Contains(forgeSide, service) {
 				return ""
 			}
-			return "only the forge-side services (" + strings.Join(forgeSide, ", ") + ") import the forge: nobody else holds its credentials"
+			return "only the forge-side services (" + strings.Join(forgeSide, ", ") + ") import the forge: no other package holds its credentials"
 		}
 		return ""
 	})
 }
 
-// services: none imports another, the all-in-one and the harness excepted, and
-// no package does; tests may import what runs an orchestrator for them.
+// services reports each import of a service by a package or another service. The
+// all-in-one and the harness may import services; tests may import
+// orchestratorTest.
 func services(t *tree) []Violation {
 	return t.each("services", func(f *file, imported string) string {
 		mine, other := service(f.dir), service(t.local(imported))
@@ -53,7 +53,7 @@ func services(t *tree) []Violation {
 	})
 }
 
-// service returns the service that a directory belongs to.
+// service returns the name of the service that dir belongs to, "" if to none.
 func service(dir string) string {
 	rest, ok := strings.CutPrefix(dir, "services/")
 	if !ok {
@@ -63,7 +63,7 @@ func service(dir string) string {
 	return name
 }
 
-// unsafe: nothing hand-written needs it, or C.
+// unsafe reports imports of unsafe and C.
 func unsafe(t *tree) []Violation {
 	return t.each("unsafe", func(_ *file, imported string) string {
 		if imported == "unsafe" || imported == "C" {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// tree is the hand-written Go source of a module. Generated files are left out.
+// tree is the parsed Go source of a module, without generated files.
 type tree struct {
 	module string
 	fset   *token.FileSet
@@ -19,9 +19,9 @@ type tree struct {
 }
 
 type file struct {
-	path  string // from the module's root
-	dir   string // the package, from the module's root
-	test  bool   // a test or a library of tests: it imports testing
+	path  string // relative to the module's root
+	dir   string // the package, relative to the module's root
+	test  bool   // a test or a test library: it imports testing
 	lines int
 	ast   *ast.File
 }
@@ -55,7 +55,7 @@ func load(fsys fs.FS, module string) (*tree, error) {
 	return t, err
 }
 
-// dirs returns the packages.
+// dirs returns the directories of the packages, sorted.
 func (t *tree) dirs() []string {
 	var dirs []string
 	for _, f := range t.files {
@@ -81,7 +81,8 @@ func (t *tree) at(f *file, node ast.Node, rule, text string) Violation {
 	return Violation{File: f.path, Line: t.fset.Position(node.Pos()).Line, Rule: rule, Text: text}
 }
 
-// local returns the directory of an import within the module, "" for another's.
+// local returns the directory of an imported package of the module, "" for a
+// package of another module.
 func (t *tree) local(imported string) string {
 	dir, ok := strings.CutPrefix(imported, t.module+"/")
 	if !ok {
@@ -114,7 +115,8 @@ func imported(spec *ast.ImportSpec) string {
 	return s
 }
 
-// each calls visit for every import of every file and collects the complaints.
+// each calls visit for every import of every file. It returns a violation for
+// each text that is not empty.
 func (t *tree) each(rule string, visit func(f *file, imported string) string) []Violation {
 	var all []Violation
 	for _, f := range t.files {
@@ -127,7 +129,8 @@ func (t *tree) each(rule string, visit func(f *file, imported string) string) []
 	return all
 }
 
-// inspect calls visit for every node of every file and collects the complaints.
+// inspect calls visit for every node of every file. It returns a violation for
+// each text that is not empty.
 func (t *tree) inspect(rule string, visit func(f *file, node ast.Node) string) []Violation {
 	var all []Violation
 	for _, f := range t.files {
