@@ -45,8 +45,8 @@ const (
 	// APIs is everything the orchestrator answers.
 	APIs = apiPrefix + ">"
 
-	// Duty is where orchestrators ask each other who of them answers.
-	Duty = "sb.orchestrator.duty"
+	// ActiveOrchestrator is where orchestrators ask for the active one.
+	ActiveOrchestrator = "sb.orchestrator.duty"
 
 	apiPrefix   = "sb.api."
 	agentPrefix = apiPrefix + "agent."

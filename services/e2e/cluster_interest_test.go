@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// listAPI is a subject that every orchestrator on duty listens to.
+// listAPI is a subject that every active orchestrator listens to.
 const listAPI = "sb.api.list"
 
 // listeners is what a node knows of who listens to the orchestrators' subjects: its

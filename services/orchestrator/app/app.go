@@ -1,5 +1,5 @@
-// Package app is the orchestrator: it provisions the streams, follows the log,
-// answers sb.api and is the only one that writes events.
+// Package app is the orchestrator: it provisions the streams, follows the log, serves sb.api, and is
+// the only writer of events.
 package app
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/timer"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
-	"github.com/signalbox/signalbox/services/orchestrator/duty"
+	"github.com/signalbox/signalbox/services/orchestrator/standby"
 )
 
 // App is the orchestrator's flags.
@@ -26,7 +26,7 @@ type App struct {
 	Settings
 }
 
-// Settings is what the orchestrator is told beside the common flags.
+// Settings are the orchestrator's flags beside the common ones.
 type Settings struct {
 	WorkflowDir string        `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
 	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it beside the log."`
@@ -41,7 +41,8 @@ type Settings struct {
 // Setup implements service.Program.
 func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
 
-// Setup adds the orchestrator to a host. It returns when the log has been read.
+// Setup provisions the streams and adds the orchestrator to a host. It returns when the log has been
+// read, or, if another orchestrator is active, when this one stands by.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	js, err := jetstream.New(h.NATS)
 	if err != nil {
@@ -63,11 +64,11 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	known, err := definitions.known(ctx, h.Log)
+	stored, err := definitions.stored(ctx, h.Log)
 	if err != nil {
 		return err
 	}
-	if err := s.consumers(ctx, js, known); err != nil {
+	if err := s.consumers(ctx, js, stored); err != nil {
 		return err
 	}
 	m := newMetrics(h.Metrics)
@@ -77,23 +78,23 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}
 	h.Health.Check("log", func(ctx context.Context) error { return store.Majority(ctx, js) })
 	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
-	guard(h, guarded)
+	endWhenDamaged(h, guarded)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))
 	})
-	h.AddBase("dead letters", func(ctx context.Context) error { return mourn(ctx, h.Log, js, m) })
-	h.AddBase("queues", func(ctx context.Context) error { return measure(ctx, js, definitions, m) })
-	w := work{s, js, guarded, definitions, snapshots, m}
+	h.AddBase("dead letters", func(ctx context.Context) error { return watchDeadLetters(ctx, h.Log, js, m) })
+	h.AddBase("queues", func(ctx context.Context) error { return measureQueues(ctx, js, definitions, m) })
+	o := orchestrator{s, js, guarded, definitions, snapshots, m}
 	if !s.StandBy {
-		m.onDuty(true)
-		return w.serve(ctx, h)
+		m.setActive(true)
+		return o.serve(ctx, h)
 	}
-	return shifts{h, duty.New(h.NATS, log), w.serve, m.onDuty}.add(ctx)
+	return terms{h, standby.NewElector(h.NATS, log), o.serve, m.setActive}.add(ctx)
 }
 
-// work is all that an orchestrator works with.
-type work struct {
+// orchestrator holds what outlasts a term.
+type orchestrator struct {
 	Settings
 	js          jetstream.JetStream
 	log         *eventstore.Guard
@@ -102,33 +103,34 @@ type work struct {
 	metrics     *metrics
 }
 
-// serve adds what works on the log. It returns when that has been read.
-func (w work) serve(ctx context.Context, h *service.Host) error {
+// serve adds the actors of one term to the host: all that follow the log or append to it. It returns when
+// the log has been read.
+func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	own := engine.NewChanges()
 	e := engine.New(engine.Config{
-		Store: w.log, Definitions: w.definitions, Now: time.Now,
+		Store: o.log, Definitions: o.definitions, Now: time.Now,
 		Committed: func(before, after instance.Instance, c instance.Commit) {
-			w.metrics.committed(before, after, c)
+			o.metrics.committed(before, after, c)
 			if timer.Stirs(before, after) {
 				own.Note(after.ID)
 			}
-			overdue(h.Log, before, c)
+			logOverdue(h.Log, before, c)
 		},
-		Conflicted: func(string) { w.metrics.conflicts.Inc() }, Snapshots: w.snapshots,
+		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Snapshots: o.snapshots,
 	})
 	followed, linked := e.Changes(), e.Changes()
-	if err := follow(ctx, h, e, w.metrics); err != nil {
+	if err := follow(ctx, h, e, o.metrics); err != nil {
 		return err
 	}
-	w.timers(h, w.js, e, own, followed, w.definitions, w.metrics)
-	links(h, e, linked, w.definitions)
+	o.timers(h, o.js, e, own, followed, o.definitions, o.metrics)
+	links(h, e, linked, o.definitions)
 	h.AddBase("direct work", func(ctx context.Context) error {
 		e.Reclaim(ctx, func(err error) { h.Log.Warn("work is not given back to its queue yet; trying again", "error", err) })
 		return nil
 	})
-	keep(h, e)
+	h.AddBase("snapshots", func(ctx context.Context) error { return saveSnapshots(ctx, h.Log, e) })
 	server, err := api.Serve(api.Config{
-		Conn: h.NATS, Engine: e, Store: w.log, Definitions: w.definitions, Version: api.Version, Log: h.Log, Answered: w.metrics.answered,
+		Conn: h.NATS, Engine: e, Store: o.log, Definitions: o.definitions, Version: api.Version, Log: h.Log, Answered: o.metrics.answered,
 	})
 	if err != nil {
 		return err
@@ -140,7 +142,7 @@ func (w work) serve(ctx context.Context, h *service.Host) error {
 	return nil
 }
 
-// follow starts following the log and returns when all that was there is read.
+// follow starts to follow the log and returns when the engine has read what was in it at the start.
 func follow(ctx context.Context, h *service.Host, e *engine.Engine, m *metrics) error {
 	start, caught, failed := time.Now(), make(chan struct{}), make(chan error, 1)
 	stopped := make(chan struct{})

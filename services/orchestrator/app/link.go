@@ -6,8 +6,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
-// links opens what instances spawn, and tells instances how those they are
-// linked to ended.
+// links adds the actor that opens spawned instances, and reports the end of an instance to those that
+// are linked to it.
 func links(h *service.Host, e *engine.Engine, changes *engine.Changes, d registry) {
 	h.AddBase("links", link.New(link.Config{Engine: e, Definitions: d, Changes: changes, Log: h.Log}).Run)
 }

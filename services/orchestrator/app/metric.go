@@ -8,8 +8,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// metrics counts what this replica decided. Summed over replicas they are the
-// system's: each commit is made by one.
+// metrics counts the commits that this orchestrator appended. Their sum over all orchestrators is the
+// system's, because each commit is appended by one.
 type metrics struct {
 	steps     *prometheus.CounterVec
 	stay      *prometheus.HistogramVec
@@ -24,7 +24,7 @@ type metrics struct {
 	timeouts  *prometheus.CounterVec
 	armed     prometheus.Counter
 	late      prometheus.Histogram
-	duty      prometheus.Gauge
+	active    prometheus.Gauge
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -44,14 +44,14 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		timeouts:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_timeouts_total", Help: "Deadlines of stays that passed, by workflow, state and level."}, []string{"workflow", "state", "level"}),
 		armed:     prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_timers_armed_total", Help: "Timers stored."}),
 		late:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "signalbox_timer_late_seconds", Help: "Time from when a timer was due to when it was recorded.", Buckets: long}),
-		duty:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_on_duty", Help: "1 while this orchestrator answers, 0 while it stands by."}),
+		active:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_on_duty", Help: "1 while this orchestrator answers, 0 while it stands by."}),
 	}
 	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.armed, m.late, m.duty)
+		m.timeouts, m.armed, m.late, m.active)
 	return m
 }
 
-// committed books one commit of this replica.
+// committed counts one commit that this orchestrator appended.
 func (m *metrics) committed(before, after instance.Instance, c instance.Commit) {
 	state := before.State
 	for i, e := range c.Events {
@@ -80,12 +80,13 @@ func (m *metrics) committed(before, after instance.Instance, c instance.Commit) 
 	}
 }
 
-// onDuty says whether this replica answers.
-func (m *metrics) onDuty(on bool) {
-	m.duty.Set(0)
-	if on {
-		m.duty.Set(1)
+// setActive records whether this orchestrator is active or stands by.
+func (m *metrics) setActive(active bool) {
+	value := 0.0
+	if active {
+		value = 1
 	}
+	m.active.Set(value)
 }
 
 func (m *metrics) answered(command, code string, took time.Duration) {

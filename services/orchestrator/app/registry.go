@@ -14,15 +14,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// registry answers for definitions: those this process was given, and, by
-// content hash, every one that instances were ever opened with.
+// registry finds definitions: by name those of this process, by content hash every one that an instance
+// was ever opened with.
 type registry struct {
 	catalog *workflow.Catalog
 	kv      jetstream.KeyValue
 }
 
-// newRegistry loads the built-in definitions and those of dir, which may be
-// empty, and stores each under its hash.
+// newRegistry loads the built-in definitions and those in dir, and stores each under its hash. dir may
+// be empty.
 func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string) (registry, error) {
 	defs, err := workflow.Builtins()
 	if err != nil {
@@ -43,10 +43,9 @@ func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string) (regist
 	return registry{workflow.NewCatalog(defs...), kv}, nil
 }
 
-// known lists every definition that an instance may be running under: those of
-// this process, and all that are kept. One that this build cannot read is
-// logged and left out.
-func (r registry) known(ctx context.Context, log *slog.Logger) ([]*workflow.Definition, error) {
+// stored returns every stored definition, since instances may run under any of them. One that this build
+// cannot load is logged and left out.
+func (r registry) stored(ctx context.Context, log *slog.Logger) ([]*workflow.Definition, error) {
 	hashes, err := store.ListDefinitions(ctx, r.kv)
 	if err != nil {
 		return nil, fmt.Errorf("list the definitions: %w", err)
@@ -55,7 +54,7 @@ func (r registry) known(ctx context.Context, log *slog.Logger) ([]*workflow.Defi
 	for _, hash := range hashes {
 		d, err := r.Hashed(ctx, hash)
 		if err != nil {
-			log.Warn("instances of this definition stand still", "error", err)
+			log.Warn("instances of this definition are stuck: it cannot be loaded", "error", err)
 			continue
 		}
 		all = append(all, d)
@@ -108,7 +107,7 @@ func (r registry) Source(ctx context.Context, nameOrHash string) ([]byte, string
 	return d.Source(), d.Hash, nil
 }
 
-// roles lists every role that owns a state.
+// roles returns every role that owns a state.
 func (r registry) roles() []string {
 	var all []string
 	for _, d := range r.catalog.All() {

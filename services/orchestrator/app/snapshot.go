@@ -9,35 +9,29 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/service"
 )
 
 const (
-	// snapshotEvery is how many commits a start has to read at most, about, beside
-	// those that came while nobody was there to keep a snapshot.
+	// snapshotEvery is the number of commits after which a snapshot is saved. A start reads about as many
+	// commits at most, and those that were appended while no orchestrator ran.
 	snapshotEvery = 10_000
-	// parting is how long the last snapshot may hold up a stop.
-	parting = 3 * time.Second
+	// lastSnapshotTimeout bounds the snapshot that is saved at a stop.
+	lastSnapshotTimeout = 3 * time.Second
 )
 
-// snapshots is where an engine keeps what it has in memory, and begins from.
-func (s Settings) snapshots(ctx context.Context, js jetstream.JetStream, log *slog.Logger, of *store.Store) (*engine.Snapshots, error) {
+// snapshots returns where the engine saves its snapshots and restores them from.
+func (s Settings) snapshots(ctx context.Context, js jetstream.JetStream, log *slog.Logger, events *store.Store) (*engine.Snapshots, error) {
 	index, parts, err := store.EnsureSnapshots(ctx, js, s.Replicas)
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Snapshots{Index: index, Parts: parts, Log: of.Identity(), Every: snapshotEvery,
+	return &engine.Snapshots{Index: index, Parts: parts, Log: events.Identity(), Every: snapshotEvery,
 		Ignored: func(err error) { log.Warn("a snapshot is of no use; reading the log instead", "reason", err) }}, nil
 }
 
-// keep takes in what the start left out, and then keeps snapshots: whenever there
-// is enough that is new, and when ctx ends. One that fails, or is given up at the
-// end, costs the next start its time, and nothing else.
-func keep(h *service.Host, e *engine.Engine) {
-	h.AddBase("snapshots", func(ctx context.Context) error { return snapshots(ctx, h.Log, e) })
-}
-
-func snapshots(ctx context.Context, log *slog.Logger, e *engine.Engine) error {
+// saveSnapshots restores what the start left out, then saves a snapshot whenever one is due, and when
+// ctx ends. A snapshot that fails makes the next start slower and is logged.
+func saveSnapshots(ctx context.Context, log *slog.Logger, e *engine.Engine) error {
 	if err := e.Complete(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -47,7 +41,7 @@ func snapshots(ctx context.Context, log *slog.Logger, e *engine.Engine) error {
 	save := func(ctx context.Context, last bool) {
 		start := time.Now()
 		if err := e.Snapshot(ctx, last); err != nil {
-			log.Warn("no snapshot was kept", "error", err)
+			log.Warn("no snapshot was saved", "error", err)
 			return
 		}
 		log.Debug("snapshot", "took", time.Since(start).Round(time.Millisecond))
@@ -57,7 +51,7 @@ func snapshots(ctx context.Context, log *slog.Logger, e *engine.Engine) error {
 		case <-e.Due():
 			save(ctx, false)
 		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSnapshotTimeout)
 			defer cancel()
 			save(ctx, true)
 			return nil

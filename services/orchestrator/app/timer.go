@@ -15,11 +15,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// hearers is how many due timers are heard at a time: many come at once after
-// an outage, and each waits for the disk and for answers.
-const hearers = 32
+// timerWorkers is how many due timers are handled at a time. Many are due at once after an outage, and
+// each waits for a commit.
+const timerWorkers = 32
 
-// timers keeps the deadlines of all instances.
+// timers adds the actors that arm the timers of all instances and handle those that are due.
 func (s Settings) timers(h *service.Host, js jetstream.JetStream, e *engine.Engine, own, followed *engine.Changes, d registry, m *metrics) {
 	keeper := timer.New(timer.Config{
 		JetStream: js, Engine: e, Definitions: d, Own: own, Followed: followed, Now: time.Now, Log: h.Log,
@@ -28,13 +28,14 @@ func (s Settings) timers(h *service.Host, js jetstream.JetStream, e *engine.Engi
 		Fired:  func(late time.Duration) { m.late.Observe(late.Seconds()) },
 	})
 	h.AddBase("timers", keeper.Keep)
-	for range hearers {
+	for range timerWorkers {
 		h.AddBase("due timers", keeper.Fire)
 	}
 }
 
-// overdue logs each deadline that passed, once: by the replica that recorded it.
-func overdue(log *slog.Logger, in instance.Instance, c instance.Commit) {
+// logOverdue logs the deadlines that a commit records as passed. Each is logged once, by the orchestrator
+// that appended the commit.
+func logOverdue(log *slog.Logger, in instance.Instance, c instance.Commit) {
 	for _, e := range c.Events {
 		out, ok := e.(instance.TimedOut)
 		if !ok {

@@ -25,7 +25,7 @@ func scenarios() []scenario {
 		{"load", "one instance with 10,000 commits", loaded},
 		{"memory", "what an instance takes in the orchestrator", memory},
 		{"kill", "how long the work of a killed agent lies", killed},
-		{"takeover", "how soon work goes on when the orchestrator on duty is killed and another stands by", takeover},
+		{"takeover", "how soon work goes on when the active orchestrator is killed and another stands by", takeover},
 		{"replicas", "1, 2 and 4 orchestrators", replicas},
 	}
 }

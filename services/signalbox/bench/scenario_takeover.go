@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
 )
 
-// takeover measures how soon work goes on when the orchestrator on duty is killed
+// takeover measures how soon work goes on when the active orchestrator is killed
 // and another stands by: until an instance that is opened right after the kill has
 // done its steps.
 func takeover(ctx context.Context, b *bench) (err error) {
@@ -22,10 +22,10 @@ func takeover(ctx context.Context, b *bench) (err error) {
 	if w.agents, err = w.staff(ctx, 1, false); err != nil {
 		return err
 	}
-	onDuty := w.orchestrators[0]
+	active := w.orchestrators[0]
 	w.orchestrators = w.orchestrators[1:]
 	u, err := b.during(ctx, w.parts, func() error {
-		if err := onDuty.Kill(); err != nil {
+		if err := active.Kill(); err != nil {
 			return err
 		}
 		_, err := w.run(ctx, load.Order{Workflow: w.flows(), Prefix: "takeover", Steps: steps, Instances: 1, InFlight: 1})

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
-// verify reads the whole log, if that is asked for, and refuses one whose
-// sequences or chains are broken: a start from a snapshot reads only the rest.
+// verify reads the whole log, if Verify is set. It fails if a sequence is missing or a hash chain is
+// broken. Without it a start from a snapshot reads only the commits after the snapshot.
 func (s Settings) verify(ctx context.Context, h *service.Host, js jetstream.JetStream) error {
 	if !s.Verify {
 		return nil
@@ -46,9 +46,9 @@ func (s Settings) verify(ctx context.Context, h *service.Host, js jetstream.JetS
 	return nil
 }
 
-// guard ends the process when a command finds the log damaged. Nothing was
-// appended since.
-func guard(h *service.Host, log *eventstore.Guard) {
+// endWhenDamaged adds an actor that ends the process when a command finds the log damaged. The guard
+// appends nothing from then on.
+func endWhenDamaged(h *service.Host, log *eventstore.Guard) {
 	h.AddBase("integrity", func(ctx context.Context) error {
 		select {
 		case <-log.Damaged():

@@ -55,7 +55,7 @@ func TestADeadLetterIsLoggedAndCountedOnce(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	logs, ended := make(recorder, 100), make(chan error, 1)
 	running, stop := context.WithCancel(ctx)
-	go func() { ended <- mourn(running, slog.New(logs), js, newMetrics(registry)) }()
+	go func() { ended <- watchDeadLetters(running, slog.New(logs), js, newMetrics(registry)) }()
 	for { // it has looked where the stream ends
 		info, err := dead.Info(ctx)
 		if err != nil {
@@ -156,7 +156,7 @@ func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
 func TestADeadlineThatPassedIsLogged(t *testing.T) {
 	logs := make(recorder, 10)
 	in := instance.Instance{ID: "a", Workflow: "task", Owner: "cto"}
-	overdue(slog.New(logs), in, instance.Commit{Events: []instance.Event{
+	logOverdue(slog.New(logs), in, instance.Commit{Events: []instance.Event{
 		instance.TimedOut{State: "planning", Level: workflow.Escalation, After: time.Hour}, instance.Moved{From: "planning"},
 	}})
 	got := <-logs
