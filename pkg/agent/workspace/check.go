@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -48,6 +49,13 @@ func (v Violation) String() string {
 // would leave all the same. Nothing found means it may leave.
 func (t *Tree) Check(ctx context.Context, rules Rules) ([]Violation, error) {
 	now, err := t.state(ctx, "check\n")
+	if nested := (*nestedError)(nil); errors.As(err, &nested) {
+		var found []Violation
+		for _, path := range nested.paths {
+			found = append(found, submodule(path))
+		}
+		return found, nil
+	}
 	if err != nil || now == t.Head {
 		return nil, err
 	}
@@ -133,7 +141,7 @@ func (c *check) files(ctx context.Context, rules Rules) error {
 				c.add(Violation{Rule: "link", Path: name, Detail: "symbolic link leads out of the tree, to " + target})
 			}
 		case "160000":
-			c.add(Violation{Rule: "submodule", Path: name, Detail: "a repository within the repository: its files would be lost"})
+			c.add(submodule(name))
 		case "100644", "100755":
 			ids, names = append(ids, id), append(names, name)
 		}
@@ -153,6 +161,10 @@ func (c *check) files(ctx context.Context, rules Rules) error {
 		}
 	}
 	return nil
+}
+
+func submodule(path string) Violation {
+	return Violation{Rule: "submodule", Path: path, Detail: "a repository within the repository: its files would be lost"}
 }
 
 // leads says that the link leads out of the tree, or into its repository.

@@ -68,6 +68,9 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	if err := seal(filepath.Join(t.repo.dir, "config"), bare); err != nil {
 		return "", infra(err, "seal the cache of %s", t.repo.name)
 	}
+	if err := t.refuseNested(ctx); err != nil {
+		return "", err
+	}
 	tip, err := t.intake(ctx)
 	if err != nil {
 		return "", err

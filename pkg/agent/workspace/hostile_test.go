@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +100,58 @@ func TestHooksAndConfigurationOfTheProgramNeverRun(t *testing.T) {
 	}
 	if got := w.run(git.New(tree.Dir), "config", "--local", "--list"); strings.Contains(got, "touch") {
 		t.Errorf("the next program inherits:\n%s", got)
+	}
+}
+
+// git reads a nested repository with its own configuration, and what its
+// .gitmodules says of it goes before diff.ignoreSubmodules.
+func TestFiltersOfANestedRepositoryNeverRun(t *testing.T) {
+	env := newWorld(t)
+	for name, c := range map[string]struct {
+		prepare string
+		paths   []string // of the violations
+	}{
+		"not committed":            {"", []string{"sub"}},
+		"committed as a submodule": {"git add -A; git commit -qm sub; ", []string{"sub"}},
+		"below a directory":        {"mkdir deep; mv sub deep; sed -i 's#path = sub#path = deep/sub#' .gitmodules; ", []string{"deep/sub"}},
+		"ignored":                  {"mkdir vendor; mv sub vendor; echo /vendor/ > .gitignore; rm .gitmodules; ", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := env.in(t)
+			tree := w.tree()
+			trap := filepath.Join(t.TempDir(), "sprung")
+			w.program(tree, `
+				git init -q sub
+				echo x > sub/x
+				git -C sub add x
+				git -C sub -c user.name=a -c user.email=b commit -qm x
+				printf '[submodule "sub"]\n\tpath = sub\n\turl = .\n\tignore = none\n' > .gitmodules
+				`+c.prepare+`
+				cd "$(dirname "$(find . -name x -path '*sub/x')")"
+				printf '* filter=x\n' > .git/info/attributes
+				git config filter.x.clean 'touch `+trap+`; cat'
+				echo y > x`)
+			for range 2 {
+				_, diff := tree.Diff(t.Context())
+				if (diff != nil) != (c.paths != nil) || diff != nil && !errors.Is(diff, workspace.ErrUnreadable) {
+					t.Errorf("diff: %v", diff)
+				}
+				found, err := tree.Check(t.Context(), workspace.DefaultRules())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var paths []string
+				for _, v := range found {
+					paths = append(paths, v.Path)
+				}
+				if !slices.Equal(paths, c.paths) {
+					t.Errorf("violations at %q, want %q", paths, c.paths)
+				}
+			}
+			if _, err := os.Stat(trap); err == nil {
+				t.Error("the filter of the nested repository ran")
+			}
+		})
 	}
 }
 
