@@ -197,3 +197,63 @@ func TestAnotherLifecycleIsResolvedByTheSameCommand(t *testing.T) {
 		t.Errorf("the summary is\n%s", j.read("summary.md"))
 	}
 }
+
+// The repository is somebody else's: its configuration may name commands for
+// every transport, and would send the push, with its token, elsewhere.
+func TestTheConfigurationOfTheRepositoryRunsNothing(t *testing.T) {
+	j := newJob(t)
+	trap := filepath.Join(t.TempDir(), "sprung")
+	script := "#!/bin/sh\nenv > " + trap + "\n"
+	program := filepath.Join(t.TempDir(), "trap.sh")
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	config := `[core]
+	sshCommand = ` + program + `
+	fsmonitor = ` + program + `
+	gitProxy = ` + program + `
+	askPass = ` + program + `
+	pager = ` + program + `
+	alternateRefsCommand = ` + program + `
+	hooksPath = hooks
+[url "ssh://elsewhere/"]
+	insteadOf = http://127.0.0.1:
+[http]
+	proxy = http://127.0.0.1:1
+[push]
+	gpgSign = true
+	recurseSubmodules = on-demand
+[gpg]
+	program = ` + program + `
+[log]
+	showSignature = true
+[uploadpack]
+	packObjectsHook = ` + program + `
+[credential]
+	helper = ` + program + `
+`
+	path := filepath.Join(j.repo, ".git", "config")
+	was, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(was, config...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	hooks := filepath.Join(j.repo, "hooks")
+	if err := os.Mkdir(hooks, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"reference-transaction", "pre-push", "post-checkout"} {
+		if err := os.WriteFile(filepath.Join(hooks, name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, said, code := j.call("resolve", "--issue", j.file("issue.md", clear), "--brain", `developer=exec:echo hello, world > greeting`)
+	if code != 0 || out.Branch != "signalbox/issue-1-the-greeting-is-too-short" || len(out.Commits) != 1 {
+		t.Errorf("it ended with %d, %+v\n%s", code, out, said)
+	}
+	if sprung, err := os.ReadFile(trap); err == nil {
+		t.Errorf("a command of the repository's configuration ran, with\n%s", sprung)
+	}
+}

@@ -29,7 +29,7 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	if waits || !handed {
 		return errors.Join(r.unresolved(in, waits), r.print(in, out))
 	}
-	if out.Branch, err = r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch, r.renamed(branch), in.GetHead()); err != nil {
+	if out.Branch, err = r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch, r.renamed(branch)); err != nil {
 		return err
 	}
 	if out.Commits, err = r.source.commits(ctx, out.Branch); err != nil {

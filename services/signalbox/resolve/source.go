@@ -31,7 +31,7 @@ func open(ctx context.Context, dir, base string) (source, error) {
 	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
 		return source{}, errors.New("there is no such directory")
 	}
-	s := source{dir: abs, branch: base, git: git.New(abs)}
+	s := source{dir: abs, branch: base, git: reader(abs)}
 	if _, err = s.git.Run(ctx, "rev-parse", "--git-dir"); err != nil {
 		if refused := (*git.Error)(nil); errors.As(err, &refused) && !strings.Contains(refused.Stderr, "not a git repository") {
 			return s, err
@@ -39,7 +39,7 @@ func open(ctx context.Context, dir, base string) (source, error) {
 		return s, errors.New("it is not a git repository; `git init` makes it one")
 	}
 	if top, err := s.git.Run(ctx, "rev-parse", "--show-toplevel"); err == nil && top != "" { // not so in a bare one
-		s.dir, s.git = top, git.New(top)
+		s.dir, s.git = top, reader(top)
 	}
 	if s.branch == "" {
 		if s.branch, err = s.git.Run(ctx, "symbolic-ref", "--short", "-q", "HEAD"); err != nil {
@@ -68,8 +68,12 @@ func (s source) key() string {
 
 // give brings the base branch to the forge's copy.
 func (s source) give(ctx context.Context, url, token string) error {
-	_, err := s.git.WithToken(url, token).Run(ctx, "push", "-q", "--no-verify", "--force", "--", url, s.head+":refs/heads/"+s.branch)
+	c, err := s.courier(ctx)
 	if err != nil {
+		return err
+	}
+	defer c.close()
+	if err := c.push(ctx, url, token, s.head, s.branch); err != nil {
 		return fmt.Errorf("copy %s: %w", s.branch, err)
 	}
 	return nil
@@ -77,18 +81,31 @@ func (s source) give(ctx context.Context, url, token string) error {
 
 // take brings the work's branch into the repository under a name, and returns
 // it: another one where a branch of that name holds other commits.
-func (s source) take(ctx context.Context, url, token, branch, as, head string) (string, error) {
+func (s source) take(ctx context.Context, url, token, branch, as string) (string, error) {
+	c, err := s.courier(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer c.close()
+	bundle, head, err := c.fetch(ctx, url, token, branch, s.head)
+	if err == nil && bundle != "" {
+		_, err = s.git.Run(ctx, "bundle", "unbundle", bundle)
+	}
+	if err != nil {
+		return "", fmt.Errorf("bring branch %s into %s: %w", as, s.dir, err)
+	}
 	for n := 1; ; n++ {
 		name := as
 		if n > 1 {
 			name = fmt.Sprintf("%s-%d", as, n)
 		}
-		there, err := s.git.Run(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+name)
-		if err == nil && there != head {
+		if there, err := s.git.Run(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+name); err == nil {
+			if there == head {
+				return name, nil
+			}
 			continue
 		}
-		_, err = s.git.WithToken(url, token).Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--", url, "refs/heads/"+branch+":refs/heads/"+name)
-		if err != nil {
+		if _, err := s.git.Run(ctx, "update-ref", "refs/heads/"+name, head, ""); err != nil {
 			return "", fmt.Errorf("bring branch %s into %s: %w", name, s.dir, err)
 		}
 		return name, nil
