@@ -46,7 +46,7 @@ func (s *scene) task(d *workflow.Definition) {
 	s.say(id, claims("fullstack-developer"))
 	s.say(id, did("fullstack-developer", "in_progress", instance.Result{Head: "t1"}), moved(d, "in_progress", "approved"))
 	keeps := moved(d, "approved", "committing")
-	keeps.Keeps = true
+	keeps.KeepsClaim = true
 	s.say(id, claims("git-manager"), keeps)
 	s.say(id, did("git-manager", "committing", data("branch", branch, "commit", "t1")), moved(d, "committing", "completed"))
 	s.on(branch, "t1", "")

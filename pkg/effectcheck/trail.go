@@ -93,7 +93,7 @@ func (t *trail) event(c instance.Commit, e instance.Event) {
 			t.escalations[e.Number] = true
 		}
 	case instance.Moved:
-		if !e.Keeps {
+		if !e.KeepsClaim {
 			t.role = ""
 		}
 		t.question = 0

@@ -17,7 +17,7 @@ func (e *Engine) decide(def *workflow.Definition, in instance.Instance, cmd inst
 		return events, nil, err
 	}
 	var w *waiter
-	events, given, err := instance.DecideFor(def, in, cmd, func(role string) (instance.Claim, bool) {
+	events, given, err := instance.DecideAndClaim(def, in, cmd, func(role string) (instance.Claim, bool) {
 		if w = e.view.lines.next(role); w == nil {
 			return instance.Claim{}, false
 		}

@@ -37,7 +37,7 @@ type remainder struct {
 	parent      string
 	paused      bool
 	parked      *instance.Parked
-	failures    []instance.Failures
+	failures    []instance.FailureCount
 	questions   []instance.Question   // that are open
 	escalations []instance.Escalation // that are not resolved
 	links       []instance.Link       // to instances that have not ended well

@@ -20,7 +20,7 @@ func (d *decision) claim(a Claim, direct bool) error {
 	case asked && a.Role != d.in.Worker():
 		return d.refuse(CodeNotOwner, []string{d.in.Worker()}, "%s is not who is asked in %s", a.Role, d.in.State)
 	case a.Role != d.in.Worker():
-		return d.refuse(CodeNotOwner, d.workers(), "%s does not own %s", a.Role, d.in.State)
+		return d.refuse(CodeNotOwner, d.workerRoles(), "%s does not own %s", a.Role, d.in.State)
 	case d.in.Parked != nil:
 		return d.refuse(CodeStale, nil, "%s is parked: %s", d.in.State, d.in.Parked.Reason)
 	case a.Work != d.in.Work:
@@ -41,7 +41,7 @@ func (d *decision) claim(a Claim, direct bool) error {
 	return d.react(workflow.OnClaimed, nil)
 }
 
-func (d *decision) workers() []string {
+func (d *decision) workerRoles() []string {
 	if role := d.in.Worker(); role != "" {
 		return []string{role}
 	}
@@ -49,7 +49,7 @@ func (d *decision) workers() []string {
 }
 
 // hold refuses all but the holder of the live claim.
-func (d *decision) hold(token uint64) error {
+func (d *decision) checkClaim(token uint64) error {
 	c := d.in.Claim
 	switch {
 	case d.in.Paused:
@@ -68,7 +68,7 @@ func (d *decision) heartbeat(a Heartbeat) error {
 	if a.Lease <= 0 {
 		return d.refuse(CodeInvalid, nil, "a heartbeat asks for a lease above zero")
 	}
-	if err := d.hold(a.Token); err != nil {
+	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
 	d.record(LeaseExtended{a.Token, d.cmd.At.Add(a.Lease)})
@@ -80,12 +80,12 @@ func (d *decision) heartbeat(a Heartbeat) error {
 const defaultFaults = 20
 
 func (d *decision) release(token uint64, reason string, fault bool) error {
-	if err := d.hold(token); err != nil {
+	if err := d.checkClaim(token); err != nil {
 		return err
 	}
 	d.record(Released{token, d.in.Claim.Agent, reason, fault})
 	if !fault {
-		return d.settle(true) // to whoever is free, at once; after a fault the delivery comes again, later
+		return d.runAlways(true) // to whoever is free, at once; after a fault the delivery comes again, later
 	}
 	limit, ok := d.def.Policy["max_faults"].(int64)
 	if !ok {
@@ -94,11 +94,11 @@ func (d *decision) release(token uint64, reason string, fault bool) error {
 	if int64(d.in.Faults) >= limit {
 		d.record(Paused{fmt.Sprintf("%d infrastructure faults in %s, the last: %s", d.in.Faults, d.in.State, reason)})
 	}
-	return d.settle(false)
+	return d.runAlways(false)
 }
 
 func (d *decision) spend(a Spend) error {
-	if err := d.hold(a.Token); err != nil {
+	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
 	if !a.Spend.valid() {

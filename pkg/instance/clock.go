@@ -61,5 +61,5 @@ func (d *decision) wake(a Wake) error {
 	case held:
 		return d.refuse(CodePaused, []string{"resolve"}, "people are asked: %s", e.Reason)
 	}
-	return d.settle(true)
+	return d.runAlways(true)
 }

@@ -13,7 +13,7 @@ import (
 // Decide answers one command: the events to record, or a *Refusal. It is pure.
 func Decide(def *workflow.Definition, in Instance, cmd Command) ([]Event, error) {
 	d := decision{def: def, in: in, cmd: cmd}
-	if err := d.admit(); err != nil {
+	if err := d.precheck(); err != nil {
 		return nil, err
 	}
 	if err := d.decide(); err != nil {
@@ -32,8 +32,8 @@ type decision struct {
 
 	resolved bool // people resolved what held the instance
 
-	told   *workflow.Facts // of the instance after so many events
-	toldAt int
+	factsCache *workflow.Facts // of the instance after so many events
+	factsAt    int
 }
 
 func (d *decision) record(events ...Event) {
@@ -48,7 +48,7 @@ func (d *decision) refuse(code Code, allowed []string, format string, args ...an
 }
 
 // admit refuses what no action may do, whatever the state.
-func (d *decision) admit() error {
+func (d *decision) precheck() error {
 	_, opens := d.cmd.Do.(Open)
 	switch {
 	case d.cmd.ID == "":
@@ -97,7 +97,7 @@ func (d *decision) decide() error {
 	case Wake:
 		return d.wake(a)
 	case End:
-		return d.end(a)
+		return d.linkEnded(a)
 	case Migrate:
 		return d.migrate(a)
 	case Report:
@@ -153,10 +153,10 @@ func (d *decision) open(a Open) error {
 		Workflow: d.def.Name, Definition: d.def.Hash, Issue: a.Issue, Base: a.Base, Bundle: a.Bundle, State: first.Name, Owner: first.Owner,
 		Kind: first.Kind, Timeout: first.Timeout, Vars: a.Vars, After: a.After, Parent: a.Parent, Bundles: a.Bundles,
 	})
-	if err := d.enter(); err != nil {
+	if err := d.onEntry(); err != nil {
 		return err
 	}
-	return d.settle(true)
+	return d.runAlways(true)
 }
 
 // dispatch wakes whose turn it is, if it is anybody's and nothing stands in the way.

@@ -139,7 +139,7 @@ func TestDecideRecords(t *testing.T) {
 			}},
 		{"an override in a pause wakes nobody", nil,
 			[]step{opened(), do(instance.Pause{})}, do(instance.Override{To: "implementing", Reason: "a typo"}),
-			[]instance.Event{instance.Moved{From: "received", To: "implementing", Owner: "developer", Kind: workflow.Work, Rule: "override", Reason: "a typo", Override: true, Fresh: true}}},
+			[]instance.Event{instance.Moved{From: "received", To: "implementing", Owner: "developer", Kind: workflow.Work, Rule: "override", Reason: "a typo", Override: true, ResetsFailures: true}}},
 		{"the end of a pause wakes the owner of where it is now", nil,
 			[]step{opened(), do(instance.Pause{}), do(instance.Override{To: "implementing", Reason: "a typo"})}, do(instance.Resume{Reason: "on"}),
 			[]instance.Event{instance.Resumed{Reason: "on"}, instance.Dispatched{State: "implementing", Owner: "developer"}}},

@@ -6,16 +6,16 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Waiting returns the claim of an agent of the role that waits for work; ok is
+// NextWaiter returns the claim of an agent of the role that waits for work; ok is
 // false if none does.
-type Waiting func(role string) (claim Claim, ok bool)
+type NextWaiter func(role string) (claim Claim, ok bool)
 
-// DecideFor is Decide, and has work that the decision gives to the owner of a
+// DecideAndClaim is Decide, and has work that the decision gives to the owner of a
 // state claimed by an agent that waits for it, in the same decision. given says
 // whether there was one.
-func DecideFor(def *workflow.Definition, in Instance, cmd Command, waiting Waiting) (events []Event, given bool, err error) {
+func DecideAndClaim(def *workflow.Definition, in Instance, cmd Command, waiting NextWaiter) (events []Event, given bool, err error) {
 	d := decision{def: def, in: in, cmd: cmd}
-	if err := d.admit(); err != nil {
+	if err := d.precheck(); err != nil {
 		return nil, false, err
 	}
 	if err := d.decide(); err != nil {

@@ -17,7 +17,7 @@ import (
 func (p *pair) direct(t rapid.TB, d dice, def *workflow.Definition, cmd instance.Command, m model) ([]instance.Event, model) {
 	t.Helper()
 	claim := instance.Claim{Role: one(d, "waits", append(def.Roles(), "stranger")...), Agent: one(d, "who waits", "a1", "a2", "a2", ""), Lease: one(d, "for", lease, time.Second, lease, 0)}
-	events, given, err := instance.DecideFor(def, p.in, cmd, func(role string) (instance.Claim, bool) { return claim, role == claim.Role })
+	events, given, err := instance.DecideAndClaim(def, p.in, cmd, func(role string) (instance.Claim, bool) { return claim, role == claim.Role })
 	if err != nil {
 		t.Fatalf("%T is refused while somebody waits: %v", cmd.Do, err)
 	}
@@ -34,7 +34,7 @@ func (p *pair) direct(t rapid.TB, d dice, def *workflow.Definition, cmd instance
 func (p *pair) atOnce(t rapid.TB, def *workflow.Definition, cmd instance.Command, events []instance.Event, err error) {
 	t.Helper()
 	claim := instance.Claim{Agent: "a9", Lease: lease}
-	both, given, refusal := instance.DecideFor(def, p.in, cmd, func(role string) (instance.Claim, bool) {
+	both, given, refusal := instance.DecideAndClaim(def, p.in, cmd, func(role string) (instance.Claim, bool) {
 		claim.Role = role
 		return claim, true
 	})
@@ -106,7 +106,7 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, looked := given(t, issue(t), c.given...), ""
-			events, got, err := instance.DecideFor(s.def, s.in, s.command("ann", c.do), func(role string) (instance.Claim, bool) {
+			events, got, err := instance.DecideAndClaim(s.def, s.in, s.command("ann", c.do), func(role string) (instance.Claim, bool) {
 				looked = role
 				return c.waits, true
 			})
@@ -127,7 +127,7 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 func TestARefusedClaimLeavesNothing(t *testing.T) {
 	s := given(t, issue(t), opened(), claim("p1"))
 	report := s.command("ann", instance.Report{Token: 1, Result: instance.Result{Status: instance.Success, ConfidenceScore: 1}})
-	events, given, err := instance.DecideFor(s.def, s.in, report, func(string) (instance.Claim, bool) { return instance.Claim{}, true })
+	events, given, err := instance.DecideAndClaim(s.def, s.in, report, func(string) (instance.Claim, bool) { return instance.Claim{}, true })
 	if err != nil || given || cap(events) != len(events) {
 		t.Errorf("given: %v, %d events with room for %d, %v", given, len(events), cap(events), err)
 	}

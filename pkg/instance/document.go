@@ -4,7 +4,7 @@ import "time"
 
 // Failures counts failures of the work in one state since it was last left
 // with success (task lifecycle, failure counting).
-type Failures struct {
+type FailureCount struct {
 	State string
 	Count int
 }

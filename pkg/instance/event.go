@@ -107,10 +107,10 @@ type Moved struct {
 	Loop     bool // the loop rule holds after this move
 	Override bool // made by a person outside the table
 
-	Timeout time.Duration // of To
-	Keeps   bool          // the claim stays with who holds it
-	Fresh   bool          // all failures are counted anew
-	Cites   []string      // the evidence the decision was made on, by name
+	Timeout        time.Duration // of To
+	KeepsClaim     bool          // the claim stays with who holds it
+	ResetsFailures bool          // all failures are counted anew
+	Cites          []string      // the evidence the decision was made on, by name
 }
 
 // Dispatched says that the owner of the state has something to do. A commit

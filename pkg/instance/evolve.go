@@ -40,14 +40,14 @@ func (in *Instance) apply(c Commit, e Event) {
 		in.Workflow, in.Definition, in.Issue, in.OpenedAt = e.Workflow, e.Definition, e.Issue, c.At
 		in.Base, in.Head = e.Base, e.Base
 		if e.Bundle != "" {
-			in.Bundles = with(in.Bundles, Bundle{e.Bundle, e.Base})
+			in.Bundles = appended(in.Bundles, Bundle{e.Bundle, e.Base})
 		}
 		for _, b := range e.Bundles {
-			in.Bundles = with(in.Bundles, b)
+			in.Bundles = appended(in.Bundles, b)
 		}
 		in.Vars, in.Parent = e.Vars, e.Parent
 		for _, id := range e.After {
-			in.Links = with(in.Links, Link{Instance: id, Kind: After})
+			in.Links = appended(in.Links, Link{Instance: id, Kind: After})
 		}
 		in.enter(c, e.State, e.Owner, e.Kind, e.Timeout)
 	case Claimed:
@@ -65,15 +65,15 @@ func (in *Instance) apply(c Commit, e Event) {
 			in.Faults++
 		}
 	case Reported:
-		in.report(e)
+		in.applyResult(e)
 	case Moved:
 		in.Previous = in.Previous.And(e.From)
 		in.Iteration++
-		in.Returns = in.returnsIn(e.To)
+		in.Returns = in.returnsAfter(e.To)
 		in.Loop, in.Failed = e.Loop, e.Failure
-		in.Failures = recount(in.Failures, e)
-		in.Questions = withdraw(in.Questions)
-		if !e.Keeps {
+		in.Failures = countFailures(in.Failures, e)
+		in.Questions = withdrawInquiries(in.Questions)
+		if !e.KeepsClaim {
 			in.Claim = nil
 		}
 		if !in.Paused {
@@ -84,17 +84,17 @@ func (in *Instance) apply(c Commit, e Event) {
 		in.Work, in.Direct, in.Parked, in.Woken = c.Seq, false, nil, false
 	case Signalled:
 		for _, ev := range e.Evidence {
-			in.Evidence = newest(in.Evidence, ev)
+			in.Evidence = replaceByName(in.Evidence, ev)
 		}
 		if body := e.Data["body"]; body != "" {
-			in.Notes = with(in.Notes, NoteEntry{e.Actor, e.Name, body, c.At})
+			in.Notes = appended(in.Notes, NoteEntry{e.Actor, e.Name, body, c.At})
 		}
 	case Asked:
-		in.Questions = with(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At})
+		in.Questions = appended(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At})
 	case Answered:
-		in.Questions = answer(in.Questions, e)
+		in.Questions = markAnswered(in.Questions, e)
 	case Noted:
-		in.Notes = with(in.Notes, NoteEntry{e.Author, e.Kind, e.Text, c.At})
+		in.Notes = appended(in.Notes, NoteEntry{e.Author, e.Kind, e.Text, c.At})
 	case Spent:
 		in.Spend = in.Spend.Add(e.Spend)
 	case Paused:
@@ -116,11 +116,11 @@ func (in *Instance) applyMore(c Commit, e Event) {
 			in.Head = e.Head
 		}
 		if e.Bundle != "" {
-			in.Bundles = with(in.Bundles, Bundle{e.Bundle, in.Head})
+			in.Bundles = appended(in.Bundles, Bundle{e.Bundle, in.Head})
 		}
-		in.Sections = laid(in.Sections, e.Sections)
+		in.Sections = merged(in.Sections, e.Sections)
 	case Escalated:
-		in.Escalations = with(in.Escalations, Escalation{Number: e.Number, Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman, At: c.At})
+		in.Escalations = appended(in.Escalations, Escalation{Number: e.Number, Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman, At: c.At})
 		if e.RequiresHuman {
 			in.Claim = nil
 		}
@@ -133,7 +133,7 @@ func (in *Instance) applyMore(c Commit, e Event) {
 		}
 		in.Failures, in.Returns = nil, 0
 	case Remembered:
-		in.Vars = laid(in.Vars, e.Vars)
+		in.Vars = merged(in.Vars, e.Vars)
 	case ParkedUntil:
 		in.Parked = &Parked{e.Until, e.Reason, e.Standing}
 	case Woken:
@@ -141,7 +141,7 @@ func (in *Instance) applyMore(c Commit, e Event) {
 	case TimedOut:
 		in.Level = e.Level
 	case Spawned:
-		in.Links = with(in.Links, Link{Instance: e.Instance, Kind: Child, Workflow: e.Workflow, State: e.State})
+		in.Links = appended(in.Links, Link{Instance: e.Instance, Kind: Child, Workflow: e.Workflow, State: e.State})
 	case LinkEnded:
 		in.Links = slices.Clone(in.Links)
 		for i := range in.Links {
@@ -160,11 +160,11 @@ func (in *Instance) applyMore(c Commit, e Event) {
 
 // recount counts failures in a row by the state that is left (task lifecycle:
 // per state, reset on success).
-func recount(all []Failures, e Moved) []Failures {
+func countFailures(all []FailureCount, e Moved) []FailureCount {
 	set := func(state string, count int) {
-		all = slices.DeleteFunc(slices.Clone(all), func(f Failures) bool { return f.State == state })
+		all = slices.DeleteFunc(slices.Clone(all), func(f FailureCount) bool { return f.State == state })
 		if count > 0 {
-			all = append(all, Failures{state, count})
+			all = append(all, FailureCount{state, count})
 		}
 	}
 	failed := 0
@@ -179,7 +179,7 @@ func recount(all []Failures, e Moved) []Failures {
 	case failed > 0 && !e.Override:
 		set(e.From, 0)
 	}
-	if e.Fresh {
+	if e.ResetsFailures {
 		return nil
 	}
 	return all
@@ -212,7 +212,7 @@ func (in *Instance) enter(c Commit, state, owner string, kind workflow.Kind, tim
 	}
 }
 
-func (in *Instance) report(e Reported) {
+func (in *Instance) applyResult(e Reported) {
 	r := e.Result
 	in.Claim = nil
 	if e.Question == 0 { // an answer is no step: who asked goes on with what the step before left
@@ -226,10 +226,10 @@ func (in *Instance) report(e Reported) {
 		in.Head = r.Head
 	}
 	if r.Bundle != "" {
-		in.Bundles = with(in.Bundles, Bundle{r.Bundle, in.Head})
+		in.Bundles = appended(in.Bundles, Bundle{r.Bundle, in.Head})
 	}
 	for _, ev := range r.Evidence {
-		in.Evidence = newest(in.Evidence, ev)
+		in.Evidence = replaceByName(in.Evidence, ev)
 		if ev.OK {
 			in.Failure = Signature{}
 		}
@@ -242,13 +242,13 @@ func (in *Instance) report(e Reported) {
 		in.Failure = Signature{Value: s}
 	}
 	for _, a := range r.Artifacts {
-		in.Artifacts = with(in.Artifacts, a)
+		in.Artifacts = appended(in.Artifacts, a)
 	}
-	in.Sections = laid(in.Sections, r.Sections)
+	in.Sections = merged(in.Sections, r.Sections)
 }
 
 // laid is a map with what is new laid over it.
-func laid(all, over map[string]string) map[string]string {
+func merged(all, over map[string]string) map[string]string {
 	if len(over) == 0 {
 		return all
 	}
@@ -261,12 +261,12 @@ func laid(all, over map[string]string) map[string]string {
 }
 
 // newest replaces the evidence of the same name.
-func newest(all []Evidence, ev Evidence) []Evidence {
+func replaceByName(all []Evidence, ev Evidence) []Evidence {
 	kept := slices.DeleteFunc(slices.Clone(all), func(o Evidence) bool { return o.Name == ev.Name })
 	return append(kept, ev)
 }
 
-func answer(all []Question, e Answered) []Question {
+func markAnswered(all []Question, e Answered) []Question {
 	all = slices.Clone(all)
 	for i := range all {
 		if all[i].Number == e.Number {
@@ -277,7 +277,7 @@ func answer(all []Question, e Answered) []Question {
 }
 
 // withdraw closes the questions to roles: who asked them works there no more.
-func withdraw(all []Question) []Question {
+func withdrawInquiries(all []Question) []Question {
 	open := func(q Question) bool { return q.To != "" && !q.Answered && !q.Withdrawn }
 	if !slices.ContainsFunc(all, open) {
 		return all
@@ -291,7 +291,7 @@ func withdraw(all []Question) []Question {
 
 // with appends without ever writing into a shared backing array. Nothing will be
 // appended in place, so it leaves no room.
-func with[T any](s []T, v T) []T {
+func appended[T any](s []T, v T) []T {
 	longer := make([]T, len(s)+1)
 	copy(longer, s)
 	longer[len(s)] = v

@@ -159,9 +159,9 @@ func TestEvolveKeeps(t *testing.T) {
 			[]any{"c2", []instance.Bundle{{Object: "b2", Head: "c2"}, {Object: "b3", Head: "c2"}}, map[string]string{"a": "1", "b": "3", "c": "4"}}},
 		{"failures by state, none after success", []instance.Event{
 			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "a", Failure: true}, instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c"}},
-			func(in instance.Instance) any { return in.Failures }, []instance.Failures{{State: "a", Count: 2}}},
+			func(in instance.Instance) any { return in.Failures }, []instance.FailureCount{{State: "a", Count: 2}}},
 		{"no failures of any state after a move that counts anew", []instance.Event{
-			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c", Failure: true, Fresh: true}},
+			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c", Failure: true, ResetsFailures: true}},
 			func(in instance.Instance) any { return len(in.Failures) }, 0},
 		{"failures through an override", []instance.Event{instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "a", To: "b", Override: true}},
 			func(in instance.Instance) any { return in.FailuresIn("a") }, 1},
@@ -178,7 +178,7 @@ func TestEvolveKeeps(t *testing.T) {
 				_, open := in.Inquiry()
 				return []any{withdrawn, open, len(in.OpenQuestions())}
 			}, []any{[]bool{false, false, true}, false, 1}},
-		{"the claim through a move that keeps it", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Moved{To: "b", Keeps: true}},
+		{"the claim through a move that keeps it", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Moved{To: "b", KeepsClaim: true}},
 			func(in instance.Instance) any { return in.Claim.Agent }, "p1"},
 		{"an escalation for nobody to decide out of the way", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Escalated{Number: 1}, instance.Escalated{Number: 2, RequiresHuman: true}},
 			func(in instance.Instance) any {

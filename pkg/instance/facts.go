@@ -27,14 +27,14 @@ func (d *decision) holds(g workflow.Guard, heard *workflow.Facts) (bool, error) 
 
 // facts is what guards may read of the instance as it is by now. Nobody writes to them.
 func (d *decision) facts() *workflow.Facts {
-	if d.told == nil || d.toldAt != len(d.events) {
-		facts := d.gather()
-		d.told, d.toldAt = &facts, len(d.events)
+	if d.factsCache == nil || d.factsAt != len(d.events) {
+		facts := d.computeFacts()
+		d.factsCache, d.factsAt = &facts, len(d.events)
 	}
-	return d.told
+	return d.factsCache
 }
 
-func (d *decision) gather() workflow.Facts {
+func (d *decision) computeFacts() workflow.Facts {
 	in := &d.in
 	f := workflow.Facts{
 		Instance: workflow.InstanceFacts{
@@ -51,7 +51,7 @@ func (d *decision) gather() workflow.Facts {
 	if d.def.Reads("evidence") {
 		f.Evidence = make(map[string]workflow.EvidenceFacts, len(in.Evidence))
 		for _, e := range in.Evidence {
-			f.Evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Verdict: string(e.Ruling()), Commit: e.Commit, Failed: e.Failed, Data: e.Data}
+			f.Evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Verdict: string(e.EffectiveVerdict()), Commit: e.Commit, Failed: e.Failed, Data: e.Data}
 		}
 	}
 	if d.def.Reads("visits") {

@@ -51,7 +51,7 @@ type Instance struct {
 	LastState string     // where Last was reported
 	Failure   Signature
 	Faults    int // infrastructure faults in this state since it was entered
-	Failures  []Failures
+	Failures  []FailureCount
 	Failed    bool // the newest move was a failure of the work
 	Questions []Question
 	Notes     []NoteEntry
@@ -118,7 +118,7 @@ func (in Instance) Exists() bool { return in.Workflow != "" }
 // returnsIn is what Returns is once the instance is in the state to. Who waited
 // was moved by people or by the world: that is news, and the budget of returns
 // starts afresh.
-func (in Instance) returnsIn(to string) int {
+func (in Instance) returnsAfter(to string) int {
 	switch {
 	case in.Kind == workflow.Wait:
 		return 0

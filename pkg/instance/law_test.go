@@ -198,11 +198,11 @@ func (l *law) move(c instance.Commit, e instance.Moved) error {
 		return fmt.Errorf("there is no such state")
 	case !e.Override && !l.def.Permits(e.From, e.To):
 		return fmt.Errorf("the table does not have it")
-	case e.Keeps && (l.fenced(c, l.token) != nil || l.role != to.Owner):
+	case e.KeepsClaim && (l.fenced(c, l.token) != nil || l.role != to.Owner):
 		return fmt.Errorf("there is nothing to keep: %s has token %d, held: %v", l.role, l.token, l.held)
 	}
 	l.state, l.since, l.level, l.over, l.parked = e.To, c.At, "", to.Kind == workflow.Final, false
-	if !e.Keeps {
+	if !e.KeepsClaim {
 		l.held, l.given = false, ""
 	}
 	for i := range l.asked {

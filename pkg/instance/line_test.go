@@ -17,7 +17,7 @@ func line(t *testing.T, e instance.Event) string {
 	switch e := e.(type) {
 	case instance.Opened:
 		return fmt.Sprintf("opened %q in %s, %s", e.Issue.Title, e.State, e.Kind) + also(e.Owner, " of %s") +
-			also(told(e.Vars), " with %s") + also(strings.Join(e.After, ", "), " after %s") + also(e.Parent, " by %s")
+			also(formatMap(e.Vars), " with %s") + also(strings.Join(e.After, ", "), " after %s") + also(e.Parent, " by %s")
 	case instance.Dispatched:
 		s := fmt.Sprintf("dispatched %s to %s", e.State, e.Owner) + also(e.Reason, ": %s")
 		if e.Question > 0 {
@@ -43,7 +43,7 @@ func line(t *testing.T, e instance.Event) string {
 			return fmt.Sprintf("reported by %s, %s, on question %d: %s", e.Agent, e.Role, e.Question, e.Result.Status)
 		}
 		return fmt.Sprintf("reported by %s, %s of %s: %s, confidence %v", e.Agent, e.Role, e.State, e.Result.Status, e.Result.ConfidenceScore) +
-			also(e.Result.Head, ", head %s") + also(e.Result.FailureSignature, ", failure %s") + checks(e.Result.Evidence) + also(told(e.Result.Sections), ", writes %s")
+			also(e.Result.Head, ", head %s") + also(e.Result.FailureSignature, ", failure %s") + checks(e.Result.Evidence) + also(formatMap(e.Result.Sections), ", writes %s")
 	case instance.ProposalRefused:
 		return fmt.Sprintf("proposal refused: %s has no %s; permitted: %s", e.From, e.Proposed, strings.Join(e.Permitted, ", "))
 	case instance.GateRefused:
@@ -57,7 +57,7 @@ func line(t *testing.T, e instance.Event) string {
 	case instance.Asked:
 		return fmt.Sprintf("question %d of %s", e.Number, e.From) + also(e.To, " to %s") + ": " + e.Text
 	case instance.Handed:
-		return "handed over" + also(e.Head, " at %s") + also(e.Bundle, " in %s") + also(told(e.Sections), ", writes %s")
+		return "handed over" + also(e.Head, " at %s") + also(e.Bundle, " in %s") + also(formatMap(e.Sections), ", writes %s")
 	case instance.Escalated:
 		if e.RequiresHuman {
 			return fmt.Sprintf("ESCALATED as %d by %s: %s", e.Number, e.Agent, e.Reason)
@@ -66,7 +66,7 @@ func line(t *testing.T, e instance.Event) string {
 	case instance.Resolved:
 		return fmt.Sprintf("escalation %d resolved by %s: %s", e.Number, e.By, e.Text)
 	case instance.Remembered:
-		return "remembered " + told(e.Vars)
+		return "remembered " + formatMap(e.Vars)
 	case instance.ParkedUntil:
 		s := "parked"
 		if !e.Until.IsZero() {
@@ -121,7 +121,7 @@ func well(ended bool) string {
 }
 
 // told is a map in words.
-func told(m map[string]string) string {
+func formatMap(m map[string]string) string {
 	var said []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		said = append(said, name+"="+m[name])
@@ -150,7 +150,7 @@ func marks(e instance.Moved) string {
 	for _, m := range []struct {
 		on   bool
 		name string
-	}{{e.Failure, "failure"}, {e.Loop, "loop"}, {e.Override, "override"}, {e.Keeps, "claimed"}, {e.Fresh, "fresh"}, {e.Kind == workflow.Wait, "wait"}, {e.Kind == workflow.Final, "final"}} {
+	}{{e.Failure, "failure"}, {e.Loop, "loop"}, {e.Override, "override"}, {e.KeepsClaim, "claimed"}, {e.ResetsFailures, "fresh"}, {e.Kind == workflow.Wait, "wait"}, {e.Kind == workflow.Final, "final"}} {
 		if m.on {
 			s += " [" + m.name + "]"
 		}
@@ -200,10 +200,10 @@ func document(in instance.Instance) []string {
 		add("failures in %s: %d", f.State, f.Count)
 	}
 	if len(in.Vars) > 0 {
-		add("remembers %s", told(in.Vars))
+		add("remembers %s", formatMap(in.Vars))
 	}
 	if len(in.Sections) > 0 {
-		add("wrote %s", told(in.Sections))
+		add("wrote %s", formatMap(in.Sections))
 	}
 	if p := in.Parked; p != nil {
 		s := "parked"

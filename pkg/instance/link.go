@@ -11,7 +11,7 @@ import (
 )
 
 // end records how a linked instance ended, and does what the state says to it.
-func (d *decision) end(a End) error {
+func (d *decision) linkEnded(a End) error {
 	i := slices.IndexFunc(d.in.Links, func(l Link) bool { return l.Instance == a.Instance })
 	if i < 0 {
 		var linked []string
@@ -31,7 +31,7 @@ func (d *decision) end(a End) error {
 }
 
 // enter does what the state says to whoever comes in: it asks and it spawns.
-func (d *decision) enter() error {
+func (d *decision) onEntry() error {
 	state, _ := d.def.State(d.in.State)
 	for _, s := range state.Spawns {
 		ok, err := s.When.Holds(d.facts())
@@ -69,7 +69,7 @@ func (d *decision) child(lifecycle string) string {
 }
 
 // remember sets vars: what a rule says, and what a result or signal has of them.
-func (d *decision) remember(vars map[string]string) error {
+func (d *decision) setVars(vars map[string]string) error {
 	if len(vars) == 0 || len(d.def.Vars) == 0 {
 		return nil
 	}

@@ -134,7 +134,7 @@ func (m *model) move(rule workflow.Rule, to string) *model {
 	if rule.Failure {
 		there.failures[left] = n + 1
 	}
-	if rule.Fresh {
+	if rule.ResetsFailures {
 		there.failures = map[string]int{}
 	}
 	return there

@@ -10,10 +10,10 @@ import (
 
 // step takes the rule's first permitted target through gates and limits, and
 // goes there. They are told what was heard, if it is because of that.
-func (d *decision) step(heard *workflow.Facts, rule workflow.Rule) error {
+func (d *decision) transition(heard *workflow.Facts, rule workflow.Rule) error {
 	from, owner := d.in.State, d.in.Owner
 	state, _ := d.def.State(from)
-	to, ok := d.permitted(rule.To)
+	to, ok := d.firstPermitted(rule.To)
 	if !ok {
 		return d.refuse(CodeNotPermitted, targets(state), "%s → %s", from, strings.Join(rule.To, " or "))
 	}
@@ -31,7 +31,7 @@ func (d *decision) step(heard *workflow.Facts, rule workflow.Rule) error {
 		if holds {
 			continue
 		}
-		instead, ok := d.permitted(gate.Instead)
+		instead, ok := d.firstPermitted(gate.Instead)
 		if !ok {
 			return d.refuse(CodeUndecided, targets(state), "gate %s forbids %s → %s and offers no permitted way", gate.Name, from, rule.To[0])
 		}
@@ -40,7 +40,7 @@ func (d *decision) step(heard *workflow.Facts, rule workflow.Rule) error {
 		failed := rule.Failure || rule.Name == "decide" || rule.Name == "proposed" // a result that fails a gate is a failure
 		rule = workflow.Rule{Name: gate.Name, To: []string{instead}, Reason: reason, Failure: failed}
 	}
-	after, err := d.moved(rule, cites)
+	after, err := d.withMove(rule, cites)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (d *decision) step(heard *workflow.Facts, rule workflow.Rule) error {
 	}
 	if limited.To != nil {
 		limited.Failure = true
-		if after, err = d.moved(limited, slices.Concat(cites, limited.When.Cites())); err != nil {
+		if after, err = d.withMove(limited, slices.Concat(cites, limited.When.Cites())); err != nil {
 			return err
 		}
 	}
@@ -61,33 +61,33 @@ func (d *decision) step(heard *workflow.Facts, rule workflow.Rule) error {
 		d.record(LoopDetected{recent, fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
 	}
 	if limited.Escalate {
-		if err := d.escalated(owner, limited); err != nil {
+		if err := d.escalateToPeople(owner, limited); err != nil {
 			return err
 		}
 	}
-	return d.enter()
+	return d.onEntry()
 }
 
 // moved is the decision with the move made. Who takes up work and is moved on by
 // that keeps it, if it is theirs still.
-func (d decision) moved(rule workflow.Rule, cites []string) (decision, error) {
+func (d decision) withMove(rule workflow.Rule, cites []string) (decision, error) {
 	d.events = slices.Clip(d.events) // another decision may go on from here, too
-	if err := d.remember(rule.Set); err != nil {
+	if err := d.setVars(rule.Set); err != nil {
 		return d, err
 	}
 	target, _ := d.def.State(rule.To[0])
 	_, takes := d.cmd.Do.(Claim)
 	d.record(Moved{
 		From: d.in.State, To: target.Name, Owner: target.Owner, Kind: target.Kind, Timeout: target.Timeout,
-		Rule: rule.Name, Reason: d.def.Text(rule.Reason), Failure: rule.Failure, Fresh: rule.Fresh, Loop: d.inLoop(),
-		Keeps: takes && d.in.Claim != nil && d.in.Claim.Role == target.Owner,
-		Cites: d.there(cites),
+		Rule: rule.Name, Reason: d.def.Text(rule.Reason), Failure: rule.Failure, ResetsFailures: rule.ResetsFailures, Loop: d.inLoop(),
+		KeepsClaim: takes && d.in.Claim != nil && d.in.Claim.Role == target.Owner,
+		Cites:      d.available(cites),
 	})
 	return d, nil
 }
 
 // there is what there is of the evidence of these names, each once, in order.
-func (d *decision) there(names []string) []string {
+func (d *decision) available(names []string) []string {
 	if len(names) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (d *decision) limit(heard *workflow.Facts, after *decision) (workflow.Rule,
 		if rule.Escalate {
 			return rule, nil
 		}
-		if target, ok := d.permitted(rule.To); ok {
+		if target, ok := d.firstPermitted(rule.To); ok {
 			rule.To = []string{target}
 			return rule, nil
 		}
@@ -135,7 +135,7 @@ func (d *decision) inLoop() bool {
 	if d.def.Loop.Window == 0 {
 		return false
 	}
-	return InLoop(with(d.in.Previous.Newest(d.def.Loop.Window), d.in.State), d.def.Loop)
+	return InLoop(appended(d.in.Previous.Newest(d.def.Loop.Window), d.in.State), d.def.Loop)
 }
 
 // InLoop reports whether the newest l.Window of the previous states hold at
@@ -151,8 +151,8 @@ func InLoop(previous []string, l workflow.Loop) bool {
 	return len(distinct) <= l.Distinct
 }
 
-func (d *decision) permitted(candidates []string) (string, bool) {
-	for _, to := range d.places(candidates) {
+func (d *decision) firstPermitted(candidates []string) (string, bool) {
+	for _, to := range d.expandPrevious(candidates) {
 		if d.def.Permits(d.in.State, to) {
 			return to, true
 		}
@@ -162,7 +162,7 @@ func (d *decision) permitted(candidates []string) (string, bool) {
 
 // places is the candidates with the state that the instance came to the
 // present one from in its place.
-func (d *decision) places(candidates []string) []string {
+func (d *decision) expandPrevious(candidates []string) []string {
 	i := slices.Index(candidates, workflow.Previous)
 	if i < 0 {
 		return candidates

@@ -9,16 +9,16 @@ import (
 
 // may refuses who the definition does not let do it. An agent acts as its role,
 // "cto/agent-1"; everybody else is a person.
-func (d *decision) may(what string) error {
+func (d *decision) authorize(what string) error {
 	who, listed := d.def.May[what]
-	if !listed || slices.Contains(who, d.class()) {
+	if !listed || slices.Contains(who, d.actorRole()) {
 		return nil
 	}
-	return d.refuse(CodeForbidden, who, "%s may not %s in %s", d.class(), what, d.def.Name)
+	return d.refuse(CodeForbidden, who, "%s may not %s in %s", d.actorRole(), what, d.def.Name)
 }
 
 // class is the role of an agent that asks, or workflow.Human.
-func (d *decision) class() string {
+func (d *decision) actorRole() string {
 	role, _, agent := strings.Cut(d.cmd.Actor, "/")
 	if !agent || strings.Contains(role, ":") {
 		return workflow.Human
@@ -30,7 +30,7 @@ func (d *decision) class() string {
 // people waits no more.
 func (d *decision) override(a Override) error {
 	to, ok := d.def.State(a.To)
-	if err := d.may("override"); err != nil {
+	if err := d.authorize("override"); err != nil {
 		return err
 	}
 	switch {
@@ -39,24 +39,24 @@ func (d *decision) override(a Override) error {
 	case a.Reason == "":
 		return d.refuse(CodeInvalid, nil, "an override needs a reason")
 	}
-	for e, held := d.in.Escalation(); held && d.class() == workflow.Human; e, held = d.in.Escalation() {
+	for e, held := d.in.Escalation(); held && d.actorRole() == workflow.Human; e, held = d.in.Escalation() {
 		d.record(Resolved{e.Number, a.Reason, d.cmd.Actor})
 	}
 	d.record(Moved{
 		From: d.in.State, To: to.Name, Owner: to.Owner, Kind: to.Kind, Timeout: to.Timeout, Rule: "override", Reason: a.Reason,
-		Loop: d.inLoop(), Override: true, Fresh: true,
+		Loop: d.inLoop(), Override: true, ResetsFailures: true,
 	})
-	if err := d.enter(); err != nil {
+	if err := d.onEntry(); err != nil {
 		return err
 	}
-	return d.settle(true)
+	return d.runAlways(true)
 }
 
 func (d *decision) pause(a Pause) error {
 	if d.in.Paused {
 		return d.refuse(CodePaused, []string{"resume"}, "already paused: %s", d.in.Reason)
 	}
-	if err := d.may("pause"); err != nil {
+	if err := d.authorize("pause"); err != nil {
 		return err
 	}
 	d.record(Paused{a.Reason})
@@ -67,11 +67,11 @@ func (d *decision) resume(a Resume) error {
 	if !d.in.Paused {
 		return d.refuse(CodeInvalid, []string{"pause"}, "not paused")
 	}
-	if err := d.may("resume"); err != nil {
+	if err := d.authorize("resume"); err != nil {
 		return err
 	}
 	d.record(Resumed{a.Reason})
-	return d.settle(true)
+	return d.runAlways(true)
 }
 
 func (d *decision) retry(a Retry) error {
@@ -86,7 +86,7 @@ func (d *decision) retry(a Retry) error {
 	case d.in.Claim.Live(d.cmd.At):
 		return d.refuse(CodeHeld, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
 	}
-	if err := d.may("retry"); err != nil {
+	if err := d.authorize("retry"); err != nil {
 		return err
 	}
 	d.dispatch(a.Reason)
@@ -94,7 +94,7 @@ func (d *decision) retry(a Retry) error {
 }
 
 func (d *decision) cancel(a Cancel) error {
-	if err := d.may("cancel"); err != nil {
+	if err := d.authorize("cancel"); err != nil {
 		return err
 	}
 	d.record(CancelledBy{a.Reason})
@@ -112,12 +112,12 @@ func (d *decision) migrate(a Migrate) error {
 	case !ok:
 		return d.refuse(CodeInvalid, d.def.StateNames(), "the new definition has no state %s", d.in.State)
 	}
-	if err := d.may("migrate"); err != nil {
+	if err := d.authorize("migrate"); err != nil {
 		return err
 	}
 	if d.in.Claim.Live(d.cmd.At) {
 		return d.refuse(CodeHeld, nil, "%s works on it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
 	}
 	d.record(Migrated{d.in.Definition, d.def.Hash, state.Owner, state.Kind, state.Timeout, a.Reason})
-	return d.settle(true)
+	return d.runAlways(true)
 }

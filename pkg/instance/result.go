@@ -73,8 +73,8 @@ const (
 	VerdictUnknown Verdict = "unknown"
 )
 
-// Ruling is the evidence's verdict, or the one that follows from OK.
-func (e Evidence) Ruling() Verdict {
+// EffectiveVerdict returns the verdict or, if there is none, the one that follows from OK.
+func (e Evidence) EffectiveVerdict() Verdict {
 	switch {
 	case e.Verdict != "":
 		return e.Verdict

@@ -13,10 +13,10 @@ import (
 // table has it, else the first rule that holds; then gates and limits may turn
 // the move aside.
 func (d *decision) report(a Report) error {
-	if err := d.hold(a.Token); err != nil {
+	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
-	if err := d.valid(a.Result); err != nil {
+	if err := d.checkResult(a.Result); err != nil {
 		return err
 	}
 	from, claim := d.in.State, *d.in.Claim
@@ -36,17 +36,17 @@ func (d *decision) report(a Report) error {
 			d.record(Answered{ans.Question, ans.Text, ans.By})
 		}
 	}
-	if err := d.remember(a.Result.Data); err != nil {
+	if err := d.setVars(a.Result.Data); err != nil {
 		return err
 	}
 	if asked {
-		return d.settle(true)
+		return d.runAlways(true)
 	}
 	rule, err := d.pick(a.Result.Next)
 	if err != nil {
 		return err
 	}
-	return d.follow(nil, rule)
+	return d.execute(nil, rule)
 }
 
 // pick returns the rule for a result: the proposal's if it names a next state
@@ -58,7 +58,7 @@ func (d *decision) pick(next string) (workflow.Rule, error) {
 		d.record(ProposalRefused{state.Name, next, targets(state)})
 	}
 	for _, rule := range state.Decide {
-		if proposed && !slices.Contains(d.places(rule.To), next) {
+		if proposed && !slices.Contains(d.expandPrevious(rule.To), next) {
 			continue
 		}
 		ok, err := d.holds(rule.When, nil)
@@ -80,7 +80,7 @@ func (d *decision) pick(next string) (workflow.Rule, error) {
 	return workflow.Rule{}, d.refuse(CodeUndecided, targets(state), "no rule of %s in %s covers the result", d.def.Name, state.Name)
 }
 
-func (d *decision) valid(r Result) error {
+func (d *decision) checkResult(r Result) error {
 	switch {
 	case r.Status != Success && r.Status != Failure && r.Status != Blocked:
 		return d.refuse(CodeInvalid, []string{string(Success), string(Failure), string(Blocked)}, "status %q", r.Status)
@@ -91,11 +91,11 @@ func (d *decision) valid(r Result) error {
 	case !r.Spend.valid():
 		return d.refuse(CodeInvalid, nil, "a cost is a number that is not below zero")
 	}
-	return d.writes(r.Sections)
+	return d.checkSections(r.Sections)
 }
 
 // writes refuses sections that are not the claim's role's, or no JSON.
-func (d *decision) writes(sections map[string]string) error {
+func (d *decision) checkSections(sections map[string]string) error {
 	if len(sections) == 0 {
 		return nil
 	}
@@ -118,18 +118,18 @@ func (d *decision) signal(a Signal) error {
 	switch {
 	case a.Name == "":
 		return d.refuse(CodeInvalid, nil, "a signal needs a name")
-	case told(a.Name):
+	case reservedSignal(a.Name):
 		return d.refuse(CodeInvalid, nil, "%s is what the engine itself says, not a signal", a.Name)
 	}
 	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data, a.Evidence})
 	if d.in.Closed != "" {
 		return nil
 	}
-	if err := d.remember(a.Data); err != nil {
+	if err := d.setVars(a.Data); err != nil {
 		return err
 	}
 	if held, ok := d.in.Escalation(); ok {
-		facts := d.heard(a.Name, a.Data)
+		facts := d.withSignal(a.Name, a.Data)
 		for _, r := range d.def.Resolves {
 			if r.Signal != a.Name {
 				continue
@@ -147,7 +147,7 @@ func (d *decision) signal(a Signal) error {
 }
 
 // told tells what the engine itself says from signals, which come from outside.
-func told(name string) bool {
+func reservedSignal(name string) bool {
 	switch name {
 	case workflow.OnClaimed, workflow.OnEnded, workflow.OnWarning, workflow.OnAlert, workflow.OnEscalation:
 		return true
@@ -156,7 +156,7 @@ func told(name string) bool {
 }
 
 // heard is the facts with a signal, or what the engine says in its place.
-func (d *decision) heard(name string, data map[string]string) *workflow.Facts {
+func (d *decision) withSignal(name string, data map[string]string) *workflow.Facts {
 	facts := *d.facts()
 	facts.Signal = workflow.SignalFacts{Name: name, Actor: d.cmd.Actor, Data: data}
 	return &facts
@@ -167,9 +167,9 @@ func (d *decision) react(name string, data map[string]string) error {
 	state, _ := d.def.State(d.in.State)
 	rules := state.On[name]
 	if len(rules) == 0 {
-		return d.settle(false)
+		return d.runAlways(false)
 	}
-	facts := d.heard(name, data)
+	facts := d.withSignal(name, data)
 	for _, rule := range rules {
 		ok, err := rule.When.Holds(facts)
 		if err != nil {
@@ -179,10 +179,10 @@ func (d *decision) react(name string, data map[string]string) error {
 			continue
 		}
 		rule.Name = "signal"
-		if told(name) {
+		if reservedSignal(name) {
 			rule.Name = name
 		}
-		return d.follow(facts, rule)
+		return d.execute(facts, rule)
 	}
-	return d.settle(false)
+	return d.runAlways(false)
 }

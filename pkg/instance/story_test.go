@@ -43,7 +43,7 @@ func (s *story) command(actor string, do instance.Action) instance.Command {
 
 // send has one command decided and, if it is taken, recorded.
 func (s *story) send(cmd instance.Command) (instance.Commit, error) {
-	events, _, err := instance.DecideFor(s.def, s.in, cmd, s.waits)
+	events, _, err := instance.DecideAndClaim(s.def, s.in, cmd, s.waits)
 	if err != nil {
 		return instance.Commit{}, err
 	}

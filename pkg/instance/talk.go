@@ -7,7 +7,7 @@ import (
 )
 
 func (d *decision) ask(a Ask) error {
-	if err := d.hold(a.Token); err != nil {
+	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
 	if a.Text == "" {
@@ -27,7 +27,7 @@ func (d *decision) answer(a Answer) error {
 		return d.refuse(CodeInvalid, allowed, "question %d is not open", a.Number)
 	}
 	d.record(Answered{a.Number, a.Text, d.cmd.Actor})
-	return d.settle(false)
+	return d.runAlways(false)
 }
 
 // defaultInquiries bounds the questions between roles of one instance whose
@@ -36,7 +36,7 @@ func (d *decision) answer(a Answer) error {
 const defaultInquiries = 20
 
 func (d *decision) inquire(a Inquire) error {
-	if err := d.hold(a.Token); err != nil {
+	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
 	asked := 0
@@ -61,12 +61,12 @@ func (d *decision) inquire(a Inquire) error {
 		case strings.TrimSpace(q.Question) == "":
 			return d.refuse(CodeInvalid, nil, "a question needs a text")
 		case q.To == claim.Role:
-			return d.refuse(CodeInvalid, d.others(claim.Role), "%s asks itself", q.To)
+			return d.refuse(CodeInvalid, d.otherRoles(claim.Role), "%s asks itself", q.To)
 		case !slices.Contains(d.def.Roles(), q.To):
-			return d.refuse(CodeInvalid, d.others(claim.Role), "%q is not a role of %s", q.To, d.def.Name)
+			return d.refuse(CodeInvalid, d.otherRoles(claim.Role), "%q is not a role of %s", q.To, d.def.Name)
 		}
 	}
-	if err := d.hand(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
+	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
 		return err
 	}
 	d.record(Released{claim.Token, claim.Agent, "asks " + a.Questions[0].To, false})
@@ -78,8 +78,8 @@ func (d *decision) inquire(a Inquire) error {
 }
 
 // hand records what the claim's role has got to, if that is anything new.
-func (d *decision) hand(h Handed) error {
-	if err := d.writes(h.Sections); err != nil {
+func (d *decision) saveProgress(h Handed) error {
+	if err := d.checkSections(h.Sections); err != nil {
 		return err
 	}
 	if h.Head != "" || h.Bundle != "" || len(h.Sections) > 0 {
@@ -88,19 +88,19 @@ func (d *decision) hand(h Handed) error {
 	return nil
 }
 
-func (d *decision) others(role string) []string {
+func (d *decision) otherRoles(role string) []string {
 	return slices.DeleteFunc(slices.Clone(d.def.Roles()), func(r string) bool { return r == role })
 }
 
 func (d *decision) escalate(a Escalate) error {
-	if err := d.hold(a.Token); err != nil {
+	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
 	if strings.TrimSpace(a.Reason) == "" {
 		return d.refuse(CodeInvalid, nil, "an escalation needs a reason")
 	}
 	claim := *d.in.Claim
-	if err := d.hand(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
+	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
 		return err
 	}
 	if a.RequiresHuman {
@@ -131,5 +131,5 @@ func (d *decision) resolve(a Resolve) error {
 		return nil
 	}
 	d.resolved = true
-	return d.settle(true)
+	return d.runAlways(true)
 }

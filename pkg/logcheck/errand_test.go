@@ -54,14 +54,14 @@ var (
 	toJudge = instance.Dispatched{State: "make", Owner: "judge", Question: 1}
 	that    = instance.Answered{Number: 1, Text: "That.", By: "judge"}
 	stuck   = instance.Escalated{Number: 1, Agent: "worker", Reason: "stuck", RequiresHuman: true}
-	taken   = instance.Moved{From: "plan", To: "make", Owner: "worker", Kind: workflow.Work, Rule: "claimed", Timeout: patience, Keeps: true}
+	taken   = instance.Moved{From: "plan", To: "make", Owner: "worker", Kind: workflow.Work, Rule: "claimed", Timeout: patience, KeepsClaim: true}
 	again   = instance.Moved{From: "make", To: "make", Owner: "worker", Kind: workflow.Work, Rule: "decide", Timeout: patience, Failure: true}
 	aside   = instance.Moved{From: "make", To: "help", Owner: "judge", Kind: workflow.Work, Rule: "stuck", Failure: true}
-	helped  = instance.Moved{From: "help", To: "make", Owner: "worker", Kind: workflow.Work, Rule: "decide", Timeout: patience, Fresh: true}
+	helped  = instance.Moved{From: "help", To: "make", Owner: "worker", Kind: workflow.Work, Rule: "decide", Timeout: patience, ResetsFailures: true}
 	merged  = instance.Moved{From: "ship", To: "done", Kind: workflow.Final, Rule: "signal"}
 	warned  = instance.TimedOut{State: "make", Level: workflow.Warning, After: 80 * time.Second}
 	ended   = instance.LinkEnded{Instance: "b", State: "done", Well: true}
-	toHand  = instance.Moved{From: "make", To: "done", Kind: workflow.Final, Rule: "override", Override: true, Fresh: true}
+	toHand  = instance.Moved{From: "make", To: "done", Kind: workflow.Final, Rule: "override", Override: true, ResetsFailures: true}
 )
 
 func begun(d *workflow.Definition) instance.Opened {
@@ -167,7 +167,7 @@ func TestWhatTheEngineMustNotWriteOfARichLifecycleIsNamed(t *testing.T) {
 		"a stay under somebody's hands":              {insert(10, step{12, "a", events(instance.ParkedUntil{State: "make"})}), []string{"10 a parking"}},
 		"a stay in another state":                    {put(11, reported(4, "worker", "eve", "make"), instance.ParkedUntil{State: "plan"}), []string{"11 a from"}},
 		"a claim kept that nobody has":               {put(2, taken), []string{"2 a fence", "3 a fence", "3 a fence"}},
-		"a claim kept into another's state":          {put(14, changed(aside, func(m *instance.Moved) { m.Keeps = true })), []string{"14 a owner", "15 a owner", "15 a overlap", "16 a from", "16 a from"}},
+		"a claim kept into another's state":          {put(14, changed(aside, func(m *instance.Moved) { m.KeepsClaim = true })), []string{"14 a owner", "15 a owner", "15 a overlap", "16 a from", "16 a from"}},
 		"a claim taken while one is kept":            {insert(3, step{2, "a", events(claimed(2, "worker", "joe", 5))}), []string{"3 a overlap", "4 a fence", "4 a fence", "5 a token"}},
 		"a limit that is no failure":                 {put(16, reported(6, "worker", "eve", "make"), changed(aside, func(m *instance.Moved) { m.Failure = false }), instance.Spawned{Instance: "b"}, help), []string{"16 a failing"}},
 		"a failure by hand":                          {put(23, changed(toHand, func(m *instance.Moved) { m.Failure = true })), []string{"23 a failing"}},

@@ -30,7 +30,7 @@ func (t *trail) moved(e instance.Moved) {
 		t.say(Table, "the table of %s has no %s → %s", t.workflow, e.From, e.To)
 	}
 	switch {
-	case !e.Keeps:
+	case !e.KeepsClaim:
 		t.let()
 	case !t.live():
 		t.say(Fence, "it moves from %s to %s and keeps a claim that nobody holds", e.From, e.To)
@@ -64,7 +64,7 @@ func (t *trail) count(e instance.Moved) {
 	case !e.Override:
 		delete(t.failures, e.From)
 	}
-	if e.Fresh {
+	if e.ResetsFailures {
 		delete(t.failures, e.To)
 	}
 }

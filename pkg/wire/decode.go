@@ -32,7 +32,7 @@ func toEvent(p *pb.Event) instance.Event {
 	case *pb.Event_Moved:
 		m := e.Moved
 		return instance.Moved{From: m.GetFrom(), To: m.GetTo(), Owner: m.GetOwner(), Kind: workflow.Kind(m.GetKind()), Rule: m.GetRule(), Reason: m.GetReason(),
-			Failure: m.GetFailure(), Loop: m.GetLoop(), Override: m.GetOverride(), Timeout: m.GetTimeout().AsDuration(), Keeps: m.GetKeeps(), Fresh: m.GetFresh(), Cites: m.GetCites()}
+			Failure: m.GetFailure(), Loop: m.GetLoop(), Override: m.GetOverride(), Timeout: m.GetTimeout().AsDuration(), KeepsClaim: m.GetKeeps(), ResetsFailures: m.GetFresh(), Cites: m.GetCites()}
 	case *pb.Event_Dispatched:
 		return instance.Dispatched{State: e.Dispatched.GetState(), Owner: e.Dispatched.GetOwner(), Reason: e.Dispatched.GetReason(), Question: int(e.Dispatched.GetQuestion())}
 	case *pb.Event_Signalled:

@@ -45,7 +45,7 @@ func ToParked(p *pb.Parked) *instance.Parked {
 	return &instance.Parked{Until: toTime(p.GetUntil()), Reason: p.GetReason(), Standing: p.GetStanding()}
 }
 
-func failures(all []instance.Failures) map[string]int32 {
+func failures(all []instance.FailureCount) map[string]int32 {
 	var counts map[string]int32
 	for _, f := range all {
 		if counts == nil {

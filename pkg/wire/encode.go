@@ -27,7 +27,7 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_LoopDetected{LoopDetected: &pb.LoopDetected{States: e.States, Reason: e.Reason}}}
 	case instance.Moved:
 		return &pb.Event{Event: &pb.Event_Moved{Moved: &pb.Moved{From: e.From, To: e.To, Owner: e.Owner, Kind: string(e.Kind), Rule: e.Rule, Reason: e.Reason,
-			Failure: e.Failure, Loop: e.Loop, Override: e.Override, Timeout: span(e.Timeout), Keeps: e.Keeps, Fresh: e.Fresh, Cites: e.Cites}}}
+			Failure: e.Failure, Loop: e.Loop, Override: e.Override, Timeout: span(e.Timeout), Keeps: e.KeepsClaim, Fresh: e.ResetsFailures, Cites: e.Cites}}}
 	case instance.Dispatched:
 		return &pb.Event{Event: &pb.Event_Dispatched{Dispatched: &pb.Dispatched{State: e.State, Owner: e.Owner, Reason: e.Reason, Question: i32(e.Question)}}}
 	case instance.Signalled:

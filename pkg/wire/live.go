@@ -61,11 +61,11 @@ func (n *Names) toClaim(p *pb.Claimant) *instance.ActiveClaim {
 }
 
 // StateFailures encodes the failures in a state.
-func StateFailures(f instance.Failures) *pb.StateFailures {
+func StateFailures(f instance.FailureCount) *pb.StateFailures {
 	return &pb.StateFailures{State: f.State, Count: i32(f.Count)}
 }
 
 // ToFailures decodes the failures in a state.
-func (n *Names) ToFailures(p *pb.StateFailures) instance.Failures {
-	return instance.Failures{State: n.Of(p.GetState()), Count: int(p.GetCount())}
+func (n *Names) ToFailures(p *pb.StateFailures) instance.FailureCount {
+	return instance.FailureCount{State: n.Of(p.GetState()), Count: int(p.GetCount())}
 }

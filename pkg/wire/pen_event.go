@@ -134,7 +134,7 @@ func (p *pen) moved(e instance.Moved) {
 	p.flag(8, e.Loop)
 	p.flag(9, e.Override)
 	p.span(10, e.Timeout)
-	p.flag(11, e.Keeps)
-	p.flag(12, e.Fresh)
+	p.flag(11, e.KeepsClaim)
+	p.flag(12, e.ResetsFailures)
 	p.texts(13, e.Cites)
 }

@@ -145,9 +145,9 @@ func (q *quick) moved(data []byte) (e instance.Moved) {
 		case 10<<3 | text:
 			e.Timeout = q.span(f.bytes, e.Timeout)
 		case 11<<3 | number:
-			e.Keeps = f.value != 0
+			e.KeepsClaim = f.value != 0
 		case 12<<3 | number:
-			e.Fresh = f.value != 0
+			e.ResetsFailures = f.value != 0
 		case 13<<3 | text:
 			e.Cites = append(e.Cites, q.name(f.bytes))
 		default:

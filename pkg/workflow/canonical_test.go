@@ -42,7 +42,7 @@ func generated(t *rapid.T) *Definition {
 			case 1:
 				r.Stay.Source = rapid.SampledFrom([]string{"now", "signal", "1h30m0s", "${policy.wait}"}).Draw(t, "stay")
 			default:
-				r.To, r.Fresh, r.Failure = target(), rapid.Bool().Draw(t, "fresh"), rapid.Bool().Draw(t, "failure")
+				r.To, r.ResetsFailures, r.Failure = target(), rapid.Bool().Draw(t, "fresh"), rapid.Bool().Draw(t, "failure")
 			}
 			r.Set = rapid.SampledFrom([]map[string]string{nil, {"round": "-3"}, {"phase": "a: \"b\"", "sure": "1e+30", "asked": "true"}}).Draw(t, "set")
 			if rapid.Bool().Draw(t, "guarded") {

@@ -66,7 +66,7 @@ func (w *writer) block(depth int, key string, d *Definition, rules []Rule) {
 func (w *writer) rules(depth int, d *Definition, rules []Rule) {
 	for _, r := range rules {
 		w.item(depth, pair{"name", optional(r.Name)}, pair{"when", optional(r.When.Source)}, pair{"to", list(r.To)},
-			pair{"stay", optional(r.Stay.Source)}, pair{"escalate", yes(r.Escalate)}, pair{"fresh", yes(r.Fresh)},
+			pair{"stay", optional(r.Stay.Source)}, pair{"escalate", yes(r.Escalate)}, pair{"fresh", yes(r.ResetsFailures)},
 			pair{"set", d.set(r.Set)}, pair{"reason", optional(r.Reason)}, pair{"failure", yes(r.Failure)})
 	}
 }

@@ -86,7 +86,7 @@ func (c checker) rule(what string, r Rule) {
 			c.unknown(r.toAt[i], "state", name, append(slices.Clone(c.states), Previous))
 		}
 	}
-	if !moves && (r.Fresh || r.Failure) {
+	if !moves && (r.ResetsFailures || r.Failure) {
 		c.add(r.at, "fresh and failure are of a move: want to")
 	}
 	c.stay(r.Stay)

@@ -118,15 +118,15 @@ const (
 // Rule moves an instance when its guard holds, or says how it stays: it has one
 // of To, Stay and Escalate.
 type Rule struct {
-	Name     string            // for limits: what the log calls it
-	When     Guard             // the zero Guard always holds
-	To       []string          // candidates; the first that the table permits from the current state is taken
-	Stay     Stay              // the instance stays where it is
-	Escalate bool              // it stays, and people are asked; Reason says what
-	Set      map[string]string // vars and their new values
-	Fresh    bool              // all failures are counted anew
-	Reason   string            // what the log says; may have ${policy.NAME}
-	Failure  bool              // the move is recorded as a failure of the state it leaves
+	Name           string            // for limits: what the log calls it
+	When           Guard             // the zero Guard always holds
+	To             []string          // candidates; the first that the table permits from the current state is taken
+	Stay           Stay              // the instance stays where it is
+	Escalate       bool              // it stays, and people are asked; Reason says what
+	Set            map[string]string // vars and their new values
+	ResetsFailures bool              // all failures are counted anew
+	Reason         string            // what the log says; may have ${policy.NAME}
+	Failure        bool              // the move is recorded as a failure of the state it leaves
 
 	at    Position
 	toAt  []Position

@@ -73,7 +73,7 @@ func (s State) taken(rules []Rule, from map[string]bool) []step {
 	for _, r := range rules {
 		targets, _ := s.targets(r.To, from)
 		for _, to := range targets {
-			out = append(out, step{to: to, fails: r.Failure, fresh: r.Fresh})
+			out = append(out, step{to: to, fails: r.Failure, fresh: r.ResetsFailures})
 		}
 	}
 	return out
@@ -116,7 +116,7 @@ func (s State) proposed(to string) step {
 		if covered || !slices.Contains(r.To, to) && !slices.Contains(r.To, Previous) {
 			continue
 		}
-		failing, clean, m.fresh = failing || r.Failure, clean || !r.Failure, m.fresh || r.Fresh
+		failing, clean, m.fresh = failing || r.Failure, clean || !r.Failure, m.fresh || r.ResetsFailures
 		covered = r.When.Always() && slices.Contains(r.To, to)
 	}
 	clean = clean || !covered
@@ -147,7 +147,7 @@ func (d *Definition) turned(s State, steps []step) []step {
 		}
 		for _, l := range d.Limits {
 			if to, ok := s.first(l.To); ok && (m.fails || m.maybe || !d.needsFailure(l.When)) {
-				add(step{to: to, fails: true, fresh: l.Fresh, kept: m.kept, news: m.news})
+				add(step{to: to, fails: true, fresh: l.ResetsFailures, kept: m.kept, news: m.news})
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func TestLoadReadsEverythingRich(t *testing.T) {
 		"set":       {open.Decide[0].Set, map[string]string{"round": "1", "asked": "true", "sure": "1.5"}},
 		"a policy":  {open.Decide[1].Stay.After, 15 * time.Minute},
 		"previous":  {review.Decide[2].To, []string{Previous, "dropped"}},
-		"fresh":     {review.Decide[0].Fresh, true},
+		"fresh":     {review.Decide[0].ResetsFailures, true},
 		"a time":    {review.Decide[1].Stay.After, time.Hour},
 		"a signal":  {open.Always[0].Stay.After < 0, true},
 		"now":       {pushed.On["commented"][0].Stay.After, time.Duration(0)},

@@ -55,7 +55,7 @@ func (r *reader) rule(n ast.Node) Rule {
 		"stay":     r.stay(&rule.Stay),
 		"escalate": r.flag(&rule.Escalate),
 		"set":      func(n ast.Node) { r.set(n, &rule) },
-		"fresh":    r.flag(&rule.Fresh),
+		"fresh":    r.flag(&rule.ResetsFailures),
 		"reason":   r.text(&rule.Reason),
 		"failure":  r.flag(&rule.Failure),
 	})

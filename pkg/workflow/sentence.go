@@ -36,7 +36,7 @@ func sentence(first string, r Rule, mark func(string) string) string {
 	if r.Failure {
 		first += " (a failure)"
 	}
-	if r.Fresh {
+	if r.ResetsFailures {
 		first += " (failures are counted anew)"
 	}
 	return first

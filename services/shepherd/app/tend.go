@@ -72,7 +72,7 @@ func (s *shepherd) look(ctx context.Context, job agent.Job) (*turn, error) {
 	}
 	t.world.Seen = seen(job)
 	if ev, ok := evidence(job, testrun.Acceptance); ok {
-		t.world.Acceptance = merge.Acceptance{Commit: ev.Commit, Verdict: merge.Verdict(ev.Ruling()), Reason: strings.Join(ev.Failed, ", ")}
+		t.world.Acceptance = merge.Acceptance{Commit: ev.Commit, Verdict: merge.Verdict(ev.EffectiveVerdict()), Reason: strings.Join(ev.Failed, ", ")}
 		if ev.Verdict == instance.VerdictPending {
 			t.world.Acceptance.Reason = ev.Output
 		}

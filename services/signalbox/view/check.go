@@ -25,7 +25,7 @@ func checks(all []instance.Evidence) []Check {
 	for i, e := range all {
 		seen := maps.Clone(e.Data)
 		delete(seen, "reason")
-		made[i] = Check{e.Name, e.Ruling(), e.Commit, says(e), seen}
+		made[i] = Check{e.Name, e.EffectiveVerdict(), e.Commit, says(e), seen}
 	}
 	return made
 }
