@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench"
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 	"github.com/signalbox/signalbox/services/signalbox/cli"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // A part is this binary once more.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == part.Name {
+	if len(os.Args) > 1 && os.Args[1] == process.Name {
 		os.Exit(cli.Run(context.Background(), term.System(), os.Args[1:]))
 	}
 	os.Exit(m.Run())

@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
-	"github.com/signalbox/signalbox/services/signalbox/bench/past"
+	"github.com/signalbox/signalbox/services/signalbox/bench/historyfill"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // chapter is a part of a history: so many instances of a kind.
 type chapter struct {
 	prefix    string
 	instances int
-	past.Kind
+	historyfill.Kind
 }
 
 // each is how many commits an instance of a history has.
@@ -29,8 +29,8 @@ func alive(commits int) int { return max(commits/each/10, 1) }
 func longWith(commits, live int) []chapter {
 	all := max(commits/each, live)
 	return []chapter{
-		{"over", all - live, past.Kind{Commits: each, Over: true}},
-		{"live", live, past.Kind{Commits: each}},
+		{"over", all - live, historyfill.Kind{Commits: each, Over: true}},
+		{"live", live, historyfill.Kind{Commits: each}},
 	}
 }
 
@@ -49,29 +49,29 @@ func (b *bench) history(ctx context.Context, chapters ...chapter) (dir string, e
 	if err != nil {
 		return "", err
 	}
-	server, err := part.Start("nats-server")
+	server, err := process.Start("nats-server")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	filler, err := part.Start("filler")
+	filler, err := process.Start("filler")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, filler.Close()) }()
 	var url string
-	if err := server.Call(ctx, "Server.Start", part.ServerArgs{Dir: dir, Sync: serverDefault}, &url); err != nil {
+	if err := server.Call(ctx, "Server.Start", process.ServerArgs{Dir: dir, Sync: serverDefault}, &url); err != nil {
 		return "", err
 	}
 	want := uint64(0)
 	for _, c := range chapters {
-		a := part.FillArgs{URL: url, Lifecycle: lifecycle, Prefix: c.prefix, Instances: c.instances, Kind: c.Kind}
-		if err := filler.Call(ctx, "Log.Fill", a, &part.None{}); err != nil {
+		a := process.FillArgs{URL: url, Lifecycle: lifecycle, Prefix: c.prefix, Instances: c.instances, Kind: c.Kind}
+		if err := filler.Call(ctx, "Log.Fill", a, &process.None{}); err != nil {
 			return "", err
 		}
 		want += uint64(c.instances * c.Commits)
 	}
-	var size part.Size
+	var size process.Size
 	if err := filler.Call(ctx, "Log.Size", url, &size); err != nil {
 		return "", err
 	}

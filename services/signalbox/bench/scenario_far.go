@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // near is the step that a far one is measured against.
@@ -94,10 +94,10 @@ func (b *bench) restarted(ctx context.Context, w *world) (u use, early, late []t
 	kinds := [2]*kind{{prefix: "held late", step: b.Far}, {prefix: "held early", step: near}}
 	for i, k := range kinds {
 		o := load.Order{Workflow: "long", Prefix: k.prefix, Steps: k.step + 2, Pause: k.step, Instances: held, InFlight: held}
-		if err := w.agents.Call(ctx, "Agents.Open", o, &part.None{}); err != nil {
+		if err := w.agents.Call(ctx, "Agents.Open", o, &process.None{}); err != nil {
 			return u, nil, nil, err
 		}
-		if err := w.agents.Call(ctx, "Agents.Paused", (i+1)*held, &part.None{}); err != nil {
+		if err := w.agents.Call(ctx, "Agents.Paused", (i+1)*held, &process.None{}); err != nil {
 			return u, nil, nil, err
 		}
 	}

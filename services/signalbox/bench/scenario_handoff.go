@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signalbox/signalbox/services/signalbox/bench/floor"
+	"github.com/signalbox/signalbox/services/signalbox/bench/baseline"
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
 )
 
@@ -27,8 +27,8 @@ func handoff(ctx context.Context, b *bench) error {
 }
 
 // watched is the floor's order for hand-offs.
-func (b *bench) watched(sync time.Duration) floor.Order {
-	return floor.Order{Batch: sync == 0, Prefix: "alone", Instances: b.alone(), Steps: steps, InFlight: 1, Watch: true}
+func (b *bench) watched(sync time.Duration) baseline.Order {
+	return baseline.Order{Batch: sync == 0, Prefix: "alone", Instances: b.alone(), Steps: steps, InFlight: 1, Watch: true}
 }
 
 // alone is how many instances are watched one after the other.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // ackWait is how long an agent may be silent in this measurement.
@@ -36,14 +36,14 @@ func (b *bench) killed(ctx context.Context, step int, figure string) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, victim.Close()) }()
-	if err := victim.Call(ctx, "Agents.Open", load.Order{Workflow: "bench", Prefix: "held", Steps: steps, Pause: step, Instances: pieces, InFlight: 1}, &part.None{}); err != nil {
+	if err := victim.Call(ctx, "Agents.Open", load.Order{Workflow: "bench", Prefix: "held", Steps: steps, Pause: step, Instances: pieces, InFlight: 1}, &process.None{}); err != nil {
 		return err
 	}
 	var begun []int64
 	if step == 1 {
 		err = victim.Call(ctx, "Agents.Begun", pieces, &begun)
 	} else {
-		err = victim.Call(ctx, "Agents.Paused", pieces, &part.None{})
+		err = victim.Call(ctx, "Agents.Paused", pieces, &process.None{})
 	}
 	if err != nil {
 		return err

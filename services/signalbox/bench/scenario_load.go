@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
-	"github.com/signalbox/signalbox/services/signalbox/bench/past"
+	"github.com/signalbox/signalbox/services/signalbox/bench/historyfill"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // loaded measures how long one instance with a long past takes to load: from the
 // log, and from an orchestrator that has read it.
 func loaded(ctx context.Context, b *bench) (err error) {
 	n := max(min(b.History, 10_000), 3)
-	dir, err := b.history(ctx, chapter{"one", 1, past.Kind{Commits: n}})
+	dir, err := b.history(ctx, chapter{"one", 1, historyfill.Kind{Commits: n}})
 	if err != nil {
 		return err
 	}
@@ -23,12 +23,12 @@ func loaded(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	reader, err := part.Start("reader")
+	reader, err := process.Start("reader")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
-	args := part.LoadArgs{URL: w.url, Instance: "one/0"}
+	args := process.LoadArgs{URL: w.url, Instance: "one/0"}
 	var raw, log, get time.Duration
 	err = errors.Join(
 		reader.Call(ctx, "Log.Read", w.url, &raw), reader.Call(ctx, "Log.Load", args, &log), reader.Call(ctx, "Log.Get", args, &get),

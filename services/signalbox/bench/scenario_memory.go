@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
-	"github.com/signalbox/signalbox/services/signalbox/bench/past"
+	"github.com/signalbox/signalbox/services/signalbox/bench/historyfill"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // memory measures what an instance keeps alive in the orchestrator: the heap with
@@ -22,7 +22,7 @@ func memory(ctx context.Context, b *bench) error {
 		over bool
 		most float64
 	}{{"live instance", false, 2048}, {"finished instance", true, 300}} {
-		some, err := b.heap(ctx, chapter{"many", n, past.Kind{Commits: each, Over: x.over}})
+		some, err := b.heap(ctx, chapter{"many", n, historyfill.Kind{Commits: each, Over: x.over}})
 		if err != nil {
 			return err
 		}
@@ -48,12 +48,12 @@ func (b *bench) heap(ctx context.Context, chapters ...chapter) (bytes uint64, er
 
 // settled is a process's heap once it stops shrinking: after its start there is
 // work that keeps what nobody needs any more.
-func settled(ctx context.Context, c *part.Child) (bytes uint64, err error) {
+func settled(ctx context.Context, c *process.Child) (bytes uint64, err error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for same := 0; same < 5; <-tick.C {
 		var now uint64
-		if err := c.Call(ctx, "Process.Heap", part.None{}, &now); err != nil {
+		if err := c.Call(ctx, "Process.Heap", process.None{}, &now); err != nil {
 			return 0, err
 		}
 		if same++; bytes == 0 || now < bytes-bytes/100 {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // coldStart measures how long an orchestrator takes from the start of its
@@ -65,7 +65,7 @@ func (b *bench) started(ctx context.Context, commits, live int) (x began, err er
 		return x, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	reader, err := part.Start("reader")
+	reader, err := process.Start("reader")
 	if err != nil {
 		return x, err
 	}

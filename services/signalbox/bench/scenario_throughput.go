@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalbox/signalbox/services/signalbox/bench/floor"
+	"github.com/signalbox/signalbox/services/signalbox/bench/baseline"
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
 	"github.com/signalbox/signalbox/services/signalbox/bench/machine"
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // steps is how many steps one instance of the lifecycle has.
@@ -98,7 +98,7 @@ func (b *bench) flow(ctx context.Context, w *world, inFlight int) (f flow, err e
 	if _, err := w.run(ctx, order); err != nil {
 		return f, err
 	}
-	var before, after part.Size
+	var before, after process.Size
 	if err := w.agents.Call(ctx, "Log.Size", w.url, &before); err != nil {
 		return f, err
 	}
@@ -137,7 +137,7 @@ func (b *bench) synced(sync time.Duration, u use) error {
 }
 
 func (b *bench) floorSteps(ctx context.Context, sync time.Duration, inFlight int) (f flow, err error) {
-	o := floor.Order{Batch: sync == 0, Prefix: "load", Instances: b.Instances, Steps: steps, InFlight: inFlight}
+	o := baseline.Order{Batch: sync == 0, Prefix: "load", Instances: b.Instances, Steps: steps, InFlight: inFlight}
 	r, u, disk, err := b.raw(ctx, sync, b.warm(inFlight), o)
 	f = flow{use: u, steps: b.Instances * steps, disk: disk}
 	f.took = r.Took
@@ -146,35 +146,35 @@ func (b *bench) floorSteps(ctx context.Context, sync time.Duration, inFlight int
 }
 
 // raw has the floor do what is ordered, on a server of its own.
-func (b *bench) raw(ctx context.Context, sync time.Duration, warm int, o floor.Order) (r floor.Result, u use, disk float64, err error) {
+func (b *bench) raw(ctx context.Context, sync time.Duration, warm int, o baseline.Order) (r baseline.Result, u use, disk float64, err error) {
 	dir, err := b.storeDir("")
 	if err != nil {
 		return r, u, 0, err
 	}
-	var parts []*part.Child
+	var parts []*process.Child
 	defer func() {
 		for _, c := range slices.Backward(parts) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
 	for _, name := range []string{"nats-server", "load"} {
-		c, err := part.Start(name)
+		c, err := process.Start(name)
 		if err != nil {
 			return r, u, 0, err
 		}
 		parts = append(parts, c)
 	}
 	var url string
-	if err := parts[0].Call(ctx, "Server.Start", part.ServerArgs{Dir: dir, Sync: sync}, &url); err != nil {
+	if err := parts[0].Call(ctx, "Server.Start", process.ServerArgs{Dir: dir, Sync: sync}, &url); err != nil {
 		return r, u, 0, err
 	}
 	first := o
 	first.Prefix, first.Instances = "warm", warm
-	if err := parts[1].Call(ctx, "Floor.Run", part.FloorArgs{URL: url, Order: first}, &r); err != nil {
+	if err := parts[1].Call(ctx, "Baseline.Run", process.BaselineArgs{URL: url, Order: first}, &r); err != nil {
 		return r, u, 0, err
 	}
-	u, err = b.during(ctx, func() []*part.Child { return parts }, func() error {
-		return parts[1].Call(ctx, "Floor.Run", part.FloorArgs{URL: url, Order: o}, &r)
+	u, err = b.during(ctx, func() []*process.Child { return parts }, func() error {
+		return parts[1].Call(ctx, "Baseline.Run", process.BaselineArgs{URL: url, Order: o}, &r)
 	})
 	if err != nil {
 		return r, u, 0, err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/machine"
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // use is what something took while it was done.
@@ -22,7 +22,7 @@ type use struct {
 
 // during measures what the parts take while f is under way, those included that
 // f starts.
-func (b *bench) during(ctx context.Context, parts func() []*part.Child, f func() error) (use, error) {
+func (b *bench) during(ctx context.Context, parts func() []*process.Child, f func() error) (use, error) {
 	before, err := b.look(ctx, parts())
 	if err != nil {
 		return use{}, err
@@ -57,14 +57,14 @@ func (b *bench) during(ctx context.Context, parts func() []*part.Child, f func()
 
 // glance is one look at the clocks.
 type glance struct {
-	cpu               map[*part.Child]time.Duration
+	cpu               map[*process.Child]time.Duration
 	own, busy         time.Duration
 	flushes           uint64
 	busyErr, flushErr error
 }
 
-func (b *bench) look(ctx context.Context, parts []*part.Child) (glance, error) {
-	g := glance{cpu: map[*part.Child]time.Duration{}}
+func (b *bench) look(ctx context.Context, parts []*process.Child) (glance, error) {
+	g := glance{cpu: map[*process.Child]time.Duration{}}
 	for _, c := range parts {
 		u, err := c.Usage(ctx)
 		if err != nil {
@@ -72,8 +72,8 @@ func (b *bench) look(ctx context.Context, parts []*part.Child) (glance, error) {
 		}
 		g.cpu[c] = u.CPU
 	}
-	var own part.Usage
-	if err := new(part.Process).Usage(part.None{}, &own); err != nil {
+	var own process.Usage
+	if err := new(process.Process).Usage(process.None{}, &own); err != nil {
 		return g, err
 	}
 	g.own = own.CPU

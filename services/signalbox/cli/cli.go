@@ -9,7 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/bench"
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 	"github.com/signalbox/signalbox/services/signalbox/demo"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/serve"
@@ -30,10 +30,10 @@ type grammar struct {
 	Pipeline struct {
 		Run resolve.Command `cmd:"" set:"workflow=pipeline" help:"Take one issue of a local repository through the pipeline, as a step of a CI job does: triage, analyst, writer, build, reviewer, committer."`
 	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
-	Up    up.Command    `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
-	Agent serve.Command `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
-	Bench bench.Command `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing, against raw JetStream."`
-	Part  part.Command  `cmd:"" name:"bench-part" hidden:"" help:"A process of a measurement."`
+	Up      up.Command      `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
+	Agent   serve.Command   `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
+	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing, against raw JetStream."`
+	Process process.Command `cmd:"" name:"bench-process" hidden:"" help:"A process of a measurement."`
 
 	Open     open     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
 	Ls       ls       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`

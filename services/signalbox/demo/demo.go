@@ -1,5 +1,5 @@
-// Package demo is the main job on one machine: a vague report about a real bug
-// becomes a pull request whose tests pass.
+// Package demo is the command `signalbox demo`: in one process, a vague report about
+// a real bug becomes a pull request whose tests pass.
 package demo
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -31,10 +31,12 @@ type Command struct {
 
 const repo = "acme/widgets"
 
-// ErrNotProven says that the demonstration ended without what it is to show.
+// ErrNotProven is returned if the demonstration ends without a pull request whose
+// tests pass.
 var ErrNotProven = errors.New("the demonstration did not get there")
 
-// Run shows it and fails unless the pull request is real and its tests pass.
+// Run runs the demonstration. It returns an error unless the pull request exists and
+// its tests pass.
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	dir, err := c.dir()
 	if err != nil {
@@ -42,7 +44,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	}
 	scripts, err := unpack(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("set the stage: %w", err)
+		return fmt.Errorf("write the assets: %w", err)
 	}
 	log, closeLog, err := logFile(filepath.Join(dir, "signalbox.log"))
 	if err != nil {
@@ -53,9 +55,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	defer context.AfterFunc(ctx, n.Mute)()
 	show := &show{n: n, dir: dir}
 	intro(n, dir)
-	err = box.Run(ctx, box.Config{
+	err = allinone.Run(ctx, allinone.Config{
 		Dir: dir, Log: log, Flags: service.Flags{Grace: 20 * time.Second}, Workflow: "issue", Every: 200 * time.Millisecond,
-		Repos: map[string]box.Source{repo: {Dir: scripts.repo}}, Login: "ann", Observer: n, Main: show.run,
+		Repos: map[string]allinone.Source{repo: {Dir: scripts.repo}}, Login: "ann", Observer: n, Main: show.run,
 		Agents: role.Settings{Sandbox: "auto", Brain: []string{
 			"developer=exec:sh " + scripts.developer, "tester.creating_tests=exec:sh " + scripts.tester,
 		}},
@@ -89,7 +91,7 @@ func intro(n *narrator.Narrator, dir string) {
 	n.Say("log, forge and work: %s", dir)
 }
 
-// logFile opens the file that takes the services' own logs.
+// logFile opens the file for the services' logs.
 func logFile(name string) (*slog.Logger, func(), error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -98,7 +100,7 @@ func logFile(name string) (*slog.Logger, func(), error) {
 	return slog.New(slog.NewTextHandler(io.Writer(f), nil)), func() { _ = f.Close() }, nil
 }
 
-// follow narrates the instance until f says it has seen enough.
+// follow narrates the instance until f returns client.ErrDone or an error.
 func follow(ctx context.Context, c *client.Client, n *narrator.Narrator, id string, f func(client.Seen) error) error {
 	return c.Watch(ctx, id, 0, func(seen client.Seen) error {
 		n.Commit(seen)

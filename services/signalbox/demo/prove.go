@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 )
 
-// goTest runs the tests of the module in dir as a person would.
+// goTest runs `go test ./...` in dir and returns its output.
 func goTest(ctx context.Context, dir string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "./...")
 	cmd.Dir, cmd.Env = dir, append(sandbox.Environ(), "GOWORK=off")
@@ -23,7 +23,7 @@ func goTest(ctx context.Context, dir string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// history prints the moves as a table.
+// history prints the moves of an instance as a table.
 func (s *show) history(ctx context.Context, c *client.Client, id string) error {
 	records, err := c.History(ctx, id, 0)
 	if err != nil {

@@ -16,18 +16,19 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/gateway/app"
-	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 )
 
-// show plays the reporter, watches, and holds the outcome to what was promised.
+// show acts as the reporter, narrates the instance and checks the outcome.
 type show struct {
 	n   *narrator.Narrator
 	dir string
 }
 
-func (s *show) run(ctx context.Context, b *box.Box) error {
-	reporter, err := github.New(github.Config{BaseURL: b.Forge.API(), Token: b.Forge.Secret})
+// run is the Main of the system.
+func (s *show) run(ctx context.Context, system *allinone.System) error {
+	reporter, err := github.New(github.Config{BaseURL: system.Forge.API(), Token: system.Forge.Secret})
 	if err != nil {
 		return err
 	}
@@ -39,10 +40,10 @@ func (s *show) run(ctx context.Context, b *box.Box) error {
 	if err != nil {
 		return err
 	}
-	s.n.Title("%s reports %s", b.Forge.Person, issue.URL)
+	s.n.Title("%s reports %s", system.Forge.Person, issue.URL)
 	s.n.Quote("# " + title + "\n\n" + body)
 	s.n.Say("")
-	c := client.New(b.NATS, "demo")
+	c := client.New(system.NATS, "demo")
 	id := app.Name(repo, issue.Number)
 	err = follow(ctx, c, s.n, id, func(seen client.Seen) error {
 		for _, e := range seen.Events {
@@ -62,16 +63,17 @@ func (s *show) run(ctx context.Context, b *box.Box) error {
 	if err != nil {
 		return err
 	}
-	return s.prove(ctx, c, b, id)
+	return s.prove(ctx, c, system, id)
 }
 
+// report returns the issue that the reporter opens.
 func report() (title, body string, err error) {
 	text, err := asset.ReadFile("asset/issue.md")
 	head, rest, _ := strings.Cut(string(text), "\n")
 	return strings.TrimPrefix(head, "# "), strings.TrimSpace(rest), err
 }
 
-// answer reads the PM's questions where a reporter would, and answers them there.
+// answer quotes the PM's questions from the issue and answers them there.
 func (s *show) answer(ctx context.Context, reporter *github.Client, number int) error {
 	comments, err := reporter.Comments(ctx, repo, number, time.Time{})
 	if err != nil {
@@ -96,15 +98,15 @@ func (s *show) answer(ctx context.Context, reporter *github.Client, number int) 
 	return nil
 }
 
-// visible is a comment without its hidden marker.
+// visible returns a comment without its hidden marker.
 func visible(body string) string {
 	before, _, _ := strings.Cut(body, "<!--")
 	return before
 }
 
-// prove checks the outcome from outside: the pull request as the forge has it,
-// its branch in a fresh clone, the tests there.
-func (s *show) prove(ctx context.Context, c *client.Client, b *box.Box, id string) error {
+// prove checks the outcome with the forge alone: it reads the pull request, clones its
+// branch and runs the tests there.
+func (s *show) prove(ctx context.Context, c *client.Client, system *allinone.System, id string) error {
 	in, err := c.Get(ctx, id)
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func (s *show) prove(ctx context.Context, c *client.Client, b *box.Box, id strin
 	if branch == "" {
 		return fmt.Errorf("%w: %s ended in %s: %s", ErrNotProven, id, in.GetState(), in.GetReason())
 	}
-	outside, err := github.New(github.Config{BaseURL: b.Forge.API(), Token: b.Forge.Secret})
+	outside, err := github.New(github.Config{BaseURL: system.Forge.API(), Token: system.Forge.Secret})
 	if err != nil {
 		return err
 	}

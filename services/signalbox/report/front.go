@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// front is what front matter may say.
+// front has the keys of the front matter.
 type front struct {
 	Title  string `yaml:"title"`
 	Number int    `yaml:"number"`
@@ -21,7 +21,7 @@ type front struct {
 
 const keys = "title, number, author and labels"
 
-// labels are a list, or one text with commas as GitHub's issue templates have it.
+// labels is a list in YAML, or one text with commas as in GitHub's issue templates.
 type labels []string
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -42,8 +42,8 @@ func (l *labels) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// frontMatter reads what stands between a first line --- and the next, and
-// returns the lines behind it.
+// frontMatter parses the YAML between a first line --- and the next one. It returns
+// the lines after it.
 func frontMatter(lines []string, issue *instance.Issue) ([]string, error) {
 	if strings.TrimRight(lines[0], " \t") != "---" {
 		return lines, nil
@@ -58,7 +58,7 @@ func frontMatter(lines []string, issue *instance.Issue) ([]string, error) {
 		return nil, errors.New("line 1: front matter starts here and never ends, want a second line \"---\"")
 	}
 	var f front
-	// The empty line keeps the parser's line numbers those of the file.
+	// The empty line makes the parser's line numbers those of the file.
 	src := "\n" + strings.Join(lines[1:end], "\n")
 	if strings.TrimSpace(src) != "" {
 		if err := yaml.UnmarshalWithOptions([]byte(src), &f, yaml.Strict()); err != nil {
@@ -72,7 +72,7 @@ func frontMatter(lines []string, issue *instance.Issue) ([]string, error) {
 	return lines[end+1:], nil
 }
 
-// locate puts the line in front of a YAML error, and says what is known.
+// locate returns a YAML error that begins with the line and names the known keys.
 func locate(err error) error {
 	var at yaml.Error
 	if !errors.As(err, &at) || at.GetToken() == nil {

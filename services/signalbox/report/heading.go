@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// What a line of Markdown is, as far as a title depends on it (CommonMark).
+// Patterns of CommonMark lines that decide which line is the title.
 var (
 	atx       = regexp.MustCompile(`^ {0,3}#{1,6}(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
 	underline = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
 	fence     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})([^`]*)$")
-	// What cannot start a paragraph: code, a quote, a list, a rule, HTML.
+	// Lines that cannot start a paragraph: code, a quote, a list, a rule, HTML.
 	notProse = regexp.MustCompile(`^(?: {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|(?:[-*_][ \t]*){3,}$|<))`)
 )
 
-// title takes the first heading out of the lines, or, where there is none, the
-// first line if it is prose.
+// title returns the first heading, or without one the first line if it is prose, and
+// the lines without it.
 func title(lines []string) (string, []string) {
 	first, from, to := "", -1, -1 // the first line of prose, and the paragraph under way
 	var m marks
@@ -50,7 +50,7 @@ func title(lines []string) (string, []string) {
 	return "", lines
 }
 
-// marks remembers what a line stands in.
+// marks tracks which block a line is part of.
 type marks struct {
 	fence   string // what opened the code block
 	comment bool

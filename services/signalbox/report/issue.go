@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// viewed is what gh prints for --json number,title,body,labels,url and, if it is
-// asked for more, author.
+// viewed is the JSON that gh prints for --json number,title,body,labels,url. It may
+// also have the author.
 type viewed struct {
 	Number *int    `json:"number"`
 	Title  *string `json:"title"`
@@ -28,11 +28,11 @@ type viewed struct {
 	} `json:"author"`
 }
 
-// command is what prints what ParseIssue reads.
+// command is the command line whose output ParseIssue reads.
 const command = "gh issue view N --json number,title,body,labels,url"
 
-// ParseIssue reads an issue as `gh issue view N --json number,title,body,labels,url`
-// prints it (pipeline lifecycle, initializing state). The repository is the URL's.
+// ParseIssue parses an issue as `gh issue view N --json number,title,body,labels,url`
+// prints it. The repository is taken from the URL.
 func ParseIssue(src []byte) (issue instance.Issue, err error) {
 	if len(src) > MaxSize {
 		return issue, fmt.Errorf("it has %d bytes, want at most %d", len(src), MaxSize)
@@ -74,7 +74,7 @@ func ParseIssue(src []byte) (issue instance.Issue, err error) {
 	return issue, err
 }
 
-// unread says what is wrong with a text that is no issue.
+// unread returns an error that says why the text is no issue.
 func unread(src []byte, err error) error {
 	wrong, broken := (*json.UnmarshalTypeError)(nil), (*json.SyntaxError)(nil)
 	switch {
@@ -93,7 +93,7 @@ func unread(src []byte, err error) error {
 	return fmt.Errorf("it is not the JSON of an issue: %w", err)
 }
 
-// repository is the OWNER/NAME that the issue's URL is of.
+// repository returns the OWNER/NAME in the issue's URL.
 func repository(issue instance.Issue) (string, error) {
 	u, err := url.Parse(issue.URL)
 	if err != nil || u.Host == "" {

@@ -1,5 +1,5 @@
-// Package report reads an issue from a Markdown file: its first heading is the
-// title, the rest the body, and YAML front matter may say more.
+// Package report parses an issue from a Markdown file. Its first heading is the title
+// and the rest the body. YAML front matter may have more fields.
 //
 //	---
 //	labels: [bug]
@@ -20,21 +20,21 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Errors a caller branches on. They come wrapped, with advice.
+// Errors that a caller branches on. They are wrapped with advice.
 var (
 	ErrEmpty   = errors.New("the report is empty")
 	ErrNoTitle = errors.New("the report has no title")
 )
 
 const (
-	// MaxSize is the most a report may have, in bytes: it is an event in the log.
+	// MaxSize is the largest size of a report in bytes. A report is an event of the log.
 	MaxSize = 256 << 10
-	// MaxTitle is the longest title, in characters: GitHub's.
+	// MaxTitle is the longest title in characters, as on GitHub.
 	MaxTitle = 256
 )
 
-// Parse reads a report. The title is the front matter's, or else the first
-// heading, which then is not part of the body, or else the first line.
+// Parse parses a report. The title is that of the front matter, else the first
+// heading, which is removed from the body, else the first line.
 func Parse(src []byte) (instance.Issue, error) {
 	var issue instance.Issue
 	if len(src) > MaxSize {

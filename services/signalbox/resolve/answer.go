@@ -9,16 +9,16 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// commented is what the gateway calls people's words.
+// commented is the signal that the gateway sends for a comment.
 const commented = "commented"
 
-// awaits reports whether nobody works in the state before people say something.
+// awaits reports whether the state waits for a comment.
 func (r *run) awaits(state string) bool {
 	s, ok := r.def.State(state)
 	return ok && s.Kind == workflow.Wait && len(s.On[commented]) > 0
 }
 
-// held is the escalation that the instance waits with; nil: none.
+// held returns the escalation that people have to resolve, nil if there is none.
 func held(in *pb.Instance) *pb.Escalation {
 	for _, e := range in.GetEscalations() {
 		if e.GetRequiresHuman() && !e.GetResolved() {
@@ -28,7 +28,8 @@ func held(in *pb.Instance) *pb.Escalation {
 	return nil
 }
 
-// answer gives what answers there are: the file's once, then the person's.
+// answer comments on the issue with the answers of the file, the first time, and then
+// with those that a person types. It reports whether there were any.
 func (r *run) answer(ctx context.Context) (bool, error) {
 	if r.answers != nil {
 		_, err := r.forge.Comment(ctx, r.source.name, r.number, string(r.answers))
@@ -70,7 +71,7 @@ func (r *run) answer(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-// obstacle is what the instance waits with, in a line or a few.
+// obstacle returns in a few lines what the instance waits for.
 func obstacle(in *pb.Instance) string {
 	why := in.GetReason()
 	if e := held(in); e != nil {
@@ -82,10 +83,10 @@ func obstacle(in *pb.Instance) string {
 	return plain(why)
 }
 
-// plain is a text without the emphasis that only a forge shows.
+// plain returns a text without Markdown emphasis.
 func plain(text string) string { return strings.ReplaceAll(text, "**", "") }
 
-// openQuestions are those to people.
+// openQuestions returns the unanswered questions to people.
 func openQuestions(in *pb.Instance) []*pb.Question {
 	var open []*pb.Question
 	for _, q := range in.GetQuestions() {

@@ -33,7 +33,7 @@ func newJob(t *testing.T) job {
 	return j
 }
 
-// file writes one into the workspace and returns its path.
+// file writes a file into the workspace and returns its path.
 func (j job) file(name, text string) string {
 	j.Helper()
 	path := filepath.Join(j.dir, name)
@@ -64,7 +64,7 @@ func (j job) viewed(title string) string {
 	return j.file("issue.json", string(text))
 }
 
-// run is one call of the command line with the foreign agents.
+// run runs a command line with the foreign agents.
 func (j job) run(args ...string) (out resolve.Outcome, stderr string, code int) {
 	j.Helper()
 	for _, b := range agents(j.T) {
@@ -73,7 +73,7 @@ func (j job) run(args ...string) (out resolve.Outcome, stderr string, code int) 
 	return j.call(args...)
 }
 
-// call is one with --json.
+// call runs a command line with --json.
 func (j job) call(args ...string) (out resolve.Outcome, stderr string, code int) {
 	j.Helper()
 	ctx, cancel := context.WithTimeout(j.Context(), 4*time.Minute)
@@ -89,7 +89,7 @@ func (j job) call(args ...string) (out resolve.Outcome, stderr string, code int)
 	return out, told.String(), code
 }
 
-// document is what the run left in the workspace.
+// document returns the document that the run wrote to the workspace.
 func (j job) document() (d pipeline.Document) {
 	j.Helper()
 	text := []byte(j.read("issue-state.json"))
@@ -112,7 +112,7 @@ func TestAPipelineRunInAJobLeavesABranchTheDocumentAndASummary(t *testing.T) {
 	if d.Pipeline.Status != pipeline.Completed || d.Issue.Number != 42 || d.Issue.URL != "https://github.com/acme/widgets/issues/42" || !strings.HasSuffix(d.Learnings.SessionID, "-issue-42") {
 		t.Errorf("the document is %+v", d)
 	}
-	// Nobody has pushed from here, and the pull request is nobody else's to see.
+	// The branch has not been pushed, so there is no pull request outside.
 	if c := d.Commit; c.Branch != out.Branch || *c.Hash != out.Head || c.Pushed || c.PRCreated || c.PRURL != nil {
 		t.Errorf("the commit is %+v", c)
 	}

@@ -14,9 +14,8 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// document is the lifecycle's document of the run as it is outside: the issue as
-// it came, and the branch that is in the repository, which nobody pushed from
-// there yet; nil: the lifecycle has none.
+// document returns the lifecycle's document, nil if it has none. It names the original
+// issue and the branch in the repository, which has not been pushed.
 func (r *run) document(in *pb.Instance, out Outcome) (json.RawMessage, error) {
 	if !pipeline.Applies(r.def) {
 		return nil, nil
@@ -35,14 +34,14 @@ func (r *run) document(in *pb.Instance, out Outcome) (json.RawMessage, error) {
 	return doc.Encode()
 }
 
-// files is what is written for others to read; empty names: nothing.
+// files are the files that a run writes for other programs; an empty name: no file.
 type files struct {
-	document string // the whole of it
-	summary  string // Markdown is added to it
+	document string // replaced
+	summary  string // appended to, in Markdown
 }
 
-// forActions are the files where a job of GitHub Actions looks for them, or the
-// document's own place.
+// forActions returns the files that a job of GitHub Actions reads. A document that is
+// not empty wins over its place.
 func forActions(document string) files {
 	if dir := os.Getenv("GITHUB_WORKSPACE"); document == "" && dir != "" {
 		document = filepath.Join(dir, "issue-state.json")
@@ -66,7 +65,7 @@ func (f files) write(document []byte, summary string) error {
 	return errors.Join(errs, err)
 }
 
-// summary tells people in Markdown how the run went.
+// summary returns a Markdown summary of the run.
 func summary(issue instance.Issue, in *pb.Instance, out Outcome) string {
 	var b strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// finish brings the branch home and says how it ended.
+// finish fetches the branch into the repository and prints the outcome.
 func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error {
 	in, err := r.client.Get(ctx, r.id())
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	if waits || !handed {
 		return errors.Join(r.unresolved(in, waits), r.print(in, out))
 	}
-	if out.Branch, err = r.source.take(ctx, at.CloneURL, r.box.Forge.Secret, branch, r.renamed(branch)); err != nil {
+	if out.Branch, err = r.source.fetch(ctx, at.CloneURL, r.system.Forge.Secret, branch, r.renamed(branch)); err != nil {
 		return err
 	}
 	if out.Commits, err = r.source.commits(ctx, out.Branch); err != nil {
@@ -50,7 +50,7 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	return r.print(in, out)
 }
 
-// unresolved says why there is nothing to show, and what would help.
+// unresolved prints what would help and returns why there is no branch.
 func (r *run) unresolved(in *pb.Instance, waits bool) error {
 	if questions := openQuestions(in); waits && len(questions) > 0 {
 		r.n.Say("\nit waits for answers; give them with --answers FILE, one line a question (Q1: …):\n")
@@ -72,7 +72,7 @@ func (r *run) unresolved(in *pb.Instance, waits bool) error {
 	return fmt.Errorf("%w: %s %s %s: %s", ErrUnresolved, r.id(), how, in.GetState(), in.GetReason())
 }
 
-// print gives standard output its part, and the files theirs.
+// print writes the outcome to standard output and to the files.
 func (r *run) print(in *pb.Instance, out Outcome) error {
 	document, err := r.document(in, out)
 	if err != nil {
@@ -91,8 +91,8 @@ func (r *run) print(in *pb.Instance, out Outcome) error {
 	return nil
 }
 
-// exported is a description without what only means something on the local
-// forge: its issue's number, unless the issue came with one, and the marker.
+// exported returns a pull request's description for use outside of the local forge:
+// without the marker, and with the original issue's number or none.
 func (r *run) exported(text string) string {
 	text, _, _ = strings.Cut(text, "\n<!-- signalbox ")
 	closes := ""
@@ -102,7 +102,7 @@ func (r *run) exported(text string) string {
 	return strings.TrimSpace(strings.Replace(text, fmt.Sprintf("Closes #%d.\n\n", r.number), closes, 1))
 }
 
-// renamed is a branch under the number that the issue came with.
+// renamed returns the branch name with the number of the original issue.
 func (r *run) renamed(branch string) string {
 	local := fmt.Sprintf("issue-%d", r.number)
 	before, after, found := strings.Cut(branch, local)

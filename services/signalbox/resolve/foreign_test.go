@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestMain is also the agents: programs that know the document in their working
-// directory and nothing else of Signalbox. What they do is said by the issue's
-// title.
+// TestMain also runs the agents: programs that know the document in their working
+// directory and nothing else of Signalbox. The issue's title says what they do.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "agent" {
 		if err := foreign(os.Getenv("SIGNALBOX_ROLE")); err != nil {
@@ -23,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// state is the document as a foreign program has it.
+// state is the document as a foreign program reads it.
 type state map[string]any
 
 func (s state) at(path string) any {
@@ -55,7 +54,7 @@ func (s state) has(list, key string) bool {
 
 type object = map[string]any
 
-// foreign does an agent's work.
+// foreign does the work of an agent.
 func foreign(role string) error {
 	const file = "issue-state.json"
 	src, err := os.ReadFile(file)

@@ -14,20 +14,20 @@ type Outcome struct {
 	Workflow   string     `json:"workflow"`
 	State      string     `json:"state"`
 	Reason     string     `json:"reason"`
-	Branch     string     `json:"branch"` // empty: there is none
-	Base       string     `json:"base"`   // commit the work started from
-	Head       string     `json:"head"`   // commit the work is at
+	Branch     string     `json:"branch"` // empty: none
+	Base       string     `json:"base"`   // commit that the work started from
+	Head       string     `json:"head"`   // newest commit of the work
 	Commits    []Commit   `json:"commits"`
-	Tests      *Tests     `json:"tests"` // null: none were run
+	Tests      *Tests     `json:"tests"` // null: no tests were run
 	Iterations int        `json:"iterations"`
 	Questions  []Question `json:"questions"`
 	Spend      Spend      `json:"spend"`
 
 	PullRequest *PullRequest    `json:"pull_request"`       // null: there is none
-	Document    json.RawMessage `json:"document,omitempty"` // of a lifecycle that has one
+	Document    json.RawMessage `json:"document,omitempty"` // of the lifecycle, if it has one
 }
 
-// PullRequest is what a pull request for the branch would say.
+// PullRequest is the text for a pull request of the branch.
 type PullRequest struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
@@ -48,7 +48,7 @@ type Tests struct {
 	Failed  []string `json:"failed"`
 }
 
-// Question is one that was asked.
+// Question is a question of the instance.
 type Question struct {
 	Number   int    `json:"number"`
 	Question string `json:"question"`
@@ -56,7 +56,7 @@ type Question struct {
 	Answer   string `json:"answer"`
 }
 
-// Spend is what it cost.
+// Spend is the cost of the work.
 type Spend struct {
 	TokensIn  int64   `json:"tokens_in"`
 	TokensOut int64   `json:"tokens_out"`
@@ -64,6 +64,7 @@ type Spend struct {
 	WallMS    int64   `json:"wall_ms"`
 }
 
+// outcome returns the outcome without branch, commits and pull request.
 func outcome(in *pb.Instance, s source) Outcome {
 	o := Outcome{
 		Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), Reason: in.GetReason(), Base: in.GetBase(), Head: in.GetHead(),
@@ -84,7 +85,7 @@ func outcome(in *pb.Instance, s source) Outcome {
 	return o
 }
 
-// commits lists the branch's commits behind the base, oldest first.
+// commits returns the commits of branch since the base, oldest first.
 func (s source) commits(ctx context.Context, branch string) ([]Commit, error) {
 	text, err := s.git.Run(ctx, "log", "--reverse", "--format=%H %s", s.head+"..refs/heads/"+branch)
 	if err != nil {

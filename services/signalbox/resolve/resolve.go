@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
-	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 	"github.com/signalbox/signalbox/services/signalbox/report"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -25,7 +25,7 @@ import (
 
 // Command is `signalbox resolve`.
 type Command struct {
-	box.Agents
+	allinone.Agents
 	Repo    string        `name:"repo" required:"" placeholder:"DIR" help:"The git repository. Its checkout is not touched."`
 	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. Or the issue in JSON, as gh issue view N --json number,title,body,labels,url prints it. - reads standard input."`
 	Answers string        `name:"answers" placeholder:"FILE" help:"Answers to the questions an earlier run ended with; it goes on from there."`
@@ -35,11 +35,11 @@ type Command struct {
 	Sync    time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
 }
 
-// ErrUnresolved says that the run ended without a branch to show.
+// ErrUnresolved is returned if the run ends without a branch.
 var ErrUnresolved = errors.New("not resolved")
 
-// Run resolves the issue. Standard output gets the pull request's description,
-// or with --json the result; the story goes to standard error.
+// Run resolves the issue. It prints the pull request's description, or with --json
+// the Outcome, to standard output, and what happens to standard error.
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	source, err := open(ctx, c.Repo, c.Base)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 			return service.Usagef("--answers: %w", err)
 		}
 	}
-	def, err := c.staffed()
+	def, err := c.definition()
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
@@ -74,9 +74,11 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	n := narrator.New(env.Stderr, env.Colour)
 	defer context.AfterFunc(ctx, n.Mute)()
 	r := &run{env: env, n: n, source: source, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out)}
-	err = box.Run(ctx, box.Config{
+	err = allinone.Run(ctx, allinone.Config{
 		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: c.Settings(),
-		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond, Repos: map[string]box.Source{source.name: {Dir: source.dir, Branch: source.branch}}, Login: "you", Alone: true, Observer: n, Main: r.main,
+		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond,
+		Repos: map[string]allinone.Source{source.name: {Dir: source.dir, Branch: source.branch}}, Login: "you",
+		Alone: true, Observer: n, Main: r.main,
 	})
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
@@ -87,6 +89,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	return err
 }
 
+// issue reads the report from --issue or standard input.
 func (c Command) issue(stdin io.Reader) (instance.Issue, error) {
 	text, err := os.ReadFile(c.Issue)
 	if c.Issue == "-" {
@@ -101,24 +104,25 @@ func (c Command) issue(stdin io.Reader) (instance.Issue, error) {
 	return report.Parse(text)
 }
 
-// staffed returns the lifecycle, unless its run would stop for want of a brain.
-func (c Command) staffed() (*workflow.Definition, error) {
+// definition returns the lifecycle. It returns an error if one of its roles has no
+// brain: the run would stop there.
+func (c Command) definition() (*workflow.Definition, error) {
 	specs, err := role.ParseSpecs(c.Brain, "")
 	if err != nil {
 		return nil, err
 	}
-	defs, err := box.Definitions(c.WorkflowDir)
+	defs, err := allinone.Definitions(c.WorkflowDir)
 	if err != nil {
 		return nil, err
 	}
-	if err := specs.Check(box.Thinkers(defs...)); err != nil {
+	if err := specs.Check(allinone.BrainRoles(defs...)); err != nil {
 		return nil, err
 	}
 	def, err := workflow.NewCatalog(defs...).Named(c.Workflow)
 	if err != nil {
 		return nil, service.Usagef("%w", err)
 	}
-	for _, name := range box.Thinkers(def) {
+	for _, name := range allinone.BrainRoles(def) {
 		if _, err := c.Settings().Of(name); err != nil {
 			return nil, err
 		}
@@ -126,6 +130,8 @@ func (c Command) staffed() (*workflow.Definition, error) {
 	return def, nil
 }
 
+// dir returns the data directory: --data, or one for the repository in the user's
+// state directory.
 func (c Command) dir(s source) (string, error) {
 	if c.Data != "" {
 		return c.Data, nil

@@ -13,41 +13,42 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/gateway/app"
-	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// run is one resolve under way.
+// run is one call of resolve. Its methods run in the goroutine of main.
 type run struct {
 	env     *term.Env
 	n       *narrator.Narrator
 	source  source
 	issue   instance.Issue
-	answers []byte // not used yet
+	answers []byte // of --answers; nil when they have been given
 	dir     string
 	def     *workflow.Definition // of new runs
-	files   files                // what is written for others to read
+	files   files                // written for other programs
 
-	box    *box.Box
+	system *allinone.System
 	forge  *github.Client // as the person at this machine
 	client *client.Client
 	number int
-	after  uint64 // sequence up to which the story was told by an earlier run
+	after  uint64 // sequence of the last commit that an earlier run narrated
 	waits  bool   // that run ended waiting for answers
 }
 
-func (r *run) main(ctx context.Context, b *box.Box) error {
+// main is the Main of the system.
+func (r *run) main(ctx context.Context, s *allinone.System) error {
 	var err error
-	r.box, r.client = b, client.New(b.NATS, r.env.User)
-	if r.forge, err = github.New(github.Config{BaseURL: b.Forge.API(), Token: b.Forge.Secret}); err != nil {
+	r.system, r.client = s, client.New(s.NATS, r.env.User)
+	if r.forge, err = github.New(github.Config{BaseURL: s.Forge.API(), Token: s.Forge.Secret}); err != nil {
 		return err
 	}
 	at, err := r.forge.Repository(ctx, r.source.name)
 	if err != nil {
 		return err
 	}
-	if err := r.source.give(ctx, at.CloneURL, b.Forge.Secret); err != nil {
+	if err := r.source.push(ctx, at.CloneURL, s.Forge.Secret); err != nil {
 		return err
 	}
 	if err := r.begin(ctx); err != nil {
@@ -60,7 +61,8 @@ func (r *run) main(ctx context.Context, b *box.Box) error {
 	return r.finish(ctx, at, waits)
 }
 
-// begin takes up the issue: the one an earlier run left open, or a new one.
+// begin resumes the open instance of an earlier run, or opens the issue on the forge.
+// It cancels instances of earlier runs that are stale.
 func (r *run) begin(ctx context.Context) error {
 	open, err := r.client.List(ctx, &pb.ListRequest{})
 	if err != nil {
@@ -97,7 +99,7 @@ func (r *run) begin(ctx context.Context) error {
 	return err
 }
 
-// stale says why the instance of an earlier run is not what is asked for now.
+// stale returns why the instance of an earlier run cannot be resumed, "" if it can.
 func (r *run) stale(in *pb.Instance) string {
 	stopped := r.awaits(in.GetState()) || held(in) != nil
 	switch {
@@ -111,7 +113,8 @@ func (r *run) stale(in *pb.Instance) string {
 	return ""
 }
 
-func cutLast(id string) (string, int, bool) {
+// cutLast splits NAME/NUMBER; ok is false if id does not have that form.
+func cutLast(id string) (prefix string, number int, ok bool) {
 	i := strings.LastIndexByte(id, '/')
 	if i < 0 {
 		return "", 0, false
@@ -120,11 +123,11 @@ func cutLast(id string) (string, int, bool) {
 	return id[:i], n, err == nil
 }
 
-// id is the instance.
+// id returns the instance's name.
 func (r *run) id() string { return app.Name(r.source.name, r.number) }
 
-// follow narrates until the instance ends, or waits for people's words that
-// nobody here has; then waits is true.
+// follow narrates until the instance ends, or until it waits for answers that this
+// run does not have; then waits is true.
 func (r *run) follow(ctx context.Context) (waits bool, err error) {
 	if r.waits {
 		if answered, err := r.answer(ctx); err != nil || !answered {
@@ -146,7 +149,7 @@ func (r *run) follow(ctx context.Context) (waits bool, err error) {
 			case instance.Escalated:
 				stopped = e.RequiresHuman
 			case instance.ParkedUntil:
-				return client.ErrDone // only time, or somebody outside, brings it on
+				return client.ErrDone // only a deadline or an event from outside moves it
 			}
 			if !stopped {
 				continue

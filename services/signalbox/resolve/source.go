@@ -17,12 +17,12 @@ import (
 type source struct {
 	dir    string // absolute
 	name   string // on the local forge
-	branch string // to start from
-	head   string // its commit
+	branch string // the base branch
+	head   string // the commit of branch
 	git    git.Runner
 }
 
-// open looks at the repository without changing anything in it.
+// open reads the repository. It changes nothing in it.
 func open(ctx context.Context, dir, base string) (source, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -38,7 +38,7 @@ func open(ctx context.Context, dir, base string) (source, error) {
 		}
 		return s, errors.New("it is not a git repository; `git init` makes it one")
 	}
-	if top, err := s.git.Run(ctx, "rev-parse", "--show-toplevel"); err == nil && top != "" { // not so in a bare one
+	if top, err := s.git.Run(ctx, "rev-parse", "--show-toplevel"); err == nil && top != "" { // a bare repository has none
 		s.dir, s.git = top, reader(top)
 	}
 	if s.branch == "" {
@@ -52,7 +52,7 @@ func open(ctx context.Context, dir, base string) (source, error) {
 		}
 		return s, fmt.Errorf("branch %q has no commits: commit something to start from", s.branch)
 	}
-	// The forge has a copy a base: it works from the default branch of each.
+	// The forge starts from the default branch, so each base branch has its own copy.
 	s.name = "local/" + safe(filepath.Base(s.dir))
 	if s.branch != "main" && s.branch != "master" {
 		s.name += "-" + safe(s.branch)
@@ -60,14 +60,14 @@ func open(ctx context.Context, dir, base string) (source, error) {
 	return s, nil
 }
 
-// key names the repository's log among those of others.
+// key returns a directory name for the repository's data.
 func (s source) key() string {
 	sum := sha256.Sum256([]byte(s.dir))
 	return safe(filepath.Base(s.dir)) + "-" + hex.EncodeToString(sum[:6])
 }
 
-// give brings the base branch to the forge's copy.
-func (s source) give(ctx context.Context, url, token string) error {
+// push pushes the base branch to the forge's copy.
+func (s source) push(ctx context.Context, url, token string) error {
 	c, err := s.courier(ctx)
 	if err != nil {
 		return err
@@ -79,9 +79,9 @@ func (s source) give(ctx context.Context, url, token string) error {
 	return nil
 }
 
-// take brings the work's branch into the repository under a name, and returns
-// it: another one where a branch of that name holds other commits.
-func (s source) take(ctx context.Context, url, token, branch, as string) (string, error) {
+// fetch fetches branch from the forge's copy into the repository as the branch as. If
+// a branch of that name has other commits it appends a number. It returns the name.
+func (s source) fetch(ctx context.Context, url, token, branch, as string) (string, error) {
 	c, err := s.courier(ctx)
 	if err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func (s source) take(ctx context.Context, url, token, branch, as string) (string
 	}
 }
 
-// safe keeps the letters that a forge's repository name may have.
+// safe replaces the letters that a forge's repository name cannot have.
 func safe(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

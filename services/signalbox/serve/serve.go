@@ -1,5 +1,5 @@
-// Package serve is one role of any lifecycle in a process of its own: `signalbox
-// agent`.
+// Package serve is the command `signalbox agent`: one role of any lifecycle in a
+// process of its own.
 package serve
 
 import (
@@ -37,8 +37,8 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// known refuses a role that no lifecycle of the running system has: it would
-// wait for work for ever.
+// known returns a usage error for a role that no lifecycle of the running system has.
+// Such an agent would never get work.
 func (c Command) known(ctx context.Context, h *service.Host) error {
 	orchestrator := client.New(h.NATS, h.Name)
 	all, err := orchestrator.Definition(ctx, "")

@@ -1,10 +1,10 @@
 package term
 
-// Style is how a text looks on a terminal: two digits of an SGR code, so that
-// all painted texts grow by the same number of bytes and columns stay aligned.
+// Style is the two digits of an SGR code. Painting makes every text longer by the same
+// number of bytes, so that columns stay aligned.
 type Style string
 
-// Styles say what something is, not what it looks like.
+// The styles are named for their meaning.
 const (
 	Plain Style = "00"
 	Bold  Style = "01" // names
@@ -15,7 +15,7 @@ const (
 	Place Style = "36" // states
 )
 
-// Paint returns the text in a style, or as it is where there are no colours.
+// Paint returns the text in a style, or unchanged if the terminal has no colours.
 func (e *Env) Paint(s Style, text string) string {
 	if !e.Colour || text == "" {
 		return text

@@ -7,8 +7,8 @@ import (
 
 const day = 24 * time.Hour
 
-// Duration is d as people say it, in at most two units: 850ms, 3.2s, 4m,
-// 2h10m, 3d4h. What is below zero, as between two clocks, is none.
+// Duration formats d in at most two units: 850ms, 3.2s, 4m, 2h10m, 3d4h. A negative
+// duration, which two clocks may lead to, is formatted as zero.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -29,7 +29,7 @@ func Duration(d time.Duration) string {
 	return units(d.Round(time.Hour), day, "d", time.Hour, "h")
 }
 
-// units writes d as so many big ones and the rest in small ones.
+// units formats d as a number of the big unit and the rest in the small one.
 func units(d, big time.Duration, name string, small time.Duration, rest string) string {
 	s := fmt.Sprintf("%d%s", d/big, name)
 	if left := d % big / small; left > 0 {

@@ -1,5 +1,5 @@
-// Package term is what every command prints with and reads from: the streams it
-// was given, tables, colours, and JSON where that was asked for.
+// Package term is the terminal of a command: its streams, tables, colours and JSON
+// output.
 package term
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
-// Env is what a command runs in.
+// Env is the environment of one command.
 type Env struct {
 	Stdin  io.Reader
 	Stdout io.Writer // what was asked for
@@ -36,7 +36,7 @@ type Env struct {
 	lines *bufio.Reader // over Stdin, once it is read by lines
 }
 
-// System is the process's own Env, before its flags are read.
+// System returns the Env of the process. Flags are not parsed yet.
 func System() Env {
 	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, User: operator(), Now: time.Now}
 	e.Person = isatty.IsTerminal(os.Stdin.Fd())
@@ -67,7 +67,7 @@ func (e *Env) Print(v any) error {
 	return enc.Encode(v)
 }
 
-// Since is how long ago t was, for people; empty for the zero time.
+// Since formats the time since t, "" for the zero time.
 func (e *Env) Since(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// ReadLine reads one line of Stdin; the end of input is an empty line. A
-// terminal cannot be read with a deadline: when ctx ends first, what is typed
-// next is lost, and the reader goes with the process.
+// ReadLine reads one line of Stdin. The end of the input is an empty line. A read of a
+// terminal cannot be cancelled: if ctx ends first, the next line is lost and the
+// goroutine stays until the process ends.
 func (e *Env) ReadLine(ctx context.Context) (string, error) {
 	if e.lines == nil {
 		e.lines = bufio.NewReader(e.Stdin)

@@ -6,13 +6,13 @@ import (
 	"text/tabwriter"
 )
 
-// Table aligns rows in columns. Print it when all rows are there.
+// Table aligns rows in columns. Call Print after the last Row.
 type Table struct {
 	env  *Env
 	rows [][]Cell
 }
 
-// Cell is a text in a style.
+// Cell is a text with a style.
 type Cell struct {
 	Style Style
 	Text  string
@@ -27,7 +27,7 @@ func (e *Env) Table(header ...string) *Table {
 	return &Table{e, [][]Cell{cells}}
 }
 
-// Row adds a row. A Cell keeps its style; anything else is printed plainly.
+// Row adds a row. A Cell keeps its style; other values have none.
 func (t *Table) Row(cells ...any) {
 	row := make([]Cell, len(cells))
 	for i, c := range cells {

@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// Line is text from anybody as one harmless line: control characters, line
-// breaks and sequences that would steer the terminal become blanks.
+// Line returns untrusted text as one line that is safe to print: it replaces control
+// characters, line breaks and escape sequences with blanks.
 func Line(s string) string {
 	return strings.Join(strings.Fields(strings.Map(tame, s)), " ")
 }
 
-// Text is text from anybody with its line breaks, and otherwise as harmless.
+// Text returns untrusted text that is safe to print. It keeps line breaks.
 func Text(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, line := range lines {
@@ -20,7 +20,7 @@ func Text(s string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// Indent puts indent before each line that is not empty.
+// Indent prepends indent to each line that is not empty.
 func Indent(s, indent string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -31,8 +31,8 @@ func Indent(s, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// tame makes a blank of what is not printed: C0 and C1 controls, and the marks
-// that turn the direction of text around.
+// tame replaces with a blank what is not printable: C0 and C1 controls and the marks
+// that change the direction of text.
 func tame(r rune) rune {
 	if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 		return ' '

@@ -1,4 +1,4 @@
-// Package up is Signalbox on one machine, until it is interrupted.
+// Package up is the command `signalbox up`: the whole system in one process.
 package up
 
 import (
@@ -11,13 +11,13 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // Command is `signalbox up`.
 type Command struct {
-	box.Agents
+	allinone.Agents
 	Data   string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log and the local forge."`
 	Listen string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Where NATS listens for other processes; ${default} by default."`
 	Sync   time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
@@ -31,9 +31,9 @@ type Command struct {
 	Grace  time.Duration `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
 }
 
-// Run runs it until ctx ends.
+// Run runs the system until ctx ends.
 func (c Command) Run(ctx context.Context, env *term.Env) error {
-	config := box.Config{
+	config := allinone.Config{
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Log: env.Log, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
 		Every: c.Every, Label: c.Label, Web: c.Web, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
@@ -46,21 +46,22 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return err
 	}
-	config.Main = func(ctx context.Context, b *box.Box) error {
-		fmt.Fprintf(env.Stderr, "NATS   %s\n", b.URL)
-		if b.Forge != nil {
-			fmt.Fprintf(env.Stderr, "forge  %s\n", b.Forge.URL)
+	config.Main = func(ctx context.Context, s *allinone.System) error {
+		fmt.Fprintf(env.Stderr, "NATS   %s\n", s.URL)
+		if s.Forge != nil {
+			fmt.Fprintf(env.Stderr, "forge  %s\n", s.Forge.URL)
 		}
 		fmt.Fprintf(env.Stderr, "data   %s\nCtrl-C stops it; what is under way goes on at the next start.\n", c.Data)
 		<-ctx.Done()
 		return nil
 	}
-	return box.Run(ctx, config)
+	return allinone.Run(ctx, config)
 }
 
-// sources reads [OWNER/NAME=]DIR; without a name a repository is local/NAME-OF-DIR.
-func sources(values []string) (map[string]box.Source, error) {
-	repos := map[string]box.Source{}
+// sources parses values of the form [OWNER/NAME=]DIR. Without OWNER/NAME the name is
+// local/ and the base name of DIR.
+func sources(values []string) (map[string]allinone.Source, error) {
+	repos := map[string]allinone.Source{}
 	for _, v := range values {
 		name, dir, found := strings.Cut(v, "=")
 		if !found {
@@ -77,7 +78,7 @@ func sources(values []string) (map[string]box.Source, error) {
 		if parts := strings.Split(name, "/"); len(parts) != 2 || slices.Contains(parts, "") {
 			return nil, service.Usagef("--repo %s: want OWNER/NAME=DIR or DIR", v)
 		}
-		repos[name] = box.Source{Dir: dir}
+		repos[name] = allinone.Source{Dir: dir}
 	}
 	return repos, nil
 }

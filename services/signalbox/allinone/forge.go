@@ -1,4 +1,4 @@
-package box
+package allinone
 
 import (
 	"cmp"
@@ -21,19 +21,19 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local"
 )
 
-// Forge is the box's own forge, served on this machine.
+// Forge is the local forge, served on this machine.
 type Forge struct {
 	*local.Forge
-	URL    string // for people
+	URL    string // of its web pages
 	Person string // the login of the person at this machine
 	Secret string // that person's token
-	bot    string // ours
+	bot    string // the token of the services
 
 	listener net.Listener
 	server   *http.Server
 }
 
-// openForge opens the forge in dir and makes the repositories that are not there yet.
+// openForge opens the forge in dir and creates the repositories that do not exist.
 func openForge(ctx context.Context, dir, web, person string, repos map[string]Source, log *slog.Logger) (*Forge, error) {
 	bot, err := secret(filepath.Join(dir, "bot.token"))
 	if err != nil {
@@ -73,10 +73,10 @@ func create(ctx context.Context, f *local.Forge, name string, from Source) error
 	return f.CreateRepoFrom(ctx, name, from.Dir, from.Branch)
 }
 
-// API is where REST is spoken.
+// API returns the base URL of its REST API.
 func (f *Forge) API() string { return f.URL + "/api/v3/" }
 
-// serve answers until ctx ends.
+// serve serves HTTP until ctx ends.
 func (f *Forge) serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = f.server.Shutdown(context.WithoutCancel(ctx)) })
 	defer stop()
@@ -91,8 +91,9 @@ func (f *Forge) close() error {
 	return f.Close()
 }
 
-// listen listens at web or, if that is empty, where it did last time, so that
-// addresses people were given stay good; if that is taken, at a free port.
+// listen listens on web. If web is empty it listens on the address of the last run,
+// which it keeps in file, so that links to the forge stay valid. If that address is
+// in use it takes a free port.
 func listen(web, file string) (net.Listener, error) {
 	if web != "" {
 		return net.Listen("tcp", web)
@@ -108,7 +109,7 @@ func listen(web, file string) (net.Listener, error) {
 	return l, os.WriteFile(file, []byte(l.Addr().String()), 0o644)
 }
 
-// secret reads the token in a file, making one the first time.
+// secret returns the token in file. It creates a random one if there is no file.
 func secret(file string) (string, error) {
 	b, err := os.ReadFile(file)
 	if err == nil && len(b) > 0 {
@@ -124,7 +125,8 @@ func secret(file string) (string, error) {
 	return token, os.WriteFile(file, []byte(token+"\n"), 0o600)
 }
 
-// login is a forge login for the person at this machine.
+// login returns a forge login for the person at this machine: their system account's
+// name, or "you".
 func login() string {
 	u, err := user.Current()
 	if err != nil || u.Username == "" {

@@ -1,23 +1,23 @@
-package part
+package process
 
 import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/services/signalbox/bench/floor"
+	"github.com/signalbox/signalbox/services/signalbox/bench/baseline"
 )
 
-// Floor is the raw load in a part.
-type Floor struct{ host *host }
+// Baseline is the raw load in a part.
+type Baseline struct{ host *host }
 
-// FloorArgs says what is done, and where.
-type FloorArgs struct {
+// BaselineArgs says what is done, and where.
+type BaselineArgs struct {
 	URL string
-	floor.Order
+	baseline.Order
 }
 
 // Run does it, each half of a step over a connection of its own.
-func (f *Floor) Run(a FloorArgs, r *floor.Result) error {
+func (f *Baseline) Run(a BaselineArgs, r *baseline.Result) error {
 	var conns [2]*nats.Conn
 	for i := range conns {
 		link, options := f.host.link(a.URL)
@@ -29,6 +29,6 @@ func (f *Floor) Run(a FloorArgs, r *floor.Result) error {
 		conns[i] = nc
 	}
 	var err error
-	*r, err = floor.Run(f.host.ctx, conns[0], conns[1], a.Order)
+	*r, err = baseline.Run(f.host.ctx, conns[0], conns[1], a.Order)
 	return err
 }

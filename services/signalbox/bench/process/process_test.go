@@ -1,4 +1,4 @@
-package part_test
+package process_test
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/signalbox/signalbox/pkg/service/embedded"
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // parent is what this binary is called as to be a parent that gets killed.
@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	}
 	var err error
 	switch os.Args[1] {
-	case part.Name:
-		err = part.Serve(context.Background(), os.Stdin, os.Stdout)
+	case process.Name:
+		err = process.Serve(context.Background(), os.Stdin, os.Stdout)
 	case parent:
 		err = serve(os.Args[2])
 	default:
@@ -42,12 +42,12 @@ func TestMain(m *testing.M) {
 
 // serve starts a server in a part and waits to be killed.
 func serve(dir string) error {
-	c, err := part.Start("nats-server")
+	c, err := process.Start("nats-server")
 	if err != nil {
 		return err
 	}
 	var url string
-	if err := c.Call(context.Background(), "Server.Start", part.ServerArgs{Dir: dir, Sync: time.Minute}, &url); err != nil {
+	if err := c.Call(context.Background(), "Server.Start", process.ServerArgs{Dir: dir, Sync: time.Minute}, &url); err != nil {
 		return err
 	}
 	fmt.Println(url)
@@ -95,12 +95,12 @@ func TestAPartEndsWithItsParentHoweverThatEnds(t *testing.T) {
 }
 
 func TestAPartThatIsClosedLetsGoOfWhatItHad(t *testing.T) {
-	c, err := part.Start("nats-server")
+	c, err := process.Start("nats-server")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir, url := filepath.Join(t.TempDir(), "store"), ""
-	if err := c.Call(t.Context(), "Server.Start", part.ServerArgs{Dir: dir, Sync: time.Minute}, &url); err != nil {
+	if err := c.Call(t.Context(), "Server.Start", process.ServerArgs{Dir: dir, Sync: time.Minute}, &url); err != nil {
 		t.Fatal(err)
 	}
 	if u, err := c.Usage(t.Context()); err != nil || u.CPU <= 0 || u.RSS <= 0 {
@@ -113,11 +113,11 @@ func TestAPartThatIsClosedLetsGoOfWhatItHad(t *testing.T) {
 }
 
 func TestWhatAPartRefusesAndThatItIsGoneAreTold(t *testing.T) {
-	c, err := part.Start("agents")
+	c, err := process.Start("agents")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Call(t.Context(), "Server.Start", part.ServerArgs{Dir: "/proc/none"}, new(string)); err == nil || !strings.Contains(err.Error(), "agents: Server.Start: ") {
+	if err := c.Call(t.Context(), "Server.Start", process.ServerArgs{Dir: "/proc/none"}, new(string)); err == nil || !strings.Contains(err.Error(), "agents: Server.Start: ") {
 		t.Errorf("the error is %v", err)
 	}
 	if err := c.Kill(); err != nil {

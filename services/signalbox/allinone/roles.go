@@ -1,4 +1,4 @@
-package box
+package allinone
 
 import (
 	"context"
@@ -18,7 +18,8 @@ import (
 	shepherd "github.com/signalbox/signalbox/services/shepherd/app"
 )
 
-// Definitions returns the built-in lifecycles and those of dir, which may be empty.
+// Definitions returns the built-in lifecycles and those in dir, which may be empty.
+// An error is one of the definitions: a service.Usage error.
 func Definitions(dir string) ([]*workflow.Definition, error) {
 	defs, err := workflow.Builtins()
 	if err == nil && dir != "" {
@@ -32,9 +33,9 @@ func Definitions(dir string) ([]*workflow.Definition, error) {
 	return defs, nil
 }
 
-// Thinkers lists the roles of the lifecycles that work with a brain, each once:
-// all but those that work with the forge.
-func Thinkers(defs ...*workflow.Definition) []string {
+// BrainRoles returns the roles of the lifecycles that work with a brain, each once:
+// all but the forge-side ones.
+func BrainRoles(defs ...*workflow.Definition) []string {
 	var roles []string
 	for _, d := range defs {
 		for _, name := range d.Roles() {
@@ -46,8 +47,7 @@ func Thinkers(defs ...*workflow.Definition) []string {
 	return roles
 }
 
-// forgeSide returns what serves a role that works with the forge; nil for one
-// that does not.
+// forgeSide returns the setup of a role that uses the forge, nil for another role.
 func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config, work string) error {
 	switch role {
 	case "pm":
@@ -70,9 +70,9 @@ func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config,
 	return nil
 }
 
-// staff adds everybody the lifecycles need: the PM in any case, for people are
-// told of the ends of every lifecycle.
-func (c Config) staff(ctx context.Context, h *service.Host, defs []*workflow.Definition, work string) error {
+// addRoles adds an agent for each role of the lifecycles. It adds the PM in any case:
+// the PM reports the end of each instance to people. It logs the roles without a brain.
+func (c Config) addRoles(ctx context.Context, h *service.Host, defs []*workflow.Definition, work string) error {
 	all := []string{"pm"}
 	for _, d := range defs {
 		all = append(all, d.Roles()...)
@@ -85,8 +85,8 @@ func (c Config) staff(ctx context.Context, h *service.Host, defs []*workflow.Def
 			}
 		}
 	}
-	idle := []string{}
-	for _, name := range Thinkers(defs...) {
+	var idle []string
+	for _, name := range BrainRoles(defs...) {
 		own, err := c.Agents.Of(name)
 		if errors.Is(err, role.ErrNoBrain) {
 			idle = append(idle, name)
@@ -106,7 +106,7 @@ func (c Config) staff(ctx context.Context, h *service.Host, defs []*workflow.Def
 	return nil
 }
 
-// at is the desk of a role that works with the box's forge.
+// at returns the settings of a forge-side role.
 func at(c Config, work string) desk.Settings {
 	return desk.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}
 }

@@ -23,12 +23,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/services/signalbox/box"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 )
 
 const widgets = "acme/widgets"
 
-// repository is one whose tests find what is wrong in its greeting.
+// repository returns a repository whose tests check its greeting.
 func repository(t *testing.T) string {
 	t.Helper()
 	g := gittest.Repo(t)
@@ -45,7 +45,7 @@ func repository(t *testing.T) string {
 	return g.Dir()
 }
 
-// agents are the foreign programs; the build works by rules.
+// agents returns the brains: the foreign programs. The build role works by rules.
 func agents(t *testing.T) []string {
 	t.Helper()
 	program, err := json.Marshal([]string{os.Args[0], "agent"})
@@ -59,55 +59,55 @@ func agents(t *testing.T) []string {
 	return brains
 }
 
-// world is a whole box on the pipeline lifecycle, with one repository, in which
-// the test is the person ann.
-type world struct {
+// env is a system with the pipeline lifecycle and one repository. The test acts as
+// the person ann.
+type env struct {
 	*testing.T
 	ctx    context.Context
-	box    *box.Box
+	system *allinone.System
 	client *client.Client
 	ann    *github.Client
 }
 
-// live runs the test in a box.
-func live(t *testing.T, test func(*world)) {
+// withEnv runs test in an environment.
+func withEnv(t *testing.T, test func(*env)) {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	var log bytes.Buffer
-	err := box.Run(ctx, box.Config{
+	err := allinone.Run(ctx, allinone.Config{
 		Dir: filepath.Join(t.TempDir(), "data"), Sync: 100 * time.Millisecond, Workflow: "pipeline", Every: 500 * time.Millisecond,
 		Log: slog.New(slog.NewTextHandler(&log, nil)), Flags: service.Flags{Grace: 20 * time.Second},
 		Agents: role.Settings{Brain: agents(t), Sandbox: "none", Workers: 2, Wall: 2 * time.Minute, Idle: 2 * time.Minute},
-		Repos:  map[string]box.Source{widgets: {Dir: repository(t)}}, Login: "ann", Alone: true,
-		Main: func(ctx context.Context, b *box.Box) error {
-			ann, err := github.New(github.Config{BaseURL: b.Forge.API(), Token: b.Forge.Secret})
+		Repos:  map[string]allinone.Source{widgets: {Dir: repository(t)}}, Login: "ann", Alone: true,
+		Main: func(ctx context.Context, s *allinone.System) error {
+			ann, err := github.New(github.Config{BaseURL: s.Forge.API(), Token: s.Forge.Secret})
 			if err == nil {
-				test(&world{T: t, ctx: ctx, box: b, client: client.New(b.NATS, "operator:ann"), ann: ann})
+				test(&env{T: t, ctx: ctx, system: s, client: client.New(s.NATS, "operator:ann"), ann: ann})
 			}
 			return err
 		},
 	})
 	if err != nil || t.Failed() {
-		t.Errorf("the box ended with %v\n%s", err, log.String())
+		t.Errorf("the system ended with %v\n%s", err, log.String())
 	}
 }
 
-// begin reports an issue of the title.
-func (w *world) begin(title string) (id string, number int) {
-	issue, err := w.ann.CreateIssue(w.ctx, widgets, forge.NewIssue{Title: title, Body: "Please greet."})
+// begin opens an issue with the title.
+func (e *env) begin(title string) (id string, number int) {
+	issue, err := e.ann.CreateIssue(e.ctx, widgets, forge.NewIssue{Title: title, Body: "Please greet."})
 	if err != nil {
-		w.Errorf("%s: %v", title, err)
+		e.Errorf("%s: %v", title, err)
 	}
 	return fmt.Sprintf("%s/%d", widgets, issue.Number), issue.Number
 }
 
-// until follows the instance up to a moment, and holds the document of every
-// commit on the way to its schema.
-func (w *world) until(id string, there func(instance.Instance, pipeline.Document) bool) (in instance.Instance, doc pipeline.Document) {
+// until follows the instance until there returns true. It validates the document
+// after each commit.
+func (e *env) until(id string, there func(instance.Instance, pipeline.Document) bool) (in instance.Instance, doc pipeline.Document) {
 	in.ID = id
-	err := w.client.Watch(w.ctx, id, 0, func(seen client.Seen) error {
+	err := e.client.Watch(e.ctx, id, 0, func(seen client.Seen) error {
 		in = instance.Evolve(in, seen.Commit)
 		doc = pipeline.Of(in, 0)
 		text, err := doc.Encode()
@@ -126,7 +126,7 @@ func (w *world) until(id string, there func(instance.Instance, pipeline.Document
 		return nil
 	})
 	if err != nil {
-		w.Errorf("%s (%s) is in %s after %q: %v", id, in.Issue.Title, in.State, in.Previous.Slice(), err)
+		e.Errorf("%s (%s) is in %s after %q: %v", id, in.Issue.Title, in.State, in.Previous.Slice(), err)
 	}
 	return in, doc
 }
@@ -135,10 +135,10 @@ func in(state string) func(instance.Instance, pipeline.Document) bool {
 	return func(in instance.Instance, _ pipeline.Document) bool { return in.State == state }
 }
 
-// told waits for a comment of ours on the issue that has all of the words.
-func (w *world) told(number int, words ...string) {
-	_, err := backoff.Retry(w.ctx, func() (bool, error) {
-		all, err := w.ann.Comments(w.ctx, widgets, number, time.Time{})
+// awaitComment waits for a comment of Signalbox on the issue that has all of the words.
+func (e *env) awaitComment(number int, words ...string) {
+	_, err := backoff.Retry(e.ctx, func() (bool, error) {
+		all, err := e.ann.Comments(e.ctx, widgets, number, time.Time{})
 		if err != nil {
 			return false, err
 		}
@@ -158,27 +158,28 @@ func (w *world) told(number int, words ...string) {
 		return false, fmt.Errorf("nobody says %q, but %s", words, said.String())
 	}, backoff.WithMaxElapsedTime(2*time.Minute))
 	if err != nil {
-		w.Errorf("issue %d: %v", number, err)
+		e.Errorf("issue %d: %v", number, err)
 	}
 }
 
-func (w *world) say(number int, text string) {
-	if _, err := w.ann.Comment(w.ctx, widgets, number, text); err != nil {
-		w.Errorf("issue %d: %v", number, err)
+// comment comments on the issue as ann.
+func (e *env) comment(number int, text string) {
+	if _, err := e.ann.Comment(e.ctx, widgets, number, text); err != nil {
+		e.Errorf("issue %d: %v", number, err)
 	}
 }
 
-// file is what a branch on the forge has of a file.
-func (w *world) file(branch, name string) string {
-	clone := git.New(w.TempDir())
-	url := strings.Replace(w.box.Forge.URL, "http://", "http://ann:"+w.box.Forge.Secret+"@", 1) + "/" + widgets + ".git"
-	if _, err := clone.Run(w.ctx, "clone", "-q", "--branch", branch, url, "."); err != nil {
-		w.Errorf("there is no branch %s: %v", branch, err)
+// file returns the content of a file on a branch of the forge.
+func (e *env) file(branch, name string) string {
+	clone := git.New(e.TempDir())
+	url := strings.Replace(e.system.Forge.URL, "http://", "http://ann:"+e.system.Forge.Secret+"@", 1) + "/" + widgets + ".git"
+	if _, err := clone.Run(e.ctx, "clone", "-q", "--branch", branch, url, "."); err != nil {
+		e.Errorf("there is no branch %s: %v", branch, err)
 		return ""
 	}
 	text, err := os.ReadFile(filepath.Join(clone.Dir(), name))
 	if err != nil {
-		w.Error(err)
+		e.Error(err)
 	}
 	return string(text)
 }

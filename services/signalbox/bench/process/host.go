@@ -2,7 +2,7 @@
 // an empty process that becomes a server, an orchestrator or agents by what it is
 // asked over its standard input and output, and ends with them: however its
 // parent ends, nothing of it stays.
-package part
+package process
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 )
 
 // Name is the hidden subcommand that a part is started with.
-const Name = "bench-part"
+const Name = "bench-process"
 
-// Command is `signalbox bench-part`.
+// Command is `signalbox bench-process`.
 type Command struct{}
 
 // Run serves the parent until it closes the part's standard input.
@@ -33,7 +33,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	err := errors.Join(
 		calls.RegisterName("Process", &Process{h}), calls.RegisterName("Server", &Server{h}),
 		calls.RegisterName("Orchestrator", &Orchestrator{h}), calls.RegisterName("Agents", &Agents{host: h}),
-		calls.RegisterName("Floor", &Floor{h}), calls.RegisterName("Log", &Log{h}),
+		calls.RegisterName("Baseline", &Baseline{h}), calls.RegisterName("Log", &Log{h}),
 	)
 	if err != nil {
 		return err

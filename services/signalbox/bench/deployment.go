@@ -10,7 +10,7 @@ import (
 
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
-	"github.com/signalbox/signalbox/services/signalbox/bench/part"
+	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
 // The two ways the server runs.
@@ -47,10 +47,10 @@ type world struct {
 	plan
 	dir           string // of the server's store
 	url           string
-	server        *part.Child // nil if it is embedded
-	orchestrators []*part.Child
+	server        *process.Child // nil if it is embedded
+	orchestrators []*process.Child
 	metrics       []string // of the orchestrators: URLs
-	agents        *part.Child
+	agents        *process.Child
 	settings      orchestrator.Settings
 }
 
@@ -73,16 +73,16 @@ func (b *bench) build(ctx context.Context, p plan) (w *world, err error) {
 	if p.server == embedded {
 		first = "nats-server+orchestrator"
 	}
-	c, err := part.Start(first)
+	c, err := process.Start(first)
 	if err != nil {
 		return w, err
 	}
 	w.server = c
-	if err := c.Call(ctx, "Server.Start", part.ServerArgs{Dir: w.dir, Sync: p.sync}, &w.url); err != nil {
+	if err := c.Call(ctx, "Server.Start", process.ServerArgs{Dir: w.dir, Sync: p.sync}, &w.url); err != nil {
 		return w, err
 	}
 	if p.server == embedded {
-		w.server, w.orchestrators = nil, []*part.Child{c}
+		w.server, w.orchestrators = nil, []*process.Child{c}
 		err = w.begin(ctx, c, "")
 	} else if !p.bare {
 		err = w.replica(ctx)
@@ -95,7 +95,7 @@ func (b *bench) build(ctx context.Context, p plan) (w *world, err error) {
 
 // replica adds an orchestrator in a process of its own.
 func (w *world) replica(ctx context.Context) error {
-	c, err := part.Start("orchestrator")
+	c, err := process.Start("orchestrator")
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (w *world) replica(ctx context.Context) error {
 	return w.begin(ctx, c, w.url)
 }
 
-func (w *world) begin(ctx context.Context, c *part.Child, url string) error {
+func (w *world) begin(ctx context.Context, c *process.Child, url string) error {
 	var metrics string
-	err := c.Call(ctx, "Orchestrator.Start", part.OrchestratorArgs{URL: url, Settings: w.settings}, &metrics)
+	err := c.Call(ctx, "Orchestrator.Start", process.OrchestratorArgs{URL: url, Settings: w.settings}, &metrics)
 	w.metrics = append(w.metrics, metrics)
 	return err
 }
@@ -121,12 +121,12 @@ func (w *world) retire() error {
 }
 
 // staff starts agents.
-func (w *world) staff(ctx context.Context, workers int, hold bool) (*part.Child, error) {
-	c, err := part.Start("agents")
+func (w *world) staff(ctx context.Context, workers int, hold bool) (*process.Child, error) {
+	c, err := process.Start("agents")
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Call(ctx, "Agents.Start", part.AgentsArgs{URL: w.url, Roles: w.roles(), Workers: workers, Hold: hold}, &part.None{}); err != nil {
+	if err := c.Call(ctx, "Agents.Start", process.AgentsArgs{URL: w.url, Roles: w.roles(), Workers: workers, Hold: hold}, &process.None{}); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -140,9 +140,9 @@ func (w *world) run(ctx context.Context, o load.Order) (load.Result, error) {
 }
 
 // parts are all processes.
-func (w *world) parts() []*part.Child {
-	var all []*part.Child
-	for _, c := range append([]*part.Child{w.server, w.agents}, w.orchestrators...) {
+func (w *world) parts() []*process.Child {
+	var all []*process.Child
+	for _, c := range append([]*process.Child{w.server, w.agents}, w.orchestrators...) {
 		if c != nil {
 			all = append(all, c)
 		}
@@ -153,7 +153,7 @@ func (w *world) parts() []*part.Child {
 // close ends all, those that stand on others first, and takes the store away.
 func (w *world) close() error {
 	var errs error
-	for _, c := range append(append([]*part.Child{w.agents}, w.orchestrators...), w.server) {
+	for _, c := range append(append([]*process.Child{w.agents}, w.orchestrators...), w.server) {
 		if c != nil {
 			errs = errors.Join(errs, c.Close())
 		}

@@ -1,4 +1,4 @@
-package past_test
+package historyfill_test
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/logcheck"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
-	"github.com/signalbox/signalbox/services/signalbox/bench/past"
+	"github.com/signalbox/signalbox/services/signalbox/bench/historyfill"
 )
 
 func TestAHistoryIsSoundAndAsLongAsWanted(t *testing.T) {
@@ -22,13 +22,13 @@ func TestAHistoryIsSoundAndAsLongAsWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range []past.Kind{{Commits: 3}, {Commits: 10}, {Commits: 3, Over: true}, {Commits: 10, Over: true}, {Commits: 1001}} {
-		template, err := past.Template(t.Context(), def, k)
+	for _, k := range []historyfill.Kind{{Commits: 3}, {Commits: 10}, {Commits: 3, Over: true}, {Commits: 10, Over: true}, {Commits: 1001}} {
+		template, err := historyfill.Template(t.Context(), def, k)
 		if err != nil {
 			t.Fatal(err)
 		}
 		log := memory.New()
-		if err := past.Fill(t.Context(), log, template, "p", 3, 2); err != nil {
+		if err := historyfill.Fill(t.Context(), log, template, "p", 3, 2); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []string{"p/0", "p/1", "p/2"} {
@@ -56,7 +56,7 @@ func TestAHistoryIsSoundAndAsLongAsWanted(t *testing.T) {
 			t.Errorf("%+v: the log's checker finds %v, %v", k, report.Violations, err)
 		}
 	}
-	if _, err := past.Template(t.Context(), def, past.Kind{Commits: 2}); err == nil {
+	if _, err := historyfill.Template(t.Context(), def, historyfill.Kind{Commits: 2}); err == nil {
 		t.Error("there is a history of two commits")
 	}
 }

@@ -1,6 +1,6 @@
 // Package past is a history to measure with: commits as the engine makes them,
 // in the log as it keeps them, of as many instances as wanted.
-package past
+package historyfill
 
 import (
 	"context"

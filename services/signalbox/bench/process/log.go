@@ -1,4 +1,4 @@
-package part
+package process
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/workflow"
-	"github.com/signalbox/signalbox/services/signalbox/bench/past"
+	"github.com/signalbox/signalbox/services/signalbox/bench/historyfill"
 )
 
 // Log looks at the log from a part.
@@ -67,7 +67,7 @@ type FillArgs struct {
 	Lifecycle []byte
 	Prefix    string // of the instances' names
 	Instances int
-	past.Kind
+	historyfill.Kind
 }
 
 // fillers is how many instances are written at a time.
@@ -84,11 +84,11 @@ func (l *Log) Fill(a FillArgs, _ *None) error {
 		if err != nil {
 			return err
 		}
-		template, err := past.Template(ctx, def, a.Kind)
+		template, err := historyfill.Template(ctx, def, a.Kind)
 		if err != nil {
 			return err
 		}
-		err = past.Fill(ctx, log, template, a.Prefix, a.Instances, fillers)
+		err = historyfill.Fill(ctx, log, template, a.Prefix, a.Instances, fillers)
 		return errors.Join(err, log.Close(ctx))
 	})
 }

@@ -8,7 +8,7 @@
 //
 // An instance is one append to open it and eight such steps, the last of which
 // wakes nobody: as many messages as the engine writes.
-package floor
+package baseline
 
 import (
 	"context"

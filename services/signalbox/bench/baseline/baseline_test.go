@@ -1,11 +1,11 @@
-package floor_test
+package baseline_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
-	"github.com/signalbox/signalbox/services/signalbox/bench/floor"
+	"github.com/signalbox/signalbox/services/signalbox/bench/baseline"
 )
 
 func TestAStepIsTwoAppendsOneByOneAsInBatches(t *testing.T) {
@@ -13,7 +13,7 @@ func TestAStepIsTwoAppendsOneByOneAsInBatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := natstest.Start(t, natstest.Options{SyncAlways: batch})
 			const instances, steps = 40, 8
-			r, err := floor.Run(t.Context(), server.Connect(t), server.Connect(t), floor.Order{
+			r, err := baseline.Run(t.Context(), server.Connect(t), server.Connect(t), baseline.Order{
 				Batch: batch, Prefix: "i", Instances: instances, Steps: steps, InFlight: 8, Watch: true,
 			})
 			if err != nil {

@@ -1,4 +1,4 @@
-package box
+package allinone
 
 import (
 	"time"
@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 )
 
-// Agents is what the commands that bring agents along are told about them.
+// Agents has the flags of the commands that run agents.
 type Agents struct {
 	Brain       []string      `name:"brain" group:"Agents" placeholder:"ROLE[.STATE]=SPEC" sep:"none" help:"What a role thinks with: developer=exec:COMMAND, developer=exec:claude, tester.creating_tests=exec:COMMAND, analyst=rules. May be repeated."`
 	BrainEnv    []string      `name:"brain-env" group:"Agents" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones. May be repeated."`
@@ -19,7 +19,7 @@ type Agents struct {
 	WorkflowDir string        `name:"workflow-dir" group:"Agents" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own."`
 }
 
-// Settings returns the settings of the roles that work on code.
+// Settings returns the settings of the agents.
 func (a Agents) Settings() role.Settings {
 	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers, StateFile: a.StateFile}
 }

@@ -1,0 +1,154 @@
+// Package allinone runs Signalbox in one process: an embedded NATS server, the
+// local forge, the orchestrator, the gateway and every role, on one data directory.
+//
+//	server ─ forge ─┬─ orchestrator ─ gateway ─ pm ─ every other role of its lifecycles
+//	                └─ main (what the caller does with it)
+package allinone
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/embedded"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	gateway "github.com/signalbox/signalbox/services/gateway/app"
+	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
+	planmanager "github.com/signalbox/signalbox/services/plan-manager/app"
+)
+
+// Config configures a System.
+type Config struct {
+	Dir      string        // of everything that is kept: log and forge
+	Sync     time.Duration // interval between flushes of the log; 0: each append is flushed before its acknowledgement
+	Listen   string        // HOST:PORT where NATS listens for other processes; empty: it does not listen
+	Flags    service.Flags
+	Log      *slog.Logger
+	Agents   role.Settings // brains, sandbox, workers
+	Workflow string        // lifecycle of new issues
+	Dirs     string        // directory of additional lifecycles
+	AckWait  time.Duration // length of a claim's lease; 0: 15 s
+	Every    time.Duration // the gateway's polling interval
+	Label    string
+
+	Forge github.Flags      // the forge to use; without a URL: the local one
+	Web   string            // HOST:PORT of the local forge; empty: the address of the last run
+	Login string            // login on it of the person at this machine; empty: from their system account
+	Repos map[string]Source // initial repositories of the local forge, by owner/name
+	Watch []string          // repositories on Forge to poll
+
+	Alone    bool // no agents run outside this process
+	Observer agent.Observer
+	// Main is called when all parts are ready. The system stops when it returns;
+	// if it is nil, when ctx ends.
+	Main func(ctx context.Context, s *System) error
+}
+
+// lease is the default of Config.AckWait. It is short, so that the next start after
+// a kill does not wait long for the leases of the killed agents to lapse.
+const lease = 15 * time.Second
+
+// Source is a git repository on this machine.
+type Source struct {
+	Dir    string
+	Branch string // only this one; empty: all of them, and the tags
+}
+
+// System is a running system. Only Main gets it.
+type System struct {
+	NATS  *nats.Conn
+	URL   string // of NATS, for other processes
+	Forge *Forge // nil if Config.Forge has a URL
+	Log   *slog.Logger
+}
+
+// Run runs a system until Main returns or ctx ends. Then it waits until work in
+// progress has been reported or released. It returns the error of Main, joined
+// with that of the shutdown.
+func Run(ctx context.Context, c Config) (err error) {
+	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, Log: c.Log})
+	if err != nil {
+		return err
+	}
+	defer server.Shutdown()
+	s := &System{URL: server.ClientURL(), Log: c.Log}
+	if c.Forge.URL == "" {
+		if s.Forge, err = openForge(ctx, filepath.Join(c.Dir, "forge"), c.Web, c.Login, c.Repos, c.Log); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Forge.close()) }()
+		c.Forge = github.Flags{URL: s.Forge.API(), Token: s.Forge.bot}
+		c.Watch = s.Forge.Repos()
+	}
+	var mainErr error // returned to the caller as it is: it is no failure of an actor
+	if c.Main != nil {
+		main := c.Main
+		c.Main = func(ctx context.Context, s *System) error { mainErr = main(ctx, s); return nil }
+	}
+	err = service.Serve(ctx, service.Config{
+		Service: "signalbox", Flags: c.Flags, Log: c.Log,
+		Options: []nats.Option{nats.InProcessServer(server)},
+		Setup:   func(ctx context.Context, h *service.Host) error { return c.setup(ctx, h, s) },
+	})
+	return errors.Join(mainErr, err)
+}
+
+func (c Config) setup(ctx context.Context, h *service.Host, s *System) error {
+	s.NATS = h.NATS
+	if s.Forge != nil {
+		h.AddBase("forge", s.Forge.serve)
+	}
+	defs, err := Definitions(c.Dirs)
+	if err != nil {
+		return err
+	}
+	if _, err := workflow.NewCatalog(defs...).Named(c.Workflow); err != nil {
+		return service.Usagef("%w", err)
+	}
+	work := workDir(c.Dir)
+	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, Sync: c.Sync, AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50}
+	if err := log.Setup(ctx, h); err != nil {
+		return err
+	}
+	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every}
+	if err := watch.Setup(ctx, h); err != nil {
+		return err
+	}
+	if err := c.addRoles(ctx, h, defs, work); err != nil {
+		return err
+	}
+	if err := (planmanager.Settings{Workflow: "task"}).Setup(ctx, h); err != nil {
+		return err
+	}
+	if c.Main != nil {
+		h.Add("main", func(ctx context.Context) error { return c.Main(ctx, s) })
+	}
+	return nil
+}
+
+// workDir returns the directory of the work trees. It is not below data, which may
+// lie in a repository: tools would use its go.work or package.json.
+func workDir(data string) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return filepath.Join(data, "work")
+	}
+	abs, err := filepath.Abs(data)
+	if err != nil {
+		abs = data
+	}
+	key := sha256.Sum256([]byte(abs))
+	return filepath.Join(cache, "signalbox", "work", hex.EncodeToString(key[:6]))
+}

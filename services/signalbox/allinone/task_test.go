@@ -1,0 +1,113 @@
+package allinone_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/task"
+)
+
+// Developers, as programs. The first does what is asked; the second only once
+// the CTO gave guidance; the third never, until a person says something.
+const (
+	able   = "echo \"$SIGNALBOX_INSTANCE\" >> greeting\n"
+	guided = "grep -q '\"guidance\"' \"$SIGNALBOX_ASSIGNMENT\" || { echo no idea >&2; exit 1; }\n" + able
+	lost   = "grep -q 'try the greeting' \"$SIGNALBOX_ASSIGNMENT\" || { echo no idea >&2; exit 1; }\n" + able
+)
+
+const straight = "assigned planning validated in_progress testing quality_review approved committing completed"
+
+func TestATaskGoesStraightToABranchOnTheForge(t *testing.T) {
+	withEnv(t, able, func(e *env) {
+		e.begin("T-1", "Greet the tasks", "In the greeting.")
+		e.reaches("T-1", "completed", 0)
+		if got := e.moves("T-1"); got != straight {
+			e.Errorf("it went through %s, want %s", got, straight)
+		}
+		if got := e.file("signalbox/task-T-1", "greeting"); got != "hello\nT-1\n" {
+			e.Errorf("the branch says %q", got)
+		}
+	})
+}
+
+func TestATaskThatFailsThreeTimesGoesOnWithTheCTOsGuidance(t *testing.T) {
+	withEnv(t, guided, func(e *env) {
+		e.begin("T-2", "Greet the tasks", "In the greeting.")
+		e.reaches("T-2", "completed", 0)
+		want := "assigned planning validated in_progress in_progress in_progress cto_intervention in_progress testing quality_review approved committing completed"
+		if got := e.moves("T-2"); got != want {
+			e.Errorf("it went through %s, want %s", got, want)
+		}
+		counted := map[task.Kind]int{}
+		for _, event := range e.history("T-2") {
+			counted[event.Event]++
+		}
+		if counted[task.FailureIncrement] != 3 || counted[task.CTOIntervention] != 1 || counted[task.AgentAssignment] < 7 {
+			e.Errorf("told of %v, want 3 failures, 1 intervention and an assignment a step", counted)
+		}
+	})
+}
+
+func TestATaskNobodyCanDoIsPutToPeopleAndGoesOnWithWhatTheySay(t *testing.T) {
+	withEnv(t, lost, func(e *env) {
+		e.begin("T-3", "Greet the tasks", "In the greeting.")
+		in := e.reaches("T-3", "human_escalation", 0)
+		counted, last := map[task.Kind]int{}, task.Event{}
+		for _, event := range e.history("T-3") {
+			if counted[event.Event]++; event.Event == task.StateTransition {
+				last = event
+			}
+		}
+		if counted[task.CTOIntervention] != 2 || last.Reason != "2 CTO attempts" || last.Actor != "@agent-cto" {
+			e.Errorf("told of %v, the last %+v", counted, last)
+		}
+		if out, code := e.call("ls", "task", "--waiting"); code != 0 || !strings.Contains(out, "T-3") {
+			e.Errorf("ls --waiting: %d %s", code, out)
+		}
+		if out, code := e.call("signal", "T-3", "commented", "body=try the greeting"); code != 0 {
+			e.Errorf("signal: %d %s", code, out)
+		}
+		e.reaches("T-3", "completed", in.GetSeq())
+		if got := e.moves("T-3"); !strings.Contains(got, "human_escalation planning validated in_progress testing") {
+			e.Errorf("it went through %s", got)
+		}
+	})
+}
+
+func TestWorkThatDoesNotHoldGoesBackFromTestsAndFromQualityReview(t *testing.T) {
+	// First a wrong word, which the tests find; then a mark, which the review does.
+	clumsy := "case $SIGNALBOX_ATTEMPT in\n1) echo wrong >> greeting ;;\n2) echo '<<<<<<< mine' > greeting ;;\n*) echo fine > greeting ;;\nesac\n"
+	withEnv(t, clumsy, func(e *env) {
+		e.begin("T-4", "Greet the tasks", "In the greeting.")
+		e.reaches("T-4", "completed", 0)
+		want := "assigned planning validated in_progress testing in_progress testing quality_review in_progress testing quality_review approved committing completed"
+		if got := e.moves("T-4"); got != want {
+			e.Errorf("it went through %s, want %s", got, want)
+		}
+		if got := e.file("signalbox/task-T-4", "greeting"); got != "fine\n" {
+			e.Errorf("the branch says %q", got)
+		}
+	})
+}
+
+func TestThePlansTasksBuildOnEachOther(t *testing.T) {
+	withEnv(t, able, func(e *env) {
+		file := filepath.Join(e.dir, "plan.md")
+		write(e, file, "# Greetings\n\n## C: Greet last\n\nDepends on: B\nPriority: 1\n\nFinally.\n\n## A: Greet first\n\nIn the greeting.\n\n## B: Greet again\n\nDepends on: A\n\nOnce more.\n")
+		if out, code := e.call("plan", "import", file, "--repo", widgets); code != 0 || strings.Count(out, " opened: ") != 3 {
+			e.Errorf("plan import: %d %s", code, out)
+		}
+		last := e.reaches("plan/C", "completed", 0)
+		if got := e.file("signalbox/task-plan-C", "greeting"); got != "hello\nplan/A\nplan/B\nplan/C\n" {
+			e.Errorf("the last branch says %q", got)
+		}
+		reviewed := false
+		for _, q := range last.GetQuestions() {
+			reviewed = reviewed || q.GetTo() == "cto" && strings.HasPrefix(q.GetAnswer(), "Files: 3")
+		}
+		if !reviewed {
+			e.Errorf("the CTO reviewed no codebase: %v", last.GetQuestions())
+		}
+	})
+}

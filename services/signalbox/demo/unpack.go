@@ -1,0 +1,49 @@
+package demo
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// files are the paths of the unpacked assets.
+type files struct {
+	repo      string // a git repository with a bug
+	developer string // scripts
+	tester    string
+}
+
+// unpack writes the assets below dir and makes the repository.
+func unpack(ctx context.Context, dir string) (files, error) {
+	f := files{filepath.Join(dir, "stage", "widgets"), filepath.Join(dir, "stage", "developer.sh"), filepath.Join(dir, "stage", "tester.sh")}
+	source, err := asset.ReadFile("asset/widgets.txtar")
+	if err != nil {
+		return f, err
+	}
+	if err := os.MkdirAll(f.repo, 0o755); err != nil {
+		return f, err
+	}
+	if err := txtar.Write(txtar.Parse(source), f.repo); err != nil {
+		return f, err
+	}
+	for name, file := range map[string]string{"developer.sh": f.developer, "tester.sh": f.tester} {
+		script, err := asset.ReadFile("asset/" + name)
+		if err == nil {
+			err = os.WriteFile(file, script, 0o755)
+		}
+		if err != nil {
+			return f, err
+		}
+	}
+	g := git.New(f.repo).WithIdentity("Ann", "ann@example.com")
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "Print the catalogue page by page"}} {
+		if _, err := g.Run(ctx, args...); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
