@@ -80,7 +80,7 @@ func (b *batches) request(ctx context.Context, to string, alone *nats.Msg) ([]by
 		return b.told(ctx, told, alone)
 	}
 	defer b.add(-1)
-	return ask(ctx, b.nc, alone)
+	return send(ctx, b.nc, alone)
 }
 
 // told waits for the answer to a command of a batch, which may be to ask alone.
@@ -95,7 +95,7 @@ func (b *batches) told(ctx context.Context, told <-chan answer, alone *nats.Msg)
 	}
 	b.add(1)
 	defer b.add(-1)
-	return ask(ctx, b.nc, alone)
+	return send(ctx, b.nc, alone)
 }
 
 func (b *batches) add(n int) {

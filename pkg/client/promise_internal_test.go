@@ -95,7 +95,7 @@ func TestPromises(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := &office{desk: &desk{}}
-				k := &clerk{t, o, &Client{batches: batches{nc: o}, silence: silence{nc: &tour{all: []string{"here"}}}}}
+				k := &clerk{t, o, &Client{batches: batches{nc: o}, failover: failover{nc: &fakeServers{all: []string{"here"}}}}}
 				told, work := k.report("a")
 				f(k, told, work)
 				synctest.Wait()

@@ -257,7 +257,7 @@ func TestClaimsThatWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := &office{desk: &desk{}}
-				k := &clerk{t, o, &Client{batches: batches{nc: o}, silence: silence{nc: &tour{all: []string{"here"}}}}}
+				k := &clerk{t, o, &Client{batches: batches{nc: o}, failover: failover{nc: &fakeServers{all: []string{"here"}}}}}
 				f(k)
 				synctest.Wait()
 				if b := &k.client.batches; b.asked != 0 || len(b.open) != 0 || len(b.sent) != 0 {

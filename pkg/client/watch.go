@@ -50,7 +50,7 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen
 		return fmt.Errorf("watch: %w", err)
 	}
 	defer messages.Stop()
-	defer context.AfterFunc(ctx, messages.Stop)() // while the server is away, Next heeds nothing else
+	defer context.AfterFunc(ctx, messages.Stop)() // Next ignores its context while the server is away
 	for {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
 		if ctx.Err() != nil {
@@ -83,7 +83,7 @@ func attach(ctx context.Context, js jetstream.JetStream, c jetstream.OrderedCons
 			err = backoff.Permanent(err)
 		}
 		return consumer, err
-	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
+	}, backoff.WithBackOff(newBackOff()), backoff.WithMaxElapsedTime(0))
 }
 
 func see(msg jetstream.Msg) (Seen, error) {

@@ -11,12 +11,11 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Who does not answer may be gone: the first tries are short. It may be slow, too:
-// then those that follow are long enough. That nobody listens is said at once, and
-// takes none of them.
+// The orchestrator may be gone, so the first tries are short. It may be slow, so those that follow are
+// long. A reply that there are no responders comes at once, and does not count as a short try.
 func TestTheFirstTriesAreShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &Client{silence: silence{nc: &tour{all: []string{"here"}}}}
+		client := &Client{failover: failover{nc: &fakeServers{all: []string{"here"}}}}
 		var took []time.Duration
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -26,14 +25,14 @@ func TestTheFirstTriesAreShort(t *testing.T) {
 				return nil, nats.ErrNoResponders
 			}
 			began := time.Now()
-			data, err := nobody(ctx, m)
+			data, err := noReply(ctx, m)
 			if took = append(took, time.Since(began)); len(took) == 7 {
 				cancel()
 			}
 			return data, err
 		}, &pb.GetRequest{}, new(pb.GetReply))
 		if err == nil {
-			t.Fatal("there is an answer")
+			t.Fatal("there is a reply")
 		}
 		want := []time.Duration{0, 0, quickTry, quickTry, quickTry, perTry, perTry}
 		for i, d := range took {
