@@ -31,7 +31,7 @@ func (a *worker) deliver(ctx context.Context, msg delivery) {
 		return
 	}
 	sent := time.Now()
-	reply, err := a.Client.As(a.claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
+	reply, err := a.Client.DoAs(a.claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
 	if err != nil {
 		a.settle(a.refused(msg, reply, err), msg)

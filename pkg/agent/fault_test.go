@@ -23,7 +23,7 @@ import (
 // fail gives the work back as its holder.
 func (w *world) fail(id string, token uint64) {
 	w.Helper()
-	if _, err := w.client.As(w.ctx, "pm", "fail", &pb.Command{Instance: id, Action: &pb.Command_Fail{
+	if _, err := w.client.DoAs(w.ctx, "pm", "fail", &pb.Command{Instance: id, Action: &pb.Command_Fail{
 		Fail: &pb.Fail{Token: uint32(token), Reason: "a fault"}}}); err != nil {
 		w.Fatal(err)
 	}

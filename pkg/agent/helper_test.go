@@ -177,7 +177,7 @@ func (w *world) open(id string) uint64 {
 // start opens an instance of another lifecycle, on code that is known.
 func (w *world) start(workflow, id string) {
 	w.Helper()
-	if _, err := w.client.Start(w.ctx, "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0"}); err != nil {
+	if _, err := w.client.OpenWith(w.ctx, "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0"}); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -188,7 +188,7 @@ func as(role string) func(*agent.Config) { return func(c *agent.Config) { c.Role
 // claim takes the work as somebody who is no agent of the runtime.
 func (w *world) claim(id, agent string, work uint64, lease time.Duration) uint64 {
 	w.Helper()
-	reply, err := w.client.As(w.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{
+	reply, err := w.client.DoAs(w.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: agent, Work: work, LeaseMs: uint32(lease.Milliseconds())}}})
 	if err != nil {
 		w.Fatal(err)
@@ -200,10 +200,10 @@ func (w *world) claim(id, agent string, work uint64, lease time.Duration) uint64
 func (w *world) until(id string, stop func(instance.Event) bool) []instance.Event {
 	w.Helper()
 	var all []instance.Event
-	err := w.client.Watch(w.ctx, id, 0, func(s client.Seen) error {
+	err := w.client.Watch(w.ctx, id, 0, func(s client.LogEntry) error {
 		for _, e := range s.Events {
 			if all = append(all, e); stop(e) {
-				return client.ErrDone
+				return client.ErrStopWatch
 			}
 		}
 		return nil

@@ -105,6 +105,6 @@ func (a *Agent) charge(ctx context.Context, job Job, result *instance.Result) {
 // command sends one command about the job.
 func (a *Agent) command(ctx context.Context, job Job, name string, cmd *pb.Command) error {
 	cmd.Instance, cmd.Actor = job.Instance, a.Name
-	_, err := a.Client.As(ctx, a.Role, name, cmd)
+	_, err := a.Client.DoAs(ctx, a.Role, name, cmd)
 	return err
 }

@@ -23,10 +23,10 @@ const overdue = time.Second
 // worker does one piece of work after the other.
 type worker struct {
 	*Agent
-	claiming context.Context // ends a little after the agent's
-	all      *sync.WaitGroup // what ends before the agent does
-	next     client.Waiting  // for more work, since the last report
-	asked    time.Time       // when that was sent
+	claiming context.Context     // ends a little after the agent's
+	all      *sync.WaitGroup     // what ends before the agent does
+	next     client.PendingClaim // for more work, since the last report
+	asked    time.Time           // when that was sent
 }
 
 // run works until ctx ends.
@@ -58,7 +58,7 @@ func (a *worker) direct(ctx context.Context, reply *pb.CommandReply) {
 // more returns the work that the last report asked for, or nil if none came.
 func (a *worker) more() *pb.CommandReply {
 	next := a.next
-	a.next = client.Waiting{}
+	a.next = client.PendingClaim{}
 	ctx, cancel := context.WithDeadline(a.claiming, a.asked.Add(longest+overdue))
 	defer cancel()
 	reply, err := next.Wait(ctx)
@@ -73,7 +73,7 @@ func (a *worker) more() *pb.CommandReply {
 }
 
 // giveUp gives back what a claim was given that nobody waits for any more.
-func (a *worker) giveUp(claim client.Waiting) {
+func (a *worker) giveUp(claim client.PendingClaim) {
 	if reply, _ := claim.Wait(a.claiming); reply != nil { // an error is none to wait for either
 		_ = a.giveBack(a.claiming, a.job(reply), subject.Release, "the answer came too late")
 	}
@@ -84,12 +84,12 @@ func (a *worker) giveUp(claim client.Waiting) {
 func (a *worker) tell(ctx context.Context, job Job, report *pb.Report, more bool) error {
 	cmd := &pb.Command{Instance: job.Instance, Actor: a.Name, Action: &pb.Command_Report{Report: report}}
 	if !more || a.queue.Load() {
-		_, err := a.Client.As(ctx, a.Role, subject.Report, cmd)
+		_, err := a.Client.DoAs(ctx, a.Role, subject.Report, cmd)
 		return err
 	}
 	a.asked = time.Now()
 	var err error
-	_, a.next, err = a.Client.AsWaiting(ctx, a.Role, subject.Report, cmd, &pb.Command{Actor: a.Name, Action: &pb.Command_Claim{
+	_, a.next, err = a.Client.DoAsWithClaim(ctx, a.Role, subject.Report, cmd, &pb.Command{Actor: a.Name, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: a.Name, LeaseMs: uint32(a.lease.Milliseconds()), WaitMs: uint32(min(longest, a.lease/4).Milliseconds())}}})
 	return err
 }

@@ -43,9 +43,9 @@ func (c *Client) Do(ctx context.Context, name string, cmd *pb.Command) (*pb.Comm
 	return c.command(ctx, to, c.alone, cmd)
 }
 
-// As sends a command of an agent of the role, in one message with others of that role that are sent at
-// about the same time.
-func (c *Client) As(ctx context.Context, role, name string, cmd *pb.Command) (*pb.CommandReply, error) {
+// DoAs is Do for a command of an agent of the role. Commands of one role that are sent at about the same
+// time go in one message.
+func (c *Client) DoAs(ctx context.Context, role, name string, cmd *pb.Command) (*pb.CommandReply, error) {
 	to, together, err := ofAgent(role, name)
 	if err != nil {
 		return nil, err

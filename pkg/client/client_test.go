@@ -148,7 +148,7 @@ func TestARefusalIsAnError(t *testing.T) {
 	answers[*pb.HistoryRequest](w, "sb.api.history", &pb.HistoryReply{Refusal: no})
 	answers[*pb.DefinitionRequest](w, "sb.api.definition", &pb.DefinitionReply{Refusal: no})
 	for name, ask := range map[string]func() error{
-		"a command":    func() error { _, err := w.client.As(w.ctx, "pm", "claim", &pb.Command{Instance: "a"}); return err },
+		"a command":    func() error { _, err := w.client.DoAs(w.ctx, "pm", "claim", &pb.Command{Instance: "a"}); return err },
 		"get":          func() error { _, err := w.client.Get(w.ctx, "a"); return err },
 		"list":         func() error { _, err := w.client.List(w.ctx, &pb.ListRequest{}); return err },
 		"history":      func() error { _, err := w.client.History(w.ctx, "a", 0); return err },
@@ -214,7 +214,7 @@ func TestWhatCannotBeAskedEndsAtOnce(t *testing.T) {
 	if _, err := w.client.Note(w.ctx, "a", "remark", strings.Repeat("x", 2<<20)); !errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, client.ErrUnavailable) {
 		t.Errorf("too much: %v", err)
 	}
-	if _, err := w.client.As(w.ctx, "no role", "claim", &pb.Command{}); err == nil {
+	if _, err := w.client.DoAs(w.ctx, "no role", "claim", &pb.Command{}); err == nil {
 		t.Error("a role there cannot be was taken")
 	}
 	if _, err := w.client.Do(w.ctx, ">", &pb.Command{}); err == nil {

@@ -12,23 +12,22 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Waiting is a claim under way that waits for work.
-type Waiting struct{ told <-chan answer }
+// PendingClaim is a claim that was sent and waits for work.
+type PendingClaim struct{ told <-chan answer }
 
-// AsWaiting is As, and has a claim that waits for work go in the same message,
-// before the command. It is not sent again: if its answer is lost, so is the claim
-// it may have made, until the lease runs out. Where claims are not taken so, the
-// command goes without.
-func (c *Client) AsWaiting(ctx context.Context, role, name string, cmd, claim *pb.Command) (*pb.CommandReply, Waiting, error) {
+// DoAsWithClaim is DoAs, and sends a claim that waits for work in the same message, before the command.
+// The claim is sent once: if its reply is lost, the claim holds until its lease expires. An older
+// orchestrator that takes no batches is sent the command alone.
+func (c *Client) DoAsWithClaim(ctx context.Context, role, name string, cmd, claim *pb.Command) (*pb.CommandReply, PendingClaim, error) {
 	to, together, err := ofAgent(role, name)
 	if err != nil {
-		return nil, Waiting{}, err
+		return nil, PendingClaim{}, err
 	}
 	data, err := proto.Marshal(&pb.Command{Id: cmp.Or(claim.GetId(), nuid.Next()), Actor: cmp.Or(claim.GetActor(), c.actor), Action: claim.GetAction()})
 	if err != nil {
-		return nil, Waiting{}, err
+		return nil, PendingClaim{}, err
 	}
-	var w Waiting
+	var w PendingClaim
 	first := true
 	reply, err := c.command(ctx, to, func(ctx context.Context, msg *nats.Msg) ([]byte, error) {
 		if first {
@@ -45,7 +44,7 @@ func (c *Client) AsWaiting(ctx context.Context, role, name string, cmd, claim *p
 
 // Wait returns the answer, once: a refusal is an *instance.Refusal, as with As. It
 // is nil if there was no claim. If ctx ends before, the answer may still come.
-func (w Waiting) Wait(ctx context.Context) (*pb.CommandReply, error) {
+func (w PendingClaim) Wait(ctx context.Context) (*pb.CommandReply, error) {
 	if w.told == nil {
 		return nil, nil
 	}

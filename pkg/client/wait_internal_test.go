@@ -66,7 +66,7 @@ type clerk struct {
 func (k *clerk) report(id string) (told, work <-chan heard) {
 	command, claim := make(chan heard, 1), make(chan heard, 1)
 	go func() {
-		reply, waiting, err := k.client.AsWaiting(k.Context(), "pm", "report",
+		reply, waiting, err := k.client.DoAsWithClaim(k.Context(), "pm", "report",
 			&pb.Command{Instance: id, Action: &pb.Command_Report{Report: &pb.Report{Token: 1}}},
 			&pb.Command{Actor: "a1", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a1", LeaseMs: 1000, WaitMs: 200}}})
 		command <- heard{reply.GetSeq(), err}
@@ -162,7 +162,7 @@ func TestClaimsThatWait(t *testing.T) {
 			if n := k.under(); n != 0 {
 				k.Errorf("%d are under way", n)
 			}
-			go func() { _, _ = k.client.As(k.Context(), "pm", "note", &pb.Command{Instance: "alone"}) }()
+			go func() { _, _ = k.client.DoAs(k.Context(), "pm", "note", &pb.Command{Instance: "alone"}) }()
 			synctest.Wait()
 			if got := k.lone(); !slices.Equal(got, []string{"alone"}) {
 				k.Errorf("alone and at once went %q", got)
@@ -269,7 +269,7 @@ func TestClaimsThatWait(t *testing.T) {
 }
 
 func TestAClaimThatWaitsIsOfARole(t *testing.T) {
-	if _, _, err := new(Client).AsWaiting(t.Context(), "no role", "report", &pb.Command{}, &pb.Command{}); err == nil {
+	if _, _, err := new(Client).DoAsWithClaim(t.Context(), "no role", "report", &pb.Command{}, &pb.Command{}); err == nil {
 		t.Error("there is such a role")
 	}
 }

@@ -16,19 +16,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-// Seen is one commit as a watcher sees it.
-type Seen struct {
+// LogEntry is one commit of the log, decoded, with what its subject says.
+type LogEntry struct {
 	subject.Event
 	instance.Commit
 }
 
-// ErrDone ends a Watch from within.
-var ErrDone = errors.New("seen enough")
+// ErrStopWatch is returned by Watch's callback to end the Watch without an error.
+var ErrStopWatch = errors.New("seen enough")
 
-// Watch calls f for each commit behind sequence after, of one instance or, when
-// id is empty, of all, as they come. It ends with ctx, or with f's error;
-// ErrDone ends it without one.
-func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen) error) error {
+// Watch calls f, from the caller's goroutine, for each commit after the given sequence: those of one
+// instance, or of all if id is empty. It returns when ctx ends, or f's error, if that is not ErrStopWatch.
+func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(LogEntry) error) error {
 	js, err := jetstream.New(c.nc)
 	if err != nil {
 		return err
@@ -39,7 +38,7 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen
 			return err
 		}
 	}
-	consumer, err := attach(ctx, js, jetstream.OrderedConsumerConfig{
+	consumer, err := newConsumer(ctx, js, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{filter}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
 	})
 	if err != nil {
@@ -59,12 +58,12 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen
 		if err != nil {
 			return fmt.Errorf("watch: %w", err)
 		}
-		seen, err := see(msg)
+		entry, err := decodeEntry(msg)
 		if err == nil {
-			err = f(seen)
+			err = f(entry)
 		}
 		switch {
-		case errors.Is(err, ErrDone):
+		case errors.Is(err, ErrStopWatch):
 			return nil
 		case err != nil:
 			return err
@@ -72,9 +71,9 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(Seen
 	}
 }
 
-// attach asks for a consumer until there is an answer or ctx ends: a server that
-// just came back may lose a request.
-func attach(ctx context.Context, js jetstream.JetStream, c jetstream.OrderedConsumerConfig) (jetstream.Consumer, error) {
+// newConsumer creates a consumer of the log. It tries again until there is a reply or ctx ends, since a
+// server that has just restarted may lose a request.
+func newConsumer(ctx context.Context, js jetstream.JetStream, c jetstream.OrderedConsumerConfig) (jetstream.Consumer, error) {
 	return backoff.Retry(ctx, func() (jetstream.Consumer, error) {
 		try, cancel := context.WithTimeout(ctx, perTry)
 		defer cancel()
@@ -86,20 +85,20 @@ func attach(ctx context.Context, js jetstream.JetStream, c jetstream.OrderedCons
 	}, backoff.WithBackOff(newBackOff()), backoff.WithMaxElapsedTime(0))
 }
 
-func see(msg jetstream.Msg) (Seen, error) {
+func decodeEntry(msg jetstream.Msg) (LogEntry, error) {
 	e, err := subject.ParseEvent(msg.Subject())
 	if err != nil {
-		return Seen{}, err
+		return LogEntry{}, err
 	}
 	meta, err := msg.Metadata()
 	if err != nil {
-		return Seen{}, err
+		return LogEntry{}, err
 	}
-	at, err := time.Parse(time.RFC3339Nano, msg.Headers().Get("ce-time")) // when it was decided
+	at, err := time.Parse(time.RFC3339Nano, msg.Headers().Get("ce-time")) // of the decision
 	if err != nil {
-		return Seen{}, err
+		return LogEntry{}, err
 	}
 	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: msg.Headers().Get(jetstream.MsgIDHeader), Instance: e.Instance, Time: at, Data: msg.Data()}
 	commit, err := wire.ToCommit(stored)
-	return Seen{e, commit}, err
+	return LogEntry{e, commit}, err
 }

@@ -39,8 +39,8 @@ func TestAWatcherSeesEveryCommitAsItCame(t *testing.T) {
 		note("a.b/c d", n+1)
 	}
 	var texts []string
-	see := func(until int) func(client.Seen) error {
-		return func(s client.Seen) error {
+	see := func(until int) func(client.LogEntry) error {
+		return func(s client.LogEntry) error {
 			for _, e := range s.Events {
 				if n, ok := e.(instance.Noted); ok {
 					texts = append(texts, s.Instance+":"+n.Text)
@@ -50,7 +50,7 @@ func TestAWatcherSeesEveryCommitAsItCame(t *testing.T) {
 				t.Errorf("saw %+v", s)
 			}
 			if len(texts) == until {
-				return client.ErrDone
+				return client.ErrStopWatch
 			}
 			return nil
 		}
@@ -72,7 +72,7 @@ func TestAWatcherSeesEveryCommitAsItCame(t *testing.T) {
 		first, ended := make(chan struct{}), make(chan error, 1)
 		look := see(4)
 		go func() {
-			ended <- c.Watch(ctx, "a.b/c d", behind, func(s client.Seen) error {
+			ended <- c.Watch(ctx, "a.b/c d", behind, func(s client.LogEntry) error {
 				err := look(s)
 				if len(texts) == 3 {
 					close(first)
@@ -89,7 +89,7 @@ func TestAWatcherSeesEveryCommitAsItCame(t *testing.T) {
 	})
 	t.Run("until the context ends", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(ctx)
-		err := c.Watch(ctx, "b", behind, func(client.Seen) error { cancel(); return nil })
+		err := c.Watch(ctx, "b", behind, func(client.LogEntry) error { cancel(); return nil })
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("it ended with %v", err)
 		}
@@ -98,7 +98,7 @@ func TestAWatcherSeesEveryCommitAsItCame(t *testing.T) {
 		ctx, cancel := context.WithCancel(ctx)
 		seen, ended := make(chan struct{}, 100), make(chan error, 1)
 		go func() {
-			ended <- c.Watch(ctx, "b", behind, func(client.Seen) error { seen <- struct{}{}; return nil })
+			ended <- c.Watch(ctx, "b", behind, func(client.LogEntry) error { seen <- struct{}{}; return nil })
 		}()
 		<-seen
 		server.Stop()
@@ -110,7 +110,7 @@ func TestAWatcherSeesEveryCommitAsItCame(t *testing.T) {
 	})
 	t.Run("or with its own error", func(t *testing.T) {
 		enough := errors.New("enough")
-		if err := c.Watch(ctx, "", 0, func(client.Seen) error { return enough }); !errors.Is(err, enough) {
+		if err := c.Watch(ctx, "", 0, func(client.LogEntry) error { return enough }); !errors.Is(err, enough) {
 			t.Errorf("it ended with %v", err)
 		}
 	})

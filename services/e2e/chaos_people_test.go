@@ -49,7 +49,7 @@ func (w *town) begin(ctx context.Context, c *client.Client, n int, k kind) (*lif
 		if k.lifecycle == "story" {
 			l.repo = watched("issue")
 		}
-		_, err := c.Start(ctx, "", l.id, &pb.Open{Workflow: k.lifecycle, Issue: wire.Issue(instance.Issue{Repo: l.repo, Title: title, Body: body})})
+		_, err := c.OpenWith(ctx, "", l.id, &pb.Open{Workflow: k.lifecycle, Issue: wire.Issue(instance.Issue{Repo: l.repo, Title: title, Body: body})})
 		return l, err
 	}
 	l.repo = watched(k.lifecycle)

@@ -78,7 +78,7 @@ func rush(t *testing.T, replicas, instances int) {
 	open := func(who, n int) {
 		c, dice := client.New(server.Connect(t), "operator:test"), rand.New(rand.NewPCG(3, uint64(who)))
 		for i := range n {
-			if _, err := c.Start(ctx, "", fmt.Sprintf("%d-%d", who, i), &pb.Open{
+			if _, err := c.OpenWith(ctx, "", fmt.Sprintf("%d-%d", who, i), &pb.Open{
 				Workflow: "queue", Issue: &pb.Issue{Title: "t"}, Vars: map[string]string{"urgency": fmt.Sprint(dice.IntN(4))}}); err != nil {
 				t.Error(err)
 			}
@@ -101,12 +101,12 @@ func rush(t *testing.T, replicas, instances int) {
 		})
 	}
 	ended := 0
-	err := client.New(server.Connect(t), "").Watch(ctx, "", 0, func(seen client.Seen) error {
+	err := client.New(server.Connect(t), "").Watch(ctx, "", 0, func(seen client.LogEntry) error {
 		if seen.State == "done" {
 			ended++
 		}
 		if ended == instances {
-			return client.ErrDone
+			return client.ErrStopWatch
 		}
 		return nil
 	})

@@ -82,7 +82,7 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 	for n := range cap(results) {
 		own := client.New(server.Connect(t), "")
 		go func() {
-			_, err := own.As(ctx, "pm", "claim", claim("one", fmt.Sprintf("pm-%d", n), opened.GetInstance().GetWork()))
+			_, err := own.DoAs(ctx, "pm", "claim", claim("one", fmt.Sprintf("pm-%d", n), opened.GetInstance().GetWork()))
 			results <- err
 		}()
 	}
@@ -114,12 +114,12 @@ func TestADuplicateCommandIsAnsweredAsTheFirst(t *testing.T) {
 	}
 	work := claim("one", "pm-1", opened.GetInstance().GetWork())
 	work.Id = "claim-1"
-	first, err := c.As(ctx, "pm", "claim", work)
+	first, err := c.DoAs(ctx, "pm", "claim", work)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 16 {
-		again, err := c.As(ctx, "pm", "claim", work)
+		again, err := c.DoAs(ctx, "pm", "claim", work)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,12 +96,12 @@ func (sc Scene) await(s *Stage, i *incarnation, id string) error {
 	}
 	s.bury(in)
 	if err == nil && !sc.Over(in) {
-		err = s.Client.Watch(i, id, in.GetSeq(), func(client.Seen) error {
+		err = s.Client.Watch(i, id, in.GetSeq(), func(client.LogEntry) error {
 			if in, err = s.Client.Get(i, id); err != nil {
 				return err
 			}
 			if s.bury(in); sc.Over(in) {
-				return client.ErrDone
+				return client.ErrStopWatch
 			}
 			return nil
 		})

@@ -211,7 +211,7 @@ func (s *Stage) lapse(in *pb.Instance) {
 	if claim == nil {
 		return
 	}
-	_, err := s.Client.As(s.Ctx, claim.GetRole(), subject.Release, &pb.Command{Instance: in.GetInstance(), Actor: claim.GetAgent(), Action: &pb.Command_Release{
+	_, err := s.Client.DoAs(s.Ctx, claim.GetRole(), subject.Release, &pb.Command{Instance: in.GetInstance(), Actor: claim.GetAgent(), Action: &pb.Command_Release{
 		Release: &pb.Release{Token: claim.GetToken(), Reason: "its lease has run out"}}})
 	if err != nil {
 		s.Fatal(errors.Join(err, s.Ctx.Err()))

@@ -81,7 +81,7 @@ func (s *Stage) Open(id, workflow string, issue instance.Issue, c Code, state st
 	for i := 0; i < len(vars); i += 2 {
 		open.Vars[vars[i]] = vars[i+1]
 	}
-	if _, err := s.Client.Start(s.Ctx, "", id, open); err != nil {
+	if _, err := s.Client.OpenWith(s.Ctx, "", id, open); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -123,12 +123,12 @@ func (s *Stage) Escalate(id, role, reason string) {
 func (s *Stage) end(id, role, name string, cmd func(token uint32) *pb.Command) {
 	s.Helper()
 	agent := role + "-elsewhere"
-	claimed, err := s.Client.As(s.Ctx, role, subject.Claim, &pb.Command{Instance: id, Actor: agent, Action: &pb.Command_Claim{
+	claimed, err := s.Client.DoAs(s.Ctx, role, subject.Claim, &pb.Command{Instance: id, Actor: agent, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: agent, Work: s.Get(id).GetWork(), LeaseMs: uint32(Lease.Milliseconds())}}})
 	if err == nil {
 		c := cmd(claimed.GetToken())
 		c.Instance, c.Actor = id, agent
-		_, err = s.Client.As(s.Ctx, role, name, c)
+		_, err = s.Client.DoAs(s.Ctx, role, name, c)
 	}
 	if err != nil {
 		s.Fatalf("%s %ss: %v", role, name, err)

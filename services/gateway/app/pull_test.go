@@ -44,7 +44,7 @@ func (w *world) propose(name string) (number int, story string) {
 		w.Fatal(err)
 	}
 	story = "story/" + name
-	if _, err := w.client.Start(w.ctx, "", story, &pb.Open{
+	if _, err := w.client.OpenWith(w.ctx, "", story, &pb.Open{
 		Workflow: "story", State: "pushed", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: name}), Vars: map[string]string{"prNumber": fmt.Sprint(pr.Number)},
 	}); err != nil {
 		w.Fatal(err)
@@ -145,10 +145,10 @@ func (w *world) escalates(story string) {
 		w.Fatal(err)
 	}
 	agent := client.New(w.server.Connect(w.T), "shepherd-1")
-	claim, err := agent.As(w.ctx, "shepherd", subject.Claim, &pb.Command{Instance: story, Action: &pb.Command_Claim{
+	claim, err := agent.DoAs(w.ctx, "shepherd", subject.Claim, &pb.Command{Instance: story, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: "shepherd-1", Work: in.GetWork(), LeaseMs: 60_000}}})
 	if err == nil {
-		_, err = agent.As(w.ctx, "shepherd", subject.Escalate, &pb.Command{Instance: story, Action: &pb.Command_Escalate{
+		_, err = agent.DoAs(w.ctx, "shepherd", subject.Escalate, &pb.Command{Instance: story, Action: &pb.Command_Escalate{
 			Escalate: &pb.Escalate{Token: claim.GetToken(), Reason: "what now?", RequiresHuman: true}}})
 	}
 	if err != nil {
@@ -165,7 +165,7 @@ func TestAStoryThatWaitsForPeopleHearsThemOnItsIssue(t *testing.T) {
 	w := newWorld(t)
 	issue := w.report(w.bob, "It is broken")
 	story := "story/of-an-issue"
-	if _, err := w.client.Start(w.ctx, "", story, &pb.Open{
+	if _, err := w.client.OpenWith(w.ctx, "", story, &pb.Open{
 		Workflow: "story", State: "pushed", Issue: wire.Issue(instance.Issue{Repo: widgets, Number: issue, Title: "x"}), Vars: map[string]string{"prNumber": "99"},
 	}); err != nil {
 		t.Fatal(err)

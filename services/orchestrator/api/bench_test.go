@@ -101,12 +101,12 @@ func step(ctx context.Context, cl *client.Client, e *engine.Engine, id string) e
 	if err != nil {
 		return err
 	}
-	reply, err := cl.As(ctx, "noop", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{
+	reply, err := cl.DoAs(ctx, "noop", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: "noop-1", Work: now.Work, LeaseMs: 30000}}})
 	if err != nil {
 		return err
 	}
-	_, err = cl.As(ctx, "noop", "report", &pb.Command{Instance: id, Action: &pb.Command_Report{
+	_, err = cl.DoAs(ctx, "noop", "report", &pb.Command{Instance: id, Action: &pb.Command_Report{
 		Report: &pb.Report{Token: reply.GetToken(), Result: &pb.Result{Status: "success", ConfidenceScore: 1}}}})
 	return err
 }

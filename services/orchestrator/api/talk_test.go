@@ -13,7 +13,7 @@ import (
 // start opens an instance of a workflow.
 func (w *world) start(workflow, id string, vars map[string]string, after ...string) *pb.Instance {
 	w.Helper()
-	reply, err := w.client.Start(w.Context(), "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0", Vars: vars, After: after})
+	reply, err := w.client.OpenWith(w.Context(), "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0", Vars: vars, After: after})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func (w *world) start(workflow, id string, vars map[string]string, after ...stri
 
 func (w *world) as(role, command string, cmd *pb.Command) *pb.CommandReply {
 	w.Helper()
-	reply, err := w.client.As(w.Context(), role, command, cmd)
+	reply, err := w.client.DoAs(w.Context(), role, command, cmd)
 	if err != nil {
 		w.Fatalf("%s as %s: %v", command, role, err)
 	}
@@ -78,7 +78,7 @@ func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
 	w := newWorld(t, nil)
 	claim := w.claim("triage", w.start("pipeline", "a", nil))
 	escalate := &pb.Escalate{Token: claim.GetToken(), Reason: "who pays?", RequiresHuman: true, Sections: map[string]string{"writer": "{}"}}
-	if _, err := w.client.As(t.Context(), "triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{Escalate: escalate}}); !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
+	if _, err := w.client.DoAs(t.Context(), "triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{Escalate: escalate}}); !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
 		t.Errorf("another's section is answered %v", err)
 	}
 	escalate.Sections = map[string]string{"triage": `{"scope":"?"}`}
@@ -89,7 +89,7 @@ func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
 	if e := held.GetEscalations(); len(e) != 1 || e[0].GetAgent() != "triage" || !e[0].GetRequiresHuman() || held.GetWorker() != "" {
 		t.Errorf("escalated %v, the turn of %q", e, held.GetWorker())
 	}
-	_, err := w.client.As(t.Context(), "triage", "claim", &pb.Command{Instance: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "x", Work: held.GetWork(), LeaseMs: 60_000}}})
+	_, err := w.client.DoAs(t.Context(), "triage", "claim", &pb.Command{Instance: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "x", Work: held.GetWork(), LeaseMs: 60_000}}})
 	if !errors.Is(err, &instance.Refusal{Code: instance.CodePaused}) {
 		t.Errorf("a claim meanwhile is answered %v", err)
 	}
@@ -109,7 +109,7 @@ func TestAnAgentMovesByHandWhereTheDefinitionSaysSo(t *testing.T) {
 	w.start("task", "a", nil)
 	w.start("issue", "b", nil)
 	by := func(role, id, to string) error {
-		_, err := w.client.As(t.Context(), role, "override", &pb.Command{Instance: id, Actor: role + "-1", Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: "it is plain"}}})
+		_, err := w.client.DoAs(t.Context(), role, "override", &pb.Command{Instance: id, Actor: role + "-1", Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: "it is plain"}}})
 		return err
 	}
 	forbidden := &instance.Refusal{Code: instance.CodeForbidden}

@@ -88,7 +88,7 @@ func TestAnInstanceGoesOnByTheLifecycleItWasOpenedWith(t *testing.T) {
 		return reply.GetInstance().GetWork()
 	}
 	claim := func(role, id string, work uint64) error {
-		_, err := c.As(ctx, role, "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: work, LeaseMs: 60_000}}})
+		_, err := c.DoAs(ctx, role, "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: work, LeaseMs: 60_000}}})
 		return err
 	}
 	run := func(dir string) (stop func()) {

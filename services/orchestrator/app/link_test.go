@@ -47,13 +47,13 @@ func TestOrchestratorsOpenWhatIsSpawnedAndSayHowItEnded(t *testing.T) {
 	work := func(id, state string) {
 		t.Helper()
 		var at uint64
-		until(t, ctx, c, id, func(s client.Seen) bool { at = s.Seq; return s.State == state && s.Wakes })
-		claimed, err := c.As(ctx, "worker", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: at, LeaseMs: 60_000}}})
+		until(t, ctx, c, id, func(s client.LogEntry) bool { at = s.Seq; return s.State == state && s.Wakes })
+		claimed, err := c.DoAs(ctx, "worker", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: at, LeaseMs: 60_000}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		report := &pb.Report{Token: claimed.GetToken(), Result: &pb.Result{Status: "success"}}
-		if _, err := c.As(ctx, "worker", "report", &pb.Command{Instance: id, Action: &pb.Command_Report{Report: report}}); err != nil {
+		if _, err := c.DoAs(ctx, "worker", "report", &pb.Command{Instance: id, Action: &pb.Command_Report{Report: report}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,15 +64,15 @@ func TestOrchestratorsOpenWhatIsSpawnedAndSayHowItEnded(t *testing.T) {
 	again()
 	work("a/chore", "todo")
 	again()
-	until(t, ctx, c, "a", func(s client.Seen) bool { return s.State == "back" })
+	until(t, ctx, c, "a", func(s client.LogEntry) bool { return s.State == "back" })
 }
 
 // until returns at the first commit of an instance that holds holds for.
-func until(t *testing.T, ctx context.Context, c *client.Client, id string, holds func(client.Seen) bool) {
+func until(t *testing.T, ctx context.Context, c *client.Client, id string, holds func(client.LogEntry) bool) {
 	t.Helper()
-	if err := c.Watch(ctx, id, 0, func(s client.Seen) error {
+	if err := c.Watch(ctx, id, 0, func(s client.LogEntry) error {
 		if holds(s) {
-			return client.ErrDone
+			return client.ErrStopWatch
 		}
 		return nil
 	}); err != nil {

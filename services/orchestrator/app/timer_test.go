@@ -31,7 +31,7 @@ func TestOrchestratorsRecordDeadlinesOnce(t *testing.T) {
 	server.Restart(t)
 	start()
 	var passed []workflow.Level
-	if err := c.Watch(ctx, "a", 0, func(s client.Seen) error {
+	if err := c.Watch(ctx, "a", 0, func(s client.LogEntry) error {
 		for _, e := range s.Events {
 			if out, ok := e.(instance.TimedOut); ok {
 				passed = append(passed, out.Level)
@@ -40,7 +40,7 @@ func TestOrchestratorsRecordDeadlinesOnce(t *testing.T) {
 		if len(passed) < 3 {
 			return nil
 		}
-		return client.ErrDone
+		return client.ErrStopWatch
 	}); err != nil {
 		t.Fatal(err)
 	}

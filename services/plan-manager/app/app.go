@@ -55,7 +55,7 @@ func (s Settings) watch(ctx context.Context, c *client.Client, log *slog.Logger,
 	for _, t := range known {
 		from = max(from, t.GetSeq())
 	}
-	err = c.Watch(ctx, "", from, func(seen client.Seen) error {
+	err = c.Watch(ctx, "", from, func(seen client.LogEntry) error {
 		if seen.Workflow != s.Workflow {
 			return nil
 		}

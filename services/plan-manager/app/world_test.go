@@ -101,7 +101,7 @@ func (w *world) Handle(_ context.Context, r slog.Record) error {
 // begin opens a task that has its code.
 func (w *world) begin(id string) {
 	w.Helper()
-	_, err := w.client.Start(w.ctx, "", id, &pb.Open{Workflow: w.workflow, Base: "c0", Issue: wire.Issue(instance.Issue{Title: id})})
+	_, err := w.client.OpenWith(w.ctx, "", id, &pb.Open{Workflow: w.workflow, Base: "c0", Issue: wire.Issue(instance.Issue{Title: id})})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -115,11 +115,11 @@ func (w *world) step(id string, status instance.Status) {
 		w.Fatal(err)
 	}
 	role := in.GetOwner()
-	reply, err := w.client.As(w.ctx, role, subject.Claim, &pb.Command{Instance: id, Action: &pb.Command_Claim{
+	reply, err := w.client.DoAs(w.ctx, role, subject.Claim, &pb.Command{Instance: id, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
 	if err == nil {
 		result := instance.Result{Status: status, Summary: "done", Head: "c1", Evidence: []instance.Evidence{{Name: "tests", OK: status == instance.Success, Commit: "c1"}}}
-		_, err = w.client.As(w.ctx, role, subject.Report, &pb.Command{Instance: id, Action: &pb.Command_Report{
+		_, err = w.client.DoAs(w.ctx, role, subject.Report, &pb.Command{Instance: id, Action: &pb.Command_Report{
 			Report: &pb.Report{Token: reply.GetToken(), Result: wire.Result(result)}}})
 	}
 	if err != nil {

@@ -125,11 +125,11 @@ func TestAPullRequestNeedsNoEnding(t *testing.T) {
 		t.Fatal(err)
 	}
 	work := opened.GetInstance().GetWork()
-	claimed, err := g.client.As(g.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "pm-1", Work: work, LeaseMs: 60_000}}})
+	claimed, err := g.client.DoAs(g.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "pm-1", Work: work, LeaseMs: 60_000}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.client.As(g.ctx, "pm", "report", &pb.Command{Instance: id, Action: &pb.Command_Report{Report: &pb.Report{
+	if _, err := g.client.DoAs(g.ctx, "pm", "report", &pb.Command{Instance: id, Action: &pb.Command_Report{Report: &pb.Report{
 		Token: claimed.GetToken(), Result: &pb.Result{Status: "success", ConfidenceScore: 1, Data: map[string]string{"pr_url": "https://forge/2"}}}}}); err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,11 @@ func (g *graveyard) does(role, name string, cmd func(token uint32) *pb.Command) 
 	if err != nil {
 		g.Fatal(err)
 	}
-	claimed, err := g.client.As(g.ctx, role, "claim", &pb.Command{Instance: piped, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
+	claimed, err := g.client.DoAs(g.ctx, role, "claim", &pb.Command{Instance: piped, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
 	if err == nil {
 		c := cmd(claimed.GetToken())
 		c.Instance = piped
-		_, err = g.client.As(g.ctx, role, name, c)
+		_, err = g.client.DoAs(g.ctx, role, name, c)
 	}
 	if err != nil {
 		g.Fatalf("%s %ss: %v", role, name, err)

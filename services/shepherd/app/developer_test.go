@@ -89,9 +89,9 @@ func (w *world) until(wanted func() bool) {
 	if wanted() {
 		return
 	}
-	err := w.client.Watch(w.ctx, "", 0, func(client.Seen) error {
+	err := w.client.Watch(w.ctx, "", 0, func(client.LogEntry) error {
 		if wanted() {
-			return client.ErrDone
+			return client.ErrStopWatch
 		}
 		return nil
 	})

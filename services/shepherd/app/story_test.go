@@ -36,7 +36,7 @@ func (w *world) begin(name string, issue int, vars ...string) *tale {
 		}
 		open.Vars[vars[i]] = vars[i+1]
 	}
-	if _, err := w.client.Start(w.ctx, "", s.id, open); err != nil {
+	if _, err := w.client.OpenWith(w.ctx, "", s.id, open); err != nil {
 		w.Fatal(err)
 	}
 	return s
@@ -59,13 +59,13 @@ func (s *tale) until(what string, wanted func(*instanceMessage) bool) *instanceM
 	if wanted(in) {
 		return in
 	}
-	err := s.w.client.Watch(s.w.ctx, s.id, in.GetSeq(), func(seen client.Seen) error {
+	err := s.w.client.Watch(s.w.ctx, s.id, in.GetSeq(), func(seen client.LogEntry) error {
 		now, err := s.w.client.Get(s.w.ctx, s.id)
 		if err != nil {
 			return err
 		}
 		if in = now; wanted(in) {
-			return client.ErrDone
+			return client.ErrStopWatch
 		}
 		return nil
 	})

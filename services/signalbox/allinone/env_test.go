@@ -84,7 +84,7 @@ func write(t testing.TB, file, text string) {
 
 // begin opens a task.
 func (e *env) begin(id, title, body string) {
-	_, err := e.client.Start(e.ctx, "", id, &pb.Open{Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: title, Body: body})})
+	_, err := e.client.OpenWith(e.ctx, "", id, &pb.Open{Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: title, Body: body})})
 	if err != nil {
 		e.Errorf("open %s: %v", id, err)
 	}
@@ -99,9 +99,9 @@ func (e *env) reaches(id, state string, after uint64) *pb.Instance {
 func (e *env) until(id, what string, wanted func(*pb.Instance) bool) *pb.Instance {
 	in, err := e.client.Get(e.ctx, id)
 	if err == nil && !wanted(in) {
-		err = e.client.Watch(e.ctx, id, in.GetSeq(), func(client.Seen) (err error) {
+		err = e.client.Watch(e.ctx, id, in.GetSeq(), func(client.LogEntry) (err error) {
 			if in, err = e.client.Get(e.ctx, id); err == nil && wanted(in) {
-				err = client.ErrDone
+				err = client.ErrStopWatch
 			}
 			return err
 		})

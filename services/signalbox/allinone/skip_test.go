@@ -18,7 +18,7 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 		e.reaches("T-5", "validated", 0)
 		skip := &pb.Command{Instance: "T-5", Actor: "x-1", Action: &pb.Command_Override{Override: &pb.Override{To: "in_progress", Reason: "it is begun already"}}}
 		for _, role := range []string{"fullstack-developer", "quality-monitor", "git-manager"} {
-			_, err := e.client.As(e.ctx, role, subject.Override, skip)
+			_, err := e.client.DoAs(e.ctx, role, subject.Override, skip)
 			if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.CodeForbidden {
 				e.Errorf("the %s skips a state: %v, want it forbidden", role, err)
 			}
@@ -26,7 +26,7 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 		if out, code := e.call("override", "T-5", "--to", "in_progress", "--reason", "I am in a hurry"); code != 1 || !strings.Contains(out, "may not override") {
 			e.Errorf("a person skips a state: %d %s", code, out)
 		}
-		if _, err := e.client.As(e.ctx, "cto", subject.Override, skip); err != nil {
+		if _, err := e.client.DoAs(e.ctx, "cto", subject.Override, skip); err != nil {
 			e.Errorf("the CTO skips a state: %v", err)
 		}
 		moves := task.Transitions(e.history("T-5"))
@@ -40,7 +40,7 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 		if err != nil || in.GetClosed() != string(instance.Cancelled) || in.GetState() != "in_progress" {
 			e.Errorf("%v: %s in %s, want it cancelled", err, in.GetClosed(), in.GetState())
 		}
-		if _, err := e.client.As(e.ctx, "cto", subject.Override, skip); err == nil {
+		if _, err := e.client.DoAs(e.ctx, "cto", subject.Override, skip); err == nil {
 			e.Errorf("what is abandoned moves")
 		}
 	})

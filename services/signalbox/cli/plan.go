@@ -109,7 +109,7 @@ func (c planImport) imported(t plan.Task) imported {
 func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Task) error {
 	out := c.imported(t)
 	key := sha256.Sum256([]byte(out.Instance))
-	reply, err := s.Start(ctx, "plan-"+hex.EncodeToString(key[:16]), out.Instance, &pb.Open{
+	reply, err := s.OpenWith(ctx, "plan-"+hex.EncodeToString(key[:16]), out.Instance, &pb.Open{
 		Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: c.Repo, Title: t.Title, Body: t.Description}), After: out.After,
 		Vars: map[string]string{
 			"plan_file": filepath.ToSlash(c.File), "priority": strconv.Itoa(t.Priority), "builds_on": strings.Join(out.After, ","),

@@ -96,7 +96,7 @@ func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t told) (t
 		vars["branch"] = s.Branch
 	}
 	key := sha256.Sum256([]byte(t.Instance))
-	reply, err := sys.Start(ctx, "prd-"+hex.EncodeToString(key[:16]), t.Instance, &pb.Open{
+	reply, err := sys.OpenWith(ctx, "prd-"+hex.EncodeToString(key[:16]), t.Instance, &pb.Open{
 		Workflow: c.Workflow, State: state, Vars: vars,
 		Issue: wire.Issue(instance.Issue{Repo: c.Repo, Number: s.Issue, Title: s.Title, Body: s.Text()}),
 	})

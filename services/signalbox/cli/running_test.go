@@ -80,7 +80,7 @@ func claim(ctx context.Context, nc *nats.Conn, role, id string) (uint32, error) 
 	if err != nil || in.GetClaim() != nil {
 		return in.GetClaim().GetToken(), err
 	}
-	reply, err := c.As(ctx, role, subject.Claim, &pb.Command{Instance: id, Action: &pb.Command_Claim{
+	reply, err := c.DoAs(ctx, role, subject.Claim, &pb.Command{Instance: id, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
 	return reply.GetToken(), err
 }
@@ -95,7 +95,7 @@ func conclude(ctx context.Context, nc *nats.Conn, role, id, result string) error
 	if err != nil {
 		return err
 	}
-	_, err = client.New(nc, role+"-1").As(ctx, role, subject.Report, &pb.Command{Instance: id, Action: &pb.Command_Report{
+	_, err = client.New(nc, role+"-1").DoAs(ctx, role, subject.Report, &pb.Command{Instance: id, Action: &pb.Command_Report{
 		Report: &pb.Report{Token: token, Result: wire.Result(r)}}})
 	return err
 }

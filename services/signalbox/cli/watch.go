@@ -94,7 +94,7 @@ func (w *watcher) start(ctx context.Context, s system) (uint64, error) {
 	return in.Seq, nil
 }
 
-func (w *watcher) see(c client.Seen) error {
+func (w *watcher) see(c client.LogEntry) error {
 	for _, e := range view.Events(c.Instance, w.state[c.Instance], c.Commit) {
 		took := time.Duration(0)
 		if at, ok := w.entered[c.Instance]; ok {
@@ -115,7 +115,7 @@ func (w *watcher) see(c client.Seen) error {
 		}
 	}
 	if w.over {
-		return client.ErrDone
+		return client.ErrStopWatch
 	}
 	return nil
 }

@@ -100,9 +100,9 @@ func logFile(name string) (*slog.Logger, func(), error) {
 	return slog.New(slog.NewTextHandler(io.Writer(f), nil)), func() { _ = f.Close() }, nil
 }
 
-// follow narrates the instance until f returns client.ErrDone or an error.
-func follow(ctx context.Context, c *client.Client, n *narrator.Narrator, id string, f func(client.Seen) error) error {
-	return c.Watch(ctx, id, 0, func(seen client.Seen) error {
+// follow narrates the instance until f returns client.ErrStopWatch or an error.
+func follow(ctx context.Context, c *client.Client, n *narrator.Narrator, id string, f func(client.LogEntry) error) error {
+	return c.Watch(ctx, id, 0, func(seen client.LogEntry) error {
 		n.Commit(seen)
 		return f(seen)
 	})

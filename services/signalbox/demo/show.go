@@ -45,13 +45,13 @@ func (s *show) run(ctx context.Context, system *allinone.System) error {
 	s.n.Say("")
 	c := client.New(system.NATS, "demo")
 	id := app.Name(repo, issue.Number)
-	err = follow(ctx, c, s.n, id, func(seen client.Seen) error {
+	err = follow(ctx, c, s.n, id, func(seen client.LogEntry) error {
 		for _, e := range seen.Events {
 			moved, ok := e.(instance.Moved)
 			switch {
 			case !ok:
 			case moved.Kind == workflow.Final:
-				return client.ErrDone
+				return client.ErrStopWatch
 			case moved.Kind == workflow.Wait:
 				if err := s.answer(ctx, reporter, issue.Number); err != nil {
 					return err

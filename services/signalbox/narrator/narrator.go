@@ -84,7 +84,7 @@ func pad(s string, width int) string {
 }
 
 // Commit narrates one commit: its moves, and what turned them aside.
-func (n *Narrator) Commit(c client.Seen) {
+func (n *Narrator) Commit(c client.LogEntry) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	who, said := "", ""

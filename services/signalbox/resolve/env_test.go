@@ -107,7 +107,7 @@ func (e *env) begin(title string) (id string, number int) {
 // after each commit.
 func (e *env) until(id string, there func(instance.Instance, pipeline.Document) bool) (in instance.Instance, doc pipeline.Document) {
 	in.ID = id
-	err := e.client.Watch(e.ctx, id, 0, func(seen client.Seen) error {
+	err := e.client.Watch(e.ctx, id, 0, func(seen client.LogEntry) error {
 		in = instance.Evolve(in, seen.Commit)
 		doc = pipeline.Of(in, 0)
 		text, err := doc.Encode()
@@ -118,7 +118,7 @@ func (e *env) until(id string, there func(instance.Instance, pipeline.Document) 
 			return fmt.Errorf("after commit %d the document is wrong: %w\n%s", seen.Seq, err, text)
 		}
 		if there(in, doc) {
-			return client.ErrDone
+			return client.ErrStopWatch
 		}
 		if in.Closed != "" {
 			return fmt.Errorf("it %s in %s: %s", in.Closed, in.State, in.Reason)

@@ -134,22 +134,22 @@ func (r *run) follow(ctx context.Context) (waits bool, err error) {
 			return true, err
 		}
 	}
-	err = r.client.Watch(ctx, r.id(), r.after, func(seen client.Seen) error {
+	err = r.client.Watch(ctx, r.id(), r.after, func(seen client.LogEntry) error {
 		r.n.Commit(seen)
 		for _, e := range seen.Events {
 			stopped := false
 			switch e := e.(type) {
 			case instance.Paused, instance.CancelledBy:
-				return client.ErrDone
+				return client.ErrStopWatch
 			case instance.Moved:
 				if e.Kind == workflow.Final {
-					return client.ErrDone
+					return client.ErrStopWatch
 				}
 				stopped = r.awaits(e.To)
 			case instance.Escalated:
 				stopped = e.RequiresHuman
 			case instance.ParkedUntil:
-				return client.ErrDone // only a deadline or an event from outside moves it
+				return client.ErrStopWatch // only a deadline or an event from outside moves it
 			}
 			if !stopped {
 				continue
@@ -160,7 +160,7 @@ func (r *run) follow(ctx context.Context) (waits bool, err error) {
 			}
 			if !answered {
 				waits = true
-				return client.ErrDone
+				return client.ErrStopWatch
 			}
 		}
 		return nil

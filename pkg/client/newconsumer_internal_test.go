@@ -10,14 +10,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// deaf is JetStream that loses requests, and then answers with err.
-type deaf struct {
+// lossy is a JetStream that loses requests, and then replies with err.
+type lossy struct {
 	jetstream.JetStream
-	loses, asked int
+	loses, asked int // numbers of requests
 	err          error
 }
 
-func (d *deaf) OrderedConsumer(ctx context.Context, _ string, _ jetstream.OrderedConsumerConfig) (jetstream.Consumer, error) {
+func (d *lossy) OrderedConsumer(ctx context.Context, _ string, _ jetstream.OrderedConsumerConfig) (jetstream.Consumer, error) {
 	if d.asked++; d.asked <= d.loses {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -31,8 +31,8 @@ func TestAWatcherAsksAgainWhenItsRequestIsLost(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				d := &deaf{loses: 2, err: want}
-				if _, err := attach(ctx, d, jetstream.OrderedConsumerConfig{}); !errors.Is(err, want) || d.asked != 3 {
+				d := &lossy{loses: 2, err: want}
+				if _, err := newConsumer(ctx, d, jetstream.OrderedConsumerConfig{}); !errors.Is(err, want) || d.asked != 3 {
 					t.Errorf("after %d requests it has %v", d.asked, err)
 				}
 			})
@@ -42,8 +42,8 @@ func TestAWatcherAsksAgainWhenItsRequestIsLost(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			d := &deaf{loses: 1000}
-			if _, err := attach(ctx, d, jetstream.OrderedConsumerConfig{}); !errors.Is(err, context.DeadlineExceeded) || d.asked < 3 {
+			d := &lossy{loses: 1000}
+			if _, err := newConsumer(ctx, d, jetstream.OrderedConsumerConfig{}); !errors.Is(err, context.DeadlineExceeded) || d.asked < 3 {
 				t.Errorf("after %d requests it has %v", d.asked, err)
 			}
 		})
