@@ -14,7 +14,7 @@ func BenchmarkStep(b *testing.B) {
 	def := issue(b, "max_iterations: 1000000")
 	for _, past := range []struct{ moves, beats int }{{8, 0}, {8, 1000}, {1000, 0}} {
 		b.Run(fmt.Sprintf("after %d moves and %d heartbeats", past.moves, past.beats), func(b *testing.B) {
-			s := given(b, def, opened(), put("implementing"))
+			s := given(b, def, opened(), moveTo("implementing"))
 			for n := 0; s.in.Iteration < past.moves; n++ {
 				r := instance.Result{Status: instance.Success, ConfidenceScore: 0.95, Head: fmt.Sprint("c", n)}
 				if s.in.State == "running_tests" {

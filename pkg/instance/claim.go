@@ -6,18 +6,20 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
+// claim gives the work to one agent, with the next fencing token. direct marks
+// a claim made by the commit that dispatched the work.
 func (d *decision) claim(a Claim, direct bool) error {
 	live := d.in.Claim.Live(d.cmd.At)
-	held, escalated := d.in.Escalation()
-	_, asked := d.in.Inquiry()
+	open, escalated := d.in.Escalation()
+	_, inquired := d.in.Inquiry()
 	switch {
 	case d.in.Paused:
 		return d.refuse(CodePaused, []string{"resume"}, "paused: %s", d.in.Reason)
 	case escalated:
-		return d.refuse(CodePaused, []string{"resolve"}, "people are asked: %s", held.Reason)
+		return d.refuse(CodePaused, []string{"resolve"}, "people are asked: %s", open.Reason)
 	case a.Role == "" || a.Agent == "" || a.Lease <= 0:
 		return d.refuse(CodeInvalid, nil, "a claim names its role, its agent and a lease above zero")
-	case asked && a.Role != d.in.Worker():
+	case inquired && a.Role != d.in.Worker():
 		return d.refuse(CodeNotOwner, []string{d.in.Worker()}, "%s is not who is asked in %s", a.Role, d.in.State)
 	case a.Role != d.in.Worker():
 		return d.refuse(CodeNotOwner, d.workerRoles(), "%s does not own %s", a.Role, d.in.State)
@@ -35,7 +37,7 @@ func (d *decision) claim(a Claim, direct bool) error {
 		lapsed = d.in.Claim.Agent
 	}
 	d.record(Claimed{d.in.Tokens + 1, a.Role, a.Agent, d.cmd.At.Add(a.Lease), lapsed, direct})
-	if asked {
+	if inquired {
 		return nil
 	}
 	return d.react(workflow.OnClaimed, nil)
@@ -48,7 +50,7 @@ func (d *decision) workerRoles() []string {
 	return nil
 }
 
-// hold refuses all but the holder of the live claim.
+// checkClaim refuses a command under a claim unless token is that of the live one.
 func (d *decision) checkClaim(token uint64) error {
 	c := d.in.Claim
 	switch {
@@ -79,13 +81,15 @@ func (d *decision) heartbeat(a Heartbeat) error {
 // instance whose definition has no policy max_faults.
 const defaultFaults = 20
 
+// release ends the claim without a result. Work given back untouched is
+// dispatched again at once; after a fault its message is redelivered later.
 func (d *decision) release(token uint64, reason string, fault bool) error {
 	if err := d.checkClaim(token); err != nil {
 		return err
 	}
 	d.record(Released{token, d.in.Claim.Agent, reason, fault})
 	if !fault {
-		return d.runAlways(true) // to whoever is free, at once; after a fault the delivery comes again, later
+		return d.runAlways(true)
 	}
 	limit, ok := d.def.Policy["max_faults"].(int64)
 	if !ok {

@@ -6,13 +6,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Command asks for one decision. ID makes it idempotent: the same id is the
-// same command. At is the decision's time, given from outside.
+// Command asks for one decision. ID makes it idempotent: a command with a known
+// ID is carried out once. At is the time of the decision; Decide reads no clock.
 type Command struct {
 	ID       string
 	Instance string
 	At       time.Time
-	Actor    string // who asks: "developer/agent-7", "github:octocat", "operator:ann"
+	Actor    string // "developer/agent-7", "github:octocat", "operator:ann"
 	Do       Action
 }
 
@@ -26,14 +26,15 @@ type Open struct {
 	Bundle string // object that carries it
 	State  string // one of the definition's entries; empty: the initial state
 	Vars   map[string]string
-	After  []string // instances that have to end well first
+	After  []string // instances that must end well first
 	Parent string   // the instance that opens it
-	// Bundles carry Base when it takes more than one: the oldest first, each with
-	// the commit it brings. An instance that goes on with another's work needs them.
+	// Bundles carry Base if one bundle does not: the oldest first, each with the git
+	// commit it brings. An instance that continues another's work needs them.
 	Bundles []Bundle
 }
 
-// Claim claims the work that commit Work dispatched, for Lease.
+// Claim gives an agent the right to do the work that commit Work dispatched, for
+// the duration of Lease.
 type Claim struct {
 	Role  string
 	Agent string
@@ -41,23 +42,23 @@ type Claim struct {
 	Lease time.Duration
 }
 
-// Heartbeat extends the lease.
+// Heartbeat extends the lease: it then ends Lease after the command's time.
 type Heartbeat struct {
 	Token uint64
 	Lease time.Duration
 }
 
-// Lapse gives work to the work queue that was given to an agent directly, as
-// commit Work, and is no longer claimed.
+// Lapse dispatches directly claimed work to the queue after its claim has ended.
+// Work is the commit that dispatched it.
 type Lapse struct{ Work uint64 }
 
-// Report ends the claim with a result; the definition decides where the instance goes.
+// Report ends the claim with a result. The definition decides the next state.
 type Report struct {
 	Token  uint64
 	Result Result
 }
 
-// Release gives the work back untouched; it is dispatched again at once.
+// Release gives the work back untouched. It is dispatched again at once.
 type Release struct {
 	Token  uint64
 	Reason string
@@ -74,22 +75,22 @@ type Signal struct {
 	Name string
 	Ref  string
 	Data map[string]string
-	// Evidence is a snapshot of the world that guards may read.
+	// Evidence is what the sender checked, for guards to read.
 	Evidence []Evidence
 }
 
-// Ask puts a question to people, under the claim.
+// Ask puts a question to people, under the claim. The claim goes on.
 type Ask struct {
 	Token uint64
 	Text  string
 }
 
-// Inquire puts questions to other roles, under the claim, which ends: the
-// instance pauses until all are answered (pipeline lifecycle, asking questions).
+// Inquire puts questions to other roles and ends the claim. The owner of the state
+// gets the work back once all are answered (pipeline lifecycle, asking questions).
 type Inquire struct {
 	Token     uint64
 	Questions []Inquiry
-	Head      string // what the work is at meanwhile, with Bundle; empty: unchanged
+	Head      string // git commit the work is at so far, carried by Bundle; empty: unchanged
 	Bundle    string
 	Sections  map[string]string // of the document, as in a Result
 }
@@ -100,31 +101,32 @@ type Inquiry struct {
 	Question string `json:"question"`
 }
 
-// Escalate puts the matter to people, under the claim. If it requires them, the
-// claim ends and the instance pauses until somebody resolves it.
+// Escalate puts a matter to people, under the claim. With RequiresHuman the claim
+// ends, and no role works until somebody resolves the escalation.
 type Escalate struct {
 	Token         uint64
 	Reason        string
 	RequiresHuman bool
-	Head          string // as in an Inquire
+	Head          string // as in Inquire
 	Bundle        string
 	Sections      map[string]string
 }
 
-// Resolve resolves escalation Number; 0 is the one that holds the instance.
+// Resolve is people's decision on escalation Number; 0 means the one that holds the
+// instance.
 type Resolve struct {
 	Number int
 	Text   string
 }
 
-// Expire says that the stay which began with commit Entered has lasted to the
-// deadline of Level. Decide looks at the time itself.
+// Expire says that the stay that began with commit Entered reached the deadline of
+// Level. Decide checks it against the command's time.
 type Expire struct {
 	Entered uint64
 	Level   workflow.Level
 }
 
-// Wake gives the owner the state again that was parked until Until.
+// Wake ends a park at its time Until and dispatches the work.
 type Wake struct{ Until time.Time }
 
 // End says how a linked instance ended.
@@ -134,43 +136,43 @@ type End struct {
 	Well     bool
 }
 
-// Migrate goes on under the definition that Decide is given with it.
+// Migrate replaces the instance's definition with the one passed to Decide.
 type Migrate struct{ Reason string }
 
-// Answer answers question Number.
+// Answer answers question Number for people.
 type Answer struct {
 	Number int
 	Text   string
 }
 
-// Note keeps a note.
+// Note records a remark.
 type Note struct {
 	Kind string
 	Text string
 }
 
-// Spend books a cost under the claim.
+// Spend records a cost under the claim, before its result.
 type Spend struct {
 	Token uint64
 	Spend Cost
 }
 
-// Override moves the instance to any state, table or not.
+// Override moves the instance to any state of the definition.
 type Override struct {
 	To     string
 	Reason string
 }
 
-// Pause stops dispatch; a live claim is revoked.
+// Pause stops dispatch and ends the claim.
 type Pause struct{ Reason string }
 
-// Resume undoes Pause.
+// Resume ends a pause.
 type Resume struct{ Reason string }
 
-// Cancel closes the instance where it stands.
+// Cancel closes the instance in its state.
 type Cancel struct{ Reason string }
 
-// Retry dispatches the owner's work again, whoever held it.
+// Retry dispatches the work again. It is refused while a claim is live.
 type Retry struct{ Reason string }
 
 func (Open) action()      {}

@@ -10,7 +10,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Decide answers one command: the events to record, or a *Refusal. It is pure.
+// Decide returns the events that a command records, or a *Refusal. It is pure:
+// the same arguments give the same result.
 func Decide(def *workflow.Definition, in Instance, cmd Command) ([]Event, error) {
 	d := decision{def: def, in: in, cmd: cmd}
 	if err := d.precheck(); err != nil {
@@ -22,17 +23,17 @@ func Decide(def *workflow.Definition, in Instance, cmd Command) ([]Event, error)
 	return d.events, nil
 }
 
-// decision is one Decide under way: in already holds what was recorded so far,
-// so that rules see the result they decide on.
+// decision is one call of Decide. Each recorded event is applied to in at once,
+// so guards see the result they decide on.
 type decision struct {
 	def    *workflow.Definition
 	in     Instance
 	cmd    Command
-	events []Event
+	events []Event // recorded so far
 
-	resolved bool // people resolved what held the instance
+	resolved bool // this decision resolved the escalation that held the instance
 
-	factsCache *workflow.Facts // of the instance after so many events
+	factsCache *workflow.Facts // of in when len(events) was factsAt
 	factsAt    int
 }
 
@@ -47,7 +48,7 @@ func (d *decision) refuse(code Code, allowed []string, format string, args ...an
 	return &Refusal{code, d.cmd.Instance, fmt.Sprintf(format, args...), allowed}
 }
 
-// admit refuses what no action may do, whatever the state.
+// precheck refuses commands that are malformed or that no state permits.
 func (d *decision) precheck() error {
 	_, opens := d.cmd.Do.(Open)
 	switch {
@@ -67,7 +68,8 @@ func (d *decision) precheck() error {
 	return nil
 }
 
-// recordOnly reports whether a closed instance still accepts the action: it only adds to the record.
+// recordOnly reports whether a closed instance accepts the action: it adds to
+// the record and moves nothing.
 func recordOnly(a Action) bool {
 	switch a.(type) {
 	case Note, Signal, End:
@@ -159,7 +161,8 @@ func (d *decision) open(a Open) error {
 	return d.runAlways(true)
 }
 
-// dispatch wakes whose turn it is, if it is anybody's and nothing stands in the way.
+// dispatch makes the work available to the role that is to work next. It does
+// nothing if there is none, or if the instance is paused or closed.
 func (d *decision) dispatch(reason string) {
 	role := d.in.Worker()
 	if role == "" || d.in.Paused || d.in.Closed != "" {

@@ -6,14 +6,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// NextWaiter returns the claim of an agent of the role that waits for work; ok is
-// false if none does.
+// NextWaiter returns the claim of the agent of the role that has waited longest
+// for work; ok is false if none waits.
 type NextWaiter func(role string) (claim Claim, ok bool)
 
-// DecideAndClaim is Decide, and has work that the decision gives to the owner of a
-// state claimed by an agent that waits for it, in the same decision. given says
-// whether there was one.
-func DecideAndClaim(def *workflow.Definition, in Instance, cmd Command, waiting NextWaiter) (events []Event, given bool, err error) {
+// DecideAndClaim is Decide followed by a claim in the same decision. If the
+// command dispatches the work of a state, the next waiter of its role claims it.
+// claimed reports whether one did.
+func DecideAndClaim(def *workflow.Definition, in Instance, cmd Command, next NextWaiter) (events []Event, claimed bool, err error) {
 	d := decision{def: def, in: in, cmd: cmd}
 	if err := d.precheck(); err != nil {
 		return nil, false, err
@@ -22,24 +22,24 @@ func DecideAndClaim(def *workflow.Definition, in Instance, cmd Command, waiting 
 		return nil, false, err
 	}
 	events = d.events
-	if !dispatches(events) {
+	if !dispatchesState(events) {
 		return events, false, nil
 	}
-	claim, ok := waiting(d.in.Worker())
+	claim, ok := next(d.in.Worker())
 	if !ok {
 		return events, false, nil
 	}
 	claim.Work = d.in.Work
-	d.cmd.Do, d.cmd.Actor, d.resolved = claim, claim.Role+"/"+claim.Agent, false // as if it were the next command
-	if d.claim(claim, true) != nil {                                             // who takes it from the queue hears why not
+	d.cmd.Do, d.cmd.Actor, d.resolved = claim, claim.Role+"/"+claim.Agent, false // as in a command of its own
+	if d.claim(claim, true) != nil {                                             // refused: the queue has the work
 		return slices.Clip(events), false, nil
 	}
 	return d.events, true, nil
 }
 
-// dispatches reports whether the work of a state comes of the events: who is
-// asked a question takes it from the queue.
-func dispatches(events []Event) bool {
+// dispatchesState reports whether the last dispatch of the events is of the
+// work of a state. Questions to roles always go through the queue.
+func dispatchesState(events []Event) bool {
 	for _, e := range slices.Backward(events) {
 		if e, ok := e.(Dispatched); ok {
 			return e.Question == 0
@@ -48,8 +48,8 @@ func dispatches(events []Event) bool {
 	return false
 }
 
-// lapse dispatches anew what no queue has. From then on a delivery that is not
-// acknowledged comes again, and is counted.
+// lapse dispatches directly claimed work to the queue once its claim has ended.
+// From then on an unacknowledged delivery is redelivered and counted.
 func (d *decision) lapse(a Lapse) error {
 	reason := "it was given back"
 	switch c := d.in.Claim; {

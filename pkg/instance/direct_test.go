@@ -12,26 +12,25 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// direct has the command decided while an agent waits, and asks the model what
-// becomes of it.
-func (p *pair) direct(t rapid.TB, d dice, def *workflow.Definition, cmd instance.Command, m model) ([]instance.Event, model) {
+// sendWithWaiter decides the command while an agent waits and compares with the
+// model whether the agent gets the work.
+func (p *comparison) sendWithWaiter(t rapid.TB, d dice, def *workflow.Definition, cmd instance.Command, m model) ([]instance.Event, model) {
 	t.Helper()
 	claim := instance.Claim{Role: one(d, "waits", append(def.Roles(), "stranger")...), Agent: one(d, "who waits", "a1", "a2", "a2", ""), Lease: one(d, "for", lease, time.Second, lease, 0)}
 	events, given, err := instance.DecideAndClaim(def, p.in, cmd, func(role string) (instance.Claim, bool) { return claim, role == claim.Role })
 	if err != nil {
 		t.Fatalf("%T is refused while somebody waits: %v", cmd.Do, err)
 	}
-	after, gets := m.offered(claim)
+	after, gets := m.offer(claim)
 	if given != gets {
 		t.Fatalf("in %s, %T %+v: %+v gets the work: %v, by the model: %v", p.in.State, cmd.Do, cmd.Do, claim, given, gets)
 	}
 	return events, after
 }
 
-// atOnce holds the decision for an agent that waits against the two that it
-// stands for: the command's, and the claim's right after it. events and err are
-// the command's.
-func (p *pair) atOnce(t rapid.TB, def *workflow.Definition, cmd instance.Command, events []instance.Event, err error) {
+// checkDirectClaim compares DecideAndClaim with two decisions: the command's, and a
+// claim's after it. events and err are those of the command alone.
+func (p *comparison) checkDirectClaim(t rapid.TB, def *workflow.Definition, cmd instance.Command, events []instance.Event, err error) {
 	t.Helper()
 	claim := instance.Claim{Agent: "a9", Lease: lease}
 	both, given, refusal := instance.DecideAndClaim(def, p.in, cmd, func(role string) (instance.Claim, bool) {
@@ -68,7 +67,7 @@ func (p *pair) atOnce(t rapid.TB, def *workflow.Definition, cmd instance.Command
 
 func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 	success := instance.Result{Status: instance.Success, ConfidenceScore: 1}
-	analyst := instance.Claim{Role: "analyst", Agent: "ana-1", Work: 77, Lease: time.Minute} // what it names does not count
+	analyst := instance.Claim{Role: "analyst", Agent: "ana-1", Work: 77, Lease: time.Minute} // Work is replaced
 	reported := instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "received", Result: success}
 	moved := instance.Moved{From: "received", To: "analyzing_requirements", Owner: "analyst", Kind: workflow.Work, Rule: "decide", Reason: "the report is taken up"}
 	dispatched := instance.Dispatched{State: "analyzing_requirements", Owner: "analyst"}
@@ -76,7 +75,7 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 		name   string
 		given  []step
 		do     instance.Action
-		waits  instance.Claim // its role is not looked at: that is for whoever keeps the line
+		waits  instance.Claim // its role is not checked: NextWaiter chooses by role
 		looked string         // for an agent of that role
 		then   []instance.Event
 	}{

@@ -6,11 +6,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Event is one fact. Events of one decision share a Commit, and with it their
-// time, actor and sequence.
+// Event is one fact. The events of one decision share a Commit, and with it time,
+// actor and sequence.
 type Event interface{ event() }
 
-// Commit is one decision: its events, in order.
+// Commit is one decision: its events in order, stored as one message of the log.
 type Commit struct {
 	Seq    uint64
 	ID     string // the command's
@@ -19,7 +19,7 @@ type Commit struct {
 	Events []Event
 }
 
-// Opened is an instance's first event.
+// Opened is the first event of an instance.
 type Opened struct {
 	Workflow   string
 	Definition string // content hash
@@ -36,15 +36,16 @@ type Opened struct {
 	Bundles    []Bundle // beside Bundle
 }
 
-// Claimed gives one agent the work. Lapsed names the agent whose lease ran out before.
+// Claimed gives one agent the work until Lease. Lapsed is the agent whose lease ran
+// out before, if any.
 type Claimed struct {
 	Token  uint64
 	Role   string
 	Agent  string
 	Lease  time.Time
 	Lapsed string
-	// Direct says that the agent waited for work and was given it by the commit
-	// that made it: no message of a work queue has it.
+	// Direct says that the commit that dispatched the work claimed it for a waiting
+	// agent: no queue delivers it.
 	Direct bool
 }
 
@@ -54,8 +55,8 @@ type LeaseExtended struct {
 	Lease time.Time
 }
 
-// Released ends a claim without a result. Fault marks an infrastructure fault:
-// it is counted on a ledger of its own and never against the work.
+// Released ends a claim without a result. Fault marks an infrastructure fault, which
+// is counted in Instance.Faults and never as a failure of the work.
 type Released struct {
 	Token  uint64
 	Agent  string
@@ -63,8 +64,8 @@ type Released struct {
 	Fault  bool
 }
 
-// Reported is the result of the claimed step or, if Question is not 0, of
-// answering that question.
+// Reported is the result of a claimed step or, if Question is not 0, the answer to
+// that question.
 type Reported struct {
 	Token    uint64
 	Role     string
@@ -74,14 +75,14 @@ type Reported struct {
 	Question int
 }
 
-// ProposalRefused says that a result named a next state the table does not have.
+// ProposalRefused says that the table does not permit the next state that a result proposed.
 type ProposalRefused struct {
 	From      string
 	Proposed  string
 	Permitted []string
 }
 
-// GateRefused says that a quality gate turned a move aside.
+// GateRefused says that a quality gate changed the target of a move.
 type GateRefused struct {
 	Gate    string
 	Wanted  string
@@ -89,9 +90,9 @@ type GateRefused struct {
 	Reason  string
 }
 
-// LoopDetected warns: the definition's loop rule holds.
+// LoopDetected is a warning: the definition's loop rule holds.
 type LoopDetected struct {
-	States []string // the recent past it was seen in
+	States []string // the recent states
 	Reason string
 }
 
@@ -101,30 +102,30 @@ type Moved struct {
 	To       string
 	Owner    string
 	Kind     workflow.Kind
-	Rule     string // what picked To: proposed, decide, a limit's or gate's name, signal, override
+	Rule     string // what chose To: proposed, decide, a limit's or gate's name, signal, override
 	Reason   string
 	Failure  bool // recorded as a failure of the work
 	Loop     bool // the loop rule holds after this move
 	Override bool // made by a person outside the table
 
 	Timeout        time.Duration // of To
-	KeepsClaim     bool          // the claim stays with who holds it
-	ResetsFailures bool          // all failures are counted anew
-	Cites          []string      // the evidence the decision was made on, by name
+	KeepsClaim     bool          // the claim goes on
+	ResetsFailures bool          // the failure counts of all states start at zero
+	Cites          []string      // names of the evidence that the decision is based on
 }
 
-// Dispatched says that the owner of the state has something to do. A commit
-// with it is delivered to the owner.
+// Dispatched makes work available to a role. The queue of that role delivers the
+// commit.
 type Dispatched struct {
 	State  string
 	Owner  string
 	Reason string // why again, when a person asked for it
-	// Question is the number of the question that Owner, not the state's, is
-	// asked; 0 for the work of the state.
+	// Question is the number of the question that the role Owner is to answer; 0 for
+	// the work of the state.
 	Question int
 }
 
-// Signalled is a named event from outside. Ref identifies it there.
+// Signalled is a signal from outside. Ref identifies it at its sender.
 type Signalled struct {
 	Name  string
 	Actor string
@@ -134,7 +135,7 @@ type Signalled struct {
 	Evidence []Evidence
 }
 
-// Asked puts a question to the role To or, if that is empty, to people.
+// Asked is a question to the role To or, if To is empty, to people.
 type Asked struct {
 	Number int
 	From   string
@@ -142,14 +143,14 @@ type Asked struct {
 	To     string
 }
 
-// Handed says what the work is at although its step is not over.
+// Handed is the progress of a step that is not over.
 type Handed struct {
 	Head     string
 	Bundle   string
-	Sections map[string]string // of the document: those that were written
+	Sections map[string]string // the sections of the document that were written
 }
 
-// Escalated puts the matter to people.
+// Escalated puts a matter to people.
 type Escalated struct {
 	Number        int
 	Agent         string // the role
@@ -157,7 +158,7 @@ type Escalated struct {
 	RequiresHuman bool
 }
 
-// Resolved is people's word on an escalation. All failures are counted anew.
+// Resolved is people's decision on an escalation. It resets all failure counts.
 type Resolved struct {
 	Number int
 	Text   string
@@ -167,16 +168,16 @@ type Resolved struct {
 // Remembered sets vars.
 type Remembered struct{ Vars map[string]string }
 
-// ParkedUntil says that the owner has nothing to do for now.
+// ParkedUntil says that the owner has nothing to do until a time or the next event.
 type ParkedUntil struct {
 	State  string
-	Until  time.Time // zero: before something happens
+	Until  time.Time // zero: until the next event
 	Reason string
-	// Standing says that it lasts no longer than the always rule that says so holds.
+	// Standing says that the park ends when the always rule that made it no longer holds.
 	Standing bool
 }
 
-// Woken says that something happened while the owner was at work.
+// Woken says that something happened under a live claim: the owner must look again.
 type Woken struct{ Reason string }
 
 // TimedOut says that a stay reached a deadline.
@@ -186,7 +187,7 @@ type TimedOut struct {
 	After time.Duration // since the state was entered
 }
 
-// Spawned opens another instance: the event comes first, the instance follows.
+// Spawned opens a child. The event is recorded first; the child is opened after it.
 type Spawned struct {
 	Instance string
 	Workflow string
@@ -201,7 +202,7 @@ type LinkEnded struct {
 	Well     bool
 }
 
-// Migrated goes on under another definition.
+// Migrated replaces the definition.
 type Migrated struct {
 	From       string // content hashes
 	Definition string
@@ -211,30 +212,30 @@ type Migrated struct {
 	Reason     string
 }
 
-// Answered answers one.
+// Answered answers a question.
 type Answered struct {
 	Number int
 	Text   string
 	By     string
 }
 
-// Noted keeps a remark.
+// Noted records a remark.
 type Noted struct {
 	Author string
 	Kind   string
 	Text   string
 }
 
-// Spent books a cost outside a result.
+// Spent records a cost outside a result.
 type Spent struct{ Spend Cost }
 
 // Paused stops dispatch until Resumed.
 type Paused struct{ Reason string }
 
-// Resumed undoes Paused.
+// Resumed ends a pause.
 type Resumed struct{ Reason string }
 
-// CancelledBy closes the instance where it stands.
+// CancelledBy closes the instance in its state.
 type CancelledBy struct{ Reason string }
 
 func (Opened) event()          {}

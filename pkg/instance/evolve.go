@@ -8,15 +8,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Evolve folds one commit into the instance. It needs no definition, never
-// fails, and ignores what it does not know.
+// Evolve returns the instance after a commit. It reads no definition, never fails,
+// and ignores events of a type that it does not know.
 func Evolve(in Instance, c Commit) Instance {
 	in.Evolve(c)
 	return in
 }
 
-// Evolve is Evolve in place, for whoever has the instance alone: what it refers
-// to is not written to, so copies of it stay as they are.
+// Evolve applies a commit in place. It does not write to what the instance refers
+// to, so copies made before stay unchanged. Only the owner of the value may call it.
 func (in *Instance) Evolve(c Commit) {
 	for _, e := range c.Events {
 		in.apply(c, e)
@@ -24,7 +24,7 @@ func (in *Instance) Evolve(c Commit) {
 	in.Seq, in.UpdatedAt = c.Seq, c.At
 }
 
-// Fold replays commits from nothing.
+// Fold replays the commits of an instance, the oldest first.
 func Fold(id string, commits []Commit) Instance {
 	in := Instance{ID: id}
 	for _, c := range commits {
@@ -33,11 +33,13 @@ func Fold(id string, commits []Commit) Instance {
 	return in
 }
 
-// apply changes in, which is the caller's own copy, and nothing it refers to.
+// apply applies one event of a commit. Its switch names every event; one that a newer
+// build wrote and this one does not know changes nothing.
 func (in *Instance) apply(c Commit, e Event) {
 	switch e := e.(type) {
 	case Opened:
-		in.Workflow, in.Definition, in.Issue, in.OpenedAt = e.Workflow, e.Definition, e.Issue, c.At
+		in.Workflow, in.Definition = e.Workflow, e.Definition
+		in.Issue, in.OpenedAt = e.Issue, c.At
 		in.Base, in.Head = e.Base, e.Base
 		if e.Bundle != "" {
 			in.Bundles = appended(in.Bundles, Bundle{e.Bundle, e.Base})
@@ -81,7 +83,8 @@ func (in *Instance) apply(c Commit, e Event) {
 		}
 		in.enter(c, e.To, e.Owner, e.Kind, e.Timeout)
 	case Dispatched:
-		in.Work, in.Direct, in.Parked, in.Woken = c.Seq, false, nil, false
+		in.Work, in.Direct = c.Seq, false
+		in.Parked, in.Woken = nil, false
 	case Signalled:
 		for _, ev := range e.Evidence {
 			in.Evidence = replaceByName(in.Evidence, ev)
@@ -103,14 +106,6 @@ func (in *Instance) apply(c Commit, e Event) {
 		in.Paused, in.Reason, in.Faults = false, e.Reason, 0
 	case CancelledBy:
 		in.Closed, in.Reason, in.Claim = Cancelled, e.Reason, nil
-	case Handed, Escalated, Resolved, Remembered, ParkedUntil, Woken, TimedOut, Spawned, LinkEnded, Migrated:
-		in.applyMore(c, e)
-	}
-}
-
-// applyMore is apply for the events that not every lifecycle has.
-func (in *Instance) applyMore(c Commit, e Event) {
-	switch e := e.(type) {
 	case Handed:
 		if e.Head != "" {
 			in.Head = e.Head
@@ -120,7 +115,9 @@ func (in *Instance) applyMore(c Commit, e Event) {
 		}
 		in.Sections = merged(in.Sections, e.Sections)
 	case Escalated:
-		in.Escalations = appended(in.Escalations, Escalation{Number: e.Number, Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman, At: c.At})
+		in.Escalations = appended(in.Escalations, Escalation{
+			Number: e.Number, Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman, At: c.At,
+		})
 		if e.RequiresHuman {
 			in.Claim = nil
 		}
@@ -150,16 +147,19 @@ func (in *Instance) applyMore(c Commit, e Event) {
 			}
 		}
 	case Migrated:
-		in.Definition, in.Owner, in.Kind, in.Timeout = e.Definition, e.Owner, e.Kind, e.Timeout
+		in.Definition = e.Definition
+		in.Owner, in.Kind, in.Timeout = e.Owner, e.Kind, e.Timeout
 		in.Claim, in.Parked = nil, nil
 		if e.Kind == workflow.Final {
 			in.Closed = Ended
 		}
+	case ProposalRefused, GateRefused, LoopDetected:
+		// recorded for people; they change nothing
 	}
 }
 
-// recount counts failures in a row by the state that is left (task lifecycle:
-// per state, reset on success).
+// countFailures returns the failures in a row by state after a move: one more or,
+// after success, none for the state that is left (task lifecycle, failure counting).
 func countFailures(all []FailureCount, e Moved) []FailureCount {
 	set := func(state string, count int) {
 		all = slices.DeleteFunc(slices.Clone(all), func(f FailureCount) bool { return f.State == state })
@@ -185,6 +185,7 @@ func countFailures(all []FailureCount, e Moved) []FailureCount {
 	return all
 }
 
+// enter starts a stay in a state, with the visits counted and per-stay fields reset.
 func (in *Instance) enter(c Commit, state, owner string, kind workflow.Kind, timeout time.Duration) {
 	at := c.At
 	n, seen := len(in.Visits), in.Visited(state) > 0
@@ -205,17 +206,20 @@ func (in *Instance) enter(c Commit, state, owner string, kind workflow.Kind, tim
 		visits[n-1] = Visit{State: state, Count: 1}
 	}
 	in.Visits = visits
-	in.State, in.Owner, in.Kind, in.EnteredAt, in.Faults = state, owner, kind, at, 0
-	in.Entered, in.Timeout, in.Level, in.Parked, in.Woken = c.Seq, timeout, "", nil, false
+	in.State, in.Owner, in.Kind = state, owner, kind
+	in.Entered, in.EnteredAt = c.Seq, at
+	in.Timeout, in.Level, in.Faults = timeout, "", 0
+	in.Parked, in.Woken = nil, false
 	if kind == workflow.Final {
 		in.Closed = Ended
 	}
 }
 
+// applyResult ends the claim and adds what the result brought.
 func (in *Instance) applyResult(e Reported) {
 	r := e.Result
 	in.Claim = nil
-	if e.Question == 0 { // an answer is no step: who asked goes on with what the step before left
+	if e.Question == 0 { // an answer is no step: the asker goes on from the step before
 		in.Last, in.LastState = &r, e.State
 	}
 	in.Spend = in.Spend.Add(r.Spend)
@@ -247,7 +251,7 @@ func (in *Instance) applyResult(e Reported) {
 	in.Sections = merged(in.Sections, r.Sections)
 }
 
-// laid is a map with what is new laid over it.
+// merged returns all with the entries of over added or replaced. It writes to neither.
 func merged(all, over map[string]string) map[string]string {
 	if len(over) == 0 {
 		return all
@@ -260,12 +264,13 @@ func merged(all, over map[string]string) map[string]string {
 	return all
 }
 
-// newest replaces the evidence of the same name.
+// replaceByName returns all with ev in place of the evidence of the same name.
 func replaceByName(all []Evidence, ev Evidence) []Evidence {
 	kept := slices.DeleteFunc(slices.Clone(all), func(o Evidence) bool { return o.Name == ev.Name })
 	return append(kept, ev)
 }
 
+// markAnswered returns all with one question answered.
 func markAnswered(all []Question, e Answered) []Question {
 	all = slices.Clone(all)
 	for i := range all {
@@ -276,7 +281,8 @@ func markAnswered(all []Question, e Answered) []Question {
 	return all
 }
 
-// withdraw closes the questions to roles: who asked them works there no more.
+// withdrawInquiries returns all with the open questions to roles withdrawn: the
+// state that asked them has been left.
 func withdrawInquiries(all []Question) []Question {
 	open := func(q Question) bool { return q.To != "" && !q.Answered && !q.Withdrawn }
 	if !slices.ContainsFunc(all, open) {
@@ -289,8 +295,8 @@ func withdrawInquiries(all []Question) []Question {
 	return all
 }
 
-// with appends without ever writing into a shared backing array. Nothing will be
-// appended in place, so it leaves no room.
+// appended returns a copy of s with v at its end. The copy has no spare capacity:
+// nothing is ever appended in place.
 func appended[T any](s []T, v T) []T {
 	longer := make([]T, len(s)+1)
 	copy(longer, s)

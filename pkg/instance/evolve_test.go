@@ -200,7 +200,7 @@ func TestEvolveKeeps(t *testing.T) {
 }
 
 func TestTimeInAStateIsNeverNegative(t *testing.T) {
-	s := given(t, issue(t), opened(), wait(-time.Hour), put("blocked"), wait(2*time.Hour), put("failed"))
+	s := given(t, issue(t), opened(), wait(-time.Hour), moveTo("blocked"), wait(2*time.Hour), moveTo("failed"))
 	want := []instance.Visit{{State: "received", Count: 1}, {State: "blocked", Count: 1, Total: 2 * time.Hour}, {State: "failed", Count: 1}}
 	if diff := cmp.Diff(want, s.in.Visits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -16,16 +16,17 @@ func Rank(def *workflow.Definition, in Instance) ([]int64, error) {
 	return ranks, nil
 }
 
-// holds asks a guard about what was heard or, if that is nil, about the instance as
-// it is by now. Facts are gathered only for a guard that may read some.
-func (d *decision) holds(g workflow.Guard, heard *workflow.Facts) (bool, error) {
-	if heard == nil && !g.Always() {
-		heard = d.facts()
+// holds evaluates a guard on the trigger's facts or, if that is nil, on the
+// instance's. It computes facts only for a guard that may read some.
+func (d *decision) holds(g workflow.Guard, trigger *workflow.Facts) (bool, error) {
+	if trigger == nil && !g.Always() {
+		trigger = d.facts()
 	}
-	return g.Holds(heard)
+	return g.Holds(trigger)
 }
 
-// facts is what guards may read of the instance as it is by now. Nobody writes to them.
+// facts returns what guards may read of the instance after the recorded events.
+// It is read-only: callers that change it copy it first.
 func (d *decision) facts() *workflow.Facts {
 	if d.factsCache == nil || d.factsAt != len(d.events) {
 		facts := d.computeFacts()
@@ -51,7 +52,9 @@ func (d *decision) computeFacts() workflow.Facts {
 	if d.def.Reads("evidence") {
 		f.Evidence = make(map[string]workflow.EvidenceFacts, len(in.Evidence))
 		for _, e := range in.Evidence {
-			f.Evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Verdict: string(e.EffectiveVerdict()), Commit: e.Commit, Failed: e.Failed, Data: e.Data}
+			f.Evidence[e.Name] = workflow.EvidenceFacts{
+				OK: e.OK, Verdict: string(e.EffectiveVerdict()), Commit: e.Commit, Failed: e.Failed, Data: e.Data,
+			}
 		}
 	}
 	if d.def.Reads("visits") {
@@ -73,8 +76,8 @@ func (d *decision) computeFacts() workflow.Facts {
 	return f
 }
 
-// vars is what the instance remembers, in the definition's types. A value that
-// an older definition wrote, and this one cannot read, is as it was at the start.
+// vars returns the instance's vars in the definition's types. It leaves out a value
+// of an older definition that this one cannot read: guards then read the default.
 func (d *decision) vars() map[string]any {
 	if len(d.in.Vars) == 0 {
 		return nil

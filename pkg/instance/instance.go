@@ -1,7 +1,7 @@
-// Package instance is one work item under one definition: the commands it
-// takes, the events it is made of, and the two functions between them. Decide
-// is pure, Evolve is total; neither knows the name of any state. Time and ids
-// come in with the command.
+// Package instance is the core: one work item under one definition. Decide turns
+// a command into events or a refusal; Evolve applies events to the state. Decide
+// is pure and Evolve is total. Neither knows the name of a state, reads a clock or
+// makes ids: the command carries both.
 package instance
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Instance is the fold of its commits. It is a value: Evolve returns a new one
-// and never writes to what an older one refers to.
+// Instance is the state of one work item: the fold of its commits. It is a value:
+// Evolve returns a new one and never writes to what an older one refers to.
 type Instance struct {
 	ID         string
 	Workflow   string
@@ -23,31 +23,31 @@ type Instance struct {
 
 	State     string
 	Kind      workflow.Kind
-	Owner     string // role that works in State; empty if nobody does
+	Owner     string // role that works in State; empty if none does
 	EnteredAt time.Time
 	Entered   uint64         // sequence of the commit that entered State
-	Timeout   time.Duration  // how long a stay in State is expected to last; 0: any time
-	Level     workflow.Level // of the newest deadline of this stay that passed; empty: none
+	Timeout   time.Duration  // expected length of a stay in State; 0: unlimited
+	Level     workflow.Level // newest deadline of this stay that was recorded; empty: none
 	Previous  Past           // every state left, oldest first (previous_states)
 	Visits    []Visit        // how often each state was entered, in order of first entry
 	Iteration int            // moves made (iteration_count)
 	Returns   int            // moves into a state entered before, since it last waited
 	Loop      bool           // the definition's loop rule held at the last move
 
-	Claim  *ActiveClaim // who works on it, lapsed or not; nil if nobody claimed since the last move
-	Tokens uint64       // fencing tokens given out so far
-	Work   uint64       // sequence of the commit that last gave the owner something to do
-	Direct bool         // it gave it to an agent that waited: no work queue has it
+	Claim  *ActiveClaim // newest claim since the last move, lapsed or not; nil if none
+	Tokens uint64       // newest fencing token
+	Work   uint64       // sequence of the newest commit that dispatched work
+	Direct bool         // a waiting agent claimed Work in that commit: no queue has it
 
 	Paused bool
-	Closed Closed // why nothing can happen any more; empty while something can
+	Closed Closed // how it ended; empty while it is open
 	Reason string // of the newest move, pause, resume or cancel; while paused, of the pause
 
-	Base      string // commit the work started from
-	Head      string // commit the work is at
+	Base      string // git commit the work started from
+	Head      string // git commit the work is at
 	Bundles   []Bundle
 	Evidence  []Evidence // the newest of each name
-	Last      *Result    // of the step before
+	Last      *Result    // of the newest step
 	LastState string     // where Last was reported
 	Failure   Signature
 	Faults    int // infrastructure faults in this state since it was entered
@@ -58,19 +58,19 @@ type Instance struct {
 	Spend     Cost
 	Artifacts []Artifact
 
-	Vars        map[string]string // what it remembers, as text; the definition has the types
-	Sections    map[string]string // its document: JSON by section name, as its owners wrote it
+	Vars        map[string]string // as text; the definition has the types
+	Sections    map[string]string // the document: JSON by section name
 	Escalations []Escalation
-	Parked      *Parked // the owner has nothing to do for now; nil otherwise
-	Woken       bool    // something happened while the owner was at work: it must look again
+	Parked      *Parked // the owner has nothing to do; nil otherwise
+	Woken       bool    // something happened under the live claim: the owner must look again
 	Parent      string  // the instance that opened this one
-	Links       []Link  // instances this one opened, or comes after
+	Links       []Link  // instances that this one opened or comes after
 
-	Seq       uint64    // newest commit
+	Seq       uint64    // sequence of the newest commit
 	UpdatedAt time.Time // its time
 }
 
-// Past is a list of states that grows with every move.
+// Past is the list of states that were left, oldest first. It only grows.
 type Past = series.Of[string]
 
 // Visit counts entries into a state.
@@ -80,7 +80,8 @@ type Visit struct {
 	Total time.Duration // time spent in it, the current stay excluded
 }
 
-// ActiveClaim is the right to work, until Lease. Token fences: only the newest may report.
+// ActiveClaim is the right of one agent to work until Lease. Token is the fencing
+// token: only the newest may report.
 type ActiveClaim struct {
 	Token uint64
 	Role  string
@@ -106,18 +107,99 @@ type Bundle struct {
 	Head   string
 }
 
-// Signature tells one failure from another.
+// Signature identifies a failure.
 type Signature struct {
 	Value   string
 	Repeats int // how often in succession the same one came back
 }
 
+// FailureCount counts the failures of the work in one state since it was last
+// left with success (task lifecycle, failure counting).
+type FailureCount struct {
+	State string
+	Count int
+}
+
+// Escalation is a matter put to people (pipeline lifecycle,
+// communication.escalations). With RequiresHuman it holds the instance until it is
+// resolved.
+type Escalation struct {
+	Number        int       `json:"number"`
+	Agent         string    `json:"agent"` // the role
+	Reason        string    `json:"reason"`
+	RequiresHuman bool      `json:"requires_human"`
+	At            time.Time `json:"at"`
+	Resolved      bool      `json:"resolved"`
+	Resolution    string    `json:"resolution,omitempty"`
+	By            string    `json:"by,omitempty"`
+}
+
+// Parked says that the owner of the state has nothing to do before Until or, if
+// Until is zero, before the next event.
+type Parked struct {
+	Until    time.Time
+	Reason   string
+	Standing bool // an always rule parked it: the park ends when that rule no longer holds
+}
+
+// LinkKind is the relation of a linked instance to this one.
+type LinkKind string
+
+const (
+	Child LinkKind = "child" // opened by this one
+	After LinkKind = "after" // has to end before this one goes on
+)
+
+// Link refers to another instance and says how that one ended.
+type Link struct {
+	Instance string
+	Kind     LinkKind
+	Workflow string // of a child
+	State    string // in which a child is opened; after the end, the final state
+	Ended    bool
+	Well     bool // it ended in a state that its lifecycle reaches by success only
+}
+
+// Issue is the report that an instance was opened with.
+type Issue struct {
+	Repo   string   `json:"repo,omitempty"`   // owner/name on the forge
+	Number int      `json:"number,omitempty"` // 0: not on a forge
+	Title  string   `json:"title"`
+	Body   string   `json:"body"`
+	Labels []string `json:"labels,omitempty"`
+	Author string   `json:"author,omitempty"`
+	URL    string   `json:"url,omitempty"`
+}
+
+// Question is a question to people or, if To is set, to a role. Numbers count from
+// 1 within an instance.
+type Question struct {
+	Number   int       `json:"number"`
+	From     string    `json:"from"` // the role
+	To       string    `json:"to,omitempty"`
+	Text     string    `json:"text"`
+	AskedAt  time.Time `json:"asked_at"`
+	Answered bool      `json:"answered"`
+	Answer   string    `json:"answer,omitempty"`
+	By       string    `json:"by,omitempty"`
+
+	// Withdrawn says that the instance moved before the role answered.
+	Withdrawn bool `json:"withdrawn,omitempty"`
+}
+
+// NoteEntry is a remark that moves nothing.
+type NoteEntry struct {
+	Author string    `json:"author"`
+	Kind   string    `json:"kind"` // learning, comment, warning, …
+	Text   string    `json:"text"`
+	At     time.Time `json:"at"`
+}
+
 // Exists reports whether the instance was ever opened.
 func (in Instance) Exists() bool { return in.Workflow != "" }
 
-// returnsIn is what Returns is once the instance is in the state to. Who waited
-// was moved by people or by the world: that is news, and the budget of returns
-// starts afresh.
+// returnsAfter returns the value of Returns after a move to a state. Leaving a wait
+// resets it: people or another system moved the instance.
 func (in Instance) returnsAfter(to string) int {
 	switch {
 	case in.Kind == workflow.Wait:
@@ -148,7 +230,7 @@ func (in Instance) FailuresIn(state string) int {
 	return 0
 }
 
-// OpenQuestions returns the questions to people that nobody has answered.
+// OpenQuestions returns the questions to people that have no answer.
 func (in Instance) OpenQuestions() []Question {
 	var open []Question
 	for _, q := range in.Questions {
@@ -159,8 +241,8 @@ func (in Instance) OpenQuestions() []Question {
 	return open
 }
 
-// Inquiry returns the question to a role that is to be answered next: the
-// newest, for who was asked may have to ask in turn. ok is false if none is open.
+// Inquiry returns the question to a role that is to be answered next. It is the
+// newest: an inquired role may ask another role first. ok is false if none is open.
 func (in Instance) Inquiry() (q Question, ok bool) {
 	for _, q := range slices.Backward(in.Questions) {
 		if q.To != "" && !q.Answered && !q.Withdrawn {
@@ -179,8 +261,9 @@ func (in Instance) Escalation() (e Escalation, ok bool) {
 	return in.Escalations[i], true
 }
 
-// Worker returns the role whose turn it is: the owner of the state or, while a
-// question to another is open, that one. Nobody while people are waited for.
+// Worker returns the role that works next: the inquired role while a question to
+// a role is open, else the owner of the state. It is empty while an escalation
+// holds the instance, and in a final state.
 func (in Instance) Worker() string {
 	if _, held := in.Escalation(); held || in.Kind == workflow.Final {
 		return ""
@@ -191,9 +274,9 @@ func (in Instance) Worker() string {
 	return in.Owner
 }
 
-// WaitsForPeople reports whether only people move it on: an escalation holds it,
-// or nobody works in its state, no role is asked something, and no instance that
-// it comes after may yet end well.
+// WaitsForPeople reports whether only people can move the instance. An escalation
+// holds it, or it is in a wait, no question to a role is open, and every instance
+// that it comes after has ended.
 func (in Instance) WaitsForPeople() bool {
 	if _, held := in.Escalation(); held {
 		return in.Closed == ""
@@ -206,7 +289,7 @@ func (in Instance) WaitsForPeople() bool {
 	return in.Closed == "" && in.Kind == workflow.Wait && in.Worker() == ""
 }
 
-// WaitingOn returns how many instances this one comes after have not ended well.
+// WaitingOn returns how many of the instances that this one comes after have not ended well.
 func (in Instance) WaitingOn() int {
 	n := 0
 	for _, l := range in.Links {

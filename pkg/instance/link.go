@@ -3,14 +3,13 @@ package instance
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// end records how a linked instance ended, and does what the state says to it.
+// linkEnded records how a linked instance ended and runs the state's reaction.
 func (d *decision) linkEnded(a End) error {
 	i := slices.IndexFunc(d.in.Links, func(l Link) bool { return l.Instance == a.Instance })
 	if i < 0 {
@@ -30,7 +29,8 @@ func (d *decision) linkEnded(a End) error {
 	return d.react(workflow.OnEnded, map[string]string{"instance": a.Instance, "state": a.State, "well": strconv.FormatBool(a.Well)})
 }
 
-// enter does what the state says to whoever comes in: it asks and it spawns.
+// onEntry runs the entry actions of the state: it opens children and asks
+// questions.
 func (d *decision) onEntry() error {
 	state, _ := d.def.State(d.in.State)
 	for _, s := range state.Spawns {
@@ -39,7 +39,7 @@ func (d *decision) onEntry() error {
 			return d.refuse(CodeUndecided, nil, "%s spawns: %v", state.Name, err)
 		}
 		if ok {
-			d.record(Spawned{d.child(s.Workflow), s.Workflow, s.State, d.def.Text(s.Reason)})
+			d.record(Spawned{d.childID(s.Workflow), s.Workflow, s.State, d.def.Text(s.Reason)})
 		}
 	}
 	for _, q := range state.Asks {
@@ -54,8 +54,8 @@ func (d *decision) onEntry() error {
 	return nil
 }
 
-// child is the id of the next instance of a lifecycle that this one opens.
-func (d *decision) child(lifecycle string) string {
+// childID returns the id of the next child of a lifecycle.
+func (d *decision) childID(lifecycle string) string {
 	id, n := fmt.Sprintf("%s/%s", d.in.ID, lifecycle), 1
 	for _, l := range d.in.Links {
 		if l.Kind == Child && l.Workflow == lifecycle {
@@ -66,27 +66,4 @@ func (d *decision) child(lifecycle string) string {
 		id = fmt.Sprintf("%s-%d", id, n)
 	}
 	return id
-}
-
-// remember sets vars: what a rule says, and what a result or signal has of them.
-func (d *decision) setVars(vars map[string]string) error {
-	if len(vars) == 0 || len(d.def.Vars) == 0 {
-		return nil
-	}
-	known := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if _, declared := d.def.Vars[name]; !declared {
-			continue
-		}
-		if _, ok := d.def.Var(name, vars[name]); !ok {
-			return d.refuse(CodeInvalid, nil, "%s: %q is no %T", name, vars[name], d.def.Vars[name])
-		}
-		if now, ok := d.in.Vars[name]; !ok || now != vars[name] {
-			known[name] = vars[name]
-		}
-	}
-	if len(known) > 0 {
-		d.record(Remembered{known})
-	}
-	return nil
 }

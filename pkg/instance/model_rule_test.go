@@ -13,10 +13,10 @@ func (m *model) holds(g workflow.Guard, facts workflow.Facts) bool {
 	if err != nil {
 		m.fail(instance.CodeUndecided)
 	}
-	return holds && m.why == ""
+	return holds && m.refusal == ""
 }
 
-// first returns the first rule that holds, or none.
+// first returns the first rule that holds, or nil.
 func (m *model) first(rules []workflow.Rule, facts workflow.Facts) *workflow.Rule {
 	for _, r := range rules {
 		if m.holds(r.When, facts) {
@@ -29,41 +29,41 @@ func (m *model) first(rules []workflow.Rule, facts workflow.Facts) *workflow.Rul
 func (m *model) react(actor, name string, data map[string]string) {
 	facts := m.facts()
 	facts.Signal = workflow.SignalFacts{Name: name, Actor: actor, Data: data}
-	if rule := m.first(m.row().On[name], facts); rule != nil {
-		m.carry(*rule, facts, false)
+	if rule := m.first(m.state().On[name], facts); rule != nil {
+		m.execute(*rule, facts, false)
 		return
 	}
-	m.settle(false)
+	m.runAlways(false)
 }
 
-// carry does what a rule says, of a result or of something else.
-func (m *model) carry(rule workflow.Rule, facts workflow.Facts, result bool) {
+// execute carries out a rule. result marks the rule of a report.
+func (m *model) execute(rule workflow.Rule, facts workflow.Facts, result bool) {
 	if rule.To != nil {
-		m.travel(rule, facts, result)
-		if m.asked() > 0 {
+		m.transition(rule, facts, result)
+		if m.openInquiry() > 0 {
 			m.claim = nil
 		}
-		m.settle(m.claim == nil)
+		m.runAlways(m.claim == nil)
 		return
 	}
-	m.remember(rule.Set)
+	m.setVars(rule.Set)
 	if rule.Escalate {
-		if m.held() == 0 {
+		if m.openEscalation() == 0 {
 			m.escalate(true)
 		}
 		return
 	}
-	owners := m.worker() != "" && m.asked() == 0
+	owners := m.worker() != "" && m.openInquiry() == 0
 	switch now := rule.Stay.After == 0; {
 	case owners && m.live() && now:
 		m.woken = true
 	case owners && !m.live() && (now || m.woken):
-		m.settle(true)
+		m.runAlways(true)
 		return
 	case owners && !m.live():
 		m.park(rule, false)
 	}
-	m.settle(false)
+	m.runAlways(false)
 }
 
 func (m *model) park(rule workflow.Rule, standing bool) {
@@ -73,11 +73,11 @@ func (m *model) park(rule workflow.Rule, standing bool) {
 	}
 }
 
-// travel finds where the instance gets when it sets out for what a rule says:
-// gates turn it aside, limits end it.
-func (m *model) travel(rule workflow.Rule, facts workflow.Facts, result bool) {
-	row := m.row()
-	to := m.reachable(rule.To)
+// transition moves the instance to a rule's target. Gates and limits may change
+// the target.
+func (m *model) transition(rule workflow.Rule, facts workflow.Facts, result bool) {
+	row := m.state()
+	to := m.firstPermitted(rule.To)
 	if to == "" {
 		m.fail(instance.CodeNotPermitted)
 		return
@@ -86,67 +86,67 @@ func (m *model) travel(rule workflow.Rule, facts workflow.Facts, result bool) {
 		if !slices.Contains(g.To, to) || m.holds(g.Require, facts) {
 			continue
 		}
-		if to = m.reachable(g.Instead); to == "" {
+		if to = m.firstPermitted(g.Instead); to == "" {
 			m.fail(instance.CodeUndecided)
 			return
 		}
 		rule = workflow.Rule{Failure: rule.Failure || result}
 	}
-	there := m.move(rule, to)
-	if there.row().Kind != workflow.Final {
-		then := there.facts()
-		facts.Instance, facts.Vars = then.Instance, then.Vars
-		facts.Instance.Failures = int64(there.failures[row.Name])
+	after := m.move(rule, to)
+	if after.state().Kind != workflow.Final {
+		moved := after.facts()
+		facts.Instance, facts.Vars = moved.Instance, moved.Vars
+		facts.Instance.Failures = int64(after.failures[row.Name])
 		for _, l := range m.def.Limits {
-			to := m.reachable(l.To)
+			to := m.firstPermitted(l.To)
 			if !m.holds(l.When, facts) || to == "" && !l.Escalate {
 				continue
 			}
 			if l.Escalate {
-				there.remember(l.Set)
-				if there.held() == 0 {
-					there.escalate(true)
+				after.setVars(l.Set)
+				if after.openEscalation() == 0 {
+					after.escalate(true)
 				}
 			} else {
 				l.Failure = true
-				there = m.move(l, to)
+				after = m.move(l, to)
 			}
 			break
 		}
 	}
-	why := m.why
-	*m = *there
+	why := m.refusal
+	*m = *after
 	m.fail(why)
-	m.greet()
+	m.onEntry()
 }
 
-// move is the model in another state.
+// move returns the model in another state.
 func (m *model) move(rule workflow.Rule, to string) *model {
-	left, n := m.row().Name, m.failures[m.row().Name]
-	there := m.copy()
-	there.remember(rule.Set)
-	claim := there.claim
-	there.enter(to)
-	if claim != nil && m.takes && claim.Role == there.row().Owner {
-		there.claim = claim
+	left, n := m.state().Name, m.failures[m.state().Name]
+	next := m.copy()
+	next.setVars(rule.Set)
+	claim := next.claim
+	next.enter(to)
+	if claim != nil && m.claims && claim.Role == next.state().Owner {
+		next.claim = claim
 	}
-	delete(there.failures, left)
+	delete(next.failures, left)
 	if rule.Failure {
-		there.failures[left] = n + 1
+		next.failures[left] = n + 1
 	}
 	if rule.ResetsFailures {
-		there.failures = map[string]int{}
+		next.failures = map[string]int{}
 	}
-	return there
+	return next
 }
 
 func (m *model) enter(state string) {
-	waited := m.row().Kind == workflow.Wait
+	waited := m.state().Kind == workflow.Wait
 	m.path = append(m.path, state)
 	if waited {
-		m.fresh = len(m.path)
+		m.returnsFrom = len(m.path)
 	}
-	m.loop, m.ended = m.loops(), m.row().Kind == workflow.Final
+	m.loop, m.ended = m.loops(), m.state().Kind == workflow.Final
 	m.entered, m.since, m.level, m.faults = m.seq, m.now, "", 0
 	m.parked, m.woken, m.claim = nil, false, nil
 	for i, q := range m.questions {
@@ -154,9 +154,9 @@ func (m *model) enter(state string) {
 	}
 }
 
-// greet opens and asks what the state opens and asks on entry.
-func (m *model) greet() {
-	for _, s := range m.row().Spawns {
+// onEntry opens the children and asks the questions of the state.
+func (m *model) onEntry() {
+	for _, s := range m.state().Spawns {
 		if m.holds(s.When, m.facts()) {
 			id := "acme/widgets/42/" + s.Workflow
 			for n := 2; slices.ContainsFunc(m.links, func(l instance.Link) bool { return l.Instance == id }); n++ {
@@ -165,58 +165,58 @@ func (m *model) greet() {
 			m.links = append(m.links, instance.Link{Instance: id, Kind: instance.Child, Workflow: s.Workflow, State: s.State})
 		}
 	}
-	for _, q := range m.row().Asks {
+	for _, q := range m.state().Asks {
 		if m.holds(q.When, m.facts()) {
 			m.questions = append(m.questions, question{q.To, true})
 		}
 	}
 }
 
-// settle does what the state always says, and gives the work to whose turn it is.
-func (m *model) settle(wake bool) {
-	for hop := 0; hop < 16 && !m.paused && m.closed() == "" && m.held() == 0 && m.asked() == 0 && !m.live() && m.why == ""; hop++ {
+// runAlways carries out the always rules and then dispatches the work.
+func (m *model) runAlways(dispatch bool) {
+	for hop := 0; hop < 16 && !m.paused && m.closed() == "" && m.openEscalation() == 0 && m.openInquiry() == 0 && !m.live() && m.refusal == ""; hop++ {
 		var rules []workflow.Rule
-		for _, r := range m.row().Always {
-			if !m.people || !r.Escalate {
+		for _, r := range m.state().Always {
+			if !m.resolvedNow || !r.Escalate {
 				rules = append(rules, r)
 			}
 		}
 		rule := m.first(rules, m.facts())
 		if rule == nil {
-			wake = wake || m.parked != nil && m.parked.Standing
+			dispatch = dispatch || m.parked != nil && m.parked.Standing
 			break
 		}
 		if rule.To != nil {
-			m.travel(*rule, m.facts(), false)
-			wake = true
+			m.transition(*rule, m.facts(), false)
+			dispatch = true
 			continue
 		}
-		m.remember(rule.Set)
+		m.setVars(rule.Set)
 		switch {
 		case rule.Escalate:
 			m.escalate(true)
 		case rule.Stay.After == 0:
-			if wake || m.parked != nil {
-				m.give()
+			if dispatch || m.parked != nil {
+				m.dispatch()
 			}
-		case m.worker() != "" && (wake || m.parked == nil):
+		case m.worker() != "" && (dispatch || m.parked == nil):
 			m.park(*rule, true)
 		}
 		return
 	}
-	if wake {
-		m.give()
+	if dispatch {
+		m.dispatch()
 	}
 }
 
-// give gives the work to whose turn it is.
-func (m *model) give() {
+// dispatch gives the work to the role that works next.
+func (m *model) dispatch() {
 	if m.worker() != "" && !m.paused && m.closed() == "" {
-		m.work, m.direct, m.parked, m.woken = m.seq, false, nil, false
+		m.dispatched, m.direct, m.parked, m.woken = m.seq, false, nil, false
 	}
 }
 
-func reach(row workflow.State) []string {
+func targets(row workflow.State) []string {
 	var to []string
 	for _, t := range row.Next {
 		to = append(to, t.To)
@@ -224,12 +224,12 @@ func reach(row workflow.State) []string {
 	return to
 }
 
-// places is the candidates, the newest other state it was in for $previous.
-func (m *model) places(candidates []string) []string {
+// expandPrevious replaces $previous with the newest other state it was in.
+func (m *model) expandPrevious(candidates []string) []string {
 	var to []string
 	for _, c := range candidates {
 		for i := len(m.path) - 1; c == "$previous" && i >= 0; i-- {
-			if m.path[i] != m.row().Name {
+			if m.path[i] != m.state().Name {
 				c = m.path[i]
 			}
 		}
@@ -238,10 +238,10 @@ func (m *model) places(candidates []string) []string {
 	return to
 }
 
-// reachable is the first of the candidates that the table has.
-func (m *model) reachable(candidates []string) string {
-	for _, c := range m.places(candidates) {
-		if slices.Contains(reach(m.row()), c) {
+// firstPermitted returns the first candidate that the table permits; "": none.
+func (m *model) firstPermitted(candidates []string) string {
+	for _, c := range m.expandPrevious(candidates) {
+		if slices.Contains(targets(m.state()), c) {
 			return c
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// step takes the rule's first permitted target through gates and limits, and
-// goes there. They are told what was heard, if it is because of that.
-func (d *decision) transition(heard *workflow.Facts, rule workflow.Rule) error {
+// transition moves the instance to the rule's first permitted target. Gates and
+// limits may change the target. trigger has the facts with the signal that the
+// rule reacts to; nil if it is no reaction.
+func (d *decision) transition(trigger *workflow.Facts, rule workflow.Rule) error {
 	from, owner := d.in.State, d.in.Owner
 	state, _ := d.def.State(from)
 	to, ok := d.firstPermitted(rule.To)
@@ -24,7 +25,7 @@ func (d *decision) transition(heard *workflow.Facts, rule workflow.Rule) error {
 			continue
 		}
 		cites = slices.Concat(cites, gate.Require.Cites())
-		holds, err := d.holds(gate.Require, heard)
+		holds, err := d.holds(gate.Require, trigger)
 		if err != nil {
 			return d.refuse(CodeUndecided, nil, "gate %s: %v", gate.Name, err)
 		}
@@ -44,7 +45,7 @@ func (d *decision) transition(heard *workflow.Facts, rule workflow.Rule) error {
 	if err != nil {
 		return err
 	}
-	limited, err := d.limit(heard, &after)
+	limited, err := d.limit(trigger, &after)
 	if err != nil {
 		return err
 	}
@@ -68,25 +69,26 @@ func (d *decision) transition(heard *workflow.Facts, rule workflow.Rule) error {
 	return d.onEntry()
 }
 
-// moved is the decision with the move made. Who takes up work and is moved on by
-// that keeps it, if it is theirs still.
+// withMove returns a copy of the decision with the move made. A claim that moves
+// the instance is kept if its role owns the new state.
 func (d decision) withMove(rule workflow.Rule, cites []string) (decision, error) {
-	d.events = slices.Clip(d.events) // another decision may go on from here, too
+	d.events = slices.Clip(d.events) // both copies may append
 	if err := d.setVars(rule.Set); err != nil {
 		return d, err
 	}
 	target, _ := d.def.State(rule.To[0])
-	_, takes := d.cmd.Do.(Claim)
+	_, claims := d.cmd.Do.(Claim)
 	d.record(Moved{
 		From: d.in.State, To: target.Name, Owner: target.Owner, Kind: target.Kind, Timeout: target.Timeout,
 		Rule: rule.Name, Reason: d.def.Text(rule.Reason), Failure: rule.Failure, ResetsFailures: rule.ResetsFailures, Loop: d.inLoop(),
-		KeepsClaim: takes && d.in.Claim != nil && d.in.Claim.Role == target.Owner,
+		KeepsClaim: claims && d.in.Claim != nil && d.in.Claim.Role == target.Owner,
 		Cites:      d.available(cites),
 	})
 	return d, nil
 }
 
-// there is what there is of the evidence of these names, each once, in order.
+// available returns the names under which the instance has evidence, sorted,
+// each once.
 func (d *decision) available(names []string) []string {
 	if len(names) == 0 {
 		return nil
@@ -97,18 +99,18 @@ func (d *decision) available(names []string) []string {
 	})
 }
 
-// limit asks the definition's limits about the move that is about to be made:
-// they see the instance as it would be after it, and the failures of the state
-// it leaves.
-func (d *decision) limit(heard *workflow.Facts, after *decision) (workflow.Rule, error) {
+// limit returns the first limit of the definition that the move to after exceeds,
+// or the zero rule. Limits read the instance as it is after the move, but the
+// failures of the state it leaves.
+func (d *decision) limit(trigger *workflow.Facts, after *decision) (workflow.Rule, error) {
 	if after.in.Kind == workflow.Final || len(d.def.Limits) == 0 {
 		return workflow.Rule{}, nil
 	}
-	then := after.facts()
-	facts := *then
-	if heard != nil {
-		facts = *heard
-		facts.Instance, facts.Vars = then.Instance, then.Vars
+	moved := after.facts()
+	facts := *moved
+	if trigger != nil {
+		facts = *trigger
+		facts.Instance, facts.Vars = moved.Instance, moved.Vars
 	}
 	facts.Instance.Failures = int64(after.in.FailuresIn(d.in.State))
 	for _, rule := range d.def.Limits {
@@ -130,7 +132,7 @@ func (d *decision) limit(heard *workflow.Facts, after *decision) (workflow.Rule,
 	return workflow.Rule{}, nil
 }
 
-// inLoop is the loop rule over the past that includes the state being left.
+// inLoop evaluates the loop rule over the past states and the one being left.
 func (d *decision) inLoop() bool {
 	if d.def.Loop.Window == 0 {
 		return false
@@ -138,8 +140,8 @@ func (d *decision) inLoop() bool {
 	return InLoop(appended(d.in.Previous.Newest(d.def.Loop.Window), d.in.State), d.def.Loop)
 }
 
-// InLoop reports whether the newest l.Window of the previous states hold at
-// most l.Distinct different ones (issue lifecycle, is_in_loop).
+// InLoop reports whether the newest l.Window previous states are at most
+// l.Distinct different ones (issue lifecycle, is_in_loop).
 func InLoop(previous []string, l workflow.Loop) bool {
 	if l.Window == 0 || len(previous) < l.Window {
 		return false
@@ -151,7 +153,9 @@ func InLoop(previous []string, l workflow.Loop) bool {
 	return len(distinct) <= l.Distinct
 }
 
-func (d *decision) firstPermitted(candidates []string) (string, bool) {
+// firstPermitted returns the first candidate that the table permits from the
+// current state; ok is false if there is none.
+func (d *decision) firstPermitted(candidates []string) (to string, ok bool) {
 	for _, to := range d.expandPrevious(candidates) {
 		if d.def.Permits(d.in.State, to) {
 			return to, true
@@ -160,8 +164,8 @@ func (d *decision) firstPermitted(candidates []string) (string, bool) {
 	return "", false
 }
 
-// places is the candidates with the state that the instance came to the
-// present one from in its place.
+// expandPrevious replaces workflow.Previous among the candidates with the newest
+// other state that the instance was in.
 func (d *decision) expandPrevious(candidates []string) []string {
 	i := slices.Index(candidates, workflow.Previous)
 	if i < 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Code says why a command was refused. Codes are wire names.
+// Code is the reason of a refusal. Codes are wire names.
 type Code string
 
 const (
@@ -14,22 +14,22 @@ const (
 	CodeInvalid         Code = "invalid"       // the command itself is malformed
 	CodeNotPermitted    Code = "not_permitted" // the table does not have the move
 	CodeNotOwner        Code = "not_owner"     // the state belongs to another role
-	CodeStale           Code = "stale"         // the work was dispatched for an earlier moment
-	CodeHeld            Code = "held"          // another agent's lease lives
-	CodeLapsed          Code = "lapsed"        // the claim is not, or no longer, the caller's
+	CodeStale           Code = "stale"         // the command refers to an earlier dispatch, stay or deadline
+	CodeHeld            Code = "held"          // a claim is live
+	CodeLapsed          Code = "lapsed"        // the caller does not hold the live claim
 	CodePaused          Code = "paused"
 	CodeClosed          Code = "closed"
-	CodeUndecided       Code = "undecided" // the definition has no answer: a fault in it
+	CodeUndecided       Code = "undecided" // the definition has no rule for it: a fault of the definition
 	CodeForbidden       Code = "forbidden" // the definition does not let this actor do it
 	CodeEarly           Code = "early"     // a timer fired before it was due
 )
 
-// Refusal is a command's truthful no. Nothing was recorded.
+// Refusal is the error of a command that was refused. Nothing was recorded.
 type Refusal struct {
 	Code     Code
 	Instance string
 	What     string   // what was refused and why
-	Allowed  []string // what would have been taken, if anything
+	Allowed  []string // what would be permitted, if anything
 }
 
 // Error implements error.
@@ -41,7 +41,7 @@ func (r *Refusal) Error() string {
 	return s
 }
 
-// Is makes errors.Is(err, &Refusal{Code: c}) ask for the code.
+// Is implements errors.Is: refusals are equal if their codes are.
 func (r *Refusal) Is(target error) bool {
 	t, ok := target.(*Refusal)
 	return ok && t.Code == r.Code

@@ -57,7 +57,7 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 		return do(o)
 	}
 	take := func(role, agent string) step {
-		return func(s *story) error {
+		return func(s *fixture) error {
 			return do(instance.Claim{Role: role, Agent: agent, Work: s.in.Work, Lease: lease})(s)
 		}
 	}
@@ -66,7 +66,7 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 	}
 	wake := func(at time.Duration) step { return do(instance.Wake{Until: opening().Add(at)}) }
 	migrate := func(actor, text string) step {
-		return func(s *story) error {
+		return func(s *fixture) error {
 			was := s.def
 			s.def = define(t, text)
 			err := as(actor, instance.Migrate{})(s)
@@ -102,9 +102,9 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 			instance.CodePaused, "people are asked: help", resolve},
 		{"a claim of what is parked", []step{opened(), works(blocked)}, take("doer", "d1"),
 			instance.CodeStale, "doing is parked: not yet", nil},
-		{"a claim whose reaction cannot be evaluated", []step{opened(), put("claimed")}, take("doer", "d1"),
+		{"a claim whose reaction cannot be evaluated", []step{opened(), moveTo("claimed")}, take("doer", "d1"),
 			instance.CodeUndecided, `claimed on claimed: guard failed: test.yaml: "evidence['none'].ok": no such key: none`, nil},
-		{"a claim whose reaction leads where the table does not", []step{opened(), put("strayed")}, take("doer", "d1"),
+		{"a claim whose reaction leads where the table does not", []step{opened(), moveTo("strayed")}, take("doer", "d1"),
 			instance.CodeNotPermitted, "strayed → doing", []string{"end"}},
 
 		{"a report of another's section", []step{opened(), claim("d1")}, report(instance.Result{Status: "success", Sections: map[string]string{"checker": "{}"}}),
@@ -129,9 +129,9 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 			instance.CodeUndecided, `holed asks: guard failed: test.yaml: "evidence['none'].ok": no such key: none`, nil},
 		{"a move to where a spawn cannot be evaluated", []step{opened()}, do(instance.Signal{Name: "spawn"}),
 			instance.CodeUndecided, `blind spawns: guard failed: test.yaml: "evidence['none'].ok": no such key: none`, nil},
-		{"an override to where a question cannot be evaluated", []step{opened()}, put("holed"),
+		{"an override to where a question cannot be evaluated", []step{opened()}, moveTo("holed"),
 			instance.CodeUndecided, `holed asks: guard failed: test.yaml: "evidence['none'].ok": no such key: none`, nil},
-		{"a return to where the table does not lead", []step{opened(), put("back"), claim("d1")}, report(success),
+		{"a return to where the table does not lead", []step{opened(), moveTo("back"), claim("d1")}, report(success),
 			instance.CodeNotPermitted, "back → $previous", []string{"end"}},
 
 		{"an inquiry without a claim", []step{opened()}, inquire(0),
@@ -172,7 +172,7 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 		{"a retry while people are asked", []step{opened(), claim("d1"), escalates}, do(instance.Retry{}),
 			instance.CodePaused, "people are asked: help", resolve},
 
-		{"a deadline of another stay", []step{opened(), put("doing")}, expire(1, workflow.Warning),
+		{"a deadline of another stay", []step{opened(), moveTo("doing")}, expire(1, workflow.Warning),
 			instance.CodeStale, "the stay in doing began with commit 2", nil},
 		{"a deadline before it is due", []step{opened(), wait(8*time.Minute - 1)}, expire(1, workflow.Warning),
 			instance.CodeEarly, "warning of doing is due at 2026-01-02T09:08:00Z", nil},
@@ -182,7 +182,7 @@ func TestARefusalOfWhatOnlySomeLifecyclesHave(t *testing.T) {
 			instance.CodeStale, "warning is told already", nil},
 		{"a deadline of no level", []step{opened()}, expire(1, "someday"),
 			instance.CodeInvalid, `doing has no deadline of level "someday"`, nil},
-		{"a deadline where there is none", []step{opened(), put("waiting")}, expire(2, workflow.Alert),
+		{"a deadline where there is none", []step{opened(), moveTo("waiting")}, expire(2, workflow.Alert),
 			instance.CodeInvalid, `waiting has no deadline of level "alert"`, nil},
 		{"a deadline of what has ended", []step{opened(), works(success)}, expire(3, workflow.Alert),
 			instance.CodeClosed, "ended in end: nothing moves it any more", nil},

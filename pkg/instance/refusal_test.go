@@ -82,15 +82,15 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 
 		{name: "a claim by another role", given: []step{opened()}, when: do(instance.Claim{Role: "tester", Agent: "t1", Work: 1, Lease: lease}),
 			code: instance.CodeNotOwner, what: "tester does not own received", allowed: []string{"pm"}},
-		{name: "a claim where nobody works", given: []step{opened(), put("waiting_for_human_input")}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1, Lease: lease}),
+		{name: "a claim where nobody works", given: []step{opened(), moveTo("waiting_for_human_input")}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1, Lease: lease}),
 			code: instance.CodeNotOwner, what: "pm does not own waiting_for_human_input"},
-		{name: "a claim by no role where nobody works", given: []step{opened(), put("waiting_for_human_input")}, when: do(instance.Claim{Agent: "p1", Work: 1, Lease: lease}),
+		{name: "a claim by no role where nobody works", given: []step{opened(), moveTo("waiting_for_human_input")}, when: do(instance.Claim{Agent: "p1", Work: 1, Lease: lease}),
 			code: instance.CodeInvalid, what: "a claim names its role, its agent and a lease above zero"},
 		{name: "a claim by no agent", given: []step{opened()}, when: do(instance.Claim{Role: "pm", Work: 1, Lease: lease}),
 			code: instance.CodeInvalid, what: "a claim names its role, its agent and a lease above zero"},
 		{name: "a claim without a lease", given: []step{opened()}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1}),
 			code: instance.CodeInvalid, what: "a claim names its role, its agent and a lease above zero"},
-		{name: "a claim of work that is past", given: []step{opened(), put("blocked")}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1, Lease: lease}),
+		{name: "a claim of work that is past", given: []step{opened(), moveTo("blocked")}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1, Lease: lease}),
 			code: instance.CodeStale, what: "work 1 is past: blocked was dispatched as work 2"},
 		{name: "a claim of work that is yet to come", given: []step{opened()}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 2, Lease: lease}),
 			code: instance.CodeStale, what: "work 2 is past: received was dispatched as work 1"},
@@ -143,11 +143,11 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.CodeLapsed, what: "nobody holds a claim in received; token 0 is over"},
 		{name: "a question without a text", given: []step{opened(), claim("p1")}, when: do(instance.Ask{Token: 1}),
 			code: instance.CodeInvalid, what: "a question needs a text"},
-		{name: "a charge without a claim", given: []step{opened()}, when: do(instance.Spend{}),
+		{name: "a cost without a claim", given: []step{opened()}, when: do(instance.Spend{}),
 			code: instance.CodeLapsed, what: "nobody holds a claim in received; token 0 is over"},
-		{name: "a charge that gives money back", given: []step{opened(), claim("p1")}, when: do(instance.Spend{Token: 1, Spend: instance.Cost{USD: -1}}),
+		{name: "a negative cost", given: []step{opened(), claim("p1")}, when: do(instance.Spend{Token: 1, Spend: instance.Cost{USD: -1}}),
 			code: instance.CodeInvalid, what: "a cost is a number that is not below zero"},
-		{name: "a charge without end", given: []step{opened(), claim("p1")}, when: do(instance.Spend{Token: 1, Spend: instance.Cost{USD: math.Inf(1)}}),
+		{name: "an infinite cost", given: []step{opened(), claim("p1")}, when: do(instance.Spend{Token: 1, Spend: instance.Cost{USD: math.Inf(1)}}),
 			code: instance.CodeInvalid, what: "a cost is a number that is not below zero"},
 
 		{name: "an answer nobody asked for", given: []step{opened()}, when: do(instance.Answer{Number: 1, Text: "Yes"}),
@@ -160,19 +160,19 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.CodeInvalid, what: `"limbo" is not a state of issue`, allowed: lifecycles[""].StateNames()},
 		{name: "an override without a reason", given: []step{opened()}, when: do(instance.Override{To: "failed"}),
 			code: instance.CodeInvalid, what: "an override needs a reason"},
-		{name: "an override out of the end", given: []step{opened(), put("completed")}, when: put("received"),
+		{name: "an override out of the end", given: []step{opened(), moveTo("completed")}, when: moveTo("received"),
 			code: instance.CodeClosed, what: "ended in completed: nothing moves it any more"},
 		{name: "a pause of a pause", given: []step{opened(), do(instance.Pause{Reason: "lunch"})}, when: do(instance.Pause{}),
 			code: instance.CodePaused, what: "already paused: lunch", allowed: []string{"resume"}},
 		{name: "a resume without a pause", given: []step{opened()}, when: do(instance.Resume{}),
 			code: instance.CodeInvalid, what: "not paused", allowed: []string{"pause"}},
-		{name: "a cancellation of what has ended", given: []step{opened(), put("failed")}, when: do(instance.Cancel{}),
+		{name: "a cancellation of what has ended", given: []step{opened(), moveTo("failed")}, when: do(instance.Cancel{}),
 			code: instance.CodeClosed, what: "ended in failed: nothing moves it any more"},
 		{name: "a claim of what was cancelled", given: []step{opened(), do(instance.Cancel{})}, when: claim("p1"),
 			code: instance.CodeClosed, what: "cancelled in received: nothing moves it any more"},
 		{name: "a retry in a pause", given: []step{opened(), do(instance.Pause{Reason: "lunch"})}, when: do(instance.Retry{}),
 			code: instance.CodePaused, what: "paused: lunch", allowed: []string{"resume"}},
-		{name: "a retry where nobody works", given: []step{opened(), put("waiting_for_human_input")}, when: do(instance.Retry{}),
+		{name: "a retry where nobody works", given: []step{opened(), moveTo("waiting_for_human_input")}, when: do(instance.Retry{}),
 			code: instance.CodeInvalid, what: "nobody works in waiting_for_human_input: it waits for a signal"},
 		{name: "a retry while somebody works", given: []step{opened(), claim("p1")}, when: do(instance.Retry{}),
 			code: instance.CodeHeld, what: "p1 works on it until 2026-01-02T09:00:30Z"},
@@ -191,7 +191,7 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.CodeUndecided, what: `start: guard failed: test.yaml: "result.data['missing'] == ''": no such key: missing`},
 		{name: "a signal's rule that cannot be evaluated", def: faulty, given: []step{opened()}, when: do(instance.Signal{Name: "bell"}),
 			code: instance.CodeUndecided, what: `start on bell: guard failed: test.yaml: "signal.data['missing'] == ''": no such key: missing`},
-		{name: "a result that no rule covers", def: faulty, given: []step{opened(), put("guarded"), claim("c1")}, when: report(success),
+		{name: "a result that no rule covers", def: faulty, given: []step{opened(), moveTo("guarded"), claim("c1")}, when: report(success),
 			code: instance.CodeUndecided, what: "no rule of faulty in guarded covers the result", allowed: []string{"end"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 }
 
 // refused holds what a step is refused as against what is wanted.
-func refused(t *testing.T, s *story, when step, want instance.Refusal) instance.Code {
+func refused(t *testing.T, s *fixture, when step, want instance.Refusal) instance.Code {
 	t.Helper()
 	before := dump(t, s.in)
 	err := when(s)
@@ -230,7 +230,7 @@ func refused(t *testing.T, s *story, when step, want instance.Refusal) instance.
 
 // send sends a command that was tampered with.
 func send(tamper func(*instance.Command)) step {
-	return func(s *story) error {
+	return func(s *fixture) error {
 		cmd := s.command("ann", instance.Pause{})
 		tamper(&cmd)
 		_, err := s.send(cmd)

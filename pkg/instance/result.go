@@ -1,9 +1,6 @@
 package instance
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // Status is how a step ended, in its owner's judgement.
 type Status string
@@ -14,8 +11,8 @@ const (
 	Blocked Status = "blocked" // cannot go on without something from outside
 )
 
-// Result is what an owner reports for the state it worked in. A brain fills
-// the judgement; the runtime fills what can be checked: Head, Bundle, Evidence.
+// Result is an owner's report on the state it worked in. The brain fills the
+// judgement; the agent's runtime fills what can be checked: Head, Bundle, Evidence.
 // JSON names are wire names.
 type Result struct {
 	Status           Status            `json:"status"`
@@ -33,7 +30,7 @@ type Result struct {
 	Data             map[string]string `json:"data,omitempty"`
 	Artifacts        []Artifact        `json:"artifacts,omitempty"`
 	Spend            Cost              `json:"spend,omitzero"`
-	// Sections are parts of the instance's document that this step wrote: JSON by name.
+	// Sections are the sections of the document that this step wrote: JSON by name.
 	Sections map[string]string `json:"sections,omitempty"`
 }
 
@@ -44,8 +41,8 @@ type QuestionAnswer struct {
 	By       string `json:"by,omitempty"`
 }
 
-// Evidence is a check that no brain made: by the runtime, or of the world
-// outside; on one commit.
+// Evidence is a check on one git commit that no brain made: the agent's runtime or
+// another system did.
 type Evidence struct {
 	Name     string   `json:"name"` // "tests"
 	OK       bool     `json:"ok"`
@@ -54,16 +51,16 @@ type Evidence struct {
 	ExitCode int      `json:"exit_code"`
 	Passed   int      `json:"passed"`
 	Failed   []string `json:"failed,omitempty"` // names
-	Output   string   `json:"output,omitempty"` // the telling part, capped
+	Output   string   `json:"output,omitempty"` // the relevant part, capped
 	Millis   int64    `json:"millis,omitempty"`
 
-	// Verdict is finer than OK where that is needed; empty, it follows from OK.
+	// Verdict refines OK. If it is empty, EffectiveVerdict derives it from OK.
 	Verdict Verdict `json:"verdict,omitempty"`
-	// Data is the snapshot of the world it was made from, in short texts.
+	// Data is what the check was made from, in short texts.
 	Data map[string]string `json:"data,omitempty"`
 }
 
-// Verdict is what a check came to. VerdictUnknown is never read as VerdictPass.
+// Verdict is the outcome of a check. VerdictUnknown never counts as VerdictPass.
 type Verdict string
 
 const (
@@ -100,7 +97,7 @@ type Cost struct {
 	WallMS    int64   `json:"wall_ms,omitempty"` // milliseconds
 }
 
-// valid refuses what would take a budget back or blind it: negative costs, NaN, infinity.
+// valid reports whether the cost can be added to a budget: no negative number, NaN or infinity.
 func (s Cost) valid() bool {
 	return s.TokensIn >= 0 && s.TokensOut >= 0 && s.USD >= 0 && s.USD <= math.MaxFloat64 && s.WallMS >= 0
 }
@@ -108,39 +105,4 @@ func (s Cost) valid() bool {
 // Add returns the sum of two costs.
 func (s Cost) Add(o Cost) Cost {
 	return Cost{s.TokensIn + o.TokensIn, s.TokensOut + o.TokensOut, s.USD + o.USD, s.WallMS + o.WallMS}
-}
-
-// Issue is the report an instance was opened with.
-type Issue struct {
-	Repo   string   `json:"repo,omitempty"`   // owner/name on the forge
-	Number int      `json:"number,omitempty"` // 0: not on a forge
-	Title  string   `json:"title"`
-	Body   string   `json:"body"`
-	Labels []string `json:"labels,omitempty"`
-	Author string   `json:"author,omitempty"`
-	URL    string   `json:"url,omitempty"`
-}
-
-// Question was asked of people or, if To is set, of another role. Numbers count
-// from 1 within an instance.
-type Question struct {
-	Number   int       `json:"number"`
-	From     string    `json:"from"` // the role
-	To       string    `json:"to,omitempty"`
-	Text     string    `json:"text"`
-	AskedAt  time.Time `json:"asked_at"`
-	Answered bool      `json:"answered"`
-	Answer   string    `json:"answer,omitempty"`
-	By       string    `json:"by,omitempty"`
-
-	// Withdrawn: the instance moved on before the role it was put to answered.
-	Withdrawn bool `json:"withdrawn,omitempty"`
-}
-
-// NoteEntry is something worth keeping that moves nothing.
-type NoteEntry struct {
-	Author string    `json:"author"`
-	Kind   string    `json:"kind"` // learning, comment, warning, …
-	Text   string    `json:"text"`
-	At     time.Time `json:"at"`
 }

@@ -20,34 +20,33 @@ import (
 
 var update = flag.Bool("update", false, "write what the scripts in testdata really print")
 
-// A script in testdata is played command by command; below each stands,
-// indented, what it led to. Lines that begin with | are the lifecycle it is
-// about, the issue lifecycle if there are none; below the opening they are the
-// one that migrate leads to. Every command is
+// TestScripts runs the scripts in testdata. Below each command stands, indented,
+// what it records. Lines that begin with | are the lifecycle, by default the issue
+// lifecycle; after the opening they are the one that migrate leads to. A command is
 //
 //	VERB WORD… KEY=VALUE…
 //
 // with values in quotes where they have spaces. Keys any command takes: actor, id.
 //
 //	policy NAME=VALUE…                 changes the issue lifecycle; only as the first command
-//	at +31s                            lets time pass
-//	anew                               begins with another instance
+//	at +31s                            advances the clock
+//	anew                               starts another instance
 //	show                               prints the instance
 //	open title= author= base= state= set=NAME:VALUE after= parent=
-//	claim ROLE AGENT work= lease=      work: the newest, unless told
-//	waits ROLE AGENT lease=            for work that is made from now on
+//	claim ROLE AGENT work= lease=      work: default the newest
+//	waits ROLE AGENT lease=            waits for work from now on
 //	lapse work=                        as for a claim
-//	heartbeat lease=                   token=, here and below: the newest, unless told
+//	heartbeat lease=                   token=, here and below: default the newest
 //	report STATUS confidence= next= question= answer=N:TEXT issue= head= base= tests=pass|NAME signature= usd=
 //	       summary= set=NAME:VALUE check=NAME:VERDICT section=NAME:JSON
-//	release reason= · fail reason= · ask TEXT · charge usd=
+//	release reason= · fail reason= · ask TEXT · spend usd=
 //	inquire ROLE TEXT… · escalate REASON human=false · resolve TEXT number=
 //	       head= bundle= section=NAME:JSON, both
 //	signal NAME actor= ref= check=NAME:VERDICT KEY=VALUE…
-//	expire LEVEL entered=              entered: the newest, unless told
-//	wake until=+15m                    from now; what it is parked until, unless told
+//	expire LEVEL entered=              entered: default the newest
+//	wake until=+15m                    from now; default the end of the park
 //	end INSTANCE STATE well=false
-//	reply N TEXT · note KIND TEXT · override STATE reason=
+//	answer N TEXT · note KIND TEXT · override STATE reason=
 //	pause reason= · resume reason= · cancel reason= · retry reason= · migrate reason=
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -74,13 +73,13 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// play returns the script with what really happened under each command.
+// play returns the script with what each command really records.
 func play(t *testing.T, script string) string {
-	s := begin(issue(t))
+	s := newFixture(issue(t))
 	var out, lifecycle strings.Builder
 	for line := range strings.Lines(script) {
 		if strings.HasPrefix(line, "  ") {
-			continue // what happened another time
+			continue // output
 		}
 		out.WriteString(line)
 		if text, is := strings.CutPrefix(line, "|"); is {
@@ -94,7 +93,7 @@ func play(t *testing.T, script string) string {
 			s.next = define(t, lifecycle.String())
 			lifecycle.Reset()
 			if !s.in.Exists() {
-				*s = *begin(s.next)
+				*s = *newFixture(s.next)
 			}
 		}
 		c := parse(t, line)
@@ -102,29 +101,29 @@ func play(t *testing.T, script string) string {
 			fmt.Fprintln(&out, "  "+said)
 		}
 		if len(c.keys) > 0 || len(c.words) > 0 {
-			t.Fatalf("%s: what is %v %v?", line, c.words, slices.Sorted(maps.Keys(c.keys)))
+			t.Fatalf("%s: unknown: %v %v", line, c.words, slices.Sorted(maps.Keys(c.keys)))
 		}
 	}
 	return out.String()
 }
 
-func (s *story) play(t *testing.T, c *call) []string {
+func (s *fixture) play(t *testing.T, c *scriptLine) []string {
 	switch c.verb {
 	case "policy":
 		var policy []string
 		for name := range c.keys {
 			policy = append(policy, name+": "+c.key(name, ""))
 		}
-		*s = *begin(issue(t, policy...))
+		*s = *newFixture(issue(t, policy...))
 		return nil
 	case "at":
 		s.now = s.now.Add(c.duration(c.word()))
 		return nil
 	case "anew":
-		*s = *begin(s.def)
+		*s = *newFixture(s.def)
 		return nil
 	case "show":
-		return picture(s.in)
+		return formatInstance(s.in)
 	case "waits":
 		s.waiting = append(s.waiting, instance.Claim{Role: c.word(), Agent: c.word(), Lease: c.duration(c.key("lease", "30s"))})
 		return nil
@@ -149,13 +148,13 @@ func (s *story) play(t *testing.T, c *call) []string {
 	}
 	said := make([]string, len(commit.Events))
 	for i, e := range commit.Events {
-		said[i] = fmt.Sprintf("%d %s", commit.Seq, line(t, e))
+		said[i] = fmt.Sprintf("%d %s", commit.Seq, formatEvent(t, e))
 	}
 	return said
 }
 
-// call is a parsed line. What is asked of it is taken off, so that what is left is wrong.
-type call struct {
+// scriptLine is a parsed command. Reading a word or a key removes it: what remains is unknown.
+type scriptLine struct {
 	*testing.T
 	line  string
 	verb  string
@@ -163,8 +162,8 @@ type call struct {
 	keys  map[string][]string
 }
 
-func parse(t *testing.T, line string) *call {
-	c := &call{T: t, line: line, keys: map[string][]string{}}
+func parse(t *testing.T, line string) *scriptLine {
+	c := &scriptLine{T: t, line: line, keys: map[string][]string{}}
 	quoted := false
 	for i, f := range strings.FieldsFunc(line, func(r rune) bool {
 		quoted = quoted != (r == '"')
@@ -183,7 +182,7 @@ func parse(t *testing.T, line string) *call {
 	return c
 }
 
-func (c *call) word() string {
+func (c *scriptLine) word() string {
 	if len(c.words) == 0 {
 		c.Fatalf("%s: a word is missing", c.line)
 	}
@@ -192,31 +191,31 @@ func (c *call) word() string {
 	return w
 }
 
-func (c *call) all(key string) []string {
+func (c *scriptLine) all(key string) []string {
 	values := c.keys[key]
 	delete(c.keys, key)
 	return values
 }
 
-func (c *call) key(key, otherwise string) string {
+func (c *scriptLine) key(key, otherwise string) string {
 	if values := c.all(key); len(values) > 0 {
 		return values[len(values)-1]
 	}
 	return otherwise
 }
 
-func (c *call) duration(text string) time.Duration { return must(c, text, time.ParseDuration) }
-func (c *call) float(text string) float64 {
+func (c *scriptLine) duration(text string) time.Duration { return must(c, text, time.ParseDuration) }
+func (c *scriptLine) float(text string) float64 {
 	return must(c, text, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
 }
-func (c *call) count(text string, otherwise uint64) uint64 {
+func (c *scriptLine) count(text string, otherwise uint64) uint64 {
 	if text == "" {
 		return otherwise
 	}
 	return must(c, text, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
 }
 
-func must[T any](c *call, text string, parse func(string) (T, error)) T {
+func must[T any](c *scriptLine, text string, parse func(string) (T, error)) T {
 	v, err := parse(text)
 	if err != nil {
 		c.Fatalf("%s: %v", c.line, err)

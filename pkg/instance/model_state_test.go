@@ -9,46 +9,46 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// model is the second implementation, as simple as it gets: one record that
-// commands write to, without events. It is copied before each command, and who
-// is refused leaves the copy behind.
+// model is a second, simple implementation of the core: one record that commands
+// write to, without events. It is copied before each command; a refused command
+// drops the copy.
 type model struct {
-	def *workflow.Definition
-	why instance.Code // of the first thing that went wrong in the command under way
+	def     *workflow.Definition
+	refusal instance.Code // of the first refusal while the current command was applied
 
-	seq    uint64 // commands taken
-	now    time.Time
-	takes  bool // the command under way is a claim
-	people bool // the command under way resolved what people were asked
+	seq         uint64 // commands accepted
+	now         time.Time
+	claims      bool // the current command is a claim
+	resolvedNow bool // the current command resolved the escalation that held the instance
 
-	issue      instance.Issue
-	path       []string // every state it was in, the present one last
-	fresh      int      // where in path the returns are counted from
-	entered    uint64
-	since      time.Time
-	level      workflow.Level
-	loop       bool
-	ended      bool
-	cancelled  bool
-	paused     bool
-	claim      *instance.ActiveClaim
-	tokens     uint64
-	work       uint64
-	direct     bool // who waited has the work, and no queue
-	faults     int
-	failures   map[string]int
-	questions  []question
-	escalated  []matter
-	links      []instance.Link
-	vars       map[string]string
-	sections   map[string]string
-	parked     *instance.Parked
-	woken      bool
-	last       *instance.Result
-	evidence   map[string]instance.Evidence
-	failure    instance.Signature
-	base, head string
-	spend      instance.Cost
+	issue       instance.Issue
+	path        []string // every state it was in, the current one last
+	returnsFrom int      // index in path from which returns are counted
+	entered     uint64
+	since       time.Time
+	level       workflow.Level
+	loop        bool
+	ended       bool
+	cancelled   bool
+	paused      bool
+	claim       *instance.ActiveClaim
+	tokens      uint64
+	dispatched  uint64
+	direct      bool // a waiter claimed the work: no queue has it
+	faults      int
+	failures    map[string]int
+	questions   []question
+	escalations []escalation
+	links       []instance.Link
+	vars        map[string]string
+	sections    map[string]string
+	parked      *instance.Parked
+	woken       bool
+	last        *instance.Result
+	evidence    map[string]instance.Evidence
+	failure     instance.Signature
+	base, head  string
+	spend       instance.Cost
 }
 
 type question struct {
@@ -56,15 +56,15 @@ type question struct {
 	open bool
 }
 
-// matter was escalated.
-type matter struct{ people, open bool }
+// escalation is one that requires people or not.
+type escalation struct{ people, open bool }
 
 func newModel(def *workflow.Definition) model {
 	return model{def: def, failures: map[string]int{}, vars: map[string]string{}, sections: map[string]string{}, evidence: map[string]instance.Evidence{}}
 }
 
 func (m model) copy() *model {
-	m.path, m.questions, m.escalated, m.links = slices.Clone(m.path), slices.Clone(m.questions), slices.Clone(m.escalated), slices.Clone(m.links)
+	m.path, m.questions, m.escalations, m.links = slices.Clone(m.path), slices.Clone(m.questions), slices.Clone(m.escalations), slices.Clone(m.links)
 	m.failures, m.vars, m.sections, m.evidence = maps.Clone(m.failures), maps.Clone(m.vars), maps.Clone(m.sections), maps.Clone(m.evidence)
 	if m.claim != nil {
 		c := *m.claim
@@ -73,7 +73,7 @@ func (m model) copy() *model {
 	return &m
 }
 
-func (m model) row() workflow.State {
+func (m model) state() workflow.State {
 	for _, s := range m.def.States {
 		if len(m.path) > 0 && s.Name == m.path[len(m.path)-1] {
 			return s
@@ -94,7 +94,7 @@ func (m model) visits() map[string]int {
 
 func (m model) returns() int {
 	n := 0
-	for i := m.fresh; i < len(m.path); i++ {
+	for i := m.returnsFrom; i < len(m.path); i++ {
 		if slices.Contains(m.path[:i], m.path[i]) {
 			n++
 		}
@@ -123,8 +123,8 @@ func (m model) closed() instance.Closed {
 
 func (m model) live() bool { return m.claim != nil && m.claim.Lease.After(m.now) }
 
-// asked is the number of the question to a role that is to be answered next; 0: none is.
-func (m model) asked() int {
+// openInquiry returns the number of the question to a role that is answered next; 0: none.
+func (m model) openInquiry() int {
 	for i := len(m.questions); i > 0; i-- {
 		if q := m.questions[i-1]; q.open && q.to != "" {
 			return i
@@ -133,8 +133,8 @@ func (m model) asked() int {
 	return 0
 }
 
-// open lists the questions to people that are open.
-func (m model) open() []int {
+// openQuestions returns the numbers of the open questions to people.
+func (m model) openQuestions() []int {
 	var numbers []int
 	for i, q := range m.questions {
 		if q.open && q.to == "" {
@@ -144,20 +144,20 @@ func (m model) open() []int {
 	return numbers
 }
 
-// held is the number of the matter that people are waited for; 0: none.
-func (m model) held() int {
-	return 1 + slices.IndexFunc(m.escalated, func(e matter) bool { return e.people && e.open })
+// openEscalation returns the number of the escalation that holds the instance; 0: none.
+func (m model) openEscalation() int {
+	return 1 + slices.IndexFunc(m.escalations, func(e escalation) bool { return e.people && e.open })
 }
 
-// worker is whose turn it is.
+// worker returns the role that works next.
 func (m model) worker() string {
 	switch {
-	case m.held() > 0 || m.row().Kind == workflow.Final:
+	case m.openEscalation() > 0 || m.state().Kind == workflow.Final:
 		return ""
-	case m.asked() > 0:
-		return m.questions[m.asked()-1].to
+	case m.openInquiry() > 0:
+		return m.questions[m.openInquiry()-1].to
 	}
-	return m.row().Owner
+	return m.state().Owner
 }
 
 func (m model) waiting() int {
@@ -170,14 +170,14 @@ func (m model) waiting() int {
 	return n
 }
 
-// facts is what guards may know.
+// facts returns what guards may read.
 func (m model) facts() workflow.Facts {
 	f := workflow.Facts{
 		Evidence: map[string]workflow.EvidenceFacts{},
 		Instance: workflow.InstanceFacts{
-			State: m.row().Name, Iteration: int64(len(m.previous())), Returns: int64(m.returns()), Visits: map[string]int64{}, Previous: m.previous(),
-			Loop: m.loop, Repeats: int64(m.failure.Repeats), Head: m.head, OpenQuestions: int64(len(m.open())),
-			Failures: int64(m.failures[m.row().Name]), FailuresIn: map[string]int64{}, WaitingOn: int64(m.waiting()),
+			State: m.state().Name, Iteration: int64(len(m.previous())), Returns: int64(m.returns()), Visits: map[string]int64{}, Previous: m.previous(),
+			Loop: m.loop, Repeats: int64(m.failure.Repeats), Head: m.head, OpenQuestions: int64(len(m.openQuestions())),
+			Failures: int64(m.failures[m.state().Name]), FailuresIn: map[string]int64{}, WaitingOn: int64(m.waiting()),
 		},
 		Issue: workflow.IssueFacts{Title: m.issue.Title, Body: m.issue.Body, Labels: m.issue.Labels, Author: m.issue.Author},
 		Spend: workflow.SpendFacts{Tokens: m.spend.TokensIn + m.spend.TokensOut, USD: m.spend.USD, WallMS: m.spend.WallMS},
@@ -202,12 +202,12 @@ func (m model) facts() workflow.Facts {
 		}
 	}
 	if m.last != nil {
-		f.Result = known(*m.last)
+		f.Result = resultFacts(*m.last)
 	}
 	return f
 }
 
-func known(r instance.Result) workflow.ResultFacts {
+func resultFacts(r instance.Result) workflow.ResultFacts {
 	return workflow.ResultFacts{Status: string(r.Status), ConfidenceScore: r.ConfidenceScore, IssuesFound: r.IssuesFound,
 		Questions: r.Questions, Next: r.Next, FailureSignature: r.FailureSignature, Data: r.Data}
 }

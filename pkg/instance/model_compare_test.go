@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// view is what the product and the model must agree on.
+// view is what the core and the model must agree on.
 type view struct {
 	State, Owner, Worker string
 	Kind                 workflow.Kind
@@ -25,7 +25,7 @@ type view struct {
 	Faults               int
 	Questions            []question
 	Open                 []int
-	Escalated            []matter
+	Escalated            []escalation
 	Links                []instance.Link
 	Vars, Sections       map[string]string
 	Parked               *instance.Parked
@@ -37,12 +37,12 @@ type view struct {
 }
 
 func (m model) view() view {
-	row := m.row()
+	row := m.state()
 	v := view{
 		State: row.Name, Owner: row.Owner, Worker: m.worker(), Kind: row.Kind, Closed: m.closed(), Paused: m.paused, Loop: m.loop, Woken: m.woken,
-		Direct: m.direct, Since: m.since, Tokens: m.tokens, Work: m.work, Entered: m.entered, Level: m.level, Visits: m.visits(), Failures: m.failures,
-		Previous: m.previous(), Iteration: len(m.previous()), Returns: m.returns(), Faults: m.faults, Questions: m.questions, Open: m.open(),
-		Escalated: m.escalated, Links: m.links, Vars: m.vars, Sections: m.sections, Parked: m.parked, Last: m.last,
+		Direct: m.direct, Since: m.since, Tokens: m.tokens, Work: m.dispatched, Entered: m.entered, Level: m.level, Visits: m.visits(), Failures: m.failures,
+		Previous: m.previous(), Iteration: len(m.previous()), Returns: m.returns(), Faults: m.faults, Questions: m.questions, Open: m.openQuestions(),
+		Escalated: m.escalations, Links: m.links, Vars: m.vars, Sections: m.sections, Parked: m.parked, Last: m.last,
 		Evidence: m.evidence, Failure: m.failure, Base: m.base, Head: m.head, Spend: m.spend,
 	}
 	if c := m.claim; c != nil {
@@ -51,7 +51,7 @@ func (m model) view() view {
 	return v
 }
 
-func viewed(in instance.Instance) view {
+func viewOf(in instance.Instance) view {
 	v := view{
 		State: in.State, Owner: in.Owner, Worker: in.Worker(), Kind: in.Kind, Closed: in.Closed, Paused: in.Paused, Loop: in.Loop, Woken: in.Woken,
 		Direct: in.Direct, Since: in.EnteredAt, Tokens: in.Tokens, Work: in.Work, Entered: in.Entered, Level: in.Level, Visits: map[string]int{}, Failures: map[string]int{},
@@ -71,7 +71,7 @@ func viewed(in instance.Instance) view {
 		v.Open = append(v.Open, q.Number)
 	}
 	for _, e := range in.Escalations {
-		v.Escalated = append(v.Escalated, matter{e.RequiresHuman, !e.Resolved})
+		v.Escalated = append(v.Escalated, escalation{e.RequiresHuman, !e.Resolved})
 	}
 	for _, e := range in.Evidence {
 		v.Evidence[e.Name] = e

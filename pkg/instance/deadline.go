@@ -7,25 +7,25 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Due returns the next deadline of the stay that nobody was told of, and when it
-// is reached. ok is false if there is none.
+// Due returns the next deadline of the current stay that has not been recorded,
+// and the time it is reached. ok is false if there is none.
 func Due(def *workflow.Definition, in Instance) (next workflow.Deadline, at time.Time, ok bool) {
 	if in.Closed != "" {
 		return next, at, false
 	}
 	state, _ := def.State(in.State)
 	deadlines := def.Deadlines(state)
-	told := slices.IndexFunc(deadlines, func(d workflow.Deadline) bool { return d.Level == in.Level })
-	if told+1 >= len(deadlines) {
+	passed := slices.IndexFunc(deadlines, func(d workflow.Deadline) bool { return d.Level == in.Level })
+	if passed+1 >= len(deadlines) {
 		return next, at, false
 	}
-	next = deadlines[told+1]
+	next = deadlines[passed+1]
 	return next, in.EnteredAt.Add(next.After), true
 }
 
-// expire records that a stay reached a deadline, and does what the state says
-// to it. A timer of a stay that is over, or one that was heard before, is
-// refused as stale, one that comes early as early: time is the command's.
+// expire records that the stay reached a deadline and runs the state's reaction.
+// It refuses a timer of an earlier stay or of a recorded deadline as stale, and
+// one before its time as early. The time is the command's.
 func (d *decision) expire(a Expire) error {
 	state, _ := d.def.State(d.in.State)
 	deadlines := d.def.Deadlines(state)
@@ -45,21 +45,4 @@ func (d *decision) expire(a Expire) error {
 	}
 	d.record(TimedOut{d.in.State, a.Level, d.cmd.At.Sub(d.in.EnteredAt)})
 	return d.react(deadlines[i].Reaction, nil)
-}
-
-// wake ends a stay that was parked for a time.
-func (d *decision) wake(a Wake) error {
-	p := d.in.Parked
-	e, held := d.in.Escalation()
-	switch {
-	case p == nil || p.Until.IsZero() || !p.Until.Equal(a.Until):
-		return d.refuse(CodeStale, nil, "%s is not parked until %s", d.in.State, stamp(a.Until))
-	case d.cmd.At.Before(p.Until):
-		return d.refuse(CodeEarly, nil, "%s is parked until %s", d.in.State, stamp(p.Until))
-	case d.in.Paused:
-		return d.refuse(CodePaused, []string{"resume"}, "paused: %s", d.in.Reason)
-	case held:
-		return d.refuse(CodePaused, []string{"resolve"}, "people are asked: %s", e.Reason)
-	}
-	return d.runAlways(true)
 }

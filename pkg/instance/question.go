@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// ask records a question to people. The claim goes on.
 func (d *decision) ask(a Ask) error {
 	if err := d.checkClaim(a.Token); err != nil {
 		return err
@@ -17,6 +18,7 @@ func (d *decision) ask(a Ask) error {
 	return nil
 }
 
+// answer records an answer of people to an open question.
 func (d *decision) answer(a Answer) error {
 	open := d.in.OpenQuestions()
 	if !slices.ContainsFunc(open, func(q Question) bool { return q.Number == a.Number }) {
@@ -30,11 +32,12 @@ func (d *decision) answer(a Answer) error {
 	return d.runAlways(false)
 }
 
-// defaultInquiries bounds the questions between roles of one instance whose
-// definition has no policy max_inquiries: roles that ask each other for ever
-// would never move it.
+// defaultInquiries bounds the questions between roles of one instance if its
+// definition has no policy max_inquiries: roles could ask each other for ever.
 const defaultInquiries = 20
 
+// inquire ends the claim, records its questions to other roles, and dispatches
+// the newest of them.
 func (d *decision) inquire(a Inquire) error {
 	if err := d.checkClaim(a.Token); err != nil {
 		return err
@@ -77,7 +80,7 @@ func (d *decision) inquire(a Inquire) error {
 	return nil
 }
 
-// hand records what the claim's role has got to, if that is anything new.
+// saveProgress records what the claim's role has changed so far, if anything.
 func (d *decision) saveProgress(h Handed) error {
 	if err := d.checkSections(h.Sections); err != nil {
 		return err
@@ -88,48 +91,7 @@ func (d *decision) saveProgress(h Handed) error {
 	return nil
 }
 
+// otherRoles returns the roles of the definition but one.
 func (d *decision) otherRoles(role string) []string {
 	return slices.DeleteFunc(slices.Clone(d.def.Roles()), func(r string) bool { return r == role })
-}
-
-func (d *decision) escalate(a Escalate) error {
-	if err := d.checkClaim(a.Token); err != nil {
-		return err
-	}
-	if strings.TrimSpace(a.Reason) == "" {
-		return d.refuse(CodeInvalid, nil, "an escalation needs a reason")
-	}
-	claim := *d.in.Claim
-	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
-		return err
-	}
-	if a.RequiresHuman {
-		d.record(Released{claim.Token, claim.Agent, "escalates", false})
-	}
-	d.record(Escalated{len(d.in.Escalations) + 1, claim.Role, a.Reason, a.RequiresHuman})
-	return nil
-}
-
-// resolve lets the instance go on, unless another escalation holds it still.
-func (d *decision) resolve(a Resolve) error {
-	var open []string
-	for _, e := range d.in.Escalations {
-		if !e.Resolved {
-			open = append(open, fmt.Sprint(e.Number))
-		}
-	}
-	if a.Number == 0 {
-		e, _ := d.in.Escalation()
-		a.Number = e.Number
-	}
-	if !slices.Contains(open, fmt.Sprint(a.Number)) {
-		return d.refuse(CodeInvalid, open, "escalation %d is not open", a.Number)
-	}
-	_, held := d.in.Escalation()
-	d.record(Resolved{a.Number, a.Text, d.cmd.Actor})
-	if _, still := d.in.Escalation(); !held || still {
-		return nil
-	}
-	d.resolved = true
-	return d.runAlways(true)
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// guards reads every fact there is.
+// guards returns guards that together read every fact.
 func guards() []string {
 	return []string{
 		"result.status == 'success'", "result.confidence_score > 0.8", "size(result.issues_found) == 0", "size(result.questions) > 0",
@@ -24,42 +24,44 @@ func guards() []string {
 	}
 }
 
-// failing are guards that fail on some instances.
+// failing returns guards that return an error on some instances.
 func failing() []string {
 	return []string{"result.data['k'] == 'v'", "evidence['lint'].ok", "instance.failures_in['s1'] > 0"}
 }
 
-// sketch writes a lifecycle.
-type sketch struct {
+// lifecycleWriter draws and writes a definition.
+type lifecycleWriter struct {
 	*rapid.T
 	strings.Builder
 }
 
-func (s *sketch) write(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+func (s *lifecycleWriter) write(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
 
-func (s *sketch) one(label string, of ...string) string {
+func (s *lifecycleWriter) one(label string, of ...string) string {
 	return rapid.SampledFrom(of).Draw(s.T, label)
 }
 
-func (s *sketch) list(label string, of ...string) string {
+func (s *lifecycleWriter) list(label string, of ...string) string {
 	return "[" + strings.Join(rapid.SliceOfNDistinct(rapid.SampledFrom(of), 1, 3, rapid.ID[string]).Draw(s.T, label), ", ") + "]"
 }
 
-func (s *sketch) several(label string, most int, f func(i int)) {
+func (s *lifecycleWriter) several(label string, most int, f func(i int)) {
 	for i := range rapid.IntRange(0, most).Draw(s.T, label) {
 		f(i)
 	}
 }
 
-// guard is one of those that what is looked at all the time may have.
-func (s *sketch) guard(label string) string { return fmt.Sprintf("%q", s.one(label, guards()...)) }
+// guard draws a guard that never returns an error.
+func (s *lifecycleWriter) guard(label string) string {
+	return fmt.Sprintf("%q", s.one(label, guards()...))
+}
 
-func (s *sketch) anyGuard(label string) string {
+func (s *lifecycleWriter) anyGuard(label string) string {
 	return fmt.Sprintf("%q", s.one(label, append(guards(), failing()...)...))
 }
 
-// what is what a rule does: mostly it moves.
-func (s *sketch) what(permitted ...string) string {
+// what draws the action of a rule: most of them move.
+func (s *lifecycleWriter) what(permitted ...string) string {
 	set := s.one("set", "", "", ", set: {n: 1}", ", set: {b: true, s: x}", ", set: {n: 0, b: false}")
 	switch s.one("does", "to", "to", "to", "to", "stay", "escalate") {
 	case "stay":
@@ -73,7 +75,7 @@ func (s *sketch) what(permitted ...string) string {
 // lifecycle draws a small definition: two to five states of two roles, and an
 // end that each of them and a budget lead to.
 func lifecycle(t *rapid.T) string {
-	s := &sketch{T: t}
+	s := &lifecycleWriter{T: t}
 	names := []string{"s0", "s1", "s2", "s3", "s4"}[:rapid.IntRange(2, 5).Draw(t, "states")]
 	anywhere := append(slices.Clone(names), "end")
 	s.write("workflow: drawn\nversion: 1\ninitial: s0\nvars: {n: 0, b: false, s: \"\"}")
@@ -106,7 +108,7 @@ func lifecycle(t *rapid.T) string {
 	return s.String()
 }
 
-func (s *sketch) state(name string, names, anywhere []string) {
+func (s *lifecycleWriter) state(name string, names, anywhere []string) {
 	row := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID[string]).Draw(s.T, "next")
 	permitted := append(slices.Clone(row), s.one("perhaps", anywhere...), "end")
 	s.write("  %s:\n    next: [%s, end]", name, strings.Join(row, ", "))
@@ -128,16 +130,16 @@ func (s *sketch) state(name string, names, anywhere []string) {
 		return fmt.Sprintf("{when: %s, workflow: %s}", s.guard("spawns"), s.one("spawned", "story", "task"))
 	})
 	s.write("    on:")
-	for _, told := range []string{"claimed", "ended", "timeout_warning", "timeout_alert", "timeout_escalation"} {
-		s.several(told, 1, func(int) { s.write("      %s: [{when: %s, %s}]", told, s.guard(told), s.what(permitted...)) })
+	for _, signal := range []string{"claimed", "ended", "timeout_warning", "timeout_alert", "timeout_escalation"} {
+		s.several(signal, 1, func(int) { s.write("      %s: [{when: %s, %s}]", signal, s.guard(signal), s.what(permitted...)) })
 	}
 	s.write("      go:")
 	s.several("reactions", 2, func(int) { s.write("        - {when: %s, %s}", s.anyGuard("reaction"), s.what(permitted...)) })
 	s.write("        - {when: signal.name == 'go', to: %s}", s.list("on go", permitted...))
 }
 
-// perhaps writes a key of a state, if it has it.
-func (s *sketch) perhaps(key string, item func(int) string) {
+// perhaps writes a key of a state with at most one item.
+func (s *lifecycleWriter) perhaps(key string, item func(int) string) {
 	var items []string
 	s.several(key, 1, func(i int) { items = append(items, item(i)) })
 	if items != nil {

@@ -12,20 +12,20 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// line tells one event in words, for the scripts.
-func line(t *testing.T, e instance.Event) string {
+// formatEvent returns the line of an event in the scripts.
+func formatEvent(t *testing.T, e instance.Event) string {
 	switch e := e.(type) {
 	case instance.Opened:
-		return fmt.Sprintf("opened %q in %s, %s", e.Issue.Title, e.State, e.Kind) + also(e.Owner, " of %s") +
-			also(formatMap(e.Vars), " with %s") + also(strings.Join(e.After, ", "), " after %s") + also(e.Parent, " by %s")
+		return fmt.Sprintf("opened %q in %s, %s", e.Issue.Title, e.State, e.Kind) + optional(e.Owner, " of %s") +
+			optional(formatMap(e.Vars), " with %s") + optional(strings.Join(e.After, ", "), " after %s") + optional(e.Parent, " by %s")
 	case instance.Dispatched:
-		s := fmt.Sprintf("dispatched %s to %s", e.State, e.Owner) + also(e.Reason, ": %s")
+		s := fmt.Sprintf("dispatched %s to %s", e.State, e.Owner) + optional(e.Reason, ": %s")
 		if e.Question > 0 {
 			s += fmt.Sprintf(" for question %d", e.Question)
 		}
 		return s
 	case instance.Claimed:
-		s := fmt.Sprintf("claimed by %s for %s until %s, token %d", e.Agent, e.Role, clock(e.Lease), e.Token) + also(e.Lapsed, "; the lease of %s had run out")
+		s := fmt.Sprintf("claimed by %s for %s until %s, token %d", e.Agent, e.Role, clock(e.Lease), e.Token) + optional(e.Lapsed, "; the lease of %s had run out")
 		if e.Direct {
 			s += "; it had waited"
 		}
@@ -43,7 +43,7 @@ func line(t *testing.T, e instance.Event) string {
 			return fmt.Sprintf("reported by %s, %s, on question %d: %s", e.Agent, e.Role, e.Question, e.Result.Status)
 		}
 		return fmt.Sprintf("reported by %s, %s of %s: %s, confidence %v", e.Agent, e.Role, e.State, e.Result.Status, e.Result.ConfidenceScore) +
-			also(e.Result.Head, ", head %s") + also(e.Result.FailureSignature, ", failure %s") + checks(e.Result.Evidence) + also(formatMap(e.Result.Sections), ", writes %s")
+			optional(e.Result.Head, ", head %s") + optional(e.Result.FailureSignature, ", failure %s") + formatEvidence(e.Result.Evidence) + optional(formatMap(e.Result.Sections), ", writes %s")
 	case instance.ProposalRefused:
 		return fmt.Sprintf("proposal refused: %s has no %s; permitted: %s", e.From, e.Proposed, strings.Join(e.Permitted, ", "))
 	case instance.GateRefused:
@@ -51,13 +51,13 @@ func line(t *testing.T, e instance.Event) string {
 	case instance.LoopDetected:
 		return "loop: " + e.Reason
 	case instance.Moved:
-		return fmt.Sprintf("MOVED %s → %s by %s: %s%s", e.From, e.To, e.Rule, e.Reason, marks(e))
+		return fmt.Sprintf("MOVED %s → %s by %s: %s%s", e.From, e.To, e.Rule, e.Reason, formatMarks(e))
 	case instance.Signalled:
-		return fmt.Sprintf("signalled %s", e.Name) + also(e.Actor, " by %s") + also(e.Ref, ", %s") + also(e.Data["body"], ": %q") + checks(e.Evidence)
+		return fmt.Sprintf("signalled %s", e.Name) + optional(e.Actor, " by %s") + optional(e.Ref, ", %s") + optional(e.Data["body"], ": %q") + formatEvidence(e.Evidence)
 	case instance.Asked:
-		return fmt.Sprintf("question %d of %s", e.Number, e.From) + also(e.To, " to %s") + ": " + e.Text
+		return fmt.Sprintf("question %d of %s", e.Number, e.From) + optional(e.To, " to %s") + ": " + e.Text
 	case instance.Handed:
-		return "handed over" + also(e.Head, " at %s") + also(e.Bundle, " in %s") + also(formatMap(e.Sections), ", writes %s")
+		return "handed over" + optional(e.Head, " at %s") + optional(e.Bundle, " in %s") + optional(formatMap(e.Sections), ", writes %s")
 	case instance.Escalated:
 		if e.RequiresHuman {
 			return fmt.Sprintf("ESCALATED as %d by %s: %s", e.Number, e.Agent, e.Reason)
@@ -81,11 +81,11 @@ func line(t *testing.T, e instance.Event) string {
 	case instance.TimedOut:
 		return fmt.Sprintf("timed out in %s: %s after %v", e.State, e.Level, e.After)
 	case instance.Spawned:
-		return fmt.Sprintf("spawned %s: %s", e.Instance, e.Workflow) + also(e.State, " in %s") + also(e.Reason, ": %s")
+		return fmt.Sprintf("spawned %s: %s", e.Instance, e.Workflow) + optional(e.State, " in %s") + optional(e.Reason, ": %s")
 	case instance.LinkEnded:
-		return fmt.Sprintf("%s ended in %s, %s", e.Instance, e.State, well(e.Well))
+		return fmt.Sprintf("%s ended in %s, %s", e.Instance, e.State, wellOrBadly(e.Well))
 	case instance.Migrated:
-		return fmt.Sprintf("migrated in state %s", e.Kind) + also(e.Owner, " of %s") + ": " + e.Reason
+		return fmt.Sprintf("migrated in state %s", e.Kind) + optional(e.Owner, " of %s") + ": " + e.Reason
 	case instance.Answered:
 		return fmt.Sprintf("question %d answered by %s: %s", e.Number, e.By, e.Text)
 	case instance.Noted:
@@ -105,22 +105,22 @@ func line(t *testing.T, e instance.Event) string {
 
 func clock(t time.Time) string { return t.Format(time.TimeOnly) }
 
-// also formats what is there.
-func also(text, format string) string {
+// optional formats text unless it is empty.
+func optional(text, format string) string {
 	if text == "" {
 		return ""
 	}
 	return fmt.Sprintf(format, text)
 }
 
-func well(ended bool) string {
+func wellOrBadly(ended bool) string {
 	if ended {
 		return "well"
 	}
 	return "badly"
 }
 
-// told is a map in words.
+// formatMap returns a map as NAME=VALUE, sorted.
 func formatMap(m map[string]string) string {
 	var said []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -129,23 +129,23 @@ func formatMap(m map[string]string) string {
 	return strings.Join(said, " ")
 }
 
-func checks(all []instance.Evidence) string {
+func formatEvidence(all []instance.Evidence) string {
 	var s strings.Builder
 	for _, e := range all {
 		verdict := "pass"
 		if !e.OK {
-			verdict = "fail" + also(strings.Join(e.Failed, ", "), " in %s")
+			verdict = "fail" + optional(strings.Join(e.Failed, ", "), " in %s")
 		}
 		if e.Verdict != "" {
 			verdict = string(e.Verdict)
 		}
 		fmt.Fprintf(&s, ", %s %s", e.Name, verdict)
-		s.WriteString(also(e.Commit, " on %s"))
+		s.WriteString(optional(e.Commit, " on %s"))
 	}
 	return s.String()
 }
 
-func marks(e instance.Moved) string {
+func formatMarks(e instance.Moved) string {
 	var s string
 	for _, m := range []struct {
 		on   bool
@@ -155,12 +155,12 @@ func marks(e instance.Moved) string {
 			s += " [" + m.name + "]"
 		}
 	}
-	return s + also(strings.Join(e.Cites, ", "), " on %s")
+	return s + optional(strings.Join(e.Cites, ", "), " on %s")
 }
 
-// picture tells where an instance is.
-func picture(in instance.Instance) []string {
-	said := []string{fmt.Sprintf("%s, %s", in.State, in.Kind) + also(in.Owner, " of %s") + also(string(in.Closed), ", %s") + also(in.Reason, ": %s")}
+// formatInstance returns the lines that show prints.
+func formatInstance(in instance.Instance) []string {
+	said := []string{fmt.Sprintf("%s, %s", in.State, in.Kind) + optional(in.Owner, " of %s") + optional(string(in.Closed), ", %s") + optional(in.Reason, ": %s")}
 	if in.Paused {
 		said[0] += ", paused"
 	}
@@ -176,25 +176,25 @@ func picture(in instance.Instance) []string {
 		fmt.Sprintf("iteration %d, returns %d, loop %v, faults %d, repeats %d, work %d, spent $%.2f",
 			in.Iteration, in.Returns, in.Loop, in.Faults, in.Failure.Repeats, in.Work, in.Spend.USD))
 	for _, q := range in.Questions {
-		s := fmt.Sprintf("question %d of %s", q.Number, q.From) + also(q.To, " to %s") + ": " + q.Text + also(q.Answer, " — %s")
+		s := fmt.Sprintf("question %d of %s", q.Number, q.From) + optional(q.To, " to %s") + ": " + q.Text + optional(q.Answer, " — %s")
 		if q.Withdrawn {
 			s += " [withdrawn]"
 		}
 		said = append(said, s)
 	}
-	said = append(said, document(in)...)
+	said = append(said, formatDetails(in)...)
 	for _, n := range in.Notes {
 		said = append(said, fmt.Sprintf("note of %s, %s: %s", n.Author, n.Kind, n.Text))
 	}
 	return said
 }
 
-// document tells what not every instance has.
-func document(in instance.Instance) []string {
+// formatDetails returns the lines that only some instances have.
+func formatDetails(in instance.Instance) []string {
 	var said []string
 	add := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	for _, e := range in.Escalations {
-		add("escalation %d of %s: %s%s", e.Number, e.Agent, e.Reason, also(e.By, " — resolved by %s")+also(e.Resolution, ": %s"))
+		add("escalation %d of %s: %s%s", e.Number, e.Agent, e.Reason, optional(e.By, " — resolved by %s")+optional(e.Resolution, ": %s"))
 	}
 	for _, f := range in.Failures {
 		add("failures in %s: %d", f.State, f.Count)
@@ -222,9 +222,9 @@ func document(in instance.Instance) []string {
 		add("no queue has work %d", in.Work)
 	}
 	for _, l := range in.Links {
-		s := fmt.Sprintf("%s %s%s", l.Kind, l.Instance, also(l.State, " in %s"))
+		s := fmt.Sprintf("%s %s%s", l.Kind, l.Instance, optional(l.State, " in %s"))
 		if l.Ended {
-			s += ", ended " + well(l.Well)
+			s += ", ended " + wellOrBadly(l.Well)
 		}
 		add("%s", s)
 	}

@@ -19,31 +19,31 @@ const lease = 30 * time.Second
 
 func opening() time.Time { return time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC) }
 
-// story is one instance under way, and all that happened to it.
-type story struct {
+// fixture is one instance with its commits, driven by commands.
+type fixture struct {
 	def  *workflow.Definition
-	next *workflow.Definition // what it may migrate to
+	next *workflow.Definition // definition that it may migrate to
 	in   instance.Instance
 	log  []instance.Commit
 	now  time.Time
-	sent int // commands, refused ones too
+	sent int // number of commands, refused ones included
 
-	waiting []instance.Claim // agents that wait for work
+	waiting []instance.Claim // claims of waiting agents
 }
 
-func begin(def *workflow.Definition) *story {
-	return &story{def: def, in: instance.Instance{ID: "acme/widgets/42"}, now: opening()}
+func newFixture(def *workflow.Definition) *fixture {
+	return &fixture{def: def, in: instance.Instance{ID: "acme/widgets/42"}, now: opening()}
 }
 
 // command wraps an action as the next command, with an id of its own.
-func (s *story) command(actor string, do instance.Action) instance.Command {
+func (s *fixture) command(actor string, do instance.Action) instance.Command {
 	s.sent++
 	return instance.Command{ID: fmt.Sprintf("c%d", s.sent), Instance: s.in.ID, At: s.now, Actor: actor, Do: do}
 }
 
-// send has one command decided and, if it is taken, recorded.
-func (s *story) send(cmd instance.Command) (instance.Commit, error) {
-	events, _, err := instance.DecideAndClaim(s.def, s.in, cmd, s.waits)
+// send decides a command and, if it is accepted, applies its events.
+func (s *fixture) send(cmd instance.Command) (instance.Commit, error) {
+	events, _, err := instance.DecideAndClaim(s.def, s.in, cmd, s.nextWaiter)
 	if err != nil {
 		return instance.Commit{}, err
 	}
@@ -53,8 +53,8 @@ func (s *story) send(cmd instance.Command) (instance.Commit, error) {
 	return c, nil
 }
 
-// waits takes who waits longest for work of the role.
-func (s *story) waits(role string) (instance.Claim, bool) {
+// nextWaiter removes and returns the claim of the role that has waited longest.
+func (s *fixture) nextWaiter(role string) (instance.Claim, bool) {
 	i := slices.IndexFunc(s.waiting, func(a instance.Claim) bool { return a.Role == role })
 	if i < 0 {
 		return instance.Claim{}, false
@@ -64,14 +64,14 @@ func (s *story) waits(role string) (instance.Claim, bool) {
 	return claim, true
 }
 
-// step is one thing a test does to a story.
-type step func(*story) error
+// step is one action on a fixture.
+type step func(*fixture) error
 
 // do sends an action as ann.
 func do(a instance.Action) step { return as("ann", a) }
 
 func as(actor string, a instance.Action) step {
-	return func(s *story) error {
+	return func(s *fixture) error {
 		_, err := s.send(s.command(actor, a))
 		return err
 	}
@@ -82,32 +82,34 @@ func opened() step {
 }
 
 func wait(d time.Duration) step {
-	return func(s *story) error { s.now = s.now.Add(d); return nil }
+	return func(s *fixture) error { s.now = s.now.Add(d); return nil }
 }
 
-// claim takes the work that there is, for its owner.
+// claim claims the newest work for the owner of the state.
 func claim(agent string) step {
-	return func(s *story) error {
+	return func(s *fixture) error {
 		return do(instance.Claim{Role: s.in.Owner, Agent: agent, Work: s.in.Work, Lease: lease})(s)
 	}
 }
 
 // report ends the newest claim.
 func report(r instance.Result) step {
-	return func(s *story) error { return do(instance.Report{Token: s.in.Tokens, Result: r})(s) }
+	return func(s *fixture) error { return do(instance.Report{Token: s.in.Tokens, Result: r})(s) }
 }
 
-// works claims and reports.
+// works claims and then reports.
 func works(r instance.Result) step {
-	return func(s *story) error { return errors.Join(claim("a1")(s), report(r)(s)) }
+	return func(s *fixture) error { return errors.Join(claim("a1")(s), report(r)(s)) }
 }
 
-// put brings the instance into a state, whatever the table says.
-func put(state string) step { return do(instance.Override{To: state, Reason: "the test starts here"}) }
+// moveTo overrides the instance into a state.
+func moveTo(state string) step {
+	return do(instance.Override{To: state, Reason: "the test starts here"})
+}
 
-func given(t testing.TB, def *workflow.Definition, steps ...step) *story {
+func given(t testing.TB, def *workflow.Definition, steps ...step) *fixture {
 	t.Helper()
-	s := begin(def)
+	s := newFixture(def)
 	for i, step := range steps {
 		if err := step(s); err != nil {
 			t.Fatalf("given, step %d: %v", i+1, err)
@@ -116,7 +118,7 @@ func given(t testing.TB, def *workflow.Definition, steps ...step) *story {
 	return s
 }
 
-// issue is the built-in lifecycle with some of its policy changed.
+// issue returns the built-in issue lifecycle with some of its policy changed.
 func issue(t testing.TB, policy ...string) *workflow.Definition {
 	t.Helper()
 	if len(policy) == 0 {
@@ -138,7 +140,7 @@ func define(t testing.TB, text string) *workflow.Definition {
 	return def
 }
 
-// dump is all that an instance holds, as text.
+// dump returns an instance as text.
 func dump(t rapid.TB, in instance.Instance) string {
 	t.Helper()
 	b, err := json.Marshal(in)

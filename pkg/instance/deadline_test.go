@@ -13,7 +13,7 @@ import (
 func TestTheNextDeadlineIsTheFirstThatNobodyWasToldOf(t *testing.T) {
 	def := define(t, rich)
 	expire := func(l workflow.Level) step {
-		return func(s *story) error { return do(instance.Expire{Entered: s.in.Entered, Level: l})(s) }
+		return func(s *fixture) error { return do(instance.Expire{Entered: s.in.Entered, Level: l})(s) }
 	}
 	for _, c := range []struct {
 		name  string
@@ -25,9 +25,9 @@ func TestTheNextDeadlineIsTheFirstThatNobodyWasToldOf(t *testing.T) {
 		{"then the alert", []step{opened(), wait(9 * time.Minute), expire(workflow.Warning)}, workflow.Alert, 10 * time.Minute},
 		{"the escalation after an alert without a warning", []step{opened(), wait(11 * time.Minute), expire(workflow.Alert)}, workflow.Escalation, 15 * time.Minute},
 		{"none after that", []step{opened(), wait(time.Hour), expire(workflow.Escalation)}, "", 0},
-		{"the warning of a stay that has begun anew", []step{opened(), wait(time.Hour), expire(workflow.Escalation), put("doing")}, workflow.Warning, 68 * time.Minute},
-		{"none where there is no timeout", []step{opened(), put("waiting")}, "", 0},
-		{"none of what has ended", []step{opened(), put("end")}, "", 0},
+		{"the warning of a stay that has begun anew", []step{opened(), wait(time.Hour), expire(workflow.Escalation), moveTo("doing")}, workflow.Warning, 68 * time.Minute},
+		{"none where there is no timeout", []step{opened(), moveTo("waiting")}, "", 0},
+		{"none of what has ended", []step{opened(), moveTo("end")}, "", 0},
 		{"none of what was cancelled", []step{opened(), do(instance.Cancel{})}, "", 0},
 		{"the same in a pause", []step{opened(), as("cto/c1", instance.Pause{})}, workflow.Warning, 8 * time.Minute},
 	} {
@@ -62,8 +62,8 @@ states:
 	}{
 		{"new work", []step{opened(), heard(nil)}, []int64{2, 100, 1}},
 		{"of some priority", []step{opened(), heard(map[string]string{"priority": "7"})}, []int64{2, 7, 1}},
-		{"under review", []step{opened(), heard(nil), put("pushed")}, []int64{1, 100, 1}},
-		{"waited for by a reviewer", []step{opened(), put("pushed"), heard(map[string]string{"by": "reviewer"})}, []int64{0, 100, 1}},
+		{"under review", []step{opened(), heard(nil), moveTo("pushed")}, []int64{1, 100, 1}},
+		{"waited for by a reviewer", []step{opened(), moveTo("pushed"), heard(map[string]string{"by": "reviewer"})}, []int64{0, 100, 1}},
 		{"what cannot be ranked", []step{opened()}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

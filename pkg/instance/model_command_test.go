@@ -9,49 +9,49 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// answer is what a command, decided under def, makes of the model, or why it is refused.
-func (m model) answer(def *workflow.Definition, cmd instance.Command) (model, instance.Code) {
+// decide returns the model after a command under def, or the code of the refusal.
+func (m model) decide(def *workflow.Definition, cmd instance.Command) (model, instance.Code) {
 	next := m.copy()
 	next.now = cmd.At
 	if why := next.refuses(def, cmd); why != "" {
 		return m, why
 	}
 	next.seq++
-	_, next.takes = cmd.Do.(instance.Claim)
-	next.people = false
-	if next.do(def, cmd); next.why != "" {
-		return m, next.why
+	_, next.claims = cmd.Do.(instance.Claim)
+	next.resolvedNow = false
+	if next.apply(def, cmd); next.refusal != "" {
+		return m, next.refusal
 	}
 	return *next, ""
 }
 
-// offered is what becomes of a model whose newest command may have made work for
-// the agent that waits; ok says whether it gets it.
-func (m model) offered(waits instance.Claim) (_ model, ok bool) {
-	if m.work != m.seq || m.asked() > 0 || m.worker() != waits.Role {
+// offer returns the model after its newest command, if that dispatched work that
+// the waiter can claim. ok reports whether the waiter got it.
+func (m model) offer(waits instance.Claim) (_ model, ok bool) {
+	if m.dispatched != m.seq || m.openInquiry() > 0 || m.worker() != waits.Role {
 		return m, false
 	}
-	waits.Work = m.work
+	waits.Work = m.dispatched
 	claim := instance.Command{ID: "waits", Instance: "acme/widgets/42", At: m.now, Actor: waits.Role + "/" + waits.Agent, Do: waits}
 	next := m.copy()
 	if next.refuses(m.def, claim) != "" {
 		return m, false
 	}
-	next.takes, next.people, next.direct = true, false, true
-	if next.do(m.def, claim); next.why != "" {
+	next.claims, next.resolvedNow, next.direct = true, false, true
+	if next.apply(m.def, claim); next.refusal != "" {
 		return m, false
 	}
 	return *next, true
 }
 
-func (m *model) do(def *workflow.Definition, cmd instance.Command) {
+func (m *model) apply(def *workflow.Definition, cmd instance.Command) {
 	switch a := cmd.Do.(type) {
 	case instance.Open:
-		m.begin(a)
+		m.create(a)
 	case instance.Claim:
 		m.tokens++
 		m.claim, m.woken = &instance.ActiveClaim{Token: m.tokens, Role: a.Role, Agent: a.Agent, At: cmd.At, Lease: cmd.At.Add(a.Lease)}, false
-		if m.asked() == 0 {
+		if m.openInquiry() == 0 {
 			m.react(cmd.Actor, "claimed", nil)
 		}
 	case instance.Heartbeat:
@@ -60,34 +60,34 @@ func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 		m.report(a.Result)
 	case instance.Release:
 		m.claim = nil
-		m.settle(true)
+		m.runAlways(true)
 	case instance.Fail:
 		m.claim = nil
 		m.faults++
-		bears, ok := m.def.Policy["max_faults"].(int64)
+		limit, ok := m.def.Policy["max_faults"].(int64)
 		if !ok {
-			bears = 20
+			limit = 20
 		}
-		if int64(m.faults) >= bears {
+		if int64(m.faults) >= limit {
 			m.paused = true
 		}
-		m.settle(false)
+		m.runAlways(false)
 	case instance.Signal:
-		m.hear(cmd.Actor, a)
+		m.signal(cmd.Actor, a)
 	case instance.Ask:
 		m.questions = append(m.questions, question{"", true})
 	case instance.Answer:
 		m.questions[a.Number-1].open = false
-		m.settle(false)
+		m.runAlways(false)
 	case instance.Inquire:
-		m.hand(a.Head, a.Sections)
+		m.saveProgress(a.Head, a.Sections)
 		m.claim = nil
 		for _, q := range a.Questions {
 			m.questions = append(m.questions, question{q.To, true})
 		}
-		m.give()
+		m.dispatch()
 	case instance.Escalate:
-		m.hand(a.Head, a.Sections)
+		m.saveProgress(a.Head, a.Sections)
 		m.escalate(a.RequiresHuman)
 	case instance.Resolve:
 		m.resolve(a.Number)
@@ -97,7 +97,7 @@ func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 		m.level = a.Level
 		m.react(cmd.Actor, "timeout_"+string(a.Level), nil)
 	case instance.Wake:
-		m.settle(true)
+		m.runAlways(true)
 	case instance.End:
 		for i, l := range m.links {
 			if l.Instance == a.Instance {
@@ -109,32 +109,32 @@ func (m *model) do(def *workflow.Definition, cmd instance.Command) {
 		}
 	case instance.Override:
 		if role, _, agent := strings.Cut(cmd.Actor, "/"); !agent || strings.Contains(role, ":") {
-			for m.held() > 0 {
-				m.escalated[m.held()-1].open = false
-				m.fresh = len(m.path)
+			for m.openEscalation() > 0 {
+				m.escalations[m.openEscalation()-1].open = false
+				m.returnsFrom = len(m.path)
 			}
 		}
 		m.enter(a.To)
 		m.failures = map[string]int{}
-		m.greet()
-		m.settle(true)
+		m.onEntry()
+		m.runAlways(true)
 	case instance.Pause:
 		m.paused, m.claim = true, nil
 	case instance.Resume:
 		m.paused, m.faults = false, 0
-		m.settle(true)
+		m.runAlways(true)
 	case instance.Cancel:
 		m.cancelled, m.claim = true, nil
 	case instance.Retry, instance.Lapse:
-		m.give()
+		m.dispatch()
 	case instance.Migrate:
 		m.def, m.claim, m.parked = def, nil, nil
-		m.ended = m.row().Kind == workflow.Final
-		m.settle(true)
+		m.ended = m.state().Kind == workflow.Final
+		m.runAlways(true)
 	}
 }
 
-func (m *model) begin(a instance.Open) {
+func (m *model) create(a instance.Open) {
 	m.issue, m.base, m.head = a.Issue, a.Base, a.Base
 	for name, text := range a.Vars {
 		m.vars[name] = text
@@ -146,14 +146,14 @@ func (m *model) begin(a instance.Open) {
 		a.State = m.def.Initial
 	}
 	m.enter(a.State)
-	m.greet()
-	m.settle(true)
+	m.onEntry()
+	m.runAlways(true)
 }
 
 func (m *model) report(r instance.Result) {
-	number := m.asked()
+	number := m.openInquiry()
 	m.claim = nil
-	m.absorb(r)
+	m.addResult(r)
 	if number > 0 {
 		m.questions[number-1].open = false
 	} else {
@@ -163,22 +163,22 @@ func (m *model) report(r instance.Result) {
 		m.questions = append(m.questions, question{"", true})
 	}
 	for _, a := range r.Answers {
-		if slices.Contains(m.open(), a.Question) {
+		if slices.Contains(m.openQuestions(), a.Question) {
 			m.questions[a.Question-1].open = false
 		}
 	}
-	m.remember(r.Data)
+	m.setVars(r.Data)
 	if number > 0 {
-		m.settle(true)
+		m.runAlways(true)
 		return
 	}
-	facts, row := m.facts(), m.row()
-	proposed := row.Proposes && slices.Contains(reach(row), r.Next)
+	facts, row := m.facts(), m.state()
+	proposed := row.Proposes && slices.Contains(targets(row), r.Next)
 	rules := row.Decide
-	if proposed { // of the rules, those that lead there; and in the end the proposal itself
+	if proposed { // the rules to that state, and last the proposal itself
 		rules = nil
 		for _, rule := range row.Decide {
-			if slices.Contains(m.places(rule.To), r.Next) {
+			if slices.Contains(m.expandPrevious(rule.To), r.Next) {
 				rule.To = []string{r.Next}
 				rules = append(rules, rule)
 			}
@@ -190,16 +190,16 @@ func (m *model) report(r instance.Result) {
 		m.fail(instance.CodeUndecided)
 		return
 	}
-	m.carry(*rule, facts, true)
+	m.execute(*rule, facts, true)
 }
 
-// absorb keeps what a result found out.
-func (m *model) absorb(r instance.Result) {
+// addResult adds what a result brought.
+func (m *model) addResult(r instance.Result) {
 	m.spend = m.spend.Add(r.Spend)
 	if m.base == "" && r.Base != "" {
 		m.base, m.head = r.Base, r.Base
 	}
-	m.hand(r.Head, r.Sections)
+	m.saveProgress(r.Head, r.Sections)
 	for _, e := range r.Evidence {
 		m.evidence[e.Name] = e
 		if e.OK {
@@ -213,8 +213,8 @@ func (m *model) absorb(r instance.Result) {
 	}
 }
 
-// hand keeps how far somebody got.
-func (m *model) hand(head string, sections map[string]string) {
+// saveProgress keeps the head and sections of a step.
+func (m *model) saveProgress(head string, sections map[string]string) {
 	if head != "" {
 		m.head = head
 	}
@@ -223,15 +223,15 @@ func (m *model) hand(head string, sections map[string]string) {
 	}
 }
 
-func (m *model) hear(actor string, a instance.Signal) {
+func (m *model) signal(actor string, a instance.Signal) {
 	for _, e := range a.Evidence {
 		m.evidence[e.Name] = e
 	}
 	if m.closed() != "" {
 		return
 	}
-	m.remember(a.Data)
-	if m.held() > 0 {
+	m.setVars(a.Data)
+	if m.openEscalation() > 0 {
 		facts := m.facts()
 		facts.Signal = workflow.SignalFacts{Name: a.Name, Actor: actor, Data: a.Data}
 		for _, r := range m.def.Resolves {
@@ -245,33 +245,33 @@ func (m *model) hear(actor string, a instance.Signal) {
 }
 
 func (m *model) escalate(people bool) {
-	m.escalated = append(m.escalated, matter{people, true})
+	m.escalations = append(m.escalations, escalation{people, true})
 	if people {
 		m.claim = nil
 	}
 }
 
 func (m *model) resolve(number int) {
-	held := m.held()
+	held := m.openEscalation()
 	if number == 0 {
 		number = held
 	}
-	m.escalated[number-1].open = false
-	m.failures, m.fresh = map[string]int{}, len(m.path)
-	if held > 0 && m.held() == 0 {
-		m.people = true
-		m.settle(true)
+	m.escalations[number-1].open = false
+	m.failures, m.returnsFrom = map[string]int{}, len(m.path)
+	if held > 0 && m.openEscalation() == 0 {
+		m.resolvedNow = true
+		m.runAlways(true)
 	}
 }
 
 func (m *model) fail(why instance.Code) {
-	if m.why == "" {
-		m.why = why
+	if m.refusal == "" {
+		m.refusal = why
 	}
 }
 
-func (m *model) remember(vars map[string]string) {
-	if !typed(m.def, vars, false) {
+func (m *model) setVars(vars map[string]string) {
+	if !validVars(m.def, vars, false) {
 		m.fail(instance.CodeInvalid)
 	}
 	for name, text := range vars {

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-func (c *call) action(s *story) instance.Action {
+func (c *scriptLine) action(s *fixture) instance.Action {
 	reason, token := c.key("reason", ""), c.count(c.key("token", ""), s.in.Tokens)
 	switch c.verb {
 	case "open":
@@ -53,7 +53,7 @@ func (c *call) action(s *story) instance.Action {
 		return instance.End{Instance: c.word(), State: c.word(), Well: c.key("well", "") != "false"}
 	case "migrate":
 		return instance.Migrate{Reason: reason}
-	case "charge":
+	case "spend":
 		return instance.Spend{Token: token, Spend: instance.Cost{USD: c.float(c.key("usd", "0"))}}
 	case "signal":
 		signal := instance.Signal{Name: c.word(), Ref: c.key("ref", ""), Data: map[string]string{}, Evidence: c.evidence(s)}
@@ -61,7 +61,7 @@ func (c *call) action(s *story) instance.Action {
 			signal.Data[name] = c.key(name, "")
 		}
 		return signal
-	case "reply":
+	case "answer":
 		return instance.Answer{Number: int(c.count(c.word(), 0)), Text: c.word()}
 	case "note":
 		return instance.Note{Kind: c.word(), Text: c.word()}
@@ -80,7 +80,7 @@ func (c *call) action(s *story) instance.Action {
 	return nil
 }
 
-func (c *call) result(s *story) instance.Result {
+func (c *scriptLine) result(s *fixture) instance.Result {
 	r := instance.Result{
 		Status: instance.Status(c.word()), ConfidenceScore: c.float(c.key("confidence", "1")), Next: c.key("next", ""),
 		Questions: c.all("question"), IssuesFound: c.all("issue"), Head: c.key("head", ""), Base: c.key("base", ""),
@@ -104,8 +104,8 @@ func (c *call) result(s *story) instance.Result {
 	return r
 }
 
-// pairs is the NAME:VALUE of a key.
-func (c *call) pairs(key string) map[string]string {
+// pairs returns the NAME:VALUE pairs of a key.
+func (c *scriptLine) pairs(key string) map[string]string {
 	var pairs map[string]string
 	for _, text := range c.all(key) {
 		if pairs == nil {
@@ -117,7 +117,7 @@ func (c *call) pairs(key string) map[string]string {
 	return pairs
 }
 
-func (c *call) evidence(s *story) []instance.Evidence {
+func (c *scriptLine) evidence(s *fixture) []instance.Evidence {
 	var all []instance.Evidence
 	for _, text := range c.all("check") {
 		name, verdict, _ := strings.Cut(text, ":")

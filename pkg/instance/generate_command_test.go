@@ -12,15 +12,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// dice choose one of n, from 0.
+// dice choose a number from 0 to n-1.
 type dice func(label string, n int) int
 
-func drawn(t *rapid.T) dice {
+func diceFromRapid(t *rapid.T) dice {
 	return func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(t, label) }
 }
 
-// read throws what the bytes say, a byte at a time, and then nothing but zeros.
-func read(data *[]byte) dice {
+// diceFromBytes reads one choice from each byte, and zeros after the last.
+func diceFromBytes(data *[]byte) dice {
 	return func(_ string, n int) int {
 		if len(*data) == 0 {
 			return 0
@@ -33,7 +33,7 @@ func read(data *[]byte) dice {
 
 func one[T any](d dice, label string, of ...T) T { return of[d(label, len(of))] }
 
-// some is none, one or two of the given.
+// some chooses none, one or two.
 func some[T any](d dice, label string, of ...T) []T {
 	var some []T
 	for range d("how many "+label, 3) {
@@ -42,8 +42,8 @@ func some[T any](d dice, label string, of ...T) []T {
 	return some
 }
 
-// sensible is what somebody who knows the instance would do next.
-func sensible(d dice, s *story) instance.Action {
+// plausibleCommand draws a command that is likely to be accepted next.
+func plausibleCommand(d dice, s *fixture) instance.Action {
 	switch {
 	case !s.in.Exists():
 		return instance.Open{Issue: instance.Issue{Title: "bug", Author: "ann", Labels: some(d, "label", "bug", "docs")}, Base: one(d, "base", "", "h0"),
@@ -57,7 +57,7 @@ func sensible(d dice, s *story) instance.Action {
 	case s.in.Parked != nil && one(d, "push", true, false, false):
 		return instance.Retry{Reason: "now"}
 	case slices.ContainsFunc(s.in.Links, func(l instance.Link) bool { return !l.Ended }) && one(d, "link", true, false, false):
-		return ending(d, s)
+		return endOfLink(d, s)
 	case s.in.Worker() == "" && len(s.in.Escalations) > 0 && one(d, "people", true, false):
 		if one(d, "force", true, false, false) {
 			return instance.Override{To: one(d, "to", s.def.StateNames()...), Reason: "never mind"}
@@ -76,9 +76,9 @@ func sensible(d dice, s *story) instance.Action {
 	case s.in.Claim.Live(s.now):
 		switch one(d, "interlude", "", "", "", "", "fault", "ask", "beat", "inquire", "escalate", "news") {
 		case "inquire":
-			return instance.Inquire{Token: s.in.Claim.Token, Questions: inquiries(d, s), Head: one(d, "head", "", "h1"), Sections: written(d, s)}
+			return instance.Inquire{Token: s.in.Claim.Token, Questions: inquiries(d, s), Head: one(d, "head", "", "h1"), Sections: ownSections(d, s)}
 		case "escalate":
-			return instance.Escalate{Token: s.in.Claim.Token, Reason: "help", RequiresHuman: one(d, "human", true, true, false), Head: one(d, "head", "", "h1"), Sections: written(d, s)}
+			return instance.Escalate{Token: s.in.Claim.Token, Reason: "help", RequiresHuman: one(d, "human", true, true, false), Head: one(d, "head", "", "h1"), Sections: ownSections(d, s)}
 		case "news":
 			return instance.Signal{Name: "go", Data: vars(d, s.def)}
 		case "fault":
@@ -88,12 +88,12 @@ func sensible(d dice, s *story) instance.Action {
 		case "beat":
 			return instance.Heartbeat{Token: s.in.Claim.Token, Lease: 2 * lease}
 		}
-		return instance.Report{Token: s.in.Claim.Token, Result: soundResult(d, s)}
+		return instance.Report{Token: s.in.Claim.Token, Result: validResult(d, s)}
 	}
 	return instance.Claim{Role: s.in.Worker(), Agent: one(d, "agent", "a1", "a2"), Work: s.in.Work, Lease: lease}
 }
 
-// vars is some values that the lifecycle has vars for.
+// vars draws values for some vars of the lifecycle.
 func vars(d dice, def *workflow.Definition) map[string]string {
 	set := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(def.Vars)) {
@@ -112,8 +112,8 @@ func vars(d dice, def *workflow.Definition) map[string]string {
 	return set
 }
 
-// bad is vars, one of which may be none.
-func bad(d dice, vars map[string]string) map[string]string {
+// badVars returns vars, one of which may have the wrong type or be undeclared.
+func badVars(d dice, vars map[string]string) map[string]string {
 	if name := one(d, "bad var", "n", "b", "none", ""); name != "" {
 		vars = maps.Clone(vars)
 		if vars == nil {
@@ -124,7 +124,7 @@ func bad(d dice, vars map[string]string) map[string]string {
 	return vars
 }
 
-func ending(d dice, s *story) instance.Action {
+func endOfLink(d dice, s *fixture) instance.Action {
 	end := instance.End{Instance: one(d, "ended", "o1", "o2", "o3"), State: one(d, "ended in", "done", "lost"), Well: one(d, "well", true, true, false)}
 	if n := len(s.in.Links); n > 0 && one(d, "linked", true, true, false) {
 		end.Instance = s.in.Links[d("which", n)].Instance
@@ -132,7 +132,7 @@ func ending(d dice, s *story) instance.Action {
 	return end
 }
 
-func inquiries(d dice, s *story) []instance.Inquiry {
+func inquiries(d dice, s *fixture) []instance.Inquiry {
 	var all []instance.Inquiry
 	for range 1 + d("more questions", 2) {
 		all = append(all, instance.Inquiry{To: one(d, "asked", append(s.def.Roles(), "stranger")...), Question: one(d, "inquiry", "which?", "which?", "which?", " ")})
@@ -140,8 +140,8 @@ func inquiries(d dice, s *story) []instance.Inquiry {
 	return all[d("questions", 8)/7:]
 }
 
-// soundResult is one that can be taken.
-func soundResult(d dice, s *story) instance.Result {
+// validResult draws a result that no check refuses.
+func validResult(d dice, s *fixture) instance.Result {
 	head := one(d, "head", "", "h1", "h2")
 	r := instance.Result{
 		Status:          one(d, "status", instance.Success, instance.Failure, instance.Success, instance.Blocked),
@@ -156,7 +156,7 @@ func soundResult(d dice, s *story) instance.Result {
 	if r.Data != nil {
 		r.Data["k"] = one(d, "data", "", "v")
 	}
-	r.Sections = written(d, s)
+	r.Sections = ownSections(d, s)
 	for _, n := range some(d, "answers", -1, 1, 2, 3) {
 		r.Answers = append(r.Answers, instance.QuestionAnswer{Question: n, Text: "so"})
 	}
@@ -166,32 +166,32 @@ func soundResult(d dice, s *story) instance.Result {
 	return r
 }
 
-// written is a section of the owner's, if there is one and it is its turn.
-func written(d dice, s *story) map[string]string {
+// ownSections draws a section that the owner of the state may write, if it works next.
+func ownSections(d dice, s *fixture) map[string]string {
 	if row, _ := s.def.State(s.in.State); len(row.Writes) > 0 && s.in.Worker() == row.Owner {
 		return map[string]string{row.Writes[0]: one(d, "section", "{}", "[1]")}
 	}
 	return nil
 }
 
-// flawed is a section of anybody's that may be no JSON.
-func flawed(d dice) map[string]string {
+// badSections draws a section that the claim's role may not write, or that is not JSON.
+func badSections(d dice) map[string]string {
 	return map[string]string{one(d, "of", "doc1", "doc2"): one(d, "bad section", "{", "{}")}
 }
 
-// anything is any command, by anybody, at its right place or not.
-func anything(d dice, s *story) instance.Action {
+// arbitraryCommand draws any command, permitted or not.
+func arbitraryCommand(d dice, s *fixture) instance.Action {
 	token := one(d, "token", s.in.Tokens, s.in.Tokens, s.in.Tokens, s.in.Tokens-1, s.in.Tokens+1, 0)
 	held := one(d, "lease", lease, time.Second, 0, -time.Second)
 	text := one(d, "text", "so", "so", "")
-	switch one(d, "action", "take", "heartbeat", "fail", "ask", "charge", "pause", "release", "signal", "override", "report", "reply", "retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "remark", "cancel", "open", "lapse", "nothing") {
+	switch one(d, "action", "claim", "heartbeat", "fail", "ask", "spend", "pause", "release", "signal", "override", "report", "answer", "retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "note", "cancel", "open", "lapse", "nothing") {
 	case "open":
 		return instance.Open{Issue: instance.Issue{Title: text}, State: one(d, "state", append(s.def.StateNames(), "", "limbo")...),
-			Vars: bad(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
+			Vars: badVars(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
 	case "inquire":
-		return instance.Inquire{Token: token, Questions: inquiries(d, s), Sections: one(d, "sections", written(d, s), flawed(d))}
+		return instance.Inquire{Token: token, Questions: inquiries(d, s), Sections: one(d, "sections", ownSections(d, s), badSections(d))}
 	case "escalate":
-		return instance.Escalate{Token: token, Reason: text, RequiresHuman: one(d, "human", true, false), Sections: one(d, "sections", written(d, s), flawed(d))}
+		return instance.Escalate{Token: token, Reason: text, RequiresHuman: one(d, "human", true, false), Sections: one(d, "sections", ownSections(d, s), badSections(d))}
 	case "resolve":
 		return instance.Resolve{Number: d("number", 5) - 1, Text: text}
 	case "expire":
@@ -203,10 +203,10 @@ func anything(d dice, s *story) instance.Action {
 		}
 		return instance.Wake{Until: until}
 	case "end":
-		return ending(d, s)
+		return endOfLink(d, s)
 	case "migrate":
 		return instance.Migrate{Reason: text}
-	case "take":
+	case "claim":
 		return instance.Claim{
 			Role: one(d, "role", append(s.def.Roles(), s.in.Worker(), s.in.Worker(), s.in.Owner, "", "stranger")...), Agent: one(d, "agent", "a1", "a2", ""),
 			Work: one(d, "work", s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq, 0), Lease: held,
@@ -216,14 +216,14 @@ func anything(d dice, s *story) instance.Action {
 	case "heartbeat":
 		return instance.Heartbeat{Token: token, Lease: held}
 	case "report":
-		r := soundResult(d, s)
+		r := validResult(d, s)
 		switch one(d, "flaw", "none", "none", "status", "confidence", "question", "cost", "summary", "section", "value") {
 		case "summary":
 			r.Summary = " "
 		case "section":
-			r.Sections = flawed(d)
+			r.Sections = badSections(d)
 		case "value":
-			r.Data = bad(d, r.Data)
+			r.Data = badVars(d, r.Data)
 		case "status":
 			r.Status = one(d, "bad status", "", instance.Status("done"))
 		case "confidence":
@@ -245,11 +245,11 @@ func anything(d dice, s *story) instance.Action {
 		}
 	case "ask":
 		return instance.Ask{Token: token, Text: text}
-	case "reply":
+	case "answer":
 		return instance.Answer{Number: d("number", 7) - 1, Text: text}
-	case "remark":
+	case "note":
 		return instance.Note{Kind: "comment", Text: text}
-	case "charge":
+	case "spend":
 		return instance.Spend{Token: token, Spend: instance.Cost{USD: one(d, "usd", 0.5, 0, -1, math.NaN()), TokensOut: one(d, "tokens", int64(70), -1)}}
 	case "override":
 		return instance.Override{To: one(d, "to", append(s.def.StateNames(), "", "limbo")...), Reason: text}

@@ -1,0 +1,79 @@
+package instance
+
+import "github.com/signalbox/signalbox/pkg/workflow"
+
+// signal records a signal from outside and runs the state's reaction to it. A
+// paused instance reacts too: the sender does not repeat an answer.
+func (d *decision) signal(a Signal) error {
+	switch {
+	case a.Name == "":
+		return d.refuse(CodeInvalid, nil, "a signal needs a name")
+	case reservedSignal(a.Name):
+		return d.refuse(CodeInvalid, nil, "%s is what the engine itself says, not a signal", a.Name)
+	}
+	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data, a.Evidence})
+	if d.in.Closed != "" {
+		return nil
+	}
+	if err := d.setVars(a.Data); err != nil {
+		return err
+	}
+	if open, escalated := d.in.Escalation(); escalated {
+		facts := d.withSignal(a.Name, a.Data)
+		for _, r := range d.def.Resolves {
+			if r.Signal != a.Name {
+				continue
+			}
+			ok, err := r.When.Holds(facts)
+			if err != nil {
+				return d.refuse(CodeUndecided, nil, "resolves %s: %v", a.Name, err)
+			}
+			if ok {
+				return d.resolve(Resolve{open.Number, a.Data["body"]})
+			}
+		}
+	}
+	return d.react(a.Name, a.Data)
+}
+
+// reservedSignal reports whether only the engine raises a signal of this name.
+func reservedSignal(name string) bool {
+	switch name {
+	case workflow.OnClaimed, workflow.OnEnded, workflow.OnWarning, workflow.OnAlert, workflow.OnEscalation:
+		return true
+	}
+	return false
+}
+
+// withSignal returns a copy of the facts with a signal in them.
+func (d *decision) withSignal(name string, data map[string]string) *workflow.Facts {
+	facts := *d.facts()
+	facts.Signal = workflow.SignalFacts{Name: name, Actor: d.cmd.Actor, Data: data}
+	return &facts
+}
+
+// react executes the state's first rule for the signal whose guard holds. Without
+// one it runs the always rules, which may read what the signal brought.
+func (d *decision) react(name string, data map[string]string) error {
+	state, _ := d.def.State(d.in.State)
+	rules := state.On[name]
+	if len(rules) == 0 {
+		return d.runAlways(false)
+	}
+	facts := d.withSignal(name, data)
+	for _, rule := range rules {
+		ok, err := rule.When.Holds(facts)
+		if err != nil {
+			return d.refuse(CodeUndecided, nil, "%s on %s: %v", d.in.State, name, err)
+		}
+		if !ok {
+			continue
+		}
+		rule.Name = "signal"
+		if reservedSignal(name) {
+			rule.Name = name
+		}
+		return d.execute(facts, rule)
+	}
+	return d.runAlways(false)
+}
