@@ -1,5 +1,5 @@
-// Package narrator tells people what happens, as it happens: one line a move,
-// one line for work under way. Colour on a terminal, plain text in a pipe.
+// Package narrator prints what happens to an instance while it happens: a line for
+// each move and for work in progress. It uses colours on a terminal.
 package narrator
 
 import (
@@ -19,16 +19,78 @@ import (
 // Narrator writes lines. It is safe for concurrent use and implements
 // agent.Observer.
 type Narrator struct {
-	mu      sync.Mutex
+	mu sync.Mutex
+	p  printer
+}
+
+// New returns a narrator whose times count from now.
+func New(out io.Writer, colour bool) *Narrator {
+	return &Narrator{p: printer{out: out, colour: colour, started: time.Now(), entered: map[string]time.Time{}}}
+}
+
+// Say writes a line.
+func (n *Narrator) Say(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	fmt.Fprintf(n.p.out, format+"\n", args...)
+}
+
+// Title writes a heading.
+func (n *Narrator) Title(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	fmt.Fprintf(n.p.out, "\n%s\n", n.p.paint(bold, fmt.Sprintf(format, args...)))
+}
+
+// Quote writes a text indented.
+func (n *Narrator) Quote(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fmt.Fprintf(n.p.out, "          %s %s\n", n.p.paint(dim, "│"), strings.TrimRight(line, "\r\n"))
+	}
+}
+
+// Commit narrates the events of one commit.
+func (n *Narrator) Commit(c client.LogEntry) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.p.commit(c)
+}
+
+// Started implements agent.Observer.
+func (n *Narrator) Started(agent.Job) {}
+
+// Progressed implements agent.Observer.
+func (n *Narrator) Progressed(job agent.Job, text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.p.line(dim, "    "+job.State, job.Role, "", n.p.paint(dim, first(text)+" …"))
+}
+
+// Ended implements agent.Observer. It narrates faults. A question or an escalation is
+// no fault: its commit is narrated.
+func (n *Narrator) Ended(job agent.Job, _ instance.Result, err error, _ time.Duration) {
+	if err != nil && !agent.Pleads(err) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.p.line(red, "    "+job.State, job.Role, "", first(err.Error()))
+	}
+}
+
+// Mute discards all further lines. It is called when the process is interrupted.
+func (n *Narrator) Mute() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.p.out = io.Discard
+}
+
+// printer writes the lines of a Narrator, which serializes the calls.
+type printer struct {
 	out     io.Writer
 	colour  bool
 	started time.Time
-	entered map[string]time.Time // by instance: when its state began
-}
-
-// New returns a narrator that counts time from now.
-func New(out io.Writer, colour bool) *Narrator {
-	return &Narrator{out: out, colour: colour, started: time.Now(), entered: map[string]time.Time{}}
+	entered map[string]time.Time // by instance: when it entered its state
 }
 
 const (
@@ -40,40 +102,17 @@ const (
 	cyan   = "36"
 )
 
-func (n *Narrator) paint(code, text string) string {
-	if !n.colour || text == "" {
+func (p *printer) paint(code, text string) string {
+	if !p.colour || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Say writes a line of the narrator's own.
-func (n *Narrator) Say(format string, args ...any) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	fmt.Fprintf(n.out, format+"\n", args...)
-}
-
-// Title writes a heading.
-func (n *Narrator) Title(format string, args ...any) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	fmt.Fprintf(n.out, "\n%s\n", n.paint(bold, fmt.Sprintf(format, args...)))
-}
-
-// Quote writes a text that somebody said, indented.
-func (n *Narrator) Quote(text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		fmt.Fprintf(n.out, "          %s %s\n", n.paint(dim, "│"), strings.TrimRight(line, "\r\n"))
-	}
-}
-
-// line writes one aligned line: when, what, who, how long, why.
-func (n *Narrator) line(code, what, who, took, why string) {
-	at := fmt.Sprintf("%6.1fs", time.Since(n.started).Seconds())
-	fmt.Fprintf(n.out, "%s  %s  %s %s  %s\n", n.paint(dim, at), n.paint(code, pad(what, 40)), pad(who, 10), n.paint(dim, fmt.Sprintf("%7s", took)), why)
+// line writes one line in columns: when, what, who, how long, why.
+func (p *printer) line(code, what, who, took, why string) {
+	at := fmt.Sprintf("%6.1fs", time.Since(p.started).Seconds())
+	fmt.Fprintf(p.out, "%s  %s  %s %s  %s\n", p.paint(dim, at), p.paint(code, pad(what, 40)), pad(who, 10), p.paint(dim, fmt.Sprintf("%7s", took)), why)
 }
 
 func pad(s string, width int) string {
@@ -83,59 +122,66 @@ func pad(s string, width int) string {
 	return s
 }
 
-// Commit narrates one commit: its moves, and what turned them aside.
-func (n *Narrator) Commit(c client.LogEntry) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// unknown stands for an event that Commit has no case for.
+const unknown = "unknown event"
+
+// commit narrates the events of one commit. A test checks that it has a case for every
+// event.
+func (p *printer) commit(c client.LogEntry) {
 	who, said := "", ""
 	for _, e := range c.Events {
 		switch e := e.(type) {
 		case instance.Opened:
-			n.entered[c.Instance] = c.At
-			n.line(cyan, "→ "+e.State, c.Actor, "", "“"+e.Issue.Title+"”")
+			p.entered[c.Instance] = c.At
+			p.line(cyan, "→ "+e.State, c.Actor, "", "“"+e.Issue.Title+"”")
 		case instance.Reported:
 			who, said = e.Role, first(e.Result.Summary)
 		case instance.Signalled:
 			who = e.Actor
 		case instance.GateRefused:
-			n.line(yellow, "  gate "+e.Gate, "", "", e.Reason)
+			p.line(yellow, "  gate "+e.Gate, "", "", e.Reason)
 		case instance.ProposalRefused:
-			n.line(yellow, "  proposal refused", "", "", e.Proposed+" is not permitted from "+e.From)
+			p.line(yellow, "  proposal refused", "", "", e.Proposed+" is not permitted from "+e.From)
 		case instance.LoopDetected:
-			n.line(yellow, "  loop", "", "", e.Reason)
+			p.line(yellow, "  loop", "", "", e.Reason)
 		case instance.Moved:
 			took := ""
-			if since, ok := n.entered[c.Instance]; ok {
+			if since, ok := p.entered[c.Instance]; ok {
 				took = Duration(c.At.Sub(since))
 			}
-			n.entered[c.Instance] = c.At
+			p.entered[c.Instance] = c.At
 			why := e.Reason
 			if said != "" {
 				why += ": " + said
 			}
-			n.line(colour(e), "→ "+e.To, who, took, why)
+			p.line(colour(e), "→ "+e.To, who, took, why)
 		case instance.Paused:
-			n.line(yellow, "  paused", c.Actor, "", e.Reason)
+			p.line(yellow, "  paused", c.Actor, "", e.Reason)
 		case instance.CancelledBy:
-			n.line(red, "  cancelled", c.Actor, "", e.Reason)
+			p.line(red, "  cancelled", c.Actor, "", e.Reason)
 		case instance.Asked:
 			if e.To != "" {
-				n.line(yellow, "  asks "+e.To, e.From, "", first(e.Text))
+				p.line(yellow, "  asks "+e.To, e.From, "", first(e.Text))
 			}
 		case instance.Answered:
-			if said != "" { // by another role: people's answers are quoted
-				n.line(green, "  answers", who, "", said)
+			if said != "" { // an answer of a role; answers of people are quoted
+				p.line(green, "  answers", who, "", said)
 			}
 		case instance.Escalated:
-			n.line(yellow, "  put to people", e.Agent, "", first(e.Reason))
+			p.line(yellow, "  put to people", e.Agent, "", first(e.Reason))
 		case instance.Resolved:
-			n.line(green, "  resolved", e.By, "", first(e.Text))
+			p.line(green, "  resolved", e.By, "", first(e.Text))
 		case instance.TimedOut:
-			n.line(yellow, "  "+string(e.Level), "", Duration(e.After), "in "+e.State+" for longer than it should take")
+			p.line(yellow, "  "+string(e.Level), "", Duration(e.After), "in "+e.State+" for longer than it should take")
 		case instance.ParkedUntil:
-			n.line(dim, "  waits", "", "", e.Reason)
+			p.line(dim, "  waits", "", "", e.Reason)
 		case instance.Spawned:
-			n.line(cyan, "  opens "+e.Workflow, "", "", e.Instance)
+			p.line(cyan, "  opens "+e.Workflow, "", "", e.Instance)
+		case instance.Claimed, instance.LeaseExtended, instance.Released, instance.Dispatched, instance.Noted, instance.Spent,
+			instance.Resumed, instance.Handed, instance.Remembered, instance.Woken, instance.LinkEnded, instance.Migrated:
+			// Not narrated: a line of another event tells what matters to people.
+		default:
+			p.line(dim, "  "+unknown, "", "", fmt.Sprintf("%T", e))
 		}
 	}
 }
@@ -152,34 +198,7 @@ func colour(m instance.Moved) string {
 	return cyan
 }
 
-// Started implements agent.Observer.
-func (n *Narrator) Started(agent.Job) {}
-
-// Progressed implements agent.Observer.
-func (n *Narrator) Progressed(job agent.Job, text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.line(dim, "    "+job.State, job.Role, "", n.paint(dim, first(text)+" …"))
-}
-
-// Ended implements agent.Observer. Who asks others has no fault to tell of: the
-// commit says what is asked.
-func (n *Narrator) Ended(job agent.Job, _ instance.Result, err error, _ time.Duration) {
-	if err != nil && !agent.Pleads(err) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.line(red, "    "+job.State, job.Role, "", first(err.Error()))
-	}
-}
-
-// Mute ends the story: what follows is only the process going down.
-func (n *Narrator) Mute() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.out = io.Discard
-}
-
-// first is a text's first line, cut to fit one, without what a terminal would obey.
+// first returns the first line of a text, shortened and safe to print.
 func first(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	s = term.Line(s)
@@ -189,7 +208,7 @@ func first(s string) string {
 	return s
 }
 
-// Duration is d as people read it.
+// Duration formats d.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Second:

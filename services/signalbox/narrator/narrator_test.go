@@ -7,16 +7,28 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire/wiretest"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 )
 
-func TestOnlyAFaultIsTold(t *testing.T) {
+func TestEveryEventHasACase(t *testing.T) {
+	for name, event := range wiretest.Events(t) {
+		var out strings.Builder
+		narrator.New(&out, false).Commit(client.LogEntry{Commit: instance.Commit{Events: []instance.Event{event}}})
+		if strings.Contains(out.String(), "unknown") {
+			t.Errorf("there is no case for %s: %s", name, out.String())
+		}
+	}
+}
+
+func TestOnlyAFaultIsNarrated(t *testing.T) {
 	job := agent.Job{Assignment: brain.Assignment{Role: "triage", State: "triage"}}
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
 		err  error
-		told bool
+		says bool
 	}{
 		"work that is done":       {nil, false},
 		"a question to a role":    {&agent.Asking{Questions: []instance.Inquiry{{To: "analyst", Question: "Where?"}}}, false},
@@ -27,7 +39,7 @@ func TestOnlyAFaultIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			narrator.New(&out, false).Ended(job, instance.Result{}, c.err, 0)
-			if told := strings.Contains(out.String(), "broken"); told != c.told || (out.Len() > 0) != c.told {
+			if says := strings.Contains(out.String(), "broken"); says != c.says || (out.Len() > 0) != c.says {
 				t.Errorf("it says %q", out.String())
 			}
 		})

@@ -8,23 +8,23 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Audit is what was found in a log.
+// Audit is the JSON of `audit`.
 type Audit struct {
 	Stream   string    `json:"stream"`
-	Identity string    `json:"identity"` // that the log got when it was made; a mirror has none
+	Identity string    `json:"identity"` // of the log; a mirror has none
 	Created  time.Time `json:"created,omitzero"`
 	logcheck.Report
-	Last      uint64               `json:"last"`      // sequence of the newest commit, as the server says
-	Watermark uint64               `json:"watermark"` // the log reached at least this far; 0: nothing is known
-	Choices   int                  `json:"choices"`   // claims that had something else to choose, in lifecycles with an order
-	Urgent    []logcheck.Violation `json:"urgent"`    // claims past something more urgent
-	Seconds   float64              `json:"seconds"`   // that the reading took
+	Last      uint64               `json:"last"`      // sequence of the newest commit, from the server
+	Watermark uint64               `json:"watermark"` // the newest sequence known to have been in the log; 0: unknown
+	Choices   int                  `json:"choices"`   // claims with a choice, in lifecycles with an order
+	Urgent    []logcheck.Violation `json:"urgent"`    // claims that passed over a more urgent instance
+	Seconds   float64              `json:"seconds"`   // duration of the audit
 }
 
-// shown is how many violations people are shown.
+// shown is the number of violations that are printed without --json.
 const shown = 100
 
-// Print prints it.
+// Print prints the audit.
 func (a Audit) Print(env *term.Env) error {
 	if env.JSON {
 		if a.Urgent == nil {
@@ -57,6 +57,7 @@ func (a Audit) Print(env *term.Env) error {
 	return nil
 }
 
+// which identifies the log.
 func (a Audit) which() string {
 	switch {
 	case a.Created.IsZero():

@@ -8,21 +8,21 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Backup is what a backup holds.
+// Backup is the JSON of `backup` and `restore`.
 type Backup struct {
 	Dir         string    `json:"dir"`
 	Identity    string    `json:"identity"` // of the log
 	Made        time.Time `json:"made"`
-	Commits     uint64    `json:"commits"` // sequences 1 to this
+	Commits     uint64    `json:"commits"` // also the last sequence
 	Chunks      int       `json:"chunks"`
 	Definitions int       `json:"definitions"`
 	Objects     int       `json:"objects"`
 	Bytes       int64     `json:"bytes"`
-	Head        string    `json:"head"` // SHA-256 over the chains of all commits
+	Head        string    `json:"head"` // SHA-256 of the chains of all commits
 	Says        string    `json:"says"`
 }
 
-// Kept prints what is in a backup, and what was done.
+// Kept prints the content of a backup and the result of the command.
 func Kept(env *term.Env, dir string, m backup.Manifest, says string) error {
 	b := Backup{Dir: dir, Identity: m.Identity, Made: m.Made, Commits: m.Last, Chunks: len(m.Chunks), Objects: len(m.Objects), Head: m.Head, Says: says}
 	for _, c := range m.Chunks {

@@ -10,16 +10,17 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Check is what was seen last of one thing that guards may read, such as a gate
-// of merge readiness (story lifecycle).
+// Check is a piece of evidence that guards may read, such as a gate of merge readiness
+// of the story lifecycle.
 type Check struct {
 	Name    string            `json:"name"`
 	Verdict instance.Verdict  `json:"verdict"`
 	Commit  string            `json:"commit"`
-	Says    string            `json:"says"` // why, or the command and what it counted
-	Seen    map[string]string `json:"seen"` // the snapshot it was made from
+	Says    string            `json:"says"` // the reason, or the command and its counts
+	Seen    map[string]string `json:"seen"` // the data that the verdict was made from
 }
 
+// checks converts evidence.
 func checks(all []instance.Evidence) []Check {
 	made := make([]Check, len(all))
 	for i, e := range all {
@@ -38,8 +39,8 @@ func says(e instance.Evidence) string {
 	return strings.TrimSpace(e.Data["reason"] + " " + first)
 }
 
-// checks writes one line a check, with what it saw below one that does not pass.
-// A verdict on another commit than head is marked as one.
+// checks writes a line for each check, and the data of those that do not pass. It
+// marks a verdict on another commit than head.
 func (p page) checks(all []Check, head string) {
 	wide := 0
 	for _, c := range all {
@@ -64,7 +65,7 @@ func (p page) checks(all []Check, head string) {
 	}
 }
 
-// apart tells the checks that a command made from those that a look did.
+// apart separates the evidence of commands from that of observations.
 func apart(all []instance.Evidence) (ran, seen []instance.Evidence) {
 	for _, e := range all {
 		if e.Command == "" && len(e.Data) > 0 {

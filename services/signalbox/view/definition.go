@@ -5,7 +5,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Definition is a lifecycle's table: `definition export`.
+// Definition is the JSON of `definition export`.
 type Definition struct {
 	Workflow string  `json:"workflow"`
 	Version  int     `json:"version"`
@@ -15,31 +15,31 @@ type Definition struct {
 	States   []State `json:"states"`
 }
 
-// State is one row.
+// State is a state of a lifecycle.
 type State struct {
 	Name    string  `json:"name"`
 	About   string  `json:"about"`
-	Owner   string  `json:"owner"` // empty: nobody works here
+	Owner   string  `json:"owner"` // empty: no role works here
 	Kind    string  `json:"kind"`  // work, wait or final
 	Timeout float64 `json:"timeout_s"`
 	Next    []Move  `json:"next"`
 }
 
-// Move is one permitted move. Added says why the table has it although the
-// lifecycle's source does not; it is empty for the source's own.
+// Move is a permitted transition. Added is why the lifecycle has it although its
+// source does not; it is empty for transitions of the source.
 type Move struct {
 	To    string `json:"to"`
 	Added string `json:"added"`
 }
 
-// Export makes a view of a definition.
+// Export converts a definition.
 func Export(d *workflow.Definition) Definition {
 	return Definition{d.Name, d.Version, d.Hash, d.Extends, d.Initial, list(d.States, func(s workflow.State) State {
 		return State{s.Name, s.About, s.Owner, string(s.Kind), s.Timeout.Seconds(), list(s.Next, func(t workflow.Transition) Move { return Move{t.To, t.Added} })}
 	})}
 }
 
-// Definitions lists lifecycles; as JSON one a line, without their states.
+// Definitions prints lifecycles without their states, one a line.
 func Definitions(env *term.Env, defs []*workflow.Definition) error {
 	t := env.Table("workflow", "version", "states", "initial", "extends", "hash")
 	for _, d := range defs {
@@ -65,14 +65,15 @@ func Definitions(env *term.Env, defs []*workflow.Definition) error {
 	return t.Print()
 }
 
-// Verification is what `definition verify` found in one definition.
+// Verification is the JSON of `definition verify` for one definition.
 type Verification struct {
 	Target   string    `json:"target"`
 	OK       bool      `json:"ok"`
 	Problems []Problem `json:"problems"`
 }
 
-// Problem is something wrong, and where. Lines and columns count from 1; 0 is unknown.
+// Problem is a problem of a definition and its place. Lines and columns count from 1;
+// 0 is unknown.
 type Problem struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -83,14 +84,15 @@ type Problem struct {
 	full string
 }
 
-// Verdict makes a view of a definition's problems; none proves it.
+// Verdict converts the problems of a definition. Without any it is proven.
 func Verdict(target string, problems []workflow.Problem) Verification {
 	return Verification{target, len(problems) == 0, list(problems, func(p workflow.Problem) Problem {
 		return Problem{p.At.File, p.At.Line, p.At.Column, p.Text, p.Meant, p.Error()}
 	})}
 }
 
-// Print prints a line a problem, FILE:LINE:COLUMN first, or that there is none.
+// Print prints each problem on a line that begins with FILE:LINE:COLUMN, or that there
+// is none.
 func (v Verification) Print(env *term.Env) error {
 	if env.JSON {
 		return env.Print(v)

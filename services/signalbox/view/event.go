@@ -2,6 +2,9 @@ package view
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,11 +12,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Event is one line of `history --json`: one fact, with the time, actor and
-// sequence of the commit it is part of. From and To are empty unless it moved
-// the instance; State is where the instance was after it.
+// Event is one line of `history --json`: one event, with the time, actor and sequence
+// of its commit. From and To are empty unless the event moved the instance. State is
+// the state of the instance after the event.
 type Event struct {
 	Seq      uint64    `json:"seq"`
 	Time     time.Time `json:"time"`
@@ -22,13 +26,13 @@ type Event struct {
 	From     string    `json:"from"`
 	To       string    `json:"to"`
 	Actor    string    `json:"actor"`
-	Reason   string    `json:"reason"` // why, or what was said
+	Reason   string    `json:"reason"` // the reason or the text of the event
 	State    string    `json:"state"`
-	Command  string    `json:"command,omitempty"` // id of the command that was decided
+	Command  string    `json:"command,omitempty"` // id of the command that the commit decides
 
 	Owner    string            `json:"owner,omitempty"` // moved, opened, dispatched: the role of the state
-	Kind     string            `json:"kind,omitempty"`  // moved, opened: work, wait or final; noted: the note's
-	Rule     string            `json:"rule,omitempty"`  // moved: what picked the state; gate_refused: the gate
+	Kind     string            `json:"kind,omitempty"`  // moved, opened: work, wait or final; noted: that of the note
+	Rule     string            `json:"rule,omitempty"`  // moved: the rule that chose the state; gate_refused: the gate
 	Failure  bool              `json:"failure,omitempty"`
 	Loop     bool              `json:"loop,omitempty"`
 	Override bool              `json:"override,omitempty"`
@@ -36,30 +40,31 @@ type Event struct {
 	Agent    string            `json:"agent,omitempty"`
 	Token    uint64            `json:"token,omitempty"`
 	Lease    time.Time         `json:"lease,omitzero"`
-	Lapsed   string            `json:"lapsed,omitempty"` // claimed: whose lease ran out before
-	Direct   bool              `json:"direct,omitempty"` // claimed: by who waited, with the commit that made the work
+	Lapsed   string            `json:"lapsed,omitempty"` // claimed: the agent whose lease lapsed before
+	Direct   bool              `json:"direct,omitempty"` // claimed: by a waiter, in the commit that made the work
 	Fault    bool              `json:"fault,omitempty"`  // released: an infrastructure fault
 	Result   *instance.Result  `json:"result,omitempty"` // reported
-	Wanted   []string          `json:"wanted,omitempty"` // the move that was refused
+	Wanted   []string          `json:"wanted,omitempty"` // proposal_refused, gate_refused: the move
 	Allowed  []string          `json:"allowed,omitempty"`
 	Signal   string            `json:"signal,omitempty"`
 	Ref      string            `json:"ref,omitempty"`
 	Data     map[string]string `json:"data,omitempty"`
-	Number   int               `json:"number,omitempty"` // of the question
+	Number   int               `json:"number,omitempty"` // of the question or escalation
 	Spend    *Spend            `json:"spend,omitempty"`
 
-	Cites    []string            `json:"cites,omitempty"`    // moved: the evidence the decision was made on
-	Evidence []instance.Evidence `json:"evidence,omitempty"` // signalled: a snapshot of the world
-	AskedOf  string              `json:"asked_of,omitempty"` // asked, dispatched: another role; empty: people
+	Cites    []string            `json:"cites,omitempty"`    // moved: the evidence that the decision cites
+	Evidence []instance.Evidence `json:"evidence,omitempty"` // signalled: the evidence that came with it
+	AskedOf  string              `json:"asked_of,omitempty"` // asked: the other role; empty: people
 	Vars     map[string]string   `json:"vars,omitempty"`     // remembered
 	Until    time.Time           `json:"until,omitzero"`     // parked
 	Level    workflow.Level      `json:"level,omitempty"`    // timed_out: warning, alert or escalation
-	After    string              `json:"after,omitempty"`    // timed_out: since the state was entered
+	After    string              `json:"after,omitempty"`    // timed_out: time since the state was entered
 	Linked   string              `json:"linked,omitempty"`   // spawned, link_ended: the other instance
 	Human    bool                `json:"requires_human,omitempty"`
 }
 
-// History makes views of an instance's commits, oldest first and from the first on.
+// History returns the events of an instance. records are all of its commits, oldest
+// first.
 func History(id string, records []*pb.Record) []Event {
 	state := ""
 	events := []Event{}
@@ -72,7 +77,7 @@ func History(id string, records []*pb.Record) []Event {
 	return events
 }
 
-// Commits decodes an instance's commits.
+// Commits decodes the commits of an instance.
 func Commits(records []*pb.Record) []instance.Commit {
 	commits := make([]instance.Commit, len(records))
 	for i, r := range records {
@@ -81,7 +86,8 @@ func Commits(records []*pb.Record) []instance.Commit {
 	return commits
 }
 
-// Events makes views of one commit. State is where the instance was before it.
+// Events returns the events of one commit. state is the state of the instance before
+// it.
 func Events(id, state string, c instance.Commit) []Event {
 	events := make([]Event, len(c.Events))
 	for i, e := range c.Events {
@@ -96,14 +102,28 @@ func Events(id, state string, c instance.Commit) []Event {
 	return events
 }
 
-// fill takes what is the event's own.
+// unknown is the name of an event that fill has no case for.
+const unknown = "unknown"
+
+// fill sets the fields that depend on the event's type. A test checks that it has a
+// case for every event.
 func fill(v *Event, e instance.Event) {
 	switch e := e.(type) {
 	case instance.Opened:
-		v.Event, v.To, v.Reason, v.Owner, v.Kind = "opened", e.State, e.Issue.Title, e.Owner, string(e.Kind)
+		v.Event = "opened"
+		v.To = e.State
+		v.Reason = e.Issue.Title
+		v.Owner = e.Owner
+		v.Kind = string(e.Kind)
 	case instance.Claimed:
-		v.Event, v.Role, v.Agent, v.Token, v.Lease, v.Lapsed, v.Direct = "claimed", e.Role, e.Agent, e.Token, e.Lease, e.Lapsed, e.Direct
-		switch { // who was given it is not who committed it
+		v.Event = "claimed"
+		v.Role = e.Role
+		v.Agent = e.Agent
+		v.Token = e.Token
+		v.Lease = e.Lease
+		v.Lapsed = e.Lapsed
+		v.Direct = e.Direct
+		switch { // the commit is that of another agent
 		case e.Direct:
 			v.Reason = "given directly to " + e.Agent
 		case e.Lapsed != "":
@@ -112,34 +132,70 @@ func fill(v *Event, e instance.Event) {
 	case instance.LeaseExtended:
 		v.Event, v.Token, v.Lease = "lease_extended", e.Token, e.Lease
 	case instance.Released:
-		v.Event, v.Token, v.Agent, v.Reason, v.Fault = "released", e.Token, e.Agent, e.Reason, e.Fault
+		v.Event = "released"
+		v.Token = e.Token
+		v.Agent = e.Agent
+		v.Reason = e.Reason
+		v.Fault = e.Fault
 	case instance.Reported:
-		v.Event, v.Role, v.Agent, v.Token, v.Result = "reported", e.Role, e.Agent, e.Token, &e.Result
+		v.Event = "reported"
+		v.Role = e.Role
+		v.Agent = e.Agent
+		v.Token = e.Token
+		v.Result = &e.Result
 		v.Reason = strings.TrimSuffix(string(e.Result.Status)+": "+e.Result.Summary, ": ")
 	case instance.ProposalRefused:
 		v.Event, v.Wanted, v.Allowed = "proposal_refused", []string{e.Proposed}, e.Permitted
 		v.Reason = e.Proposed + " is not permitted from " + e.From
 	case instance.GateRefused:
-		v.Event, v.Rule, v.Wanted, v.Allowed, v.Reason = "gate_refused", e.Gate, []string{e.Wanted}, []string{e.Instead}, e.Reason
+		v.Event = "gate_refused"
+		v.Rule = e.Gate
+		v.Wanted = []string{e.Wanted}
+		v.Allowed = []string{e.Instead}
+		v.Reason = e.Reason
 	case instance.LoopDetected:
 		v.Event, v.Loop, v.Reason = "loop_detected", true, e.Reason
 	case instance.Moved:
-		v.Event, v.From, v.To, v.Owner, v.Kind, v.Rule, v.Reason = "moved", e.From, e.To, e.Owner, string(e.Kind), e.Rule, e.Reason
-		v.Failure, v.Loop, v.Override, v.Cites = e.Failure, e.Loop, e.Override, e.Cites
+		v.Event = "moved"
+		v.From = e.From
+		v.To = e.To
+		v.Owner = e.Owner
+		v.Kind = string(e.Kind)
+		v.Rule = e.Rule
+		v.Reason = e.Reason
+		v.Failure = e.Failure
+		v.Loop = e.Loop
+		v.Override = e.Override
+		v.Cites = e.Cites
 	case instance.Dispatched:
-		v.Event, v.Owner, v.Reason, v.Number = "dispatched", e.Owner, cmp.Or(e.Reason, "work for "+e.Owner), e.Question
+		v.Event = "dispatched"
+		v.Owner = e.Owner
+		v.Reason = cmp.Or(e.Reason, "work for "+e.Owner)
+		v.Number = e.Question
 	case instance.Signalled:
-		v.Event, v.Signal, v.Actor, v.Ref, v.Data, v.Reason = "signalled", e.Name, e.Actor, e.Ref, e.Data, strings.TrimSuffix(e.Name+": "+e.Data["body"], ": ")
+		v.Event = "signalled"
+		v.Signal = e.Name
+		v.Actor = e.Actor
+		v.Ref = e.Ref
+		v.Data = e.Data
+		v.Reason = strings.TrimSuffix(e.Name+": "+e.Data["body"], ": ")
 		v.Evidence = e.Evidence
 	case instance.Asked:
-		v.Event, v.Number, v.Role, v.AskedOf, v.Reason = "asked", e.Number, e.From, e.To, e.Text
+		v.Event = "asked"
+		v.Number = e.Number
+		v.Role = e.From
+		v.AskedOf = e.To
+		v.Reason = e.Text
 	case instance.Answered:
 		v.Event, v.Number, v.Reason = "answered", e.Number, e.Text
 		if e.By != "" {
 			v.Actor = e.By
 		}
 	case instance.Noted:
-		v.Event, v.Kind, v.Actor, v.Reason = "noted", e.Kind, e.Author, e.Text
+		v.Event = "noted"
+		v.Kind = e.Kind
+		v.Actor = e.Author
+		v.Reason = e.Text
 	case instance.Spent:
 		v.Event, v.Spend = "spent", &Spend{e.Spend.TokensIn, e.Spend.TokensOut, e.Spend.USD, e.Spend.WallMS}
 	case instance.Paused:
@@ -148,7 +204,59 @@ func fill(v *Event, e instance.Event) {
 		v.Event, v.Reason = "resumed", e.Reason
 	case instance.CancelledBy:
 		v.Event, v.Reason = "cancelled", e.Reason
+	case instance.Handed:
+		v.Event, v.Reason = "handed", handed(e)
+	case instance.Escalated:
+		v.Event = "escalated"
+		v.Number = e.Number
+		v.Role = e.Agent
+		v.Reason = e.Reason
+		v.Human = e.RequiresHuman
+	case instance.Resolved:
+		v.Event, v.Number, v.Reason = "resolved", e.Number, e.Text
+		if e.By != "" {
+			v.Actor = e.By
+		}
+	case instance.Remembered:
+		v.Event, v.Vars = "remembered", e.Vars
+		var assigned []string
+		for _, name := range slices.Sorted(maps.Keys(e.Vars)) {
+			assigned = append(assigned, fmt.Sprintf("%s is %q", name, e.Vars[name]))
+		}
+		v.Reason = strings.Join(assigned, ", ")
+	case instance.ParkedUntil:
+		v.Event, v.Until, v.Reason = "parked", e.Until, e.Reason
+	case instance.Woken:
+		v.Event, v.Reason = "woken", e.Reason
+	case instance.TimedOut:
+		v.Event, v.Level, v.After = "timed_out", e.Level, e.After.String()
+		v.Reason = fmt.Sprintf("%s: %s in %s", e.Level, term.Duration(e.After), e.State)
+	case instance.Spawned:
+		v.Event, v.Linked, v.Reason = "spawned", e.Instance, strings.TrimSuffix(e.Workflow+" "+e.Instance+": "+e.Reason, ": ")
+	case instance.LinkEnded:
+		how := "did not end well"
+		if e.Well {
+			how = "ended well"
+		}
+		v.Event, v.Linked, v.Reason = "link_ended", e.Instance, fmt.Sprintf("%s %s, in %s", e.Instance, how, e.State)
+	case instance.Migrated:
+		v.Event = "migrated"
+		v.Owner = e.Owner
+		v.Kind = string(e.Kind)
+		v.Reason = fmt.Sprintf("from definition %.8s to %.8s: %s", e.From, e.Definition, e.Reason)
 	default:
-		fillMore(v, e)
+		v.Event = unknown
 	}
+}
+
+// handed describes what a role has handed over.
+func handed(e instance.Handed) string {
+	var parts []string
+	if e.Head != "" {
+		parts = append(parts, "the work is at "+e.Head)
+	}
+	if len(e.Sections) > 0 {
+		parts = append(parts, "written is "+strings.Join(slices.Sorted(maps.Keys(e.Sections)), ", "))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -1,48 +1,50 @@
 package view
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Explanation says why an instance does not move and what would move it:
-// `explain --json`.
+// Explanation is the JSON of `explain`: why an instance does not move and what would
+// move it.
 type Explanation struct {
 	Instance string   `json:"instance"`
 	State    string   `json:"state"`
-	About    string   `json:"about"` // what the state means
+	About    string   `json:"about"` // the description of the state
 	Kind     string   `json:"kind"`
 	Owner    string   `json:"owner"`
 	Claim    *Claim   `json:"claim"`
-	Why      string   `json:"why"`    // it does not move now
-	Help     []string `json:"help"`   // commands that would do something about it
-	Always   []Rule   `json:"always"` // moves nobody has to make
+	Why      string   `json:"why"`    // the reason that it does not move
+	Help     []string `json:"help"`   // commands that may help
+	Always   []Rule   `json:"always"` // rules that need no result and no signal
 	Rules    []Rule   `json:"rules"`
 	Signals  []Rule   `json:"signals"`
-	Next     []string `json:"next"` // what the table permits from here
+	Next     []string `json:"next"` // states that the table permits
 	Gates    []Rule   `json:"gates"`
 	Limits   []Rule   `json:"limits"`
-	Checks   []Check  `json:"checks"` // what guards may read of the world
+	Checks   []Check  `json:"checks"` // evidence that guards may read
 	head     string
 }
 
-// Rule is what moves an instance, and when.
+// Rule is a rule of the definition, and what its guard reads now.
 type Rule struct {
-	Name   string         `json:"name"`   // of the signal, gate or limit
+	Name   string         `json:"name"`   // of the signal, gate or limit; or always, result
 	When   string         `json:"when"`   // guard; empty: always
-	Values map[string]any `json:"values"` // what the guard reads of instance, policy and spend, as it is now
-	To     []string       `json:"to"`     // where it leads; for a gate what it guards
+	Values map[string]any `json:"values"` // the values that the guard names, without those of a result or signal
+	To     []string       `json:"to"`     // target states; for a gate the guarded states
 	Reason string         `json:"reason"`
-	Stays  string         `json:"stays,omitempty"` // it does not move, and its owner looks again: now, signal, a time
+	Stays  string         `json:"stays,omitempty"` // it stays; when the owner gets it again: now, signal, a time
 	People bool           `json:"escalates,omitempty"`
 }
 
-// Explain reads the definition for the instance as it is now.
+// Explain returns the explanation of an instance under its definition.
 func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	state, _ := def.State(in.State)
 	e := Explanation{
@@ -69,7 +71,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	rule := func(name string, guard workflow.Guard, to []string, reason string) Rule {
 		return Rule{Name: name, When: guard.Source, Values: read(guard.Source, values), To: to, Reason: def.Text(reason)}
 	}
-	whole := func(name string, r workflow.Rule) Rule {
+	withStay := func(name string, r workflow.Rule) Rule {
 		out := rule(name, r.When, r.To, r.Reason)
 		out.Stays, out.People = def.Text(r.Stay.Source), r.Escalate
 		return out
@@ -81,14 +83,14 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 		return slices.DeleteFunc(slices.Clone(to), func(name string) bool { return !slices.Contains(e.Next, name) })
 	}
 	for _, r := range state.Always {
-		e.Always = append(e.Always, whole("always", r))
+		e.Always = append(e.Always, withStay("always", r))
 	}
 	for _, r := range state.Decide {
-		e.Rules = append(e.Rules, whole("result", r))
+		e.Rules = append(e.Rules, withStay("result", r))
 	}
 	for _, signal := range slices.Sorted(maps.Keys(state.On)) {
 		for _, r := range state.On[signal] {
-			e.Signals = append(e.Signals, whole(signal, r))
+			e.Signals = append(e.Signals, withStay(signal, r))
 		}
 	}
 	for _, g := range def.Gates {
@@ -98,7 +100,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	}
 	for _, l := range def.Limits {
 		if to := permitted(l.To); len(to) > 0 || l.Escalate {
-			limit := whole(l.Name, l)
+			limit := withStay(l.Name, l)
 			limit.To = to
 			e.Limits = append(e.Limits, limit)
 		}
@@ -106,7 +108,86 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	return e
 }
 
-// values is what guards can read that does not depend on a result or signal.
+// why returns in a sentence why the instance does not move, and commands that help.
+func why(env *term.Env, in Instance) (string, []string) {
+	help := func(commands ...string) []string {
+		for i, c := range commands {
+			verb, rest, _ := strings.Cut(c, " ")
+			commands[i] = strings.TrimRight("signalbox "+verb+" "+in.Instance+" "+rest, " ")
+		}
+		return commands
+	}
+	switch {
+	case in.Closed == instance.Cancelled:
+		return "It was cancelled: " + in.Reason + ". Nothing moves it any more.", nil
+	case in.Closed != "":
+		return "It has ended: " + in.Reason + ". Nothing moves it any more.", nil
+	case in.Paused:
+		return "It is paused: " + in.Reason + ". Nobody is given its work until it is resumed.", help("resume", "cancel")
+	case in.held():
+		e, _ := in.Held()
+		return fmt.Sprintf("%s put it to people %s ago: %s. It goes on when somebody resolves that.", e.Agent, env.Since(e.At), e.Reason), help("answer TEXT", "cancel")
+	case in.Parked != nil:
+		return fmt.Sprintf("It is parked%s: %s. A signal may end that before.", in.Parked.until(env), in.Parked.Reason), help("retry")
+	case in.waitingOn() != "":
+		return "It comes after " + in.waitingOn() + ".", help("cancel")
+	case in.Worker != "" && in.Worker != in.Owner && !in.Working(env.Now()):
+		return fmt.Sprintf("%s is asked something, and nobody has taken that: no %s runs, or all have other work.", in.Worker, in.Worker), append(help("retry"), "signalbox doctor")
+	case in.Kind == workflow.Wait:
+		text := fmt.Sprintf("It has waited for people for %s, with %s open", env.Since(in.EnteredAt), Count(len(in.Open()), "question"))
+		if in.Reason != "" {
+			text += ": " + in.Reason
+		}
+		return text + ".", help("answer TEXT", "cancel")
+	case in.Working(env.Now()):
+		return fmt.Sprintf("%s took the work %s ago; its lease runs for %s more and is renewed for as long as the agent lives.",
+			in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now()))), help("pause")
+	case in.Claim != nil:
+		return fmt.Sprintf("%s took it %s ago and went silent: its lease ran out %s ago. The work goes to the next %s that is free.",
+			in.Claim.Agent, env.Since(in.Claim.At), env.Since(in.Claim.Lease), in.Owner), help("retry")
+	}
+	text := fmt.Sprintf("Nobody has taken the work for %s: no %s runs, or all have other work.", env.Since(in.EnteredAt), in.Owner)
+	if in.Faults > 0 {
+		text += fmt.Sprintf(" The work came back %s because of the machinery.", times(in.Faults))
+	}
+	return text, append(help("retry"), "signalbox doctor")
+}
+
+func (in Instance) held() bool {
+	_, held := in.Held()
+	return held
+}
+
+// waitingOn lists the instances that have to end well first, and how those stand that
+// did not.
+func (in Instance) waitingOn() string {
+	var names []string
+	for _, l := range in.Links {
+		switch {
+		case l.open() && l.Ended:
+			names = append(names, l.Instance+", which did not end well: "+l.State)
+		case l.open():
+			names = append(names, l.Instance+", which has not ended yet")
+		}
+	}
+	return strings.Join(names, "; ")
+}
+
+// after counts the instances that have to end well first.
+func (in Instance) after() int {
+	n := 0
+	for _, l := range in.Links {
+		if l.open() {
+			n++
+		}
+	}
+	return n
+}
+
+// open reports whether the instance waits for the end of the linked one.
+func (l Link) open() bool { return l.Kind == string(instance.After) && !(l.Ended && l.Well) }
+
+// values returns what guards can read, without the values of a result or signal.
 func (in Instance) values(def *workflow.Definition) map[string]any {
 	repeats := 0
 	if in.Failure != nil {
@@ -131,7 +212,7 @@ func (in Instance) values(def *workflow.Definition) map[string]any {
 
 var names = regexp.MustCompile(`\b(?:instance|policy|spend|vars)\.\w+`)
 
-// read picks the values a guard names.
+// read returns the values that a guard names.
 func read(guard string, values map[string]any) map[string]any {
 	found := map[string]any{}
 	for _, name := range names.FindAllString(guard, -1) {
@@ -142,12 +223,12 @@ func read(guard string, values map[string]any) map[string]any {
 	return found
 }
 
-// engine tells the signals that the engine gives itself.
+// engine reports whether the engine itself sends the signal.
 func engine(signal string) bool {
 	return slices.Contains([]string{workflow.OnClaimed, workflow.OnEnded, workflow.OnWarning, workflow.OnAlert, workflow.OnEscalation}, signal)
 }
 
-// Print prints the explanation for people, or as JSON.
+// Print prints the explanation.
 func (e Explanation) Print(env *term.Env) error {
 	if env.JSON {
 		return env.Print(e)
@@ -165,7 +246,7 @@ func (e Explanation) Print(env *term.Env) error {
 	return nil
 }
 
-// rules writes one line a rule.
+// rules writes a line for each rule.
 func (p page) rules(title string, rules []Rule) {
 	for i, r := range rules {
 		name := ""

@@ -1,5 +1,5 @@
-// Package view is what people and programs see of an instance: plain values
-// whose JSON is an interface of the command line, and the pages made of them.
+// Package view is the output of the command line: values whose JSON is an interface,
+// and the text made of them. Its files are named for the commands.
 package view
 
 import (
@@ -14,7 +14,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Instance is one work item: `show --json`.
+// Instance is the JSON of `show`.
 type Instance struct {
 	Instance   string         `json:"instance"`
 	Workflow   string         `json:"workflow"`
@@ -23,17 +23,17 @@ type Instance struct {
 
 	State          string        `json:"state"`
 	Kind           workflow.Kind `json:"kind"`
-	Owner          string        `json:"owner"` // empty: nobody works here
+	Owner          string        `json:"owner"` // empty: no role works here
 	EnteredAt      time.Time     `json:"entered_at"`
 	PreviousStates []string      `json:"previous_states"` // oldest first
 	Visits         []Visit       `json:"visits"`
-	Iteration      int           `json:"iteration"` // moves made
-	Attempt        int           `json:"attempt"`   // entries into the state, this one included
-	Returns        int           `json:"returns"`   // moves into a state entered before
+	Iteration      int           `json:"iteration"` // number of moves
+	Attempt        int           `json:"attempt"`   // entries into the state, with this one
+	Returns        int           `json:"returns"`   // moves into a state that was entered before
 	Loop           bool          `json:"loop"`
 
-	Claim  *Claim          `json:"claim"` // null: nobody took the work yet
-	Work   uint64          `json:"work"`  // sequence that last gave the owner something to do
+	Claim  *Claim          `json:"claim"` // null: not claimed
+	Work   uint64          `json:"work"`  // sequence that last dispatched the work
 	Faults int             `json:"faults"`
 	Paused bool            `json:"paused"`
 	Closed instance.Closed `json:"closed"` // ended, cancelled, or empty
@@ -42,9 +42,9 @@ type Instance struct {
 	Questions  []instance.Question  `json:"questions"`
 	Notes      []instance.NoteEntry `json:"notes"`
 	LastState  string               `json:"last_state"`
-	LastResult *instance.Result     `json:"last_result"` // null: nobody reported yet
+	LastResult *instance.Result     `json:"last_result"` // null: no report yet
 	Evidence   []instance.Evidence  `json:"evidence"`
-	Failure    *Failure             `json:"failure"` // null: none stands
+	Failure    *Failure             `json:"failure"` // null: no failure
 	Spend      Spend                `json:"spend"`
 
 	Base      string              `json:"base"`
@@ -52,17 +52,17 @@ type Instance struct {
 	Bundles   []Bundle            `json:"bundles"`
 	Artifacts []instance.Artifact `json:"artifacts"`
 
-	Worker       string                `json:"worker"` // whose turn it is: the owner, or the role that is asked
+	Worker       string                `json:"worker"` // the role that works now: the owner, or the role that is asked
 	Vars         map[string]string     `json:"vars"`
-	Sections     map[string]string     `json:"sections"` // of its document, JSON by name
+	Sections     map[string]string     `json:"sections"` // of the document: JSON by name
 	Failures     map[string]int        `json:"failures"` // in a row, by state
 	Escalations  []instance.Escalation `json:"escalations"`
-	Parked       *Parked               `json:"parked"` // null: its owner has something to do
+	Parked       *Parked               `json:"parked"` // null: not parked
 	Parent       string                `json:"parent"`
 	Links        []Link                `json:"links"`
-	TimeoutS     float64               `json:"timeout_s"`       // of the stay; 0: any time
+	TimeoutS     float64               `json:"timeout_s"`       // of the state; 0: none
 	Level        workflow.Level        `json:"level"`           // of the newest deadline that passed
-	NextDeadline *Deadline             `json:"next_deadline"`   // null: none is left
+	NextDeadline *Deadline             `json:"next_deadline"`   // null: none
 	TimeInStateS float64               `json:"time_in_state_s"` // seconds
 	TotalTimeS   float64               `json:"total_time_s"`
 
@@ -71,20 +71,20 @@ type Instance struct {
 	Seq       uint64    `json:"seq"`
 }
 
-// Parked is why the owner has nothing to do, and until when; no time: before
-// something happens.
+// Parked is why the instance is parked, and until when. Without a time it is parked
+// until a signal.
 type Parked struct {
 	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason"`
 }
 
-// Deadline is a moment of the stay.
+// Deadline is the next deadline of the state.
 type Deadline struct {
 	Level workflow.Level `json:"level"` // warning, alert, escalation
 	At    time.Time      `json:"at"`
 }
 
-// Link is another instance that this one opened (child) or comes after (after).
+// Link is an instance that this one opened (child) or has to wait for (after).
 type Link struct {
 	Instance string `json:"instance"`
 	Kind     string `json:"kind"`
@@ -94,14 +94,14 @@ type Link struct {
 	Well     bool   `json:"well"`
 }
 
-// Visit counts entries into a state and the time there, the current stay excluded.
+// Visit counts the entries into a state and the time in it, without the current one.
 type Visit struct {
 	State  string `json:"state"`
 	Count  int    `json:"count"`
 	Millis int64  `json:"millis"`
 }
 
-// Claim is who has the work, and until when.
+// Claim is the claim on the work.
 type Claim struct {
 	Role  string    `json:"role"`
 	Agent string    `json:"agent"`
@@ -110,19 +110,19 @@ type Claim struct {
 	Lease time.Time `json:"lease"`
 }
 
-// Failure is a signature and how often in succession it came back.
+// Failure is the signature of the last failure and how often in a row it came back.
 type Failure struct {
 	Signature string `json:"signature"`
 	Repeats   int    `json:"repeats"`
 }
 
-// Bundle is an object in the store that carries commits up to Head.
+// Bundle is an object of the store with commits up to Head.
 type Bundle struct {
 	Object string `json:"object"`
 	Head   string `json:"head"`
 }
 
-// Spend is what the work cost so far.
+// Spend is the cost of the work.
 type Spend struct {
 	TokensIn  int64   `json:"tokens_in"`
 	TokensOut int64   `json:"tokens_out"`
@@ -130,7 +130,7 @@ type Spend struct {
 	WallMS    int64   `json:"wall_ms"`
 }
 
-// Of makes a view of the orchestrator's answer.
+// Of converts the orchestrator's reply.
 func Of(p *pb.Instance) Instance {
 	in := Instance{
 		Instance: p.GetInstance(), Workflow: p.GetWorkflow(), Definition: p.GetDefinition(), Issue: wire.ToIssue(p.GetIssue()),
@@ -161,18 +161,8 @@ func Of(p *pb.Instance) Instance {
 	if f := p.GetFailure(); f != nil {
 		in.Failure = &Failure{f.GetSignature(), int(f.GetRepeats())}
 	}
-	return in.more(p)
-}
-
-// more adds what not every lifecycle has.
-func (in Instance) more(p *pb.Instance) Instance {
-	in.Worker, in.Vars, in.Sections, in.Parent = p.GetWorker(), maps.Clone(p.GetVars()), maps.Clone(p.GetSections()), p.GetParent()
-	if in.Vars == nil {
-		in.Vars = map[string]string{}
-	}
-	if in.Sections == nil {
-		in.Sections = map[string]string{}
-	}
+	in.Worker, in.Parent = p.GetWorker(), p.GetParent()
+	in.Vars, in.Sections = object(p.GetVars()), object(p.GetSections())
 	in.Failures = map[string]int{}
 	for state, n := range p.GetFailures() {
 		in.Failures[state] = int(n)
@@ -195,7 +185,7 @@ func (in Instance) more(p *pb.Instance) Instance {
 	return in
 }
 
-// Open returns the questions to people that nobody has answered.
+// Open returns the unanswered questions to people.
 func (in Instance) Open() []instance.Question {
 	var open []instance.Question
 	for _, q := range in.Questions {
@@ -206,7 +196,7 @@ func (in Instance) Open() []instance.Question {
 	return open
 }
 
-// Held returns the escalation that people have to resolve first.
+// Held returns the escalation that people have to resolve, if there is one.
 func (in Instance) Held() (instance.Escalation, bool) {
 	for _, e := range in.Escalations {
 		if e.RequiresHuman && !e.Resolved {
@@ -216,7 +206,7 @@ func (in Instance) Held() (instance.Escalation, bool) {
 	return instance.Escalation{}, false
 }
 
-// Working reports whether somebody's lease lives at t.
+// Working reports whether an agent has a lease at t.
 func (in Instance) Working(t time.Time) bool { return in.Claim != nil && t.Before(in.Claim.Lease) }
 
 func when(t *timestamppb.Timestamp) time.Time {
@@ -226,13 +216,21 @@ func when(t *timestamppb.Timestamp) time.Time {
 	return t.AsTime()
 }
 
-// list translates a list; an empty one is [] in JSON and not null.
+// list converts a list. An empty one is [] in JSON, not null.
 func list[A, B any](as []A, f func(A) B) []B {
 	bs := make([]B, len(as))
 	for i, a := range as {
 		bs[i] = f(a)
 	}
 	return bs
+}
+
+// object clones a map. An empty one is {} in JSON, not null.
+func object(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(m)
 }
 
 func some[A any](as []A) []A { return append([]A{}, as...) }

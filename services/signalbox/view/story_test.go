@@ -19,10 +19,10 @@ var nine = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 func at(minutes float64) time.Time { return nine.Add(time.Duration(minutes * float64(time.Minute))) }
 
-// story has every event there is. Where it stands at some moments:
+// story has every common event. The instance after some of its commits:
 //
-//	3 nobody has taken the work   5 somebody works   9 waits for people   14 tests fail
-//	17 silent                     18 paused          21 in a loop         23 cancelled
+//	3 is not claimed   5 is claimed   9 waits for people   14 tests fail
+//	17 silent          18 paused      21 in a loop         23 cancelled
 func story() []instance.Commit {
 	moved := func(from, to, owner string, kind workflow.Kind, rule, reason string) instance.Moved {
 		return instance.Moved{From: from, To: to, Owner: owner, Kind: kind, Rule: rule, Reason: reason}
@@ -104,10 +104,10 @@ func story() []instance.Commit {
 	return all
 }
 
-// after is the instance after n commits of the story.
+// after returns the instance after n commits of the story.
 func after(n int) Instance { return Of(wire.Instance(instance.Fold(id, story()[:n]))) }
 
-// records are the story as the orchestrator answers with it.
+// records returns the story as the orchestrator returns it.
 func records(t *testing.T) []*pb.Record {
 	t.Helper()
 	var all []*pb.Record
@@ -125,7 +125,7 @@ func records(t *testing.T) []*pb.Record {
 	return all
 }
 
-// screen is an environment whose output is kept, at some minutes past nine.
+// screen returns an environment at some minutes past nine, and its output.
 func screen(minutes float64) (*term.Env, *bytes.Buffer) {
 	out := new(bytes.Buffer)
 	return &term.Env{Stdout: out, Now: func() time.Time { return at(minutes) }}, out

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"encoding/json"
 	"flag"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/wire/wiretest"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -36,8 +38,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// moments are what there is to see of the story: after so many commits, at so
-// many minutes past nine.
+// moments are points of the story: a number of commits, and minutes past nine.
 var moments = []struct {
 	name    string
 	commits int
@@ -109,6 +110,14 @@ func TestTheHistory(t *testing.T) {
 		}
 	})
 	t.Run("names every event there is", func(t *testing.T) {
+		for name, event := range wiretest.Events(t) {
+			want := map[string]string{"parked_until": "parked"}[name]
+			if got := Events(id, "", instance.Commit{Events: []instance.Event{event}})[0].Event; got != stdcmp.Or(want, name) {
+				t.Errorf("the event %s is named %q", name, got)
+			}
+		}
+	})
+	t.Run("of the story has every common event", func(t *testing.T) {
 		missing := map[string]bool{}
 		for _, name := range []string{"opened", "claimed", "lease_extended", "released", "reported", "proposal_refused", "gate_refused", "loop_detected", "moved",
 			"dispatched", "signalled", "asked", "answered", "noted", "spent", "paused", "resumed", "cancelled"} {

@@ -18,7 +18,7 @@ type Summary struct {
 	State         string          `json:"state"`
 	Kind          workflow.Kind   `json:"kind"`
 	Owner         string          `json:"owner"`
-	Agent         string          `json:"agent"` // empty: nobody has the work
+	Agent         string          `json:"agent"` // empty: not claimed
 	Lease         time.Time       `json:"lease,omitzero"`
 	EnteredAt     time.Time       `json:"entered_at"`
 	Iteration     int             `json:"iteration"`
@@ -29,17 +29,17 @@ type Summary struct {
 	Title         string          `json:"title"`
 	Seq           uint64          `json:"seq"`
 
-	Worker          string         `json:"worker"`           // whose turn it is: the owner, or the role that is asked
-	Failures        int            `json:"failures"`         // in a row, of the state with most
+	Worker          string         `json:"worker"`           // the role that works now: the owner, or the role that is asked
+	Failures        int            `json:"failures"`         // in a row, in the state with the most
 	OpenEscalations int            `json:"open_escalations"` // to people
 	Deadline        time.Time      `json:"deadline,omitzero"`
 	Level           workflow.Level `json:"level,omitempty"` // of the newest deadline that passed
 	ParkedUntil     time.Time      `json:"parked_until,omitzero"`
 	Parent          string         `json:"parent,omitempty"`
-	WaitingOn       int            `json:"waiting_on"` // instances it comes after that have not ended well
+	WaitingOn       int            `json:"waiting_on"` // instances that have to end well first
 }
 
-// Summaries makes views of the orchestrator's answer.
+// Summaries converts the orchestrator's reply.
 func Summaries(ps []*pb.Summary) []Summary {
 	return list(ps, func(p *pb.Summary) Summary {
 		return Summary{
@@ -52,7 +52,7 @@ func Summaries(ps []*pb.Summary) []Summary {
 	})
 }
 
-// deadline is when the stay will have lasted for its timeout.
+// deadline returns when the state's timeout is over.
 func deadline(p *pb.Summary) time.Time {
 	if p.GetTimeout() == nil || p.GetClosed() != "" {
 		return time.Time{}
@@ -60,7 +60,7 @@ func deadline(p *pb.Summary) time.Time {
 	return when(p.GetEnteredAt()).Add(p.GetTimeout().AsDuration())
 }
 
-// List prints summaries: one line each.
+// List prints summaries, one a line.
 func List(env *term.Env, all []Summary) error {
 	if env.JSON {
 		for _, s := range all {
@@ -78,7 +78,7 @@ func List(env *term.Env, all []Summary) error {
 	return t.Print()
 }
 
-// where is the state and what else keeps the instance there.
+// where describes the state and what holds the instance there.
 func (s Summary) where() string {
 	var rest []string
 	if s.Paused {
@@ -99,7 +99,7 @@ func (s Summary) where() string {
 	return s.State + " (" + strings.Join(rest, ", ") + ")"
 }
 
-// owner is nobody once nothing can be done.
+// owner returns the role that works now, and for whom; "" if the instance is closed.
 func (s Summary) owner() string {
 	if s.Closed != "" {
 		return ""
@@ -110,7 +110,7 @@ func (s Summary) owner() string {
 	return s.Owner
 }
 
-// held is what keeps an instance beside its state.
+// held lists what holds the instance beside its state.
 func (s Summary) held() []string {
 	var held []string
 	if s.OpenEscalations > 0 {
@@ -131,7 +131,7 @@ func (s Summary) held() []string {
 	return held
 }
 
-// due is how long the stay may still last, or how long it is over that.
+// due formats the time until the deadline, or since.
 func (s Summary) due(env *term.Env) string {
 	switch left := s.Deadline.Sub(env.Now()); {
 	case s.Deadline.IsZero():
@@ -145,7 +145,7 @@ func (s Summary) due(env *term.Env) string {
 
 func (s Summary) style() term.Style { return style(s.Kind, s.Paused, s.Closed) }
 
-// style is how a state looks: by what it waits for, never by its name.
+// style returns the style of a state. It depends on the kind, not on the name.
 func style(kind workflow.Kind, paused bool, closed instance.Closed) term.Style {
 	switch {
 	case closed == instance.Cancelled:
@@ -158,7 +158,7 @@ func style(kind workflow.Kind, paused bool, closed instance.Closed) term.Style {
 	return term.Place
 }
 
-// lease is how long the agent may still be silent.
+// lease formats the time until the lease lapses, or since.
 func (s Summary) lease(env *term.Env) string {
 	switch left := s.Lease.Sub(env.Now()); {
 	case s.Lease.IsZero():
@@ -170,7 +170,7 @@ func (s Summary) lease(env *term.Env) string {
 	}
 }
 
-// Count is "1 question" or "3 questions".
+// Count returns "1 question" or "3 questions".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -178,7 +178,7 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// cut is s on one line of at most n characters.
+// cut returns s on one line of at most n characters.
 func cut(s string, n int) string {
 	s = term.Line(s)
 	if r := []rune(s); len(r) > n {

@@ -5,14 +5,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Page prints one instance for people: where it is, who works on it, what it
-// waits for, what was done and what it cost.
+// Page prints one instance: its state, its agent, what it waits for, its results and
+// its cost.
 func Page(env *term.Env, in Instance) error {
 	if env.JSON {
 		return env.Print(in)
@@ -43,7 +44,7 @@ func Page(env *term.Env, in Instance) error {
 	return nil
 }
 
-// page writes named fields, one under the other.
+// page writes named fields, one below the other.
 type page struct{ env *term.Env }
 
 const margin = "               "
@@ -56,11 +57,12 @@ func (p page) field(name, text string) {
 	p.env.Printf("  %s%s\n", p.env.Paint(term.Faint, fmt.Sprintf("%-*s", len(margin)-2, name)), text)
 }
 
-// below writes a line that belongs to the field above it.
+// below writes one more line of the field above.
 func (p page) below(style term.Style, text string) {
 	p.env.Printf("%s\n", term.Indent(p.env.Paint(style, term.Text(text)), margin))
 }
 
+// source describes the issue and the lifecycle.
 func (in Instance) source() string {
 	parts := []string{in.Workflow}
 	if in.Issue.Number > 0 {
@@ -76,6 +78,7 @@ func (in Instance) source() string {
 	return strings.Join(parts, " · ")
 }
 
+// where describes the state and how the instance stands in it.
 func (in Instance) where(env *term.Env) string {
 	text := in.State
 	switch {
@@ -99,6 +102,7 @@ func (in Instance) where(env *term.Env) string {
 	return text
 }
 
+// who describes the owner and its agent.
 func (in Instance) who(env *term.Env) string {
 	switch {
 	case in.Closed != "":
@@ -117,6 +121,53 @@ func (in Instance) who(env *term.Env) string {
 		return fmt.Sprintf("%s, %s took it and its lease ran out %s ago", in.Owner, in.Claim.Agent, env.Since(in.Claim.Lease))
 	}
 	return fmt.Sprintf("%s, %s took it %s ago, its lease runs for %s more", in.Owner, in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now())))
+}
+
+// until describes how long the instance stays parked.
+func (k Parked) until(env *term.Env) string {
+	if k.Until.IsZero() {
+		return " until something happens"
+	}
+	if left := k.Until.Sub(env.Now()); left > 0 {
+		return " for " + term.Duration(left) + " more"
+	}
+	return ""
+}
+
+// deadline describes the state's timeout and the next deadline.
+func (in Instance) deadline(env *term.Env) string {
+	if in.TimeoutS == 0 || in.Closed != "" {
+		return ""
+	}
+	text := fmt.Sprintf("%s in this state", term.Duration(time.Duration(in.TimeoutS*float64(time.Second))))
+	if in.Level != "" {
+		text += fmt.Sprintf(", %s was told", in.Level)
+	}
+	if d := in.NextDeadline; d != nil {
+		if left := d.At.Sub(env.Now()); left > 0 {
+			text += fmt.Sprintf(", %s in %s", d.Level, term.Duration(left))
+		} else {
+			text += fmt.Sprintf(", %s is due", d.Level)
+		}
+	}
+	return text
+}
+
+func (p page) escalations(all []instance.Escalation) {
+	for i, e := range all {
+		name := ""
+		if i == 0 {
+			name = "escalations"
+		}
+		text := fmt.Sprintf("E%d %s: %s", e.Number, e.Agent, e.Reason)
+		switch {
+		case e.Resolved:
+			text += "\n  resolved by " + e.By + ": " + e.Resolution
+		case e.RequiresHuman:
+			text += "\n  open: people have to resolve it"
+		}
+		p.field(name, text)
+	}
 }
 
 func (p page) questions(all []instance.Question) {
@@ -149,6 +200,41 @@ func (p page) questions(all []instance.Question) {
 	}
 }
 
+// remembers lists the vars, one a line.
+func (in Instance) remembers() string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(in.Vars)) {
+		lines = append(lines, name+" is "+value(cut(in.Vars[name], 80)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// failures lists the failures in a row by state.
+func (in Instance) failures() string {
+	var lines []string
+	for _, state := range slices.Sorted(maps.Keys(in.Failures)) {
+		lines = append(lines, fmt.Sprintf("%s %s in a row", state, times(in.Failures[state])))
+	}
+	return strings.Join(lines, ", ")
+}
+
+func (p page) links(all []Link) {
+	for i, l := range all {
+		name := ""
+		if i == 0 {
+			name = "links"
+		}
+		text := map[string]string{"child": "opened ", "after": "comes after "}[l.Kind] + l.Instance
+		switch {
+		case l.Ended && l.Well:
+			text += ", which ended well in " + l.State
+		case l.Ended:
+			text += ", which did not end well: " + l.State
+		}
+		p.field(name, text)
+	}
+}
+
 func (p page) last(in Instance) {
 	r := in.LastResult
 	if r == nil {
@@ -167,7 +253,7 @@ func (p page) last(in Instance) {
 	}
 }
 
-// maxFailed is how many failing tests are named.
+// maxFailed is the number of failing tests that are named.
 const maxFailed = 20
 
 func (p page) evidence(all []instance.Evidence) {
@@ -187,6 +273,7 @@ func (p page) evidence(all []instance.Evidence) {
 	}
 }
 
+// commits describes the range of commits and the bundles.
 func (in Instance) commits() string {
 	if in.Head == "" {
 		return ""
@@ -208,7 +295,7 @@ func (p page) notes(all []instance.NoteEntry) {
 	}
 }
 
-// String is the spend for people; empty if nothing was spent.
+// String formats the spend; it is empty if nothing was spent.
 func (s Spend) String() string {
 	var parts []string
 	if s.TokensIn+s.TokensOut > 0 {
@@ -223,6 +310,14 @@ func (s Spend) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// value formats a value; an empty text is "".
+func value(v any) string {
+	if v == "" {
+		return `""`
+	}
+	return fmt.Sprint(v)
+}
+
 func times(n int) string {
 	switch n {
 	case 1:
@@ -233,5 +328,5 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// short is a commit as people write it.
+// short abbreviates the hash of a commit.
 func short(commit string) string { return commit[:min(len(commit), 10)] }
