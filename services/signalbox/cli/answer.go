@@ -19,14 +19,14 @@ import (
 )
 
 type answer struct {
-	one
+	instanceArg
 	Text     []string `arg:"" optional:"" name:"text" help:"The answer. Without it, and without --file, you are asked, or standard input is read."`
 	File     string   `name:"file" short:"f" env:"-" placeholder:"FILE" help:"File with the answers, \"Q1: …\" for each question. - reads standard input."`
 	Question int      `name:"question" short:"q" env:"-" placeholder:"N" help:"The question that is answered, where several are open."`
 }
 
-// Run answers what an instance waits for. What was escalated is resolved by an
-// answer that is to no question.
+// Run answers the questions of an instance. An answer to no question resolves an open
+// escalation.
 func (c answer) Run(ctx context.Context, env *term.Env) error {
 	if len(c.Text) > 0 && c.File != "" {
 		return service.Usagef("the answer is either TEXT or --file %s", c.File)
@@ -35,7 +35,7 @@ func (c answer) Run(ctx context.Context, env *term.Env) error {
 		return service.Usagef("--question %d: questions count from 1", c.Question)
 	}
 	var before view.Instance
-	err := c.ask(ctx, env, func(ctx context.Context, s system) error {
+	err := c.call(ctx, env, func(ctx context.Context, s system) error {
 		in, err := s.Get(ctx, c.ID)
 		before = view.Of(in)
 		return err
@@ -46,14 +46,14 @@ func (c answer) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return err
 	}
-	body, err := c.body(env, before.Open()) // which may take its time
+	body, err := c.body(env, before.Open()) // may wait for a person to type
 	if err != nil {
 		return err
 	}
 	if held, ok := before.Held(); ok && c.Question == 0 {
 		return c.resolve(ctx, env, held.Number, body)
 	}
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.call(ctx, env, func(ctx context.Context, s system) error {
 		reply, err := s.Signal(ctx, c.ID, "commented", nuid.Next(), env.User, map[string]string{"body": body, "operator": "true"})
 		if err != nil {
 			return err
@@ -62,23 +62,23 @@ func (c answer) Run(ctx context.Context, env *term.Env) error {
 		if after.State == before.State && after.Iteration == before.Iteration {
 			return fmt.Errorf("%s: the answer is kept, but %s does not move by it; `signalbox explain %s` says what would", c.ID, after.State, c.ID)
 		}
-		return done(env, after, "answered, now in "+after.State)
+		return printResult(env, after, "answered, now in "+after.State)
 	})
 }
 
-// resolve gives the instance on with what a person says.
+// resolve resolves an escalation.
 func (c answer) resolve(ctx context.Context, env *term.Env, escalation int, body string) error {
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.call(ctx, env, func(ctx context.Context, s system) error {
 		reply, err := s.Resolve(ctx, c.ID, int32(escalation), body)
 		if err != nil {
 			return err
 		}
 		in := view.Of(reply.GetInstance())
-		return done(env, in, "resolved, goes on in "+in.State)
+		return printResult(env, in, "resolved, goes on in "+in.State)
 	})
 }
 
-// due refuses an answer that nobody waits for.
+// due returns an error if the instance does not wait for this answer.
 func (c answer) due(in view.Instance) error {
 	open := in.Open()
 	_, held := in.Held()
@@ -101,7 +101,7 @@ func (c answer) due(in view.Instance) error {
 	return nil
 }
 
-// body is the text of the answer.
+// body returns the text of the answer.
 func (c answer) body(env *term.Env, open []instance.Question) (string, error) {
 	text := strings.Join(c.Text, " ")
 	switch {
@@ -128,13 +128,13 @@ func (c answer) body(env *term.Env, open []instance.Question) (string, error) {
 	return text, nil
 }
 
-// interview asks a person each open question, or the one that was chosen.
+// interview asks a person each open question, or the chosen one.
 func (c answer) interview(env *term.Env, open []instance.Question) (string, error) {
 	if len(open) == 0 {
 		open = []instance.Question{{Text: "What is your answer?"}}
 	}
 	in := bufio.NewReader(env.Stdin)
-	var given []string
+	var answers []string
 	for _, q := range open {
 		if c.Question > 0 && q.Number != c.Question {
 			continue
@@ -146,14 +146,14 @@ func (c answer) interview(env *term.Env, open []instance.Question) (string, erro
 		fmt.Fprintf(env.Stderr, "%s%s\n> ", mark, term.Text(q.Text))
 		line, err := in.ReadString('\n')
 		if line = strings.TrimSpace(line); line != "" {
-			given = append(given, mark+line)
+			answers = append(answers, mark+line)
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}
 	}
-	if given == nil {
+	if answers == nil {
 		return "", errors.New("nothing was answered")
 	}
-	return strings.Join(given, "\n\n"), nil
+	return strings.Join(answers, "\n\n"), nil
 }

@@ -2,25 +2,33 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/logcheck"
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 type audit struct {
-	examining
+	logFlags
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Read this stream instead, such as a mirror of the log."`
 	Order  bool   `name:"order" env:"-" help:"Count a claim past something more urgent as a violation; it is only told otherwise, for orchestrators that work side by side may each choose the most urgent they know of."`
 }
 
-// Help says more than fits a line.
+// Help returns the details.
 func (audit) Help() string {
 	return `Sequences have to count from one without a gap, up to where the watermark says the log was; each commit to be chained
 to its instance's last one; each move to be in the table of the definition the instance is on; claims not to overlap, and
@@ -29,9 +37,9 @@ behind it. Ends with 0 if nothing is wrong, 1 if something is. Nothing is change
 docs/operations.md for what to do.`
 }
 
-// Run reads a log from its beginning to its end and names what must not be in it.
+// Run reads a whole log and prints each violation.
 func (c audit) Run(ctx context.Context, env *term.Env) error {
-	return c.visit(ctx, env, func(ctx context.Context, at site) error {
+	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
 		start := env.Now()
 		log, err := store.Look(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
 		if err != nil {
@@ -41,14 +49,14 @@ func (c audit) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
-		e := examiner{checker: logcheck.New(known.find), order: logcheck.NewOrder(known.find)}
+		e := auditor{checker: logcheck.New(known.find), order: logcheck.NewOrder(known.find)}
 		e.checker.Lean = true
-		if err := log.Read(ctx, 1, e.see); err != nil {
+		if err := log.Read(ctx, 1, e.check); err != nil {
 			return err
 		}
 		e.checker.End(max(log.Last, log.Want))
 		if e.checker.Torn() {
-			e.beside(ctx, env, at.js, log)
+			e.attributeGaps(ctx, env, at.js, log)
 		}
 		found := e.audit(log, c.Order)
 		found.Seconds = env.Now().Sub(start).Round(time.Millisecond).Seconds()
@@ -62,14 +70,15 @@ func (c audit) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// examiner checks a log message by message.
-type examiner struct {
+// auditor checks a log message by message.
+type auditor struct {
 	checker *logcheck.Checker
 	order   *logcheck.Order
-	lost    bool // the order cannot be told any more
+	lost    bool // a gap makes the order of claims unknown
 }
 
-func (e *examiner) see(m store.Message) error {
+// check adds a message to the checkers.
+func (e *auditor) check(m store.Message) error {
 	c, err := m.Commit()
 	if err != nil {
 		at, _ := subject.ParseEvent(m.Subject)
@@ -77,19 +86,20 @@ func (e *examiner) see(m store.Message) error {
 		return nil
 	}
 	e.checker.Add(c)
-	return e.choose(c)
+	return e.checkOrder(c)
 }
 
-// choose judges the order for as long as all is known that it goes by.
-func (e *examiner) choose(c eventstore.Commit) error {
+// checkOrder checks the order of claims as long as the log has no gap.
+func (e *auditor) checkOrder(c eventstore.Commit) error {
 	e.lost = e.lost || e.checker.Torn()
 	if !e.lost && e.order.Add(c) != nil {
-		e.lost = true // the checker has said so
+		e.lost = true // the checker reports it
 	}
 	return nil
 }
 
-func (e *examiner) audit(log *store.Survey, strict bool) view.Audit {
+// audit returns the result. strict makes claims in the wrong order violations.
+func (e *auditor) audit(log *store.Survey, strict bool) view.Audit {
 	r := e.checker.Report()
 	a := view.Audit{
 		Stream: log.Stream, Identity: log.Identity, Created: log.Created, Report: r,
@@ -102,4 +112,142 @@ func (e *examiner) audit(log *store.Survey, strict bool) view.Audit {
 		a.Violations = append(a.Violations, a.Urgent...)
 	}
 	return a
+}
+
+// attributeGaps tells the checker which instances the missing commits of a log with
+// gaps belong to: from the counts of subjects, the timers and the newest snapshot. A
+// source that cannot be read is skipped.
+func (e *auditor) attributeGaps(ctx context.Context, env *term.Env, js jetstream.JetStream, log *store.Survey) {
+	counts, err := log.Counts(ctx)
+	for id, n := range counts {
+		e.checker.Counted(id, n)
+	}
+	timers, lookErr := store.Look(ctx, js, subject.TimerStream, store.Config{})
+	if lookErr == nil {
+		lookErr = timers.Read(ctx, 1, func(m store.Message) error {
+			var stay struct{ Entered, Seq uint64 }
+			t, err := subject.ParseTimer(m.Subject)
+			if err == nil && json.Unmarshal(m.Data, &stay) == nil {
+				e.checker.Known(t.Instance, stay.Seq)
+				e.checker.Known(t.Instance, stay.Entered)
+			}
+			return nil
+		})
+	}
+	if err = errors.Join(err, lookErr, e.readSnapshot(ctx, js, log)); err != nil {
+		env.Log.Debug("not everything beside the log could be asked", "error", err)
+	}
+}
+
+// definitions finds definitions by hash: the built-in ones and those in the bucket.
+type definitions struct {
+	catalog *workflow.Catalog
+	get     func(hash string) ([]byte, error)
+	missing map[string]bool
+	err     error // from reading the bucket
+}
+
+// newDefinitions opens the bucket. Without one it finds the built-in definitions only.
+func newDefinitions(ctx context.Context, js jetstream.JetStream) (*definitions, error) {
+	built, err := workflow.Builtins()
+	if err != nil {
+		return nil, err
+	}
+	d := &definitions{catalog: workflow.NewCatalog(built...), missing: map[string]bool{}}
+	kv, err := js.KeyValue(ctx, store.DefinitionBucket)
+	d.get = func(hash string) ([]byte, error) {
+		entry, err := kv.Get(ctx, hash)
+		if err != nil {
+			return nil, err
+		}
+		return entry.Value(), nil
+	}
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		d.get, err = func(string) ([]byte, error) { return nil, jetstream.ErrKeyNotFound }, nil
+	}
+	return d, err
+}
+
+// find is a logcheck.Find. It ignores a source that does not have the hash.
+func (d *definitions) find(hash string) (*workflow.Definition, bool) {
+	if def, ok := d.catalog.Hashed(hash); ok || d.missing[hash] {
+		return def, ok
+	}
+	source, err := d.get(hash)
+	if err != nil {
+		if d.missing[hash] = true; !errors.Is(err, jetstream.ErrKeyNotFound) && !errors.Is(err, jetstream.ErrInvalidKey) {
+			d.err = errors.Join(d.err, fmt.Errorf("definition %s: %w", hash, err))
+		}
+		return nil, false
+	}
+	def, err := workflow.Load("definition "+hash, source)
+	if err != nil || def.Hash != hash {
+		d.missing[hash] = true
+		return nil, false
+	}
+	d.catalog.Keep(def)
+	return def, true
+}
+
+// readSnapshot reads from the newest snapshot which commits each instance had.
+func (e *auditor) readSnapshot(ctx context.Context, js jetstream.JetStream, log *store.Survey) error {
+	index, err := js.KeyValue(ctx, store.SnapshotBucket)
+	if err != nil {
+		return fmt.Errorf("bucket %s: %w", store.SnapshotBucket, err)
+	}
+	newest, err := index.Get(ctx, "newest")
+	if err != nil {
+		return fmt.Errorf("the newest snapshot: %w", err)
+	}
+	parts, err := store.OpenObjects(ctx, js, store.SnapshotParts)
+	if err != nil {
+		return fmt.Errorf("object store %s: %w", store.SnapshotParts, err)
+	}
+	var p pb.Snapshot
+	data := newest.Value()
+	if err := proto.Unmarshal(data[min(sha256.Size, len(data)):], &p); err != nil {
+		return fmt.Errorf("the newest snapshot: %w", err)
+	}
+	if log.Identity != "" && p.GetLog() != log.Identity {
+		return nil
+	}
+	err = e.readPart(ctx, parts, p.GetLive(), func(block []byte) error {
+		var live pb.LiveInstances
+		err := proto.Unmarshal(block, &live)
+		for _, one := range live.GetInstances() {
+			e.checker.Known(one.GetInstance().GetInstance(), one.GetInstance().GetSeq())
+		}
+		return err
+	})
+	for _, part := range p.GetEnded() {
+		if err != nil {
+			return err
+		}
+		err = e.readPart(ctx, parts, part, func(block []byte) error {
+			var ended pb.EndedInstances
+			err := proto.Unmarshal(block, &ended)
+			for _, one := range ended.GetInstances() {
+				e.checker.Known(one.GetInstance(), one.GetSeq())
+			}
+			return err
+		})
+	}
+	return err
+}
+
+// readPart calls f with each block of a part. A block follows its length.
+func (e *auditor) readPart(ctx context.Context, parts store.Objects, p *pb.SnapshotPart, f func([]byte) error) error {
+	if p == nil {
+		return nil
+	}
+	data, err := parts.GetBytes(ctx, p.GetName())
+	for err == nil && len(data) > 0 {
+		n, used := binary.Uvarint(data)
+		if used <= 0 || n > uint64(len(data)-used) {
+			return fmt.Errorf("a block of %s is cut off", p.GetName())
+		}
+		err = f(data[used : used+int(n)])
+		data = data[used+int(n):]
+	}
+	return err
 }

@@ -6,45 +6,45 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/eventstore/backup"
+	archive "github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type take struct {
-	examining
+type backup struct {
+	logFlags
 	Dir    string `arg:"" name:"dir" type:"path" help:"The backup; it is made if there is none."`
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Back up this mirror of the log instead."`
 	Verify bool   `name:"verify" env:"-" help:"Only check the backup that is there, without any server."`
 }
 
-// Help says more than fits a line.
-func (take) Help() string {
+// Help returns the details.
+func (backup) Help() string {
 	return `The log, the lifecycles, the bundles and the gateway's cursors are written to DIR. If DIR holds a backup of the same log
 already, what came since is added to it. Every commit is held against its instance's chain, and all that was there before
 is checked first; a damaged log is refused, and the backup stays as it was. The system may go on meanwhile.`
 }
 
 // Run writes a backup, or checks one.
-func (c take) Run(ctx context.Context, env *term.Env) error {
+func (c backup) Run(ctx context.Context, env *term.Env) error {
 	if c.Verify {
 		if c.Data != "" {
 			return service.Usagef("--verify reads nothing but the backup: it goes without --data")
 		}
-		m, err := backup.Verify(c.Dir)
+		m, err := archive.Verify(c.Dir)
 		if err != nil {
 			return err
 		}
 		return view.Kept(env, c.Dir, m, "whole")
 	}
-	return c.visit(ctx, env, func(ctx context.Context, at site) error {
+	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
 		log, err := store.Look(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
 		if err != nil {
 			return fmt.Errorf("the log at %s: %w", at.at, err)
 		}
-		made, err := backup.Take(ctx, at.js, log, c.Dir, env.Now())
+		made, err := archive.Take(ctx, at.js, log, c.Dir, env.Now())
 		if errors.Is(err, eventstore.ErrCorrupt) {
 			return fmt.Errorf("%w; nothing was added to the backup, and `signalbox audit` says more", err)
 		}

@@ -1,4 +1,4 @@
-// Package cli is the command line: what can be asked of Signalbox, and how.
+// Package cli is the command line. Each command is in the file of its name.
 package cli
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/up"
 )
 
-// grammar is every command and the flags that all have.
+// grammar has all commands and the flags that all of them have.
 type grammar struct {
 	JSON bool `name:"json" help:"Print JSON: one object, or one a line for lists and streams."`
 	service.NATS
@@ -52,11 +52,11 @@ type grammar struct {
 	Override override `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
 	Note     note     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
 
-	Plan planning `cmd:"" group:"Running" help:"Plans: files of tasks."`
-	Prd  prds     `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
+	Plan planCommands `cmd:"" group:"Running" help:"Plans: files of tasks."`
+	Prd  prdCommands  `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
 
 	Audit   audit   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
-	Backup  take    `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
+	Backup  backup  `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
 	Restore restore `cmd:"" group:"The log" help:"Make the log, and what goes with it, from a backup."`
 
 	Definition definition `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
@@ -68,8 +68,8 @@ type grammar struct {
 
 const purpose = "Takes issues from report to pull request, one state and one agent at a time."
 
-// Run carries out one call and returns its exit code: 0 when what was asked
-// holds, 1 when it does not, 2 when the call was wrong.
+// Run runs one command line and returns the exit code: 0 for success, 1 for failure, 2
+// for a usage error.
 func Run(ctx context.Context, env term.Env, args []string) int {
 	var g grammar
 	call := service.Call{Name: "signalbox", About: purpose, Args: args, Stdout: env.Stdout, Stderr: env.Stderr}
@@ -100,8 +100,8 @@ func groups() kong.Option {
 	})
 }
 
-// sticky remembers the first failure to write: output that is lost is a command
-// that failed, and commands need not look after every line.
+// sticky keeps the first error of Write. Run returns it, so that commands do not have
+// to check each line they print.
 type sticky struct {
 	io.Writer
 	err error

@@ -14,15 +14,15 @@ type completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"${enum}."`
 }
 
-// Help says how the script is used.
+// Help returns how the script is used.
 func (completion) Help() string {
 	return `bash:  source <(signalbox completion bash)
 zsh:   source <(signalbox completion zsh)
 fish:  signalbox completion fish | source`
 }
 
-// Run prints a script made of the grammar: it completes commands and flags, and
-// leaves the rest to the shell's completion of files.
+// Run prints a script made from the grammar. It completes commands and flags; all else
+// is left to the shell's completion of files.
 func (c completion) Run(app *kong.Kong, env *term.Env) error {
 	commands := walk(app.Model.Node, "")
 	switch c.Shell {
@@ -37,11 +37,11 @@ func (c completion) Run(app *kong.Kong, env *term.Env) error {
 	return nil
 }
 
-// command is one level of the grammar.
+// command is a command of the grammar.
 type command struct {
-	path  string // its words, joined by blanks; empty for the program
+	path  string // its words separated by blanks; empty for the program
 	subs  []*kong.Node
-	flags []*kong.Flag // with those of the levels above
+	flags []*kong.Flag // with those of the commands above
 }
 
 func walk(node *kong.Node, path string) []command {
@@ -121,7 +121,7 @@ func fish(w io.Writer, program string, commands []command) {
 	}
 }
 
-// quote makes one word of a text for fish.
+// quote quotes a text for fish.
 func quote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-// definition is the commands about lifecycles as data. Only migrate needs a running system.
+// definition has the commands about definitions. Only migrate needs a running system.
 type definition struct {
 	Ls     definitionLs     `cmd:"" help:"List the lifecycles there are."`
 	Show   definitionShow   `cmd:"" help:"Print one as YAML, complete without what it extends."`
@@ -27,12 +27,12 @@ type definition struct {
 	Migrate definitionMigrate `cmd:"" help:"Have one instance go on under another definition of its lifecycle, if that has the state it is in."`
 }
 
-// sources says where definitions are looked for beside the built-in ones.
+// sources has the flags that say where definitions are, beside the built-in ones.
 type sources struct {
 	WorkflowDir string `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
 }
 
-// all are the built-in definitions and those of the directory, which win.
+// all returns the built-in definitions and those of the directory, which win.
 func (s sources) all() (*workflow.Catalog, error) {
 	defs, err := workflow.Builtins()
 	if err != nil {
@@ -48,7 +48,7 @@ func (s sources) all() (*workflow.Catalog, error) {
 	return workflow.NewCatalog(defs...), nil
 }
 
-// load finds a definition by the path of its file or by its name.
+// load returns a definition by the path of its file or by its name.
 func (s sources) load(target string) (*workflow.Definition, error) {
 	if !isFile(target) {
 		catalog, err := s.all()
@@ -76,12 +76,12 @@ func (s sources) load(target string) (*workflow.Definition, error) {
 	return workflow.Load(target, src, bases...)
 }
 
-// isFile tells a path from a name, which has neither dots nor slashes.
+// isFile reports whether target is a path. A name has no dots and no slashes.
 func isFile(target string) bool {
 	return strings.ContainsAny(target, "./") || strings.ContainsRune(target, filepath.Separator)
 }
 
-// target is one definition.
+// target has the flags of a command about one definition.
 type target struct {
 	sources
 	Target string `arg:"" name:"name-or-file" help:"Name of a lifecycle, or path of its YAML file."`
@@ -100,7 +100,7 @@ func (c definitionLs) Run(env *term.Env) error {
 
 type definitionShow struct{ target }
 
-// Run prints a definition's YAML; it has no other JSON than its export.
+// Run prints a definition as YAML, or with --json as export does.
 func (c definitionShow) Run(env *term.Env) error {
 	d, err := c.load(c.Target)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c definitionShow) Run(env *term.Env) error {
 
 type definitionExport struct{ target }
 
-// Run prints a definition's states and moves, as JSON in any case.
+// Run prints the states and transitions of a definition as JSON.
 func (c definitionExport) Run(env *term.Env) error {
 	d, err := c.load(c.Target)
 	if err != nil {
@@ -153,7 +153,7 @@ type definitionDiff struct {
 	B     string `arg:"" help:"Name or file of the other."`
 }
 
-// Run compares what two definitions say, not how they are written.
+// Run compares the meaning of two definitions, or with --lines their text.
 func (c definitionDiff) Run(env *term.Env) error {
 	a, aerr := c.load(c.A)
 	b, berr := c.load(c.B)

@@ -2,23 +2,32 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 type doctor struct{ running }
 
-// Run looks at what Signalbox needs and prints a finding a line. It fails if
-// something does not work.
+// Run checks what Signalbox needs and prints a line for each check. It returns an
+// error if a check fails.
 func (c doctor) Run(ctx context.Context, env *term.Env) error {
-	e := &examination{env: env, patience: c.Timeout}
+	e := &checkup{env: env, patience: c.Timeout}
 	e.check(ctx, "git", gitVersion)
 	s, err := c.connect(ctx, env)
 	if err != nil {
-		e.say(failing("nats", err.Error(), "start `signalbox up`, or say with --nats where the server is"))
+		e.say(failed("nats", err.Error(), "start `signalbox up`, or say with --nats where the server is"))
 		return e.verdict()
 	}
 	defer s.nats.Close()
@@ -34,7 +43,7 @@ func (c doctor) Run(ctx context.Context, env *term.Env) error {
 	return e.verdict()
 }
 
-// Status is how a check ended.
+// status is the result of a check.
 type status string
 
 const (
@@ -43,39 +52,39 @@ const (
 	fail  status = "fail"
 )
 
-// finding is what one check found.
+// finding is the JSON of one check.
 type finding struct {
 	Check  string `json:"check"`
 	Status status `json:"status"`
 	Detail string `json:"detail"`
-	Advice string `json:"advice"` // what to do about it; empty if there is nothing to do
+	Advice string `json:"advice"` // what to do; may be empty
 }
 
-func failing(check, detail, advice string) finding { return finding{check, fail, detail, advice} }
+func failed(check, detail, advice string) finding { return finding{check, fail, detail, advice} }
 
-// examination prints findings as they come and counts the bad ones.
-type examination struct {
+// checkup prints the findings and counts the failures.
+type checkup struct {
 	env      *term.Env
 	patience time.Duration
 	failed   int
 }
 
-// check runs one check within the time-out and reports whether it did not fail.
-func (e *examination) check(ctx context.Context, name string, look func(context.Context) finding) bool {
+// check runs one check with a time-out. It returns false if the check fails.
+func (e *checkup) check(ctx context.Context, name string, run func(context.Context) finding) bool {
 	ctx, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
-	f := look(ctx)
+	f := run(ctx)
 	f.Check = name
 	e.say(f)
 	return f.Status != fail
 }
 
-func (e *examination) say(f finding) {
+func (e *checkup) say(f finding) {
 	if f.Status == fail {
 		e.failed++
 	}
 	if e.env.JSON {
-		_ = e.env.Print(f) // a Stdout that is full fails the call as a whole
+		_ = e.env.Print(f) // Run of the package returns the error
 		return
 	}
 	style := map[status]term.Style{fine: term.Good, worry: term.Wait, fail: term.Bad}[f.Status]
@@ -85,20 +94,20 @@ func (e *examination) say(f finding) {
 	}
 }
 
-func (e *examination) verdict() error {
+func (e *checkup) verdict() error {
 	if e.failed > 0 {
 		return fmt.Errorf("%d of the checks failed", e.failed)
 	}
 	return nil
 }
 
-// oldestGit is the oldest version that is known to do.
+// oldestGit is the oldest version that is known to work.
 const oldestGit = "2.39"
 
 func gitVersion(ctx context.Context) finding {
 	version, err := git.Version(ctx)
 	if err != nil {
-		return failing("", err.Error(), "install git "+oldestGit+" or newer; agents work with it")
+		return failed("", err.Error(), "install git "+oldestGit+" or newer; agents work with it")
 	}
 	if older(version, oldestGit) {
 		return finding{"", worry, version, "git " + oldestGit + " is the oldest this was tried with"}
@@ -106,10 +115,181 @@ func gitVersion(ctx context.Context) finding {
 	return finding{"", fine, version, ""}
 }
 
-// older compares two versions by their first two numbers.
+// older reports whether version is older than than, by the first two numbers.
 func older(version, than string) bool {
 	var a, b [2]int
 	_, _ = fmt.Sscanf(version, "%d.%d", &a[0], &a[1])
 	_, _ = fmt.Sscanf(than, "%d.%d", &b[0], &b[1])
 	return a[0] < b[0] || a[0] == b[0] && a[1] < b[1]
+}
+
+const mayNot = "or this account may not ask: see the server's permissions"
+
+func (s system) server(context.Context) finding {
+	took, err := s.nats.RTT()
+	if err != nil {
+		return failed("", err.Error(), "the server accepted the connection and went silent")
+	}
+	return finding{"", fine, fmt.Sprintf("nats-server %s at %s, %s away", s.nats.ConnectedServerVersion(), s.nats.ConnectedUrlRedacted(), took.Round(10*time.Microsecond)), ""}
+}
+
+func (s system) jetStream(ctx context.Context) finding {
+	js, err := jetstream.New(s.nats)
+	if err != nil {
+		return failed("", err.Error(), "")
+	}
+	if err := store.Majority(ctx, js); errors.Is(err, store.ErrNoMajority) {
+		return failed("", err.Error(), "start the servers that are away: all goes on by itself when more than half are there")
+	}
+	info, err := js.AccountInfo(ctx)
+	if err != nil {
+		return failed("", err.Error(), "the server needs JetStream, with a store directory; "+mayNot)
+	}
+	return finding{"", fine, fmt.Sprintf("%s in %s", size(info.Store), view.Count(info.Streams, "stream")), ""}
+}
+
+func (s system) orchestrator(ctx context.Context) finding {
+	reply, err := s.Definition(ctx, "")
+	if err != nil {
+		return failed("", "no orchestrator answers", "start `signalbox up` or the orchestrator, and look at what it logs")
+	}
+	return finding{"", fine, "answers; it knows " + strings.Join(reply.GetNames(), ", "), ""}
+}
+
+// Differences of the clocks that are reported: times look wrong; leases go wrong.
+const (
+	skewNoticed = time.Second
+	skewHurts   = 10 * time.Second
+)
+
+// clock compares this machine's clock with the server's, which sets the log's times.
+func (s system) clock(ctx context.Context) finding {
+	js, err := jetstream.New(s.nats)
+	if err != nil {
+		return failed("", err.Error(), "")
+	}
+	before := time.Now()
+	stream, err := js.Stream(ctx, subject.EventStream)
+	if err != nil {
+		return finding{"", worry, "not compared: " + err.Error(), ""}
+	}
+	took := time.Since(before)
+	skew := stream.CachedInfo().TimeStamp.Sub(before.Add(took / 2)).Abs()
+	switch {
+	case skew > skewHurts+took:
+		return failed("", term.Duration(skew)+" off the server's", "set this machine's time: leases and time-outs go by it")
+	case skew > skewNoticed+took:
+		return finding{"", worry, term.Duration(skew) + " off the server's", "times in lists and tables are off by as much"}
+	}
+	return finding{"", fine, "agrees with the server's", ""}
+}
+
+// streams checks the streams that the orchestrator creates.
+func (e *checkup) streams(ctx context.Context, s system) {
+	for _, c := range []struct{ check, stream, advice string }{
+		{"log", subject.EventStream, "it is the log; the orchestrator makes it when it starts for the first time"},
+		{"dead letters", store.DeadStream, "the orchestrator makes it when it starts"},
+		{"timers", subject.TimerStream, "the orchestrator makes it when it starts"},
+		{"definitions", "KV_" + store.DefinitionBucket, "the orchestrator makes it when it starts"},
+		{"objects", "OBJ_" + store.ObjectBucket, "the orchestrator makes it when it starts"},
+	} {
+		e.check(ctx, c.check, func(ctx context.Context) finding { return s.stream(ctx, c.stream, c.advice) })
+	}
+}
+
+func (s system) stream(ctx context.Context, name, advice string) finding {
+	js, err := jetstream.New(s.nats)
+	if err != nil {
+		return failed("", err.Error(), "")
+	}
+	stream, err := js.Stream(ctx, name)
+	if err != nil {
+		return failed("", fmt.Sprintf("stream %s: %v", name, err), advice)
+	}
+	state := stream.CachedInfo().State
+	detail := fmt.Sprintf("stream %s: %s, %s", name, view.Count(int(state.Msgs), "message"), size(state.Bytes))
+	switch {
+	case name == subject.EventStream && state.Msgs > 0 && state.Msgs != state.LastSeq-state.FirstSeq+1:
+		return failed("", detail+", with holes", "the log is damaged: stop the orchestrators and restore it from a copy")
+	case name == store.DeadStream && state.Msgs > 0:
+		return finding{"", worry, detail, "this is work that was given up on; `signalbox ls --stuck` and `explain` say which"}
+	}
+	return finding{"", fine, detail, ""}
+}
+
+// roles checks that each role that owns a state has a queue and an agent.
+func (e *checkup) roles(ctx context.Context, s system) {
+	ctx, cancel := context.WithTimeout(ctx, e.patience)
+	defer cancel()
+	js, err := jetstream.New(s.nats)
+	if err == nil {
+		var roles []string
+		if roles, err = s.roles(ctx); err == nil {
+			for _, role := range roles {
+				e.check(ctx, role, func(ctx context.Context) finding { return queue(ctx, js, role) })
+			}
+			return
+		}
+	}
+	e.say(failed("roles", err.Error(), ""))
+}
+
+// roles returns the owners in all lifecycles.
+func (s system) roles(ctx context.Context) ([]string, error) {
+	names, err := s.Definition(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var roles []string
+	for _, name := range names.GetNames() {
+		reply, err := s.Definition(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		d, err := workflow.Load(name, reply.GetSource())
+		if err != nil {
+			return nil, err
+		}
+		for _, role := range d.Roles() {
+			if !slices.Contains(roles, role) {
+				roles = append(roles, role)
+			}
+		}
+	}
+	return roles, nil
+}
+
+func queue(ctx context.Context, js jetstream.JetStream, role string) finding {
+	consumer, err := js.Consumer(ctx, subject.EventStream, role)
+	if err != nil {
+		return failed("", "no work queue: "+err.Error(), "the orchestrator makes it when it starts")
+	}
+	info := consumer.CachedInfo()
+	idle := view.Count(info.NumWaiting, "agent") + " free"
+	detail := fmt.Sprintf("%d waiting for an agent, %d under way, %s", info.NumPending, info.NumAckPending, idle)
+	switch {
+	case info.NumWaiting == 0 && info.NumAckPending == 0 && info.NumPending == 0:
+		return finding{"", fine, "nobody works as " + role + ", and there is nothing to do", ""}
+	case info.NumWaiting == 0 && info.NumAckPending == 0:
+		return finding{"", worry, detail, "nobody works as " + role + ": start one, or give it a brain"}
+	case info.NumRedelivered > 0:
+		return finding{"", worry, fmt.Sprintf("%s, %d handed out more than once", detail, info.NumRedelivered), "agents died or gave work back: see what they log"}
+	}
+	return finding{"", fine, detail, ""}
+}
+
+// size formats a number of bytes.
+func size(n uint64) string {
+	const unit = 1024
+	value, suffix := float64(n), "B"
+	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if value < unit {
+			break
+		}
+		value, suffix = value/unit, next
+	}
+	if suffix == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", value, suffix)
 }

@@ -43,7 +43,7 @@ func (c open) Run(ctx context.Context, env *term.Env) error {
 			return service.Usagef("--id: %w", err)
 		}
 	}
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.call(ctx, env, func(ctx context.Context, s system) error {
 		id, err := c.open(ctx, env, s, issue)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (c open) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// issue reads the report.
+// issue returns the report of the flags.
 func (c open) issue(stdin io.Reader) (issue instance.Issue, err error) {
 	if c.Repo != "" {
 		if owner, name, ok := strings.Cut(c.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
@@ -92,7 +92,7 @@ func (c open) issue(stdin io.Reader) (issue instance.Issue, err error) {
 	return issue, nil
 }
 
-// viewed reads an issue that is on the forge.
+// viewed parses the JSON of an issue that is on the forge.
 func (c open) viewed(stdin io.Reader) (issue instance.Issue, err error) {
 	if c.File != "" || c.Title != "" || c.Repo != "" || len(c.Label) > 0 {
 		return issue, service.Usagef("--from %s says it all: it goes with none of --file, --title, --label and --repo", c.From)
@@ -107,8 +107,8 @@ func (c open) viewed(stdin io.Reader) (issue instance.Issue, err error) {
 	return issue, nil
 }
 
-// input reads a file, or standard input for "-". It reads at most what a report
-// may have and one byte more.
+// input reads a file, or standard input for "-", up to one byte more than a report may
+// have.
 func input(file string, stdin io.Reader) ([]byte, error) {
 	if file != "-" {
 		f, err := os.Open(file)
@@ -121,12 +121,12 @@ func input(file string, stdin io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(stdin, report.MaxSize+1))
 }
 
-// open opens the instance where it belongs: on the forge, if a gateway is there
-// to make the issue, or else in the log alone.
+// open opens the instance. If a gateway runs, it creates the issue on the forge, which
+// opens the instance. Otherwise the instance is in the log only.
 func (c open) open(ctx context.Context, env *term.Env, s system, issue instance.Issue) (string, error) {
 	onForge := issue.Repo != "" && issue.Number > 0
 	if c.ID == "" && !onForge {
-		if _, err := s.Definition(ctx, c.Workflow); err != nil { // before there is an issue for all to see
+		if _, err := s.Definition(ctx, c.Workflow); err != nil { // an unknown lifecycle must not leave an issue behind
 			return "", err
 		}
 		id, err := c.onForge(ctx, s, issue)
@@ -143,19 +143,19 @@ func (c open) open(ctx context.Context, env *term.Env, s system, issue instance.
 	id := c.ID
 	switch {
 	case id != "":
-	case onForge: // as the gateway would name it
+	case onForge: // the name that the gateway would use
 		id = fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
 	default:
 		id = name(issue.Title)
 	}
 	if !onForge {
-		issue.Number = 0 // of no repository
+		issue.Number = 0 // there is no repository
 	}
 	_, err := s.Open(ctx, "", c.Workflow, id, issue)
 	return id, err
 }
 
-// onForge asks the gateway to make the issue.
+// onForge has the gateway create the issue and returns the instance.
 func (c open) onForge(ctx context.Context, s system, issue instance.Issue) (string, error) {
 	ask, err := json.Marshal(map[string]any{
 		"repo": issue.Repo, "title": issue.Title, "body": issue.Body, "labels": issue.Labels, "workflow": c.Workflow,
@@ -180,7 +180,8 @@ func (c open) onForge(ctx context.Context, s system, issue instance.Issue) (stri
 	return made.Instance, nil
 }
 
-// asAsked refuses what the gateway opened under another lifecycle: it knows one.
+// asAsked returns an error if the gateway opened the instance with another lifecycle.
+// A gateway opens all issues with one.
 func (c open) asAsked(ctx context.Context, s system, id string) error {
 	in, err := s.Get(ctx, id)
 	if err == nil && in.GetWorkflow() != c.Workflow {
@@ -189,11 +190,10 @@ func (c open) asAsked(ctx context.Context, s system, id string) error {
 	return err
 }
 
-// maxSlug is how many bytes of a title an instance's name takes.
+// maxSlug is the most bytes of a title in an instance's name.
 const maxSlug = 40
 
-// name makes an instance's name of a title: its words, and six letters that
-// tell two reports of one title apart.
+// name returns a name for an instance: words of the title and six random letters.
 func name(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	slug := ""

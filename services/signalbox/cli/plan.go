@@ -20,8 +20,8 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// planning is the commands about plans, whose tasks are instances.
-type planning struct {
+// planCommands is the commands about plans, whose tasks are instances.
+type planCommands struct {
 	Import planImport `cmd:"" help:"Open a task for each of a plan file's, in their order; what is there already stays as it is."`
 }
 
@@ -33,17 +33,17 @@ type planImport struct {
 	DryRun bool   `name:"dry-run" env:"-" help:"Say what would be opened, and open nothing."`
 }
 
-// imported is what became of one task of a plan.
-type imported struct {
+// importedTask is the JSON of one task of a plan.
+type importedTask struct {
 	Instance string   `json:"instance"`
 	Title    string   `json:"title"`
 	Priority int      `json:"priority"`
 	After    []string `json:"after"`
 	Opened   bool     `json:"opened"`          // by this call
-	State    string   `json:"state,omitempty"` // empty: there is none
+	State    string   `json:"state,omitempty"` // empty: there is no instance
 }
 
-// Run opens the tasks of a plan (task lifecycle, planFile).
+// Run opens an instance for each task of a plan.
 func (c planImport) Run(ctx context.Context, env *term.Env) error {
 	p, err := c.read()
 	if err != nil {
@@ -51,7 +51,7 @@ func (c planImport) Run(ctx context.Context, env *term.Env) error {
 	}
 	if c.DryRun {
 		for _, t := range p.Tasks {
-			if err := c.tell(env, c.imported(t), "would be opened"); err != nil {
+			if err := c.print(env, c.toImport(t), "would be opened"); err != nil {
 				return err
 			}
 		}
@@ -60,7 +60,7 @@ func (c planImport) Run(ctx context.Context, env *term.Env) error {
 	if c.Repo == "" {
 		fmt.Fprintln(env.Stderr, "without --repo OWNER/NAME the tasks have no code to work on")
 	}
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.call(ctx, env, func(ctx context.Context, s system) error {
 		for _, t := range p.Tasks {
 			if err := c.open(ctx, env, s, t); err != nil {
 				return err
@@ -70,7 +70,7 @@ func (c planImport) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// read reads the plan and sees to it that its tasks can be named.
+// read parses the plan and checks that its tasks can be names of instances.
 func (c *planImport) read() (plan.Plan, error) {
 	if parts := strings.Split(c.Repo, "/"); c.Repo != "" && (len(parts) != 2 || parts[0] == "" || parts[1] == "") {
 		return plan.Plan{}, fmt.Errorf("--repo %s: want OWNER/NAME", c.Repo)
@@ -96,18 +96,18 @@ func (c *planImport) read() (plan.Plan, error) {
 
 func (c planImport) name(id string) string { return c.Prefix + "/" + id }
 
-func (c planImport) imported(t plan.Task) imported {
-	out := imported{Instance: c.name(t.ID), Title: t.Title, Priority: t.Priority, After: []string{}}
+func (c planImport) toImport(t plan.Task) importedTask {
+	out := importedTask{Instance: c.name(t.ID), Title: t.Title, Priority: t.Priority, After: []string{}}
 	for _, id := range t.After {
 		out.After = append(out.After, c.name(id))
 	}
 	return out
 }
 
-// open opens one task. The command's id follows from the task's: called again,
-// it finds what is there.
+// open opens one task. The id of the command is derived from the task, so that a
+// second call returns the first one's instance.
 func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Task) error {
-	out := c.imported(t)
+	out := c.toImport(t)
 	key := sha256.Sum256([]byte(out.Instance))
 	reply, err := s.OpenWith(ctx, "plan-"+hex.EncodeToString(key[:16]), out.Instance, &pb.Open{
 		Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: c.Repo, Title: t.Title, Body: t.Description}), After: out.After,
@@ -131,10 +131,11 @@ func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Ta
 	if !out.Opened {
 		said = "is there already, in " + out.State
 	}
-	return c.tell(env, out, said)
+	return c.print(env, out, said)
 }
 
-func (c planImport) tell(env *term.Env, t imported, said string) error {
+// print prints one task.
+func (c planImport) print(env *term.Env, t importedTask, said string) error {
 	if env.JSON {
 		return env.Print(t)
 	}

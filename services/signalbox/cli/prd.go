@@ -11,14 +11,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// prds is the commands about plans of stories: prd.json.
-type prds struct {
+// prdCommands has the commands about plans of stories: prd.json.
+type prdCommands struct {
 	Import prdImport `cmd:"" help:"Open a story for each of a plan's that has not ended; what is there already stays as it is."`
 	Export prdExport `cmd:"" help:"Write back how far the stories have come: what changed, and not a byte more."`
 }
 
-// ofPlan is a command about one plan and its stories.
-type ofPlan struct {
+// planFlags has the flags of a command about one plan of stories.
+type planFlags struct {
 	running
 	File string `arg:"" name:"file" help:"The plan, such as prd.json: \"stories\" with a status, or \"userStories\" that pass or do not."`
 	Repo string `name:"repo" env:"-" required:"" placeholder:"OWNER/NAME" help:"Repository on the forge that the stories are about."`
@@ -26,15 +26,14 @@ type ofPlan struct {
 	Prefix string `name:"prefix" env:"-" placeholder:"P" help:"The stories are named P/ID; by default after the repository."`
 }
 
-// maxPlan is the most a plan may have, in bytes, and maxStory one of its
-// stories: it is an event in the log.
+// Sizes in bytes. A story is an event of the log.
 const (
 	maxPlan  = 16 << 20
 	maxStory = 64 << 10
 )
 
-// read reads the plan and sees to it that its stories can be named.
-func (c ofPlan) read() (*prd.File, error) {
+// read parses the plan and checks that its stories can be names of instances.
+func (c planFlags) read() (*prd.File, error) {
 	if owner, name, ok := strings.Cut(c.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
 		return nil, service.Usagef("--repo %s: want OWNER/NAME", c.Repo)
 	}
@@ -62,8 +61,8 @@ func (c ofPlan) read() (*prd.File, error) {
 	return plan, nil
 }
 
-// name names a story's instance. The names that are numbers are those of issues.
-func (c ofPlan) name(s prd.Story) string {
+// name returns the instance of a story. A number alone would be the name of an issue.
+func (c planFlags) name(s prd.Story) string {
 	prefix, id := c.Prefix, s.ID
 	if prefix == "" {
 		prefix = c.Repo

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/eventstore/backup"
+	archive "github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
@@ -28,7 +28,7 @@ type restore struct {
 	Lossy     bool   `name:"accept-loss" env:"-" help:"Restore although the watermark knows of commits that the backup does not have."`
 }
 
-// Help says more than fits a line.
+// Help returns the details.
 func (restore) Help() string {
 	return `All of the backup is checked before the first write. The server may have no log, or an empty one; no orchestrator may
 run. The log gets the same commits at the same sequences and keeps its identity; the roles' queues go on where they were,
@@ -44,7 +44,7 @@ func (c restore) Run(ctx context.Context, env *term.Env) error {
 			return err
 		}
 		defer s.nats.Close()
-		if who := orchestrators(ctx, s.nats); who {
+		if orchestratorRuns(ctx, s.nats) {
 			return fmt.Errorf("an orchestrator runs at %s: stop all of them, and the agents, first", s.at)
 		}
 		js, err := jetstream.New(s.nats)
@@ -60,18 +60,19 @@ func (c restore) Run(ctx context.Context, env *term.Env) error {
 		c.Watermark = filepath.Join(c.Data, "watermark")
 	}
 	quiet := service.Logging{Level: "error", Format: env.Logging.Format}.Logger(env.Stderr)
-	// Flushed at its end: until then it is not taken for a log.
-	return host(filepath.Join(c.Data, "log"), embedded.Config{Sync: time.Second, Log: quiet}, func(js jetstream.JetStream) error {
+	// It is flushed at the end. Until then no orchestrator takes it for a log.
+	return withServer(filepath.Join(c.Data, "log"), embedded.Config{Sync: time.Second, Log: quiet}, func(js jetstream.JetStream) error {
 		return c.restore(ctx, env, js)
 	})
 }
 
+// restore restores the backup on a server and prints the result.
 func (c restore) restore(ctx context.Context, env *term.Env, js jetstream.JetStream) error {
-	r, err := backup.Restore(ctx, js, c.Dir, store.Config{Watermark: c.Watermark, Replicas: c.Replicas}, c.Lossy)
+	r, err := archive.Restore(ctx, js, c.Dir, store.Config{Watermark: c.Watermark, Replicas: c.Replicas}, c.Lossy)
 	switch {
 	case errors.Is(err, store.ErrLoss):
 		return fmt.Errorf("%w; take a newer backup, or accept the loss with --accept-loss", err)
-	case errors.Is(err, backup.ErrDamaged):
+	case errors.Is(err, archive.ErrDamaged):
 		return fmt.Errorf("%w; nothing was written", err)
 	case err != nil && r.Format != 0:
 		return fmt.Errorf("%w; the log is half restored, and no orchestrator opens it: run this again, and it goes on", err)
@@ -85,8 +86,8 @@ func (c restore) restore(ctx context.Context, env *term.Env, js jetstream.JetStr
 	return view.Kept(env, c.Dir, r.Manifest, how)
 }
 
-// orchestrators says whether one answers, soon.
-func orchestrators(ctx context.Context, nc *nats.Conn) bool {
+// orchestratorRuns reports whether an orchestrator answers within a second.
+func orchestratorRuns(ctx context.Context, nc *nats.Conn) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	m, err := nc.RequestWithContext(ctx, "$SRV.PING.signalbox-orchestrator", nil)

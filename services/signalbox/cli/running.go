@@ -15,38 +15,38 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// running is what commands have that ask a running system.
+// running has the flags of the commands that connect to a running system.
 type running struct {
 	Timeout time.Duration `name:"timeout" default:"10s" help:"How long to wait for an answer."`
 }
 
-// system is a running system.
+// system is a connection to a running system.
 type system struct {
 	*client.Client
 	nats *nats.Conn
-	at   string // where it was looked for, without passwords
+	at   string // server URLs without passwords
 }
 
-// connectPatience is how long a server may take to accept the connection: one
-// that is not there should be told of soon.
+// connectPatience is how long a server may take to accept the connection. It is short,
+// so that a missing server is reported soon.
 const connectPatience = 3 * time.Second
 
-// ask connects, calls f with a context that ends with the time-out, and
-// disconnects. An error says so when nobody answered in time.
-func (r running) ask(ctx context.Context, env *term.Env, f func(context.Context, system) error) error {
+// call connects, calls f with a context that ends with the time-out, and disconnects.
+// If no orchestrator replied in time the error says so.
+func (r running) call(ctx context.Context, env *term.Env, f func(context.Context, system) error) error {
 	s, err := r.connect(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer s.nats.Close()
-	return r.within(ctx, env, s, f)
+	return r.callOn(ctx, env, s, f)
 }
 
-// within is ask on a connection that is there.
-func (r running) within(ctx context.Context, env *term.Env, s system, f func(context.Context, system) error) error {
-	asking, cancel := context.WithTimeout(ctx, r.Timeout)
+// callOn is call on an open connection.
+func (r running) callOn(ctx context.Context, env *term.Env, s system, f func(context.Context, system) error) error {
+	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	err := f(asking, s)
+	err := f(limited, s)
 	if ctx.Err() == nil && (errors.Is(err, client.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
 		env.Log.Debug("no answer", "error", err)
 		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator says a word within %s: is `signalbox up` running?", s.at, term.Duration(r.Timeout))
@@ -54,9 +54,11 @@ func (r running) within(ctx context.Context, env *term.Env, s system, f func(con
 	return err
 }
 
+// connect connects to NATS. The caller closes the connection. An error names the
+// servers if none accepts it in time.
 func (r running) connect(ctx context.Context, env *term.Env) (system, error) {
 	log := env.Log
-	if env.Logging.Level != "debug" { // what is lost the command says itself
+	if env.Logging.Level != "debug" { // the command reports a lost connection
 		log = service.Logging{Level: "error", Format: env.Logging.Format}.Logger(env.Stderr)
 	}
 	s := system{at: address(env.NATS.URL)}
@@ -73,7 +75,7 @@ func (r running) connect(ctx context.Context, env *term.Env) (system, error) {
 	return s, nil
 }
 
-// address is a list of server URLs without passwords and tokens.
+// address returns a list of server URLs without passwords and tokens.
 func address(urls string) string {
 	list := strings.Split(urls, ",")
 	for i, s := range list {

@@ -17,7 +17,7 @@ type state struct {
 	Schema bool   `name:"schema" env:"-" help:"Print the JSON Schema of the document instead."`
 }
 
-// Run prints the document that the roles of the pipeline lifecycle share.
+// Run prints the document of the pipeline lifecycle.
 func (c state) Run(ctx context.Context, env *term.Env) error {
 	switch {
 	case c.Schema && c.ID == "":
@@ -51,7 +51,7 @@ func (c state) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// document prints a JSON text, with --json on one line.
+// document prints a JSON text; with --json on one line.
 func document(env *term.Env, text []byte) error {
 	if env.JSON {
 		return env.Print(json.RawMessage(text))

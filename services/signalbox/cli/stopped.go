@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,69 +14,22 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/service/embedded"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
-	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// reading is what commands have that only read: from a running system, or from
-// the log of a stopped one.
-type reading struct {
-	running
-	Data string `name:"data" env:"-" type:"existingdir" placeholder:"DIR" help:"Read the log of a system that does not run: the --data of up, demo or resolve."`
-}
-
-// reader answers what there is to read. client.Client is one.
-type reader interface {
-	Get(ctx context.Context, id string) (*pb.Instance, error)
-	List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error)
-	History(ctx context.Context, id string, after uint64) ([]*pb.Record, error)
-	Definition(ctx context.Context, hash string) (*pb.DefinitionReply, error)
-}
-
-// read calls f with what there is to read from.
-func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context, reader) error) error {
-	if r.Data == "" {
-		return r.ask(ctx, env, func(ctx context.Context, s system) error { return f(ctx, s) })
-	}
-	dir := filepath.Join(r.Data, "log")
-	if _, err := os.Stat(filepath.Join(dir, "jetstream")); err != nil {
-		return service.Usagef("--data %s: there is no log, want the --data of an up, demo or resolve", r.Data)
-	}
-	quiet := service.Logging{Level: "error", Format: env.Logging.Format}.Logger(env.Stderr)
-	server, err := embedded.Start(embedded.Config{Dir: dir, Log: quiet})
-	if err != nil {
-		return err
-	}
-	defer server.Shutdown()
-	nc, err := server.Connect()
-	if err != nil {
-		return err
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
-	log, err := store.Open(ctx, js, store.Config{})
-	if err != nil {
-		return fmt.Errorf("the log in %s: %w", dir, err)
-	}
-	return errors.Join(f(ctx, stopped{log, js}), log.Close(ctx))
-}
-
-// stopped is the log of a system that does not run. It is folded here, as the
-// orchestrator folds it.
-type stopped struct {
+// stoppedLog is a reader of the log of a stopped system. It folds the log as the
+// orchestrator does.
+type stoppedLog struct {
 	eventstore.Store
 	js jetstream.JetStream
 }
 
-func (l stopped) load(ctx context.Context, id string) ([]eventstore.Commit, error) {
+// load returns the commits of an instance. It returns the orchestrator's refusal if
+// there is no such instance.
+func (l stoppedLog) load(ctx context.Context, id string) ([]eventstore.Commit, error) {
 	commits, err := l.Load(ctx, id)
 	if errors.Is(err, eventstore.ErrUnknown) {
 		err = &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: id, What: "no such instance"}
@@ -87,7 +38,7 @@ func (l stopped) load(ctx context.Context, id string) ([]eventstore.Commit, erro
 }
 
 // Get implements reader.
-func (l stopped) Get(ctx context.Context, id string) (*pb.Instance, error) {
+func (l stoppedLog) Get(ctx context.Context, id string) (*pb.Instance, error) {
 	commits, err := l.load(ctx, id)
 	if err != nil {
 		return nil, err
@@ -109,13 +60,14 @@ func (l stopped) Get(ctx context.Context, id string) (*pb.Instance, error) {
 	return wire.Standing(def, in, time.Now()), nil
 }
 
+// evolve decodes a commit and applies it to an instance.
 func evolve(in instance.Instance, c eventstore.Commit) (instance.Instance, error) {
 	commit, err := wire.ToCommit(c)
 	return instance.Evolve(in, commit), err
 }
 
 // History implements reader.
-func (l stopped) History(ctx context.Context, id string, after uint64) ([]*pb.Record, error) {
+func (l stoppedLog) History(ctx context.Context, id string, after uint64) ([]*pb.Record, error) {
 	commits, err := l.load(ctx, id)
 	if err != nil {
 		return nil, err
@@ -133,18 +85,17 @@ func (l stopped) History(ctx context.Context, id string, after uint64) ([]*pb.Re
 	return all, nil
 }
 
-// List implements reader. Nobody works where nothing runs: stuck are all that
-// somebody should work on.
-func (l stopped) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error) {
-	reading, enough := context.WithCancel(ctx)
-	defer enough()
+// List implements reader. Since no agent runs, all instances with work count as stuck.
+func (l stoppedLog) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error) {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
 	all := map[string]instance.Instance{}
 	err := l.Read(reading, 1, func(c eventstore.Commit) (err error) {
 		in := all[c.Instance]
 		in.ID = c.Instance
 		all[c.Instance], err = evolve(in, c)
 		return err
-	}, enough)
+	}, stop)
 	if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) {
 		return nil, err
 	}
@@ -159,8 +110,8 @@ func (l stopped) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, er
 	return found, nil
 }
 
-// wanted is what a running system would list; only what is stuck is another
-// matter where nobody is there to work.
+// wanted reports whether a query selects an instance, as the orchestrator does. For
+// --stuck it also selects instances that have work.
 func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 	others := proto.CloneOf(q)
 	others.Stuck = false
@@ -169,7 +120,7 @@ func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 }
 
 // Definition implements reader.
-func (l stopped) Definition(ctx context.Context, hash string) (*pb.DefinitionReply, error) {
+func (l stoppedLog) Definition(ctx context.Context, hash string) (*pb.DefinitionReply, error) {
 	kv, err := l.js.KeyValue(ctx, store.DefinitionBucket)
 	if err != nil {
 		return nil, err

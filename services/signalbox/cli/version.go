@@ -7,7 +7,7 @@ import (
 
 type version struct{}
 
-// Run prints what the binary was built from.
+// Run prints the version of the binary.
 func (version) Run(env *term.Env) error {
 	build := service.ReadBuild()
 	if env.JSON {

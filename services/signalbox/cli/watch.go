@@ -20,8 +20,8 @@ type watch struct {
 	ID string `arg:"" optional:"" name:"id" help:"Only this instance, until it closes. Without it all, until interrupted."`
 }
 
-// Run prints what happens as it happens. It fails if the instance did not end
-// in a final state.
+// Run prints events as they are committed. It returns an error if the instance does
+// not end in a final state.
 func (c watch) Run(ctx context.Context, env *term.Env) error {
 	s, err := c.connect(ctx, env)
 	if err != nil {
@@ -30,7 +30,7 @@ func (c watch) Run(ctx context.Context, env *term.Env) error {
 	defer s.nats.Close()
 	w := watcher{env: env, id: c.ID, state: map[string]string{}, entered: map[string]time.Time{}}
 	from := uint64(0)
-	err = c.within(ctx, env, s, func(ctx context.Context, s system) error {
+	err = c.callOn(ctx, env, s, func(ctx context.Context, s system) error {
 		if c.ID == "" {
 			from, err = newest(ctx, s)
 			return err
@@ -42,19 +42,19 @@ func (c watch) Run(ctx context.Context, env *term.Env) error {
 		return errors.Join(err, w.ended)
 	}
 	fmt.Fprintf(env.Stderr, "watching from sequence %d on; Ctrl-C ends it\n", from+1)
-	err = s.Watch(ctx, c.ID, from, w.see)
+	err = s.Watch(ctx, c.ID, from, w.print)
 	switch {
 	case w.over:
 		return w.ended
 	case ctx.Err() != nil && c.ID == "":
-		return nil // interrupted, as it is meant to be
+		return nil // the only end of a watch without an instance
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s has not ended: %s", c.ID, w.state[c.ID])
 	}
 	return err
 }
 
-// newest is the sequence of the log's last commit.
+// newest returns the sequence of the log's last commit.
 func newest(ctx context.Context, s system) (uint64, error) {
 	js, err := jetstream.New(s.nats)
 	if err != nil {
@@ -67,17 +67,17 @@ func newest(ctx context.Context, s system) (uint64, error) {
 	return stream.CachedInfo().State.LastSeq, nil
 }
 
-// watcher prints commits and remembers where instances are.
+// watcher prints commits and tracks the states of instances.
 type watcher struct {
 	env     *term.Env
-	id      string // the only one, or empty
+	id      string // the instance; empty: all
 	state   map[string]string
 	entered map[string]time.Time
-	over    bool // id has closed
+	over    bool // id is closed
 	ended   error
 }
 
-// start shows where the instance is and returns the sequence it was seen at.
+// start prints the state of the instance and returns its sequence.
 func (w *watcher) start(ctx context.Context, s system) (uint64, error) {
 	p, err := s.Get(ctx, w.id)
 	if err != nil {
@@ -94,7 +94,8 @@ func (w *watcher) start(ctx context.Context, s system) (uint64, error) {
 	return in.Seq, nil
 }
 
-func (w *watcher) see(c client.LogEntry) error {
+// print prints the events of a commit. It returns client.ErrStopWatch when id is closed.
+func (w *watcher) print(c client.LogEntry) error {
 	for _, e := range view.Events(c.Instance, w.state[c.Instance], c.Commit) {
 		took := time.Duration(0)
 		if at, ok := w.entered[c.Instance]; ok {

@@ -7,20 +7,20 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-// definitionMigrate is the one command about definitions that changes an instance.
+// definitionMigrate is the only command about definitions that changes an instance.
 type definitionMigrate struct {
-	because
+	instanceReason
 	To string `name:"to" env:"-" placeholder:"HASH" help:"Content hash of the definition to go on under; the newest of its lifecycle by default."`
 }
 
-// Run has the instance go on under another definition.
+// Run migrates the instance to another definition.
 func (c definitionMigrate) Run(ctx context.Context, env *term.Env) error {
-	return c.ask(ctx, env, func(ctx context.Context, s system) error {
+	return c.call(ctx, env, func(ctx context.Context, s system) error {
 		reply, err := s.Migrate(ctx, c.ID, c.To, c.reason(env))
 		if err != nil {
 			return err
 		}
 		in := view.Of(reply.GetInstance())
-		return done(env, in, "goes on in "+in.State+" under definition "+in.Definition)
+		return printResult(env, in, "goes on in "+in.State+" under definition "+in.Definition)
 	})
 }

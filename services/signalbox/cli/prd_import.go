@@ -17,22 +17,22 @@ import (
 )
 
 type prdImport struct {
-	ofPlan
+	planFlags
 	Workflow string `name:"workflow" env:"-" default:"story" help:"Lifecycle that the stories open with."`
 	DryRun   bool   `name:"dry-run" env:"-" help:"Say what would be opened, and open nothing."`
 }
 
-// told is what became of one story of a plan.
-type told struct {
+// importedStory is the JSON of one story of a plan.
+type importedStory struct {
 	Instance string `json:"instance"`
 	Story    string `json:"story"` // its id in the plan
 	Title    string `json:"title"`
 	Priority int    `json:"priority"`
 	Opened   bool   `json:"opened"` // by this call
-	Status   string `json:"status"` // of the instance; of the plan where there is none
+	Status   string `json:"status"` // of the instance; without one, of the plan
 }
 
-// Run opens the stories of a plan.
+// Run opens an instance for each story of a plan.
 func (c prdImport) Run(ctx context.Context, env *term.Env) error {
 	plan, err := c.read()
 	if err != nil {
@@ -44,14 +44,14 @@ func (c prdImport) Run(ctx context.Context, env *term.Env) error {
 		}
 	}
 	if c.DryRun {
-		return c.each(env, plan, func(s prd.Story, t told) (told, string, error) { return t, "would be opened", nil })
+		return c.each(env, plan, func(s prd.Story, t importedStory) (importedStory, string, error) { return t, "would be opened", nil })
 	}
-	return c.ask(ctx, env, func(ctx context.Context, sys system) error {
-		return c.each(env, plan, func(s prd.Story, t told) (told, string, error) { return c.open(ctx, sys, s, t) })
+	return c.call(ctx, env, func(ctx context.Context, sys system) error {
+		return c.each(env, plan, func(s prd.Story, t importedStory) (importedStory, string, error) { return c.open(ctx, sys, s, t) })
 	})
 }
 
-// fits refuses what the log cannot take or nobody could go on with.
+// fits returns an error if a story is too large, or is committed without a branch.
 func fits(s prd.Story) error {
 	switch {
 	case len(s.JSON()) > maxStory:
@@ -62,10 +62,10 @@ func fits(s prd.Story) error {
 	return nil
 }
 
-// each does what there is to do about every story, and tells it.
-func (c prdImport) each(env *term.Env, plan *prd.File, do func(prd.Story, told) (told, string, error)) error {
+// each calls do for every story that has not ended, and prints the results.
+func (c prdImport) each(env *term.Env, plan *prd.File, do func(prd.Story, importedStory) (importedStory, string, error)) error {
 	for _, s := range plan.Stories {
-		t, said := told{c.name(s), s.ID, s.Title, s.Priority, false, string(s.Status)}, "is left: it is "+string(s.Status)
+		t, said := importedStory{c.name(s), s.ID, s.Title, s.Priority, false, string(s.Status)}, "is left: it is "+string(s.Status)
 		if !s.Status.Ended() {
 			var err error
 			if t, said, err = do(s, t); err != nil {
@@ -83,12 +83,12 @@ func (c prdImport) each(env *term.Env, plan *prd.File, do func(prd.Story, told) 
 	return nil
 }
 
-// open opens one story. The command's id follows from the story's: called
-// again, it finds what is there.
-func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t told) (told, string, error) {
+// open opens one story. The id of the command is derived from the story, so that a
+// second call returns the first one's instance.
+func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t importedStory) (importedStory, string, error) {
 	vars := map[string]string{"story": s.JSON(), "priority": strconv.Itoa(s.Priority)}
 	state := ""
-	if s.Status != prd.Pending { // somebody else began it
+	if s.Status != prd.Pending { // it was begun elsewhere
 		state = string(s.Status)
 		vars["prNumber"], vars["lastActivityBy"] = strconv.Itoa(s.PR), s.LastActivityBy
 	}

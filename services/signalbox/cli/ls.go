@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/signalbox/signalbox/pkg/task"
+	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -44,66 +45,45 @@ func (c ls) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// about is a command that reads about one instance.
-type about struct {
-	reading
-	ID string `arg:"" name:"id" help:"The instance."`
-}
-
-type show struct{ about }
-
-// Run shows one instance.
-func (c show) Run(ctx context.Context, env *term.Env) error {
-	return c.read(ctx, env, func(ctx context.Context, s reader) error {
-		in, err := s.Get(ctx, c.ID)
+// known returns a usage error if no lifecycle has the state or the role that was asked
+// for. Run calls it when a list is empty.
+func (c ls) known(ctx context.Context, s reader) error {
+	if c.Data != "" || c.Workflow == "" && c.State == "" && c.Worker == "" {
+		return nil // a stopped log has no list of lifecycles
+	}
+	names := []string{c.Workflow}
+	if c.Workflow == "" {
+		reply, err := s.Definition(ctx, "")
 		if err != nil {
 			return err
 		}
-		return view.Page(env, view.Of(in))
-	})
-}
-
-type history struct {
-	about
-	Format string `name:"format" env:"-" enum:"events,task" default:"events" help:"events, or task: the events of the task lifecycle, one line of JSON each."`
-}
-
-// Run prints how an instance came to where it is.
-func (c history) Run(ctx context.Context, env *term.Env) error {
-	return c.read(ctx, env, func(ctx context.Context, s reader) error {
-		commits, err := s.History(ctx, c.ID, 0)
+		names = reply.GetNames()
+	}
+	var states, roles []string
+	for _, name := range names {
+		reply, err := s.Definition(ctx, name)
 		if err != nil {
 			return err
 		}
-		if c.Format == "task" {
-			for _, e := range task.Events(c.ID, view.Commits(commits)) {
-				if err := env.Print(e); err != nil {
-					return err
-				}
-			}
-			return nil
+		def, err := workflow.Load(name, reply.GetSource())
+		if err != nil {
+			return fmt.Errorf("the definition of %s: %w", name, err)
 		}
-		return view.Table(env, view.History(c.ID, commits))
-	})
+		states, roles = append(states, def.StateNames()...), append(roles, def.Roles()...)
+	}
+	if err := oneOf("state", c.State, states); err != nil {
+		return err
+	}
+	return oneOf("worker", c.Worker, roles)
 }
 
-type explain struct{ about }
-
-// Run says why an instance does not move and what would move it.
-func (c explain) Run(ctx context.Context, env *term.Env) error {
-	return c.read(ctx, env, func(ctx context.Context, s reader) error {
-		in, err := s.Get(ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		reply, err := s.Definition(ctx, in.GetDefinition())
-		if err != nil {
-			return err
-		}
-		def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
-		if err != nil {
-			return fmt.Errorf("the definition of %s: %w", c.ID, err)
-		}
-		return view.Explain(env, def, view.Of(in)).Print(env)
-	})
+// oneOf returns a usage error unless name is empty or in there.
+func oneOf(flag, name string, there []string) error {
+	if name == "" || slices.Contains(there, name) {
+		return nil
+	}
+	if meant := workflow.Nearest(name, there); meant != "" {
+		return service.Usagef("--%s %s: no lifecycle here has it; did you mean %s?", flag, name, meant)
+	}
+	return service.Usagef("--%s %s: no lifecycle here has it", flag, name)
 }

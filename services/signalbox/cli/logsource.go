@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/eventstore/backup"
+	archive "github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
@@ -18,30 +18,30 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// examining is what commands have that look at a log as it is, whole or not.
-type examining struct {
+// logFlags has the flags of the commands that read a raw log, damaged or not.
+type logFlags struct {
 	running
 	Data      string `name:"data" env:"-" type:"existingdir" placeholder:"DIR" help:"The log of a system that does not run: the --data of up, demo or resolve, or the store_dir of a nats-server. A copy of it is read."`
 	Watermark string `name:"watermark" type:"existingfile" placeholder:"FILE" help:"The orchestrator's --watermark; with --data, the watermark in DIR is used by default."`
 }
 
-// site is where a log is.
-type site struct {
+// logSource is a server that has the log.
+type logSource struct {
 	js        jetstream.JetStream
-	watermark string // a file; empty: beside the log
-	at        string // for people
+	watermark string // file of the watermark; empty: the bucket beside the log
+	at        string // name for messages
 }
 
-// beside are the streams that tell of the log or go with it.
-var beside = []string{
+// logStreams lists the log and the streams that belong to it.
+var logStreams = []string{
 	subject.EventStream, subject.TimerStream,
-	"KV_" + store.DefinitionBucket, "KV_" + store.WatermarkBucket, "KV_" + backup.Cursors, "OBJ_" + store.ObjectBucket,
+	"KV_" + store.DefinitionBucket, "KV_" + store.WatermarkBucket, "KV_" + archive.Cursors, "OBJ_" + store.ObjectBucket,
 	"KV_" + store.SnapshotBucket, "OBJ_" + store.SnapshotParts,
 }
 
-// visit calls f with the place that the call means. A stopped store is copied
-// first: a server that starts on a damaged one cuts it off where the damage is.
-func (e examining) visit(ctx context.Context, env *term.Env, f func(context.Context, site) error) (err error) {
+// openLog calls f with the log of the running server or, with --data, of a stopped one.
+// It copies a stopped store: a server that starts on a damaged store truncates it.
+func (e logFlags) openLog(ctx context.Context, env *term.Env, f func(context.Context, logSource) error) (err error) {
 	if e.Data == "" {
 		s, err := e.connect(ctx, env)
 		if err != nil {
@@ -52,24 +52,24 @@ func (e examining) visit(ctx context.Context, env *term.Env, f func(context.Cont
 		if err != nil {
 			return err
 		}
-		return f(ctx, site{js, e.Watermark, s.at})
+		return f(ctx, logSource{js, e.Watermark, s.at})
 	}
 	copied, err := os.MkdirTemp("", "signalbox-log-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
-	if err := e.copy(copied); err != nil {
+	if err := e.copyStreams(copied); err != nil {
 		return err
 	}
 	quiet := service.Logging{Level: "error", Format: env.Logging.Format}.Logger(env.Stderr)
-	return host(copied, embedded.Config{Sync: time.Minute, Log: quiet}, func(js jetstream.JetStream) error {
-		return f(ctx, site{js, e.mark(), e.Data})
+	return withServer(copied, embedded.Config{Sync: time.Minute, Log: quiet}, func(js jetstream.JetStream) error {
+		return f(ctx, logSource{js, e.watermark(), e.Data})
 	})
 }
 
-// host runs a server on a store for as long as f takes.
-func host(dir string, c embedded.Config, f func(jetstream.JetStream) error) error {
+// withServer runs a server on the store in dir while f runs.
+func withServer(dir string, c embedded.Config, f func(jetstream.JetStream) error) error {
 	c.Dir = dir
 	server, err := embedded.Start(c)
 	if err != nil {
@@ -88,7 +88,8 @@ func host(dir string, c embedded.Config, f func(jetstream.JetStream) error) erro
 	return f(js)
 }
 
-func (e examining) mark() string {
+// watermark returns --watermark, or the watermark file in --data if there is one.
+func (e logFlags) watermark() string {
 	file := filepath.Join(e.Data, "watermark")
 	if _, err := os.Stat(file); e.Watermark != "" || err != nil {
 		return e.Watermark
@@ -96,8 +97,8 @@ func (e examining) mark() string {
 	return file
 }
 
-// copy copies the streams of a store that nobody works on.
-func (e examining) copy(to string) error {
+// copyStreams copies the streams of a store that no server uses.
+func (e logFlags) copyStreams(to string) error {
 	from := filepath.Join(e.Data, "log")
 	if _, err := os.Stat(from); err != nil {
 		from = e.Data
@@ -106,7 +107,7 @@ func (e examining) copy(to string) error {
 	if err != nil {
 		return err
 	}
-	if len(accounts) == 0 && e.mark() == "" {
+	if len(accounts) == 0 && e.watermark() == "" {
 		return service.Usagef("--data %s: there is no log, want the --data of an up, demo or resolve, or the store_dir of a nats-server", e.Data)
 	}
 	hold, err := embedded.Hold(from)
@@ -115,7 +116,7 @@ func (e examining) copy(to string) error {
 	}
 	defer hold.Close()
 	for _, account := range accounts {
-		for _, stream := range beside {
+		for _, stream := range logStreams {
 			dir := filepath.Join(account, stream)
 			if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 				continue

@@ -15,7 +15,7 @@ type definitionVerify struct {
 	Role    []string `name:"role" env:"-" placeholder:"NAME" help:"Roles that there are: any other owner is a problem. May be repeated."`
 }
 
-// Run proves definitions and prints what stands against them.
+// Run verifies definitions and prints their problems.
 func (c definitionVerify) Run(env *term.Env) error {
 	if len(c.Targets) == 0 {
 		catalog, err := c.all()
@@ -40,7 +40,8 @@ func (c definitionVerify) Run(env *term.Env) error {
 	return c.judged(env, verdicts...)
 }
 
-// verify returns the problems of one definition, and an error if there is none.
+// verify returns the problems of a definition. It returns an error if there is no such
+// definition.
 func (c definitionVerify) verify(target string) ([]workflow.Problem, error) {
 	d, err := c.load(target)
 	if err == nil {
@@ -53,6 +54,7 @@ func (c definitionVerify) verify(target string) ([]workflow.Problem, error) {
 	return problems, nil
 }
 
+// judged prints verifications. It returns an error if one has problems.
 func (c definitionVerify) judged(env *term.Env, verdicts ...view.Verification) error {
 	wrong := 0
 	for _, v := range verdicts {

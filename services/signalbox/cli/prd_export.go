@@ -17,12 +17,12 @@ import (
 )
 
 type prdExport struct {
-	ofPlan
+	planFlags
 	Output string `name:"output" short:"o" env:"-" placeholder:"FILE" help:"Where it is written; by default where it was read. - is standard output."`
 }
 
-// came is how a story differs from its plan: `prd export --json`.
-type came struct {
+// storyProgress is the JSON of `prd export`: how a story differs from its plan.
+type storyProgress struct {
 	Instance       string `json:"instance"`
 	Story          string `json:"story"`
 	From           string `json:"from"` // statuses
@@ -32,14 +32,14 @@ type came struct {
 	Branch         string `json:"branchName"`
 }
 
-// Run writes the progress of the stories into their plan.
+// Run writes the progress of the stories to the plan.
 func (c prdExport) Run(ctx context.Context, env *term.Env) error {
 	plan, err := c.read()
 	if err != nil {
 		return err
 	}
 	progress := map[string]prd.Progress{}
-	err = c.ask(ctx, env, func(ctx context.Context, s system) error {
+	err = c.call(ctx, env, func(ctx context.Context, s system) error {
 		for _, story := range plan.Stories {
 			in, err := s.Get(ctx, c.name(story))
 			if no := new(instance.Refusal); errors.As(err, &no) && no.Code == instance.CodeUnknownInstance {
@@ -48,7 +48,7 @@ func (c prdExport) Run(ctx context.Context, env *term.Env) error {
 			if err != nil {
 				return err
 			}
-			if p, ok := made(in); ok {
+			if p, ok := progressOf(in); ok {
 				progress[story.ID] = p
 			}
 		}
@@ -65,12 +65,12 @@ func (c prdExport) Run(ctx context.Context, env *term.Env) error {
 	if err := c.write(out); err != nil {
 		return err
 	}
-	return c.tell(env, plan, progress)
+	return c.print(env, plan, progress)
 }
 
-// made is how far a story has come; ok is false for what is no story. A story
-// that somebody cancelled is one that was skipped on purpose.
-func made(in *pb.Instance) (p prd.Progress, ok bool) {
+// progressOf returns the progress of a story; ok is false for an instance that is no
+// story. A cancelled story counts as skipped.
+func progressOf(in *pb.Instance) (p prd.Progress, ok bool) {
 	p.Status = prd.Status(in.GetState())
 	if in.GetClosed() == string(instance.Cancelled) {
 		p.Status = prd.Skipped
@@ -80,7 +80,7 @@ func made(in *pb.Instance) (p prd.Progress, ok bool) {
 	return p, slices.Contains(prd.Statuses(), p.Status) && in.GetVars()["story"] != ""
 }
 
-// write puts the plan in its place, whole or not at all.
+// write replaces the plan file atomically.
 func (c prdExport) write(out []byte) error {
 	name := c.Output
 	if name == "" {
@@ -108,15 +108,15 @@ func (c prdExport) write(out []byte) error {
 	return os.Rename(f.Name(), name)
 }
 
-// tell says what is other than it was in the plan.
-func (c prdExport) tell(env *term.Env, plan *prd.File, progress map[string]prd.Progress) error {
+// print prints what has changed.
+func (c prdExport) print(env *term.Env, plan *prd.File, progress map[string]prd.Progress) error {
 	for _, s := range plan.Stories {
 		p, ok := progress[s.ID]
 		if !ok || p.Status == s.Status && p.PR == s.PR && p.LastActivityBy == s.LastActivityBy && (p.Branch == s.Branch || p.Branch == "") {
 			continue
 		}
 		if env.JSON {
-			if err := env.Print(came{c.name(s), s.ID, string(s.Status), string(p.Status), p.PR, p.LastActivityBy, p.Branch}); err != nil {
+			if err := env.Print(storyProgress{c.name(s), s.ID, string(s.Status), string(p.Status), p.PR, p.LastActivityBy, p.Branch}); err != nil {
 				return err
 			}
 			continue

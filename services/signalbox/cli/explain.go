@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+type explain struct{ readingOne }
+
+// Run prints why an instance does not move and what would move it.
+func (c explain) Run(ctx context.Context, env *term.Env) error {
+	return c.read(ctx, env, func(ctx context.Context, s reader) error {
+		in, err := s.Get(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		reply, err := s.Definition(ctx, in.GetDefinition())
+		if err != nil {
+			return err
+		}
+		def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
+		if err != nil {
+			return fmt.Errorf("the definition of %s: %w", c.ID, err)
+		}
+		return view.Explain(env, def, view.Of(in)).Print(env)
+	})
+}

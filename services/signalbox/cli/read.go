@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/embedded"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// reading has the flags of the commands that only read: from a running system, or from
+// the log of a stopped one.
+type reading struct {
+	running
+	Data string `name:"data" env:"-" type:"existingdir" placeholder:"DIR" help:"Read the log of a system that does not run: the --data of up, demo or resolve."`
+}
+
+// reader answers queries. client.Client and stoppedLog implement it.
+type reader interface {
+	Get(ctx context.Context, id string) (*pb.Instance, error)
+	List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error)
+	History(ctx context.Context, id string, after uint64) ([]*pb.Record, error)
+	Definition(ctx context.Context, hash string) (*pb.DefinitionReply, error)
+}
+
+// read calls f with a reader for the running system or, with --data, the stopped one.
+func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context, reader) error) error {
+	if r.Data == "" {
+		return r.call(ctx, env, func(ctx context.Context, s system) error { return f(ctx, s) })
+	}
+	dir := filepath.Join(r.Data, "log")
+	if _, err := os.Stat(filepath.Join(dir, "jetstream")); err != nil {
+		return service.Usagef("--data %s: there is no log, want the --data of an up, demo or resolve", r.Data)
+	}
+	quiet := service.Logging{Level: "error", Format: env.Logging.Format}.Logger(env.Stderr)
+	server, err := embedded.Start(embedded.Config{Dir: dir, Log: quiet})
+	if err != nil {
+		return err
+	}
+	defer server.Shutdown()
+	nc, err := server.Connect()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	log, err := store.Open(ctx, js, store.Config{})
+	if err != nil {
+		return fmt.Errorf("the log in %s: %w", dir, err)
+	}
+	return errors.Join(f(ctx, stoppedLog{log, js}), log.Close(ctx))
+}
+
+// readingOne has the flags of the commands that read one instance.
+type readingOne struct {
+	reading
+	ID string `arg:"" name:"id" help:"The instance."`
+}

@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+type show struct{ readingOne }
+
+// Run prints one instance.
+func (c show) Run(ctx context.Context, env *term.Env) error {
+	return c.read(ctx, env, func(ctx context.Context, s reader) error {
+		in, err := s.Get(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		return view.Page(env, view.Of(in))
+	})
+}
