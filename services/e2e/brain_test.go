@@ -10,7 +10,7 @@ import (
 )
 
 // misbehave is a developer that does what the issue's title says.
-const misbehave = `
+const misbehavingScript = `
 once() { [ "$SIGNALBOX_STATE" = implementing ] && [ "$SIGNALBOX_ATTEMPT" = 1 ]; }
 case $(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT") in
 *crashes*)  echo 'about to fall over'; kill -SEGV $$ ;;
@@ -23,13 +23,13 @@ case $(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT") in
 *babbles*)  once && echo '{"status": "splendid"}' > "$SIGNALBOX_RESULT" ;;
 *meddles*)  once && mkdir -p .github/workflows && echo 'on: push' > .github/workflows/own.yml ;;
 esac
-` + fix
+` + fixScript
 
 // Whatever a program does that is given to a role as its brain: the history
 // says what was wrong, and the run ends.
 func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	t.Parallel()
-	s := begin(t, plan{Developer: misbehave, Args: map[string][]string{
+	s := startEnv(t, envConfig{Developer: misbehavingScript, Args: map[string][]string{
 		"developer": {"--workers", "4", "--brain-wall", "15s", "--brain-idle", "4s"}, "tester": {"--workers", "2"},
 	}})
 	cases := map[string]struct {
@@ -46,7 +46,7 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		"it meddles":        {says: ".github/workflows/own.yml: no change may touch .github/workflows/** (forbidden)", end: "completed"},
 		"it floods a while": {end: "completed"},
 	}
-	if strings.Contains(s.parts["developer"].expect(t, `"msg":"sandbox"`), `"mode":"bwrap"`) {
+	if strings.Contains(s.processes["developer"].expect(t, `"msg":"sandbox"`), `"mode":"bwrap"`) {
 		c := cases["it babbles"]
 		c.says = "Read-only file system"
 		cases["it strays"] = c
@@ -54,17 +54,17 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		t.Log("bubblewrap does not work here: nothing keeps a brain from writing outside its work tree")
 	}
 	for title, c := range cases {
-		c.n = s.forge.open(t, title, complete)
+		c.n = s.forge.openIssue(t, title, completeReport)
 		cases[title] = c
 	}
 	for title, c := range cases {
 		t.Run(title, func(t *testing.T) {
-			s.log.until(t, "the end", closed(id(c.n)))
-			first, artifacts := failure(s.log.of(id(c.n)))
+			s.log.await(t, "the end", hasEnded(instanceID(c.n)))
+			first, artifacts := firstFailure(s.log.commitsOf(instanceID(c.n)))
 			if !strings.Contains(first, c.says) || c.says == "" && first != "" {
 				t.Errorf("the first failure says %q, want %q", first, c.says)
 			}
-			end := s.log.get(id(c.n))
+			end := s.log.get(instanceID(c.n))
 			if end.State != c.end || end.State == "failed" && end.Reason != "the same failure came back without progress" {
 				t.Errorf("it ended in %s: %s", end.State, end.Reason)
 			}
@@ -78,11 +78,11 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.dir, "outside")); err == nil {
 		t.Error("a brain wrote outside its work tree")
 	}
-	s.log.sound(t)
+	s.log.checkLog(t)
 }
 
 // failure is the summary of the first failed result, and all artifacts.
-func failure(commits []instance.Commit) (first string, artifacts []instance.Artifact) {
+func firstFailure(commits []instance.Commit) (first string, artifacts []instance.Artifact) {
 	for _, c := range commits {
 		for _, e := range c.Events {
 			if r, ok := e.(instance.Reported); ok {

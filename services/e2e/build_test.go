@@ -46,7 +46,9 @@ func binary(t *testing.T, name string) string {
 }
 
 // roles are the services that work on code, in the order they are started.
-func roles() []string { return []string{"analyst", "tester", "developer", "navigator"} }
+func roleNames() []string { return []string{"analyst", "tester", "developer", "navigator"} }
 
 // services are all that are processes of their own.
-func services() []string { return append([]string{"orchestrator", "gateway", "pm"}, roles()...) }
+func serviceNames() []string {
+	return append([]string{"orchestrator", "gateway", "pm"}, roleNames()...)
+}

@@ -17,36 +17,36 @@ import (
 )
 
 // stage is a forge on which one issue was worked, and the log that says so.
-type stage struct {
+type forgeFixture struct {
 	*testing.T
-	forge   *testForge
-	bot     git.Runner // its clone
-	log     []effectcheck.Entry
-	comment int64
+	forge     *testForge
+	bot       git.Runner // its clone
+	log       []effectcheck.Entry
+	commentID int64
 }
 
 const (
-	onStage      = repo + "/1"
-	branchOnIt   = "signalbox/issue-1-the-answer"
-	issueOnStage = "/repos/" + repo + "/issues/1"
+	fixtureInstance  = repo + "/1"
+	fixtureBranch    = "signalbox/issue-1-the-answer"
+	fixtureIssuePath = "/repos/" + repo + "/issues/1"
 )
 
-func raise(t *testing.T) *stage {
+func newForgeFixture(t *testing.T) *forgeFixture {
 	t.Helper()
-	f, url := hostForge(t, []string{repo}, answers(t))
+	f, url := serveForge(t, []string{repo}, answersRepo(t))
 	f.SetURL(url)
-	s := &stage{T: t, forge: visit(t, url), bot: git.New(t.TempDir()).WithToken(url, botToken).WithIdentity("bot", "bot@example.com")}
-	s.forge.open(t, "The answer", complete)
+	s := &forgeFixture{T: t, forge: connectForge(t, url), bot: git.New(t.TempDir()).WithToken(url, botToken).WithIdentity("bot", "bot@example.com")}
+	s.forge.openIssue(t, "The answer", completeReport)
 	s.git("clone", "-q", url+"/"+repo+".git", ".")
 	base := s.git("rev-parse", "HEAD")
-	s.git("checkout", "-q", "-b", branchOnIt)
+	s.git("checkout", "-q", "-b", fixtureBranch)
 	head := s.push("worked")
 	var pr struct{ Number int }
-	s.do(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Answer", "head": branchOnIt, "base": "main", "body": "So.\n\n" + rules.Marker(onStage, "pull-request")}, &pr)
-	c := s.say(onStage, "pull-request")
-	s.comment = c.ID
+	s.request(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Answer", "head": fixtureBranch, "base": "main", "body": "So.\n\n" + rules.Marker(fixtureInstance, "pull-request")}, &pr)
+	c := s.postComment(fixtureInstance, "pull-request")
+	s.commentID = c.ID
 	r := instance.Result{Status: instance.Success, Data: map[string]string{
-		"comment_url": c.URL, "pr_url": url, "pr_number": fmt.Sprint(pr.Number), "branch": branchOnIt, "pushed": head,
+		"comment_url": c.URL, "pr_url": url, "pr_number": fmt.Sprint(pr.Number), "branch": fixtureBranch, "pushed": head,
 	}}
 	issue := instance.Issue{Repo: repo, Number: 1, Author: "ann"}
 	for i, events := range [][]instance.Event{
@@ -56,12 +56,12 @@ func raise(t *testing.T) *stage {
 		{instance.Claimed{Role: "pm"}},
 		{instance.Reported{Role: "pm", State: "creating_pr", Result: r}, instance.Moved{To: "completed", Kind: workflow.Final}},
 	} {
-		s.log = append(s.log, effectcheck.Entry{Instance: onStage, Commit: instance.Commit{Seq: uint64(i + 1), Events: events}})
+		s.log = append(s.log, effectcheck.Entry{Instance: fixtureInstance, Commit: instance.Commit{Seq: uint64(i + 1), Events: events}})
 	}
 	return s
 }
 
-func (s *stage) git(args ...string) string {
+func (s *forgeFixture) git(args ...string) string {
 	s.Helper()
 	out, err := s.bot.Run(s.Context(), args...)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *stage) git(args ...string) string {
 }
 
 // push commits something and pushes it.
-func (s *stage) push(what string, how ...string) string {
+func (s *forgeFixture) push(what string, how ...string) string {
 	s.Helper()
 	s.git("commit", "-q", "--allow-empty", "-m", what)
 	s.git(append([]string{"push", "-q", "origin", "HEAD"}, how...)...)
@@ -79,56 +79,56 @@ func (s *stage) push(what string, how ...string) string {
 }
 
 // do is a request of the bot's.
-func (s *stage) do(method, path string, body, into any) {
+func (s *forgeFixture) request(method, path string, body, into any) {
 	s.Helper()
-	if err := s.forge.do(s.Context(), botToken, method, path, body, into); err != nil {
+	if err := s.forge.request(s.Context(), botToken, method, path, body, into); err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *stage) say(of, key string) forge.Comment {
+func (s *forgeFixture) postComment(of, key string) forge.Comment {
 	s.Helper()
 	var c struct {
 		ID  int64
 		URL string `json:"html_url"`
 	}
-	s.do(http.MethodPost, issueOnStage+"/comments", map[string]any{"body": "So.\n\n" + rules.Marker(of, key)}, &c)
+	s.request(http.MethodPost, fixtureIssuePath+"/comments", map[string]any{"body": "So.\n\n" + rules.Marker(of, key)}, &c)
 	return forge.Comment{ID: c.ID, URL: c.URL}
 }
 
 // What is planted on a real forge is found, by reading it.
 func TestTheCheckerFindsWhatIsPlantedOnAForge(t *testing.T) {
 	for name, c := range map[string]struct {
-		plant func(s *stage)
+		plant func(s *forgeFixture)
 		want  []effectcheck.Rule
 	}{
-		"nothing":           {func(*stage) {}, nil},
-		"a doubled comment": {func(s *stage) { s.say(onStage, "pull-request") }, []effectcheck.Rule{"doubled"}},
-		"one far behind it": {func(s *stage) {
+		"nothing":           {func(*forgeFixture) {}, nil},
+		"a doubled comment": {func(s *forgeFixture) { s.postComment(fixtureInstance, "pull-request") }, []effectcheck.Rule{"doubled"}},
+		"one far behind it": {func(s *forgeFixture) {
 			for range 120 { // more than a page
 				if _, err := s.forge.ann.Comment(s.Context(), repo, 1, "Hm."); err != nil {
 					s.Fatal(err)
 				}
 			}
-			s.say(onStage, "pull-request")
+			s.postComment(fixtureInstance, "pull-request")
 		}, []effectcheck.Rule{"doubled"}},
-		"a missing comment":           {func(s *stage) { s.remove(fmt.Sprint("/issues/comments/", s.comment)) }, []effectcheck.Rule{"missing"}},
-		"a foreign marker":            {func(s *stage) { s.say("acme/other/7", "pull-request") }, []effectcheck.Rule{"foreign"}},
-		"a comment nobody intended":   {func(s *stage) { s.say(onStage, "questions-1") }, []effectcheck.Rule{"unexplained"}},
-		"a second pull request":       {(*stage).again, []effectcheck.Rule{"doubled"}},
-		"a merge without its record":  {func(s *stage) { s.do(http.MethodPut, "/repos/"+repo+"/pulls/2/merge", nil, nil) }, []effectcheck.Rule{"merge"}},
-		"a branch with another head":  {func(s *stage) { s.push("more") }, []effectcheck.Rule{"head", "head"}},
-		"a commit that was lost":      {func(s *stage) { s.git("reset", "-q", "--hard", "HEAD~"); s.push("instead", "--force") }, []effectcheck.Rule{"head", "lost", "unexplained"}},
-		"a branch nobody intended":    {func(s *stage) { s.git("push", "-q", "origin", "HEAD:refs/heads/x") }, []effectcheck.Rule{"unexplained"}},
-		"a branch that was taken off": {func(s *stage) { s.remove("/git/refs/heads/" + branchOnIt) }, []effectcheck.Rule{"missing", "unexplained"}},
-		"a label": {func(s *stage) {
-			s.do(http.MethodPost, "/repos/"+repo+"/labels", map[string]any{"name": "x", "color": "ffffff"}, nil)
-			s.do(http.MethodPost, issueOnStage+"/labels", map[string]any{"labels": []string{"x"}}, nil)
+		"a missing comment":           {func(s *forgeFixture) { s.remove(fmt.Sprint("/issues/comments/", s.commentID)) }, []effectcheck.Rule{"missing"}},
+		"a foreign marker":            {func(s *forgeFixture) { s.postComment("acme/other/7", "pull-request") }, []effectcheck.Rule{"foreign"}},
+		"a comment nobody intended":   {func(s *forgeFixture) { s.postComment(fixtureInstance, "questions-1") }, []effectcheck.Rule{"unexplained"}},
+		"a second pull request":       {(*forgeFixture).replacePull, []effectcheck.Rule{"doubled"}},
+		"a merge without its record":  {func(s *forgeFixture) { s.request(http.MethodPut, "/repos/"+repo+"/pulls/2/merge", nil, nil) }, []effectcheck.Rule{"merge"}},
+		"a branch with another head":  {func(s *forgeFixture) { s.push("more") }, []effectcheck.Rule{"head", "head"}},
+		"a commit that was lost":      {func(s *forgeFixture) { s.git("reset", "-q", "--hard", "HEAD~"); s.push("instead", "--force") }, []effectcheck.Rule{"head", "lost", "unexplained"}},
+		"a branch nobody intended":    {func(s *forgeFixture) { s.git("push", "-q", "origin", "HEAD:refs/heads/x") }, []effectcheck.Rule{"unexplained"}},
+		"a branch that was taken off": {func(s *forgeFixture) { s.remove("/git/refs/heads/" + fixtureBranch) }, []effectcheck.Rule{"missing", "unexplained"}},
+		"a label": {func(s *forgeFixture) {
+			s.request(http.MethodPost, "/repos/"+repo+"/labels", map[string]any{"name": "x", "color": "ffffff"}, nil)
+			s.request(http.MethodPost, fixtureIssuePath+"/labels", map[string]any{"labels": []string{"x"}}, nil)
 		}, []effectcheck.Rule{"label"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := raise(t)
+			s := newForgeFixture(t)
 			c.plant(s)
 			world, err := effectcheck.Read(t.Context(), s.forge.reader(), repo)
 			if err != nil {
@@ -149,12 +149,14 @@ func TestTheCheckerFindsWhatIsPlantedOnAForge(t *testing.T) {
 	}
 }
 
-func (s *stage) remove(path string) { s.do(http.MethodDelete, "/repos/"+repo+path, nil, nil) }
+func (s *forgeFixture) remove(path string) {
+	s.request(http.MethodDelete, "/repos/"+repo+path, nil, nil)
+}
 
 // again closes the pull request and opens another one for the same branch.
-func (s *stage) again() {
-	s.do(http.MethodPatch, "/repos/"+repo+"/pulls/2", map[string]any{"state": "closed"}, nil)
-	s.do(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Again", "head": branchOnIt, "base": "main", "body": rules.Marker(onStage, "pull-request")}, nil)
+func (s *forgeFixture) replacePull() {
+	s.request(http.MethodPatch, "/repos/"+repo+"/pulls/2", map[string]any{"state": "closed"}, nil)
+	s.request(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Again", "head": fixtureBranch, "base": "main", "body": rules.Marker(fixtureInstance, "pull-request")}, nil)
 }
 
 func TestClaimsThatOverlapAreFound(t *testing.T) {
@@ -171,7 +173,7 @@ func TestClaimsThatOverlapAreFound(t *testing.T) {
 		"one within another":    {[]logcheck.Interval{claim("a", 0, 9), claim("a", 3, 4)}, 1},
 		"and all of one moment": {[]logcheck.Interval{claim("a", 0, 1), claim("a", 0, 1), claim("a", 0, 1)}, 2},
 	} {
-		if found := overlapping(c.claims); len(found) != c.found {
+		if found := overlappingClaims(c.claims); len(found) != c.found {
 			t.Errorf("%s: found %q, want %d", name, found, c.found)
 		}
 	}

@@ -22,20 +22,20 @@ import (
 
 // echo hears every command of everybody and what it was answered, and can say
 // them again.
-type echo struct {
+type commandRecorder struct {
 	nc *nats.Conn
 
 	mu      sync.Mutex
-	heard   []*nats.Msg             // commands, each as it was sent
+	sent    []*nats.Msg             // commands, each as it was sent
 	pending map[string]*pb.Command  // by where the answer goes
 	acks    map[effectcheck.Ack]int // how often each was given
 }
 
 // listen hears commands until the test ends.
-func listen(t *testing.T, nc *nats.Conn) *echo {
+func recordCommands(t *testing.T, nc *nats.Conn) *commandRecorder {
 	t.Helper()
-	e := &echo{nc: nc, pending: map[string]*pb.Command{}, acks: map[effectcheck.Ack]int{}}
-	for filter, hear := range map[string]nats.MsgHandler{subject.APIs: e.asked, nats.InboxPrefix + ">": e.answered} {
+	e := &commandRecorder{nc: nc, pending: map[string]*pb.Command{}, acks: map[effectcheck.Ack]int{}}
+	for filter, hear := range map[string]nats.MsgHandler{subject.APIs: e.onCommand, nats.InboxPrefix + ">": e.onReply} {
 		sub, err := nc.Subscribe(filter, hear)
 		if err != nil {
 			t.Fatal(err)
@@ -44,13 +44,13 @@ func listen(t *testing.T, nc *nats.Conn) *echo {
 			t.Fatal(err)
 		}
 	}
-	if err := nc.FlushTimeout(patience); err != nil {
+	if err := nc.FlushTimeout(maxWait); err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func (e *echo) asked(m *nats.Msg) {
+func (e *commandRecorder) onCommand(m *nats.Msg) {
 	if name, err := subject.ParseAPI(m.Subject); err == nil && slices.Contains([]string{subject.Get, subject.List, subject.History, subject.Definition}, name) {
 		return
 	}
@@ -61,10 +61,10 @@ func (e *echo) asked(m *nats.Msg) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pending[m.Reply] = cmd
-	e.heard = append(e.heard, &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data})
+	e.sent = append(e.sent, &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data})
 }
 
-func (e *echo) answered(m *nats.Msg) {
+func (e *commandRecorder) onReply(m *nats.Msg) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	cmd := e.pending[m.Subject]
@@ -91,7 +91,7 @@ func decode(data []byte, into proto.Message) error {
 }
 
 // all returns every answer that was given.
-func (e *echo) all() []effectcheck.Ack {
+func (e *commandRecorder) acknowledged() []effectcheck.Ack {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Collect(maps.Keys(e.acks))
@@ -99,15 +99,15 @@ func (e *echo) all() []effectcheck.Ack {
 
 // repeat sends n commands of the past once more, in any order, and returns how
 // many.
-func (e *echo) repeat(r *rand.Rand, n int) (sent int64) {
+func (e *commandRecorder) repeat(r *rand.Rand, n int) (sent int64) {
 	e.mu.Lock()
 	var again []*nats.Msg
-	for range min(n, len(e.heard)) {
+	for range min(n, len(e.sent)) {
 		from := 0
 		if r.IntN(4) > 0 { // rather a new one
-			from = max(0, len(e.heard)-200)
+			from = max(0, len(e.sent)-200)
 		}
-		m := e.heard[from+r.IntN(len(e.heard)-from)]
+		m := e.sent[from+r.IntN(len(e.sent)-from)]
 		again = append(again, &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data, Reply: nats.NewInbox()})
 	}
 	e.mu.Unlock()
@@ -121,10 +121,10 @@ func (e *echo) repeat(r *rand.Rand, n int) (sent int64) {
 
 // rob takes work that is for a role, or was if there is none, and gives it back
 // late, in another order, or not at all. It returns how many pieces.
-func rob(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string) int64 {
-	all := snatch(ctx, js, role, 1+r.IntN(5))
-	if all == nil && rewind(ctx, js, r, role) > 0 {
-		all = snatch(ctx, js, role, 1+r.IntN(5))
+func stealDeliveries(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string) int64 {
+	all := fetchDeliveries(ctx, js, role, 1+r.IntN(5))
+	if all == nil && rewindConsumer(ctx, js, r, role) > 0 {
+		all = fetchDeliveries(ctx, js, role, 1+r.IntN(5))
 	}
 	r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
 	for _, m := range all {
@@ -132,14 +132,14 @@ func rob(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string)
 		case 0:
 			_ = m.Nak()
 		case 1:
-			_ = m.NakWithDelay(rand.N(leaseInChaos))
+			_ = m.NakWithDelay(rand.N(chaosLease))
 		}
 	}
 	return int64(len(all))
 }
 
 // snatch takes up to n deliveries of a role.
-func snatch(ctx context.Context, js jetstream.JetStream, role string, n int) (all []jetstream.Msg) {
+func fetchDeliveries(ctx context.Context, js jetstream.JetStream, role string, n int) (all []jetstream.Msg) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	consumer, err := js.Consumer(ctx, subject.EventStream, role)
@@ -158,7 +158,7 @@ func snatch(ctx context.Context, js jetstream.JetStream, role string, n int) (al
 
 // rewind has the server deliver again what a role was given and has acknowledged,
 // from somewhere on; never from behind what it has not, which would be lost.
-func rewind(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string) int64 {
+func rewindConsumer(ctx context.Context, js jetstream.JetStream, r *rand.Rand, role string) int64 {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	consumer, err := js.Consumer(ctx, subject.EventStream, role)

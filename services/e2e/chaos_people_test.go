@@ -19,9 +19,9 @@ import (
 )
 
 // life is one instance and its people, who answer by script.
-type life struct {
-	kind
-	*town
+type drivenInstance struct {
+	scenario
+	*chaosEnv
 	client *client.Client
 	repo   string
 	id     string
@@ -30,29 +30,29 @@ type life struct {
 }
 
 // begin opens the n-th instance: on the forge, or by command.
-func (w *town) begin(ctx context.Context, c *client.Client, n int, k kind) (*life, error) {
-	l := &life{kind: k, town: w, client: c, done: map[string]bool{}}
-	title := fmt.Sprintf("The answer is %s, which makes number %d", k.word, n)
-	body, labels := complete, []string(nil)
+func (w *chaosEnv) openInstance(ctx context.Context, c *client.Client, n int, k scenario) (*drivenInstance, error) {
+	l := &drivenInstance{scenario: k, chaosEnv: w, client: c, done: map[string]bool{}}
+	title := fmt.Sprintf("The answer is %s, which makes number %d", k.behaviour, n)
+	body, labels := completeReport, []string(nil)
 	switch {
 	case k.vague:
-		body = vague
-	case k.word == "unwanted":
+		body = vagueReport
+	case k.behaviour == "unwanted":
 		labels = []string{"question"}
 	}
-	if k.word == "terse" {
+	if k.behaviour == "terse" {
 		title, body = fmt.Sprintf("Terse %d", n), ""
 	}
 	switch k.lifecycle {
 	case "story", "task":
-		l.id, l.repo = fmt.Sprintf("%s-%d", k.lifecycle, n), watched("pipeline")
+		l.id, l.repo = fmt.Sprintf("%s-%d", k.lifecycle, n), repoOf("pipeline")
 		if k.lifecycle == "story" {
-			l.repo = watched("issue")
+			l.repo = repoOf("issue")
 		}
 		_, err := c.OpenWith(ctx, "", l.id, &pb.Open{Workflow: k.lifecycle, Issue: wire.Issue(instance.Issue{Repo: l.repo, Title: title, Body: body})})
 		return l, err
 	}
-	l.repo = watched(k.lifecycle)
+	l.repo = repoOf(k.lifecycle)
 	issue, err := w.forge.ann.CreateIssue(ctx, l.repo, forge.NewIssue{Title: title, Body: body, Labels: labels})
 	l.id, l.number = fmt.Sprintf("%s/%d", l.repo, issue.Number), issue.Number
 	return l, err
@@ -60,30 +60,30 @@ func (w *town) begin(ctx context.Context, c *client.Client, n int, k kind) (*lif
 
 // live does what people do about the instance, and about those that it opens,
 // until all have ended.
-func (l *life) live(ctx context.Context) error {
-	if err := l.last(ctx); err != nil {
+func (l *drivenInstance) driveAll(ctx context.Context) error {
+	if err := l.drive(ctx); err != nil {
 		return err
 	}
 	for _, link := range l.log.get(l.id).Links {
 		next := *l
-		next.kind, next.id, next.done = kind{lifecycle: link.Workflow, word: "plain", end: "merged"}, link.Instance, map[string]bool{}
-		if err := next.live(ctx); err != nil {
+		next.scenario, next.id, next.done = scenario{lifecycle: link.Workflow, behaviour: "plain", wantState: "merged"}, link.Instance, map[string]bool{}
+		if err := next.driveAll(ctx); err != nil {
 			return fmt.Errorf("%s that follows: %w", link.Instance, err)
 		}
-		if end := l.log.get(link.Instance); end.State != next.end {
-			return fmt.Errorf("%s that follows ended in %s (%s), want %s", link.Instance, end.State, end.Reason, next.end)
+		if end := l.log.get(link.Instance); end.State != next.wantState {
+			return fmt.Errorf("%s that follows ended in %s (%s), want %s", link.Instance, end.State, end.Reason, next.wantState)
 		}
 	}
 	return nil
 }
 
 // last does it until this one has ended.
-func (l *life) last(ctx context.Context) error {
+func (l *drivenInstance) drive(ctx context.Context) error {
 	for {
 		var in instance.Instance
-		err := l.log.wait(ctx, func(f *follower) bool {
-			in = f.all[l.id]
-			return in.Closed != "" || l.wanted(in) != ""
+		err := l.log.waitUntil(ctx, func(f *logFollower) bool {
+			in = f.instances[l.id]
+			return in.Closed != "" || l.pendingOccasion(in) != ""
 		})
 		if err != nil {
 			return fmt.Errorf("it does not end: %w", err)
@@ -91,8 +91,8 @@ func (l *life) last(ctx context.Context) error {
 		if in.Closed != "" {
 			return nil
 		}
-		what := l.wanted(in)
-		if err := l.act(ctx, in); err != nil && !errors.As(err, new(*instance.Refusal)) {
+		what := l.pendingOccasion(in)
+		if err := l.respond(ctx, in); err != nil && !errors.As(err, new(*instance.Refusal)) {
 			return fmt.Errorf("people, %s: %w", what, err)
 		}
 		l.done[what] = true
@@ -101,7 +101,7 @@ func (l *life) last(ctx context.Context) error {
 
 // wanted is what people are wanted for and have not done yet, once for each
 // occasion; empty: nothing.
-func (l *life) wanted(in instance.Instance) string {
+func (l *drivenInstance) pendingOccasion(in instance.Instance) string {
 	what := ""
 	e, escalated := in.Escalation()
 	switch {
@@ -120,7 +120,7 @@ func (l *life) wanted(in instance.Instance) string {
 	return what
 }
 
-func (l *life) act(ctx context.Context, in instance.Instance) error {
+func (l *drivenInstance) respond(ctx context.Context, in instance.Instance) error {
 	e, escalated := in.Escalation()
 	switch {
 	case in.Paused:
@@ -135,9 +135,9 @@ func (l *life) act(ctx context.Context, in instance.Instance) error {
 		_, err := l.client.Signal(ctx, l.id, "commented", fmt.Sprintf("%s-%d", l.id, in.Seq), "operator:ann", map[string]string{"body": "try harder", "operator": "true"})
 		return err
 	}
-	text := "That one. " + reply
-	if l.word == "lost" {
-		text = "I do not know either. " + reply
+	text := "That one. " + clarification
+	if l.behaviour == "lost" {
+		text = "I do not know either. " + clarification
 	}
 	_, err := l.forge.ann.Comment(ctx, l.repo, l.number, text)
 	return err
@@ -145,10 +145,10 @@ func (l *life) act(ctx context.Context, in instance.Instance) error {
 
 // review looks at the pull request: its checks pass, and ann approves, or wants
 // something else first. A commit is looked at once.
-func (l *life) review(ctx context.Context, in instance.Instance) error {
+func (l *drivenInstance) review(ctx context.Context, in instance.Instance) error {
 	at := fmt.Sprintf("/repos/%s/pulls/%s", l.repo, in.Vars["prNumber"])
 	var pr struct{ Head struct{ SHA string } }
-	if err := l.do(ctx, http.MethodGet, at, nil, &pr); err != nil {
+	if err := l.requestAsAnn(ctx, http.MethodGet, at, nil, &pr); err != nil {
 		return err
 	}
 	look := "head " + pr.Head.SHA
@@ -156,30 +156,30 @@ func (l *life) review(ctx context.Context, in instance.Instance) error {
 		return nil
 	}
 	first := !l.done["a head"]
-	if err := l.do(ctx, http.MethodPost, "/repos/"+l.repo+"/statuses/"+pr.Head.SHA, map[string]any{"state": "success", "context": "ci"}, nil); err != nil {
+	if err := l.requestAsAnn(ctx, http.MethodPost, "/repos/"+l.repo+"/statuses/"+pr.Head.SHA, map[string]any{"state": "success", "context": "ci"}, nil); err != nil {
 		return err
 	}
 	method, path, body := http.MethodPost, at+"/reviews", map[string]any{"event": "APPROVE"}
 	switch {
-	case l.word == "closed":
+	case l.behaviour == "closed":
 		method, path, body = http.MethodPatch, at, map[string]any{"state": "closed"}
-	case first && l.word == "reviewed":
+	case first && l.behaviour == "reviewed":
 		body = map[string]any{"event": "REQUEST_CHANGES", "body": "Please say it louder."}
-	case first && l.word == "remarked":
+	case first && l.behaviour == "remarked":
 		path, body = at+"/comments", map[string]any{"body": "Is this line right?", "commit_id": pr.Head.SHA, "path": "work/" + l.id + ".txt", "line": 1, "side": "RIGHT"}
 	}
-	err := l.do(ctx, method, path, body, nil)
+	err := l.requestAsAnn(ctx, method, path, body, nil)
 	l.done[look], l.done["a head"] = err == nil, err == nil
 	return err
 }
 
 // do is one request of ann's to the forge.
-func (w *town) do(ctx context.Context, method, path string, body, into any) error {
-	return w.forge.do(ctx, annToken, method, path, body, into)
+func (w *chaosEnv) requestAsAnn(ctx context.Context, method, path string, body, into any) error {
+	return w.forge.request(ctx, annToken, method, path, body, into)
 }
 
 // do is one request of somebody's to the forge.
-func (f *testForge) do(ctx context.Context, token, method, path string, body, into any) error {
+func (f *testForge) request(ctx context.Context, token, method, path string, body, into any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err

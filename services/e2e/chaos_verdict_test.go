@@ -22,17 +22,17 @@ import (
 
 // judge holds the log to its rules, the answers to the log, the forge to the
 // log, and the ends to what they had to be, and prints what there was.
-func (w *town) judge(t *testing.T, storm *weather, lives []*life) {
+func (w *chaosEnv) check(t *testing.T, storm *faultInjector, lives []*drivenInstance) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*maxWait)
 	defer cancel()
-	w.rest(ctx, t)
+	w.awaitIdle(ctx, t)
 	ends := map[string]int{}
 	for _, l := range lives {
 		in := w.log.get(l.id)
 		ends[l.lifecycle+" "+in.State]++
-		if l.end != "" && in.State != l.end {
-			t.Errorf("%s, %s %s, ended in %s (%s), want %s\n%s", l.id, l.lifecycle, l.word, in.State, in.Reason, l.end, w.past(l.id))
+		if l.wantState != "" && in.State != l.wantState {
+			t.Errorf("%s, %s %s, ended in %s (%s), want %s\n%s", l.id, l.lifecycle, l.behaviour, in.State, in.Reason, l.wantState, w.formatHistory(l.id))
 		}
 	}
 	find := workflow.NewCatalog(w.definitions...).Hashed
@@ -43,52 +43,52 @@ func (w *town) judge(t *testing.T, storm *weather, lives []*life) {
 	for _, v := range report.Violations {
 		t.Error(v)
 	}
-	for _, text := range overlapping(report.Claims) {
+	for _, text := range overlappingClaims(report.Claims) {
 		t.Error(text)
 	}
 	log := w.log.entries()
-	acks := storm.echo.all()
+	acks := storm.recorder.acknowledged()
 	for _, v := range effectcheck.Commands(log, acks) {
 		t.Error(v)
 	}
-	world, err := effectcheck.Read(ctx, w.forge.reader(), repos()...)
+	world, err := effectcheck.Read(ctx, w.forge.reader(), chaosRepos()...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	effects := effectcheck.Check(log, world, find)
 	for _, v := range effects.Violations {
-		t.Errorf("%s\n%s", v, w.past(v.Instance))
+		t.Errorf("%s\n%s", v, w.formatHistory(v.Instance))
 	}
-	w.folds(ctx, t)
+	w.checkReplay(ctx, t)
 	kills, total := map[string]int{}, 0
-	for _, s := range w.super.seats {
+	for _, s := range w.supervisor.processes {
 		kills[s.name] = int(s.kills.Load())
 		total += kills[s.name]
 	}
-	t.Logf("kills %d: %s", total, counted(kills))
-	for _, c := range calamities() {
+	t.Logf("kills %d: %s", total, formatCounts(kills))
+	for _, c := range faults() {
 		n := storm.counts[c.name].Load()
 		t.Logf("%s: %d", c.name, n)
 		if n == 0 && c.name != "slow disks" {
 			t.Errorf("there were no %s: this proves nothing of them", c.name)
 		}
 	}
-	t.Logf("put to people: %s", counted(w.log.pleas()))
-	t.Logf("ends: %s", counted(ends))
-	t.Logf("effects on the forge: %s", counted(effects.Effects))
+	t.Logf("put to people: %s", formatCounts(w.log.countEscalations()))
+	t.Logf("ends: %s", formatCounts(ends))
+	t.Logf("effects on the forge: %s", formatCounts(effects.Effects))
 	t.Logf("%d commits, %d commands answered, %d claims", report.Commits, len(acks), len(report.Claims))
 }
 
 // folds fails if an orchestrator that starts now knows another past than the
 // commits that were followed.
-func (w *town) folds(ctx context.Context, t *testing.T) {
+func (w *chaosEnv) checkReplay(ctx context.Context, t *testing.T) {
 	t.Helper()
-	for _, s := range w.super.seats {
-		if trade(s.name) == "orchestrator" {
-			s.sitting().kill()
+	for _, s := range w.supervisor.processes {
+		if serviceOf(s.name) == "orchestrator" {
+			s.current().kill()
 		}
 	}
-	w.run(t, "orchestrator").expect(t, `"msg":"running"`)
+	w.startProcess(t, "orchestrator").expect(t, `"msg":"running"`)
 	knows := client.New(w.nc, "operator:ann")
 	for id := range w.log.states() {
 		want := w.log.get(id)
@@ -108,11 +108,11 @@ func (f *testForge) reader() effectcheck.Forge {
 
 // rest returns when nothing is on its way any more: people have been told of
 // all ends, and every role has taken note of what is past.
-func (w *town) rest(ctx context.Context, t *testing.T) {
+func (w *chaosEnv) awaitIdle(ctx context.Context, t *testing.T) {
 	t.Helper()
 	names := []string{subject.Endings}
-	for _, seat := range staff() {
-		names = append(names, trade(seat))
+	for _, seat := range chaosProcesses() {
+		names = append(names, serviceOf(seat))
 	}
 	for _, name := range slices.Compact(names) {
 		info := new(jetstream.ConsumerInfo)
@@ -135,7 +135,7 @@ func (w *town) rest(ctx context.Context, t *testing.T) {
 }
 
 // overlapping names the claims of one instance that were held at the same time.
-func overlapping(claims []logcheck.Interval) (found []string) {
+func overlappingClaims(claims []logcheck.Interval) (found []string) {
 	by := map[string][]logcheck.Interval{}
 	for _, c := range claims {
 		by[c.Instance] = append(by[c.Instance], c)
@@ -152,7 +152,7 @@ func overlapping(claims []logcheck.Interval) (found []string) {
 }
 
 // counted is counts by name, in a line.
-func counted(counts map[string]int) string {
+func formatCounts(counts map[string]int) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		all = append(all, fmt.Sprintf("%s %d", name, counts[name]))
@@ -161,10 +161,10 @@ func counted(counts map[string]int) string {
 }
 
 // entries is the whole log so far, in its order.
-func (f *follower) entries() (all []effectcheck.Entry) {
+func (f *logFollower) entries() (all []effectcheck.Entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for id, commits := range f.log {
+	for id, commits := range f.history {
 		for _, c := range commits {
 			all = append(all, effectcheck.Entry{Commit: c, Instance: id})
 		}
@@ -175,7 +175,7 @@ func (f *follower) entries() (all []effectcheck.Entry) {
 
 // pleas counts what was escalated to people, and what was paused for them, by
 // reason.
-func (f *follower) pleas() map[string]int {
+func (f *logFollower) countEscalations() map[string]int {
 	all := map[string]int{}
 	for _, c := range f.entries() {
 		for _, e := range c.Events {

@@ -9,7 +9,7 @@ import (
 )
 
 // worker is what all who change code think with: it does what the title says.
-const worker = `
+const workerScript = `
 set -e
 title=$(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT")
 has() { grep -q "$1" "$SIGNALBOX_ASSIGNMENT"; }
@@ -33,14 +33,14 @@ echo "it is $word"
 `
 
 // check fails for work that is clumsy.
-const check = "! grep -rnw wrong work\n"
+const checkScript = "! grep -rnw wrong work\n"
 
 // source is what every repository starts from.
-func (w *town) source(t *testing.T) string {
+func (w *chaosEnv) seedRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		".signalbox.yaml": "test: {command: sh check.sh}\n", "check.sh": check, "work/none.txt": "right\n",
+		".signalbox.yaml": "test: {command: sh check.sh}\n", "check.sh": checkScript, "work/none.txt": "right\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func (w *town) source(t *testing.T) string {
 
 // Lifecycles whose deadlines pass, with and without an answer to that.
 const (
-	hastyIssue = `
+	issueWithDeadlines = `
 workflow: issue
 version: 2
 extends: issue
@@ -70,13 +70,13 @@ states:
     on: {timeout_escalation: [{to: blocked, reason: the answer is long in coming}]}
 `
 	// What it brings is merged, by a story that follows.
-	handingOver = `
+	navigatorHandingOver = `
 workflow: issue-navigator
 version: 2
 extends: issue-navigator
 policy: {hand_over: true}
 `
-	hastyPipeline = `
+	pipelineWithDeadlines = `
 workflow: pipeline
 version: 2
 extends: pipeline
@@ -86,7 +86,7 @@ states:
   writer: {timeout: 2s}
   committer: {timeout: 2s}
 `
-	hastyTask = `
+	taskWithDeadlines = `
 workflow: task
 version: 2
 extends: task
@@ -95,7 +95,7 @@ states:
   in_progress: {timeout: 2s}
   committing: {timeout: 2s}
 `
-	hastyStory = `
+	storyWithDeadlines = `
 workflow: story
 version: 2
 extends: story
@@ -108,16 +108,16 @@ states:
 
 // kind is one way an instance goes: what its worker and its people do is in its
 // title.
-type kind struct {
+type scenario struct {
 	lifecycle string
-	word      string
+	behaviour string
 	vague     bool   // people are asked what it is about
-	end       string // where it may end; empty: anywhere
+	wantState string // where it may end; empty: anywhere
 }
 
 // kinds are all ways.
-func kinds() []kind {
-	return []kind{
+func scenarios() []scenario {
+	return []scenario{
 		{"issue", "plain", true, "completed"}, {"pipeline", "marked", false, "completed"}, {"story", "reviewed", false, "merged"}, {"task", "guided", false, "completed"},
 		{"issue", "clumsy", false, "completed"}, {"pipeline", "stuck", false, "completed"}, {"story", "plain", false, "merged"}, {"task", "lost", false, "completed"},
 		{"issue-navigator", "clumsy", false, "completed"}, {"pipeline", "curious", false, "completed"}, {"story", "remarked", false, "merged"}, {"task", "plain", false, "completed"},

@@ -16,36 +16,36 @@ import (
 // group of servers that has a leader to choose.
 func (k *cluster) fatalf(t *testing.T, format string, args ...any) {
 	t.Helper()
-	k.explain(t)
+	k.diagnose(t)
 	t.Fatalf(format, args...)
 }
 
-func (k *cluster) explain(t *testing.T) {
+func (k *cluster) diagnose(t *testing.T) {
 	t.Helper()
 	for _, n := range k.nodes {
 		var b strings.Builder
-		leaderless, err := n.explain(&b)
+		leaderless, err := n.diagnose(&b)
 		if err != nil {
 			fmt.Fprintf(&b, "\n  it cannot be asked: %v", err)
 		}
-		if n.now.ended() {
+		if n.process.ended() {
 			b.WriteString("\n  it does not run")
 		} else {
-			b.WriteString(n.stuck())
-			b.WriteString(n.listeners())
+			b.WriteString(n.blockedGoroutines())
+			b.WriteString(n.interest())
 		}
 		for _, group := range leaderless {
 			fmt.Fprintf(&b, "\n  the last it said of %s:", group)
-			about := slices.DeleteFunc(slices.Clone(n.now.said.all()), func(line string) bool { return !strings.Contains(line, group) })
+			about := slices.DeleteFunc(slices.Clone(n.process.output.snapshot()), func(line string) bool { return !strings.Contains(line, group) })
 			b.WriteString("\n    " + strings.Join(about[max(len(about)-20, 0):], "\n    "))
 		}
 		t.Logf("%s:%s", n.name, b.String())
 	}
-	t.Logf("who hears whom:%s", k.heard())
+	t.Logf("who hears whom:%s", k.connectivity())
 }
 
 // election is what a node says of a group.
-type election struct {
+type raftGroup struct {
 	State, Leader      string
 	Observer, Paused   bool
 	Overrun            bool
@@ -69,7 +69,7 @@ type election struct {
 	}
 }
 
-func (e election) String() string {
+func (e raftGroup) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %q, term %d, voted for %q, log to %d of term %d, committed %d, applied %d, %d of %d needed",
 		e.State, e.Leader, e.Term, e.Vote, e.Last, e.LastTerm, e.Committed, e.Applied, e.Quorum, e.Size)
@@ -90,7 +90,7 @@ func (e election) String() string {
 }
 
 // explain asks a node, and returns the groups that it knows no leader of.
-func (n *node) explain(b *strings.Builder) (leaderless []string, err error) {
+func (n *node) diagnose(b *strings.Builder) (leaderless []string, err error) {
 	var health struct{ Status, Error string }
 	var meta struct {
 		Details []struct {
@@ -116,12 +116,12 @@ func (n *node) explain(b *strings.Builder) (leaderless []string, err error) {
 	var clients struct {
 		Connections []struct{ Name string }
 	}
-	var system, account map[string]map[string]election
+	var system, account map[string]map[string]raftGroup
 	for path, into := range map[string]any{
 		"healthz": &health, "connz": &clients, "routez": &routes, "jsz?accounts=1&streams=1&consumers=1&raft=1": &meta,
 		"raftz": &system, "raftz?acc=$G": &account,
 	} {
-		if err := n.ask(path, into); err != nil {
+		if err := n.monitorRequest(path, into); err != nil {
 			return nil, err
 		}
 	}
@@ -142,7 +142,7 @@ func (n *node) explain(b *strings.Builder) (leaderless []string, err error) {
 			}
 		}
 	}
-	for _, groups := range []map[string]map[string]election{system, account} {
+	for _, groups := range []map[string]map[string]raftGroup{system, account} {
 		for _, all := range groups {
 			for _, group := range slices.Sorted(maps.Keys(all)) {
 				e := all[group]
@@ -157,7 +157,7 @@ func (n *node) explain(b *strings.Builder) (leaderless []string, err error) {
 }
 
 // ask asks the node's monitor.
-func (n *node) ask(path string, into any) error {
+func (n *node) monitorRequest(path string, into any) error {
 	r, err := (&http.Client{Timeout: 10 * time.Second}).Get(fmt.Sprintf("http://127.0.0.1:%d/%s", n.monitor, path))
 	if err != nil {
 		return err

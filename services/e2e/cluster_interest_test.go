@@ -17,48 +17,48 @@ const listAPI = "sb.api.list"
 // listeners is what a node knows of who listens to the orchestrators' subjects: its
 // own clients, and what its routes say. Where a route is missing, or says nothing
 // though the node at its other end has a client that listens, requests find nobody.
-func (n *node) listeners() string {
+func (n *node) interest() string {
 	var routes struct {
 		Routes []struct {
 			ID      int    `json:"rid"`
 			Name    string `json:"remote_name"`
 			Account string
 			Start   time.Time
-			All     int        `json:"subscriptions"`
-			Subs    []listener `json:"subscriptions_list_detail"`
+			All     int            `json:"subscriptions"`
+			Subs    []subscription `json:"subscriptions_list_detail"`
 		}
 	}
 	var clients struct {
 		Connections []struct {
 			ID   int `json:"cid"`
 			Name string
-			Subs []listener `json:"subscriptions_list_detail"`
+			Subs []subscription `json:"subscriptions_list_detail"`
 		}
 	}
-	if err := errors.Join(n.ask("routez?subs=detail", &routes), n.ask("connz?subs=detail", &clients)); err != nil {
+	if err := errors.Join(n.monitorRequest("routez?subs=detail", &routes), n.monitorRequest("connz?subs=detail", &clients)); err != nil {
 		return fmt.Sprintf("\n  it does not say who listens: %v", err)
 	}
 	var b strings.Builder
 	for _, c := range clients.Connections {
-		if weight(c.Subs) > 0 {
+		if countListeners(c.Subs) > 0 {
 			fmt.Fprintf(&b, "\n  client %d %s listens to %s", c.ID, c.Name, listAPI)
 		}
 	}
 	for _, r := range routes.Routes {
 		fmt.Fprintf(&b, "\n  route %d to %s %s, since %s, says of %s: %d, and of %d other subjects",
-			r.ID, r.Name, r.Account, r.Start.Format(time.TimeOnly), listAPI, weight(r.Subs), r.All)
+			r.ID, r.Name, r.Account, r.Start.Format(time.TimeOnly), listAPI, countListeners(r.Subs), r.All)
 	}
 	return b.String()
 }
 
 // listener is a subscription.
-type listener struct {
+type subscription struct {
 	Subject string
 	Queue   string `json:"qgroup"`
 }
 
 // weight is how many of them are the orchestrators'.
-func weight(all []listener) (n int) {
+func countListeners(all []subscription) (n int) {
 	for _, l := range all {
 		if l.Subject == listAPI {
 			n++
@@ -70,7 +70,7 @@ func weight(all []listener) (n int) {
 // heard is, from each node to each, whether what is published at the one reaches
 // who has begun to listen at the other just now, and whether the orchestrators
 // answer who asks at each.
-func (k *cluster) heard() string {
+func (k *cluster) connectivity() string {
 	var b strings.Builder
 	var conns []*nats.Conn
 	for _, n := range k.nodes {

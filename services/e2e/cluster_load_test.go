@@ -19,7 +19,7 @@ import (
 )
 
 // lap is a lifecycle of five steps that nothing can go wrong in.
-const lap = `
+const lapLifecycle = `
 workflow: lap
 version: 1
 initial: one
@@ -35,18 +35,18 @@ states:
 // load is clients that open instances and leave notes, and agents that work on
 // them, until it is stopped.
 type load struct {
-	at      *cluster
-	wg      sync.WaitGroup
-	agents  sync.WaitGroup
-	stop    context.CancelFunc // of the clients
-	rest    context.CancelFunc // of the agents
-	acked   atomic.Int64
-	unknown atomic.Int64 // commands without an answer
-	work    atomic.Int64 // pieces that were worked on
+	cluster     *cluster
+	wg          sync.WaitGroup
+	agents      sync.WaitGroup
+	stopClients context.CancelFunc // of the clients
+	stopAgents  context.CancelFunc // of the agents
+	acked       atomic.Int64
+	unknown     atomic.Int64 // commands without an answer
+	work        atomic.Int64 // pieces that were worked on
 
-	mu    sync.Mutex
-	acks  map[string]ack // by command id
-	fails []error
+	mu   sync.Mutex
+	acks map[string]ack // by command id
+	errs []error
 }
 
 // ack is what a client was told that is in the log.
@@ -60,16 +60,16 @@ const loadClients, loadAgents = 6, 4
 // begin starts it, each client and agent at another node first.
 func (k *cluster) load(t *testing.T, seed uint64) *load {
 	t.Helper()
-	l := &load{at: k, acks: map[string]ack{}}
+	l := &load{cluster: k, acks: map[string]ack{}}
 	var ctx context.Context
-	ctx, l.stop = context.WithCancel(context.Background())
+	ctx, l.stopClients = context.WithCancel(context.Background())
 	for i := range loadClients {
 		nc, _ := connectTo(t, k.urls(i))
 		c, dice := client.New(nc, fmt.Sprint("operator:", i)), rand.New(rand.NewPCG(seed, uint64(i)))
 		l.wg.Go(func() { l.client(ctx, c, dice, i) })
 	}
 	var rest context.Context
-	rest, l.rest = context.WithCancel(context.Background())
+	rest, l.stopAgents = context.WithCancel(context.Background())
 	for i := range loadAgents {
 		role := []string{"runner", "judge"}[i%2]
 		nc, js := connectTo(t, k.urls(i))
@@ -79,18 +79,18 @@ func (k *cluster) load(t *testing.T, seed uint64) *load {
 		})
 		l.agents.Go(func() {
 			if err := a.Run(rest); err != nil {
-				l.failed(fmt.Errorf("an agent gave up: %w", err))
+				l.fail(fmt.Errorf("an agent gave up: %w", err))
 			}
 		})
 		l.agents.Go(func() {
 			if err := store.StayWithMajority(rest, js, store.MajorityEvery); err != nil {
-				l.failed(err)
+				l.fail(err)
 			}
 		})
 	}
 	t.Cleanup(func() {
-		l.stop()
-		l.rest()
+		l.stopClients()
+		l.stopAgents()
 		l.wg.Wait()
 		l.agents.Wait()
 	})
@@ -107,9 +107,9 @@ func (l *load) Work(context.Context, agent.Job) (instance.Result, error) {
 func (l *load) client(ctx context.Context, c *client.Client, dice *rand.Rand, i int) {
 	for n := 0; ctx.Err() == nil; n++ {
 		name := fmt.Sprintf("lap/%d/%d", i, n)
-		l.carry(ctx, c, name, &pb.Command{Action: &pb.Command_Open{Open: &pb.Open{Workflow: "lap", Issue: &pb.Issue{Title: "a lap"}}}}, "open", 0)
+		l.send(ctx, c, name, &pb.Command{Action: &pb.Command_Open{Open: &pb.Open{Workflow: "lap", Issue: &pb.Issue{Title: "a lap"}}}}, "open", 0)
 		for m := range 1 + dice.IntN(4) {
-			l.carry(ctx, c, name, &pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Text: "well done"}}}, "note", m+1)
+			l.send(ctx, c, name, &pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Text: "well done"}}}, "note", m+1)
 		}
 		select { // clients that never wait would leave the agents behind
 		case <-time.After(time.Duration(dice.IntN(100)) * time.Millisecond):
@@ -120,7 +120,7 @@ func (l *load) client(ctx context.Context, c *client.Client, dice *rand.Rand, i 
 
 // carry has one command carried out, however long that takes, and keeps what it
 // was told.
-func (l *load) carry(ctx context.Context, c *client.Client, name string, cmd *pb.Command, what string, n int) {
+func (l *load) send(ctx context.Context, c *client.Client, name string, cmd *pb.Command, what string, n int) {
 	cmd.Id, cmd.Instance = fmt.Sprintf("%s-%d", name, n), name
 	for {
 		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
@@ -134,7 +134,7 @@ func (l *load) carry(ctx context.Context, c *client.Client, name string, cmd *pb
 			l.acked.Add(1)
 			return
 		case !errors.Is(err, client.ErrUnavailable):
-			l.failed(fmt.Errorf("%s: %w", cmd.Id, err))
+			l.fail(fmt.Errorf("%s: %w", cmd.Id, err))
 			return
 		}
 		l.unknown.Add(1)
@@ -144,18 +144,18 @@ func (l *load) carry(ctx context.Context, c *client.Client, name string, cmd *pb
 	}
 }
 
-func (l *load) failed(err error) {
+func (l *load) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fails = append(l.fails, err)
+	l.errs = append(l.errs, err)
 }
 
 // goesOn returns when so many commands more are acknowledged, and so much work
 // was done.
-func (l *load) goesOn(t *testing.T, when string, more int64) {
+func (l *load) awaitProgress(t *testing.T, when string, more int64) {
 	t.Helper()
 	acked, work := l.acked.Load()+more, l.work.Load()+more
 	if !eventually(t.Context(), func(context.Context) bool { return l.acked.Load() >= acked && l.work.Load() >= work }) {
-		l.at.fatalf(t, "%s: %d commands are acknowledged and %d pieces of work done, want %d and %d", when, l.acked.Load(), l.work.Load(), acked, work)
+		l.cluster.fatalf(t, "%s: %d commands are acknowledged and %d pieces of work done, want %d and %d", when, l.acked.Load(), l.work.Load(), acked, work)
 	}
 }

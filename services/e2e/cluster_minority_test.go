@@ -17,17 +17,17 @@ const noMajority = "no majority of the NATS servers"
 
 // minority leaves one node of three: nothing is acknowledged, and everybody who
 // asks is told why. When another is back all goes on by itself.
-func (s *clusterRun) minority(t *testing.T, dice *rand.Rand) {
+func (s *clusterEnv) loseMajority(t *testing.T, dice *rand.Rand) {
 	t.Helper()
-	s.did["majority lost"]++
+	s.injected["majority lost"]++
 	left := dice.IntN(clusterNodes)
 	for i := range s.nodes {
 		if i != left {
-			s.nodes[i].now.kill()
+			s.nodes[i].process.kill()
 		}
 	}
 	acked := int64(-1)
-	s.told(t, "who gives a command", func(ctx context.Context) string {
+	s.awaitReport(t, "who gives a command", func(ctx context.Context) string {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		nc, _ := connectTo(t, s.urls(left))
@@ -41,7 +41,7 @@ func (s *clusterRun) minority(t *testing.T, dice *rand.Rand) {
 		}
 		return err.Error()
 	})
-	s.told(t, "who calls the doctor", func(context.Context) string {
+	s.awaitReport(t, "who calls the doctor", func(context.Context) string {
 		out, err := exec.Command(binary(t, "signalbox"), "doctor", "--nats", s.urls(left)).CombinedOutput()
 		if err == nil {
 			t.Fatalf("the doctor finds nothing:\n%s", out)
@@ -49,7 +49,7 @@ func (s *clusterRun) minority(t *testing.T, dice *rand.Rand) {
 		return string(out)
 	})
 	for _, p := range s.orchestrators {
-		s.told(t, "who asks whether "+p.name+" is ready", func(context.Context) string {
+		s.awaitReport(t, "who asks whether "+p.name+" is ready", func(context.Context) string {
 			status, body := get(t, p.http(t)+"/readyz")
 			if status == http.StatusOK {
 				return "it is ready"
@@ -65,12 +65,12 @@ func (s *clusterRun) minority(t *testing.T, dice *rand.Rand) {
 			s.start(t, i)
 		}
 	}
-	s.load.goesOn(t, "the majority is back", 30)
-	s.whole(t, s.js)
+	s.load.awaitProgress(t, "the majority is back", 30)
+	s.awaitReplicated(t, s.js)
 }
 
 // told waits until somebody is told that there is no majority.
-func (s *clusterRun) told(t *testing.T, who string, ask func(context.Context) string) {
+func (s *clusterEnv) awaitReport(t *testing.T, who string, ask func(context.Context) string) {
 	t.Helper()
 	began, answer, first := time.Now(), "", ""
 	if !eventually(t.Context(), func(ctx context.Context) bool {

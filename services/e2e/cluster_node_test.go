@@ -22,23 +22,23 @@ const clusterNodes = 3
 // cluster is three nats-servers, each a process, that reach each other through
 // proxies only: what they tell each other of where they are leads nowhere.
 type cluster struct {
-	crew  *crew
-	sync  string // sync_interval of each
-	nodes [clusterNodes]*node
-	lines [clusterNodes][clusterNodes]*faultproxy.Proxy // from a node to another
+	group   *processGroup
+	sync    string // sync_interval of each
+	nodes   [clusterNodes]*node
+	proxies [clusterNodes][clusterNodes]*faultproxy.Proxy // from a node to another
 }
 
 // node is one server's place.
 type node struct {
 	name, conf            string
 	port, routes, monitor int
-	now                   *process
+	process               *process
 }
 
 // found starts a cluster on empty stores.
-func startCluster(t *testing.T, c *crew, sync string) *cluster {
+func startCluster(t *testing.T, c *processGroup, sync string) *cluster {
 	t.Helper()
-	k := &cluster{crew: c, sync: sync}
+	k := &cluster{group: c, sync: sync}
 	for i := range k.nodes {
 		k.nodes[i] = &node{name: fmt.Sprint("n", i+1), port: freePort(t), routes: freePort(t), monitor: freePort(t)}
 	}
@@ -47,8 +47,8 @@ func startCluster(t *testing.T, c *crew, sync string) *cluster {
 		routes := []string{fmt.Sprint("nats-route://127.0.0.1:", from.routes)}
 		for j, to := range k.nodes {
 			if i != j {
-				k.lines[i][j] = faultproxy.Start(t, fmt.Sprint("127.0.0.1:", to.routes))
-				routes = append(routes, "nats-route://"+k.lines[i][j].Addr())
+				k.proxies[i][j] = faultproxy.Start(t, fmt.Sprint("127.0.0.1:", to.routes))
+				routes = append(routes, "nats-route://"+k.proxies[i][j].Addr())
 			}
 		}
 		from.conf = filepath.Join(t.TempDir(), "nats.conf")
@@ -86,8 +86,8 @@ func freePort(t *testing.T) int {
 func (k *cluster) start(t *testing.T, i int) {
 	t.Helper()
 	n := k.nodes[i]
-	n.now = k.crew.start(t, natsName, binary(t, natsName), "-c", n.conf)
-	n.now.expect(t, "Server is ready")
+	n.process = k.group.start(t, natsName, binary(t, natsName), "-c", n.conf)
+	n.process.expect(t, "Server is ready")
 }
 
 // cut takes a node off the others: what they send each other is held back.
@@ -95,8 +95,8 @@ func (k *cluster) start(t *testing.T, i int) {
 func (k *cluster) cut(i int, f faultproxy.Fault) {
 	for j := range k.nodes {
 		if i != j {
-			k.lines[i][j].Set(f)
-			k.lines[j][i].Set(f)
+			k.proxies[i][j].Set(f)
+			k.proxies[j][i].Set(f)
 		}
 	}
 }
@@ -107,14 +107,14 @@ func (k *cluster) heal(i int, late bool) {
 	k.cut(i, faultproxy.Fault{})
 	for j := range k.nodes {
 		if i != j && !late {
-			k.lines[i][j].Reset()
-			k.lines[j][i].Reset()
+			k.proxies[i][j].Reset()
+			k.proxies[j][i].Reset()
 		}
 	}
 }
 
-func (k *cluster) pause(i int)  { k.nodes[i].now.signal(syscall.SIGSTOP) }
-func (k *cluster) resume(i int) { k.nodes[i].now.signal(syscall.SIGCONT) }
+func (k *cluster) pause(i int)  { k.nodes[i].process.signal(syscall.SIGSTOP) }
+func (k *cluster) resume(i int) { k.nodes[i].process.signal(syscall.SIGCONT) }
 
 // urls are the nodes from the i-th on.
 func (k *cluster) urls(i int) string {
@@ -142,11 +142,11 @@ func connectTo(t *testing.T, urls string) (*nats.Conn, jetstream.JetStream) {
 }
 
 // whole waits until every stream has all its replicas, with nothing to catch up.
-func (k *cluster) whole(t *testing.T, js jetstream.JetStream) {
+func (k *cluster) awaitReplicated(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
 	var err error
 	if !eventually(t.Context(), func(ctx context.Context) bool {
-		err = behind(ctx, js)
+		err = lagging(ctx, js)
 		return err == nil
 	}) {
 		k.fatalf(t, "the cluster does not come together: %v", err)
@@ -154,7 +154,7 @@ func (k *cluster) whole(t *testing.T, js jetstream.JetStream) {
 }
 
 // behind says which stream is not whole.
-func behind(ctx context.Context, js jetstream.JetStream) error {
+func lagging(ctx context.Context, js jetstream.JetStream) error {
 	list := js.ListStreams(ctx)
 	for info := range list.Info() {
 		if info.Cluster == nil || info.Cluster.Leader == "" || len(info.Cluster.Replicas) != info.Config.Replicas-1 {
@@ -171,7 +171,7 @@ func behind(ctx context.Context, js jetstream.JetStream) error {
 
 // eventually asks again until it holds, for as long as anything may take.
 func eventually(ctx context.Context, holds func(context.Context) bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

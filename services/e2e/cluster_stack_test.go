@@ -10,7 +10,7 @@ import (
 
 // stuck is what a node has waited for longer than a minute, and is no channel or
 // connection: for a lock that somebody does not give back, or for room.
-func (n *node) stuck() string {
+func (n *node) blockedGoroutines() string {
 	client := http.Client{Timeout: 10 * time.Second}
 	answer, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/stacksz", n.monitor))
 	if err != nil {

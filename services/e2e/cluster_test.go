@@ -14,12 +14,12 @@ import (
 )
 
 // clusterRun is a cluster with orchestrators on it.
-type clusterRun struct {
+type clusterEnv struct {
 	*cluster
 	orchestrators []*process
 	js            jetstream.JetStream
 	load          *load
-	did           map[string]int
+	injected      map[string]int
 }
 
 // A cluster of three servers under load, of which any is killed, cut off, paused
@@ -27,7 +27,7 @@ type clusterRun struct {
 // is not where it is not; nothing that was acknowledged is lost, and no server
 // has another past than the others.
 func TestAClusterLosesNothing(t *testing.T) {
-	rounds, seed := number(t, "SIGNALBOX_CLUSTER", 0), uint64(number(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
+	rounds, seed := intFromEnv(t, "SIGNALBOX_CLUSTER", 0), uint64(intFromEnv(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
 	if rounds == 0 {
 		t.Skip("three servers, two orchestrators and a load take two cores for minutes: make cluster")
 	}
@@ -37,7 +37,7 @@ func TestAClusterLosesNothing(t *testing.T) {
 			t.Logf("SIGNALBOX_CLUSTER=%d SIGNALBOX_SEED=%d", rounds, seed)
 			binary(t, natsName)
 			began := time.Now()
-			s := beginCluster(t, sync, seed)
+			s := startClusterEnv(t, sync, seed)
 			dice := rand.New(rand.NewPCG(seed, 0))
 			all := []string{"kill", "cut", "pause"}
 			for round := range rounds {
@@ -45,26 +45,26 @@ func TestAClusterLosesNothing(t *testing.T) {
 				if round >= len(all) {
 					what = append(all, "cut one way", "restart all in turn", "lose the majority")[dice.IntN(len(all)+3)]
 				}
-				s.did[what]++
-				s.strike(t, what, dice)
-				s.whole(t, s.js)
+				s.injected[what]++
+				s.inject(t, what, dice)
+				s.awaitReplicated(t, s.js)
 			}
-			s.minority(t, dice)
-			s.finish(t)
+			s.loseMajority(t, dice)
+			s.check(t)
 			t.Logf("sync %s, seed %d: %d commands acknowledged, %d without an answer for 20 s, %d pieces of work, %v; %s",
-				sync, seed, s.load.acked.Load(), s.load.unknown.Load(), s.load.work.Load(), s.did, since(began))
+				sync, seed, s.load.acked.Load(), s.load.unknown.Load(), s.load.work.Load(), s.injected, since(began))
 		})
 	}
 }
 
-func beginCluster(t *testing.T, sync string, seed uint64) *clusterRun {
+func startClusterEnv(t *testing.T, sync string, seed uint64) *clusterEnv {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "lap.yaml"), []byte(lap), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "lap.yaml"), []byte(lapLifecycle), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := hire(t, "")
-	s := &clusterRun{cluster: startCluster(t, c, sync), did: map[string]int{}}
+	c := newProcessGroup(t, "")
+	s := &clusterEnv{cluster: startCluster(t, c, sync), injected: map[string]int{}}
 	flushed := map[string]string{"always": "0s"}[sync]
 	if flushed == "" {
 		flushed = sync
@@ -78,28 +78,28 @@ func beginCluster(t *testing.T, sync string, seed uint64) *clusterRun {
 		p.expect(t, `"msg":"running"`)
 	}
 	_, s.js = connectTo(t, s.urls(0))
-	s.whole(t, s.js)
+	s.awaitReplicated(t, s.js)
 	s.load = s.cluster.load(t, seed)
-	s.load.goesOn(t, "at the start", 20)
+	s.load.awaitProgress(t, "at the start", 20)
 	return s
 }
 
 // strike does something to one node or all, sees the work go on meanwhile, and
 // undoes it.
-func (s *clusterRun) strike(t *testing.T, what string, dice *rand.Rand) {
+func (s *clusterEnv) inject(t *testing.T, what string, dice *rand.Rand) {
 	t.Helper()
 	i := dice.IntN(clusterNodes)
 	for range map[string]int{"restart all in turn": clusterNodes}[what] {
-		s.nodes[i].now.terminate(t)
-		s.load.goesOn(t, s.nodes[i].name+" is being restarted", 10)
+		s.nodes[i].process.terminate(t)
+		s.load.awaitProgress(t, s.nodes[i].name+" is being restarted", 10)
 		s.start(t, i)
-		s.whole(t, s.js)
+		s.awaitReplicated(t, s.js)
 		i = (i + 1) % clusterNodes
 	}
-	during := func() { s.load.goesOn(t, what+" "+s.nodes[i].name, 30) }
+	during := func() { s.load.awaitProgress(t, what+" "+s.nodes[i].name, 30) }
 	switch what {
 	case "kill":
-		s.nodes[i].now.kill()
+		s.nodes[i].process.kill()
 		during()
 		s.start(t, i)
 	case "pause":
@@ -115,6 +115,6 @@ func (s *clusterRun) strike(t *testing.T, what string, dice *rand.Rand) {
 		during()
 		s.heal(i, dice.IntN(2) == 0)
 	case "lose the majority":
-		s.minority(t, dice)
+		s.loseMajority(t, dice)
 	}
 }

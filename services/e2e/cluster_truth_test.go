@@ -18,9 +18,9 @@ import (
 
 // finish has all work done, stops everybody, and compares what everybody was
 // told with what each node has.
-func (s *clusterRun) finish(t *testing.T) {
+func (s *clusterEnv) check(t *testing.T) {
 	t.Helper()
-	s.load.stop()
+	s.load.stopClients()
 	s.load.wg.Wait()
 	nc, _ := connectTo(t, s.urls(0))
 	people := client.New(nc, "operator:test")
@@ -31,7 +31,7 @@ func (s *clusterRun) finish(t *testing.T) {
 		left, err = people.List(ctx, &pb.ListRequest{Workflow: "lap"})
 		if errors.Is(err, client.ErrUnavailable) {
 			if silent++; silent == 2 { // a third time, and the client leaves the node
-				s.explain(t)
+				s.diagnose(t)
 			}
 		}
 		return err == nil && len(left) == 0
@@ -47,9 +47,9 @@ func (s *clusterRun) finish(t *testing.T) {
 			t.Errorf("%s has ended in %s", in.GetInstance(), in.GetState())
 		}
 	}
-	s.load.rest()
+	s.load.stopAgents()
 	s.load.agents.Wait()
-	for _, err := range s.load.fails {
+	for _, err := range s.load.errs {
 		t.Error(err)
 	}
 	for _, p := range s.orchestrators {
@@ -59,10 +59,10 @@ func (s *clusterRun) finish(t *testing.T) {
 			t.Errorf("%s ended with %d", p.name, code)
 		}
 	}
-	s.whole(t, s.js)
-	s.replicated(t)
+	s.awaitReplicated(t, s.js)
+	s.checkReplicas(t)
 
-	log, report := ids(t, s.js, lap)
+	log, report := commandSequences(t, s.js, lapLifecycle)
 	for id, a := range s.load.acks {
 		if log[id] != a.seq {
 			t.Errorf("%s of %s was acknowledged as commit %d, the log has it as %d", id, a.instance, a.seq, log[id])
@@ -71,12 +71,12 @@ func (s *clusterRun) finish(t *testing.T) {
 	if report.Instances != len(ended) || report.Commits != len(log) {
 		t.Errorf("the log has %d instances and %d commits, of %d and %d told", report.Instances, report.Commits, len(ended), len(log))
 	}
-	s.agree(t, uint64(report.Commits))
+	s.checkLogsEqual(t, uint64(report.Commits))
 	t.Logf("%d instances, %d commits, %d acknowledgements, all there on every node", report.Instances, report.Commits, len(s.load.acks))
 }
 
 // replicated fails unless every stream, bucket and durable consumer is on every node.
-func (s *clusterRun) replicated(t *testing.T) {
+func (s *clusterEnv) checkReplicas(t *testing.T) {
 	t.Helper()
 	var names []string
 	streams := s.js.ListStreams(t.Context())
@@ -106,7 +106,7 @@ func (s *clusterRun) replicated(t *testing.T) {
 
 // agree has each node lead, and so answer from what it has itself, and fails
 // unless they all have the same.
-func (s *clusterRun) agree(t *testing.T, commits uint64) {
+func (s *clusterEnv) checkLogsEqual(t *testing.T, commits uint64) {
 	t.Helper()
 	var first [sha256.Size]byte
 	for i, n := range s.nodes {
@@ -120,7 +120,7 @@ func (s *clusterRun) agree(t *testing.T, commits uint64) {
 		}) {
 			s.fatalf(t, "%s does not become the leader", n.name)
 		}
-		sum := s.sum(t, js, commits)
+		sum := s.logHash(t, js, commits)
 		if at := leader(t.Context(), js); at != n.name {
 			t.Fatalf("%s became the leader while %s was read", at, n.name)
 		}
@@ -141,7 +141,7 @@ func leader(ctx context.Context, js jetstream.JetStream) string {
 }
 
 // sum is the hash of all there is in the log, which the leader answers.
-func (s *clusterRun) sum(t *testing.T, js jetstream.JetStream, commits uint64) (sum [sha256.Size]byte) {
+func (s *clusterEnv) logHash(t *testing.T, js jetstream.JetStream, commits uint64) (sum [sha256.Size]byte) {
 	t.Helper()
 	stream, err := js.Stream(t.Context(), subject.EventStream)
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 func TestManyWorkAndNeverTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	const developers, issues = 3, 30
-	s := begin(t, plan{Developers: developers})
+	s := startEnv(t, envConfig{Developers: developers})
 	var numbers []int
 	for i := range issues {
-		numbers = append(numbers, s.forge.open(t, fmt.Sprintf("The answer is wrong, once more: %d", i), complete))
+		numbers = append(numbers, s.forge.openIssue(t, fmt.Sprintf("The answer is wrong, once more: %d", i), completeReport))
 	}
 	for _, n := range numbers {
-		s.log.until(t, "the end of "+id(n), closed(id(n)))
+		s.log.await(t, "the end of "+instanceID(n), hasEnded(instanceID(n)))
 	}
 	for _, n := range numbers {
-		if end := s.log.get(id(n)); end.State != "completed" {
-			t.Errorf("%s ended in %s: %s", id(n), end.State, end.Reason)
+		if end := s.log.get(instanceID(n)); end.State != "completed" {
+			t.Errorf("%s ended in %s: %s", instanceID(n), end.State, end.Reason)
 		}
 		if prs := s.forge.pulls(t, n); len(prs) != 1 {
-			t.Errorf("%s has the pull requests %v, want one", id(n), prs)
+			t.Errorf("%s has the pull requests %v, want one", instanceID(n), prs)
 		}
 	}
-	report := s.log.sound(t)
+	report := s.log.checkLog(t)
 	worked := map[string]int{}
 	for _, c := range report.Claims {
 		if c.Role == "developer" {

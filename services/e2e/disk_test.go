@@ -21,43 +21,43 @@ import (
 // or not, until it is restarted; that much has to be done by somebody.
 func TestAFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
-	s := begin(t, plan{Developer: waiting, NATS: small(t)})
+	s := startEnv(t, envConfig{Developer: gatedScript, NATS: smallDisk(t)})
 	begun, gate := s.gates(t)
-	n := s.forge.open(t, "The answer is wrong", complete)
+	n := s.forge.openIssue(t, "The answer is wrong", completeReport)
 	begun.read(t)
-	taken := s.log.commits(id(n))
-	room := fill(t, s.NATS)
+	taken := s.log.commitCount(instanceID(n))
+	room := fillDisk(t, s.NATS)
 
 	err := s.flood(t)
 	if !errors.Is(err, client.ErrUnavailable) || !strings.Contains(err.Error(), "the server answers and does not store: if its disk is full, make room and restart it") {
 		t.Errorf("an append on a full disk: %v", err)
 	}
 	gate.write(t) // the work ends, and its report has to wait
-	if _, err := s.client.Get(t.Context(), id(n)); err != nil {
+	if _, err := s.client.Get(t.Context(), instanceID(n)); err != nil {
 		t.Errorf("the past cannot be read: %v", err)
 	}
 	room()
-	s.parts[natsName].terminate(t)
-	s.parts[natsName] = s.nats.start(t)
+	s.processes[natsName].terminate(t)
+	s.processes[natsName] = s.nats.start(t)
 	gate.write(t) // what the work left may have been on its way just then: it is done again
 
-	s.log.until(t, "the end", closed(id(n)))
-	if end := s.log.get(id(n)); end.State != "completed" {
+	s.log.await(t, "the end", hasEnded(instanceID(n)))
+	if end := s.log.get(instanceID(n)); end.State != "completed" {
 		t.Errorf("it ended in %s: %s", end.State, end.Reason)
 	}
-	if now := s.log.commits(id(n)); now <= taken {
+	if now := s.log.commitCount(instanceID(n)); now <= taken {
 		t.Errorf("it has %d commits, and had %d", now, taken)
 	}
-	s.log.sound(t)
-	if s.parts["orchestrator"].ended() {
+	s.log.checkLog(t)
+	if s.processes["orchestrator"].ended() {
 		t.Error("the orchestrator gave up")
 	}
 }
 
 // flood opens instances until one is not taken any more.
-func (s *system) flood(t *testing.T) error {
+func (s *env) flood(t *testing.T) error {
 	t.Helper()
-	for start := time.Now(); time.Since(start) < patience; {
+	for start := time.Now(); time.Since(start) < maxWait; {
 		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
 		_, err := s.client.Open(ctx, "", "issue", "flood/"+time.Now().Format(time.RFC3339Nano), instance.Issue{Title: "Much", Body: strings.Repeat("much ", 10_000)})
 		cancel()
@@ -69,7 +69,7 @@ func (s *system) flood(t *testing.T) error {
 }
 
 // small is a directory on a small disk of its own.
-func small(t *testing.T) string {
+func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", dir).CombinedOutput(); err != nil {
@@ -84,7 +84,7 @@ func small(t *testing.T) string {
 }
 
 // fill takes all the space there is until room is called.
-func fill(t *testing.T, dir string) (room func()) {
+func fillDisk(t *testing.T, dir string) (room func()) {
 	t.Helper()
 	name := filepath.Join(dir, "ballast")
 	f, err := os.Create(name)

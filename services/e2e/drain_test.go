@@ -15,30 +15,30 @@ import (
 // has to wait for the lease, which is far longer than this test.
 func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 	t.Parallel()
-	s := begin(t, plan{AckWait: 10 * time.Minute, Developer: waiting})
+	s := startEnv(t, envConfig{AckWait: 10 * time.Minute, Developer: gatedScript})
 	begun, gate := s.gates(t)
-	n := s.forge.open(t, "The answer is wrong", complete)
+	n := s.forge.openIssue(t, "The answer is wrong", completeReport)
 	begun.read(t)
-	s.log.until(t, "the claim", in(id(n), "implementing"))
-	first := s.log.get(id(n)).Claim
+	s.log.await(t, "the claim", claimedIn(instanceID(n), "implementing"))
+	first := s.log.get(instanceID(n)).Claim
 
-	if code := s.parts["developer"].terminate(t); code != 0 {
-		t.Errorf("it ended with %d:\n%s", code, s.parts["developer"].said.tail(20))
+	if code := s.processes["developer"].terminate(t); code != 0 {
+		t.Errorf("it ended with %d:\n%s", code, s.processes["developer"].output.tail(20))
 	}
-	s.log.until(t, "the work given back", func(f *follower) bool { return f.all[id(n)].Claim == nil })
-	s.parts["developer"] = s.run(t, "developer")
+	s.log.await(t, "the work given back", func(f *logFollower) bool { return f.instances[instanceID(n)].Claim == nil })
+	s.processes["developer"] = s.startProcess(t, "developer")
 	begun.read(t)
 	gate.write(t)
-	s.log.until(t, "the end", closed(id(n)))
+	s.log.await(t, "the end", hasEnded(instanceID(n)))
 
-	if end := s.log.get(id(n)); end.State != "completed" {
+	if end := s.log.get(instanceID(n)); end.State != "completed" {
 		t.Errorf("it ended in %s: %s", end.State, end.Reason)
 	}
-	work := s.implementing(t)
+	work := s.implementingClaims(t)
 	if len(work) != 2 || work[0].Agent != first.Agent || work[1].Agent == first.Agent || !work[0].To.Before(first.Lease) {
 		t.Errorf("it was worked on by %v, want two, the first of which gave it back before %s", work, first.Lease)
 	}
-	for _, c := range s.log.of(id(n)) {
+	for _, c := range s.log.commitsOf(instanceID(n)) {
 		for _, e := range c.Events {
 			if r, ok := e.(instance.Released); ok && (r.Fault || r.Reason != "the agent is stopping") {
 				t.Errorf("given back as %+v", r)
@@ -50,26 +50,30 @@ func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 // Told to stop at the very moment its claim is made, it gives that back too.
 func TestAServiceStoppedAtItsClaimGivesItBack(t *testing.T) {
 	t.Parallel()
-	s := begin(t, plan{AckWait: 10 * time.Minute})
-	n := s.forge.open(t, "The answer is wrong", complete)
-	s.log.until(t, "the claim", func(f *follower) bool { return in(id(n), "implementing")(f) || closed(id(n))(f) })
-	if code := s.parts["developer"].terminate(t); code != 0 {
-		t.Errorf("it ended with %d:\n%s", code, s.parts["developer"].said.tail(20))
+	s := startEnv(t, envConfig{AckWait: 10 * time.Minute})
+	n := s.forge.openIssue(t, "The answer is wrong", completeReport)
+	s.log.await(t, "the claim", func(f *logFollower) bool {
+		return claimedIn(instanceID(n), "implementing")(f) || hasEnded(instanceID(n))(f)
+	})
+	if code := s.processes["developer"].terminate(t); code != 0 {
+		t.Errorf("it ended with %d:\n%s", code, s.processes["developer"].output.tail(20))
 	}
-	s.log.until(t, "the work given back, or done", func(f *follower) bool { return f.all[id(n)].Claim == nil || f.all[id(n)].Owner != "developer" })
-	s.parts["developer"] = s.run(t, "developer")
-	s.log.until(t, "the end", closed(id(n)))
-	if end := s.log.get(id(n)); end.State != "completed" {
+	s.log.await(t, "the work given back, or done", func(f *logFollower) bool {
+		return f.instances[instanceID(n)].Claim == nil || f.instances[instanceID(n)].Owner != "developer"
+	})
+	s.processes["developer"] = s.startProcess(t, "developer")
+	s.log.await(t, "the end", hasEnded(instanceID(n)))
+	if end := s.log.get(instanceID(n)); end.State != "completed" {
 		t.Errorf("it ended in %s: %s", end.State, end.Reason)
 	}
-	s.log.sound(t)
+	s.log.checkLog(t)
 }
 
 // implementing returns the claims of the developers, after a check of the log.
-func (s *system) implementing(t *testing.T) []logcheck.Interval {
+func (s *env) implementingClaims(t *testing.T) []logcheck.Interval {
 	t.Helper()
 	var work []logcheck.Interval
-	for _, c := range s.log.sound(t).Claims {
+	for _, c := range s.log.checkLog(t).Claims {
 		if c.State == "implementing" {
 			work = append(work, c)
 		}
@@ -80,7 +84,7 @@ func (s *system) implementing(t *testing.T) []logcheck.Interval {
 // fifo is a named pipe to a script.
 type fifo struct{ file *os.File }
 
-func pipe(t *testing.T, name string) fifo {
+func newFIFO(t *testing.T, name string) fifo {
 	t.Helper()
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
@@ -97,7 +101,7 @@ func pipe(t *testing.T, name string) fifo {
 // read waits for a line.
 func (f fifo) read(t *testing.T) {
 	t.Helper()
-	if err := f.file.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := f.file.SetReadDeadline(time.Now().Add(maxWait)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := bufio.NewReader(f.file).ReadString('\n'); err != nil {

@@ -33,14 +33,14 @@ type testForge struct {
 
 func startForge(t *testing.T) *testForge {
 	t.Helper()
-	f, url := hostForge(t, []string{repo}, answers(t))
+	f, url := serveForge(t, []string{repo}, answersRepo(t))
 	f.SetURL(url)
-	return visit(t, url)
+	return connectForge(t, url)
 }
 
 // hostForge serves a forge with repositories that all start from one. Unless it
 // is told its address, it calls itself what each request calls it.
-func hostForge(t *testing.T, repos []string, from string) (*local.Forge, string) {
+func serveForge(t *testing.T, repos []string, from string) (*local.Forge, string) {
 	t.Helper()
 	f, err := local.Open(local.Config{Dir: t.TempDir(), Public: true, Users: []local.User{
 		{Login: "signalbox", Token: botToken, Type: "Bot", Permission: "write"},
@@ -64,7 +64,7 @@ func hostForge(t *testing.T, repos []string, from string) (*local.Forge, string)
 }
 
 // visit is the forge at the address as ann sees it.
-func visit(t *testing.T, url string) *testForge {
+func connectForge(t *testing.T, url string) *testForge {
 	t.Helper()
 	ann, err := github.New(github.Config{BaseURL: url + "/api/v3/", Token: annToken})
 	if err != nil {
@@ -74,7 +74,7 @@ func visit(t *testing.T, url string) *testForge {
 }
 
 // answers is a repository with a bug that its test finds at no cost.
-func answers(t *testing.T) string {
+func answersRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -96,7 +96,7 @@ func answers(t *testing.T) string {
 }
 
 // complete is a report that leaves nothing to ask.
-const complete = `The answer is wrong.
+const completeReport = `The answer is wrong.
 
 ### Steps to reproduce
 Run ` + "`cat answer.txt`" + `.
@@ -112,13 +112,13 @@ The file answer.txt.
 `
 
 // vague is one that leaves much.
-const vague = "The answer is wrong. Please fix."
+const vagueReport = "The answer is wrong. Please fix."
 
 // reply answers whatever is asked about the vague one.
-const reply = complete
+const clarification = completeReport
 
 // open reports an issue and returns its number.
-func (f *testForge) open(t *testing.T, title, body string) int {
+func (f *testForge) openIssue(t *testing.T, title, body string) int {
 	t.Helper()
 	issue, err := f.ann.CreateIssue(t.Context(), repo, forge.NewIssue{Title: title, Body: body})
 	if err != nil {

@@ -14,14 +14,16 @@ import (
 // nothing but processes.
 func TestAnIssueBecomesAPullRequest(t *testing.T) {
 	t.Parallel()
-	s := begin(t, plan{})
-	n := s.forge.open(t, "The answer is wrong", vague)
-	s.log.until(t, "the questions", func(f *follower) bool { return f.all[id(n)].State == "waiting_for_requirements_clarification" })
-	if _, err := s.forge.ann.Comment(t.Context(), repo, n, reply); err != nil {
+	s := startEnv(t, envConfig{})
+	n := s.forge.openIssue(t, "The answer is wrong", vagueReport)
+	s.log.await(t, "the questions", func(f *logFollower) bool {
+		return f.instances[instanceID(n)].State == "waiting_for_requirements_clarification"
+	})
+	if _, err := s.forge.ann.Comment(t.Context(), repo, n, clarification); err != nil {
 		t.Fatal(err)
 	}
-	s.log.until(t, "the end", closed(id(n)))
-	done := s.log.get(id(n))
+	s.log.await(t, "the end", hasEnded(instanceID(n)))
+	done := s.log.get(instanceID(n))
 	if done.State != "completed" {
 		t.Fatalf("it ended in %s: %s", done.State, done.Reason)
 	}
@@ -34,10 +36,10 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 	if got := s.forge.clone(t, done.Last.Data["branch"], "answer.txt"); got != "42\n" {
 		t.Errorf("a clone of the branch says %q", got)
 	}
-	s.log.sound(t)
+	s.log.checkLog(t)
 
 	t.Run("and every process says how it is", func(t *testing.T) {
-		for _, name := range s.names() {
+		for _, name := range s.processNames() {
 			for path, want := range map[string]string{"/healthz": `"go":"go1`, "/readyz": `"ready":true`, "/metrics": "signalbox_"} {
 				if status, body := get(t, s.http(t, name)+path); status != http.StatusOK || !strings.Contains(body, want) {
 					t.Errorf("%s%s answers %d without %s:\n%s", name, path, status, want, body)
@@ -64,8 +66,8 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 		}
 	})
 	t.Run("and logs JSON, a line a fact", func(t *testing.T) {
-		for _, name := range s.names() {
-			for _, line := range s.parts[name].said.all() {
+		for _, name := range s.processNames() {
+			for _, line := range s.processes[name].output.snapshot() {
 				var fact struct{ Time, Level, Msg, Service string }
 				if err := json.Unmarshal([]byte(line), &fact); err != nil || fact.Time == "" || fact.Level == "" || fact.Msg == "" || fact.Service == "" {
 					t.Errorf("%s logs %s", name, line)
@@ -74,9 +76,9 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 		}
 	})
 	t.Run("and ends with 0 when it is told to", func(t *testing.T) {
-		for _, name := range slices.Backward(s.names()) { // agents before the orchestrator
-			if code := s.parts[name].terminate(t); code != 0 {
-				t.Errorf("%s ended with %d:\n%s", name, code, s.parts[name].said.tail(10))
+		for _, name := range slices.Backward(s.processNames()) { // agents before the orchestrator
+			if code := s.processes[name].terminate(t); code != 0 {
+				t.Errorf("%s ended with %d:\n%s", name, code, s.processes[name].output.tail(10))
 			}
 		}
 	})
@@ -84,7 +86,7 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 
 func TestEveryServiceHelps(t *testing.T) {
 	t.Parallel()
-	for _, name := range services() {
+	for _, name := range serviceNames() {
 		out, err := exec.Command(binary(t, name), "--help").Output()
 		text := string(out)
 		if err != nil || !strings.Contains(text, "Usage: "+name) || !strings.Contains(text, "--nats=URL") || !strings.Contains(text, "--http=") {

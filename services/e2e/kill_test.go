@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	killRuns = 8 // without SIGNALBOX_SOAK
-	lanes    = 4 // issues under way at a time
+	defaultKillRuns  = 8 // without SIGNALBOX_SOAK
+	concurrentIssues = 4 // issues under way at a time
 )
 
 // Kill -9 of any process, the nats-server included, at random moments of many
 // runs of an issue: nothing is lost, nothing is done twice, every issue ends.
 func TestKillAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	runs, seed := number(t, "SIGNALBOX_SOAK", killRuns), uint64(number(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
+	runs, seed := intFromEnv(t, "SIGNALBOX_SOAK", defaultKillRuns), uint64(intFromEnv(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
 	t.Logf("SIGNALBOX_SOAK=%d SIGNALBOX_SEED=%d", runs, seed)
 	began := time.Now()
-	s := begin(t, plan{AckWait: 2 * time.Second, Developers: 2})
+	s := startEnv(t, envConfig{AckWait: 2 * time.Second, Developers: 2})
 	v := supervise(t, s, rand.New(rand.NewPCG(seed, 0)))
 	defer v.stop()
 
 	next := make(chan int)
 	var wg sync.WaitGroup
 	issues := make([]int, runs) // by run
-	for range lanes {
+	for range concurrentIssues {
 		wg.Go(func() {
 			for run := range next {
 				r := rand.New(rand.NewPCG(seed, uint64(run)+1))
-				issues[run] = s.forge.open(t, fmt.Sprintf("The answer is wrong, once more: %d", run), vague)
-				if err := s.survive(t, v, issues[run], r); err != nil {
-					t.Errorf("run %d, %s: %v; it is in %s", run, id(issues[run]), err, s.log.states()[id(issues[run])])
+				issues[run] = s.forge.openIssue(t, fmt.Sprintf("The answer is wrong, once more: %d", run), vagueReport)
+				if err := s.runIssue(t, v, issues[run], r); err != nil {
+					t.Errorf("run %d, %s: %v; it is in %s", run, instanceID(issues[run]), err, s.log.states()[instanceID(issues[run])])
 				}
 			}
 		})
@@ -57,44 +57,44 @@ func TestKillAtAnyMoment(t *testing.T) {
 		return
 	}
 
-	report := s.log.sound(t)
+	report := s.log.checkLog(t)
 	for run, n := range issues {
-		end := s.log.get(id(n))
+		end := s.log.get(instanceID(n))
 		if end.State != "completed" {
-			t.Errorf("run %d: %s ended in %s: %s", run, id(n), end.State, end.Reason)
+			t.Errorf("run %d: %s ended in %s: %s", run, instanceID(n), end.State, end.Reason)
 			continue
 		}
 		if prs := s.forge.pulls(t, n); len(prs) != 1 {
-			t.Errorf("run %d: %s has the pull requests %v, want one", run, id(n), prs)
+			t.Errorf("run %d: %s has the pull requests %v, want one", run, instanceID(n), prs)
 		}
 		if keys := s.forge.comments(t, n); len(keys) != 2 || !strings.HasPrefix(keys[0], "questions-") || keys[1] != "pull-request" {
-			t.Errorf("run %d: %s has the comments %v, want the questions and the pull request", run, id(n), keys)
+			t.Errorf("run %d: %s has the comments %v, want the questions and the pull request", run, instanceID(n), keys)
 		}
 	}
 	var kills []string
 	total := int64(0)
-	for _, seat := range v.seats {
+	for _, seat := range v.processes {
 		kills = append(kills, fmt.Sprintf("%s %d", seat.name, seat.kills.Load()))
 		total += seat.kills.Load()
 	}
-	s.folds(t, v)
+	s.checkReplay(t, v)
 	t.Logf("%d runs in %s, %d commits, %d claims, %d kills: %s", runs, time.Since(began).Round(time.Second), report.Commits, len(report.Claims), total, strings.Join(kills, ", "))
 }
 
 // strike is a kill at one moment of an issue's run.
-type strike struct {
+type killPlan struct {
 	commits int           // once the issue has so many commits,
 	after   time.Duration // and so much later,
-	victims []*seat       // these are killed at once
+	victims []*supervised // these are killed at once
 }
 
 // strikes draws one to three.
-func (v *supervisor) strikes(r *rand.Rand) []strike {
-	all := make([]strike, 1+r.IntN(3))
+func (v *supervisor) drawKills(r *rand.Rand) []killPlan {
+	all := make([]killPlan, 1+r.IntN(3))
 	for i := range all {
-		all[i] = strike{commits: r.IntN(20), after: time.Duration(r.IntN(80)) * time.Millisecond}
+		all[i] = killPlan{commits: r.IntN(20), after: time.Duration(r.IntN(80)) * time.Millisecond}
 		for range 1 + r.IntN(2)*r.IntN(3) {
-			all[i].victims = append(all[i].victims, v.seats[r.IntN(len(v.seats))])
+			all[i].victims = append(all[i].victims, v.processes[r.IntN(len(v.processes))])
 		}
 	}
 	return all
@@ -102,14 +102,16 @@ func (v *supervisor) strikes(r *rand.Rand) []strike {
 
 // survive answers what is asked about the issue, strikes, and returns when the
 // issue has ended and every strike was made.
-func (s *system) survive(t *testing.T, v *supervisor, n int, r *rand.Rand) error {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+func (s *env) runIssue(t *testing.T, v *supervisor, n int, r *rand.Rand) error {
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	for _, strike := range v.strikes(r) {
+	for _, strike := range v.drawKills(r) {
 		wg.Go(func() {
-			if s.log.wait(ctx, func(f *follower) bool { return len(f.log[id(n)]) >= strike.commits || f.all[id(n)].Closed != "" }) != nil {
+			if s.log.waitUntil(ctx, func(f *logFollower) bool {
+				return len(f.history[instanceID(n)]) >= strike.commits || f.instances[instanceID(n)].Closed != ""
+			}) != nil {
 				return
 			}
 			select {
@@ -121,14 +123,16 @@ func (s *system) survive(t *testing.T, v *supervisor, n int, r *rand.Rand) error
 			}
 		})
 	}
-	err := s.log.wait(ctx, func(f *follower) bool { return f.all[id(n)].State == "waiting_for_requirements_clarification" })
+	err := s.log.waitUntil(ctx, func(f *logFollower) bool {
+		return f.instances[instanceID(n)].State == "waiting_for_requirements_clarification"
+	})
 	if err != nil {
 		return fmt.Errorf("nothing is asked: %w", err)
 	}
-	if _, err := s.forge.ann.Comment(ctx, repo, n, reply); err != nil {
+	if _, err := s.forge.ann.Comment(ctx, repo, n, clarification); err != nil {
 		return err
 	}
-	if err := s.log.wait(ctx, closed(id(n))); err != nil {
+	if err := s.log.waitUntil(ctx, hasEnded(instanceID(n))); err != nil {
 		return fmt.Errorf("it does not end: %w", err)
 	}
 	return nil
@@ -136,19 +140,19 @@ func (s *system) survive(t *testing.T, v *supervisor, n int, r *rand.Rand) error
 
 // folds fails if a new orchestrator, which reads the log from its beginning,
 // sees another past than the commits that were followed.
-func (s *system) folds(t *testing.T, v *supervisor) {
+func (s *env) checkReplay(t *testing.T, v *supervisor) {
 	t.Helper()
-	for _, seat := range v.seats {
+	for _, seat := range v.processes {
 		if seat.name != natsName {
 			seat.kill()
 		}
 	}
-	s.parts["orchestrator"] = s.run(t, "orchestrator")
-	s.parts["orchestrator"].expect(t, `"msg":"running"`)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	s.processes["orchestrator"] = s.startProcess(t, "orchestrator")
+	s.processes["orchestrator"].expect(t, `"msg":"running"`)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	for name := range s.log.states() {
-		want := instance.Fold(name, s.log.of(name))
+		want := instance.Fold(name, s.log.commitsOf(name))
 		got, err := s.client.Get(ctx, name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -158,7 +162,7 @@ func (s *system) folds(t *testing.T, v *supervisor) {
 	}
 }
 
-func number(t *testing.T, name string, otherwise int) int {
+func intFromEnv(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {

@@ -26,24 +26,24 @@ import (
 // The check is checked: orchestrators over a log that lies are found out by
 // their answers alone, and those over one that does not are not accused.
 func TestTheLinearizabilityCheckFindsWhatIsPlanted(t *testing.T) {
-	for name, lie := range map[string]func(*liar){
+	for name, lie := range map[string]func(*faultyStore){
 		"nothing":                      nil,
-		"reads of the past":            func(l *liar) { l.stale = true },
-		"work given to two":            func(l *liar) { l.blind = true },
-		"a report taken and forgotten": func(l *liar) { l.loses = true },
+		"reads of the past":            func(l *faultyStore) { l.staleReads = true },
+		"work given to two":            func(l *faultyStore) { l.doubleClaims = true },
+		"a report taken and forgotten": func(l *faultyStore) { l.losesReports = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := natstest.Start(t, natstest.Options{})
 			log := memory.New()
 			for range 3 {
-				l := &liar{Store: log, seen: map[string]eventstore.Commit{}}
+				l := &faultyStore{Store: log, seen: map[string]eventstore.Commit{}}
 				if lie != nil {
 					lie(l)
 				}
-				serve(t, server.Connect(t), l)
+				serveAPI(t, server.Connect(t), l)
 			}
-			r := &race{each: 120, places: 3, seed: uint64(number(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))}
+			r := &linearLoad{perClient: 120, slots: 3, seed: uint64(intFromEnv(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))}
 			for range 6 {
 				r.clients = append(r.clients, server.Connect(t))
 			}
@@ -52,7 +52,7 @@ func TestTheLinearizabilityCheckFindsWhatIsPlanted(t *testing.T) {
 			if lie == nil && len(errs) > 0 {
 				t.Errorf("seed %d: the answers contradict each other: %v", r.seed, errs)
 			}
-			err := errors.Join(judge(all, nil, patience)...)
+			err := errors.Join(checkHistory(all, nil, maxWait)...)
 			switch {
 			case lie == nil && err != nil:
 				t.Errorf("seed %d: %d operations: %v", r.seed, len(all), err)
@@ -71,9 +71,9 @@ func TestTheLinearizabilityCheckFindsWhatIsPlanted(t *testing.T) {
 }
 
 // serve answers the API from a log until the test ends.
-func serve(t *testing.T, nc *nats.Conn, log eventstore.Store) {
+func serveAPI(t *testing.T, nc *nats.Conn, log eventstore.Store) {
 	t.Helper()
-	def, err := workflow.Load("relay.yaml", []byte(relay))
+	def, err := workflow.Load("relay.yaml", []byte(relayLifecycle))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +105,11 @@ func (c catalog) Source(context.Context, string) ([]byte, string, error) {
 }
 
 // liar is a log that breaks its promises.
-type liar struct {
+type faultyStore struct {
 	eventstore.Store
-	stale bool // what is read as an instance's newest commit was that some reads ago
-	blind bool // a claim is stored wherever the instance is by now
-	loses bool // now and then a report is acknowledged and not stored
+	staleReads   bool // what is read as an instance's newest commit was that some reads ago
+	doubleClaims bool // a claim is stored wherever the instance is by now
+	losesReports bool // now and then a report is acknowledged and not stored
 
 	mu      sync.Mutex
 	seen    map[string]eventstore.Commit
@@ -118,11 +118,11 @@ type liar struct {
 }
 
 // Last implements eventstore.Store.
-func (l *liar) Last(ctx context.Context, id string) (eventstore.Commit, error) {
+func (l *faultyStore) Last(ctx context.Context, id string) (eventstore.Commit, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reads++
-	if c, ok := l.seen[id]; ok && l.stale && l.reads%3 > 0 {
+	if c, ok := l.seen[id]; ok && l.staleReads && l.reads%3 > 0 {
 		return c, nil
 	}
 	c, err := l.Store.Last(ctx, id)
@@ -133,21 +133,21 @@ func (l *liar) Last(ctx context.Context, id string) (eventstore.Commit, error) {
 }
 
 // Append implements eventstore.Store.
-func (l *liar) Append(ctx context.Context, c eventstore.Commit) (uint64, error) {
+func (l *faultyStore) Append(ctx context.Context, c eventstore.Commit) (uint64, error) {
 	did, err := wire.ToCommit(c)
 	if err != nil {
 		return 0, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, ok := did.Events[0].(instance.Reported); ok && l.loses {
+	if _, ok := did.Events[0].(instance.Reported); ok && l.losesReports {
 		if l.reports++; l.reports%5 == 0 {
 			head, err := l.Head(ctx)
 			return head + 1, err
 		}
 	}
 	c.Seq, err = l.Store.Append(ctx, c)
-	if _, ok := did.Events[0].(instance.Claimed); ok && l.blind && errors.Is(err, eventstore.ErrConflict) {
+	if _, ok := did.Events[0].(instance.Claimed); ok && l.doubleClaims && errors.Is(err, eventstore.ErrConflict) {
 		last, unknown := l.Store.Last(ctx, c.Instance)
 		if unknown != nil {
 			return 0, err

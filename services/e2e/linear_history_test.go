@@ -19,8 +19,8 @@ import (
 // whether it was carried out; its end stays open.
 //
 // The errors are answers that contradict each other or the log, if there is one.
-func operations(sends []send, log map[string]uint64) (all []porcupine.Operation, errs []error) {
-	commands := map[string][]send{}
+func operations(sends []attempt, log map[string]uint64) (all []porcupine.Operation, errs []error) {
+	commands := map[string][]attempt{}
 	var ids []string
 	for _, s := range sends {
 		switch {
@@ -43,14 +43,14 @@ func operations(sends []send, log map[string]uint64) (all []porcupine.Operation,
 				continue
 			}
 			to = min(to, s.to)
-			if out.Seq != 0 && (s.Seq != out.Seq || s.Given != out.Given) {
-				errs = append(errs, fmt.Errorf("%s was answered commit %d, token %d and commit %d, token %d", s.input, out.Seq, out.Given, s.Seq, s.Given))
+			if out.Seq != 0 && (s.Seq != out.Seq || s.NewToken != out.NewToken) {
+				errs = append(errs, fmt.Errorf("%s was answered commit %d, token %d and commit %d, token %d", s.input, out.Seq, out.NewToken, s.Seq, s.NewToken))
 			}
-			out.Seq, out.Given = s.Seq, s.Given
+			out.Seq, out.NewToken = s.Seq, s.NewToken
 			if s.duplicate {
-				all = append(all, operation(input{ID: id, Kind: "get", Instance: s.Instance}, output{Seen: s.Seen, Brief: s.Brief}, s.from, s.to))
+				all = append(all, operation(input{ID: id, Kind: "get", Instance: s.Instance}, output{Observed: s.Observed, WithoutClaim: s.WithoutClaim}, s.from, s.to))
 			} else {
-				out.Seen, out.Brief = s.Seen, s.Brief
+				out.Observed, out.WithoutClaim = s.Observed, s.WithoutClaim
 			}
 		}
 		switch at := log[id]; {
@@ -64,7 +64,7 @@ func operations(sends []send, log map[string]uint64) (all []porcupine.Operation,
 		all = append(all, operation(tries[0].input, out, from, to))
 	}
 	slices.SortFunc(all, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
-	return apart(all), errs
+	return assignClients(all), errs
 }
 
 func operation(in input, out output, from, to time.Duration) porcupine.Operation {
@@ -72,7 +72,7 @@ func operation(in input, out output, from, to time.Duration) porcupine.Operation
 }
 
 // apart gives operations that overlap different clients, for the eye.
-func apart(all []porcupine.Operation) []porcupine.Operation {
+func assignClients(all []porcupine.Operation) []porcupine.Operation {
 	var free []int64 // from when on
 	for i := range all {
 		lane := slices.IndexFunc(free, func(end int64) bool { return end < all[i].Call })
@@ -86,7 +86,7 @@ func apart(all []porcupine.Operation) []porcupine.Operation {
 
 // judge checks a history and names what is wrong with it. Of one that is not
 // linearizable the last error says in which file it can be looked at.
-func judge(all []porcupine.Operation, errs []error, patience time.Duration) []error {
+func checkHistory(all []porcupine.Operation, errs []error, patience time.Duration) []error {
 	spec := specification()
 	result, info := porcupine.CheckOperationsVerbose(spec, all, patience)
 	switch result {

@@ -9,7 +9,7 @@ import (
 )
 
 // relay is a lifecycle in which everything can happen that the model knows.
-const relay = `
+const relayLifecycle = `
 workflow: relay
 version: 1
 initial: run
@@ -34,7 +34,7 @@ states:
 `
 
 // standing is where an instance is, as an answer tells it.
-type standing struct {
+type observedState struct {
 	State     string
 	Paused    bool
 	Closed    string
@@ -47,7 +47,7 @@ type standing struct {
 // model is what an instance of relay is, in as few words as possible. It shares
 // nothing with the engine, and knows no time: no lease of a run runs out.
 type model struct {
-	standing
+	observedState
 	tokens uint32
 	faults int
 }
@@ -56,12 +56,12 @@ func (m model) owner() string { return map[string]string{"run": "runner", "check
 
 // do is the sequential specification: what a command that is carried out now as
 // commit seq makes of an instance, or the code it is refused with.
-func (m model) do(in input, seq uint64) (model, string) {
+func (m model) apply(in input, seq uint64) (model, string) {
 	switch {
 	case in.Kind == "open" && m.State != "":
 		return m, "exists"
 	case in.Kind == "open":
-		return model{standing: standing{State: "run", Seq: seq, Work: seq}}, ""
+		return model{observedState: observedState{State: "run", Seq: seq, Work: seq}}, ""
 	case m.State == "":
 		return m, "unknown_instance"
 	case in.Kind == "get":
@@ -91,13 +91,13 @@ func (m model) do(in input, seq uint64) (model, string) {
 		case m.Token == 0 || in.Token != m.Token:
 			return m, "lapsed"
 		}
-		m = m.held(in)
+		m = m.underClaim(in)
 	case "pause":
 		if m.Paused {
 			return m, "paused"
 		}
 		m.Paused = true
-		m = m.free()
+		m = m.endClaim()
 	case "resume":
 		if !m.Paused {
 			return m, "invalid"
@@ -110,20 +110,20 @@ func (m model) do(in input, seq uint64) (model, string) {
 		}
 	case "cancel":
 		m.Closed = "cancelled"
-		m = m.free()
+		m = m.endClaim()
 	}
 	return m, ""
 }
 
 // held is what the holder of the claim does.
-func (m model) held(in input) model {
+func (m model) underClaim(in input) model {
 	switch in.Kind {
 	case "report":
 		return m.move(map[string]string{"run success": "check", "run blocked": "rest", "check success": "done"}[m.State+" "+in.Status])
 	case "release":
-		return m.free().dispatch()
+		return m.endClaim().dispatch()
 	case "fail":
-		m = m.free()
+		m = m.endClaim()
 		m.faults++
 		m.Paused = m.faults >= 3
 	}
@@ -132,7 +132,7 @@ func (m model) held(in input) model {
 
 // move goes to a state; to none is a failure, which goes back to the first.
 func (m model) move(to string) model {
-	m = m.free()
+	m = m.endClaim()
 	m.Moves++
 	m.State, m.faults = cmp.Or(to, "run"), 0
 	if m.Moves >= 40 {
@@ -144,7 +144,7 @@ func (m model) move(to string) model {
 	return m.dispatch()
 }
 
-func (m model) free() model {
+func (m model) endClaim() model {
 	m.Token, m.Agent = 0, ""
 	return m
 }
@@ -175,7 +175,7 @@ func specification() porcupine.Model {
 			return parts
 		},
 		Init: func() any { return model{} },
-		Step: func(state, in, out any) (bool, any) { return state.(model).answers(in.(input), out.(output)) },
+		Step: func(state, in, out any) (bool, any) { return state.(model).accepts(in.(input), out.(output)) },
 		DescribeOperation: func(in, out any) string {
 			return fmt.Sprintf("%s → %s", in.(input), out.(output))
 		},
@@ -185,19 +185,19 @@ func specification() porcupine.Model {
 
 // answers reports whether the answer is that of an instance as it is in m, and
 // what it is then.
-func (m model) answers(in input, out output) (bool, model) {
-	next, code := m.do(in, out.Seq)
+func (m model) accepts(in input, out output) (bool, model) {
+	next, code := m.apply(in, out.Seq)
 	switch {
 	case code != out.Code:
 		return false, m
 	case code != "":
 		return true, m
-	case in.Kind != "get" && out.Seq <= m.Seq, in.Kind == "claim" && out.Given != 0 && out.Given != next.Token:
+	case in.Kind != "get" && out.Seq <= m.Seq, in.Kind == "claim" && out.NewToken != 0 && out.NewToken != next.Token:
 		return false, m
 	}
-	told := next.standing
-	if out.Brief {
+	told := next.observedState
+	if out.WithoutClaim {
 		told.Token, told.Agent = 0, ""
 	}
-	return out.Seen == nil || *out.Seen == told, next
+	return out.Observed == nil || *out.Observed == told, next
 }

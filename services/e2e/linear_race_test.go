@@ -12,26 +12,26 @@ import (
 )
 
 // race is many clients on few instances, all at once.
-type race struct {
-	clients []*nats.Conn
-	each    int // commands and queries a client
-	places  int // instances at a time
-	seed    uint64
+type linearLoad struct {
+	clients   []*nats.Conn
+	perClient int // commands and queries a client
+	slots     int // instances at a time
+	seed      uint64
 
-	began time.Time
-	done  atomic.Int64 // answers
-	tried atomic.Int64 // sends
-	mu    sync.Mutex
-	known []standing // what the newest answer said, by place: for meaningful commands
-	names []string   // of the instances, by place
-	past  []input    // commands of a while ago
-	sends []send
+	began    time.Time
+	answers  atomic.Int64 // answers
+	attempts atomic.Int64 // sends
+	mu       sync.Mutex
+	observed []observedState // what the newest answer said, by place: for meaningful commands
+	names    []string        // of the instances, by place
+	earlier  []input         // commands of a while ago
+	sends    []attempt
 }
 
 // run returns when every client has asked all its questions.
-func (r *race) run(ctx context.Context) {
+func (r *linearLoad) run(ctx context.Context) {
 	r.began = time.Now()
-	r.known, r.names = make([]standing, r.places), make([]string, r.places)
+	r.observed, r.names = make([]observedState, r.slots), make([]string, r.slots)
 	for i := range r.names {
 		r.names[i] = fmt.Sprintf("relay/%d", i)
 	}
@@ -39,9 +39,9 @@ func (r *race) run(ctx context.Context) {
 	for i, nc := range r.clients {
 		dice := rand.New(rand.NewPCG(r.seed, uint64(i)))
 		wg.Go(func() {
-			for n := 0; n < r.each && ctx.Err() == nil; n++ {
-				place := dice.IntN(r.places)
-				r.carry(ctx, nc, dice, place, r.choose(dice, place, fmt.Sprintf("%d-%d", i, n)))
+			for n := 0; n < r.perClient && ctx.Err() == nil; n++ {
+				place := dice.IntN(r.slots)
+				r.sendUntilAnswered(ctx, nc, dice, place, r.nextInput(dice, place, fmt.Sprintf("%d-%d", i, n)))
 			}
 		})
 	}
@@ -50,14 +50,14 @@ func (r *race) run(ctx context.Context) {
 
 // carry sends a command until it is answered or its client gives up, and now and
 // then more often than that.
-func (r *race) carry(ctx context.Context, nc *nats.Conn, dice *rand.Rand, place int, in input) {
+func (r *linearLoad) sendUntilAnswered(ctx context.Context, nc *nats.Conn, dice *rand.Rand, place int, in input) {
 	var twice sync.WaitGroup
 	if dice.IntN(12) == 0 {
-		twice.Go(func() { r.note(place, in.ask(ctx, nc, r.began)) })
+		twice.Go(func() { r.record(place, in.send(ctx, nc, r.began)) })
 	}
 	for try := 0; ; try++ {
-		s := in.ask(ctx, nc, r.began)
-		r.note(place, s)
+		s := in.send(ctx, nc, r.began)
+		r.record(place, s)
 		if s.answered && dice.IntN(20) != 0 || try == 3 || ctx.Err() != nil {
 			break
 		}
@@ -66,37 +66,37 @@ func (r *race) carry(ctx context.Context, nc *nats.Conn, dice *rand.Rand, place 
 }
 
 // note keeps what was sent, and what it tells.
-func (r *race) note(place int, s send) {
-	r.tried.Add(1)
+func (r *linearLoad) record(place int, s attempt) {
+	r.attempts.Add(1)
 	if s.answered {
-		r.done.Add(1)
+		r.answers.Add(1)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sends = append(r.sends, s)
-	if s.Seen == nil || s.Instance != r.names[place] {
+	if s.Observed == nil || s.Instance != r.names[place] {
 		return
 	}
-	if s.Seen.Seq > r.known[place].Seq {
-		r.known[place] = *s.Seen
+	if s.Observed.Seq > r.observed[place].Seq {
+		r.observed[place] = *s.Observed
 	}
 	if s.Kind != "get" {
-		r.past = append(r.past, s.input)
+		r.earlier = append(r.earlier, s.input)
 	}
 }
 
 // choose draws what to ask about the instance of a place. What has ended is
 // asked about a few times more, and then makes room for another.
-func (r *race) choose(dice *rand.Rand, place int, id string) input {
+func (r *linearLoad) nextInput(dice *rand.Rand, place int, id string) input {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.known[place]
+	now := r.observed[place]
 	if now.Closed != "" && dice.IntN(12) == 0 {
-		r.names[place], now = fmt.Sprintf("relay/%d-%s", place, id), standing{}
-		r.known[place] = now
+		r.names[place], now = fmt.Sprintf("relay/%d-%s", place, id), observedState{}
+		r.observed[place] = now
 	}
-	if n := len(r.past); n > 0 && dice.IntN(25) == 0 { // once more, long after
-		return r.past[n-1-dice.IntN(min(n, 200))]
+	if n := len(r.earlier); n > 0 && dice.IntN(25) == 0 { // once more, long after
+		return r.earlier[n-1-dice.IntN(min(n, 200))]
 	}
 	in := input{ID: id, Instance: r.names[place], Kind: "open"}
 	if now.State == "" && dice.IntN(3) > 0 {

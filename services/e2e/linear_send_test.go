@@ -35,25 +35,25 @@ func (in input) String() string {
 
 // output is an answer.
 type output struct {
-	Code  string // of the refusal; empty: it was taken
-	Seq   uint64
-	Given uint32    // a token; 0: none, or not told
-	Seen  *standing // right after the command, or of a get; nil: not told
-	Brief bool      // Seen is without the claim, as who holds it is told
+	Code         string // of the refusal; empty: it was taken
+	Seq          uint64
+	NewToken     uint32         // a token; 0: none, or not told
+	Observed     *observedState // right after the command, or of a get; nil: not told
+	WithoutClaim bool           // Seen is without the claim, as who holds it is told
 }
 
 func (o output) String() string {
 	switch {
 	case o.Code != "":
 		return o.Code
-	case o.Seen != nil:
-		return fmt.Sprintf("commit %d: %+v", o.Seq, *o.Seen)
+	case o.Observed != nil:
+		return fmt.Sprintf("commit %d: %+v", o.Seq, *o.Observed)
 	}
 	return fmt.Sprintf("commit %d", o.Seq)
 }
 
 // send is one message to the API and what came back.
-type send struct {
+type attempt struct {
 	input
 	from, to  time.Duration // since the run began
 	answered  bool          // else nobody knows whether it was or will be carried out
@@ -106,7 +106,7 @@ func (in input) message() (string, proto.Message) {
 }
 
 // ask sends it once and waits a while for the answer.
-func (in input) ask(ctx context.Context, nc *nats.Conn, began time.Time) send {
+func (in input) send(ctx context.Context, nc *nats.Conn, began time.Time) attempt {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	to, m := in.message()
@@ -114,7 +114,7 @@ func (in input) ask(ctx context.Context, nc *nats.Conn, began time.Time) send {
 	if err != nil {
 		panic(err)
 	}
-	s := send{input: in, from: time.Since(began)}
+	s := attempt{input: in, from: time.Since(began)}
 	var got *nats.Msg
 	for { // where nobody listens nothing is carried out
 		got, err = nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: to, Data: data, Header: nats.Header{"Content-Type": {"application/protobuf"}}})
@@ -140,15 +140,15 @@ func (in input) ask(ctx context.Context, nc *nats.Conn, began time.Time) send {
 		r := new(pb.CommandReply)
 		err = proto.Unmarshal(got.Data, r)
 		seen, no = r.GetInstance(), r.GetRefusal()
-		s.duplicate, s.Seq, s.Given = r.GetDuplicate(), r.GetSeq(), r.GetToken()
+		s.duplicate, s.Seq, s.NewToken = r.GetDuplicate(), r.GetSeq(), r.GetToken()
 	}
 	if err != nil || no.GetCode() == "unavailable" {
 		return s
 	}
 	s.answered, s.Code = true, no.GetCode()
-	s.Brief = in.Role != "" && in.Kind != "claim"
+	s.WithoutClaim = in.Role != "" && in.Kind != "claim"
 	if seen != nil {
-		s.Seen = &standing{
+		s.Observed = &observedState{
 			State: seen.GetState(), Paused: seen.GetPaused(), Closed: seen.GetClosed(), Seq: seen.GetSeq(), Work: seen.GetWork(),
 			Token: seen.GetClaim().GetToken(), Agent: seen.GetClaim().GetAgent(), Moves: seen.GetIteration(),
 		}

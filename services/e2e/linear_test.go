@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-const linearSends = 1000 // without SIGNALBOX_LINEAR
+const defaultLinearSends = 1000 // without SIGNALBOX_LINEAR
 
 // Many clients command and query a few instances through replicas that are
 // killed, paused and told to stop, on a server that is killed too. What they were
@@ -30,19 +30,19 @@ const linearSends = 1000 // without SIGNALBOX_LINEAR
 func TestTheAPIIsLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, replicas = 12, 3
-	n, seed := number(t, "SIGNALBOX_LINEAR", linearSends), uint64(number(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
+	n, seed := intFromEnv(t, "SIGNALBOX_LINEAR", defaultLinearSends), uint64(intFromEnv(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
 	t.Logf("SIGNALBOX_LINEAR=%d SIGNALBOX_SEED=%d", n, seed)
 	binary(t, "orchestrator")
 	began := time.Now()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "relay.yaml"), []byte(relay), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "relay.yaml"), []byte(relayLifecycle), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := hire(t, "")
+	c := newProcessGroup(t, "")
 	server, running := startNATS(t, c, t.TempDir())
-	v := &supervisor{down: make(chan struct{})}
+	v := &supervisor{stopped: make(chan struct{})}
 	defer v.stop()
-	v.watch(&seat{name: natsName, now: running, start: func() *process { return server.start(t) }}, seed)
+	v.watch(&supervised{name: natsName, process: running, start: func() *process { return server.start(t) }}, seed)
 	for i := range replicas {
 		name := fmt.Sprint("orchestrator-", i+1)
 		start := func() *process {
@@ -50,10 +50,10 @@ func TestTheAPIIsLinearizable(t *testing.T) {
 		}
 		now := start()
 		now.expect(t, `"msg":"running"`)
-		v.watch(&seat{name: name, now: now, start: start}, seed+uint64(i)+1)
+		v.watch(&supervised{name: name, process: now, start: start}, seed+uint64(i)+1)
 	}
 
-	r := &race{each: n / clients, places: 4, seed: seed}
+	r := &linearLoad{perClient: n / clients, slots: 4, seed: seed}
 	for range clients { // at once when the server is back
 		nc, err := nats.Connect(server.url(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 		if err != nil {
@@ -64,19 +64,19 @@ func TestTheAPIIsLinearizable(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	told := make(chan map[string]int, 1)
-	go func() { told <- v.disturb(ctx, r, n) }()
+	go func() { told <- v.injectFaults(ctx, r, n) }()
 	r.run(ctx)
 	stop()
 	disturbances := <-told
-	v.settle(t)
-	for _, s := range v.seats[1:] { // nothing that was sent is carried out after this
-		s.sitting().terminate(t)
+	v.awaitRunning(t)
+	for _, s := range v.processes[1:] { // nothing that was sent is carried out after this
+		s.current().terminate(t)
 	}
 
 	_, js := server.connect(t)
-	log, report := ids(t, js, relay)
+	log, report := commandSequences(t, js, relayLifecycle)
 	all, errs := operations(r.sends, log)
-	errs = judge(all, errs, patience)
+	errs = checkHistory(all, errs, maxWait)
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
 	}
@@ -93,15 +93,15 @@ func TestTheAPIIsLinearizable(t *testing.T) {
 
 // disturb does something to some process every so often, until ctx ends, and
 // returns what it did.
-func (v *supervisor) disturb(ctx context.Context, r *race, n int) map[string]int {
+func (v *supervisor) injectFaults(ctx context.Context, r *linearLoad, n int) map[string]int {
 	dice, did := rand.New(rand.NewPCG(r.seed, 99)), map[string]int{}
 	every := int64(max(n/60, 100))
 	for {
-		if !passed(ctx, &r.done, every/2+dice.Int64N(every)) {
+		if !awaitCount(ctx, &r.answers, every/2+dice.Int64N(every)) {
 			return did
 		}
-		seat := v.seats[dice.IntN(len(v.seats))]
-		p := seat.sitting()
+		seat := v.processes[dice.IntN(len(v.processes))]
+		p := seat.current()
 		what := []string{"killed", "killed", "paused", "stopped"}[dice.IntN(4)]
 		did[seat.name+" "+what]++
 		switch what {
@@ -111,7 +111,7 @@ func (v *supervisor) disturb(ctx context.Context, r *race, n int) map[string]int
 			p.signal(syscall.SIGTERM)
 		case "paused":
 			p.signal(syscall.SIGSTOP)
-			passed(ctx, &r.tried, every/4)
+			awaitCount(ctx, &r.attempts, every/4)
 			p.signal(syscall.SIGCONT)
 		}
 	}
@@ -119,14 +119,14 @@ func (v *supervisor) disturb(ctx context.Context, r *race, n int) map[string]int
 
 // settle returns when every orchestrator runs, and is not started again from
 // then on if it ends.
-func (v *supervisor) settle(t *testing.T) {
+func (v *supervisor) awaitRunning(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
-	for _, s := range v.seats[1:] {
+	for _, s := range v.processes[1:] {
 		for { // one that the server left while it started has ended, and is started again
-			_, err := s.sitting().said.wait(ctx, `"msg":"running"`)
-			if err == nil && !s.sitting().ended() {
+			_, err := s.current().output.waitFor(ctx, `"msg":"running"`)
+			if err == nil && !s.current().ended() {
 				break
 			}
 			if ctx.Err() != nil {
@@ -138,7 +138,7 @@ func (v *supervisor) settle(t *testing.T) {
 }
 
 // passed waits until it was counted so far; false if ctx ended before.
-func passed(ctx context.Context, count *atomic.Int64, far int64) bool {
+func awaitCount(ctx context.Context, count *atomic.Int64, far int64) bool {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for until := count.Load() + far; count.Load() < until; {
@@ -153,13 +153,13 @@ func passed(ctx context.Context, count *atomic.Int64, far int64) bool {
 
 // ids reads a log of one lifecycle from its beginning: the sequence of each
 // command. It fails for all in it that must not be.
-func ids(t *testing.T, js jetstream.JetStream, lifecycle string) (map[string]uint64, logcheck.Report) {
+func commandSequences(t *testing.T, js jetstream.JetStream, lifecycle string) (map[string]uint64, logcheck.Report) {
 	t.Helper()
 	def, err := workflow.Load("lifecycle", []byte(lifecycle))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	log, err := store.Open(ctx, js, store.Config{Watermark: filepath.Join(t.TempDir(), "watermark")})
 	if err != nil {

@@ -19,84 +19,84 @@ import (
 )
 
 // follower follows the log, through whatever happens to its server.
-type follower struct {
+type logFollower struct {
 	store *store.Store
 
-	mu    sync.Mutex
-	all   map[string]instance.Instance
-	log   map[string][]instance.Commit
-	ended error
-	more  chan struct{} // closed by the next change
+	mu        sync.Mutex
+	instances map[string]instance.Instance
+	history   map[string][]instance.Commit
+	err       error
+	update    chan struct{} // closed by the next change
 }
 
 // follow follows the log until the test ends.
-func follow(t *testing.T, js jetstream.JetStream) *follower {
+func followLog(t *testing.T, js jetstream.JetStream) *logFollower {
 	t.Helper()
-	opening, opened := context.WithTimeout(t.Context(), patience)
+	opening, opened := context.WithTimeout(t.Context(), maxWait)
 	defer opened()
 	log, err := store.Open(opening, js, store.Config{Watermark: filepath.Join(t.TempDir(), "watermark")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &follower{store: log, all: map[string]instance.Instance{}, log: map[string][]instance.Commit{}, more: make(chan struct{})}
+	f := &logFollower{store: log, instances: map[string]instance.Instance{}, history: map[string][]instance.Commit{}, update: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		err := log.Read(ctx, 1, f.take, nil)
+		err := log.Read(ctx, 1, f.apply, nil)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.ended = err
-		f.changed()
+		f.err = err
+		f.notify()
 	}()
 	t.Cleanup(func() {
 		cancel()
 		<-done
-		if !errors.Is(f.ended, context.Canceled) {
-			t.Errorf("the log could no longer be read: %v", f.ended)
+		if !errors.Is(f.err, context.Canceled) {
+			t.Errorf("the log could no longer be read: %v", f.err)
 		}
 	})
 	return f
 }
 
-func (f *follower) take(c eventstore.Commit) error {
+func (f *logFollower) apply(c eventstore.Commit) error {
 	commit, err := wire.ToCommit(c)
 	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	in, known := f.all[c.Instance]
+	in, known := f.instances[c.Instance]
 	if !known {
 		in.ID = c.Instance
 	}
-	f.all[c.Instance] = instance.Evolve(in, commit)
-	f.log[c.Instance] = append(f.log[c.Instance], commit)
-	f.changed()
+	f.instances[c.Instance] = instance.Evolve(in, commit)
+	f.history[c.Instance] = append(f.history[c.Instance], commit)
+	f.notify()
 	return nil
 }
 
-func (f *follower) changed() {
-	close(f.more)
-	f.more = make(chan struct{})
+func (f *logFollower) notify() {
+	close(f.update)
+	f.update = make(chan struct{})
 }
 
 // until waits for what in the log.
-func (f *follower) until(t *testing.T, what string, holds func(f *follower) bool) {
+func (f *logFollower) await(t *testing.T, what string, holds func(f *logFollower) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
-	if err := f.wait(ctx, holds); err != nil {
+	if err := f.waitUntil(ctx, holds); err != nil {
 		t.Fatalf("%s: it did not come: %v; the instances are %v", what, err, f.states())
 	}
 }
 
 // wait returns when holds does, which is called with the follower locked, or
 // with an error when ctx or the log ends.
-func (f *follower) wait(ctx context.Context, holds func(f *follower) bool) error {
+func (f *logFollower) waitUntil(ctx context.Context, holds func(f *logFollower) bool) error {
 	for {
 		f.mu.Lock()
-		ok, ended, more := holds(f), f.ended, f.more
+		ok, ended, more := holds(f), f.err, f.update
 		f.mu.Unlock()
 		switch {
 		case ok:
@@ -112,11 +112,11 @@ func (f *follower) wait(ctx context.Context, holds func(f *follower) bool) error
 	}
 }
 
-func (f *follower) states() map[string]string {
+func (f *logFollower) states() map[string]string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	states := map[string]string{}
-	for id, in := range f.all {
+	for id, in := range f.instances {
 		states[id] = in.State
 		if in.Paused {
 			states[id] += " (paused: " + in.Reason + ")"
@@ -126,41 +126,41 @@ func (f *follower) states() map[string]string {
 }
 
 // get returns the instance as far as it was read.
-func (f *follower) get(id string) instance.Instance {
+func (f *logFollower) get(id string) instance.Instance {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.all[id]
+	return f.instances[id]
 }
 
 // of returns all commits of an instance.
-func (f *follower) of(id string) []instance.Commit {
+func (f *logFollower) commitsOf(id string) []instance.Commit {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.log[id])
+	return slices.Clone(f.history[id])
 }
 
 // commits counts an instance's.
-func (f *follower) commits(id string) int { return len(f.of(id)) }
+func (f *logFollower) commitCount(id string) int { return len(f.commitsOf(id)) }
 
 // closed says that the instance has ended.
-func closed(id string) func(*follower) bool {
-	return func(f *follower) bool { return f.all[id].Closed != "" }
+func hasEnded(id string) func(*logFollower) bool {
+	return func(f *logFollower) bool { return f.instances[id].Closed != "" }
 }
 
 // in says that somebody works on the instance in the state.
-func in(id, state string) func(*follower) bool {
-	return func(f *follower) bool { return f.all[id].State == state && f.all[id].Claim != nil }
+func claimedIn(id, state string) func(*logFollower) bool {
+	return func(f *logFollower) bool { return f.instances[id].State == state && f.instances[id].Claim != nil }
 }
 
 // sound reads the log once more from its beginning, and fails for everything
 // in it that must not be.
-func (f *follower) sound(t *testing.T) logcheck.Report {
+func (f *logFollower) checkLog(t *testing.T) logcheck.Report {
 	t.Helper()
 	definitions, err := workflow.Builtins()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	r, err := logcheck.Check(ctx, f.store, workflow.NewCatalog(definitions...).Hashed)
 	if err != nil {

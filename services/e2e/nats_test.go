@@ -16,9 +16,9 @@ import (
 
 // natsServer is where a nats-server is, with its store: the same whenever it is started.
 type natsServer struct {
-	crew *crew
-	dir  string
-	port string
+	group *processGroup
+	dir   string
+	port  string
 }
 
 const natsName = "nats-server"
@@ -26,7 +26,7 @@ const natsName = "nats-server"
 var listening = regexp.MustCompile(`Listening for client connections on 127\.0\.0\.1:(\d+)`)
 
 // startNATS starts a nats-server with its store in dir, on a free port.
-func startNATS(t *testing.T, c *crew, dir string) (*natsServer, *process) {
+func startNATS(t *testing.T, c *processGroup, dir string) (*natsServer, *process) {
 	t.Helper()
 	p := (&natsServer{c, dir, "-1"}).start(t)
 	return &natsServer{c, dir, listening.FindStringSubmatch(p.expect(t, "Listening for client connections"))[1]}, p
@@ -40,7 +40,7 @@ func (s *natsServer) start(t *testing.T) *process {
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := s.crew.start(t, natsName, binary(t, natsName), "-c", conf)
+	p := s.group.start(t, natsName, binary(t, natsName), "-c", conf)
 	p.expect(t, "Server is ready")
 	return p
 }

@@ -15,36 +15,36 @@ import (
 )
 
 // patience is how long anything may take on a busy machine.
-const patience = 2 * time.Minute
+const maxWait = 2 * time.Minute
 
 // process is one process.
 type process struct {
-	name string
-	cmd  *exec.Cmd
-	said *journal
-	done chan struct{} // closed when it has ended
+	name   string
+	cmd    *exec.Cmd
+	output *outputLog
+	done   chan struct{} // closed when it has ended
 }
 
 // crew is all processes of a test. They end with it.
-type crew struct {
+type processGroup struct {
 	dir string // named on the command line of whatever they start
 	mu  sync.Mutex
 	all []*process
 }
 
-func hire(t *testing.T, dir string) *crew {
+func newProcessGroup(t *testing.T, dir string) *processGroup {
 	t.Helper()
-	c := &crew{dir: dir}
-	t.Cleanup(func() { c.dismiss(t) })
+	c := &processGroup{dir: dir}
+	t.Cleanup(func() { c.stopAll(t) })
 	return c
 }
 
 // start starts a program in a process group of its own.
-func (c *crew) start(t *testing.T, name, program string, args ...string) *process {
+func (c *processGroup) start(t *testing.T, name, program string, args ...string) *process {
 	t.Helper()
-	p := &process{name: name, cmd: exec.Command(program, args...), said: newJournal(), done: make(chan struct{})}
+	p := &process{name: name, cmd: exec.Command(program, args...), output: newOutputLog(), done: make(chan struct{})}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
+	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	p.cmd.WaitDelay = time.Second // for what a killed service left behind with its output
 	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", name, err)
@@ -55,15 +55,15 @@ func (c *crew) start(t *testing.T, name, program string, args ...string) *proces
 	go func() {
 		defer close(p.done)
 		_ = p.cmd.Wait() // ProcessState tells
-		p.said.end()
+		p.output.end()
 	}()
 	return p
 }
 
 // dismiss ends the services, and then the server they need for that.
-func (c *crew) dismiss(t *testing.T) {
+func (c *processGroup) stopAll(t *testing.T) {
 	for _, server := range []bool{false, true} {
-		deadline := time.After(patience)
+		deadline := time.After(maxWait)
 		var asked []*process
 		for _, p := range c.all {
 			if !p.ended() && (p.name == natsName) == server {
@@ -75,7 +75,7 @@ func (c *crew) dismiss(t *testing.T) {
 			select {
 			case <-p.done:
 			case <-deadline:
-				t.Errorf("%s did not end within %s of SIGTERM", p.name, patience)
+				t.Errorf("%s did not end within %s of SIGTERM", p.name, maxWait)
 			}
 		}
 	}
@@ -83,15 +83,15 @@ func (c *crew) dismiss(t *testing.T) {
 		p.signal(syscall.SIGKILL) // what is left of its group
 		<-p.done
 		if t.Failed() {
-			t.Logf("the last that %s said:\n%s", p.name, p.said.tail(15))
+			t.Logf("the last that %s said:\n%s", p.name, p.output.tail(15))
 		}
 	}
-	c.orphans(func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	c.eachOrphan(func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) })
 }
 
 // orphans are the programs that killed services left, each in a session of its
 // own. Only where there is /proc can they be found.
-func (c *crew) orphans(f func(pid int)) {
+func (c *processGroup) eachOrphan(f func(pid int)) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
 		line, err := os.ReadFile(file)
@@ -128,7 +128,7 @@ func (p *process) terminate(t *testing.T) int {
 	p.signal(syscall.SIGTERM)
 	select {
 	case <-p.done:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Fatalf("%s did not end when it was told to", p.name)
 	}
 	return p.cmd.ProcessState.ExitCode()
@@ -137,9 +137,9 @@ func (p *process) terminate(t *testing.T) int {
 // expect returns the first line that holds text, waiting for it to be said.
 func (p *process) expect(t *testing.T, text string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
-	line, err := p.said.wait(ctx, text)
+	line, err := p.output.waitFor(ctx, text)
 	if err != nil {
 		t.Fatalf("%s never said %q: %v", p.name, text, err)
 	}
@@ -147,43 +147,43 @@ func (p *process) expect(t *testing.T, text string) string {
 }
 
 // journal is what a process prints, line by line.
-type journal struct {
+type outputLog struct {
 	mu      sync.Mutex
 	lines   []string
 	partial string
 	ended   bool
-	more    chan struct{} // closed by the next change
+	update  chan struct{} // closed by the next change
 }
 
-func newJournal() *journal { return &journal{more: make(chan struct{})} }
+func newOutputLog() *outputLog { return &outputLog{update: make(chan struct{})} }
 
 // Write implements io.Writer.
-func (j *journal) Write(b []byte) (int, error) {
+func (j *outputLog) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	all := strings.Split(j.partial+string(b), "\n")
 	j.partial = all[len(all)-1]
 	j.lines = append(j.lines, all[:len(all)-1]...)
-	j.changed()
+	j.notify()
 	return len(b), nil
 }
 
-func (j *journal) end() {
+func (j *outputLog) end() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.ended = true
-	j.changed()
+	j.notify()
 }
 
-func (j *journal) changed() {
-	close(j.more)
-	j.more = make(chan struct{})
+func (j *outputLog) notify() {
+	close(j.update)
+	j.update = make(chan struct{})
 }
 
-func (j *journal) wait(ctx context.Context, text string) (string, error) {
+func (j *outputLog) waitFor(ctx context.Context, text string) (string, error) {
 	for from := 0; ; {
 		j.mu.Lock()
-		lines, ended, more := j.lines[from:], j.ended, j.more
+		lines, ended, more := j.lines[from:], j.ended, j.update
 		j.mu.Unlock()
 		for _, line := range lines {
 			if strings.Contains(line, text) {
@@ -203,13 +203,13 @@ func (j *journal) wait(ctx context.Context, text string) (string, error) {
 }
 
 // all returns every line so far.
-func (j *journal) all() []string {
+func (j *outputLog) snapshot() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.lines[:len(j.lines):len(j.lines)]
 }
 
-func (j *journal) tail(n int) string {
-	lines := j.all()
+func (j *outputLog) tail(n int) string {
+	lines := j.snapshot()
 	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }

@@ -21,39 +21,39 @@ import (
 )
 
 // stayLog is what the log says of instances that stay in one state.
-type stayLog struct {
+type deadlineLog struct {
 	timeouts []time.Duration // by the number of the lifecycle
 	outages  []outage
 
-	mu     sync.Mutex
-	stays  map[string]*stay
-	passed int // deadlines of those that are not to leave
-	more   chan struct{}
+	mu       sync.Mutex
+	stays    map[string]*stayRecord
+	recorded int // deadlines of those that are not to leave
+	update   chan struct{}
 }
 
-type stay struct {
-	kind    int // the number of its lifecycle
-	entered time.Time
-	leaves  bool
-	left    bool
-	passed  map[workflow.Level]time.Time
-	faults  []string
+type stayRecord struct {
+	lifecycle  int // the number of its lifecycle
+	entered    time.Time
+	cancels    bool
+	cancelled  bool
+	recorded   map[workflow.Level]time.Time
+	violations []string
 }
 
 // outage is when nothing ran.
 type outage struct{ from, to time.Time }
 
 // watchStays follows the log until the test ends.
-func watchStays(t *testing.T, js jetstream.JetStream, timeouts []time.Duration) *stayLog {
+func followDeadlines(t *testing.T, js jetstream.JetStream, timeouts []time.Duration) *deadlineLog {
 	t.Helper()
 	log, err := store.Open(t.Context(), js, store.Config{Watermark: filepath.Join(t.TempDir(), "watermark")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &stayLog{timeouts: timeouts, stays: map[string]*stay{}, more: make(chan struct{}, 1)}
+	l := &deadlineLog{timeouts: timeouts, stays: map[string]*stayRecord{}, update: make(chan struct{}, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- log.Read(ctx, 1, l.take, nil) }()
+	go func() { ended <- log.Read(ctx, 1, l.apply, nil) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -64,12 +64,12 @@ func watchStays(t *testing.T, js jetstream.JetStream, timeouts []time.Duration) 
 }
 
 // due is when a deadline of a stay is over.
-func (l *stayLog) due(s *stay, level workflow.Level) time.Time {
+func (l *deadlineLog) due(s *stayRecord, level workflow.Level) time.Time {
 	part := map[workflow.Level]float64{workflow.Warning: 0.8, workflow.Alert: 1, workflow.Escalation: 1.5}[level]
-	return s.entered.Add(time.Duration(float64(l.timeouts[s.kind]) * part))
+	return s.entered.Add(time.Duration(float64(l.timeouts[s.lifecycle]) * part))
 }
 
-func (l *stayLog) take(stored eventstore.Commit) error {
+func (l *deadlineLog) apply(stored eventstore.Commit) error {
 	c, err := wire.ToCommit(stored)
 	if err != nil {
 		return err
@@ -82,19 +82,19 @@ func (l *stayLog) take(stored eventstore.Commit) error {
 		case instance.Opened:
 			s.entered = c.At
 		case instance.CancelledBy:
-			s.left = true
+			s.cancelled = true
 		case instance.TimedOut:
-			if _, twice := s.passed[e.Level]; twice || s.left || c.At.Before(l.due(s, e.Level)) {
-				s.faults = append(s.faults, fmt.Sprintf("%s at %s, entered %s, left %v, before %v", e.Level, c.At, s.entered, s.left, s.passed))
+			if _, twice := s.recorded[e.Level]; twice || s.cancelled || c.At.Before(l.due(s, e.Level)) {
+				s.violations = append(s.violations, fmt.Sprintf("%s at %s, entered %s, left %v, before %v", e.Level, c.At, s.entered, s.cancelled, s.recorded))
 			}
-			s.passed[e.Level] = c.At
-			if !s.leaves {
-				l.passed++
+			s.recorded[e.Level] = c.At
+			if !s.cancels {
+				l.recorded++
 			}
 		}
 	}
 	select {
-	case l.more <- struct{}{}:
+	case l.update <- struct{}{}:
 	default:
 	}
 	return nil
@@ -102,29 +102,29 @@ func (l *stayLog) take(stored eventstore.Commit) error {
 
 // open opens n instances, one in ten of which is to leave, and returns when each
 // is there.
-func (l *stayLog) open(t *testing.T, c *client.Client, n int) {
+func (l *deadlineLog) openInstances(t *testing.T, c *client.Client, n int) {
 	t.Helper()
 	for i := range n {
-		l.stays[fmt.Sprint("stay-", i)] = &stay{kind: i % len(l.timeouts), leaves: i%10 == 0, passed: map[workflow.Level]time.Time{}}
+		l.stays[fmt.Sprint("stay-", i)] = &stayRecord{lifecycle: i % len(l.timeouts), cancels: i%10 == 0, recorded: map[workflow.Level]time.Time{}}
 	}
-	l.each(t, func(ctx context.Context, id string, s *stay) error {
-		_, err := c.Open(ctx, "", stays(s.kind), id, instance.Issue{Title: id})
+	l.forEach(t, func(ctx context.Context, id string, s *stayRecord) error {
+		_, err := c.Open(ctx, "", stayWorkflow(s.lifecycle), id, instance.Issue{Title: id})
 		return err
 	})
 }
 
 // leave has those leave that are to, and returns how many.
-func (l *stayLog) leave(t *testing.T, c *client.Client) (left int) {
+func (l *deadlineLog) cancelSome(t *testing.T, c *client.Client) (left int) {
 	t.Helper()
-	l.each(t, func(ctx context.Context, id string, s *stay) error {
-		if !s.leaves {
+	l.forEach(t, func(ctx context.Context, id string, s *stayRecord) error {
+		if !s.cancels {
 			return nil
 		}
 		_, err := c.Cancel(ctx, id, "away")
 		return err
 	})
 	for _, s := range l.stays {
-		if s.leaves {
+		if s.cancels {
 			left++
 		}
 	}
@@ -132,14 +132,14 @@ func (l *stayLog) leave(t *testing.T, c *client.Client) (left int) {
 }
 
 // each calls f for every instance, many at a time.
-func (l *stayLog) each(t *testing.T, f func(ctx context.Context, id string, s *stay) error) {
+func (l *deadlineLog) forEach(t *testing.T, f func(ctx context.Context, id string, s *stayRecord) error) {
 	t.Helper()
 	ids := make(chan string)
 	var wg sync.WaitGroup
 	for range 64 {
 		wg.Go(func() {
 			for id := range ids {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 				if err := f(ctx, id, l.stays[id]); err != nil {
 					t.Errorf("%s: %v", id, err)
 				}
@@ -155,9 +155,9 @@ func (l *stayLog) each(t *testing.T, f func(ctx context.Context, id string, s *s
 }
 
 // until returns when so many deadlines of those that stay have passed.
-func (l *stayLog) until(t *testing.T, n int) {
+func (l *deadlineLog) await(t *testing.T, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience+2*slices.Max(l.timeouts))
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait+2*slices.Max(l.timeouts))
 	defer cancel()
 	for {
 		now := l.count()
@@ -165,21 +165,21 @@ func (l *stayLog) until(t *testing.T, n int) {
 			return
 		}
 		select {
-		case <-l.more:
+		case <-l.update:
 		case <-ctx.Done():
 			t.Fatalf("%d deadlines passed, want %d: %d are lost", now, n, n-now)
 		}
 	}
 }
 
-func (l *stayLog) count() int {
+func (l *deadlineLog) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.passed
+	return l.recorded
 }
 
 // last is when the last of them was opened.
-func (l *stayLog) last() (at time.Time) {
+func (l *deadlineLog) lastEntered() (at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.stays {
@@ -191,21 +191,21 @@ func (l *stayLog) last() (at time.Time) {
 }
 
 // report fails for what must not be, and prints how late the deadlines were.
-func (l *stayLog) report(t *testing.T) {
+func (l *deadlineLog) check(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var up, after []time.Duration
 	faults, lost := 0, 0
 	for id, s := range l.stays {
-		for _, f := range s.faults {
+		for _, f := range s.violations {
 			t.Errorf("%s passed %s", id, f)
 			faults++
 		}
 		for _, level := range []workflow.Level{workflow.Warning, workflow.Alert, workflow.Escalation} {
-			at, ok := s.passed[level]
+			at, ok := s.recorded[level]
 			if !ok {
-				if !s.leaves {
+				if !s.cancels {
 					t.Errorf("%s never passed its %s", id, level)
 					lost++
 				}
@@ -221,11 +221,11 @@ func (l *stayLog) report(t *testing.T) {
 		}
 	}
 	t.Logf("lost %d; early, twice or after leaving %d", lost, faults)
-	t.Logf("late, of %d that came due while all ran: %s", len(up), spread(up))
-	t.Logf("after everything ran again, of %d that came due before: %s", len(after), spread(after))
+	t.Logf("late, of %d that came due while all ran: %s", len(up), percentiles(up))
+	t.Logf("after everything ran again, of %d that came due before: %s", len(after), percentiles(after))
 }
 
-func spread(all []time.Duration) string {
+func percentiles(all []time.Duration) string {
 	if len(all) == 0 {
 		return "none"
 	}

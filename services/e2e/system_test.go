@@ -12,7 +12,7 @@ import (
 )
 
 // plan says what a system is made of.
-type plan struct {
+type envConfig struct {
 	AckWait    time.Duration       // 0: long enough for nothing to lapse
 	Developers int                 // 0: one
 	Developer  string              // its brain, a shell script; empty: one that fixes the bug
@@ -20,56 +20,56 @@ type plan struct {
 	NATS       string              // directory of the server's store; empty: a temporary one
 }
 
-const fix = "echo 42 > answer.txt\necho 'the answer is 42'\n"
+const fixScript = "echo 42 > answer.txt\necho 'the answer is 42'\n"
 
 // system is everything, each a process of its own.
-type system struct {
-	plan
-	dir    string
-	crew   *crew
-	forge  *testForge
-	nats   *natsServer
-	parts  map[string]*process // by name
-	client *client.Client
-	log    *follower
+type env struct {
+	envConfig
+	dir       string
+	group     *processGroup
+	forge     *testForge
+	nats      *natsServer
+	processes map[string]*process // by name
+	client    *client.Client
+	log       *logFollower
 }
 
 // begin starts a system and returns when all of it is ready.
-func begin(t *testing.T, p plan) *system {
+func startEnv(t *testing.T, p envConfig) *env {
 	t.Helper()
 	if p.AckWait == 0 {
-		p.AckWait = patience
+		p.AckWait = maxWait
 	}
 	if p.NATS == "" {
 		p.NATS = t.TempDir()
 	}
 	if p.Developer == "" {
-		p.Developer = fix
+		p.Developer = fixScript
 	}
 	dir := t.TempDir()
-	s := &system{plan: p, dir: dir, crew: hire(t, dir), parts: map[string]*process{}}
-	if err := os.WriteFile(s.script(), []byte(p.Developer), 0o700); err != nil {
+	s := &env{envConfig: p, dir: dir, group: newProcessGroup(t, dir), processes: map[string]*process{}}
+	if err := os.WriteFile(s.brainScript(), []byte(p.Developer), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.forge = startForge(t)
-	s.nats, s.parts[natsName] = startNATS(t, s.crew, p.NATS)
-	for _, name := range s.names() {
-		s.parts[name] = s.run(t, name)
+	s.nats, s.processes[natsName] = startNATS(t, s.group, p.NATS)
+	for _, name := range s.processNames() {
+		s.processes[name] = s.startProcess(t, name)
 	}
-	for _, name := range s.names() {
-		s.parts[name].expect(t, `"msg":"running"`)
+	for _, name := range s.processNames() {
+		s.processes[name].expect(t, `"msg":"running"`)
 	}
 	nc, js := s.nats.connect(t)
 	s.client = client.New(nc, "operator:test")
-	s.log = follow(t, js)
+	s.log = followLog(t, js)
 	return s
 }
 
-func (s *system) script() string { return filepath.Join(s.dir, "developer.sh") }
+func (s *env) brainScript() string { return filepath.Join(s.dir, "developer.sh") }
 
 // names lists the parts: the services, developers numbered when there are several.
-func (s *system) names() []string {
-	names := services()
+func (s *env) processNames() []string {
+	names := serviceNames()
 	for i := 2; i <= s.Developers; i++ {
 		names = append(names, "developer-"+strconv.Itoa(i))
 	}
@@ -77,14 +77,14 @@ func (s *system) names() []string {
 }
 
 // run starts one part.
-func (s *system) run(t *testing.T, name string) *process {
+func (s *env) startProcess(t *testing.T, name string) *process {
 	t.Helper()
-	service, args := s.command(name)
-	return s.crew.start(t, name, binary(t, service), args...)
+	service, args := s.commandLine(name)
+	return s.group.start(t, name, binary(t, service), args...)
 }
 
 // command is how a part is called.
-func (s *system) command(name string) (service string, args []string) {
+func (s *env) commandLine(name string) (service string, args []string) {
 	service = name
 	if len(name) > len("developer") && name[:len("developer")] == "developer" {
 		service = "developer"
@@ -100,7 +100,7 @@ func (s *system) command(name string) (service string, args []string) {
 	case "pm":
 		args = append(append(args, forge...), work...)
 	case "developer":
-		args = append(append(args, work...), "--brain", "exec:sh "+s.script())
+		args = append(append(args, work...), "--brain", "exec:sh "+s.brainScript())
 	default:
 		args = append(args, work...)
 	}
@@ -108,4 +108,4 @@ func (s *system) command(name string) (service string, args []string) {
 }
 
 // id is the instance of an issue.
-func id(number int) string { return fmt.Sprintf("%s/%d", repo, number) }
+func instanceID(number int) string { return fmt.Sprintf("%s/%d", repo, number) }

@@ -13,10 +13,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-const timers = 500 // without SIGNALBOX_TIMERS
+const defaultTimers = 500 // without SIGNALBOX_TIMERS
 
 // staying is a lifecycle of instances that do nothing but stay.
-const staying = `
+const stayLifecycle = `
 workflow: %s
 version: 1
 initial: here
@@ -34,17 +34,17 @@ states:
 // lost, none comes twice or early or for a state that was left.
 func TestTimersOutliveEverything(t *testing.T) {
 	t.Parallel()
-	n := number(t, "SIGNALBOX_TIMERS", timers)
+	n := intFromEnv(t, "SIGNALBOX_TIMERS", defaultTimers)
 	timeouts := make([]time.Duration, 8) // so that the deadlines are spread
 	for i := range timeouts {
 		timeouts[i] = max(4*time.Second, time.Duration(n)*6*time.Millisecond) * time.Duration(4+i) / 4
 	}
 	t.Logf("SIGNALBOX_TIMERS=%d, deadlines from %s to %s after the entry", n, timeouts[0]*4/5, slices.Max(timeouts)*3/2)
-	c := hire(t, "")
+	c := newProcessGroup(t, "")
 	server, nats := startNATS(t, c, t.TempDir())
 	dir := t.TempDir()
 	for i, timeout := range timeouts {
-		if err := os.WriteFile(filepath.Join(dir, stays(i)+".yaml"), fmt.Appendf(nil, staying, stays(i), timeout), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, stayWorkflow(i)+".yaml"), fmt.Appendf(nil, stayLifecycle, stayWorkflow(i), timeout), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,11 +56,11 @@ func TestTimersOutliveEverything(t *testing.T) {
 	first.expect(t, `"msg":"running"`)
 	second.expect(t, `"msg":"running"`)
 	nc, js := server.connect(t)
-	log := watchStays(t, js, timeouts)
+	log := followDeadlines(t, js, timeouts)
 
 	began := time.Now()
 	people := client.New(nc, "operator:test")
-	log.open(t, people, n)
+	log.openInstances(t, people, n)
 	t.Logf("%d instances opened in %s", n, since(began))
 
 	// Timers that are lost altogether are armed anew, by whoever comes first.
@@ -77,7 +77,7 @@ func TestTimersOutliveEverything(t *testing.T) {
 	t.Logf("%.0f timers armed in %.2f s: %.0f/s", said.Armed, said.Took/1e9, said.Armed/said.Took*1e9)
 	second = orchestrator("orchestrator-2")
 	second.expect(t, `"msg":"running"`)
-	deadlines := 3 * (n - log.leave(t, people))
+	deadlines := 3 * (n - log.cancelSome(t, people))
 
 	away := func(until time.Time) {
 		first.kill()
@@ -92,13 +92,13 @@ func TestTimersOutliveEverything(t *testing.T) {
 		log.outages = append(log.outages, outage{down, time.Now()})
 		t.Logf("down for %s, %d of %d deadlines had passed", since(down), passed, deadlines)
 	}
-	away(log.last().Add(timeouts[0]))
-	log.until(t, deadlines/2)
+	away(log.lastEntered().Add(timeouts[0]))
+	log.await(t, deadlines/2)
 	away(time.Now())
-	log.until(t, deadlines)
-	log.report(t)
+	log.await(t, deadlines)
+	log.check(t)
 }
 
-func stays(i int) string { return fmt.Sprint("stays-", i) }
+func stayWorkflow(i int) string { return fmt.Sprint("stays-", i) }
 
 func since(t time.Time) time.Duration { return time.Since(t).Round(10 * time.Millisecond) }
