@@ -9,7 +9,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// misbehave is a developer that does what the issue's title says.
+// misbehavingScript is a developer's brain that misbehaves as the issue's title
+// says.
 const misbehavingScript = `
 once() { [ "$SIGNALBOX_STATE" = implementing ] && [ "$SIGNALBOX_ATTEMPT" = 1 ]; }
 case $(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT") in
@@ -25,16 +26,17 @@ case $(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT") in
 esac
 ` + fixScript
 
-// Whatever a program does that is given to a role as its brain: the history
-// says what was wrong, and the run ends.
+// TestAMisbehavingBrainFailsClearly runs programs as brains that crash, hang, flood
+// their output or leave their tree. The history says what was wrong, and the run
+// ends.
 func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	t.Parallel()
 	s := startEnv(t, envConfig{Developer: misbehavingScript, Args: map[string][]string{
 		"developer": {"--workers", "4", "--brain-wall", "15s", "--brain-idle", "4s"}, "tester": {"--workers", "2"},
 	}})
 	cases := map[string]struct {
-		says string // in the result of the first failure; empty: there is none
-		end  string // the state
+		says string // in the summary of the first failure; empty: there is no failure
+		end  string // the final state
 		n    int
 	}{
 		"it crashes":        {says: "SIGSEGV", end: "failed"},
@@ -81,7 +83,8 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	s.log.checkLog(t)
 }
 
-// failure is the summary of the first failed result, and all artifacts.
+// firstFailure returns the summary of the first failed result, and the artifacts of
+// all results.
 func firstFailure(commits []instance.Commit) (first string, artifacts []instance.Artifact) {
 	for _, c := range commits {
 		for _, e := range c.Events {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// bin is where the binaries are built, once, when the first test asks for one.
+// bin is the directory of the binaries. They are built once, for the first test
+// that needs one.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -33,7 +34,7 @@ var build = sync.OnceValue(func() error {
 	return nil
 })
 
-// binary returns the path of a service's binary, or of nats-server's.
+// binary returns the path of the binary of a service or of nats-server.
 func binary(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -45,10 +46,10 @@ func binary(t *testing.T, name string) string {
 	return filepath.Join(bin, name)
 }
 
-// roles are the services that work on code, in the order they are started.
+// roleNames returns the services that work on code, in the order they are started.
 func roleNames() []string { return []string{"analyst", "tester", "developer", "navigator"} }
 
-// services are all that are processes of their own.
+// serviceNames returns the services that each run as a process.
 func serviceNames() []string {
 	return append([]string{"orchestrator", "gateway", "pm"}, roleNames()...)
 }

@@ -18,7 +18,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// lap is a lifecycle of five steps that nothing can go wrong in.
+// lapLifecycle has five steps, none of which can fail.
 const lapLifecycle = `
 workflow: lap
 version: 1
@@ -32,8 +32,8 @@ states:
   done: {final: true}
 `
 
-// load is clients that open instances and leave notes, and agents that work on
-// them, until it is stopped.
+// load runs clients that open instances and add notes, and agents that work on
+// them.
 type load struct {
 	cluster     *cluster
 	wg          sync.WaitGroup
@@ -41,15 +41,15 @@ type load struct {
 	stopClients context.CancelFunc // of the clients
 	stopAgents  context.CancelFunc // of the agents
 	acked       atomic.Int64
-	unknown     atomic.Int64 // commands without an answer
-	work        atomic.Int64 // pieces that were worked on
+	unknown     atomic.Int64 // commands without a reply
+	work        atomic.Int64 // jobs done
 
 	mu   sync.Mutex
 	acks map[string]ack // by command id
 	errs []error
 }
 
-// ack is what a client was told that is in the log.
+// ack is an acknowledgement that a client received.
 type ack struct {
 	instance string
 	seq      uint64
@@ -57,7 +57,7 @@ type ack struct {
 
 const loadClients, loadAgents = 6, 4
 
-// begin starts it, each client and agent at another node first.
+// load starts clients and agents, each connected to another node first.
 func (k *cluster) load(t *testing.T, seed uint64) *load {
 	t.Helper()
 	l := &load{cluster: k, acks: map[string]ack{}}
@@ -79,7 +79,7 @@ func (k *cluster) load(t *testing.T, seed uint64) *load {
 		})
 		l.agents.Go(func() {
 			if err := a.Run(rest); err != nil {
-				l.fail(fmt.Errorf("an agent gave up: %w", err))
+				l.fail(fmt.Errorf("an agent ended: %w", err))
 			}
 		})
 		l.agents.Go(func() {
@@ -103,7 +103,7 @@ func (l *load) Work(context.Context, agent.Job) (instance.Result, error) {
 	return instance.Result{Status: instance.Success}, nil
 }
 
-// client opens an instance and leaves notes with it, and then another.
+// client opens an instance, adds notes to it, and goes on with another.
 func (l *load) client(ctx context.Context, c *client.Client, dice *rand.Rand, i int) {
 	for n := 0; ctx.Err() == nil; n++ {
 		name := fmt.Sprintf("lap/%d/%d", i, n)
@@ -111,15 +111,15 @@ func (l *load) client(ctx context.Context, c *client.Client, dice *rand.Rand, i 
 		for m := range 1 + dice.IntN(4) {
 			l.send(ctx, c, name, &pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Text: "well done"}}}, "note", m+1)
 		}
-		select { // clients that never wait would leave the agents behind
+		select { // or the clients would outrun the agents
 		case <-time.After(time.Duration(dice.IntN(100)) * time.Millisecond):
 		case <-ctx.Done():
 		}
 	}
 }
 
-// carry has one command carried out, however long that takes, and keeps what it
-// was told.
+// send sends one command until it is acknowledged or refused, and records the
+// acknowledgement.
 func (l *load) send(ctx context.Context, c *client.Client, name string, cmd *pb.Command, what string, n int) {
 	cmd.Id, cmd.Instance = fmt.Sprintf("%s-%d", name, n), name
 	for {
@@ -150,8 +150,8 @@ func (l *load) fail(err error) {
 	l.errs = append(l.errs, err)
 }
 
-// goesOn returns when so many commands more are acknowledged, and so much work
-// was done.
+// awaitProgress returns when more further commands were acknowledged and as many
+// jobs done.
 func (l *load) awaitProgress(t *testing.T, when string, more int64) {
 	t.Helper()
 	acked, work := l.acked.Load()+more, l.work.Load()+more

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/faultproxy"
 )
 
-// clusterRun is a cluster with orchestrators on it.
+// clusterEnv is a cluster with orchestrators and a load.
 type clusterEnv struct {
 	*cluster
 	orchestrators []*process
@@ -22,10 +22,10 @@ type clusterEnv struct {
 	injected      map[string]int
 }
 
-// A cluster of three servers under load, of which any is killed, cut off, paused
-// or restarted at any moment: work goes on where a majority is, and says that it
-// is not where it is not; nothing that was acknowledged is lost, and no server
-// has another past than the others.
+// TestAClusterLosesNothing kills, cuts off, pauses and restarts servers of a
+// three-node cluster under load. Work continues with a majority; without one,
+// callers get the reason. No acknowledged command is lost, and all servers have the
+// same log.
 func TestAClusterLosesNothing(t *testing.T) {
 	rounds, seed := intFromEnv(t, "SIGNALBOX_CLUSTER", 0), uint64(intFromEnv(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
 	if rounds == 0 {
@@ -84,8 +84,8 @@ func startClusterEnv(t *testing.T, sync string, seed uint64) *clusterEnv {
 	return s
 }
 
-// strike does something to one node or all, sees the work go on meanwhile, and
-// undoes it.
+// inject injects one fault on one node or all, checks that work continues, and ends
+// the fault.
 func (s *clusterEnv) inject(t *testing.T, what string, dice *rand.Rand) {
 	t.Helper()
 	i := dice.IntN(clusterNodes)

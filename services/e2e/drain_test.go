@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/logcheck"
 )
 
-// A service that is told to stop gives back what it works on at once: nobody
-// has to wait for the lease, which is far longer than this test.
+// TestAStoppedServiceGivesItsWorkBack stops an agent that works. It releases its
+// claim at once: nothing waits for the lease, which is far longer than this test.
 func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 	t.Parallel()
 	s := startEnv(t, envConfig{AckWait: 10 * time.Minute, Developer: gatedScript})
@@ -47,7 +47,8 @@ func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 	}
 }
 
-// Told to stop at the very moment its claim is made, it gives that back too.
+// TestAServiceStoppedAtItsClaimGivesItBack stops an agent while it claims. It
+// releases that claim too.
 func TestAServiceStoppedAtItsClaimGivesItBack(t *testing.T) {
 	t.Parallel()
 	s := startEnv(t, envConfig{AckWait: 10 * time.Minute})
@@ -69,7 +70,7 @@ func TestAServiceStoppedAtItsClaimGivesItBack(t *testing.T) {
 	s.log.checkLog(t)
 }
 
-// implementing returns the claims of the developers, after a check of the log.
+// implementingClaims checks the log and returns the developers' claims.
 func (s *env) implementingClaims(t *testing.T) []logcheck.Interval {
 	t.Helper()
 	var work []logcheck.Interval
@@ -81,7 +82,7 @@ func (s *env) implementingClaims(t *testing.T) []logcheck.Interval {
 	return work
 }
 
-// fifo is a named pipe to a script.
+// fifo is a named pipe to or from a script.
 type fifo struct{ file *os.File }
 
 func newFIFO(t *testing.T, name string) fifo {
@@ -89,7 +90,7 @@ func newFIFO(t *testing.T, name string) fifo {
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Both ways, so that neither side waits for the other to open it.
+	// Opened for both directions, so that opening does not block.
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

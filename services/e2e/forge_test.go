@@ -25,7 +25,7 @@ const (
 	bobToken = "bob-token"
 )
 
-// testForge is a forge in this process with one repository, and ann, who reports.
+// testForge is a forge in this process with one repository, as ann sees it.
 type testForge struct {
 	url string
 	ann *github.Client
@@ -38,8 +38,8 @@ func startForge(t *testing.T) *testForge {
 	return connectForge(t, url)
 }
 
-// hostForge serves a forge with repositories that all start from one. Unless it
-// is told its address, it calls itself what each request calls it.
+// serveForge serves a forge whose repositories all start from one. Unless its URL
+// is set, it uses the address of each request.
 func serveForge(t *testing.T, repos []string, from string) (*local.Forge, string) {
 	t.Helper()
 	f, err := local.Open(local.Config{Dir: t.TempDir(), Public: true, Users: []local.User{
@@ -63,7 +63,7 @@ func serveForge(t *testing.T, repos []string, from string) (*local.Forge, string
 	return f, server.URL
 }
 
-// visit is the forge at the address as ann sees it.
+// connectForge returns the forge at a URL, as ann sees it.
 func connectForge(t *testing.T, url string) *testForge {
 	t.Helper()
 	ann, err := github.New(github.Config{BaseURL: url + "/api/v3/", Token: annToken})
@@ -73,7 +73,7 @@ func connectForge(t *testing.T, url string) *testForge {
 	return &testForge{url, ann}
 }
 
-// answers is a repository with a bug that its test finds at no cost.
+// answersRepo returns a repository with a bug and a fast test that finds it.
 func answersRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -95,7 +95,7 @@ func answersRepo(t *testing.T) string {
 	return dir
 }
 
-// complete is a report that leaves nothing to ask.
+// completeReport is an issue that leaves no question.
 const completeReport = `The answer is wrong.
 
 ### Steps to reproduce
@@ -111,13 +111,13 @@ It prints 41.
 The file answer.txt.
 `
 
-// vague is one that leaves much.
+// vagueReport is an issue that leaves questions.
 const vagueReport = "The answer is wrong. Please fix."
 
-// reply answers whatever is asked about the vague one.
+// clarification answers the questions about vagueReport.
 const clarification = completeReport
 
-// open reports an issue and returns its number.
+// openIssue opens an issue and returns its number.
 func (f *testForge) openIssue(t *testing.T, title, body string) int {
 	t.Helper()
 	issue, err := f.ann.CreateIssue(t.Context(), repo, forge.NewIssue{Title: title, Body: body})
@@ -127,7 +127,7 @@ func (f *testForge) openIssue(t *testing.T, title, body string) int {
 	return issue.Number
 }
 
-// comments returns the keys of the bot's comments on an issue.
+// comments returns the marker keys of the bot's comments on an issue.
 func (f *testForge) comments(t *testing.T, number int) []string {
 	t.Helper()
 	comments, err := f.ann.Comments(t.Context(), repo, number, time.Time{})
@@ -172,7 +172,7 @@ func (f *testForge) pulls(t *testing.T, number int) []int {
 	}
 }
 
-// clone clones a branch as anybody can, and returns a file's text in it.
+// clone clones a branch without a token and returns the text of a file in it.
 func (f *testForge) clone(t *testing.T, branch, file string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,11 +16,11 @@ import (
 
 const (
 	defaultKillRuns  = 8 // without SIGNALBOX_SOAK
-	concurrentIssues = 4 // issues under way at a time
+	concurrentIssues = 4 // issues open at a time
 )
 
-// Kill -9 of any process, the nats-server included, at random moments of many
-// runs of an issue: nothing is lost, nothing is done twice, every issue ends.
+// TestKillAtAnyMoment kills processes, the nats-server included, at random moments
+// of many runs. Nothing is lost, no effect is doubled, and every issue ends.
 func TestKillAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	runs, seed := intFromEnv(t, "SIGNALBOX_SOAK", defaultKillRuns), uint64(intFromEnv(t, "SIGNALBOX_SEED", int(time.Now().UnixNano()%1e6)))
@@ -73,22 +73,22 @@ func TestKillAtAnyMoment(t *testing.T) {
 	}
 	var kills []string
 	total := int64(0)
-	for _, seat := range v.processes {
-		kills = append(kills, fmt.Sprintf("%s %d", seat.name, seat.kills.Load()))
-		total += seat.kills.Load()
+	for _, p := range v.processes {
+		kills = append(kills, fmt.Sprintf("%s %d", p.name, p.kills.Load()))
+		total += p.kills.Load()
 	}
 	s.checkReplay(t, v)
 	t.Logf("%d runs in %s, %d commits, %d claims, %d kills: %s", runs, time.Since(began).Round(time.Second), report.Commits, len(report.Claims), total, strings.Join(kills, ", "))
 }
 
-// strike is a kill at one moment of an issue's run.
+// killPlan is one kill during the run of an issue.
 type killPlan struct {
-	commits int           // once the issue has so many commits,
-	after   time.Duration // and so much later,
-	victims []*supervised // these are killed at once
+	commits int           // number of commits of the instance to wait for
+	after   time.Duration // delay after that
+	victims []*supervised // killed at the same time
 }
 
-// strikes draws one to three.
+// drawKills draws one to three kills.
 func (v *supervisor) drawKills(r *rand.Rand) []killPlan {
 	all := make([]killPlan, 1+r.IntN(3))
 	for i := range all {
@@ -100,8 +100,8 @@ func (v *supervisor) drawKills(r *rand.Rand) []killPlan {
 	return all
 }
 
-// survive answers what is asked about the issue, strikes, and returns when the
-// issue has ended and every strike was made.
+// runIssue answers the questions about an issue and carries out its kills. It
+// returns when the issue has ended and all kills are done.
 func (s *env) runIssue(t *testing.T, v *supervisor, n int, r *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
@@ -138,13 +138,13 @@ func (s *env) runIssue(t *testing.T, v *supervisor, n int, r *rand.Rand) error {
 	return nil
 }
 
-// folds fails if a new orchestrator, which reads the log from its beginning,
-// sees another past than the commits that were followed.
+// checkReplay fails if a new orchestrator, which reads the log from its beginning,
+// has another state than the commits that the test followed.
 func (s *env) checkReplay(t *testing.T, v *supervisor) {
 	t.Helper()
-	for _, seat := range v.processes {
-		if seat.name != natsName {
-			seat.kill()
+	for _, p := range v.processes {
+		if p.name != natsName {
+			p.kill()
 		}
 	}
 	s.processes["orchestrator"] = s.startProcess(t, "orchestrator")

@@ -11,14 +11,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// operations are the sends of a run as the checker takes them. However often a
-// command was sent, it was carried out at one moment: after the first send that
-// may have done it, and before the first answer that says so. A refusal is an
-// answer about the moment of its own send, and so is what a later answer to the
-// same command says of the instance. Of a command without an answer the log tells
-// whether it was carried out; its end stays open.
+// operations converts the attempts of a run for the checker. A command was carried
+// out at one moment, however often it was sent: after its first attempt and before
+// its first positive reply. A refusal is a reply about its own attempt, and so is
+// the state in the reply to a duplicate. For a command without a reply the log
+// tells whether it was carried out; its end stays open.
 //
-// The errors are answers that contradict each other or the log, if there is one.
+// The errors are replies that contradict each other or the log, if there is one.
 func operations(sends []attempt, log map[string]uint64) (all []porcupine.Operation, errs []error) {
 	commands := map[string][]attempt{}
 	var ids []string
@@ -55,7 +54,7 @@ func operations(sends []attempt, log map[string]uint64) (all []porcupine.Operati
 		}
 		switch at := log[id]; {
 		case out.Seq == 0 && at == 0:
-			continue // nobody heard of it, and it never was
+			continue // no reply, and not in the log
 		case out.Seq == 0:
 			out.Seq = at
 		case out.Seq != at && log != nil:
@@ -71,9 +70,10 @@ func operation(in input, out output, from, to time.Duration) porcupine.Operation
 	return porcupine.Operation{Input: in, Output: out, Call: int64(from), Return: int64(to)}
 }
 
-// apart gives operations that overlap different clients, for the eye.
+// assignClients gives overlapping operations different clients, for the
+// visualization.
 func assignClients(all []porcupine.Operation) []porcupine.Operation {
-	var free []int64 // from when on
+	var free []int64 // time from which the client is free
 	for i := range all {
 		lane := slices.IndexFunc(free, func(end int64) bool { return end < all[i].Call })
 		if lane < 0 {
@@ -84,8 +84,8 @@ func assignClients(all []porcupine.Operation) []porcupine.Operation {
 	return all
 }
 
-// judge checks a history and names what is wrong with it. Of one that is not
-// linearizable the last error says in which file it can be looked at.
+// checkHistory checks a history and returns what is wrong with it. If it is not
+// linearizable, the last error names a file with the visualization.
 func checkHistory(all []porcupine.Operation, errs []error, patience time.Duration) []error {
 	spec := specification()
 	result, info := porcupine.CheckOperationsVerbose(spec, all, patience)
@@ -103,4 +103,4 @@ func checkHistory(all []porcupine.Operation, errs []error, patience time.Duratio
 	return append(errs, fmt.Errorf("%w: see %s", errNotLinearizable, f.Name()), porcupine.Visualize(spec, info, f))
 }
 
-var errNotLinearizable = errors.New("the answers are not those of one instance that does one thing after the other")
+var errNotLinearizable = errors.New("the replies are not those of one instance that carries out one command after the other")

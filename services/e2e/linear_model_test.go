@@ -8,7 +8,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// relay is a lifecycle in which everything can happen that the model knows.
+// relayLifecycle has all transitions that the model knows.
 const relayLifecycle = `
 workflow: relay
 version: 1
@@ -33,19 +33,19 @@ states:
   done: {final: true}
 `
 
-// standing is where an instance is, as an answer tells it.
+// observedState is the state of an instance in a reply.
 type observedState struct {
 	State     string
 	Paused    bool
 	Closed    string
 	Seq, Work uint64
-	Token     uint32 // of the claim; 0: nobody holds one
+	Token     uint32 // of the claim; 0: none
 	Agent     string
 	Moves     int32
 }
 
-// model is what an instance of relay is, in as few words as possible. It shares
-// nothing with the engine, and knows no time: no lease of a run runs out.
+// model is a minimal sequential model of an instance of relayLifecycle. It shares
+// no code with the engine and has no time: no lease of a run lapses.
 type model struct {
 	observedState
 	tokens uint32
@@ -54,8 +54,8 @@ type model struct {
 
 func (m model) owner() string { return map[string]string{"run": "runner", "check": "judge"}[m.State] }
 
-// do is the sequential specification: what a command that is carried out now as
-// commit seq makes of an instance, or the code it is refused with.
+// apply is the sequential specification: the model after a command carried out as
+// commit seq, or the code of its refusal.
 func (m model) apply(in input, seq uint64) (model, string) {
 	switch {
 	case in.Kind == "open" && m.State != "":
@@ -115,7 +115,7 @@ func (m model) apply(in input, seq uint64) (model, string) {
 	return m, ""
 }
 
-// held is what the holder of the claim does.
+// underClaim applies a command of the claim's holder.
 func (m model) underClaim(in input) model {
 	switch in.Kind {
 	case "report":
@@ -130,7 +130,7 @@ func (m model) underClaim(in input) model {
 	return m
 }
 
-// move goes to a state; to none is a failure, which goes back to the first.
+// move changes the state. An empty target is a failure, which leads back to run.
 func (m model) move(to string) model {
 	m = m.endClaim()
 	m.Moves++
@@ -156,7 +156,7 @@ func (m model) dispatch() model {
 	return m
 }
 
-// specification is the model as the checker takes it.
+// specification returns the model for the checker.
 func specification() porcupine.Model {
 	return porcupine.Model{
 		Partition: func(all []porcupine.Operation) [][]porcupine.Operation {
@@ -183,8 +183,8 @@ func specification() porcupine.Model {
 	}
 }
 
-// answers reports whether the answer is that of an instance as it is in m, and
-// what it is then.
+// accepts reports whether the output is possible for an instance in m, and returns
+// the model after it.
 func (m model) accepts(in input, out output) (bool, model) {
 	next, code := m.apply(in, out.Seq)
 	switch {
@@ -195,9 +195,9 @@ func (m model) accepts(in input, out output) (bool, model) {
 	case in.Kind != "get" && out.Seq <= m.Seq, in.Kind == "claim" && out.NewToken != 0 && out.NewToken != next.Token:
 		return false, m
 	}
-	told := next.observedState
+	want := next.observedState
 	if out.WithoutClaim {
-		told.Token, told.Agent = 0, ""
+		want.Token, want.Agent = 0, ""
 	}
-	return out.Observed == nil || *out.Observed == told, next
+	return out.Observed == nil || *out.Observed == want, next
 }

@@ -23,10 +23,10 @@ import (
 
 const defaultLinearSends = 1000 // without SIGNALBOX_LINEAR
 
-// Many clients command and query a few instances through replicas that are
-// killed, paused and told to stop, on a server that is killed too. What they were
-// answered must be what one instance answers that does one thing after the other,
-// each at some moment between its question and its answer.
+// TestTheAPIIsLinearizable sends commands and queries of many clients to
+// orchestrators that are killed, paused and stopped, as is their server. The
+// replies must be those of one instance that carries out one command after the
+// other, each between its request and its reply.
 func TestTheAPIIsLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, replicas = 12, 3
@@ -54,7 +54,7 @@ func TestTheAPIIsLinearizable(t *testing.T) {
 	}
 
 	r := &linearLoad{perClient: n / clients, slots: 4, seed: seed}
-	for range clients { // at once when the server is back
+	for range clients { // reconnect quickly
 		nc, err := nats.Connect(server.url(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 		if err != nil {
 			t.Fatal(err)
@@ -63,13 +63,13 @@ func TestTheAPIIsLinearizable(t *testing.T) {
 		r.clients = append(r.clients, nc)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	told := make(chan map[string]int, 1)
-	go func() { told <- v.injectFaults(ctx, r, n) }()
+	injected := make(chan map[string]int, 1)
+	go func() { injected <- v.injectFaults(ctx, r, n) }()
 	r.run(ctx)
 	stop()
-	disturbances := <-told
+	faults := <-injected
 	v.awaitRunning(t)
-	for _, s := range v.processes[1:] { // nothing that was sent is carried out after this
+	for _, s := range v.processes[1:] { // no command is carried out after this
 		s.current().terminate(t)
 	}
 
@@ -88,11 +88,11 @@ func TestTheAPIIsLinearizable(t *testing.T) {
 		}
 	}
 	t.Logf("%d clients, %d replicas: %d sends, %d of them without an answer, are %d operations on %d instances, %d commits; %v; %s",
-		clients, replicas, len(r.sends), open, len(all), len(instances), report.Commits, disturbances, since(began))
+		clients, replicas, len(r.sends), open, len(all), len(instances), report.Commits, faults, since(began))
 }
 
-// disturb does something to some process every so often, until ctx ends, and
-// returns what it did.
+// injectFaults injects a fault every so many replies until ctx ends, and returns
+// the number of each.
 func (v *supervisor) injectFaults(ctx context.Context, r *linearLoad, n int) map[string]int {
 	dice, did := rand.New(rand.NewPCG(r.seed, 99)), map[string]int{}
 	every := int64(max(n/60, 100))
@@ -100,13 +100,13 @@ func (v *supervisor) injectFaults(ctx context.Context, r *linearLoad, n int) map
 		if !awaitCount(ctx, &r.answers, every/2+dice.Int64N(every)) {
 			return did
 		}
-		seat := v.processes[dice.IntN(len(v.processes))]
-		p := seat.current()
+		s := v.processes[dice.IntN(len(v.processes))]
+		p := s.current()
 		what := []string{"killed", "killed", "paused", "stopped"}[dice.IntN(4)]
-		did[seat.name+" "+what]++
+		did[s.name+" "+what]++
 		switch what {
 		case "killed":
-			seat.kill()
+			s.kill()
 		case "stopped":
 			p.signal(syscall.SIGTERM)
 		case "paused":
@@ -117,14 +117,13 @@ func (v *supervisor) injectFaults(ctx context.Context, r *linearLoad, n int) map
 	}
 }
 
-// settle returns when every orchestrator runs, and is not started again from
-// then on if it ends.
+// awaitRunning returns when every orchestrator runs, and stops the supervisor.
 func (v *supervisor) awaitRunning(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	for _, s := range v.processes[1:] {
-		for { // one that the server left while it started has ended, and is started again
+		for { // one may lose its server while it starts: it ends and is restarted
 			_, err := s.current().output.waitFor(ctx, `"msg":"running"`)
 			if err == nil && !s.current().ended() {
 				break
@@ -137,7 +136,7 @@ func (v *supervisor) awaitRunning(t *testing.T) {
 	v.stop()
 }
 
-// passed waits until it was counted so far; false if ctx ended before.
+// awaitCount waits until count has grown by far; false if ctx ended before.
 func awaitCount(ctx context.Context, count *atomic.Int64, far int64) bool {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -151,8 +150,8 @@ func awaitCount(ctx context.Context, count *atomic.Int64, far int64) bool {
 	return true
 }
 
-// ids reads a log of one lifecycle from its beginning: the sequence of each
-// command. It fails for all in it that must not be.
+// commandSequences checks the log of one lifecycle and returns the sequence of each
+// command, by id.
 func commandSequences(t *testing.T, js jetstream.JetStream, lifecycle string) (map[string]uint64, logcheck.Report) {
 	t.Helper()
 	def, err := workflow.Load("lifecycle", []byte(lifecycle))

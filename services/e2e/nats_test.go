@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
-// natsServer is where a nats-server is, with its store: the same whenever it is started.
+// natsServer is a nats-server with a fixed port and store. It can be started again.
 type natsServer struct {
 	group *processGroup
 	dir   string
@@ -32,7 +32,7 @@ func startNATS(t *testing.T, c *processGroup, dir string) (*natsServer, *process
 	return &natsServer{c, dir, listening.FindStringSubmatch(p.expect(t, "Listening for client connections"))[1]}, p
 }
 
-// start starts it and returns when it accepts connections.
+// start starts the server and returns when it accepts connections.
 func (s *natsServer) start(t *testing.T) *process {
 	t.Helper()
 	conf := filepath.Join(t.TempDir(), "nats.conf")
@@ -47,7 +47,7 @@ func (s *natsServer) start(t *testing.T) *process {
 
 func (s *natsServer) url() string { return "nats://127.0.0.1:" + s.port }
 
-// connect returns the test's own connection, which comes back as the services' do.
+// connect returns the test's own connection, which reconnects as the services' do.
 func (s *natsServer) connect(t *testing.T) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
 	nc, err := service.Connect(t.Context(), service.NATS{URL: s.url()}, "e2e", slog.New(slog.DiscardHandler))

@@ -9,17 +9,19 @@ import (
 	"time"
 )
 
-// waiting is a developer that says it has begun, and goes on when it is let.
+// gatedScript is a developer's brain that reports its start and waits to be
+// released.
 const gatedScript = `echo begun > "${0%/*}/begun"; read go < "${0%/*}/gate"` + "\n" + fixScript
 
-// gates are the two ends of a waiting developer.
+// gates returns the two pipes of gatedScript.
 func (s *env) gates(t *testing.T) (begun, gate fifo) {
 	t.Helper()
 	return newFIFO(t, filepath.Join(s.dir, "begun")), newFIFO(t, filepath.Join(s.dir, "gate"))
 }
 
-// The nats-server goes away while a developer works, stays away while the work
-// ends, and comes back: the result is reported then, and nothing is done twice.
+// TestWorkOutlivesTheServer kills the nats-server while a developer works and
+// starts it after the work has ended. The result is reported then, and no effect is
+// doubled.
 func TestWorkOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	s := startEnv(t, envConfig{Developer: gatedScript})
@@ -42,7 +44,7 @@ func TestWorkOutlivesTheServer(t *testing.T) {
 	})
 	late := s.forge.openIssue(t, "Another answer is wrong", completeReport)
 	gate.write(t)
-	<-time.After(4 * time.Second) // what an outage is: it has no other event
+	<-time.After(4 * time.Second) // the outage; no event marks its length
 	s.processes[natsName] = s.nats.start(t)
 	begun.read(t)
 	gate.write(t)
@@ -60,8 +62,8 @@ func TestWorkOutlivesTheServer(t *testing.T) {
 	}
 }
 
-// What a killed agent leaves is taken up by the next when its lease has ended,
-// and its work tree goes.
+// TestAnAgentThatDiedIsReplaced kills an agent. The next one claims the work when
+// the lease has lapsed, and removes the work tree.
 func TestAnAgentThatDiedIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := startEnv(t, envConfig{AckWait: 6 * time.Second, Developer: gatedScript})
@@ -87,7 +89,7 @@ func TestAnAgentThatDiedIsReplaced(t *testing.T) {
 	}
 	begun.read(t)
 	gate.write(t)
-	gate.write(t) // the dead one's program may read it, where no sandbox took it along
+	gate.write(t) // the killed agent's brain may read one line, where no sandbox ended it
 	s.log.await(t, "the end", hasEnded(instanceID(n)))
 	if end := s.log.get(instanceID(n)); end.State != "completed" {
 		t.Errorf("it ended in %s: %s", end.State, end.Reason)
@@ -97,7 +99,7 @@ func TestAnAgentThatDiedIsReplaced(t *testing.T) {
 	}
 }
 
-// http is where a part answers about itself.
+// http returns the URL of a process's health endpoint.
 func (s *env) http(t *testing.T, name string) string {
 	t.Helper()
 	var line struct{ URL string }

@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// patience is how long anything may take on a busy machine.
+// maxWait is how long anything may take on a busy machine.
 const maxWait = 2 * time.Minute
 
-// process is one process.
+// process is one started program with its output.
 type process struct {
 	name   string
 	cmd    *exec.Cmd
 	output *outputLog
-	done   chan struct{} // closed when it has ended
+	done   chan struct{} // closed when the process has ended
 }
 
-// crew is all processes of a test. They end with it.
+// processGroup is all processes of a test. They are stopped when it ends.
 type processGroup struct {
-	dir string // named on the command line of whatever they start
+	dir string // part of the command line of every child process
 	mu  sync.Mutex
 	all []*process
 }
@@ -45,7 +45,7 @@ func (c *processGroup) start(t *testing.T, name, program string, args ...string)
 	p := &process{name: name, cmd: exec.Command(program, args...), output: newOutputLog(), done: make(chan struct{})}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
-	p.cmd.WaitDelay = time.Second // for what a killed service left behind with its output
+	p.cmd.WaitDelay = time.Second // children of a killed service may hold its output open
 	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", name, err)
 	}
@@ -54,24 +54,24 @@ func (c *processGroup) start(t *testing.T, name, program string, args ...string)
 	c.mu.Unlock()
 	go func() {
 		defer close(p.done)
-		_ = p.cmd.Wait() // ProcessState tells
+		_ = p.cmd.Wait() // ProcessState has the outcome
 		p.output.end()
 	}()
 	return p
 }
 
-// dismiss ends the services, and then the server they need for that.
+// stopAll stops the services first, and the nats-server they need for that last.
 func (c *processGroup) stopAll(t *testing.T) {
 	for _, server := range []bool{false, true} {
 		deadline := time.After(maxWait)
-		var asked []*process
+		var signalled []*process
 		for _, p := range c.all {
 			if !p.ended() && (p.name == natsName) == server {
-				p.signal(syscall.SIGTERM) // not SIGKILL: what a service started is in a session of its own
-				asked = append(asked, p)
+				p.signal(syscall.SIGTERM) // not SIGKILL: children of a service are in sessions of their own
+				signalled = append(signalled, p)
 			}
 		}
-		for _, p := range asked {
+		for _, p := range signalled {
 			select {
 			case <-p.done:
 			case <-deadline:
@@ -80,17 +80,17 @@ func (c *processGroup) stopAll(t *testing.T) {
 		}
 	}
 	for _, p := range c.all {
-		p.signal(syscall.SIGKILL) // what is left of its group
+		p.signal(syscall.SIGKILL) // the rest of its group
 		<-p.done
 		if t.Failed() {
-			t.Logf("the last that %s said:\n%s", p.name, p.output.tail(15))
+			t.Logf("the last output of %s:\n%s", p.name, p.output.tail(15))
 		}
 	}
 	c.eachOrphan(func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) })
 }
 
-// orphans are the programs that killed services left, each in a session of its
-// own. Only where there is /proc can they be found.
+// eachOrphan calls f for each child process that a killed service left. It finds
+// them only where there is /proc.
 func (c *processGroup) eachOrphan(f func(pid int)) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
@@ -113,40 +113,40 @@ func (p *process) ended() bool {
 	}
 }
 
-// signal is for the whole group; one that is gone does not mind.
+// signal sends a signal to the process group, if it still exists.
 func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
-// kill is kill -9, and returns when the process is gone.
+// kill sends SIGKILL and returns when the process has ended.
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.done
 }
 
-// terminate is SIGTERM, and returns the exit code.
+// terminate sends SIGTERM and returns the exit code.
 func (p *process) terminate(t *testing.T) int {
 	t.Helper()
 	p.signal(syscall.SIGTERM)
 	select {
 	case <-p.done:
 	case <-time.After(maxWait):
-		t.Fatalf("%s did not end when it was told to", p.name)
+		t.Fatalf("%s did not end after SIGTERM", p.name)
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// expect returns the first line that holds text, waiting for it to be said.
+// expect waits for an output line that contains text and returns it.
 func (p *process) expect(t *testing.T, text string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	line, err := p.output.waitFor(ctx, text)
 	if err != nil {
-		t.Fatalf("%s never said %q: %v", p.name, text, err)
+		t.Fatalf("%s never printed %q: %v", p.name, text, err)
 	}
 	return line
 }
 
-// journal is what a process prints, line by line.
+// outputLog is the output of a process, by line.
 type outputLog struct {
 	mu      sync.Mutex
 	lines   []string
@@ -202,7 +202,7 @@ func (j *outputLog) waitFor(ctx context.Context, text string) (string, error) {
 	}
 }
 
-// all returns every line so far.
+// snapshot returns every line so far.
 func (j *outputLog) snapshot() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

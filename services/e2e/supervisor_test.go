@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// supervisor keeps the parts of a system running: what ends is started again.
+// supervisor restarts processes that end.
 type supervisor struct {
 	processes []*supervised
-	stopped   chan struct{} // closed when nothing is started any more
+	stopped   chan struct{} // closed when nothing is restarted any more
 	wg        sync.WaitGroup
 }
 
-// seat is one part's place.
+// supervised is one process that is restarted whenever it ends.
 type supervised struct {
 	name  string
 	start func() *process
@@ -25,7 +25,7 @@ type supervised struct {
 	process *process
 }
 
-// supervise takes over the parts of a running system until stop.
+// supervise restarts the processes of a running env until stop.
 func supervise(t *testing.T, s *env, r *rand.Rand) *supervisor {
 	t.Helper()
 	v := &supervisor{stopped: make(chan struct{})}
@@ -36,7 +36,7 @@ func supervise(t *testing.T, s *env, r *rand.Rand) *supervisor {
 	return v
 }
 
-// stop returns when everything runs and nothing will be started again.
+// stop ends the supervision; every process runs when it returns.
 func (v *supervisor) stop() {
 	select {
 	case <-v.stopped:
@@ -46,7 +46,7 @@ func (v *supervisor) stop() {
 	v.wg.Wait()
 }
 
-// watch starts what sits there again whenever it ends, after a short while.
+// watch restarts a process whenever it ends, after a short pause.
 func (v *supervisor) watch(s *supervised, seed uint64) {
 	v.processes = append(v.processes, s)
 	pause := rand.New(rand.NewPCG(seed, 0))
@@ -58,7 +58,7 @@ func (v *supervisor) watch(s *supervised, seed uint64) {
 				return
 			}
 			select {
-			case <-time.After(time.Duration(pause.IntN(1500)) * time.Millisecond): // how long it is away
+			case <-time.After(time.Duration(pause.IntN(1500)) * time.Millisecond): // downtime
 			case <-v.stopped:
 			}
 			next := s.start()
@@ -75,7 +75,7 @@ func (s *supervised) current() *process {
 	return s.process
 }
 
-// kill kills what sits there, unless something did already.
+// kill kills the current process unless it has ended already.
 func (s *supervised) kill() {
 	if p := s.current(); !p.ended() {
 		s.kills.Add(1)

@@ -8,7 +8,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
-// worker is what all who change code think with: it does what the title says.
+// workerScript is the brain of all roles that change code. It behaves as the title
+// says.
 const workerScript = `
 set -e
 title=$(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT")
@@ -32,11 +33,11 @@ echo "grep -q . work/$name.txt" > "tests/test_$name.sh"
 echo "it is $word"
 `
 
-// check fails for work that is clumsy.
+// checkScript is the repositories' test. It fails for the work of a clumsy brain.
 const checkScript = "! grep -rnw wrong work\n"
 
-// source is what every repository starts from.
-func (w *chaosEnv) seedRepo(t *testing.T) string {
+// seedRepo returns the repository that every other starts from.
+func (e *chaosEnv) seedRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -58,7 +59,7 @@ func (w *chaosEnv) seedRepo(t *testing.T) string {
 	return dir
 }
 
-// Lifecycles whose deadlines pass, with and without an answer to that.
+// Lifecycles with deadlines that pass, with and without a reaction.
 const (
 	issueWithDeadlines = `
 workflow: issue
@@ -69,7 +70,7 @@ states:
     timeout: 6s
     on: {timeout_escalation: [{to: blocked, reason: the answer is long in coming}]}
 `
-	// What it brings is merged, by a story that follows.
+	// Its result is merged by a story that it opens.
 	navigatorHandingOver = `
 workflow: issue-navigator
 version: 2
@@ -106,16 +107,16 @@ states:
 `
 )
 
-// kind is one way an instance goes: what its worker and its people do is in its
-// title.
+// scenario is one way an instance goes. The title tells its brain and its people
+// what to do.
 type scenario struct {
 	lifecycle string
 	behaviour string
-	vague     bool   // people are asked what it is about
-	wantState string // where it may end; empty: anywhere
+	vague     bool   // people are asked for the requirements
+	wantState string // final state; empty: any
 }
 
-// kinds are all ways.
+// scenarios returns all scenarios.
 func scenarios() []scenario {
 	return []scenario{
 		{"issue", "plain", true, "completed"}, {"pipeline", "marked", false, "completed"}, {"story", "reviewed", false, "merged"}, {"task", "guided", false, "completed"},

@@ -16,11 +16,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// stage is a forge on which one issue was worked, and the log that says so.
+// forgeFixture is a forge on which one issue was worked on, and the log of it.
 type forgeFixture struct {
 	*testing.T
 	forge     *testForge
-	bot       git.Runner // its clone
+	bot       git.Runner // in the bot's clone
 	log       []effectcheck.Entry
 	commentID int64
 }
@@ -70,7 +70,7 @@ func (s *forgeFixture) git(args ...string) string {
 	return out
 }
 
-// push commits something and pushes it.
+// push adds an empty commit and pushes it.
 func (s *forgeFixture) push(what string, how ...string) string {
 	s.Helper()
 	s.git("commit", "-q", "--allow-empty", "-m", what)
@@ -78,7 +78,7 @@ func (s *forgeFixture) push(what string, how ...string) string {
 	return s.git("rev-parse", "HEAD")
 }
 
-// do is a request of the bot's.
+// request sends a request as the bot.
 func (s *forgeFixture) request(method, path string, body, into any) {
 	s.Helper()
 	if err := s.forge.request(s.Context(), botToken, method, path, body, into); err != nil {
@@ -96,7 +96,8 @@ func (s *forgeFixture) postComment(of, key string) forge.Comment {
 	return forge.Comment{ID: c.ID, URL: c.URL}
 }
 
-// What is planted on a real forge is found, by reading it.
+// TestTheCheckerFindsWhatIsPlantedOnAForge plants violations on a real forge. The
+// checker finds each by reading the forge.
 func TestTheCheckerFindsWhatIsPlantedOnAForge(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(s *forgeFixture)
@@ -130,12 +131,12 @@ func TestTheCheckerFindsWhatIsPlantedOnAForge(t *testing.T) {
 			t.Parallel()
 			s := newForgeFixture(t)
 			c.plant(s)
-			world, err := effectcheck.Read(t.Context(), s.forge.reader(), repo)
+			contents, err := effectcheck.Read(t.Context(), s.forge.reader(), repo)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []effectcheck.Rule
-			r := effectcheck.Check(s.log, world, func(string) (*workflow.Definition, bool) { return nil, false })
+			r := effectcheck.Check(s.log, contents, func(string) (*workflow.Definition, bool) { return nil, false })
 			for _, v := range r.Violations {
 				got = append(got, v.Rule)
 			}
@@ -153,7 +154,7 @@ func (s *forgeFixture) remove(path string) {
 	s.request(http.MethodDelete, "/repos/"+repo+path, nil, nil)
 }
 
-// again closes the pull request and opens another one for the same branch.
+// replacePull closes the pull request and opens another for the same branch.
 func (s *forgeFixture) replacePull() {
 	s.request(http.MethodPatch, "/repos/"+repo+"/pulls/2", map[string]any{"state": "closed"}, nil)
 	s.request(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Again", "head": fixtureBranch, "base": "main", "body": rules.Marker(fixtureInstance, "pull-request")}, nil)

@@ -15,8 +15,8 @@ import (
 
 const noMajority = "no majority of the NATS servers"
 
-// minority leaves one node of three: nothing is acknowledged, and everybody who
-// asks is told why. When another is back all goes on by itself.
+// loseMajority kills two nodes of three. Nothing is acknowledged, and each caller
+// gets the reason. With a second node back everything continues by itself.
 func (s *clusterEnv) loseMajority(t *testing.T, dice *rand.Rand) {
 	t.Helper()
 	s.injected["majority lost"]++
@@ -27,7 +27,7 @@ func (s *clusterEnv) loseMajority(t *testing.T, dice *rand.Rand) {
 		}
 	}
 	acked := int64(-1)
-	s.awaitReport(t, "who gives a command", func(ctx context.Context) string {
+	s.awaitReport(t, "a command", func(ctx context.Context) string {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		nc, _ := connectTo(t, s.urls(left))
@@ -36,12 +36,12 @@ func (s *clusterEnv) loseMajority(t *testing.T, dice *rand.Rand) {
 		if err == nil {
 			t.Fatal("a command is acknowledged that no majority has")
 		}
-		if acked < 0 { // what was under way has been answered by now
+		if acked < 0 { // requests in flight have been answered by now
 			acked = s.load.acked.Load()
 		}
 		return err.Error()
 	})
-	s.awaitReport(t, "who calls the doctor", func(context.Context) string {
+	s.awaitReport(t, "signalbox doctor", func(context.Context) string {
 		out, err := exec.Command(binary(t, "signalbox"), "doctor", "--nats", s.urls(left)).CombinedOutput()
 		if err == nil {
 			t.Fatalf("the doctor finds nothing:\n%s", out)
@@ -49,7 +49,7 @@ func (s *clusterEnv) loseMajority(t *testing.T, dice *rand.Rand) {
 		return string(out)
 	})
 	for _, p := range s.orchestrators {
-		s.awaitReport(t, "who asks whether "+p.name+" is ready", func(context.Context) string {
+		s.awaitReport(t, "readiness of "+p.name, func(context.Context) string {
 			status, body := get(t, p.http(t)+"/readyz")
 			if status == http.StatusOK {
 				return "it is ready"
@@ -69,8 +69,8 @@ func (s *clusterEnv) loseMajority(t *testing.T, dice *rand.Rand) {
 	s.awaitReplicated(t, s.js)
 }
 
-// told waits until somebody is told that there is no majority.
-func (s *clusterEnv) awaitReport(t *testing.T, who string, ask func(context.Context) string) {
+// awaitReport waits until ask reports that there is no majority.
+func (s *clusterEnv) awaitReport(t *testing.T, source string, ask func(context.Context) string) {
 	t.Helper()
 	began, answer, first := time.Now(), "", ""
 	if !eventually(t.Context(), func(ctx context.Context) bool {
@@ -80,15 +80,15 @@ func (s *clusterEnv) awaitReport(t *testing.T, who string, ask func(context.Cont
 		}
 		return strings.Contains(answer, noMajority)
 	}) {
-		s.fatalf(t, "%s is told %q, want %q", who, answer, noMajority)
+		s.fatalf(t, "%s: %q, want %q", source, answer, noMajority)
 	}
-	t.Logf("%s is told after %s:\n%s", who, since(began), answer)
+	t.Logf("%s reports it after %s:\n%s", source, since(began), answer)
 	if first != answer {
-		t.Logf("and was told before:\n%s", first)
+		t.Logf("before, it was:\n%s", first)
 	}
 }
 
-// http is where a service answers about itself.
+// http returns the URL of the service's health endpoint.
 func (p *process) http(t *testing.T) string {
 	t.Helper()
 	var line struct{ URL string }

@@ -13,7 +13,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// input is one command, or a query: what is asked of the API.
+// input is one command or query.
 type input struct {
 	ID, Kind, Instance, Role, Agent, Status string
 	Work                                    uint64
@@ -33,13 +33,13 @@ func (in input) String() string {
 	return s + " (" + in.ID + ")"
 }
 
-// output is an answer.
+// output is one reply.
 type output struct {
-	Code         string // of the refusal; empty: it was taken
+	Code         string // of the refusal; empty: it was accepted
 	Seq          uint64
-	NewToken     uint32         // a token; 0: none, or not told
-	Observed     *observedState // right after the command, or of a get; nil: not told
-	WithoutClaim bool           // Seen is without the claim, as who holds it is told
+	NewToken     uint32         // fencing token of a claim; 0: none
+	Observed     *observedState // state after the command or of a get; nil: not in the reply
+	WithoutClaim bool           // Observed has no claim, as in replies to agents
 }
 
 func (o output) String() string {
@@ -52,16 +52,16 @@ func (o output) String() string {
 	return fmt.Sprintf("commit %d", o.Seq)
 }
 
-// send is one message to the API and what came back.
+// attempt is one message to the API and its reply.
 type attempt struct {
 	input
-	from, to  time.Duration // since the run began
-	answered  bool          // else nobody knows whether it was or will be carried out
-	duplicate bool          // the command had been taken before; Seen is then of now
+	from, to  time.Duration // since the run started
+	answered  bool          // if not, it may be carried out at any time
+	duplicate bool          // the command was carried out before; Observed is the current state
 	output
 }
 
-// message is what is sent, and where to.
+// message returns the subject and the message.
 func (in input) message() (string, proto.Message) {
 	api := func(to string, err error) string {
 		if err != nil {
@@ -105,7 +105,7 @@ func (in input) message() (string, proto.Message) {
 	return to, c
 }
 
-// ask sends it once and waits a while for the answer.
+// send sends the message once and waits a second for the reply.
 func (in input) send(ctx context.Context, nc *nats.Conn, began time.Time) attempt {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -116,7 +116,7 @@ func (in input) send(ctx context.Context, nc *nats.Conn, began time.Time) attemp
 	}
 	s := attempt{input: in, from: time.Since(began)}
 	var got *nats.Msg
-	for { // where nobody listens nothing is carried out
+	for { // without responders nothing is carried out
 		got, err = nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: to, Data: data, Header: nats.Header{"Content-Type": {"application/protobuf"}}})
 		if !errors.Is(err, nats.ErrNoResponders) || ctx.Err() != nil {
 			break

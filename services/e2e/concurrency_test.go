@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Three developers and thirty issues: all three work, and no issue is ever
-// worked on by two at once.
+// TestManyWorkAndNeverTwoAtOnce runs three developers on thirty issues. All three
+// work, and no two claims of an issue overlap.
 func TestManyWorkAndNeverTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	const developers, issues = 3, 30

@@ -3,17 +3,21 @@ package e2e
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
-// fatalf ends the test with what each node says of the others and of every
-// group of servers that has a leader to choose.
+// fatalf ends the test and logs what each node reports about the others and about
+// every Raft group.
 func (k *cluster) fatalf(t *testing.T, format string, args ...any) {
 	t.Helper()
 	k.diagnose(t)
@@ -26,25 +30,25 @@ func (k *cluster) diagnose(t *testing.T) {
 		var b strings.Builder
 		leaderless, err := n.diagnose(&b)
 		if err != nil {
-			fmt.Fprintf(&b, "\n  it cannot be asked: %v", err)
+			fmt.Fprintf(&b, "\n  it does not answer: %v", err)
 		}
 		if n.process.ended() {
-			b.WriteString("\n  it does not run")
+			b.WriteString("\n  it is not running")
 		} else {
 			b.WriteString(n.blockedGoroutines())
 			b.WriteString(n.interest())
 		}
 		for _, group := range leaderless {
-			fmt.Fprintf(&b, "\n  the last it said of %s:", group)
+			fmt.Fprintf(&b, "\n  its last log lines about %s:", group)
 			about := slices.DeleteFunc(slices.Clone(n.process.output.snapshot()), func(line string) bool { return !strings.Contains(line, group) })
 			b.WriteString("\n    " + strings.Join(about[max(len(about)-20, 0):], "\n    "))
 		}
 		t.Logf("%s:%s", n.name, b.String())
 	}
-	t.Logf("who hears whom:%s", k.connectivity())
+	t.Logf("connectivity:%s", k.connectivity())
 }
 
-// election is what a node says of a group.
+// raftGroup is a node's report on one Raft group.
 type raftGroup struct {
 	State, Leader      string
 	Observer, Paused   bool
@@ -89,7 +93,7 @@ func (e raftGroup) String() string {
 	return b.String()
 }
 
-// explain asks a node, and returns the groups that it knows no leader of.
+// diagnose queries a node and returns the groups it knows no leader of.
 func (n *node) diagnose(b *strings.Builder) (leaderless []string, err error) {
 	var health struct{ Status, Error string }
 	var meta struct {
@@ -156,7 +160,7 @@ func (n *node) diagnose(b *strings.Builder) (leaderless []string, err error) {
 	return leaderless, nil
 }
 
-// ask asks the node's monitor.
+// monitorRequest queries the monitoring endpoint of the node.
 func (n *node) monitorRequest(path string, into any) error {
 	r, err := (&http.Client{Timeout: 10 * time.Second}).Get(fmt.Sprintf("http://127.0.0.1:%d/%s", n.monitor, path))
 	if err != nil {
@@ -167,4 +171,125 @@ func (n *node) monitorRequest(path string, into any) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// listAPI is a subject that every active orchestrator subscribes to.
+const listAPI = "sb.api.list"
+
+// interest returns the subscriptions to the orchestrators' subjects that the node
+// knows: of its clients and of its routes. Where a route lacks them, requests have
+// no responders.
+func (n *node) interest() string {
+	var routes struct {
+		Routes []struct {
+			ID      int    `json:"rid"`
+			Name    string `json:"remote_name"`
+			Account string
+			Start   time.Time
+			All     int            `json:"subscriptions"`
+			Subs    []subscription `json:"subscriptions_list_detail"`
+		}
+	}
+	var clients struct {
+		Connections []struct {
+			ID   int `json:"cid"`
+			Name string
+			Subs []subscription `json:"subscriptions_list_detail"`
+		}
+	}
+	if err := errors.Join(n.monitorRequest("routez?subs=detail", &routes), n.monitorRequest("connz?subs=detail", &clients)); err != nil {
+		return fmt.Sprintf("\n  its subscriptions are unknown: %v", err)
+	}
+	var b strings.Builder
+	for _, c := range clients.Connections {
+		if countListeners(c.Subs) > 0 {
+			fmt.Fprintf(&b, "\n  client %d %s subscribes to %s", c.ID, c.Name, listAPI)
+		}
+	}
+	for _, r := range routes.Routes {
+		fmt.Fprintf(&b, "\n  route %d to %s %s, since %s, %s: %d, %d subscriptions in all",
+			r.ID, r.Name, r.Account, r.Start.Format(time.TimeOnly), listAPI, countListeners(r.Subs), r.All)
+	}
+	return b.String()
+}
+
+// subscription is one subscription in a monitoring reply.
+type subscription struct {
+	Subject string
+	Queue   string `json:"qgroup"`
+}
+
+// countListeners returns how many of the subscriptions are the orchestrators'.
+func countListeners(all []subscription) (n int) {
+	for _, l := range all {
+		if l.Subject == listAPI {
+			n++
+		}
+	}
+	return n
+}
+
+// connectivity reports, for each pair of nodes, whether a new subscription at one
+// gets messages from the other, and whether the orchestrators answer at each node.
+func (k *cluster) connectivity() string {
+	var b strings.Builder
+	var conns []*nats.Conn
+	for _, n := range k.nodes {
+		nc, err := nats.Connect(fmt.Sprint("nats://127.0.0.1:", n.port), nats.NoReconnect())
+		if err != nil {
+			return fmt.Sprintf("\n  %s accepts no clients: %v", n.name, err)
+		}
+		defer nc.Close()
+		conns = append(conns, nc)
+	}
+	for to, nc := range conns {
+		sub, err := nc.SubscribeSync(nc.NewInbox())
+		if err != nil {
+			return fmt.Sprintf("\n  %v", err)
+		}
+		came := map[string]bool{}
+		for try := 0; try < 5 && len(came) < len(conns); try++ { // interest propagates asynchronously
+			for from, other := range conns {
+				_ = other.Publish(sub.Subject, []byte(k.nodes[from].name))
+			}
+			for m, err := sub.NextMsg(time.Second); err == nil && len(came) < len(conns); m, err = sub.NextMsg(time.Second) {
+				came[string(m.Data)] = true
+			}
+		}
+		fmt.Fprintf(&b, "\n  %s receives from %v", k.nodes[to].name, slices.Sorted(maps.Keys(came)))
+	}
+	for i, nc := range conns {
+		m, err := nc.Request(listAPI, nil, 5*time.Second)
+		if err != nil {
+			fmt.Fprintf(&b, "\n  request to %s at %s: %v", listAPI, k.nodes[i].name, err)
+			continue
+		}
+		fmt.Fprintf(&b, "\n  request to %s at %s: %d bytes", listAPI, k.nodes[i].name, len(m.Data))
+	}
+	return b.String()
+}
+
+// blockedGoroutines returns the goroutines of a node that have waited for a lock or
+// semaphore for longer than a minute.
+func (n *node) blockedGoroutines() string {
+	client := http.Client{Timeout: 10 * time.Second}
+	answer, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/stacksz", n.monitor))
+	if err != nil {
+		return fmt.Sprintf("\n  its goroutines are unknown: %v", err)
+	}
+	defer answer.Body.Close()
+	stacks, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return fmt.Sprintf("\n  its goroutines are unknown: %v", err)
+	}
+	var b strings.Builder
+	for one := range strings.SplitSeq(string(stacks), "\n\n") {
+		head, _, _ := strings.Cut(one, "\n")
+		if !strings.Contains(head, "minutes") || !strings.Contains(head, "sync.") || strings.Contains(head, "sync.Cond") {
+			continue
+		}
+		lines := strings.Split(one, "\n")
+		fmt.Fprintf(&b, "\n  waits: %s", strings.Join(lines[:min(len(lines), 18)], "\n    "))
+	}
+	return b.String()
 }

@@ -20,23 +20,23 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// judge holds the log to its rules, the answers to the log, the forge to the
-// log, and the ends to what they had to be, and prints what there was.
-func (w *chaosEnv) check(t *testing.T, storm *faultInjector, lives []*drivenInstance) {
+// check compares the log with its rules, the replies with the log, the forge with
+// the log, and each final state with the scenario's. It logs what was counted.
+func (e *chaosEnv) check(t *testing.T, injector *faultInjector, driven []*drivenInstance) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*maxWait)
 	defer cancel()
-	w.awaitIdle(ctx, t)
+	e.awaitIdle(ctx, t)
 	ends := map[string]int{}
-	for _, l := range lives {
-		in := w.log.get(l.id)
+	for _, l := range driven {
+		in := e.log.get(l.id)
 		ends[l.lifecycle+" "+in.State]++
 		if l.wantState != "" && in.State != l.wantState {
-			t.Errorf("%s, %s %s, ended in %s (%s), want %s\n%s", l.id, l.lifecycle, l.behaviour, in.State, in.Reason, l.wantState, w.formatHistory(l.id))
+			t.Errorf("%s, %s %s, ended in %s (%s), want %s\n%s", l.id, l.lifecycle, l.behaviour, in.State, in.Reason, l.wantState, e.formatHistory(l.id))
 		}
 	}
-	find := workflow.NewCatalog(w.definitions...).Hashed
-	report, err := logcheck.Check(ctx, w.log.store, find)
+	find := workflow.NewCatalog(e.definitions...).Hashed
+	report, err := logcheck.Check(ctx, e.log.store, find)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,53 +46,53 @@ func (w *chaosEnv) check(t *testing.T, storm *faultInjector, lives []*drivenInst
 	for _, text := range overlappingClaims(report.Claims) {
 		t.Error(text)
 	}
-	log := w.log.entries()
-	acks := storm.recorder.acknowledged()
+	log := e.log.entries()
+	acks := injector.recorder.acknowledged()
 	for _, v := range effectcheck.Commands(log, acks) {
 		t.Error(v)
 	}
-	world, err := effectcheck.Read(ctx, w.forge.reader(), chaosRepos()...)
+	contents, err := effectcheck.Read(ctx, e.forge.reader(), chaosRepos()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	effects := effectcheck.Check(log, world, find)
+	effects := effectcheck.Check(log, contents, find)
 	for _, v := range effects.Violations {
-		t.Errorf("%s\n%s", v, w.formatHistory(v.Instance))
+		t.Errorf("%s\n%s", v, e.formatHistory(v.Instance))
 	}
-	w.checkReplay(ctx, t)
+	e.checkReplay(ctx, t)
 	kills, total := map[string]int{}, 0
-	for _, s := range w.supervisor.processes {
+	for _, s := range e.supervisor.processes {
 		kills[s.name] = int(s.kills.Load())
 		total += kills[s.name]
 	}
 	t.Logf("kills %d: %s", total, formatCounts(kills))
 	for _, c := range faults() {
-		n := storm.counts[c.name].Load()
+		n := injector.counts[c.name].Load()
 		t.Logf("%s: %d", c.name, n)
 		if n == 0 && c.name != "slow disks" {
 			t.Errorf("there were no %s: this proves nothing of them", c.name)
 		}
 	}
-	t.Logf("put to people: %s", formatCounts(w.log.countEscalations()))
+	t.Logf("put to people: %s", formatCounts(e.log.countEscalations()))
 	t.Logf("ends: %s", formatCounts(ends))
 	t.Logf("effects on the forge: %s", formatCounts(effects.Effects))
 	t.Logf("%d commits, %d commands answered, %d claims", report.Commits, len(acks), len(report.Claims))
 }
 
-// folds fails if an orchestrator that starts now knows another past than the
-// commits that were followed.
-func (w *chaosEnv) checkReplay(ctx context.Context, t *testing.T) {
+// checkReplay fails if an orchestrator that starts now has another state than the
+// commits that the test followed.
+func (e *chaosEnv) checkReplay(ctx context.Context, t *testing.T) {
 	t.Helper()
-	for _, s := range w.supervisor.processes {
+	for _, s := range e.supervisor.processes {
 		if serviceOf(s.name) == "orchestrator" {
 			s.current().kill()
 		}
 	}
-	w.startProcess(t, "orchestrator").expect(t, `"msg":"running"`)
-	knows := client.New(w.nc, "operator:ann")
-	for id := range w.log.states() {
-		want := w.log.get(id)
-		got, err := knows.Get(ctx, id)
+	e.startProcess(t, "orchestrator").expect(t, `"msg":"running"`)
+	people := client.New(e.nc, "operator:ann")
+	for id := range e.log.states() {
+		want := e.log.get(id)
+		got, err := people.Get(ctx, id)
 		if err != nil {
 			t.Errorf("%s: %v", id, err)
 		} else if got.GetState() != want.State || int(got.GetIteration()) != want.Iteration || got.GetSeq() != want.Seq {
@@ -101,26 +101,26 @@ func (w *chaosEnv) checkReplay(ctx context.Context, t *testing.T) {
 	}
 }
 
-// reader reads the forge as its owner.
+// reader returns the forge with the owner's token.
 func (f *testForge) reader() effectcheck.Forge {
 	return effectcheck.Forge{URL: f.url + "/api/v3", Git: f.url, Token: annToken, Bot: "signalbox"}
 }
 
-// rest returns when nothing is on its way any more: people have been told of
-// all ends, and every role has taken note of what is past.
-func (w *chaosEnv) awaitIdle(ctx context.Context, t *testing.T) {
+// awaitIdle returns when no work is pending or unacknowledged for any role, and all
+// ends of instances are announced.
+func (e *chaosEnv) awaitIdle(ctx context.Context, t *testing.T) {
 	t.Helper()
 	names := []string{subject.Endings}
-	for _, seat := range chaosProcesses() {
-		names = append(names, serviceOf(seat))
+	for _, name := range chaosProcesses() {
+		names = append(names, serviceOf(name))
 	}
 	for _, name := range slices.Compact(names) {
 		info := new(jetstream.ConsumerInfo)
-		look := time.NewTicker(200 * time.Millisecond)
-		defer look.Stop()
+		poll := time.NewTicker(200 * time.Millisecond)
+		defer poll.Stop()
 		for info.Config.Durable == "" || info.NumPending > 0 || info.NumAckPending > 0 {
-			<-look.C
-			consumer, err := w.js.Consumer(ctx, subject.EventStream, name)
+			<-poll.C
+			consumer, err := e.js.Consumer(ctx, subject.EventStream, name)
 			if err == jetstream.ErrConsumerNotFound {
 				break
 			}
@@ -128,13 +128,14 @@ func (w *chaosEnv) awaitIdle(ctx context.Context, t *testing.T) {
 				info = consumer.CachedInfo()
 			}
 			if ctx.Err() != nil {
-				t.Fatalf("%s does not come to rest: %d to come, %d under way: %v", name, info.NumPending, info.NumAckPending, err)
+				t.Fatalf("%s is not idle: %d pending, %d unacknowledged: %v", name, info.NumPending, info.NumAckPending, err)
 			}
 		}
 	}
 }
 
-// overlapping names the claims of one instance that were held at the same time.
+// overlappingClaims describes the claims of one instance that were live at the same
+// time.
 func overlappingClaims(claims []logcheck.Interval) (found []string) {
 	by := map[string][]logcheck.Interval{}
 	for _, c := range claims {
@@ -151,7 +152,7 @@ func overlappingClaims(claims []logcheck.Interval) (found []string) {
 	return found
 }
 
-// counted is counts by name, in a line.
+// formatCounts formats counts by name as one line.
 func formatCounts(counts map[string]int) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -160,7 +161,7 @@ func formatCounts(counts map[string]int) string {
 	return strings.Join(all, ", ")
 }
 
-// entries is the whole log so far, in its order.
+// entries returns the log so far, in order.
 func (f *logFollower) entries() (all []effectcheck.Entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,8 +174,7 @@ func (f *logFollower) entries() (all []effectcheck.Entry) {
 	return all
 }
 
-// pleas counts what was escalated to people, and what was paused for them, by
-// reason.
+// countEscalations counts escalations that required people, and pauses, by reason.
 func (f *logFollower) countEscalations() map[string]int {
 	all := map[string]int{}
 	for _, c := range f.entries() {

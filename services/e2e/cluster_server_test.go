@@ -20,22 +20,22 @@ import (
 const clusterNodes = 3
 
 // cluster is three nats-servers, each a process, that reach each other through
-// proxies only: what they tell each other of where they are leads nowhere.
+// proxies only: the addresses they advertise lead nowhere.
 type cluster struct {
 	group   *processGroup
 	sync    string // sync_interval of each
 	nodes   [clusterNodes]*node
-	proxies [clusterNodes][clusterNodes]*faultproxy.Proxy // from a node to another
+	proxies [clusterNodes][clusterNodes]*faultproxy.Proxy // [from][to]
 }
 
-// node is one server's place.
+// node is one server. process is its current process.
 type node struct {
 	name, conf            string
 	port, routes, monitor int
 	process               *process
 }
 
-// found starts a cluster on empty stores.
+// startCluster starts a cluster with empty stores.
 func startCluster(t *testing.T, c *processGroup, sync string) *cluster {
 	t.Helper()
 	k := &cluster{group: c, sync: sync}
@@ -43,7 +43,7 @@ func startCluster(t *testing.T, c *processGroup, sync string) *cluster {
 		k.nodes[i] = &node{name: fmt.Sprint("n", i+1), port: freePort(t), routes: freePort(t), monitor: freePort(t)}
 	}
 	for i, from := range k.nodes {
-		// Itself, too: of their number a server makes out how many are to come.
+		// Its own route, too: a server derives the cluster's size from their number.
 		routes := []string{fmt.Sprint("nats-route://127.0.0.1:", from.routes)}
 		for j, to := range k.nodes {
 			if i != j {
@@ -82,7 +82,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// start starts a node that does not run.
+// start starts a node that is not running.
 func (k *cluster) start(t *testing.T, i int) {
 	t.Helper()
 	n := k.nodes[i]
@@ -90,8 +90,7 @@ func (k *cluster) start(t *testing.T, i int) {
 	n.process.expect(t, "Server is ready")
 }
 
-// cut takes a node off the others: what they send each other is held back.
-// Clients reach it all the same.
+// cut holds back all traffic between a node and the others. Clients still reach it.
 func (k *cluster) cut(i int, f faultproxy.Fault) {
 	for j := range k.nodes {
 		if i != j {
@@ -101,8 +100,8 @@ func (k *cluster) cut(i int, f faultproxy.Fault) {
 	}
 }
 
-// heal undoes a cut: what was held back arrives, late, or is lost with the
-// connections.
+// heal ends a cut. With late the held traffic arrives; otherwise the connections
+// are reset.
 func (k *cluster) heal(i int, late bool) {
 	k.cut(i, faultproxy.Fault{})
 	for j := range k.nodes {
@@ -116,7 +115,7 @@ func (k *cluster) heal(i int, late bool) {
 func (k *cluster) pause(i int)  { k.nodes[i].process.signal(syscall.SIGSTOP) }
 func (k *cluster) resume(i int) { k.nodes[i].process.signal(syscall.SIGCONT) }
 
-// urls are the nodes from the i-th on.
+// urls returns the nodes' URLs, from the i-th on.
 func (k *cluster) urls(i int) string {
 	var all []string
 	for j := range k.nodes {
@@ -125,7 +124,7 @@ func (k *cluster) urls(i int) string {
 	return strings.Join(all, ",")
 }
 
-// connect is a client that finds another node at once, of those it was told.
+// connectTo connects a client that changes nodes at once, in the order of urls.
 func connectTo(t *testing.T, urls string) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
 	nc, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.DontRandomize(),
@@ -141,7 +140,7 @@ func connectTo(t *testing.T, urls string) (*nats.Conn, jetstream.JetStream) {
 	return nc, js
 }
 
-// whole waits until every stream has all its replicas, with nothing to catch up.
+// awaitReplicated waits until every stream has all replicas with no lag.
 func (k *cluster) awaitReplicated(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
 	var err error
@@ -153,7 +152,7 @@ func (k *cluster) awaitReplicated(t *testing.T, js jetstream.JetStream) {
 	}
 }
 
-// behind says which stream is not whole.
+// lagging returns an error that names a stream whose replicas are missing or lag.
 func lagging(ctx context.Context, js jetstream.JetStream) error {
 	list := js.ListStreams(ctx)
 	for info := range list.Info() {
@@ -169,7 +168,7 @@ func lagging(ctx context.Context, js jetstream.JetStream) error {
 	return list.Err()
 }
 
-// eventually asks again until it holds, for as long as anything may take.
+// eventually polls holds until it returns true or maxWait has passed.
 func eventually(ctx context.Context, holds func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

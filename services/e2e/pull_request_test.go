@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// One vague issue from its creation on the forge to a pull request, through
-// nothing but processes.
+// TestAnIssueBecomesAPullRequest runs one vague issue from its creation on the
+// forge to a pull request, every service a process.
 func TestAnIssueBecomesAPullRequest(t *testing.T) {
 	t.Parallel()
 	s := startEnv(t, envConfig{})

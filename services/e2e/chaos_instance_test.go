@@ -18,20 +18,20 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// life is one instance and its people, who answer by script.
+// drivenInstance is one instance and the people who answer for it by script.
 type drivenInstance struct {
 	scenario
 	*chaosEnv
 	client *client.Client
 	repo   string
 	id     string
-	number int             // of its issue; 0: it has none
-	done   map[string]bool // what its people did
+	number int             // of its issue; 0: none
+	done   map[string]bool // occasions that people have responded to
 }
 
-// begin opens the n-th instance: on the forge, or by command.
-func (w *chaosEnv) openInstance(ctx context.Context, c *client.Client, n int, k scenario) (*drivenInstance, error) {
-	l := &drivenInstance{scenario: k, chaosEnv: w, client: c, done: map[string]bool{}}
+// openInstance opens the n-th instance, on the forge or by command.
+func (e *chaosEnv) openInstance(ctx context.Context, c *client.Client, n int, k scenario) (*drivenInstance, error) {
+	l := &drivenInstance{scenario: k, chaosEnv: e, client: c, done: map[string]bool{}}
 	title := fmt.Sprintf("The answer is %s, which makes number %d", k.behaviour, n)
 	body, labels := completeReport, []string(nil)
 	switch {
@@ -53,13 +53,13 @@ func (w *chaosEnv) openInstance(ctx context.Context, c *client.Client, n int, k 
 		return l, err
 	}
 	l.repo = repoOf(k.lifecycle)
-	issue, err := w.forge.ann.CreateIssue(ctx, l.repo, forge.NewIssue{Title: title, Body: body, Labels: labels})
+	issue, err := e.forge.ann.CreateIssue(ctx, l.repo, forge.NewIssue{Title: title, Body: body, Labels: labels})
 	l.id, l.number = fmt.Sprintf("%s/%d", l.repo, issue.Number), issue.Number
 	return l, err
 }
 
-// live does what people do about the instance, and about those that it opens,
-// until all have ended.
+// driveAll responds for people until the instance and those linked to it have
+// ended.
 func (l *drivenInstance) driveAll(ctx context.Context) error {
 	if err := l.drive(ctx); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (l *drivenInstance) driveAll(ctx context.Context) error {
 	return nil
 }
 
-// last does it until this one has ended.
+// driveOne responds for people until this instance has ended.
 func (l *drivenInstance) drive(ctx context.Context) error {
 	for {
 		var in instance.Instance
@@ -99,8 +99,8 @@ func (l *drivenInstance) drive(ctx context.Context) error {
 	}
 }
 
-// wanted is what people are wanted for and have not done yet, once for each
-// occasion; empty: nothing.
+// pendingOccasion names what people have to respond to and have not yet; empty:
+// nothing.
 func (l *drivenInstance) pendingOccasion(in instance.Instance) string {
 	what := ""
 	e, escalated := in.Escalation()
@@ -124,7 +124,7 @@ func (l *drivenInstance) respond(ctx context.Context, in instance.Instance) erro
 	e, escalated := in.Escalation()
 	switch {
 	case in.Paused:
-		_, err := l.client.Resume(ctx, l.id, "it was the weather")
+		_, err := l.client.Resume(ctx, l.id, "the fault is over")
 		return err
 	case escalated && l.number == 0:
 		_, err := l.client.Resolve(ctx, l.id, int32(e.Number), "that one")
@@ -143,8 +143,8 @@ func (l *drivenInstance) respond(ctx context.Context, in instance.Instance) erro
 	return err
 }
 
-// review looks at the pull request: its checks pass, and ann approves, or wants
-// something else first. A commit is looked at once.
+// review reads the pull request, reports a passing check, and approves or requests
+// something first. It reviews each commit once.
 func (l *drivenInstance) review(ctx context.Context, in instance.Instance) error {
 	at := fmt.Sprintf("/repos/%s/pulls/%s", l.repo, in.Vars["prNumber"])
 	var pr struct{ Head struct{ SHA string } }
@@ -173,12 +173,12 @@ func (l *drivenInstance) review(ctx context.Context, in instance.Instance) error
 	return err
 }
 
-// do is one request of ann's to the forge.
-func (w *chaosEnv) requestAsAnn(ctx context.Context, method, path string, body, into any) error {
-	return w.forge.request(ctx, annToken, method, path, body, into)
+// requestAsAnn sends one request to the forge as ann.
+func (e *chaosEnv) requestAsAnn(ctx context.Context, method, path string, body, into any) error {
+	return e.forge.request(ctx, annToken, method, path, body, into)
 }
 
-// do is one request of somebody's to the forge.
+// request sends one request to the forge with a token.
 func (f *testForge) request(ctx context.Context, token, method, path string, body, into any) error {
 	data, err := json.Marshal(body)
 	if err != nil {

@@ -23,8 +23,9 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/api"
 )
 
-// The check is checked: orchestrators over a log that lies are found out by
-// their answers alone, and those over one that does not are not accused.
+// TestTheLinearizabilityCheckFindsWhatIsPlanted serves the API from stores with
+// planted faults. The check finds each by the replies alone, and none without a
+// fault.
 func TestTheLinearizabilityCheckFindsWhatIsPlanted(t *testing.T) {
 	for name, lie := range map[string]func(*faultyStore){
 		"nothing":                      nil,
@@ -70,7 +71,7 @@ func TestTheLinearizabilityCheckFindsWhatIsPlanted(t *testing.T) {
 	}
 }
 
-// serve answers the API from a log until the test ends.
+// serveAPI serves the API on a store until the test ends.
 func serveAPI(t *testing.T, nc *nats.Conn, log eventstore.Store) {
 	t.Helper()
 	def, err := workflow.Load("relay.yaml", []byte(relayLifecycle))
@@ -88,7 +89,7 @@ func serveAPI(t *testing.T, nc *nats.Conn, log eventstore.Store) {
 	t.Cleanup(func() { _ = s.Close() })
 }
 
-// catalog are definitions as the engine and the API ask for them.
+// catalog adapts a workflow.Catalog to the engine and the API.
 type catalog struct{ *workflow.Catalog }
 
 func (c catalog) Hashed(_ context.Context, hash string) (*workflow.Definition, error) {
@@ -104,12 +105,12 @@ func (c catalog) Source(context.Context, string) ([]byte, string, error) {
 	return nil, "", workflow.ErrUnknown
 }
 
-// liar is a log that breaks its promises.
+// faultyStore is a store that breaks its contract.
 type faultyStore struct {
 	eventstore.Store
-	staleReads   bool // what is read as an instance's newest commit was that some reads ago
-	doubleClaims bool // a claim is stored wherever the instance is by now
-	losesReports bool // now and then a report is acknowledged and not stored
+	staleReads   bool // Last returns an earlier commit
+	doubleClaims bool // a claim is stored despite a conflict
+	losesReports bool // some reports are acknowledged and not stored
 
 	mu      sync.Mutex
 	seen    map[string]eventstore.Commit

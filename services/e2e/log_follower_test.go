@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// follower follows the log, through whatever happens to its server.
+// logFollower follows the log through outages of its server.
 type logFollower struct {
 	store *store.Store
 
@@ -29,7 +29,7 @@ type logFollower struct {
 	update    chan struct{} // closed by the next change
 }
 
-// follow follows the log until the test ends.
+// followLog follows the log until the test ends.
 func followLog(t *testing.T, js jetstream.JetStream) *logFollower {
 	t.Helper()
 	opening, opened := context.WithTimeout(t.Context(), maxWait)
@@ -81,7 +81,7 @@ func (f *logFollower) notify() {
 	f.update = make(chan struct{})
 }
 
-// until waits for what in the log.
+// await waits until holds returns true; what names it in the failure.
 func (f *logFollower) await(t *testing.T, what string, holds func(f *logFollower) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
@@ -91,8 +91,9 @@ func (f *logFollower) await(t *testing.T, what string, holds func(f *logFollower
 	}
 }
 
-// wait returns when holds does, which is called with the follower locked, or
-// with an error when ctx or the log ends.
+// waitUntil returns when holds returns true, or an error when ctx or the log ends.
+// holds is called with the lock held: it may read the fields, and call no method
+// that locks.
 func (f *logFollower) waitUntil(ctx context.Context, holds func(f *logFollower) bool) error {
 	for {
 		f.mu.Lock()
@@ -125,35 +126,34 @@ func (f *logFollower) states() map[string]string {
 	return states
 }
 
-// get returns the instance as far as it was read.
+// get returns the instance as far as the log was read.
 func (f *logFollower) get(id string) instance.Instance {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.instances[id]
 }
 
-// of returns all commits of an instance.
+// commitsOf returns the commits of an instance.
 func (f *logFollower) commitsOf(id string) []instance.Commit {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.history[id])
 }
 
-// commits counts an instance's.
+// commitCount returns the number of commits of an instance.
 func (f *logFollower) commitCount(id string) int { return len(f.commitsOf(id)) }
 
-// closed says that the instance has ended.
+// hasEnded reports whether the instance has ended.
 func hasEnded(id string) func(*logFollower) bool {
 	return func(f *logFollower) bool { return f.instances[id].Closed != "" }
 }
 
-// in says that somebody works on the instance in the state.
+// claimedIn reports whether the instance is in the state and claimed.
 func claimedIn(id, state string) func(*logFollower) bool {
 	return func(f *logFollower) bool { return f.instances[id].State == state && f.instances[id].Claim != nil }
 }
 
-// sound reads the log once more from its beginning, and fails for everything
-// in it that must not be.
+// checkLog reads the log again from its beginning and fails for every violation.
 func (f *logFollower) checkLog(t *testing.T) logcheck.Report {
 	t.Helper()
 	definitions, err := workflow.Builtins()

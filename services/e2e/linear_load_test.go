@@ -11,24 +11,24 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// race is many clients on few instances, all at once.
+// linearLoad runs many clients on few instances.
 type linearLoad struct {
 	clients   []*nats.Conn
-	perClient int // commands and queries a client
+	perClient int // commands and queries per client
 	slots     int // instances at a time
 	seed      uint64
 
 	began    time.Time
-	answers  atomic.Int64 // answers
-	attempts atomic.Int64 // sends
+	answers  atomic.Int64 // replies received
+	attempts atomic.Int64 // messages sent
 	mu       sync.Mutex
-	observed []observedState // what the newest answer said, by place: for meaningful commands
-	names    []string        // of the instances, by place
-	earlier  []input         // commands of a while ago
+	observed []observedState // newest state in a reply, by slot
+	names    []string        // instance ids, by slot
+	earlier  []input         // commands sent before
 	sends    []attempt
 }
 
-// run returns when every client has asked all its questions.
+// run returns when every client has sent all its commands and queries.
 func (r *linearLoad) run(ctx context.Context) {
 	r.began = time.Now()
 	r.observed, r.names = make([]observedState, r.slots), make([]string, r.slots)
@@ -40,24 +40,24 @@ func (r *linearLoad) run(ctx context.Context) {
 		dice := rand.New(rand.NewPCG(r.seed, uint64(i)))
 		wg.Go(func() {
 			for n := 0; n < r.perClient && ctx.Err() == nil; n++ {
-				place := dice.IntN(r.slots)
-				r.sendUntilAnswered(ctx, nc, dice, place, r.nextInput(dice, place, fmt.Sprintf("%d-%d", i, n)))
+				slot := dice.IntN(r.slots)
+				r.sendUntilAnswered(ctx, nc, dice, slot, r.nextInput(dice, slot, fmt.Sprintf("%d-%d", i, n)))
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// carry sends a command until it is answered or its client gives up, and now and
-// then more often than that.
-func (r *linearLoad) sendUntilAnswered(ctx context.Context, nc *nats.Conn, dice *rand.Rand, place int, in input) {
+// sendUntilAnswered sends a command until it is answered or the client gives up. It
+// sends some commands more often.
+func (r *linearLoad) sendUntilAnswered(ctx context.Context, nc *nats.Conn, dice *rand.Rand, slot int, in input) {
 	var twice sync.WaitGroup
 	if dice.IntN(12) == 0 {
-		twice.Go(func() { r.record(place, in.send(ctx, nc, r.began)) })
+		twice.Go(func() { r.record(slot, in.send(ctx, nc, r.began)) })
 	}
 	for try := 0; ; try++ {
 		s := in.send(ctx, nc, r.began)
-		r.record(place, s)
+		r.record(slot, s)
 		if s.answered && dice.IntN(20) != 0 || try == 3 || ctx.Err() != nil {
 			break
 		}
@@ -65,8 +65,8 @@ func (r *linearLoad) sendUntilAnswered(ctx context.Context, nc *nats.Conn, dice 
 	twice.Wait()
 }
 
-// note keeps what was sent, and what it tells.
-func (r *linearLoad) record(place int, s attempt) {
+// record keeps an attempt and the state in its reply.
+func (r *linearLoad) record(slot int, s attempt) {
 	r.attempts.Add(1)
 	if s.answered {
 		r.answers.Add(1)
@@ -74,31 +74,31 @@ func (r *linearLoad) record(place int, s attempt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sends = append(r.sends, s)
-	if s.Observed == nil || s.Instance != r.names[place] {
+	if s.Observed == nil || s.Instance != r.names[slot] {
 		return
 	}
-	if s.Observed.Seq > r.observed[place].Seq {
-		r.observed[place] = *s.Observed
+	if s.Observed.Seq > r.observed[slot].Seq {
+		r.observed[slot] = *s.Observed
 	}
 	if s.Kind != "get" {
 		r.earlier = append(r.earlier, s.input)
 	}
 }
 
-// choose draws what to ask about the instance of a place. What has ended is
-// asked about a few times more, and then makes room for another.
-func (r *linearLoad) nextInput(dice *rand.Rand, place int, id string) input {
+// nextInput draws a command or query for the instance of a slot. A closed instance
+// is used a few times more and then replaced.
+func (r *linearLoad) nextInput(dice *rand.Rand, slot int, id string) input {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.observed[place]
+	now := r.observed[slot]
 	if now.Closed != "" && dice.IntN(12) == 0 {
-		r.names[place], now = fmt.Sprintf("relay/%d-%s", place, id), observedState{}
-		r.observed[place] = now
+		r.names[slot], now = fmt.Sprintf("relay/%d-%s", slot, id), observedState{}
+		r.observed[slot] = now
 	}
-	if n := len(r.earlier); n > 0 && dice.IntN(25) == 0 { // once more, long after
+	if n := len(r.earlier); n > 0 && dice.IntN(25) == 0 { // a late duplicate
 		return r.earlier[n-1-dice.IntN(min(n, 200))]
 	}
-	in := input{ID: id, Instance: r.names[place], Kind: "open"}
+	in := input{ID: id, Instance: r.names[slot], Kind: "open"}
 	if now.State == "" && dice.IntN(3) > 0 {
 		return in
 	}
@@ -123,7 +123,7 @@ func (r *linearLoad) nextInput(dice *rand.Rand, place int, id string) input {
 			in.Role = "judge"
 		}
 		in.Work, in.Token = now.Work, now.Token
-		if dice.IntN(12) == 0 { // of the past, or nobody's
+		if dice.IntN(12) == 0 { // stale, or unknown
 			in.Work, in.Token = now.Work-min(now.Work, 1), now.Token+uint32(dice.IntN(2))
 		}
 		in.Status = []string{"success", "success", "failure", "blocked"}[dice.IntN(4)]

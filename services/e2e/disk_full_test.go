@@ -15,10 +15,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// A full disk refuses what comes, loses nothing of what was taken, and once
-// there is space again everything goes on. nats-server 2.15 leaves a message it
-// cannot write without an answer, and writes nothing more to that stream, space
-// or not, until it is restarted; that much has to be done by somebody.
+// TestAFullDiskLosesNothing fills the server's disk. Appends fail, nothing
+// acknowledged is lost, and work continues once there is space. nats-server 2.15
+// does not answer a message that it cannot write, and it writes to that stream
+// again only after a restart.
 func TestAFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := startEnv(t, envConfig{Developer: gatedScript, NATS: smallDisk(t)})
@@ -32,14 +32,14 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	if !errors.Is(err, client.ErrUnavailable) || !strings.Contains(err.Error(), "the server answers and does not store: if its disk is full, make room and restart it") {
 		t.Errorf("an append on a full disk: %v", err)
 	}
-	gate.write(t) // the work ends, and its report has to wait
+	gate.write(t) // the work ends; its report waits
 	if _, err := s.client.Get(t.Context(), instanceID(n)); err != nil {
 		t.Errorf("the past cannot be read: %v", err)
 	}
 	room()
 	s.processes[natsName].terminate(t)
 	s.processes[natsName] = s.nats.start(t)
-	gate.write(t) // what the work left may have been on its way just then: it is done again
+	gate.write(t) // its output may not have been stored: the work is done again
 
 	s.log.await(t, "the end", hasEnded(instanceID(n)))
 	if end := s.log.get(instanceID(n)); end.State != "completed" {
@@ -54,7 +54,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	}
 }
 
-// flood opens instances until one is not taken any more.
+// flood opens instances until one is not acknowledged.
 func (s *env) flood(t *testing.T) error {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < maxWait; {
@@ -68,7 +68,7 @@ func (s *env) flood(t *testing.T) error {
 	return nil
 }
 
-// small is a directory on a small disk of its own.
+// smallDisk returns a directory on a small file system of its own.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// fill takes all the space there is until room is called.
+// fillDisk writes a file until no space is left. room removes it.
 func fillDisk(t *testing.T, dir string) (room func()) {
 	t.Helper()
 	name := filepath.Join(dir, "ballast")

@@ -16,8 +16,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// finish has all work done, stops everybody, and compares what everybody was
-// told with what each node has.
+// check waits until all work is done, stops all processes, and compares the
+// acknowledgements with the log of each node.
 func (s *clusterEnv) check(t *testing.T) {
 	t.Helper()
 	s.load.stopClients()
@@ -30,7 +30,7 @@ func (s *clusterEnv) check(t *testing.T) {
 	if !eventually(t.Context(), func(ctx context.Context) bool {
 		left, err = people.List(ctx, &pb.ListRequest{Workflow: "lap"})
 		if errors.Is(err, client.ErrUnavailable) {
-			if silent++; silent == 2 { // a third time, and the client leaves the node
+			if silent++; silent == 2 { // after a third failure the client changes nodes
 				s.diagnose(t)
 			}
 		}
@@ -75,7 +75,8 @@ func (s *clusterEnv) check(t *testing.T) {
 	t.Logf("%d instances, %d commits, %d acknowledgements, all there on every node", report.Instances, report.Commits, len(s.load.acks))
 }
 
-// replicated fails unless every stream, bucket and durable consumer is on every node.
+// checkReplicas fails unless every stream, bucket and durable consumer is on every
+// node.
 func (s *clusterEnv) checkReplicas(t *testing.T) {
 	t.Helper()
 	var names []string
@@ -104,8 +105,8 @@ func (s *clusterEnv) checkReplicas(t *testing.T) {
 	}
 }
 
-// agree has each node lead, and so answer from what it has itself, and fails
-// unless they all have the same.
+// checkLogsEqual makes each node the leader in turn and reads its log. It fails
+// unless all are equal.
 func (s *clusterEnv) checkLogsEqual(t *testing.T, commits uint64) {
 	t.Helper()
 	var first [sha256.Size]byte
@@ -140,7 +141,7 @@ func leader(ctx context.Context, js jetstream.JetStream) string {
 	return stream.CachedInfo().Cluster.Leader
 }
 
-// sum is the hash of all there is in the log, which the leader answers.
+// logHash returns the hash of the leader's log.
 func (s *clusterEnv) logHash(t *testing.T, js jetstream.JetStream, commits uint64) (sum [sha256.Size]byte) {
 	t.Helper()
 	stream, err := js.Stream(t.Context(), subject.EventStream)
@@ -156,7 +157,7 @@ func (s *clusterEnv) logHash(t *testing.T, js jetstream.JetStream, commits uint6
 		if err != nil {
 			t.Fatalf("sequence %d: %v", seq, err)
 		}
-		line, err := json.Marshal(m) // a map's keys are sorted
+		line, err := json.Marshal(m) // map keys are sorted
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,18 +11,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 )
 
-// plan says what a system is made of.
+// envConfig configures an env.
 type envConfig struct {
-	AckWait    time.Duration       // 0: long enough for nothing to lapse
+	AckWait    time.Duration       // 0: no claim lapses
 	Developers int                 // 0: one
 	Developer  string              // its brain, a shell script; empty: one that fixes the bug
-	Args       map[string][]string // more of one service, by its name
+	Args       map[string][]string // more arguments, by service
 	NATS       string              // directory of the server's store; empty: a temporary one
 }
 
 const fixScript = "echo 42 > answer.txt\necho 'the answer is 42'\n"
 
-// system is everything, each a process of its own.
+// env is an installation: every service a process, a nats-server and a forge.
 type env struct {
 	envConfig
 	dir       string
@@ -34,7 +34,7 @@ type env struct {
 	log       *logFollower
 }
 
-// begin starts a system and returns when all of it is ready.
+// startEnv starts an env and returns when all of it is ready.
 func startEnv(t *testing.T, p envConfig) *env {
 	t.Helper()
 	if p.AckWait == 0 {
@@ -67,7 +67,7 @@ func startEnv(t *testing.T, p envConfig) *env {
 
 func (s *env) brainScript() string { return filepath.Join(s.dir, "developer.sh") }
 
-// names lists the parts: the services, developers numbered when there are several.
+// processNames returns the services; several developers are numbered.
 func (s *env) processNames() []string {
 	names := serviceNames()
 	for i := 2; i <= s.Developers; i++ {
@@ -76,14 +76,14 @@ func (s *env) processNames() []string {
 	return names
 }
 
-// run starts one part.
+// startProcess starts one process.
 func (s *env) startProcess(t *testing.T, name string) *process {
 	t.Helper()
 	service, args := s.commandLine(name)
 	return s.group.start(t, name, binary(t, service), args...)
 }
 
-// command is how a part is called.
+// commandLine returns the service and the arguments of a process.
 func (s *env) commandLine(name string) (service string, args []string) {
 	service = name
 	if len(name) > len("developer") && name[:len("developer")] == "developer" {
@@ -107,5 +107,5 @@ func (s *env) commandLine(name string) (service string, args []string) {
 	return service, append(args, s.Args[service]...)
 }
 
-// id is the instance of an issue.
+// instanceID returns the id of an issue's instance.
 func instanceID(number int) string { return fmt.Sprintf("%s/%d", repo, number) }
