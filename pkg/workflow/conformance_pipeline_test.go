@@ -38,7 +38,7 @@ func TestPipelineWithoutItsAdditionsIsItsSources(t *testing.T) {
 			t.Errorf("sections of %s (-source +definition):\n%s", name, diff)
 		}
 	}
-	for _, s := range d.States {
+	for _, s := range ownStates(d) {
 		if _, agent := table.States[s.Name]; !agent && !slices.Contains(table.Statuses, s.Name) {
 			t.Errorf("the source has no %s", s.Name)
 		}

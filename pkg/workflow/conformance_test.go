@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -51,13 +52,27 @@ func builtinNamed(t testing.TB, name string) *Definition {
 	return d
 }
 
+// ownStates lists the states that the lifecycle's source has, in file order.
+func ownStates(d *Definition) []State {
+	return slices.DeleteFunc(slices.Clone(d.States), func(s State) bool { return s.Added != "" })
+}
+
+func namesOf(states []State) []string { return each(states, func(s State) string { return s.Name }) }
+
+// isAddition reports whether the definition has a move of a source's state that
+// the source lacks. One into an added state is explained by that.
+func (d *Definition) isAddition(t Transition) bool {
+	to, _ := d.State(t.To)
+	return t.Added != "" || to.Added != ""
+}
+
 // withoutAdditions is the definition's table as the source would have it.
 func withoutAdditions(d *Definition) map[string]sourceRow {
 	table := map[string]sourceRow{}
-	for _, s := range d.States {
+	for _, s := range ownStates(d) {
 		row := sourceRow{Owner: s.Owner, Row: []string{}}
 		for _, t := range s.Next {
-			if t.Added == "" {
+			if !d.isAddition(t) {
 				row.Row = append(row.Row, t.To)
 			}
 		}
@@ -66,11 +81,12 @@ func withoutAdditions(d *Definition) map[string]sourceRow {
 	return table
 }
 
+// additions lists the marked moves between states that the source has.
 func additions(d *Definition) []string {
 	var list []string
-	for _, s := range d.States {
+	for _, s := range ownStates(d) {
 		for _, t := range s.Next {
-			if t.Added != "" {
+			if to, _ := d.State(t.To); t.Added != "" && to.Added == "" {
 				list = append(list, s.Name+" → "+t.To)
 			}
 		}
@@ -84,7 +100,7 @@ func TestIssueWithoutItsAdditionsIsItsSourcesTable(t *testing.T) {
 	if len(order) != 21 {
 		t.Errorf("the transcript has %d states, want the source's 21", len(order))
 	}
-	if diff := cmp.Diff(order, d.StateNames()); diff != "" {
+	if diff := cmp.Diff(order, namesOf(ownStates(d))); diff != "" {
 		t.Errorf("states (-source +definition):\n%s", diff)
 	}
 	if diff := cmp.Diff(source.States, withoutAdditions(d), cmpopts.IgnoreFields(sourceRow{}, "Frozen")); diff != "" {

@@ -86,9 +86,18 @@ type State struct {
 	Writes []string  // sections of the instance's document that the owner may write
 	Tell   bool      // people are told that the instance waits here
 
-	proposes *bool // as written; nil: the default
+	Work    WorkSpec            // what the owner's work is, beside having it thought about
+	Answers map[string]WorkSpec // by role: what the work of a role that is asked something here is
+	Added   string              // why the table has the state although the lifecycle's source does not; empty for a source's own
+
+	// As written; nil: the default.
+	proposes *bool
+	work     *WorkSpec
+	answers  map[string]WorkSpec
+
 	at       Position
 	writesAt []Position
+	workAt   map[string]Position // of what is in work and answers: "work", "work.runs", "answers.ROLE.runs"
 }
 
 // Transition is one permitted move.

@@ -163,6 +163,13 @@ func (s *sayings) state(state State) {
 	if state.Kind == Work {
 		s.one("proposals", of, map[bool]string{true: "taken", false: "not taken"}[state.Proposes])
 	}
+	if state.Work != (WorkSpec{}) {
+		s.one("work", of, state.Work.String())
+	}
+	for _, role := range sortedKeys(state.Answers) {
+		s.one("work of answers of "+role, of, state.Answers[role].String())
+	}
+	s.one("addition", of, state.Added)
 	s.many("section", of, state.Writes)
 	if state.Tell {
 		s.one("telling", of, "people")

@@ -12,6 +12,8 @@ import (
 //   - values of policy and vars, may (by action), resolves (by signal), limits, gates
 //     (by name) and a state's about, owner, timeout, proposes and reactions (by signal)
 //     replace the base's or are added
+//   - so do a state's work and, by role, answers; a new owner does not have the work of
+//     the one before
 //   - entries and a state's next add to the base's; tell stays once said; its always,
 //     asks, spawns, writes and decide each replace the base's list
 //   - new states come last
@@ -48,6 +50,13 @@ func overlay(base, o *Definition) *Definition {
 
 func (s State) overlay(o State) State {
 	s.About = cmp.Or(o.About, s.About)
+	s.Added = cmp.Or(o.Added, s.Added)
+	if o.Owner != "" && o.Owner != s.Owner {
+		s.work = nil
+	}
+	s.work = cmp.Or(o.work, s.work)
+	s.answers = laid(s.answers, o.answers)
+	s.workAt = laid(s.workAt, o.workAt)
 	s.Owner = cmp.Or(o.Owner, s.Owner)
 	s.Kind = cmp.Or(o.Kind, s.Kind)
 	if s.Kind != Final {
@@ -106,6 +115,7 @@ func (d *Definition) clone() *Definition {
 		s := &c.States[i]
 		s.Next, s.Always, s.Decide = slices.Clip(s.Next), slices.Clone(s.Always), slices.Clone(s.Decide)
 		s.Asks, s.Spawns, s.On = slices.Clone(s.Asks), slices.Clone(s.Spawns), maps.Clone(s.On)
+		s.answers, s.workAt = maps.Clone(s.answers), maps.Clone(s.workAt)
 		for signal, rules := range s.On {
 			s.On[signal] = slices.Clone(rules)
 		}

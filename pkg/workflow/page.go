@@ -66,10 +66,15 @@ func (p *page) table(d *Definition) {
 		if s.Timeout > 0 {
 			owner += "<br>" + brief(s.Timeout.String())
 		}
-		p.line("| `%s`<br>%s | %s | %s |", s.Name, s.About, owner, strings.Join(row, ", "))
+		name := code(s.Name)
+		if s.Added != "" {
+			name = "*" + name + "*"
+			added = append(added, fmt.Sprintf("- `%s`: %s", s.Name, s.Added))
+		}
+		p.line("| %s<br>%s | %s | %s |", name, s.About, owner, strings.Join(row, ", "))
 	}
 	if added != nil {
-		p.line("\nMoves in *italics* are additions to the lifecycle's source:\n\n%s", strings.Join(added, "\n"))
+		p.line("\nWhat is in *italics* is an addition to the lifecycle's source:\n\n%s", strings.Join(added, "\n"))
 	}
 	p.line("")
 }
@@ -121,6 +126,12 @@ func proposals(d *Definition) string {
 // doings are what happens in a state that moves nothing.
 func (p *page) doings(s State) []string {
 	var lines []string
+	if said := s.Work.phrases(code); said != "" {
+		lines = append(lines, s.Owner+": "+said)
+	}
+	for _, role := range sortedKeys(s.Answers) {
+		lines = append(lines, "when "+role+" is asked: "+s.Answers[role].phrases(code))
+	}
 	if len(s.Writes) > 0 {
 		lines = append(lines, s.Owner+" writes "+marked(s.Writes, code))
 	}

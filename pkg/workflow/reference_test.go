@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -71,6 +72,12 @@ func TestTheReferenceHasEveryKeyOfTheLanguage(t *testing.T) {
 	for _, action := range actions {
 		if !strings.Contains(page, "`"+action+"`") {
 			t.Errorf("the page lacks the action %s", action)
+		}
+	}
+	for action, roles := range doers {
+		row := "| `" + action + "` | " + cmp.Or(marked(roles, code), "any") + " |"
+		if !strings.Contains(page, row) {
+			t.Errorf("the page lacks %s", row)
 		}
 	}
 }

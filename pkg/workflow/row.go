@@ -19,11 +19,21 @@ func (r *reader) state(name string, at Position, n ast.Node) State {
 		"proposes": func(n ast.Node) { s.proposes = new(bool); r.flag(s.proposes)(n) },
 		"writes":   r.names(&s.Writes, &s.writesAt),
 		"tell":     r.flag(&s.Tell),
-		"next":     r.list(func(n ast.Node) { s.Next = append(s.Next, r.transition(n)) }),
-		"always":   r.list(func(n ast.Node) { s.Always = append(s.Always, r.rule(n)) }),
-		"asks":     r.list(func(n ast.Node) { s.Asks = append(s.Asks, r.inquiry(n)) }),
-		"spawns":   r.list(func(n ast.Node) { s.Spawns = append(s.Spawns, r.spawn(n)) }),
-		"decide":   r.list(func(n ast.Node) { s.Decide = append(s.Decide, r.rule(n)) }),
+		"added":    r.text(&s.Added),
+		"work": func(n ast.Node) {
+			s.work = new(WorkSpec)
+			*s.work = r.work("work", n, &s)
+		},
+		"answers": func(n ast.Node) {
+			s.answers = map[string]WorkSpec{}
+			s.placeWork("answers", r.at(n))
+			r.entries(n, func(role string, at Position, value ast.Node) { s.answers[role] = r.work("answers."+role, value, &s) })
+		},
+		"next":   r.list(func(n ast.Node) { s.Next = append(s.Next, r.transition(n)) }),
+		"always": r.list(func(n ast.Node) { s.Always = append(s.Always, r.rule(n)) }),
+		"asks":   r.list(func(n ast.Node) { s.Asks = append(s.Asks, r.inquiry(n)) }),
+		"spawns": r.list(func(n ast.Node) { s.Spawns = append(s.Spawns, r.spawn(n)) }),
+		"decide": r.list(func(n ast.Node) { s.Decide = append(s.Decide, r.rule(n)) }),
 		"on": func(n ast.Node) {
 			s.On = map[string][]Rule{}
 			r.entries(n, func(signal string, _ Position, value ast.Node) { s.On[signal] = r.reaction(value) })
@@ -33,6 +43,26 @@ func (r *reader) state(name string, at Position, n ast.Node) State {
 		s.Kind = Final
 	}
 	return s
+}
+
+// work reads what the work of a state is, and places what it reads under key.
+func (r *reader) work(key string, n ast.Node, s *State) (w WorkSpec) {
+	s.placeWork(key, r.at(n))
+	word := func(name string, to *string) take {
+		return func(n ast.Node) {
+			r.text(to)(n)
+			s.placeWork(key+"."+name, r.at(n))
+		}
+	}
+	r.object(n, map[string]take{"runs": word("runs", &w.Runs), "change": word("change", &w.Change), "does": word("does", &w.Does)})
+	return w
+}
+
+func (s *State) placeWork(key string, at Position) {
+	if s.workAt == nil {
+		s.workAt = map[string]Position{}
+	}
+	s.workAt[key] = at
 }
 
 // transition is a state's name or {to, added}.

@@ -23,6 +23,10 @@ type State struct {
 	Kind    string  `json:"kind"`  // work, wait or final
 	Timeout float64 `json:"timeout_s"`
 	Next    []Move  `json:"next"`
+
+	Work    workflow.WorkSpec            `json:"work,omitzero"`     // what the owner's work is, beside thinking
+	Answers map[string]workflow.WorkSpec `json:"answers,omitempty"` // by role: what the work of one that is asked something is
+	Added   string                       `json:"added,omitempty"`   // why the state is there although the lifecycle's source does not have it
 }
 
 // Move is a permitted transition. Added is why the lifecycle has it although its
@@ -35,7 +39,11 @@ type Move struct {
 // Export converts a definition.
 func Export(d *workflow.Definition) Definition {
 	return Definition{d.Name, d.Version, d.Hash, d.Extends, d.Initial, list(d.States, func(s workflow.State) State {
-		return State{s.Name, s.About, s.Owner, string(s.Kind), s.Timeout.Seconds(), list(s.Next, func(t workflow.Transition) Move { return Move{t.To, t.Added} })}
+		return State{
+			Name: s.Name, About: s.About, Owner: s.Owner, Kind: string(s.Kind), Timeout: s.Timeout.Seconds(),
+			Next: list(s.Next, func(t workflow.Transition) Move { return Move{t.To, t.Added} }),
+			Work: s.Work, Answers: s.Answers, Added: s.Added,
+		}
 	})}
 }
 
