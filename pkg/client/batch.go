@@ -3,15 +3,12 @@ package client
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
@@ -56,10 +53,9 @@ type batch struct {
 	to      string
 	token   string
 	data    []byte
-	waiting []place         // by place in it
-	left    int             // of them, that are not answered
-	late    *time.Timer     // gives up, once it was sent
-	halves  map[string]half // of promises, by where each is acknowledged
+	waiting []place     // by place in it
+	left    int         // of them, that are not answered
+	late    *time.Timer // gives up, once it was sent
 }
 
 // place is one command of a batch.
@@ -171,7 +167,7 @@ func (b *batches) listens() bool {
 		return true
 	}
 	inbox := b.nc.NewInbox() + "."
-	if _, err := b.nc.Subscribe(inbox+">", b.hear); err != nil {
+	if _, err := b.nc.Subscribe(inbox+"*", b.hear); err != nil {
 		return false
 	}
 	b.inbox, b.open, b.sent = inbox, map[string]*batch{}, map[string]*batch{}
@@ -192,9 +188,6 @@ func (b *batches) send(g *batch) {
 	g.token, g.left = strconv.FormatUint(b.next, 36), len(g.waiting)
 	for _, p := range g.waiting {
 		b.asked += p.counts()
-	}
-	if slices.ContainsFunc(g.waiting, func(p place) bool { return p.waits }) {
-		g.data = wire.AppendPromises(g.data)
 	}
 	b.sent[g.token] = g
 	g.late = time.AfterFunc(perTry, func() {
@@ -241,34 +234,16 @@ func (p place) counts() int {
 func (b *batches) hear(msg *nats.Msg) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	token, at, below := strings.Cut(msg.Subject[len(b.inbox):], ".")
-	g := b.sent[token]
-	switch {
-	case g == nil:
-	case below:
-		if seq, ok := subject.Stored(msg.Data); ok {
-			b.half(g, at, half{seq: seq})
-		}
-	case wire.Promise(msg.Data) != "":
-		b.half(g, wire.Promise(msg.Data), half{promise: msg.Data})
-	case !b.answered(g, msg.Data, 0) || len(msg.Data) == 0:
-		b.end(g, errAlone)
+	g := b.sent[msg.Subject[len(b.inbox):]]
+	if g == nil {
+		return
 	}
-}
-
-// answered tells those that data answers, as of the sequence if it is a promise that
-// holds. It is false if that is no answer to a batch.
-func (b *batches) answered(g *batch, data []byte, seq uint64) bool {
-	err := wire.Answers(data, func(place uint64, reply []byte) {
-		if seq > 0 {
-			reply = wire.Kept(reply, seq)
-		}
+	err := wire.Answers(msg.Data, func(place uint64, reply []byte) {
 		if place < uint64(len(g.waiting)) {
 			b.tell(g, int(place), answer{data: reply})
 		}
 	})
-	if g.left == 0 {
-		b.end(g, nil)
+	if g.left == 0 || err != nil || len(msg.Data) == 0 {
+		b.end(g, errAlone)
 	}
-	return err == nil
 }

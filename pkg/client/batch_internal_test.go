@@ -29,7 +29,7 @@ type desk struct {
 func (d *desk) NewInbox() string { return "_INBOX.me" }
 
 func (d *desk) Subscribe(subject string, f nats.MsgHandler) (*nats.Subscription, error) {
-	if subject != "_INBOX.me.>" || d.hear != nil {
+	if subject != "_INBOX.me.*" || d.hear != nil {
 		return nil, fmt.Errorf("%s is subscribed to", subject)
 	}
 	d.hear = f

@@ -36,7 +36,6 @@ func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now *entr
 	stored.Chain = eventstore.NextChain(now.head.chain(), stored)
 	m := &making{stored: stored, now: now, events: events, actor: cmd.Actor}
 	e.view.makes(m)
-	stored.Witness = waited.witness(m, cmd.ID)
 	seq, err := e.Store.Append(ctx, stored)
 	next := e.view.made(m)
 	if err != nil {
@@ -52,5 +51,5 @@ func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now *entr
 	if e.Committed != nil {
 		e.Committed(now.in, next.in, m.commit(seq))
 	}
-	return Outcome{Seq: seq, Events: events, Instance: next.in, Promised: stored.Witness.Where()}, nil
+	return Outcome{Seq: seq, Events: events, Instance: next.in}, nil
 }

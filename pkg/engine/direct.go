@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -36,15 +35,4 @@ func byQueue(do instance.Action) bool {
 		return true
 	}
 	return false
-}
-
-// witness is who waited, as one that may hear itself that the log has taken the
-// commit, and is told meanwhile what that makes true.
-func (w *waiter) witness(m *making, command string) *eventstore.Witness {
-	if w == nil || w.promise == nil {
-		return nil
-	}
-	return &eventstore.Witness{Inbox: w.promise.Inbox, Sent: func(at string) bool {
-		return w.promise.Make(Outcome{Events: m.events, Instance: m.ahead()}, command, at)
-	}}
 }

@@ -24,7 +24,7 @@ type answer struct {
 // waits has an agent wait; what it is told comes out of the channel, however often.
 func waits(e *engine.Engine, role, agent string, atMost time.Duration) <-chan answer {
 	told := make(chan answer, 2)
-	e.Wait(instance.Claim{Role: role, Agent: agent, Lease: time.Minute}, atMost, nil, func(out engine.Outcome, err error) { told <- answer{out, err} })
+	e.Wait(instance.Claim{Role: role, Agent: agent, Lease: time.Minute}, atMost, func(out engine.Outcome, err error) { told <- answer{out, err} })
 	return told
 }
 

@@ -61,7 +61,6 @@ type Outcome struct {
 	Events    []instance.Event
 	Instance  instance.Instance // as it is now
 	Free      time.Time         // of a claim that was refused as held: when to ask again
-	Promised  string            // where it was acknowledged to who waited, and was promised it: see Promise
 }
 
 // maxConflicts bounds the tries of one command. Each lost try is another

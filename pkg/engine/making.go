@@ -38,13 +38,6 @@ func (m *making) commit(seq uint64) instance.Commit {
 // at is the instance after it.
 func (m *making) at(seq uint64) *entry { return m.now.with(m.commit(seq), m.stored.Chain) }
 
-// ahead is the instance after it, but for its sequence.
-func (m *making) ahead() instance.Instance {
-	in := m.now.in
-	in.Evolve(m.commit(0))
-	return in
-}
-
 // makes has the view know what is on its way, until made.
 func (v *view) makes(m *making) {
 	v.mu.Lock()

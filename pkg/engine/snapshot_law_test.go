@@ -128,7 +128,7 @@ func (p *past) act(t *rapid.T, e *Engine) {
 		lifecycle = "plain"
 	}
 	if role := rapid.SampledFrom([]string{"", "worker", "judge"}).Draw(t, "waits"); role != "" {
-		e.Wait(instance.Claim{Role: role, Agent: fmt.Sprint("agent-", p.n%3), Lease: time.Minute}, time.Hour, nil, func(_ Outcome, err error) {
+		e.Wait(instance.Claim{Role: role, Agent: fmt.Sprint("agent-", p.n%3), Lease: time.Minute}, time.Hour, func(_ Outcome, err error) {
 			if err == nil {
 				p.direct++ // as the command is carried out
 			}

@@ -15,22 +15,9 @@ var ErrNoWork = errors.New("no work")
 
 // Wait has told called once: with work of the claim's role that was made within
 // the given time and is claimed with it, or with why there is none. Work of
-// lifecycles with an order is not given so, but to claims that may choose. If the
-// claim takes a promise, told may be called with what was promised.
-func (e *Engine) Wait(claim instance.Claim, atMost time.Duration, promise *Promise, told func(Outcome, error)) {
-	e.view.lines.wait(&waiter{claim: claim, promise: promise, told: told}, atMost)
-}
-
-// Promise is how one that waits takes an answer that holds once the log has
-// acknowledged its commit, which it hears itself: see eventstore.Witness.
-type Promise struct {
-	Inbox string
-	// Make is called at most once, with the outcome of the command that makes the
-	// work, but for the sequence, which is zero in it and in the instance, and with
-	// the subject below Inbox where the acknowledgement comes. It reports whether it
-	// made a promise. If it did, and the acknowledgement says that the commit is
-	// stored, the outcome that is told has that subject as Promised.
-	Make func(out Outcome, command, at string) bool
+// lifecycles with an order is not given so, but to claims that may choose.
+func (e *Engine) Wait(claim instance.Claim, atMost time.Duration, told func(Outcome, error)) {
+	e.view.lines.wait(&waiter{claim: claim, told: told}, atMost)
 }
 
 // Dismiss tells all who wait that there is no work.
@@ -56,12 +43,11 @@ type line struct {
 
 // waiter is one agent that waits.
 type waiter struct {
-	claim   instance.Claim
-	promise *Promise // nil: it takes none
-	told    func(Outcome, error)
-	until   time.Time
-	timer   *time.Timer
-	over    bool // it was told, or whoever took it from the line will tell it
+	claim instance.Claim
+	told  func(Outcome, error)
+	until time.Time
+	timer *time.Timer
+	over  bool // it was told, or whoever took it from the line will tell it
 }
 
 // line returns that of a role.

@@ -26,30 +26,6 @@ type Commit struct {
 
 	Seq   uint64 // set by the store
 	Chain string // hex SHA-256 over the previous commit's Chain and this one; set by NextChain
-
-	Witness *Witness // of its append, may be nil; not stored
-}
-
-// Witness is somebody who hears the log's acknowledgement of an append when the
-// store does, and need not be told by it.
-type Witness struct {
-	// Inbox is a subject below which the witness hears all there is.
-	Inbox string
-	// Sent is called at most once, when the commit is on its way, with the subject
-	// below Inbox where the acknowledgement will come. It reports whether the witness
-	// knows what that says.
-	Sent func(at string) bool
-	// Heard is that subject once Append has returned, if Sent said so and the
-	// acknowledgement that the commit is stored. A store need not do any of this.
-	Heard string
-}
-
-// Where is where somebody heard it; empty if there was nobody, or nothing.
-func (w *Witness) Where() string {
-	if w == nil {
-		return ""
-	}
-	return w.Heard
 }
 
 // The years 0 to 9999, in seconds since 1970.

@@ -123,7 +123,7 @@ func anything(t *testing.T, name string, sources []string, seconds int, telling 
 				asks = rapid.SampledFrom(hashes).Draw(t, "definition")
 			}
 			if role := rapid.SampledFrom([]string{"", "worker", "judge"}).Draw(t, "waits"); role != "" {
-				e.Wait(instance.Claim{Role: role, Agent: fmt.Sprintf("waits-%d", i), Lease: 10 * time.Second}, time.Hour, nil, func(engine.Outcome, error) {})
+				e.Wait(instance.Claim{Role: role, Agent: fmt.Sprintf("waits-%d", i), Lease: 10 * time.Second}, time.Hour, func(engine.Outcome, error) {})
 			}
 			out, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprintf("c%d", i), Instance: id, Actor: "test", Do: do}, asks)
 			if err != nil && !errors.As(err, new(*instance.Refusal)) {

@@ -13,9 +13,7 @@ var ErrBatch = errors.New("not a batch")
 // decoded by those that ask and answer, beside each other: here it is bytes.
 const (
 	batchCommands = 1
-	batchPromises = 2
 	batchAnswers  = 1
-	batchPromise  = 2
 	answerNumber  = 1
 	answerReply   = 2
 )

@@ -28,10 +28,6 @@ func (s *Store) request(ctx context.Context, m *nats.Msg) (ack, error) {
 	if err != nil {
 		return ack{}, err
 	}
-	return acknowledged(answer)
-}
-
-func acknowledged(answer *nats.Msg) (ack, error) {
 	if seq, ok := subject.Stored(answer.Data); ok {
 		return ack{Stream: subject.EventStream, Seq: seq}, nil
 	}

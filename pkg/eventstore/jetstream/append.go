@@ -28,15 +28,10 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 	if err != nil {
 		return 0, err
 	}
-	by := c.Witness
 	seq, err := s.append(ctx, entry{
 		instance: c.Instance, msg: msg,
 		alone: func(ctx context.Context) (uint64, error) {
-			return retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) {
-				once := by
-				by = nil
-				return s.publish(ctx, c, msg, once)
-			})
+			return retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) { return s.publish(ctx, c, msg) })
 		},
 		fits: func(ctx context.Context) bool { return s.fits(ctx, c) },
 	})
@@ -44,7 +39,7 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, s.diagnosed(ctx, err))
 	}
 	s.mark.reached(seq)
-	c.Seq, c.Witness = seq, nil
+	c.Seq = seq
 	s.feeds.appended(c)
 	return seq, nil
 }
@@ -70,8 +65,8 @@ func (s *Store) diagnosed(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", reason, err)
 }
 
-func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg, by *eventstore.Witness) (uint64, error) {
-	ack, err := s.witnessed(ctx, msg, by)
+func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg) (uint64, error) {
+	ack, err := s.request(ctx, msg)
 	switch {
 	case err == nil && !ack.Duplicate:
 		return ack.Seq, nil

@@ -54,7 +54,6 @@ type Store struct {
 	replicated bool                                                // several servers keep the log
 	send       func(context.Context, *nats.Msg) (*nats.Msg, error) // a message that asks for an answer
 	append     func(context.Context, entry) (uint64, error)        // alone or with others
-	witnesses  witnesses
 	feeds      feeds
 }
 
@@ -78,7 +77,6 @@ const closing = 5 * time.Second
 // Close writes the watermark. The connection is the caller's to close, later.
 func (s *Store) Close(ctx context.Context) error {
 	s.mark.closed.Store(true)
-	s.witnesses.close()
 	ctx, cancel := context.WithTimeout(ctx, closing)
 	defer cancel()
 	_, err := retry(ctx, saveEvery, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.mark.save(ctx) })

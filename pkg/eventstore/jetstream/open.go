@@ -52,7 +52,7 @@ func open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, e
 	if err != nil {
 		return nil, fmt.Errorf("read the watermark %s: %w", keeper, err)
 	}
-	s := &Store{js: js, config: config, send: js.Conn().RequestMsgWithContext, witnesses: witnesses{conn: js.Conn()}}
+	s := &Store{js: js, config: config, send: js.Conn().RequestMsgWithContext}
 	s.append = func(ctx context.Context, e entry) (uint64, error) { return e.alone(ctx) }
 	if config.Sync == 0 {
 		s.append = (&group{batch: s.publishBatch}).append

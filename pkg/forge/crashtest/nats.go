@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/signalbox/signalbox/pkg/wire"
 )
 
 // connection is one to NATS, read operation by operation.
@@ -222,10 +220,7 @@ func (w *connection) last(o operation) bool {
 	case o.verb == "PONG":
 		return w.reply == "PONG"
 	}
-	if o.subject == w.reply { // a promise holds with what comes below
-		return w.reply != "" && wire.Promise(bytes.TrimSuffix(o.payload, []byte("\r\n"))) == ""
-	}
-	return w.reply != "" && strings.HasPrefix(o.subject, w.reply+".")
+	return w.reply != "" && o.subject == w.reply
 }
 
 // call is what an operation calls, if it counts: NATS's own housekeeping, the

@@ -13,12 +13,10 @@ func TestTheLastOperationIsAnswered(t *testing.T) {
 		payload          []byte
 		is               bool
 	}{
-		"by what comes there":              {"inbox.1", "inbox.1", answer, true},
-		"by nothing that is only promised": {"inbox.1", "inbox.1", wire.AppendPromise(answer, "log.1"), false},
-		"by what a promise holds with":     {"inbox.1", "inbox.1.log.1", []byte(`{"stream":"EVENTS","seq":7}`), true},
-		"by nothing that comes elsewhere":  {"inbox.1", "inbox.10", answer, false},
-		"by nothing before there is one":   {"", "inbox.1", answer, false},
-		"by no line that has no subject":   {"", "", nil, false},
+		"by what comes there":             {"inbox.1", "inbox.1", answer, true},
+		"by nothing that comes elsewhere": {"inbox.1", "inbox.10", answer, false},
+		"by nothing before there is one":  {"", "inbox.1", answer, false},
+		"by no line that has no subject":  {"", "", nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &connection{reply: c.awaited}

@@ -24,11 +24,8 @@ const (
 // Batch is commands of agents of one role, for sb.api.agent.<role>.batch, in
 // protobuf only. Each is taken or refused for itself, and in no order.
 type Batch struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Commands []*Command             `protobuf:"bytes,1,rep,name=commands,proto3" json:"commands,omitempty"`
-	// Who asks also hears what comes at subjects below the one that it is answered
-	// at, and may be told answers as promises: see BatchReply.
-	Promises      bool `protobuf:"varint,2,opt,name=promises,proto3" json:"promises,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Commands      []*Command             `protobuf:"bytes,1,rep,name=commands,proto3" json:"commands,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -70,27 +67,11 @@ func (x *Batch) GetCommands() []*Command {
 	return nil
 }
 
-func (x *Batch) GetPromises() bool {
-	if x != nil {
-		return x.Promises
-	}
-	return false
-}
-
 // BatchReply answers some commands of a batch. There may be several to one
 // batch, which together answer each command once.
 type BatchReply struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Answers []*BatchAnswer         `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"`
-	// If there is one, these answers are a promise: they hold once the log has
-	// acknowledged the commit that they tell of, which it does at this subject below
-	// the one that the batch is answered at, before or after the promise comes. The
-	// acknowledgement is JetStream's {"stream":"EVENTS","seq":N}, without an error, a
-	// duplicate or a batch; N then stands for the seq of the replies and for the seq, the work and, if there
-	// is an entered_at, the entered of their instances where those are zero. Whatever
-	// else comes there is to be ignored, and what is promised too if another answer to
-	// the same command comes: that one holds.
-	Promise       string `protobuf:"bytes,2,opt,name=promise,proto3" json:"promise,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Answers       []*BatchAnswer         `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -130,13 +111,6 @@ func (x *BatchReply) GetAnswers() []*BatchAnswer {
 		return x.Answers
 	}
 	return nil
-}
-
-func (x *BatchReply) GetPromise() string {
-	if x != nil {
-		return x.Promise
-	}
-	return ""
 }
 
 // BatchAnswer answers one command of a batch.
@@ -197,14 +171,12 @@ var File_signalbox_v1_batch_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_batch_proto_rawDesc = "" +
 	"\n" +
-	"\x18signalbox/v1/batch.proto\x12\fsignalbox.v1\x1a\x1asignalbox/v1/command.proto\"V\n" +
+	"\x18signalbox/v1/batch.proto\x12\fsignalbox.v1\x1a\x1asignalbox/v1/command.proto\"J\n" +
 	"\x05Batch\x121\n" +
-	"\bcommands\x18\x01 \x03(\v2\x15.signalbox.v1.CommandR\bcommands\x12\x1a\n" +
-	"\bpromises\x18\x02 \x01(\bR\bpromises\"[\n" +
+	"\bcommands\x18\x01 \x03(\v2\x15.signalbox.v1.CommandR\bcommandsJ\x04\b\x02\x10\x03R\bpromises\"P\n" +
 	"\n" +
 	"BatchReply\x123\n" +
-	"\aanswers\x18\x01 \x03(\v2\x19.signalbox.v1.BatchAnswerR\aanswers\x12\x18\n" +
-	"\apromise\x18\x02 \x01(\tR\apromise\"W\n" +
+	"\aanswers\x18\x01 \x03(\v2\x19.signalbox.v1.BatchAnswerR\aanswersJ\x04\b\x02\x10\x03R\apromise\"W\n" +
 	"\vBatchAnswer\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x120\n" +
 	"\x05reply\x18\x02 \x01(\v2\x1a.signalbox.v1.CommandReplyR\x05replyB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"

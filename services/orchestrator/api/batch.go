@@ -21,7 +21,6 @@ func (s *Server) batch(m micro.Request) {
 		s.send(m, nil, nats.Header{micro.ErrorCodeHeader: {"400"}, micro.ErrorHeader: {"want a Batch of commands, in protobuf"}})
 		return
 	}
-	promises := wire.Promises(m.Data())
 	role, _, _ := subject.ParseAgent(m.Subject())
 	trace := m.Headers().Get("traceparent")
 	out := &answers{left: len(commands), most: int(s.Conn.MaxPayload()) - margin/2, send: func(data []byte) { s.send(m, data, nil) }}
@@ -31,11 +30,7 @@ func (s *Server) batch(m micro.Request) {
 		bad := r.decode(p)
 		if bad == nil && waits(p) {
 			out.waits(place)
-			var promise *engine.Promise
-			if promises {
-				promise = s.promise(m, role, place, out)
-			}
-			s.wait(role, p, promise, func(of engine.Outcome, no *pb.Refusal) { s.answer(out, place, r, subject.Claim, role, of, no) })
+			s.wait(role, p, func(of engine.Outcome, no *pb.Refusal) { s.answer(out, place, r, subject.Claim, role, of, no) })
 			continue
 		}
 		s.run(func(ctx context.Context, open bool) (string, *pb.Refusal) {
@@ -49,7 +44,6 @@ func (s *Server) batch(m micro.Request) {
 			case !open:
 				no = stopping()
 			default:
-				out.expect(asked{p.GetId(), p.GetInstance(), name, place})
 				of, no = s.carryOut(engine.WithTrace(ctx, trace), role, p, action)
 			}
 			return "agent-" + name, s.answer(out, place, r, name, role, of, no)
@@ -57,11 +51,8 @@ func (s *Server) batch(m micro.Request) {
 	}
 }
 
-// answer answers one command of a batch, unless a promise did.
+// answer answers one command of a batch.
 func (s *Server) answer(to *answers, place int, r request, name, role string, out engine.Outcome, no *pb.Refusal) *pb.Refusal {
-	if to.kept(out.Promised, place) {
-		return nil
-	}
 	data, _, no := s.encode(r, refused, s.replies(context.Background(), false, name, role, out, no), no)
 	to.add(place, data)
 	return no

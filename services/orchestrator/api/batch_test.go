@@ -17,7 +17,13 @@ import (
 // batch sends commands of the role together and returns their answers by place.
 func (w *world) batch(role string, commands ...*pb.Command) map[uint32]*pb.CommandReply {
 	w.Helper()
-	data, err := proto.Marshal(&pb.Batch{Commands: commands})
+	return w.batchOf(role, &pb.Batch{Commands: commands})
+}
+
+func (w *world) batchOf(role string, batch *pb.Batch) map[uint32]*pb.CommandReply {
+	w.Helper()
+	commands := batch.GetCommands()
+	data, err := proto.Marshal(batch)
 	if err != nil {
 		w.Fatal(err)
 	}

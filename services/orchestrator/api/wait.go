@@ -20,7 +20,7 @@ func waits(p *pb.Command) bool { return p.GetClaim().GetWaitMs() > 0 }
 
 // wait has a claim wait for work, and told called with the answer. Nobody is kept
 // busy by it meanwhile.
-func (s *Server) wait(role string, p *pb.Command, promise *engine.Promise, told func(engine.Outcome, *pb.Refusal)) {
+func (s *Server) wait(role string, p *pb.Command, told func(engine.Outcome, *pb.Refusal)) {
 	claim := p.GetClaim()
 	take := instance.Claim{Role: role, Agent: claim.GetAgent(), Lease: time.Duration(claim.GetLeaseMs()) * time.Millisecond}
 	wait := time.Duration(claim.GetWaitMs()) * time.Millisecond
@@ -40,7 +40,7 @@ func (s *Server) wait(role string, p *pb.Command, promise *engine.Promise, told 
 		return
 	}
 	start := time.Now()
-	s.Engine.Wait(take, wait, promise, func(out engine.Outcome, err error) {
+	s.Engine.Wait(take, wait, func(out engine.Outcome, err error) {
 		defer s.requests.Done()
 		var no *pb.Refusal
 		if err != nil {
@@ -64,7 +64,7 @@ func (s *Server) claims(e endpoint) micro.Handler {
 			return
 		}
 		role, _, _ := subject.ParseAgent(r.subject)
-		s.wait(role, p, nil, func(out engine.Outcome, no *pb.Refusal) {
+		s.wait(role, p, func(out engine.Outcome, no *pb.Refusal) {
 			data, header, _ := s.encode(r, refused, s.replies(context.Background(), r.json, subject.Claim, role, out, no), no)
 			s.send(m, data, header)
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -280,4 +281,26 @@ func closesSoon(t *testing.T) bool {
 		next()
 	}
 	return soon
+}
+
+// Field 2 of a Batch was an offer to take provisional replies. An agent of an older
+// build still makes it, and accepts whole replies.
+func TestABatchOfAnOlderAgentIsAnswered(t *testing.T) {
+	w := newWorld(t, nil)
+	w.eventually(func(id string) bool {
+		token := w.begin(id, "creating_tests", "tester")
+		older := &pb.Batch{Commands: []*pb.Command{waiting("b", longest), retried(report(id, token, "updating_tests"))}}
+		older.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 2, protowire.VarintType), 1))
+		got := w.batchOf("tester", older)
+		if r := got[1]; r.GetRefusal() != nil || r.GetSeq() == 0 || r.GetInstance().GetSeq() != r.GetSeq() {
+			t.Fatalf("the report was answered %v", r)
+		}
+		if got[0].GetRefusal().GetCode() == api.NoWork {
+			return false
+		}
+		if c := got[0]; c.GetToken() != token+1 || c.GetSeq() != got[1].GetSeq() || c.GetInstance().GetWork() != c.GetSeq() {
+			t.Errorf("the claim was answered %v", c)
+		}
+		return true
+	})
 }
