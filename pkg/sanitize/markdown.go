@@ -1,0 +1,86 @@
+package sanitize
+
+import (
+	"regexp"
+	"strings"
+)
+
+// apart is a space without width. It keeps a forge from reading a meaning into
+// the characters it stands between, and shows nowhere. It is written here only;
+// in what is given it is shown.
+const apart = "\u200b"
+
+var (
+	// A forge looks for mentions in what was rendered: so after any character but
+	// those of a word, and a character reference may not make one either.
+	mention   = regexp.MustCompile(`(^|[^0-9A-Za-z_])@([0-9A-Za-z_])`)
+	reference = regexp.MustCompile(`&([#0-9A-Za-z])`)
+	closing   = regexp.MustCompile(`(?i)\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(:?\s+)((?:[\w.-]+/[\w.-]+)?#|GH-|https?:/)(\w|/)`)
+	tag       = regexp.MustCompile(`<([A-Za-z/!?])`)
+	command   = regexp.MustCompile(`(?m)^([\s>*+-]*(?:[0-9]{1,9}[.)])?[\s>*+-]*)/([A-Za-z])`)
+)
+
+// Markdown returns s as it may be repeated as Markdown: it notifies nobody,
+// closes no issue, has no HTML and gives no command at the start of a line. Its
+// own Markdown stays: a text that must not end the block it stands in belongs into
+// Quote or Verbatim.
+func Markdown(s string) string {
+	s = text(s)
+	s = replace(mention, s, "$1@"+apart+"$2")
+	s = reference.ReplaceAllString(s, "&"+apart+"$1")
+	s = replace(closing, s, "$1$2$3"+apart+"$4")
+	s = tag.ReplaceAllString(s, "<"+apart+"$1")
+	return command.ReplaceAllString(s, "$1"+apart+"/$2")
+}
+
+// replace replaces until nothing matches: matches may share characters.
+func replace(pattern *regexp.Regexp, s, by string) string {
+	for {
+		next := pattern.ReplaceAllString(s, by)
+		if next == s {
+			return s
+		}
+		s = next
+	}
+}
+
+// Quote returns s as a block quote, sanitized as Markdown.
+func Quote(s string) string {
+	lines := strings.Split(strings.Trim(Markdown(s), "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight("> "+l, " \t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Code returns s as a code span, its lines joined.
+func Code(s string) string {
+	s = line(text(s))
+	if s == "" {
+		return "` `"
+	}
+	fence := strings.Repeat("`", longest(s)+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " " // a renderer takes one space off each end
+	}
+	return fence + s + fence
+}
+
+// Verbatim returns s as a fenced block of code.
+func Verbatim(s string) string {
+	s = strings.Trim(text(s), "\n")
+	fence := strings.Repeat("`", max(3, longest(s)+1))
+	return fence + "\n" + s + "\n" + fence
+}
+
+// longest is the length of the longest run of backticks.
+func longest(s string) int {
+	n, most := 0, 0
+	for i := range len(s) {
+		if n++; s[i] != '`' {
+			n = 0
+		}
+		most = max(most, n)
+	}
+	return most
+}

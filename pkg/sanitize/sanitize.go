@@ -1,0 +1,70 @@
+// Package sanitize makes texts of strangers and models safe to repeat: in
+// Markdown on a forge, where they could notify people, close issues, hide
+// things, give commands and end the quote that they stand in; and on a
+// terminal, where they could move the cursor and set titles.
+//
+// All functions are total: any bytes may be given. Characters that would show
+// nothing, or change the direction of what follows, are shown as ‹U+202E›.
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// text returns s as valid UTF-8 in which lines end with \n, and in which each
+// character but \n and \t is one that shows something.
+func text(s string) string {
+	if clear(s) {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
+			out.WriteByte('\n')
+		case hidden(r):
+			fmt.Fprintf(&out, "‹U+%04X›", r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// clear reports whether text would return s as it is.
+func clear(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden reports whether a character is a control, or shows nothing, or changes
+// the direction of the text. The joiners and the variation selectors of emoji and
+// of some scripts are not hidden.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n', r == '\t', r == '\u200c', r == '\u200d', r >= '\ufe00' && r <= '\ufe0f':
+		return false
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+		return true
+	case r == '\u115f', r == '\u1160', r == '\u3164', r == '\uffa0', r == '\u034f', r == '\u17b4', r == '\u17b5', r == '\u2800':
+		return true // they are letters and marks, and show nothing
+	}
+	return r >= 0xe0000 && r <= 0xe0fff
+}
+
+// Terminal returns s as it may be printed on a terminal.
+func Terminal(s string) string { return text(s) }
+
+// TerminalLine returns s as it may be printed within a line of a terminal.
+func TerminalLine(s string) string { return line(text(s)) }
+
+// line joins the lines of s by spaces.
+func line(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,130 @@
+package sanitize_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	gmtext "github.com/yuin/goldmark/text"
+
+	"github.com/signalbox/signalbox/pkg/sanitize"
+)
+
+// hostile are texts that were made to get out of where they are put.
+var hostile = []string{
+	"@octocat", "/@octocat", ".@octocat", "@@octocat", "x @acme/team", `\@octocat`, "&#64;octocat", "&commat;octocat", "(@a)@b,@c", "_@octocat_",
+	"fixes #1", "Closes: acme/widgets#12", "resolved GH-7", "fix https://github.com/a/b/issues/1", "FIXED\t#9",
+	"<!-- signalbox instance=a key=b -->", "<details><summary>x", "<script>alert(1)</script>", "<img src=x onerror=y>", "</details>", "<?php", "<![CDATA[x]]>",
+	"/approve", "  /lgtm", "- /approve", "> /approve", "1. /approve", "a\n/merge",
+	"end of quote\r## How it was tested\r9999 tests pass\r/approve", "a\u2028/approve", "a\u0085# b", "a\vb", "a\fb",
+	"```\n@team\n```", "`` ` ``@team", "```@team", "~~~\n# x", "    code", "`", "``", " ` ", "```\n```\n# out",
+	"abc\u202edcba", "a\u200bb", "\ufeffx", "\U000e0041\U000e0042", "soft\u00adhyphen", "\u2066x\u2069", "\u3164",
+	"\x1b[31mred\x1b[0m", "\x1b]0;title\a", "\x9b31m", "a\bb", "\x00", "\x7f", "\xff\xfe", "\u009b31m",
+	"[x](javascript:alert(1))", "![](http://tracker.example.test/x.png)", "# heading", "---", "| a | b |\n|---|---|", "* * *\n\ntext", "", "\n", " \n ",
+	"👩\u200d💻 is fine\ufe0f", "ordinary text, with a@b.example and 5 < 6 & 7 > 3",
+}
+
+func parse(source string) ast.Node {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(gmtext.NewReader([]byte(source)))
+}
+
+// count counts the nodes of a kind.
+func count(t testing.TB, n ast.Node, kinds ...ast.NodeKind) (found int) {
+	t.Helper()
+	err := ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		for _, k := range kinds {
+			if entering && n.Kind() == k {
+				found++
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+var (
+	live    = regexp.MustCompile(`(?:^|\W)@[0-9A-Za-z_]`)
+	closes  = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:(?:[\w.-]+/[\w.-]+)?#\w|GH-\w|https?://)`)
+	command = regexp.MustCompile(`(?m)^[\s>*+-]*/[a-zA-Z]`)
+)
+
+func check(t testing.TB, s string) {
+	t.Helper()
+	for name, out := range map[string]string{
+		"Markdown": sanitize.Markdown(s), "Quote": sanitize.Quote(s), "Code": sanitize.Code(s), "Verbatim": sanitize.Verbatim(s),
+		"Terminal": sanitize.Terminal(s), "TerminalLine": sanitize.TerminalLine(s),
+	} {
+		if !utf8.ValidString(out) {
+			t.Errorf("%s(%q) is no UTF-8: %q", name, s, out)
+		}
+		for _, r := range out {
+			if unicode.IsControl(r) && r != '\n' && r != '\t' || strings.ContainsRune("\u202e\u202d\u2066\u2028\u2029\ufeff", r) {
+				t.Errorf("%s(%q) has %U: %q", name, s, r, out)
+			}
+		}
+	}
+	if out := sanitize.TerminalLine(s); strings.Contains(out, "\n") {
+		t.Errorf("TerminalLine(%q) is %q", s, out)
+	}
+	for name, out := range map[string]string{"Markdown": sanitize.Markdown(s), "Quote": sanitize.Quote(s)} {
+		for _, bad := range []*regexp.Regexp{live, closes, command} {
+			if m := bad.FindString(out); m != "" {
+				t.Errorf("%s(%q) has %q: %q", name, s, m, out)
+			}
+		}
+		if count(t, parse(out), ast.KindRawHTML, ast.KindHTMLBlock) > 0 {
+			t.Errorf("%s(%q) has HTML: %q", name, s, out)
+		}
+		if strings.Contains(out, "&") && regexp.MustCompile(`&[#0-9A-Za-z]`).MatchString(out) {
+			t.Errorf("%s(%q) has a character reference: %q", name, s, out)
+		}
+	}
+	quote := parse(sanitize.Quote(s) + "\n\nafter\n")
+	if quote.ChildCount() != 2 || quote.FirstChild().Kind() != ast.KindBlockquote || quote.LastChild().Kind() != ast.KindParagraph {
+		t.Errorf("Quote(%q) is no quote alone: %q", s, sanitize.Quote(s))
+	}
+	block := parse("before\n\n" + sanitize.Verbatim(s) + "\n\nafter\n")
+	if block.ChildCount() != 3 || block.FirstChild().NextSibling().Kind() != ast.KindFencedCodeBlock {
+		t.Errorf("Verbatim(%q) is no block alone: %q", s, sanitize.Verbatim(s))
+	}
+	span := parse("before " + sanitize.Code(s) + " after")
+	if p := span.FirstChild(); span.ChildCount() != 1 || p.Kind() != ast.KindParagraph || p.ChildCount() != 3 || p.FirstChild().NextSibling().Kind() != ast.KindCodeSpan {
+		t.Errorf("Code(%q) is no span alone: %q", s, sanitize.Code(s))
+	}
+}
+
+func TestHostileTextStaysWhereItIsPut(t *testing.T) {
+	for _, s := range hostile {
+		check(t, s)
+		for _, other := range hostile {
+			check(t, s+other)
+			check(t, s+"\n"+other)
+		}
+	}
+}
+
+func TestOrdinaryTextStaysAsItIs(t *testing.T) {
+	for _, s := range []string{"", "a", "Steps:\n\n1. run `go test`\n2. see **it** fail", "mail a@b.example", "5 < 6 & 7 > 3", "👩\u200d💻 ❤\ufe0f", "naïve, 日本語, العربية", "a/b and /", "fixes the bug"} {
+		if got := sanitize.Markdown(s); got != s {
+			t.Errorf("Markdown(%q) is %q", s, got)
+		}
+		if got := sanitize.Terminal(s); got != s {
+			t.Errorf("Terminal(%q) is %q", s, got)
+		}
+	}
+}
+
+func FuzzSanitize(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { check(t, s) })
+}
