@@ -88,6 +88,10 @@ generate: bin/tools ## make the generated code and documents anew
 	bin/tools/buf generate
 	go test ./pkg/workflow -run=Pages -update
 
+.PHONY: secret-rules
+secret-rules: ## take the rules for secrets from the gitleaks that scripts/secretrules/go.mod names
+	cd scripts/secretrules && GOWORK=off go run . > ../../pkg/secret/rules.json
+
 .PHONY: check
 check: generated vet lint proto-check archtest race ## everything a change must pass besides `make test`
 

@@ -34,6 +34,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 // Objects is where bundles are kept between agents.
@@ -57,7 +58,8 @@ type Config struct {
 
 // Cache holds the repositories and work trees of one node.
 type Cache struct {
-	cfg Config
+	cfg     Config
+	secrets *secret.Scanner
 }
 
 // New makes the directories of a cache.
@@ -84,7 +86,11 @@ func New(cfg Config) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)
 	}
-	return &Cache{cfg}, nil
+	secrets, err := secret.New()
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	return &Cache{cfg, secrets}, nil
 }
 
 // Sweep removes the trees that processes left behind when they were killed,

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 // Rules is what may leave an agent. Patterns are git's globs: ** crosses
@@ -63,7 +64,7 @@ func (t *Tree) Check(ctx context.Context, rules Rules) ([]Violation, error) {
 	if err != nil {
 		return nil, infra(err, "check")
 	}
-	c := check{git: t.git, steps: steps + "\n", found: map[Violation]bool{}}
+	c := check{git: t.git, secrets: t.cache.secrets, steps: steps + "\n", found: map[Violation]bool{}}
 	if err := c.run(ctx, rules); err != nil {
 		return nil, infra(err, "check")
 	}
@@ -71,10 +72,11 @@ func (t *Tree) Check(ctx context.Context, rules Rules) ([]Violation, error) {
 }
 
 type check struct {
-	git   git.Runner
-	steps string // the commits to look at, a line each
-	found map[Violation]bool
-	order []Violation
+	git     git.Runner
+	secrets *secret.Scanner
+	steps   string // the commits to look at, a line each
+	found   map[Violation]bool
+	order   []Violation
 }
 
 // add keeps each violation once: several commits may repeat it.
@@ -109,11 +111,25 @@ func (c *check) run(ctx context.Context, rules Rules) error {
 	for _, pattern := range rules.SecretsAllowed {
 		args = append(args, ":(glob,icase,exclude)"+pattern)
 	}
-	s := &scanner{report: c.add}
+	s := &patchScanner{secrets: c.secrets, report: c.add}
 	if err := c.diff(ctx, s, args...); err != nil {
 		return err
 	}
-	s.finish()
+	s.flush()
+	return c.messages(ctx)
+}
+
+// messages judges what the commits say: it leaves with them.
+func (c *check) messages(ctx context.Context) error {
+	for commit := range strings.FieldsSeq(c.steps) {
+		text, err := c.git.Run(ctx, "log", "-1", "--format=%an <%ae>%n%cn <%ce>%n%B", commit)
+		if err != nil {
+			return err
+		}
+		for _, f := range c.secrets.Scan(text) {
+			c.add(Violation{Rule: "secret", Path: "commit " + commit[:12], Detail: "its message has " + f.What()})
+		}
+	}
 	return nil
 }
 
@@ -131,6 +147,9 @@ func (c *check) files(ctx context.Context, rules Rules) error {
 			return fmt.Errorf("unexpected output of git diff-tree: %q", entry)
 		}
 		mode, id, name := fields[1], fields[3], entry[1]
+		for _, f := range c.secrets.Scan(name) {
+			c.add(Violation{Rule: "secret", Path: path.Dir(name), Detail: "a name in it has " + f.What()})
+		}
 		switch mode {
 		case "120000":
 			target, err := c.git.Run(ctx, "cat-file", "blob", id)

@@ -30,6 +30,10 @@ func TestCheckFindsWhatMustNotLeave(t *testing.T) {
 		"a token at the end of the file": {"printf '\nx " + githubToken + "' >> main.go", []string{"secret main.go 5"}},
 		"a key in a file called binary":  {"echo '* binary' > .gitattributes; echo '" + privateKey + "' > key", []string{"secret key 1"}},
 		"a key committed and taken back": {"echo '" + awsKey + "' > k; git add k; git commit -qm a; echo none > k", []string{"secret k 1"}},
+		"a key behind an example":        {"echo 'AK" + "IAIOSFODNN7EXAMPLE " + awsKey + "' > k", []string{"secret k 1"}},
+		"a token split over two lines":   {"printf 'x = \"" + githubToken[:9] + "\" +\n  \"" + githubToken[9:] + "\"\n' > s.go", []string{"secret s.go 1"}},
+		"a token in a message":           {"echo x > x; git add x; git commit -qm 'use " + githubToken + "'", []string{"secret commit 0"}},
+		"a token in a name":              {"mkdir keys; echo x > keys/" + githubToken, []string{"secret keys 0"}},
 		"a key that only resembles one":  {"echo 'AK" + "IAIOSFODNN7EXAMPLE' > k; echo sk-ant-hill > l", nil},
 		"a secret in a very long line":   {"{ yes '' | head -n 3; yes x | head -c 300000 | tr -d '\\n'; printf '" + awsKey + "'; yes ' ' | head -c 300000 | tr -d '\\n'; printf '\n'; } > long.js", nil},
 		"a secret apart in a long line":  {"{ yes '' | head -n 3; yes ' ' | head -c 300000 | tr -d '\\n'; printf '" + awsKey + "'; yes ' ' | head -c 300000 | tr -d '\\n'; printf '\n'; } > long.js", []string{"secret long.js 4"}},
@@ -52,7 +56,8 @@ func TestCheckFindsWhatMustNotLeave(t *testing.T) {
 			}
 			var got []string
 			for _, v := range found {
-				got = append(got, v.Rule+" "+v.Path+" "+string(rune('0'+v.Line)))
+				path, _, _ := strings.Cut(v.Path, " ") // a commit's id differs
+				got = append(got, v.Rule+" "+path+" "+string(rune('0'+v.Line)))
 				if s := v.String(); strings.Contains(s, githubToken) || strings.Contains(s, awsKey) {
 					t.Errorf("shows the secret: %s", s)
 				}

@@ -2,123 +2,118 @@ package workspace
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
-// secrets are what the common credentials look like. A line without one of the
-// marks is not looked at further: most lines have none, and that is told fast.
-var secrets = []struct {
-	what    string
-	marks   []string
-	pattern *regexp.Regexp
-}{
-	{"a private key", []string{"PRIVATE KEY"}, regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)},
-	{"a GitHub token", []string{"gho_", "ghp_", "ghr_", "ghs_", "ghu_"}, regexp.MustCompile(`\bgh[oprsu]_[A-Za-z0-9]{36}`)},
-	{"a GitHub token", []string{"github_pat_"}, regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{40}`)},
-	{"a GitLab token", []string{"glpat-"}, regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20}`)},
-	{"an AWS access key", []string{"AKIA", "ASIA"}, regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)},
-	{"an Anthropic key", []string{"sk-ant-"}, regexp.MustCompile(`\bsk-ant-[A-Za-z0-9_-]{20}`)},
-	{"an OpenAI key", []string{"sk-"}, regexp.MustCompile(`\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40}|\bsk-[A-Za-z0-9]{48}\b`)},
-	{"a Slack token", []string{"xox"}, regexp.MustCompile(`\bxox[abeoprs]-[A-Za-z0-9-]{10}`)},
-	{"a Google API key", []string{"AIza"}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}`)},
-	{"a Stripe key", []string{"k_live_"}, regexp.MustCompile(`\b[rs]k_live_[A-Za-z0-9]{24}`)},
-	{"an npm token", []string{"npm_"}, regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}`)},
-	{"a NATS seed", []string{"SA", "SC", "SN", "SO", "SU", "SX"}, regexp.MustCompile(`\bS[ACNOUX][A-Z2-7]{56}\b`)},
-}
-
-// longLine is how much of one line is looked at at a time; each part begins
-// with the overlap of the part before, so that no secret falls between.
-const longLine, overlap = 64 << 10, 1 << 10
+// chunk is how much text is scanned at a time, in bytes; each chunk begins with
+// the end of the one before, so that no secret falls between two.
+const chunk, overlap = 64 << 10, 1 << 10
 
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// scanner finds secrets in the added lines of a patch without context that is
-// written to it. It holds one line, or a part of a long one.
-type scanner struct {
-	report   func(Violation)
+// patchScanner finds secrets in the added lines of a patch without context that
+// is written to it. Lines that follow each other are scanned together: a secret
+// may be split over several.
+type patchScanner struct {
+	secrets *secret.Scanner
+	report  func(Violation)
+
 	path     string
-	line     int // number of the next added line
-	old, new int // lines left in the hunk
-	buf      []byte
-	part     bool // buf began in the middle of a line
+	line     int    // number of the next added line
+	old, new int    // lines left in the hunk
+	begun    []byte // of a line whose end was not written yet, or its first bytes
+	added    bool   // that line is an added one, and is in text already
+
+	text  bytes.Buffer // added lines
+	first int          // number of the first
 }
 
-func (s *scanner) Write(p []byte) (int, error) {
+// Write takes a piece of the patch.
+func (s *patchScanner) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			s.buf = append(s.buf, p...)
-			if len(s.buf) > longLine {
-				s.look(false)
-			}
-			break
-		}
-		s.buf = append(s.buf, p[:end]...)
-		s.look(true)
-		p = p[end+1:]
+		piece, rest, whole := bytes.Cut(p, []byte("\n"))
+		s.take(piece, whole)
+		p = rest
 	}
 	return n, nil
 }
 
-func (s *scanner) finish() {
-	if len(s.buf) > 0 {
-		s.look(true)
+// take takes a piece of a line, and the line's end if it is whole.
+func (s *patchScanner) take(piece []byte, whole bool) {
+	switch {
+	case s.added:
+		s.add(piece)
+	case len(s.begun) == 0 && s.inHunk() && bytes.HasPrefix(piece, []byte("+")):
+		s.added = true
+		s.add(piece[1:])
+	case len(s.begun) < chunk: // of other lines only headers matter, and they are short
+		s.begun = append(s.begun, piece...)
 	}
+	if !whole {
+		return
+	}
+	if s.added {
+		s.add([]byte("\n"))
+		s.new--
+		s.line++
+	} else {
+		s.flush()
+		s.header(s.begun)
+	}
+	s.begun, s.added = s.begun[:0], false
 }
 
-// look takes what is in the buffer: a line, or the rest of one, when whole.
-func (s *scanner) look(whole bool) {
-	line := s.buf
-	inHunk := s.old > 0 || s.new > 0
-	added := inHunk && (s.part || bytes.HasPrefix(line, []byte("+")))
+func (s *patchScanner) inHunk() bool { return s.old > 0 || s.new > 0 }
+
+// header takes a line that adds nothing.
+func (s *patchScanner) header(line []byte) {
 	switch {
-	case added:
-		s.scan(line)
-	case !inHunk && bytes.HasPrefix(line, []byte("+++ ")):
+	case s.inHunk():
+		if bytes.HasPrefix(line, []byte("-")) {
+			s.old--
+		}
+	case bytes.HasPrefix(line, []byte("+++ ")):
 		name := strings.TrimSuffix(string(line[4:]), "\t") // git ends names with spaces so
 		if unquoted, err := strconv.Unquote(name); err == nil {
 			name = unquoted
 		}
 		s.path = strings.TrimPrefix(name, "b/")
-	case !inHunk:
+	default:
 		if m := hunk.FindSubmatch(line); m != nil {
 			s.old, s.line, s.new = count(m[1]), count(m[2]), count(m[3])
 		}
 	}
-	if !whole {
-		// Only an added line has to be remembered as such.
-		s.part = added
-		keep := line[len(line)-overlap:]
-		if inHunk && !added {
-			keep = append([]byte{line[0]}, keep...)
-		}
-		s.buf = append(s.buf[:0], keep...)
-		return
-	}
-	switch {
-	case !inHunk:
-	case added:
-		s.new--
-		s.line++
-	case bytes.HasPrefix(line, []byte("-")):
-		s.old--
-	}
-	s.buf, s.part = s.buf[:0], false
 }
 
-func (s *scanner) scan(line []byte) {
-	for _, secret := range secrets {
-		if !slices.ContainsFunc(secret.marks, func(mark string) bool { return bytes.Contains(line, []byte(mark)) }) {
-			continue
-		}
-		if m := secret.pattern.Find(line); m != nil && !bytes.HasSuffix(m, []byte("EXAMPLE")) {
-			s.report(Violation{Rule: "secret", Path: s.path, Line: s.line, Detail: fmt.Sprintf("looks like %s", secret.what)})
-		}
+func (s *patchScanner) add(text []byte) {
+	if s.text.Len() == 0 {
+		s.first = s.line
+	}
+	s.text.Write(text)
+	if s.text.Len() < chunk+overlap {
+		return
+	}
+	s.scan()
+	dropped := s.text.Next(s.text.Len() - overlap)
+	s.first += bytes.Count(dropped, []byte("\n"))
+}
+
+// flush scans what is left of the lines that followed each other.
+func (s *patchScanner) flush() {
+	if s.text.Len() > 0 {
+		s.scan()
+		s.text.Reset()
+	}
+}
+
+func (s *patchScanner) scan() {
+	for _, f := range s.secrets.Scan(s.text.String()) {
+		s.report(Violation{Rule: "secret", Path: s.path, Line: s.first + f.Line - 1, Detail: f.What()})
 	}
 }
 

@@ -4,15 +4,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 func scan(patch string, size int) []Violation {
 	var found []Violation
-	s := &scanner{report: func(v Violation) { found = append(found, v) }}
+	secrets, err := secret.New()
+	if err != nil {
+		panic(err)
+	}
+	s := &patchScanner{secrets: secrets, report: func(v Violation) { found = append(found, v) }}
 	for part := range slices.Chunk([]byte(patch), size) {
 		_, _ = s.Write(part)
 	}
-	s.finish()
+	s.flush()
 	return found
 }
 
@@ -20,33 +26,26 @@ func TestEveryKindOfSecretIsRecognised(t *testing.T) {
 	a := func(n int) string { return strings.Repeat("A", n) }
 	// Put together here, so that no scanner takes this file for a leak.
 	samples := map[string]string{
-		"-----BEGIN OPENSSH PRIVATE" + " KEY-----":   "a private key",
-		"-----BEGIN PGP PRIVATE" + " KEY BLOCK-----": "a private key",
-		"-----BEGIN PRIVATE" + " KEY-----":           "a private key",
-		"ghs" + "_" + a(36):                          "a GitHub token",
-		"github" + "_pat_" + a(60):                   "a GitHub token",
-		"glp" + "at-" + a(20):                        "a GitLab token",
-		"AS" + "IA" + a(16):                          "an AWS access key",
-		"sk-" + "ant-api03-" + a(20):                 "an Anthropic key",
-		"sk-" + "proj-" + a(40):                      "an OpenAI key",
-		"sk-" + a(48):                                "an OpenAI key",
-		"xox" + "b-" + a(10):                         "a Slack token",
-		"AI" + "za" + a(35):                          "a Google API key",
-		"sk_" + "live_" + a(24):                      "a Stripe key",
-		"np" + "m_" + a(36):                          "an npm token",
-		"SU" + a(56):                                 "a NATS seed",
+		"-----BEGIN OPENSSH PRIVATE" + " KEY-----":   "private-key-header",
+		"-----BEGIN PGP PRIVATE" + " KEY BLOCK-----": "private-key-header",
+		"-----BEGIN PRIVATE" + " KEY-----":           "private-key-header",
+		"ghs" + "_" + a(36):                          "github-token",
+		"github" + "_pat_" + a(60):                   "github-token",
+		"glp" + "at-" + a(20):                        "gitlab-token",
+		"AS" + "IA" + a(16):                          "aws-access-key",
+		"sk-" + "ant-api03-" + a(20):                 "anthropic-key",
+		"sk-" + "proj-" + a(40):                      "openai-key",
+		"sk-" + a(48):                                "openai-key",
+		"xox" + "b-" + a(10):                         "slack-token",
+		"AI" + "za" + a(35):                          "google-key",
+		"sk_" + "live_" + a(24):                      "stripe-key",
+		"np" + "m_" + a(36):                          "npm-token",
+		"SU" + a(56):                                 "nats-seed",
 	}
-	kinds := map[string]bool{}
 	for sample, what := range samples {
-		kinds[what] = true
 		found := scan("+++ b/f\n@@ -0,0 +1 @@\n+x=\""+sample+"\"\n", 7)
-		if len(found) != 1 || found[0] != (Violation{Rule: "secret", Path: "f", Line: 1, Detail: "looks like " + what}) {
+		if len(found) != 1 || found[0] != (Violation{Rule: "secret", Path: "f", Line: 1, Detail: "what looks like a credential (" + what + ")"}) {
 			t.Errorf("%s: found %v", what, found)
-		}
-	}
-	for _, s := range secrets {
-		if !kinds[s.what] {
-			t.Errorf("no sample of %s", s.what)
 		}
 	}
 }
@@ -78,7 +77,7 @@ diff --git a/gone b/gone
 		for _, v := range scan(patch, size) {
 			got = append(got, v.String())
 		}
-		want := []string{"ü x:4: looks like an AWS access key (secret)", "ü x:10: looks like an AWS access key (secret)"}
+		want := []string{"ü x:4: what looks like a credential (aws-access-key) (secret)", "ü x:10: what looks like a credential (aws-access-key) (secret)"}
 		if !slices.Equal(got, want) {
 			t.Errorf("in parts of %d bytes: found %q", size, got)
 		}
@@ -87,8 +86,8 @@ diff --git a/gone b/gone
 
 func TestASecretAtAnyPlaceOfALongLineIsFound(t *testing.T) {
 	key := " AK" + "IA" + strings.Repeat("Q", 16) + " "
-	for at := longLine - 2*overlap; at < longLine+2*overlap; at += 173 {
-		line := strings.Repeat(" ", at) + key + strings.Repeat(" ", longLine)
+	for at := chunk - 2*overlap; at < chunk+2*overlap; at += 173 {
+		line := strings.Repeat(" ", at) + key + strings.Repeat(" ", chunk)
 		added := scan("+++ b/f\n@@ -1 +1 @@\n-"+line+"\n+"+line+"\n", 4096)
 		if len(added) == 0 || slices.ContainsFunc(added, func(v Violation) bool { return v.Line != 1 }) {
 			t.Fatalf("at %d: %v", at, added)
