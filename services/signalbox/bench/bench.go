@@ -1,6 +1,5 @@
-// Package bench measures the engine: open, deliver, claim, result, decision,
-// next work, with agents that do nothing in a process of their own, each figure
-// against what raw JetStream does on the same machine in the same minutes.
+// Package bench is the command `signalbox bench`. It measures the engine with agents
+// that do nothing, against raw JetStream on the same machine in the same minutes.
 package bench
 
 import (
@@ -41,7 +40,7 @@ type Command struct {
 	Benchstat bool            `name:"benchstat" help:"Print the Go benchmark format, a line a repeat, for benchstat."`
 }
 
-// Help says what there is to measure.
+// Help lists the scenarios.
 func (Command) Help() string {
 	var all strings.Builder
 	all.WriteString("It measures\n\n")
@@ -51,10 +50,10 @@ func (Command) Help() string {
 	return all.String()
 }
 
-// Validate refuses what cannot be measured.
+// Validate returns an error for flags that cannot be measured with.
 func (c Command) Validate() error {
-	if c.History < 2*each || c.Far < 2*near {
-		return fmt.Errorf("--history %d --far %d: want at least %d and %d", c.History, c.Far, 2*each, 2*near)
+	if c.History < 2*commitsEach || c.Far < 2*near {
+		return fmt.Errorf("--history %d --far %d: want at least %d and %d", c.History, c.Far, 2*commitsEach, 2*near)
 	}
 	if c.Instances < 1 || c.InFlight < 1 || c.Repeats < 1 {
 		return fmt.Errorf("--instances %d --in-flight %d --repeats %d: want at least 1 of each", c.Instances, c.InFlight, c.Repeats)
@@ -71,6 +70,7 @@ func (c Command) Validate() error {
 	return nil
 }
 
+// names returns the names of the scenarios.
 func names() []string {
 	var all []string
 	for _, s := range scenarios() {
@@ -79,17 +79,17 @@ func names() []string {
 	return all
 }
 
-// bench is one call.
+// bench is one run of the command.
 type bench struct {
 	Command
 	figures
 	env       *term.Env
-	dir       string            // for everything that is gone at the end
-	histories map[string]string // directories of stores, by what is in them
+	dir       string            // of all stores; removed at the end
+	histories map[string]string // directories of stores, by their chapters
 	settings  orchestrator.Settings
 }
 
-// Run measures and prints.
+// Run measures the scenarios and prints the report.
 func (c Command) Run(ctx context.Context, env *term.Env) (err error) {
 	chosen := c.chosen()
 	if c.Large {
@@ -122,16 +122,16 @@ func (c Command) Run(ctx context.Context, env *term.Env) (err error) {
 	return b.print(start)
 }
 
-// patience is how long one scenario may take before something must have got stuck.
+// patience is the time-out of one scenario.
 const patience = 30 * time.Minute
 
 func (b *bench) try(ctx context.Context, s scenario) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it took more than %v", patience))
 	defer cancel()
-	return s.once(ctx, b)
+	return s.run(ctx, b)
 }
 
-// chosen are the scenarios to run; --quick also says how often.
+// chosen returns the scenarios to run. It sets the repeats of --quick.
 func (c *Command) chosen() []scenario {
 	want := c.Scenario
 	if c.Quick {

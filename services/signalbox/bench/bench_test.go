@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// A part is this binary once more.
+// The processes of a measurement are this binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == process.Name {
 		os.Exit(cli.Run(context.Background(), term.System(), os.Args[1:]))
@@ -62,7 +62,7 @@ func figure(t *testing.T, r bench.Report, scenario, name string, s bench.Setting
 	return nil
 }
 
-func TestBenchTellsHowFastStepsAreAgainstTheFloor(t *testing.T) {
+func TestBenchTellsHowFastStepsAreAgainstTheBaseline(t *testing.T) {
 	for name, c := range map[string]bench.Command{
 		"default mode, separate server": {Repeats: 2, Sync: []time.Duration{2 * time.Minute}, Server: []string{"separate"}},
 		"strict mode, embedded server":  {Repeats: 1, Sync: []time.Duration{0}, Server: []string{"embedded"}},
@@ -73,7 +73,7 @@ func TestBenchTellsHowFastStepsAreAgainstTheFloor(t *testing.T) {
 			s := bench.Setting{Mode: strings.Fields(name)[0], Server: c.Server[0], InFlight: 4}
 			for _, name := range []string{"steps", "cpu", "log"} {
 				f := figure(t, r, "throughput", name, s, c.Repeats)
-				if f.Against != "floor" || f.Engine.Min <= 0 || f.Base.Min <= 0 || f.Ratio.Median <= 0 {
+				if f.Against != "baseline" || f.Engine.Min <= 0 || f.Base.Min <= 0 || f.Ratio.Median <= 0 {
 					t.Errorf("%s is %+v", name, f)
 				}
 			}

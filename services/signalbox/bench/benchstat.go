@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// benchstat prints a report in the format of Go's benchmarks: a line a figure
-// and repeat, its value under its unit.
+// benchstat prints a report in the Go benchmark format: a line for each figure and
+// repeat.
 func (b *bench) benchstat(r Report) error {
 	b.env.Printf("goos: %s\ngoarch: %s\ncpu: %s\npkg: github.com/signalbox/signalbox/services/signalbox/bench\n", runtime.GOOS, runtime.GOARCH, r.Machine.CPU)
 	for i := range r.Repeats {
 		for _, f := range r.Figures {
 			line(b, f, "", f.Engine, i)
-			if f.Against == "floor" {
-				line(b, f, "/floor", f.Base, i)
+			if f.Against == "baseline" {
+				line(b, f, "/baseline", f.Base, i)
 			}
 		}
 	}
 	return nil
 }
 
+// line prints one repeat of a spread.
 func line(b *bench, f *Figure, which string, s *Spread, i int) {
 	if s == nil || i >= len(s.Runs) {
 		return
@@ -33,5 +34,5 @@ func line(b *bench, f *Figure, which string, s *Spread, i int) {
 	b.env.Printf("Benchmark%s%s-%d\t1\t%g %s\n", strings.ReplaceAll(title(name), " ", "-"), which, runtime.GOMAXPROCS(0), value, unit)
 }
 
-// title begins a benchmark's name: a small letter there is none.
+// title makes the first letter a capital: benchmarks have no names in small letters.
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// Figure is one thing that was measured, once a repeat.
+// Figure is a measured value with all its repeats.
 type Figure struct {
 	Scenario string `json:"scenario"`
 	Name     string `json:"name"`
 	Unit     string `json:"unit"`
 	Setting
-	// Engine is what was measured; null if it cannot be had, and Reason says why.
+	// Engine is the measured value; null if there is none, and Reason says why.
 	Engine *Spread `json:"engine"`
-	// Base is what it is measured against, Against says what that is: "floor" is
-	// raw JetStream. Ratio is Engine over Base, repeat by repeat.
+	// Base is the value to compare with, and Against its name: "baseline" is raw
+	// JetStream. Ratio is Engine over Base, repeat by repeat.
 	Against string  `json:"against,omitempty"`
 	Base    *Spread `json:"base"`
 	Ratio   *Spread `json:"ratio"`
 	Goal    *Goal   `json:"goal,omitempty"`
-	// Others is the CPU that other processes took meanwhile, in percent of the machine.
+	// Others is the CPU of other processes meanwhile, in percent of the machine.
 	Others *Spread `json:"others_cpu_percent"`
 	Reason string  `json:"reason,omitempty"`
 }
 
-// Setting is under which conditions.
+// Setting is the condition of a measurement.
 type Setting struct {
-	Mode     string `json:"mode,omitempty"`      // strict: flushed before each acknowledgement; default: every two minutes
+	Mode     string `json:"mode,omitempty"`      // strict: each append is flushed before its acknowledgement; default: every two minutes
 	Server   string `json:"server,omitempty"`    // separate or embedded
-	InFlight int    `json:"in_flight,omitempty"` // instances under way at a time
+	InFlight int    `json:"in_flight,omitempty"` // instances at a time
 }
 
-// Spread is what the repeats came to.
+// Spread is the values of the repeats.
 type Spread struct {
 	Median float64   `json:"median"`
 	Min    float64   `json:"min"`
@@ -50,7 +50,7 @@ func (s *Spread) add(v float64) *Spread {
 	return s
 }
 
-// sample is one repeat's share of a figure.
+// sample is the value of one repeat.
 type sample struct {
 	Scenario, Name, Unit string
 	Setting
@@ -59,10 +59,10 @@ type sample struct {
 	Base    *float64
 	Others  *float64
 	Goal    *Goal
-	Reason  string // instead of a Value
+	Reason  string // why there is no Value
 }
 
-// figures are all of a run, in the order they first came.
+// figures are the figures of a run in the order of their first samples.
 type figures struct{ all []*Figure }
 
 func (f *figures) add(s sample) {
@@ -90,7 +90,7 @@ func (f *figures) add(s sample) {
 	}
 }
 
-// find returns the first figure of the name, nil if there is none.
+// find returns the first figure with the name, nil if there is none.
 func (f *figures) find(scenario, name string) *Figure {
 	for _, x := range f.all {
 		if x.Scenario == scenario && x.Name == name {
@@ -100,8 +100,8 @@ func (f *figures) find(scenario, name string) *Figure {
 	return nil
 }
 
-// at is the quantile q of values.
-func at[T cmp.Ordered](values []T, q float64) T {
+// quantile returns the quantile q of values.
+func quantile[T cmp.Ordered](values []T, q float64) T {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[int(q*float64(len(sorted)-1))]
 }

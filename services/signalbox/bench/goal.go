@@ -2,10 +2,9 @@ package bench
 
 import "strconv"
 
-// Goal is what a figure is held to. It is shown and never enforced: how fast a
-// machine is says nothing about whether the code is right.
+// Goal is the goal of a figure. It is printed and not enforced.
 type Goal struct {
-	Ratio bool     `json:"ratio"` // it is about the ratio, not the figure itself
+	Ratio bool     `json:"ratio"` // the goal is for the ratio, not for the value
 	Least *float64 `json:"at_least,omitempty"`
 	Most  *float64 `json:"at_most,omitempty"`
 }
@@ -14,7 +13,7 @@ func atLeast(ratio float64) *Goal { return &Goal{Ratio: true, Least: &ratio} }
 func atMost(ratio float64) *Goal  { return &Goal{Ratio: true, Most: &ratio} }
 func within(value float64) *Goal  { return &Goal{Most: &value} }
 
-// String is the goal as the table shows it.
+// String formats the goal for the table.
 func (g Goal) String() string {
 	sign, limit := "<= ", g.Most
 	if g.Least != nil {
@@ -27,8 +26,8 @@ func (g Goal) String() string {
 	return text
 }
 
-// met reports whether the figure's median keeps the goal; ok is false if there
-// is nothing to judge.
+// met reports whether the figure's median meets the goal; ok is false if there is no
+// median.
 func (g Goal) met(f *Figure) (met, ok bool) {
 	s := f.Engine
 	if g.Ratio {

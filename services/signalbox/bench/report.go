@@ -9,10 +9,10 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/machine"
 )
 
-// Report is what --json prints.
+// Report is the JSON of the command.
 type Report struct {
-	// Of scenarios throughput and handoff in the first mode over the first kind of
-	// server; null if they were not measured.
+	// Figures of the scenarios throughput and handoff, in the first mode and with the
+	// first kind of server; null if they were not measured.
 	StepsPerS    *float64 `json:"steps_per_s"`
 	RawStepsPerS *float64 `json:"raw_steps_per_s"`
 	Ratio        *float64 `json:"throughput_ratio"`
@@ -44,6 +44,7 @@ func (b *bench) report(start time.Time) Report {
 	return r
 }
 
+// median returns the median, nil without values.
 func (s *Spread) median() *float64 {
 	if s == nil {
 		return nil
@@ -51,6 +52,7 @@ func (s *Spread) median() *float64 {
 	return &s.Median
 }
 
+// print prints the report and writes it to --out.
 func (b *bench) print(start time.Time) error {
 	r := b.report(start)
 	if b.Out != "" {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// scenario is one thing to measure. once measures it, the floor first, and adds
-// what it found to the figures.
+// scenario is one thing to measure. run measures it once, the baseline first, and adds
+// samples to the figures.
 type scenario struct {
 	name  string
 	about string
-	once  func(ctx context.Context, b *bench) error
+	run   func(ctx context.Context, b *bench) error
 }
 
 func scenarios() []scenario {
@@ -19,18 +19,18 @@ func scenarios() []scenario {
 		{"crowd", "the same with 256, in strict mode", crowd},
 		{"handoff", "from the end of a step to the start of the next, one instance alone", handoff},
 		{"relay", "both, from one role to another at each step", relay},
-		{"history", "both, in a log of --history commits", withHistory},
+		{"history", "both, in a log of --history commits", longHistory},
 		{"far", "step --far of one instance against step 8, also right after a restart of the orchestrator", far},
-		{"start", "an orchestrator's start: until it answers, and how fast it reads the log", coldStart},
-		{"load", "one instance with 10,000 commits", loaded},
+		{"start", "an orchestrator's start: until it answers, and how fast it reads the log", start},
+		{"load", "one instance with 10,000 commits", loadInstance},
 		{"memory", "what an instance takes in the orchestrator", memory},
-		{"kill", "how long the work of a killed agent lies", killed},
+		{"kill", "how long the work of a killed agent lies", killAgent},
 		{"takeover", "how soon work goes on when the active orchestrator is killed and another stands by", takeover},
 		{"replicas", "1, 2 and 4 orchestrators", replicas},
 	}
 }
 
-// mode is what a sync interval is called.
+// mode returns the name of a sync interval.
 func mode(sync time.Duration) string {
 	switch sync {
 	case 0:
@@ -41,5 +41,5 @@ func mode(sync time.Duration) string {
 	return "sync " + sync.String()
 }
 
-// serverDefault is how often nats-server flushes if it is not told.
+// serverDefault is nats-server's default sync interval.
 const serverDefault = 2 * time.Minute

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/baseline"
@@ -11,61 +10,74 @@ import (
 
 func handoff(ctx context.Context, b *bench) error {
 	for _, sync := range b.Sync {
-		base, _, _, err := b.raw(ctx, sync, 10, b.watched(sync))
-		if err != nil {
+		if err := b.runHandoffs(ctx, "handoff", setup{sync: sync, workers: 1}, b.Server); err != nil {
 			return err
-		}
-		for _, server := range b.Server {
-			gaps, u, err := b.handoffs(ctx, plan{server: server, sync: sync, workers: 1})
-			if err != nil {
-				return err
-			}
-			b.handed("handoff", Setting{mode(sync), server, 1}, gaps, base.Gaps, u, "floor", atMost(2), atMost(2.5))
 		}
 	}
 	return nil
 }
 
-// watched is the floor's order for hand-offs.
-func (b *bench) watched(sync time.Duration) baseline.Order {
-	return baseline.Order{Batch: sync == 0, Prefix: "alone", Instances: b.alone(), Steps: steps, InFlight: 1, Watch: true}
+// handoffGoal is the goal of the median hand-off against the baseline.
+func handoffGoal(sync time.Duration) *Goal {
+	if sync == 0 {
+		return atMost(1.5)
+	}
+	return atMost(2.5)
 }
 
-// alone is how many instances are watched one after the other.
-func (b *bench) alone() int { return min(b.Instances, 400) }
+// runHandoffs measures the hand-offs of one instance at a time: first of the baseline,
+// then of the engine with each kind of server.
+func (b *bench) runHandoffs(ctx context.Context, scenario string, s setup, servers []string) error {
+	base, _, _, err := b.runBaseline(ctx, s.sync, 10, baseline.Order{
+		Batch: s.sync == 0, Prefix: "alone", Instances: b.watched(), Steps: steps, InFlight: 1, Watch: true,
+	})
+	if err != nil {
+		return err
+	}
+	for _, s.server = range servers {
+		err := b.withEnvironment(ctx, s, func(e *environment) error {
+			gaps, u, err := b.engineHandoffs(ctx, e)
+			if err == nil {
+				b.addHandoffs(scenario, Setting{mode(s.sync), s.server, 1}, gaps, base.Gaps, u, "baseline", handoffGoal(s.sync), atMost(2.5))
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-// handed adds the figures.
-func (b *bench) handed(name string, s Setting, gaps, base []time.Duration, u use, against string, p50, p99 *Goal) {
+// watched is the number of instances whose hand-offs are measured.
+func (b *bench) watched() int { return min(b.Instances, 400) }
+
+// addHandoffs adds the figures of hand-offs.
+func (b *bench) addHandoffs(scenario string, s Setting, gaps, base []time.Duration, u usage, against string, p50, p99 *Goal) {
 	for _, q := range []struct {
 		name string
 		at   float64
 		goal *Goal
 	}{{"start p50", 0.50, p50}, {"start p99", 0.99, p99}} {
-		of := ms(at(base, q.at))
-		b.add(sample{Scenario: name, Name: q.name, Unit: "ms", Setting: s, Value: ms(at(gaps, q.at)), Against: against, Base: &of, Others: u.others, Goal: q.goal})
+		of := ms(quantile(base, q.at))
+		b.add(sample{
+			Scenario: scenario, Name: q.name, Unit: "ms", Setting: s, Value: ms(quantile(gaps, q.at)),
+			Against: against, Base: &of, Others: u.others, Goal: q.goal,
+		})
 	}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (b *bench) handoffs(ctx context.Context, p plan) (gaps []time.Duration, u use, err error) {
-	w, err := b.build(ctx, p)
-	if err != nil {
+// engineHandoffs returns the hand-offs of instances that run one after the other.
+func (b *bench) engineHandoffs(ctx context.Context, e *environment) (gaps []time.Duration, u usage, err error) {
+	order := load.Order{Workflow: e.workflow(), Prefix: "before", Instances: min(b.Instances, 10), Steps: steps, InFlight: 1}
+	if _, err := e.run(ctx, order); err != nil {
 		return nil, u, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	return b.watch(ctx, w)
-}
-
-// watch measures hand-offs in a world.
-func (b *bench) watch(ctx context.Context, w *world) (gaps []time.Duration, u use, err error) {
-	order := load.Order{Workflow: w.flows(), Prefix: "before", Instances: min(b.Instances, 10), Steps: steps, InFlight: 1}
-	if _, err := w.run(ctx, order); err != nil {
-		return nil, u, err
-	}
-	order.Prefix, order.Instances, order.Watch = "alone", b.alone(), true
-	u, err = b.during(ctx, w.parts, func() error {
-		r, err := w.run(ctx, order)
+	order.Prefix, order.Instances, order.Watch = "alone", b.watched(), true
+	u, err = b.measure(ctx, e.processes, func() error {
+		r, err := e.run(ctx, order)
 		gaps = r.Gaps
 		return err
 	})

@@ -2,58 +2,54 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/machine"
 )
 
-// withHistory measures throughput and hand-off in a log that has a past against
-// the same in an empty one.
-func withHistory(ctx context.Context, b *bench) error {
+// longHistory measures throughput and hand-offs in a log with --history commits against
+// those in an empty one. It measures the empty log before and after: a machine that
+// becomes slower meanwhile would count against the long one.
+func longHistory(ctx context.Context, b *bench) error {
 	dir, err := b.history(ctx, long(b.History)...)
 	if err != nil {
 		return err
 	}
-	p := plan{server: separate, sync: b.Sync[0], workers: b.InFlight}
-	empty, none, err := b.both(ctx, p)
-	if err != nil {
-		return fmt.Errorf("empty log: %w", err)
-	}
-	filled := p
+	s := setup{server: separate, sync: b.Sync[0], workers: b.InFlight}
+	filled := s
 	filled.store = dir
-	full, gaps, err := b.both(ctx, filled)
-	if err != nil {
-		return fmt.Errorf("log of %d commits: %w", b.History, err)
+	var rates [3]rate
+	var gaps [3][]time.Duration
+	for i, s := range []setup{s, filled, s} {
+		err := b.withEnvironment(ctx, s, func(e *environment) (err error) {
+			if rates[i], err = b.engineRate(ctx, e); err == nil {
+				gaps[i], _, err = b.engineHandoffs(ctx, e)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("measurement %d, in a copy of %q: %w", i+1, s.store, err)
+		}
 	}
-	again, more, err := b.both(ctx, p) // a machine that becomes slower meanwhile is not the log's fault
-	if err != nil {
-		return fmt.Errorf("empty log: %w", err)
-	}
-	none = append(none, more...)
-	s := Setting{mode(p.sync), p.server, b.InFlight}
-	rate := (empty.rate() + again.rate()) / 2
-	b.add(sample{Scenario: "history", Name: "steps", Unit: "1/s", Setting: s, Value: full.rate(), Against: "empty log", Base: &rate, Others: full.others, Goal: atLeast(1 / 1.25)})
-	cpu := (empty.each(empty.total) + again.each(again.total)) / 2
-	b.add(sample{Scenario: "history", Name: "cpu", Unit: "µs/step", Setting: s, Value: full.each(full.total), Against: "empty log", Base: &cpu, Others: full.others})
-	s.InFlight = 1
-	b.handed("history", s, gaps, none, full.use, "empty log", atMost(1.25), atMost(1.25))
+	before, full, after := rates[0], rates[1], rates[2]
+	at := Setting{mode(s.sync), s.server, b.InFlight}
+	perSecond := (before.perSecond() + after.perSecond()) / 2
+	cpu := (before.micros(before.total) + after.micros(after.total)) / 2
+	b.add(sample{
+		Scenario: "history", Name: "steps", Unit: "1/s", Setting: at, Value: full.perSecond(),
+		Against: "empty log", Base: &perSecond, Others: full.others, Goal: atLeast(1 / 1.25),
+	})
+	b.add(sample{
+		Scenario: "history", Name: "cpu", Unit: "µs/step", Setting: at, Value: full.micros(full.total),
+		Against: "empty log", Base: &cpu, Others: full.others,
+	})
+	at.InFlight = 1
+	b.addHandoffs("history", at, gaps[1], append(gaps[0], gaps[2]...), full.usage, "empty log", atMost(1.25), atMost(1.25))
 	disk, err := machine.Size(dir)
-	b.add(sample{Scenario: "history", Name: fmt.Sprintf("disk, %d commits", b.History), Unit: "B/commit", Value: float64(disk) / float64(b.History)})
+	b.add(sample{
+		Scenario: "history", Name: fmt.Sprintf("disk, %d commits", b.History), Unit: "B/commit",
+		Value: float64(disk) / float64(b.History),
+	})
 	return err
-}
-
-// both measures throughput, then hand-off, in one world.
-func (b *bench) both(ctx context.Context, p plan) (f flow, gaps []time.Duration, err error) {
-	w, err := b.build(ctx, p)
-	if err != nil {
-		return f, nil, err
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	if f, err = b.flow(ctx, w, p.workers); err != nil {
-		return f, nil, err
-	}
-	gaps, _, err = b.watch(ctx, w)
-	return f, gaps, err
 }

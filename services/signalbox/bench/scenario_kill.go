@@ -10,65 +10,62 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
-// ackWait is how long an agent may be silent in this measurement.
-const ackWait = 2 * time.Second
+// killAckWait is the AckWait of this scenario.
+const killAckWait = 2 * time.Second
 
-// killed measures how long the work of an agent that is killed stays undone,
-// while other agents wait for work: work that came from the queue, and work that
-// it was given directly.
-func killed(ctx context.Context, b *bench) error {
-	if err := b.killed(ctx, 1, "step of a killed agent begun again, the last of 8"); err != nil {
+// killAgent measures how long the work of a killed agent lies while other agents wait
+// for work: first work that came from the queue, then work that was handed over
+// directly.
+func killAgent(ctx context.Context, b *bench) error {
+	if err := b.killAgentAt(ctx, 1, "step of a killed agent begun again, the last of 8"); err != nil {
 		return err
 	}
-	return b.killed(ctx, 2, "step given directly to a killed agent begun again, the last of 8")
+	return b.killAgentAt(ctx, 2, "step given directly to a killed agent begun again, the last of 8")
 }
 
-// killed has the agent be killed at the given step of its instances.
-func (b *bench) killed(ctx context.Context, step int, figure string) (err error) {
+// killAgentAt kills the agent while its instances are at a step.
+func (b *bench) killAgentAt(ctx context.Context, step int, figure string) error {
 	const pieces = 8
-	w, err := b.build(ctx, plan{server: separate, sync: b.Sync[0], ackWait: ackWait})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	victim, err := w.staff(ctx, pieces, step == 1)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, victim.Close()) }()
-	if err := victim.Call(ctx, "Agents.Open", load.Order{Workflow: "bench", Prefix: "held", Steps: steps, Pause: step, Instances: pieces, InFlight: 1}, &process.None{}); err != nil {
-		return err
-	}
-	var begun []int64
-	if step == 1 {
-		err = victim.Call(ctx, "Agents.Begun", pieces, &begun)
-	} else {
-		err = victim.Call(ctx, "Agents.Paused", pieces, &process.None{})
-	}
-	if err != nil {
-		return err
-	}
-	if w.agents, err = w.staff(ctx, pieces, true); err != nil {
-		return err
-	}
-	u, err := b.during(ctx, w.parts, func() error {
-		at := time.Now().UnixNano()
-		if err := victim.Kill(); err != nil {
+	s := setup{server: separate, sync: b.Sync[0], ackWait: killAckWait}
+	return b.withEnvironment(ctx, s, func(e *environment) (err error) {
+		victim, err := e.startAgents(ctx, pieces, step == 1)
+		if err != nil {
 			return err
 		}
-		if err := w.agents.Call(ctx, "Agents.Begun", pieces, &begun); err != nil {
+		defer func() { err = errors.Join(err, victim.Close()) }()
+		o := load.Order{Workflow: "bench", Prefix: "held", Steps: steps, Pause: step, Instances: pieces, InFlight: 1}
+		if err := victim.Call(ctx, "Agents.Open", o, &process.None{}); err != nil {
 			return err
 		}
-		for i := range begun {
-			begun[i] -= at
+		var begun []int64
+		if step == 1 {
+			err = victim.Call(ctx, "Agents.Begun", pieces, &begun)
+		} else {
+			err = victim.Call(ctx, "Agents.Paused", pieces, &process.None{})
 		}
+		if err != nil {
+			return err
+		}
+		if e.agents, err = e.startAgents(ctx, pieces, true); err != nil {
+			return err
+		}
+		var killed int64
+		u, err := b.measure(ctx, e.processes, func() error {
+			killed = time.Now().UnixNano()
+			if err := victim.Kill(); err != nil {
+				return err
+			}
+			return e.agents.Call(ctx, "Agents.Begun", pieces, &begun)
+		})
+		if err != nil {
+			return err
+		}
+		limit := killAckWait.Seconds()
+		b.add(sample{
+			Scenario: "kill", Name: figure, Unit: "s", Setting: Setting{Mode: mode(s.sync), Server: separate},
+			Value:   time.Duration(slices.Max(begun) - killed).Seconds(),
+			Against: "AckWait", Base: &limit, Others: u.others, Goal: within(limit + 0.5),
+		})
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	limit := ackWait.Seconds()
-	b.add(sample{Scenario: "kill", Name: figure, Unit: "s", Setting: Setting{Mode: mode(b.Sync[0]), Server: separate},
-		Value: time.Duration(slices.Max(begun)).Seconds(), Against: "AckWait", Base: &limit, Others: u.others, Goal: within(limit + 0.5)})
-	return nil
 }

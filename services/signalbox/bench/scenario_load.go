@@ -10,34 +10,35 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
-// loaded measures how long one instance with a long past takes to load: from the
-// log, and from an orchestrator that has read it.
-func loaded(ctx context.Context, b *bench) (err error) {
+// loadInstance measures how long it takes to load one instance with many commits: from
+// the log, and from an orchestrator that has read the log.
+func loadInstance(ctx context.Context, b *bench) error {
 	n := max(min(b.History, 10_000), 3)
 	dir, err := b.history(ctx, chapter{"one", 1, historyfill.Kind{Commits: n}})
 	if err != nil {
 		return err
 	}
-	w, err := b.build(ctx, plan{server: separate, sync: b.Sync[0], store: dir})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	reader, err := process.Start("reader")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	args := process.LoadArgs{URL: w.url, Instance: "one/0"}
-	var raw, log, get time.Duration
-	err = errors.Join(
-		reader.Call(ctx, "Log.Read", w.url, &raw), reader.Call(ctx, "Log.Load", args, &log), reader.Call(ctx, "Log.Get", args, &get),
-	)
-	if err != nil {
-		return err
-	}
-	what, base := fmt.Sprintf(", %d commits", n), ms(raw)
-	b.add(sample{Scenario: "load", Name: "from the log" + what, Unit: "ms", Value: ms(log), Against: "floor", Base: &base, Goal: within(20)})
-	b.add(sample{Scenario: "load", Name: "from the orchestrator" + what, Unit: "ms", Value: ms(get), Against: "floor", Base: &base, Goal: within(20)})
-	return nil
+	return b.withEnvironment(ctx, setup{server: separate, sync: b.Sync[0], store: dir}, func(e *environment) error {
+		return withProcess("reader", func(reader *process.Child) error {
+			args := process.LoadArgs{URL: e.url, Instance: "one/0"}
+			var raw, log, get time.Duration
+			err := errors.Join(
+				reader.Call(ctx, "Log.Read", e.url, &raw), reader.Call(ctx, "Log.Load", args, &log), reader.Call(ctx, "Log.Get", args, &get),
+			)
+			if err != nil {
+				return err
+			}
+			base := ms(raw)
+			for _, from := range []struct {
+				name string
+				took time.Duration
+			}{{"from the log", log}, {"from the orchestrator", get}} {
+				b.add(sample{
+					Scenario: "load", Name: fmt.Sprintf("%s, %d commits", from.name, n), Unit: "ms", Value: ms(from.took),
+					Against: "baseline", Base: &base, Goal: within(20),
+				})
+			}
+			return nil
+		})
+	})
 }

@@ -2,27 +2,26 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/historyfill"
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
-// memory measures what an instance keeps alive in the orchestrator: the heap with
-// many of them less that with none, after a garbage collection.
+// memory measures the heap that an instance takes in an orchestrator: the heap with many
+// instances less that with none.
 func memory(ctx context.Context, b *bench) error {
 	none, err := b.heap(ctx)
 	if err != nil {
 		return err
 	}
-	n := max(b.History/each, 1)
+	n := max(b.History/commitsEach, 1)
 	for _, x := range []struct {
-		name string
-		over bool
-		most float64
+		name  string
+		ended bool
+		most  float64
 	}{{"live instance", false, 2048}, {"finished instance", true, 300}} {
-		some, err := b.heap(ctx, chapter{"many", n, historyfill.Kind{Commits: each, Over: x.over}})
+		some, err := b.heap(ctx, chapter{"many", n, historyfill.Kind{Commits: commitsEach, Ended: x.ended}})
 		if err != nil {
 			return err
 		}
@@ -31,24 +30,24 @@ func memory(ctx context.Context, b *bench) error {
 	return nil
 }
 
+// heap returns the bytes of an orchestrator's heap with a history.
 func (b *bench) heap(ctx context.Context, chapters ...chapter) (bytes uint64, err error) {
-	p := plan{server: separate, sync: b.Sync[0]}
+	s := setup{server: separate, sync: b.Sync[0]}
 	if len(chapters) > 0 {
-		if p.store, err = b.history(ctx, chapters...); err != nil {
+		if s.store, err = b.history(ctx, chapters...); err != nil {
 			return 0, err
 		}
 	}
-	w, err := b.build(ctx, p)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	return settled(ctx, w.orchestrators[0])
+	err = b.withEnvironment(ctx, s, func(e *environment) (err error) {
+		bytes, err = stableHeap(ctx, e.orchestrators[0])
+		return err
+	})
+	return bytes, err
 }
 
-// settled is a process's heap once it stops shrinking: after its start there is
-// work that keeps what nobody needs any more.
-func settled(ctx context.Context, c *process.Child) (bytes uint64, err error) {
+// stableHeap returns the heap of a process when it does not shrink any more. Work after
+// the start keeps some memory for a while.
+func stableHeap(ctx context.Context, c *process.Child) (bytes uint64, err error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for same := 0; same < 5; <-tick.C {

@@ -14,12 +14,13 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
-// steps is how many steps one instance of the lifecycle has.
+// steps is the number of steps of an instance of the lifecycle.
 const steps = 8
 
 func throughput(ctx context.Context, b *bench) error {
 	for _, sync := range b.Sync {
-		if err := b.pour(ctx, "throughput", sync, b.InFlight, atLeast(0.6)); err != nil {
+		s := setup{sync: sync, workers: b.InFlight}
+		if err := b.runThroughput(ctx, "throughput", s, b.Server, atLeast(0.8)); err != nil {
 			return err
 		}
 	}
@@ -27,51 +28,59 @@ func throughput(ctx context.Context, b *bench) error {
 }
 
 func crowd(ctx context.Context, b *bench) error {
-	return b.pour(ctx, "crowd", 0, 256, atLeast(0.5))
+	return b.runThroughput(ctx, "crowd", setup{workers: 256}, b.Server, atLeast(0.9))
 }
 
-// pour measures steps a second: the floor, then the engine over each server.
-func (b *bench) pour(ctx context.Context, name string, sync time.Duration, inFlight int, goal *Goal) error {
-	base, err := b.floorSteps(ctx, sync, inFlight)
+// runThroughput measures steps a second: first of the baseline, then of the engine with
+// each kind of server. As many instances are in flight as there are workers.
+func (b *bench) runThroughput(ctx context.Context, scenario string, s setup, servers []string, goal *Goal) error {
+	base, err := b.baselineRate(ctx, s.sync, s.workers)
 	if err != nil {
-		return fmt.Errorf("%s mode, floor: %w", mode(sync), err)
+		return fmt.Errorf("%s mode, baseline: %w", mode(s.sync), err)
 	}
-	for _, server := range b.Server {
-		got, err := b.engineSteps(ctx, plan{server: server, sync: sync, workers: inFlight}, inFlight)
+	for _, s.server = range servers {
+		var got rate
+		err := b.withEnvironment(ctx, s, func(e *environment) (err error) {
+			got, err = b.engineRate(ctx, e)
+			return err
+		})
 		if err != nil {
-			return fmt.Errorf("%s mode, %s nats-server: %w", mode(sync), server, err)
+			return fmt.Errorf("%s mode, %s nats-server: %w", mode(s.sync), s.server, err)
 		}
-		b.poured(name, Setting{mode(sync), server, inFlight}, got, base, goal)
+		b.addThroughput(scenario, Setting{mode(s.sync), s.server, s.workers}, got, base, goal)
 	}
 	return nil
 }
 
-// flow is what steps took.
-type flow struct {
-	use
+// rate is what a number of steps used.
+type rate struct {
+	usage
 	steps int
-	bytes float64 // of log a step
-	disk  float64 // bytes on disk a step
+	bytes float64 // of the log, for each step
+	disk  float64 // bytes on disk, for each step
 }
 
-func (f flow) rate() float64                { return float64(f.steps) / f.took.Seconds() }
-func (f flow) each(d time.Duration) float64 { return float64(d.Microseconds()) / float64(f.steps) }
+func (r rate) perSecond() float64             { return float64(r.steps) / r.took.Seconds() }
+func (r rate) micros(d time.Duration) float64 { return float64(d.Microseconds()) / float64(r.steps) }
 
-// poured adds the figures.
-func (b *bench) poured(name string, s Setting, got, base flow, goal *Goal) {
+// addThroughput adds the figures of a throughput.
+func (b *bench) addThroughput(scenario string, s Setting, got, base rate, goal *Goal) {
 	add := func(figure, unit string, value, base float64, goal *Goal) {
-		b.add(sample{Scenario: name, Name: figure, Unit: unit, Setting: s, Value: value, Against: "floor", Base: &base, Others: got.others, Goal: goal})
+		b.add(sample{
+			Scenario: scenario, Name: figure, Unit: unit, Setting: s, Value: value,
+			Against: "baseline", Base: &base, Others: got.others, Goal: goal,
+		})
 	}
-	add("steps", "1/s", got.rate(), base.rate(), goal)
-	add("cpu", "µs/step", got.each(got.total), base.each(base.total), within(300))
-	for _, process := range slices.Sorted(maps.Keys(got.cpu)) {
-		b.add(sample{Scenario: name, Name: "cpu of " + process, Unit: "µs/step", Setting: s, Value: got.each(got.cpu[process]), Others: got.others})
+	add("steps", "1/s", got.perSecond(), base.perSecond(), goal)
+	add("cpu", "µs/step", got.micros(got.total), base.micros(base.total), within(300))
+	for _, name := range slices.Sorted(maps.Keys(got.cpu)) {
+		b.add(sample{Scenario: scenario, Name: "cpu of " + name, Unit: "µs/step", Setting: s, Value: got.micros(got.cpu[name]), Others: got.others})
 	}
 	add("log", "B/step", got.bytes, base.bytes, within(750))
 	add("disk", "B/step", got.disk, base.disk, nil)
-	flushes := sample{Scenario: name, Name: "flushes of the whole disk", Unit: "1/step", Setting: s, Others: got.others, Against: "floor"}
+	flushes := sample{Scenario: scenario, Name: "flushes of the whole disk", Unit: "1/step", Setting: s, Others: got.others, Against: "baseline"}
 	if got.flushes == nil || base.flushes == nil {
-		flushes.Reason = errors.Join(got.why).Error()
+		flushes.Reason = got.flushErr.Error()
 	} else {
 		flushes.Value = float64(*got.flushes) / float64(got.steps)
 		of := float64(*base.flushes) / float64(base.steps)
@@ -80,101 +89,88 @@ func (b *bench) poured(name string, s Setting, got, base flow, goal *Goal) {
 	b.add(flushes)
 }
 
-// warm is how many instances are taken through before it counts.
-func (b *bench) warm(inFlight int) int { return min(b.Instances, 2*inFlight) }
+// warmUp is the number of instances that run before a measurement begins.
+func (b *bench) warmUp(inFlight int) int { return min(b.Instances, 2*inFlight) }
 
-func (b *bench) engineSteps(ctx context.Context, p plan, inFlight int) (f flow, err error) {
-	w, err := b.build(ctx, p)
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	return b.flow(ctx, w, inFlight)
-}
-
-// flow has instances taken to their ends in a world.
-func (b *bench) flow(ctx context.Context, w *world, inFlight int) (f flow, err error) {
-	order := load.Order{Workflow: w.flows(), Prefix: "warm", Instances: b.warm(inFlight), Steps: steps, InFlight: inFlight}
-	if _, err := w.run(ctx, order); err != nil {
-		return f, err
+// engineRate runs --instances instances to their ends.
+func (b *bench) engineRate(ctx context.Context, e *environment) (r rate, err error) {
+	order := load.Order{Workflow: e.workflow(), Prefix: "warm", Instances: b.warmUp(e.workers), Steps: steps, InFlight: e.workers}
+	if _, err := e.run(ctx, order); err != nil {
+		return r, err
 	}
 	var before, after process.Size
-	if err := w.agents.Call(ctx, "Log.Size", w.url, &before); err != nil {
-		return f, err
+	if err := e.agents.Call(ctx, "Log.Size", e.url, &before); err != nil {
+		return r, err
 	}
-	if err := b.profile(ctx, w.parts()); err != nil {
-		return f, err
+	if err := b.startProfiles(ctx, e.processes()); err != nil {
+		return r, err
 	}
 	order.Prefix, order.Instances = "load", b.Instances
-	var r load.Result
-	f.steps = b.Instances * steps
-	f.use, err = b.during(ctx, w.parts, func() (err error) { r, err = w.run(ctx, order); return err })
+	var result load.Result
+	r.steps = b.Instances * steps
+	r.usage, err = b.measure(ctx, e.processes, func() (err error) { result, err = e.run(ctx, order); return err })
 	if err != nil {
-		return f, err
+		return r, err
 	}
-	if err := b.profiled(ctx, w.parts()); err != nil {
-		return f, err
+	r.took = result.Took
+	err = errors.Join(b.stopProfiles(ctx, e.processes()), e.agents.Call(ctx, "Log.Size", e.url, &after))
+	if err != nil {
+		return r, err
 	}
-	f.took = r.Took
-	if err := w.agents.Call(ctx, "Log.Size", w.url, &after); err != nil {
-		return f, err
+	// A step is at least a report, with the claim of the next step.
+	if stored, least := after.Messages-before.Messages, uint64(r.steps); stored < least {
+		return r, fmt.Errorf("%d commits were stored for %d steps, want at least %d", stored, r.steps, least)
 	}
-	if stored, least := after.Messages-before.Messages, uint64(f.steps); stored < least { // a report, and the claim of the next step with it
-		return f, fmt.Errorf("%d commits were stored for %d steps, want at least %d", stored, f.steps, least)
-	}
-	f.bytes = float64(after.Bytes-before.Bytes) / float64(f.steps)
-	disk, err := machine.Size(w.dir)
-	f.disk = float64(disk) / float64(f.steps+b.warm(inFlight)*steps)
-	return f, errors.Join(err, b.synced(w.sync, f.use))
+	r.bytes = float64(after.Bytes-before.Bytes) / float64(r.steps)
+	disk, err := machine.Size(e.dir)
+	r.disk = float64(disk) / float64(r.steps+b.warmUp(e.workers)*steps)
+	return r, errors.Join(err, checkFlushed(e.sync, r.usage))
 }
 
-// synced refuses a strict measurement during which the disk was never flushed.
-func (b *bench) synced(sync time.Duration, u use) error {
+// checkFlushed returns an error if the disk was not flushed in strict mode.
+func checkFlushed(sync time.Duration, u usage) error {
 	if sync == 0 && u.flushes != nil && *u.flushes == 0 {
 		return errors.New("the server was told to flush each write, and the disk was never flushed")
 	}
 	return nil
 }
 
-func (b *bench) floorSteps(ctx context.Context, sync time.Duration, inFlight int) (f flow, err error) {
+// baselineRate runs as many instances on the baseline.
+func (b *bench) baselineRate(ctx context.Context, sync time.Duration, inFlight int) (r rate, err error) {
 	o := baseline.Order{Batch: sync == 0, Prefix: "load", Instances: b.Instances, Steps: steps, InFlight: inFlight}
-	r, u, disk, err := b.raw(ctx, sync, b.warm(inFlight), o)
-	f = flow{use: u, steps: b.Instances * steps, disk: disk}
-	f.took = r.Took
-	f.bytes = float64(r.Bytes) / float64(r.Messages) * float64(2*steps+1) / steps
-	return f, errors.Join(err, b.synced(sync, u))
+	result, u, disk, err := b.runBaseline(ctx, sync, b.warmUp(inFlight), o)
+	r = rate{usage: u, steps: b.Instances * steps, disk: disk}
+	r.took = result.Took
+	r.bytes = float64(result.Bytes) / float64(result.Messages) * float64(2*steps+1) / steps
+	return r, errors.Join(err, checkFlushed(sync, u))
 }
 
-// raw has the floor do what is ordered, on a server of its own.
-func (b *bench) raw(ctx context.Context, sync time.Duration, warm int, o baseline.Order) (r baseline.Result, u use, disk float64, err error) {
+// runBaseline has the baseline carry out an order on a server of its own, after warm
+// instances that do not count. disk is the bytes on disk for each step.
+func (b *bench) runBaseline(ctx context.Context, sync time.Duration, warm int, o baseline.Order) (
+	r baseline.Result, u usage, disk float64, err error,
+) {
 	dir, err := b.storeDir("")
 	if err != nil {
 		return r, u, 0, err
 	}
-	var parts []*process.Child
-	defer func() {
-		for _, c := range slices.Backward(parts) {
-			err = errors.Join(err, c.Close())
-		}
-	}()
-	for _, name := range []string{"nats-server", "load"} {
-		c, err := process.Start(name)
-		if err != nil {
-			return r, u, 0, err
-		}
-		parts = append(parts, c)
-	}
-	var url string
-	if err := parts[0].Call(ctx, "Server.Start", process.ServerArgs{Dir: dir, Sync: sync}, &url); err != nil {
-		return r, u, 0, err
-	}
-	first := o
-	first.Prefix, first.Instances = "warm", warm
-	if err := parts[1].Call(ctx, "Baseline.Run", process.BaselineArgs{URL: url, Order: first}, &r); err != nil {
-		return r, u, 0, err
-	}
-	u, err = b.during(ctx, func() []*process.Child { return parts }, func() error {
-		return parts[1].Call(ctx, "Baseline.Run", process.BaselineArgs{URL: url, Order: o}, &r)
+	err = withProcess("nats-server", func(server *process.Child) error {
+		return withProcess("load", func(load *process.Child) error {
+			var url string
+			if err := server.Call(ctx, "Server.Start", process.ServerArgs{Dir: dir, Sync: sync}, &url); err != nil {
+				return err
+			}
+			first := o
+			first.Prefix, first.Instances = "warm", warm
+			if err := load.Call(ctx, "Baseline.Run", process.BaselineArgs{URL: url, Order: first}, &r); err != nil {
+				return err
+			}
+			both := func() []*process.Child { return []*process.Child{server, load} }
+			u, err = b.measure(ctx, both, func() error {
+				return load.Call(ctx, "Baseline.Run", process.BaselineArgs{URL: url, Order: o}, &r)
+			})
+			return err
+		})
 	})
 	if err != nil {
 		return r, u, 0, err

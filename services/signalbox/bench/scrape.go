@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// scrape returns the sum of a metric over orchestrators.
+// scrape returns the sum of a metric of several orchestrators.
 func scrape(ctx context.Context, urls []string, name string) (sum float64, err error) {
 	for _, url := range urls {
 		v, err := scrapeOne(ctx, url, name)

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// table prints a report for people.
+// table prints a report as a table.
 func (b *bench) table(r Report) error {
 	m := r.Machine
 	b.env.Printf("%s, %d cores, %s %s; %s, nats-server %s; %s\n", m.CPU, m.Cores, m.OS, m.Kernel, m.Go, m.NATS, m.Build)
@@ -57,7 +57,7 @@ func (s *Spread) percent() string {
 	return fmt.Sprintf("%.0f %%", s.Median)
 }
 
-// number has three digits that count.
+// number formats v with three significant digits.
 func number(v float64) string {
 	if v >= 100 || v <= -100 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -65,7 +65,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// judged is the goal, and whether it is met.
+// judged returns the goal and whether it is met.
 func (f *Figure) judged() any {
 	if f.Goal == nil {
 		return ""

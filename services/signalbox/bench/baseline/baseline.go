@@ -1,69 +1,70 @@
-// Package floor is raw JetStream with nothing but what a step needs: what an
-// engine on top of it is measured against.
+// Package baseline is raw JetStream with nothing but what a step needs. The engine is
+// measured against it.
 //
-// A step is two appends, each under the expected sequence of its instance's
-// wildcard filter and with a message id, two deliveries and two acknowledgements:
+// A step is two appends, two deliveries and two acknowledgements. An append has a message
+// id and the expected sequence of its instance's wildcard filter:
 //
 //	work ──▶ agent ── append note ──▶ decider ── append work ──▶ …
 //
-// An instance is one append to open it and eight such steps, the last of which
-// wakes nobody: as many messages as the engine writes.
+// An instance is one append to open it and a number of steps. The last step makes no
+// work.
 package baseline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/services/signalbox/bench/parallel"
 )
 
-// Order says what is to be done.
+// Order says which instances to run.
 type Order struct {
-	// Batch has what is ready while an append is under way go with the next, as
-	// one atomic batch: the way for a server that flushes each append.
+	// Batch groups appends in atomic batches, for a server that flushes each append.
 	Batch     bool
 	Prefix    string // of the names of the instances, unique in a store
 	Instances int
-	Steps     int // of each
-	InFlight  int // instances at a time
-	Watch     bool
+	Steps     int  // of each
+	InFlight  int  // instances at a time
+	Watch     bool // record hand-offs
 }
 
-// Result is how it was done.
+// Result is the result of an order.
 type Result struct {
-	Took time.Duration
-	Gaps []time.Duration // from the end of a step to the start of the next, if they were watched
-	// Bytes and Messages that the stream has afterwards.
-	Bytes, Messages uint64
+	Took            time.Duration
+	Gaps            []time.Duration // hand-offs: from the end of a step to the start of the next, if watched
+	Bytes, Messages uint64          // of the stream afterwards
 }
 
-// Stream is the name of the floor's log, events the subjects in it.
+// The stream of the baseline and the prefix of its subjects.
 const (
-	Stream = "FLOOR"
-	events = "fl.evt."
+	stream = "BASELINE"
+	events = "bl.evt."
 )
 
-// size is the bytes of an event, its headers included.
+// size is the bytes of an event with its headers.
 const size = 220
 
-// Run takes instances through their steps. Work is appended over one connection
-// and done over the other.
+// Run runs instances to their ends. The decider and the agent have a connection each.
 func Run(ctx context.Context, decider, agent *nats.Conn, o Order) (Result, error) {
 	js, err := jetstream.New(decider)
 	if err != nil {
 		return Result{}, err
 	}
-	// As the log is kept.
-	stream, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: Stream, Subjects: []string{events + ">"}, Retention: jetstream.LimitsPolicy, Storage: jetstream.FileStorage,
+	// The configuration is that of the log.
+	log, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: stream, Subjects: []string{events + ">"}, Retention: jetstream.LimitsPolicy, Storage: jetstream.FileStorage,
 		Compression: jetstream.S2Compression, Duplicates: 2 * time.Minute, DenyDelete: true, DenyPurge: true, AllowAtomicPublish: true,
 	})
 	if err != nil {
-		return Result{}, fmt.Errorf("floor: make the stream: %w", err)
+		return Result{}, fmt.Errorf("baseline: create the stream: %w", err)
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -85,43 +86,30 @@ func Run(ctx context.Context, decider, agent *nats.Conn, o Order) (Result, error
 	}
 	took := time.Since(start)
 	stop()
-	info, err := stream.Info(ctx)
+	info, err := log.Info(ctx)
 	if err != nil {
 		return Result{}, err
 	}
 	return Result{took, r.gaps, info.State.Bytes, info.State.Msgs}, nil
 }
 
-// run is one Run.
+// run is the state of one call of Run.
 type run struct {
 	Order
 	decide, note func(ctx context.Context, m *nats.Msg) (uint64, error)
 	fail         context.CancelCauseFunc
 
 	mu   sync.Mutex
-	ends map[string]chan struct{}
-	last map[string]time.Time
+	ends map[string]chan struct{} // by instance: closed when it has ended
+	last map[string]time.Time     // by instance: when its last step ended
 	gaps []time.Duration
 }
 
+// all runs the instances of the order.
 func (r *run) all(ctx context.Context) error {
-	next := make(chan int)
-	var working sync.WaitGroup
-	for range r.InFlight {
-		working.Go(func() {
-			for i := range next {
-				if err := r.one(ctx, r.Prefix+"-"+strconv.Itoa(i)); err != nil {
-					r.fail(err)
-				}
-			}
-		})
-	}
-	for i := range r.Instances {
-		next <- i
-	}
-	close(next)
-	working.Wait()
-	return context.Cause(ctx)
+	return parallel.Do(ctx, r.Instances, r.InFlight, func(ctx context.Context, i int) error {
+		return r.one(ctx, r.Prefix+"-"+strconv.Itoa(i))
+	})
 }
 
 // one opens an instance and waits for its end.
@@ -149,7 +137,7 @@ func (r *run) ended(id string) {
 	delete(r.last, id)
 }
 
-// event is an append about a step of an instance whose newest event is at prev.
+// event returns the event of a step. prev is the sequence of the instance's newest event.
 func event(kind, id string, step int, prev uint64) *nats.Msg {
 	m := &nats.Msg{
 		Subject: events + kind + ".bench.s" + strconv.Itoa(step) + "." + id,
@@ -165,4 +153,91 @@ func event(kind, id string, step int, prev uint64) *nats.Msg {
 	}
 	m.Data = make([]byte, max(left, 1))
 	return m
+}
+
+// consume starts the consumers of the agent and the decider.
+func (r *run) consume(ctx context.Context, decider, agent *nats.Conn) (stop func(), err error) {
+	var running []jetstream.ConsumeContext
+	stop = func() {
+		for _, c := range running {
+			c.Drain()
+			<-c.Closed()
+		}
+	}
+	for _, half := range []struct {
+		conn *nats.Conn
+		kind string
+		do   func(ctx context.Context, id string, step int, seq uint64) error
+	}{{agent, "work", r.work}, {decider, "note", r.next}} {
+		js, err := jetstream.New(half.conn)
+		if err != nil {
+			return stop, err
+		}
+		consumer, err := js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{
+			Durable: half.kind, FilterSubjects: []string{events + half.kind + ".>"}, AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait: 30 * time.Second, MaxAckPending: 10_000,
+		})
+		if err != nil {
+			return stop, err
+		}
+		c, err := consumer.Consume(func(m jetstream.Msg) {
+			go func() {
+				if err := r.handle(ctx, m, half.do); err != nil {
+					r.fail(err)
+				}
+			}()
+		})
+		if err != nil {
+			return stop, err
+		}
+		running = append(running, c)
+	}
+	return stop, nil
+}
+
+// handle calls do for a message and acknowledges it.
+func (r *run) handle(ctx context.Context, m jetstream.Msg, do func(ctx context.Context, id string, step int, seq uint64) error) error {
+	at, err := m.Metadata()
+	if err != nil {
+		return err
+	}
+	tokens := strings.Split(m.Subject(), ".") // bl evt KIND bench sSTEP ID
+	step, err := strconv.Atoi(tokens[4][1:])
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(ctx, tokens[5], step, at.Sequence.Stream), m.Ack())
+}
+
+// work is the agent's half of a step: it appends a note.
+func (r *run) work(ctx context.Context, id string, step int, seq uint64) error {
+	if r.Watch {
+		r.watch(id)
+	}
+	_, err := r.note(ctx, event("note", id, step, seq))
+	return err
+}
+
+// next is the decider's half of a step: it appends the next work.
+func (r *run) next(ctx context.Context, id string, step int, seq uint64) error {
+	if step < r.Steps {
+		_, err := r.decide(ctx, event("work", id, step+1, seq))
+		return err
+	}
+	_, err := r.decide(ctx, event("done", id, step, seq))
+	if err == nil {
+		r.ended(id)
+	}
+	return err
+}
+
+// watch records the hand-off to a step, which takes no time.
+func (r *run) watch(id string) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if before, ok := r.last[id]; ok {
+		r.gaps = append(r.gaps, now.Sub(before))
+	}
+	r.last[id] = time.Now()
 }

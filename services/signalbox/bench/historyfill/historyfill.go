@@ -1,5 +1,5 @@
-// Package past is a history to measure with: commits as the engine makes them,
-// in the log as it keeps them, of as many instances as wanted.
+// Package historyfill fills a log with the commits of many instances, as the engine
+// makes them.
 package historyfill
 
 import (
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine"
@@ -15,19 +14,20 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/memory"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/bench/parallel"
 )
 
-// Kind is one kind of instance.
+// Kind says what the history of an instance is like.
 type Kind struct {
-	Commits int  // of each, at least 3: one to open it, two a step, a remark if that leaves one
-	Over    bool // it has ended
+	Commits int // at least 3: one to open it, two for each step, a note if one is left
+	Ended   bool
 }
 
-// owner is the role of the states: nobody works for it.
+// owner is the role of the states. It has no agents.
 const owner = "nobody"
 
-// Template returns the commits of one instance under the definition, whose one
-// state leads to itself or to "done", as an engine makes them.
+// Template returns the commits of one instance, made by an engine. The definition has one
+// state, which leads to itself or to "done".
 func Template(ctx context.Context, def *workflow.Definition, k Kind) ([]eventstore.Commit, error) {
 	if k.Commits < 3 {
 		return nil, fmt.Errorf("an instance of %d commits: want at least 3", k.Commits)
@@ -38,7 +38,7 @@ func Template(ctx context.Context, def *workflow.Definition, k Kind) ([]eventsto
 	n := 0
 	do := func(what instance.Action) (engine.Outcome, error) {
 		n, at = n+1, at.Add(10*time.Millisecond)
-		return e.Handle(ctx, instance.Command{ID: strconv.Itoa(n), Instance: "past", Actor: owner + "/bench", Do: what}, def.Name)
+		return e.Handle(ctx, instance.Command{ID: strconv.Itoa(n), Instance: "template", Actor: owner + "/bench", Do: what}, def.Name)
 	}
 	out, err := do(instance.Open{Issue: instance.Issue{Title: "1"}})
 	if err == nil && k.Commits%2 == 0 {
@@ -50,7 +50,7 @@ func Template(ctx context.Context, def *workflow.Definition, k Kind) ([]eventsto
 			break
 		}
 		result := instance.Result{Status: instance.Success, ConfidenceScore: 1}
-		if k.Over && n+1 == k.Commits {
+		if k.Ended && n+1 == k.Commits {
 			result.Next = "done"
 		}
 		out, err = do(instance.Report{Token: out.Instance.Claim.Token, Result: result})
@@ -59,34 +59,19 @@ func Template(ctx context.Context, def *workflow.Definition, k Kind) ([]eventsto
 	if err != nil {
 		return nil, err
 	}
-	return log.Load(ctx, "past")
+	return log.Load(ctx, "template")
 }
 
-// Fill appends the template's history once for each of so many instances, named
-// prefix/0 and so on, so many at a time.
-func Fill(ctx context.Context, log eventstore.Store, template []eventstore.Commit, prefix string, instances, parallel int) error {
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	next := make(chan int)
-	var filling sync.WaitGroup
-	for range parallel {
-		filling.Go(func() {
-			for i := range next {
-				if err := one(ctx, log, template, prefix+"/"+strconv.Itoa(i)); err != nil {
-					fail(err)
-				}
-			}
-		})
-	}
-	for i := range instances {
-		next <- i
-	}
-	close(next)
-	filling.Wait()
-	return context.Cause(ctx)
+// Fill appends the commits of the template for each of a number of instances, width at a
+// time. Their names are prefix/0 and so on.
+func Fill(ctx context.Context, log eventstore.Store, template []eventstore.Commit, prefix string, instances, width int) error {
+	return parallel.Do(ctx, instances, width, func(ctx context.Context, i int) error {
+		return appendAll(ctx, log, template, prefix+"/"+strconv.Itoa(i))
+	})
 }
 
-func one(ctx context.Context, log eventstore.Store, template []eventstore.Commit, name string) error {
+// appendAll appends the commits of the template as those of one instance.
+func appendAll(ctx context.Context, log eventstore.Store, template []eventstore.Commit, name string) error {
 	var last eventstore.Commit
 	for _, c := range template {
 		c.Instance, c.ID, c.Prev, c.Seq = name, name+"/"+c.ID, last.Seq, 0
@@ -100,7 +85,7 @@ func one(ctx context.Context, log eventstore.Store, template []eventstore.Commit
 	return nil
 }
 
-// only is one definition.
+// only is a catalog of one definition.
 type only struct{ def *workflow.Definition }
 
 func (o only) Named(string) (*workflow.Definition, error) { return o.def, nil }

@@ -14,15 +14,15 @@ import (
 )
 
 func TestAHistoryIsSoundAndAsLongAsWanted(t *testing.T) {
-	source, err := os.ReadFile("../lifecycle/past.yaml")
+	source, err := os.ReadFile("../lifecycle/history.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := workflow.Load("past", source)
+	def, err := workflow.Load("history", source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range []historyfill.Kind{{Commits: 3}, {Commits: 10}, {Commits: 3, Over: true}, {Commits: 10, Over: true}, {Commits: 1001}} {
+	for _, k := range []historyfill.Kind{{Commits: 3}, {Commits: 10}, {Commits: 3, Ended: true}, {Commits: 10, Ended: true}, {Commits: 1001}} {
 		template, err := historyfill.Template(t.Context(), def, k)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestAHistoryIsSoundAndAsLongAsWanted(t *testing.T) {
 				}
 				in = instance.Evolve(in, commit)
 			}
-			if over := in.Closed == instance.Ended; over != k.Over || in.State == "done" != k.Over || in.Seq != commits[k.Commits-1].Seq {
+			if ended := in.Closed == instance.Ended; ended != k.Ended || in.State == "done" != k.Ended || in.Seq != commits[k.Commits-1].Seq {
 				t.Errorf("%+v: %s is in %s", k, id, in.State)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package load is agents that do nothing, and who opens instances for them: so
-// many under way at a time, the next when one has ended.
+// Package load runs agents that do nothing, and opens instances for them: a number at a
+// time, the next when one has ended.
 package load
 
 import (
@@ -15,44 +15,45 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/services/signalbox/bench/parallel"
 )
 
-// Role is who owns the states of the lifecycles, and Other who owns every second
-// one where there are two.
+// Role owns the states of the lifecycles. Other owns every second one in the lifecycle
+// relay.
 const (
 	Role  = "noop"
 	Other = "other"
 )
 
-// Config says who works and who opens.
+// Config configures a Load.
 type Config struct {
 	JetStream jetstream.JetStream
 	Agent     *client.Client
 	Opener    *client.Client
 	Workers   int
-	Hold      bool // work is begun and never ended
+	Hold      bool // work begins and never ends
 	Log       *slog.Logger
 }
 
-// Load is both. Make one with New.
+// Load is the agents and the opener. Create one with New.
 type Load struct {
 	Config
 
-	mu    sync.Mutex
-	ends  map[string]chan struct{} // by instance: closed when its last step was taken
-	last  map[string]time.Time     // by instance: when its step before ended; nil while nobody asks
-	gaps  []time.Duration          // from the end of a step to the start of the next
-	begun []int64
-	stops map[string]chan struct{} // by instance: closed when it may go on
-	more  chan struct{}            // closed by the next beginning or stop
+	mu      sync.Mutex
+	ends    map[string]chan struct{} // by instance: closed when it has ended
+	last    map[string]time.Time     // by instance: when the step before ended; nil: not watched
+	gaps    []time.Duration          // from the end of a step to the start of the next one
+	begun   []int64                  // when work began, Unix nanoseconds; nil: not recorded
+	stops   map[string]chan struct{} // of held instances: closed to resume it
+	changed chan struct{}            // closed by the next change of begun or stops
 }
 
 // New returns a Load.
 func New(c Config) *Load {
-	return &Load{Config: c, ends: map[string]chan struct{}{}, stops: map[string]chan struct{}{}, more: make(chan struct{})}
+	return &Load{Config: c, ends: map[string]chan struct{}{}, stops: map[string]chan struct{}{}, changed: make(chan struct{})}
 }
 
-// Agents works for a role until ctx ends.
+// Agents runs agents of a role until ctx ends.
 func (l *Load) Agents(ctx context.Context, role string) error {
 	return agent.New(agent.Config{
 		Role: role, Name: "load-" + strconv.FormatInt(time.Now().UnixNano(), 36), JetStream: l.JetStream, Client: l.Agent,
@@ -60,31 +61,31 @@ func (l *Load) Agents(ctx context.Context, role string) error {
 	}).Run(ctx)
 }
 
-// Order says what is to be done.
+// Order says which instances to run.
 type Order struct {
 	Workflow  string
 	Prefix    string // of the instances' names, unique in a log
 	Instances int
-	Steps     int // of each
-	Pause     int // the step that is held until Resume; 0 for none
-	InFlight  int // instances at a time
-	Watch     bool
+	Steps     int  // of each
+	Pause     int  // the step that is held until Resume; 0: none
+	InFlight  int  // instances at a time
+	Watch     bool // record hand-offs
 }
 
-// Result is how it was done.
+// Result is the result of an order.
 type Result struct {
 	Took time.Duration
-	// Gaps are the times from the end of a step in the agent to the start of the
-	// next one there, in order, if they were watched.
+	// Gaps are the hand-offs in order, if they were watched: the times from the end of a
+	// step in an agent to the start of the next one.
 	Gaps []time.Duration
 }
 
-// Run takes instances to their ends.
+// Run opens the instances of an order and waits for their ends.
 func (l *Load) Run(ctx context.Context, o Order) (Result, error) {
 	l.watch(o.Watch)
 	start := time.Now()
 	err := l.each(ctx, o, func(ctx context.Context, id string) error {
-		end := l.expect(id)
+		end := l.endOf(id)
 		if err := l.open(ctx, o, id); err != nil {
 			return err
 		}
@@ -98,31 +99,16 @@ func (l *Load) Run(ctx context.Context, o Order) (Result, error) {
 	return Result{time.Since(start), l.watched()}, err
 }
 
-// Open opens instances.
+// Open opens the instances of an order.
 func (l *Load) Open(ctx context.Context, o Order) error {
 	return l.each(ctx, o, func(ctx context.Context, id string) error { return l.open(ctx, o, id) })
 }
 
+// each calls f for each instance of an order.
 func (l *Load) each(ctx context.Context, o Order, f func(ctx context.Context, id string) error) error {
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	next := make(chan int)
-	var all sync.WaitGroup
-	for range o.InFlight {
-		all.Go(func() {
-			for i := range next {
-				if err := f(ctx, o.Prefix+"/"+strconv.Itoa(i)); err != nil {
-					fail(err)
-				}
-			}
-		})
-	}
-	for i := range o.Instances {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-	return context.Cause(ctx)
+	return parallel.Do(ctx, o.Instances, o.InFlight, func(ctx context.Context, i int) error {
+		return f(ctx, o.Prefix+"/"+strconv.Itoa(i))
+	})
 }
 
 func (l *Load) open(ctx context.Context, o Order, id string) error {
@@ -133,7 +119,7 @@ func (l *Load) open(ctx context.Context, o Order, id string) error {
 	return nil
 }
 
-// labels tell the agents what else is wanted of them.
+// labels returns the step to hold, for the agents.
 func (o Order) labels() []string {
 	if o.Pause == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Work implements agent.Handler: it succeeds at once, and says when the last of
-// the instance's steps was done.
+// Work implements agent.Handler. It succeeds at once, and proposes the end after the
+// last step.
 func (l *Load) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	l.begin(job.Instance)
 	if l.Hold {
@@ -29,7 +29,7 @@ func (l *Load) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	return done, nil
 }
 
-// last reports whether the job is its instance's last.
+// last reports whether the job is the last step of its instance.
 func last(job agent.Job) bool {
 	steps, err := strconv.Atoi(job.Issue.Title)
 	return err == nil && job.Iteration+1 >= steps
@@ -41,7 +41,8 @@ func (l *Load) begin(id string) {
 	defer l.mu.Unlock()
 	if l.Hold || l.begun != nil {
 		l.begun = append(l.begun, now.UnixNano())
-		l.tell()
+		close(l.changed) // wakes waitFor
+		l.changed = make(chan struct{})
 	}
 	if before, ok := l.last[id]; ok {
 		l.gaps = append(l.gaps, now.Sub(before))
@@ -56,7 +57,7 @@ func (l *Load) end(id string) {
 	}
 }
 
-// watch notes the gaps from here on, or no more.
+// watch starts or stops recording hand-offs.
 func (l *Load) watch(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,8 +73,8 @@ func (l *Load) watched() []time.Duration {
 	return slices.Clone(l.gaps)
 }
 
-// expect returns what is closed when the instance has ended.
-func (l *Load) expect(id string) <-chan struct{} {
+// endOf returns a channel that is closed when the instance has ended.
+func (l *Load) endOf(id string) <-chan struct{} {
 	end := make(chan struct{})
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,11 +82,11 @@ func (l *Load) expect(id string) <-chan struct{} {
 	return end
 }
 
-// Begun waits until n pieces of work have begun since it was first called, and
-// says when each did.
+// Begun waits until n pieces of work have begun since its first call. It returns when,
+// in Unix nanoseconds.
 func (l *Load) Begun(ctx context.Context, n int) ([]int64, error) {
 	var begun []int64
-	err := l.until(ctx, func() bool {
+	err := l.waitFor(ctx, func() bool {
 		if l.begun == nil {
 			l.begun = []int64{}
 		}
@@ -101,7 +102,7 @@ func (l *Load) Started(agent.Job) {}
 // Progressed implements agent.Observer.
 func (l *Load) Progressed(agent.Job, string) {}
 
-// Ended implements agent.Observer: a step is done when its result was taken.
+// Ended implements agent.Observer. A step has ended when its report is committed.
 func (l *Load) Ended(job agent.Job, _ instance.Result, err error, _ time.Duration) {
 	if err != nil || !last(job) {
 		return

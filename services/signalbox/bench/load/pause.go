@@ -10,42 +10,43 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 )
 
-// pause holds the step that the instance's opener said, until Resume.
+// pause waits for Resume if the step is the one to hold.
 func (l *Load) pause(ctx context.Context, job agent.Job) error {
 	if !slices.Contains(job.Issue.Labels, strconv.Itoa(job.Iteration+1)) {
 		return nil
 	}
-	goOn := make(chan struct{})
+	resume := make(chan struct{})
 	l.mu.Lock()
-	l.stops[job.Instance] = goOn
-	l.tell()
+	l.stops[job.Instance] = resume
+	close(l.changed) // wakes waitFor
+	l.changed = make(chan struct{})
 	l.mu.Unlock()
 	select {
-	case <-goOn:
+	case <-resume:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// Paused waits until so many instances are held.
+// Paused waits until n instances are held.
 func (l *Load) Paused(ctx context.Context, n int) error {
-	return l.until(ctx, func() bool { return len(l.stops) >= n })
+	return l.waitFor(ctx, func() bool { return len(l.stops) >= n })
 }
 
-// Resume lets a held instance go on, waits for its end, and returns the times
-// from the end of one of its steps to the start of the next from there on.
+// Resume resumes a held instance, waits for its end, and returns its hand-offs from
+// there on.
 func (l *Load) Resume(ctx context.Context, id string) ([]time.Duration, error) {
 	l.watch(true)
-	end := l.expect(id)
+	end := l.endOf(id)
 	l.mu.Lock()
-	goOn, ok := l.stops[id]
+	resume, ok := l.stops[id]
 	delete(l.stops, id)
 	l.mu.Unlock()
 	if !ok {
 		return nil, fmt.Errorf("%s is not held", id)
 	}
-	close(goOn)
+	close(resume)
 	select {
 	case <-end:
 		return l.watched(), nil
@@ -54,23 +55,17 @@ func (l *Load) Resume(ctx context.Context, id string) ([]time.Duration, error) {
 	}
 }
 
-// tell wakes those who wait. The caller holds the lock.
-func (l *Load) tell() {
-	close(l.more)
-	l.more = make(chan struct{})
-}
-
-// until waits until ok, which is called with the lock held.
-func (l *Load) until(ctx context.Context, ok func() bool) error {
+// waitFor waits until ok returns true. It calls ok with mu held.
+func (l *Load) waitFor(ctx context.Context, ok func() bool) error {
 	for {
 		l.mu.Lock()
-		is, more := ok(), l.more
+		reached, changed := ok(), l.changed
 		l.mu.Unlock()
-		if is {
+		if reached {
 			return nil
 		}
 		select {
-		case <-more:
+		case <-changed:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

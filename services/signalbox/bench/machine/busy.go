@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// tick is the unit of /proc/stat, the same on all of Linux.
+// tick is the unit of /proc/stat on Linux.
 const tick = 10 * time.Millisecond
 
-// Busy is how long the machine's cores together were not idle since it was
-// started, as Linux counts; time that a hypervisor took counts as busy.
+// Busy returns the CPU time of all processes on all cores since the machine was started.
+// Time that the hypervisor took counts, too. It returns an error on systems other than
+// Linux.
 func Busy() (time.Duration, error) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return 0, fmt.Errorf("who else uses the CPU is not known: %w", err)
+		return 0, fmt.Errorf("the CPU time of other processes is not known: %w", err)
 	}
 	return busy(string(b))
 }

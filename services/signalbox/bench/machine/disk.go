@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Flushes is how often the device that holds dir was told to flush its cache
-// since the machine was started, by whoever. That of a partition is counted for
-// its whole disk. A file system without a device of its own has none, nor has a
-// disk without a cache that forgets: an error.
+// Flushes returns how often the disk of dir has flushed its cache since the machine was
+// started, for all processes. It returns an error if dir is on no block device or if its
+// disk has no volatile cache.
 func Flushes(dir string) (uint64, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {
@@ -37,8 +36,8 @@ func Flushes(dir string) (uint64, error) {
 	return flushes(string(stats), filepath.Base(device))
 }
 
-// flushed is the place in a line of /proc/diskstats of "flush requests completed
-// successfully", its 16th figure behind major, minor and name.
+// flushed is the index of "flush requests completed successfully" in a line of
+// /proc/diskstats: the 16th value after major, minor and name.
 const flushed = 3 + 15
 
 func flushes(stats, name string) (uint64, error) {
@@ -50,7 +49,7 @@ func flushes(stats, name string) (uint64, error) {
 	return 0, fmt.Errorf("disk flushes are not known: /proc/diskstats does not count them for %s", name)
 }
 
-// Size is how many bytes the files below dir take on disk.
+// Size returns the bytes that the files below dir take on disk.
 func Size(dir string) (int64, error) {
 	var sum int64
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -1,5 +1,5 @@
-// Package machine is what a measurement has to know of the computer it runs on:
-// what it is, who else keeps it busy, how often its disk is flushed.
+// Package machine reads what a measurement reports of the computer it runs on: its
+// processor and versions, the load of other processes, the flushes of its disk.
 package machine
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
-// Info says what a measurement was made with.
+// Info describes the machine and the software of a measurement.
 type Info struct {
 	CPU    string        `json:"cpu"` // its model
 	Cores  int           `json:"cores"`
 	OS     string        `json:"os"`
 	Kernel string        `json:"kernel"`
 	Go     string        `json:"go"`
-	NATS   string        `json:"nats_server"` // its version, of both the embedded and the separate one
+	NATS   string        `json:"nats_server"` // version of the embedded and the separate server
 	Client string        `json:"nats_go"`
 	Build  service.Build `json:"build"`
 }
 
-// Read describes this machine. What it does not tell is "unknown".
+// Read returns the Info of this machine. A value that cannot be read is "unknown".
 func Read() Info {
 	return Info{
 		CPU: field("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH,
@@ -44,7 +44,7 @@ func line(file string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// field is the value of the first line "name : value".
+// field returns the value of the first line "name : value".
 func field(file, name string) string {
 	f, err := os.Open(file)
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
 )
 
-// Agents is no-op agents in a part, and who gives them work.
+// Agents runs agents that do nothing, and opens instances for them.
 type Agents struct {
 	host *host
 	load *load.Load
 }
 
-// AgentsArgs says how many there are.
+// AgentsArgs are the arguments of Agents.Start.
 type AgentsArgs struct {
 	URL     string
 	Roles   []string
 	Workers int  // of each role
-	Hold    bool // they begin their work and never end it
+	Hold    bool // work begins and never ends
 }
 
-// Start starts them.
+// Start starts the agents.
 func (a *Agents) Start(args AgentsArgs, _ *None) error {
 	service.CollectLess(a.host.ctx) // as every service does
 	l, options := a.host.link(args.URL)
@@ -53,26 +53,26 @@ func (a *Agents) Start(args AgentsArgs, _ *None) error {
 	return nil
 }
 
-// Run has so many instances taken to their ends.
+// Run carries out an order.
 func (a *Agents) Run(o load.Order, r *load.Result) (err error) {
 	*r, err = a.load.Run(a.host.ctx, o)
 	return err
 }
 
-// Begun waits until so many pieces of work were begun, and says when each was,
-// in nanoseconds of Unix time.
+// Begun waits until n pieces of work have begun. It returns when, in nanoseconds of
+// Unix time.
 func (a *Agents) Begun(n int, at *[]int64) (err error) {
 	*at, err = a.load.Begun(a.host.ctx, n)
 	return err
 }
 
-// Open opens instances and does not wait for their ends.
+// Open opens instances without waiting for their ends.
 func (a *Agents) Open(o load.Order, _ *None) error { return a.load.Open(a.host.ctx, o) }
 
-// Paused waits until so many instances are held at a step.
+// Paused waits until n instances are held at a step.
 func (a *Agents) Paused(n int, _ *None) error { return a.load.Paused(a.host.ctx, n) }
 
-// Resume lets one of them go on to its end, and answers with its hand-offs.
+// Resume resumes a held instance and returns its hand-offs up to its end.
 func (a *Agents) Resume(id string, gaps *[]time.Duration) (err error) {
 	*gaps, err = a.load.Resume(a.host.ctx, id)
 	return err

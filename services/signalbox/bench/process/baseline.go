@@ -7,21 +7,21 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/baseline"
 )
 
-// Baseline is the raw load in a part.
+// Baseline runs the baseline.
 type Baseline struct{ host *host }
 
-// BaselineArgs says what is done, and where.
+// BaselineArgs are the arguments of Baseline.Run.
 type BaselineArgs struct {
 	URL string
 	baseline.Order
 }
 
-// Run does it, each half of a step over a connection of its own.
+// Run carries out an order. Each half of a step has its own connection.
 func (f *Baseline) Run(a BaselineArgs, r *baseline.Result) error {
 	var conns [2]*nats.Conn
 	for i := range conns {
 		link, options := f.host.link(a.URL)
-		nc, err := service.Connect(f.host.ctx, link, "floor", quiet(), options...)
+		nc, err := service.Connect(f.host.ctx, link, "baseline", quiet(), options...)
 		if err != nil {
 			return err
 		}

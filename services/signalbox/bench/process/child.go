@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// Child is a part as its parent sees it.
+// Child is the parent's side of a process.
 type Child struct {
-	Name string // what it is in a report: "orchestrator"
+	Name string // its name in reports, such as "orchestrator"
 
 	cmd   *exec.Cmd
 	stdin io.Closer
 	calls *rpc.Client
-	said  *strings.Builder // on standard error
+	said  *strings.Builder // its standard error
 }
 
-// Start starts an empty part.
+// Start starts a process. The caller closes it.
 func Start(name string) (*Child, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -46,7 +46,7 @@ func Start(name string) (*Child, error) {
 	return c, nil
 }
 
-// Call asks the part for something and waits for the answer.
+// Call calls a method of the process and waits for the result.
 func (c *Child) Call(ctx context.Context, method string, args, reply any) error {
 	call := c.calls.Go(method, args, reply, make(chan *rpc.Call, 1))
 	select {
@@ -63,17 +63,17 @@ func (c *Child) Call(ctx context.Context, method string, args, reply any) error 
 	}
 }
 
-// Usage is what the part took so far.
+// Usage returns what the process has used since its start.
 func (c *Child) Usage(ctx context.Context) (Usage, error) {
 	var u Usage
 	err := c.Call(ctx, "Process.Usage", None{}, &u)
 	return u, err
 }
 
-// ending is how long a part may take to end.
+// ending is how long a process may take to end.
 const ending = 30 * time.Second
 
-// Close ends the part and waits for it.
+// Close ends the process and waits for its end. It may be called again.
 func (c *Child) Close() error {
 	if c.cmd.ProcessState != nil {
 		return nil
@@ -87,7 +87,7 @@ func (c *Child) Close() error {
 	return nil
 }
 
-// Kill ends the part at once, as a crash would.
+// Kill kills the process and waits for its end.
 func (c *Child) Kill() error {
 	err := c.cmd.Process.Kill()
 	_ = c.cmd.Wait() // it says that it was killed

@@ -1,7 +1,7 @@
-// Package part is the processes of a measurement. Each is this binary once more,
-// an empty process that becomes a server, an orchestrator or agents by what it is
-// asked over its standard input and output, and ends with them: however its
-// parent ends, nothing of it stays.
+// Package process runs the processes of a measurement. Each is this binary with a
+// hidden subcommand. It becomes a server, an orchestrator or agents by RPC over its
+// standard input and output. It ends with its standard input, also if the parent is
+// killed.
 package process
 
 import (
@@ -11,22 +11,23 @@ import (
 	"net/rpc"
 	"sync"
 
+	"github.com/signalbox/signalbox/pkg/service/embedded"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Name is the hidden subcommand that a part is started with.
+// Name is the hidden subcommand.
 const Name = "bench-process"
 
 // Command is `signalbox bench-process`.
 type Command struct{}
 
-// Run serves the parent until it closes the part's standard input.
+// Run serves the parent until it closes the standard input.
 func (Command) Run(ctx context.Context, env *term.Env) error {
 	return Serve(ctx, env.Stdin, env.Stdout)
 }
 
-// Serve answers calls that come from in until that ends, ctx does, or something
-// that was started fails, which is the error.
+// Serve serves RPC from in until in or ctx ends, or until something that was started
+// ends. It returns the error of what was started.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	h := newHost(ctx)
 	calls := rpc.NewServer()
@@ -43,7 +44,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return h.end()
 }
 
-// pipe is the two streams as one, and tells when the parent is gone.
+// pipe is both streams. It calls gone when the parent closes its end.
 type pipe struct {
 	io.Reader
 	io.Writer
@@ -61,14 +62,14 @@ func (p *pipe) Read(b []byte) (int, error) {
 // Close implements io.Closer.
 func (p *pipe) Close() error { p.gone(); return nil }
 
-// host is what a part runs.
+// host is what runs in a process.
 type host struct {
-	ctx  context.Context
-	stop context.CancelFunc
+	ctx    context.Context
+	stop   context.CancelFunc
+	server *embedded.Server // nil: there is none in this process
 
 	mu   sync.Mutex
-	ends []func() error // what to do at the end, first things last
-	inside
+	ends []func() error // called in reverse order at the end
 }
 
 func newHost(ctx context.Context) *host {
@@ -77,13 +78,14 @@ func newHost(ctx context.Context) *host {
 	return h
 }
 
-// atEnd has f called when the part ends, before what was registered earlier.
+// atEnd registers a function to call when the process ends.
 func (h *host) atEnd(f func() error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ends = append(h.ends, f)
 }
 
+// end calls the registered functions.
 func (h *host) end() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -96,7 +98,7 @@ func (h *host) end() error {
 	return errs
 }
 
-// run has f running until the part ends; f's own end is the part's.
+// run runs f until the process ends. If f ends, the process ends.
 func (h *host) run(f func(ctx context.Context) error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(h.ctx))
 	ended := make(chan error, 1)

@@ -15,13 +15,13 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/historyfill"
 )
 
-// Log looks at the log from a part.
+// Log reads and fills a log.
 type Log struct{ host *host }
 
-// Size is how large the log is.
+// Size is the size of a log.
 type Size struct{ Bytes, Messages uint64 }
 
-// Size answers with it.
+// Size returns the size of the log.
 func (l *Log) Size(url string, s *Size) error {
 	return l.with(url, func(ctx context.Context, js jetstream.JetStream) error {
 		stream, err := js.Stream(ctx, subject.EventStream)
@@ -33,8 +33,8 @@ func (l *Log) Size(url string, s *Size) error {
 	})
 }
 
-// Read reads the log as raw JetStream does, decodes nothing, and answers with
-// how long that took.
+// Read reads the log with an ordered consumer, decodes nothing, and returns how long it
+// took.
 func (l *Log) Read(url string, took *time.Duration) error {
 	return l.with(url, func(ctx context.Context, js jetstream.JetStream) error {
 		stream, err := js.Stream(ctx, subject.EventStream)
@@ -61,7 +61,7 @@ func (l *Log) Read(url string, took *time.Duration) error {
 	})
 }
 
-// FillArgs says what a log is filled with.
+// FillArgs are the arguments of Log.Fill.
 type FillArgs struct {
 	URL       string
 	Lifecycle []byte
@@ -70,17 +70,17 @@ type FillArgs struct {
 	historyfill.Kind
 }
 
-// fillers is how many instances are written at a time.
+// fillers is the number of instances that are written at a time.
 const fillers = 128
 
-// Fill fills the log with history, through the store that the engine writes with.
+// Fill appends a history to the log through the engine's store.
 func (l *Log) Fill(a FillArgs, _ *None) error {
-	def, err := workflow.Load("past", a.Lifecycle)
+	def, err := workflow.Load("history", a.Lifecycle)
 	if err != nil {
 		return err
 	}
 	return l.with(a.URL, func(ctx context.Context, js jetstream.JetStream) error {
-		log, err := store.Open(ctx, js, store.Config{Sync: time.Minute}) // one by one, as on a server that flushes later
+		log, err := store.Open(ctx, js, store.Config{Sync: time.Minute}) // appends are not grouped
 		if err != nil {
 			return err
 		}
@@ -93,11 +93,10 @@ func (l *Log) Fill(a FillArgs, _ *None) error {
 	})
 }
 
-// LoadArgs names an instance.
+// LoadArgs are the arguments of Log.Load and Log.Get.
 type LoadArgs struct{ URL, Instance string }
 
-// Load loads an instance from the log, twice, and answers with how long the
-// second time took.
+// Load loads an instance from the log twice and returns how long the second time took.
 func (l *Log) Load(a LoadArgs, took *time.Duration) error {
 	return l.with(a.URL, func(ctx context.Context, js jetstream.JetStream) error {
 		log, err := store.Open(ctx, js, store.Config{})
@@ -115,8 +114,8 @@ func (l *Log) Load(a LoadArgs, took *time.Duration) error {
 	})
 }
 
-// Get asks the orchestrator for an instance, twice, and answers with how long the
-// second time took.
+// Get gets an instance from the orchestrator twice and returns how long the second time
+// took.
 func (l *Log) Get(a LoadArgs, took *time.Duration) error {
 	return l.with(a.URL, func(ctx context.Context, js jetstream.JetStream) error {
 		c := client.New(js.Conn(), "bench")

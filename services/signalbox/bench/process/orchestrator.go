@@ -10,19 +10,20 @@ import (
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 )
 
-// Orchestrator is an orchestrator in a part.
+// Orchestrator runs an orchestrator.
 type Orchestrator struct{ host *host }
 
-// OrchestratorArgs says what it is told.
+// OrchestratorArgs are the arguments of Orchestrator.Start.
 type OrchestratorArgs struct {
-	URL      string // of the server; empty for the one in the same part
+	URL      string // of the server; empty: the one in this process
 	Settings orchestrator.Settings
 }
 
-// grace is how long a service of a part may take to end.
+// grace is how long a service may take to end.
 const grace = 10 * time.Second
 
-// Start starts it, waits until it answers, and says where its metrics are.
+// Start starts the orchestrator and waits until it is ready. It returns the URL of the
+// metrics.
 func (o *Orchestrator) Start(a OrchestratorArgs, metrics *string) error {
 	nats, options := o.host.link(a.URL)
 	ready := make(chan string, 1)
@@ -50,7 +51,7 @@ func (o *Orchestrator) Start(a OrchestratorArgs, metrics *string) error {
 	}
 }
 
-// quiet logs what a measurement should not meet.
+// quiet returns a logger for warnings and errors.
 func quiet() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
-// parent is what this binary is called as to be a parent that gets killed.
+// parent is the argument that makes this binary a parent to kill.
 const parent = "parent"
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// serve starts a server in a part and waits to be killed.
+// serve starts a server in a process and waits to be killed.
 func serve(dir string) error {
 	c, err := process.Start("nats-server")
 	if err != nil {
@@ -54,7 +54,7 @@ func serve(dir string) error {
 	select {}
 }
 
-// free waits until nobody works in the directory.
+// free waits until no server uses the directory.
 func free(t *testing.T, dir string) {
 	t.Helper()
 	server, err := backoff.Retry(t.Context(), func() (*embedded.Server, error) {
@@ -65,7 +65,7 @@ func free(t *testing.T, dir string) {
 		return s, err
 	}, backoff.WithMaxElapsedTime(time.Minute))
 	if err != nil {
-		t.Fatalf("its part goes on: %v", err)
+		t.Fatalf("its process goes on: %v", err)
 	}
 	server.Shutdown()
 }
@@ -85,7 +85,7 @@ func TestAPartEndsWithItsParentHoweverThatEnds(t *testing.T) {
 		t.Errorf("it says %q, %v", url, err)
 	}
 	if _, err := embedded.Start(embedded.Config{Dir: dir}); !errors.Is(err, embedded.ErrLocked) {
-		t.Errorf("while the part runs its directory is free: %v", err)
+		t.Errorf("while the process runs its directory is free: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

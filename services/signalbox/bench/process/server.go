@@ -9,19 +9,16 @@ import (
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 )
 
-// Server is nats-server in a part.
+// Server runs a nats-server.
 type Server struct{ host *host }
 
-// ServerArgs says where it keeps its store.
+// ServerArgs are the arguments of Server.Start.
 type ServerArgs struct {
 	Dir  string
-	Sync time.Duration // how often it is flushed; 0 before each acknowledgement
+	Sync time.Duration // interval between flushes; 0: before each acknowledgement
 }
 
-// inside is the server of the part itself, if it has one.
-type inside struct{ server *embedded.Server }
-
-// Start starts it and answers with its URL.
+// Start starts the server and returns its URL.
 func (s *Server) Start(a ServerArgs, url *string) error {
 	server, err := embedded.Start(embedded.Config{Dir: a.Dir, Sync: a.Sync, Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -33,7 +30,8 @@ func (s *Server) Start(a ServerArgs, url *string) error {
 	return nil
 }
 
-// link is how to reach the server at url; without one it is the part's own.
+// link returns the options to connect to the server at url. An empty url is the server
+// in this process.
 func (h *host) link(url string) (service.NATS, []nats.Option) {
 	if url == "" {
 		return service.NATS{}, []nats.Option{nats.InProcessServer(h.server)}

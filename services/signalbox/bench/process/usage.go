@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Process is a part as the operating system sees it.
+// Process measures the process itself.
 type Process struct{ host *host }
 
-// None is for calls without arguments or answers.
+// None is the type of absent arguments and results.
 type None struct{}
 
-// Usage is what a process took so far.
+// Usage is what a process has used since its start.
 type Usage struct {
 	CPU time.Duration // user and system
-	RSS int64         // the most memory it ever had, bytes
+	RSS int64         // peak of the resident memory in bytes
 }
 
-// Usage answers with it.
+// Usage returns the usage.
 func (*Process) Usage(_ None, u *Usage) error {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
@@ -31,9 +31,9 @@ func (*Process) Usage(_ None, u *Usage) error {
 	return nil
 }
 
-// Heap answers with the bytes that are alive after a garbage collection.
+// Heap returns the bytes on the heap after a garbage collection.
 func (*Process) Heap(_ None, bytes *uint64) error {
-	runtime.GC() // the second one takes what finalizers and pools held on to
+	runtime.GC() // the second one frees what finalizers and pools held
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -41,7 +41,7 @@ func (*Process) Heap(_ None, bytes *uint64) error {
 	return nil
 }
 
-// Profile writes a CPU profile to a file until the part ends or Profiled is called.
+// Profile writes a CPU profile to a file until Profiled or the end of the process.
 func (p *Process) Profile(file string, _ *None) error {
 	f, err := os.Create(file)
 	if err != nil {
