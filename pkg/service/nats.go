@@ -39,7 +39,7 @@ const (
 // server that refuses the credentials ends either. What the server refuses and
 // what is lost is logged.
 func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra ...nats.Option) (*nats.Conn, error) {
-	login, err := n.login()
+	login, err := n.login(extra)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +67,9 @@ func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra .
 	}, login...)
 
 	nc, err := nats.Connect(n.URL, append(options, extra...)...)
+	if errors.Is(err, nats.ErrAuthorization) {
+		return nil, n.refused(err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("NATS at %s: %w", redact(n.URL), err)
 	}
@@ -81,6 +84,9 @@ func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra .
 		if status == nats.CONNECTED {
 			return nc, nil
 		}
+		if err := nc.LastError(); errors.Is(err, nats.ErrAuthorization) {
+			return nil, n.refused(err)
+		}
 		return nil, fmt.Errorf("NATS at %s: %w", redact(n.URL), cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
 	case <-ctx.Done():
 		last := nc.LastError()
@@ -89,7 +95,16 @@ func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra .
 	}
 }
 
-func (n NATS) login() ([]nats.Option, error) {
+// refused says what would help where the server does not accept the credentials.
+func (n NATS) refused(err error) error {
+	if n.Creds+n.NKey+n.User != "" {
+		return fmt.Errorf("NATS at %s: %w", redact(n.URL), err)
+	}
+	return fmt.Errorf("NATS at %s: %w: it wants credentials: --nats-creds, --nats-nkey or --nats-user, or the system is another person's", redact(n.URL), err)
+}
+
+// login returns the options that log in. Options of the caller that do so as well go first.
+func (n NATS) login(extra []nats.Option) ([]nats.Option, error) {
 	switch {
 	case n.Creds != "":
 		return []nats.Option{nats.UserCredentials(n.Creds)}, nil
@@ -109,7 +124,26 @@ func (n NATS) login() ([]nats.Option, error) {
 		}
 		return []nats.Option{nats.UserInfo(n.User, strings.TrimSpace(string(password)))}, nil
 	}
-	return nil, nil
+	if own, err := applied(extra); err != nil || own.InProcessServer != nil || own.User != "" {
+		return nil, err
+	}
+	// Read again at each attempt: a server that was started anew has another.
+	return []nats.Option{nats.UserInfoHandler(func() (user, password string) {
+		if password = localPassword(n.URL); password == "" {
+			return "", ""
+		}
+		return LocalUser, password
+	})}, nil
+}
+
+// applied returns what options set.
+func applied(options []nats.Option) (o nats.Options, err error) {
+	for _, option := range options {
+		if err := option(&o); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
 }
 
 // logAsync logs what NATS reports outside any call: a refused publish is seen

@@ -147,3 +147,67 @@ func (l *signalLog) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// A server inside a process of this person is found with its password, again
+// after it was started anew with another, and by nobody who cannot read the file.
+func TestTheLoginOfALocalServerIsFoundByItsPort(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir, addr := t.TempDir(), freeAddr(t)
+	serve := func() (*embedded.Server, *service.LocalLogin, string) {
+		t.Helper()
+		login := service.NewLocalLogin()
+		s, err := embedded.Start(embedded.Config{Dir: dir, Listen: addr, User: service.LocalUser, Password: login.Password})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := login.Publish(s.ClientURL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, login, path
+	}
+	s, login, path := serve()
+	nc, err := service.Connect(t.Context(), service.NATS{URL: "nats://" + addr}, "t", quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	inside, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside.Close()
+	for name, info := range map[string]string{"file": path, "directory": filepath.Dir(path)} {
+		if stat, err := os.Stat(info); err != nil || stat.Mode().Perm()&0o077 != 0 {
+			t.Errorf("the %s can be read by others: %v, %v", name, stat.Mode(), err)
+		}
+	}
+	reconnected := nc.StatusChanged(nats.CONNECTED)
+	s.Shutdown()
+	old := login
+	s, login, _ = serve()
+	defer s.Shutdown()
+	if err := old.Withdraw(); err != nil {
+		t.Error(err)
+	}
+	<-reconnected // with the new password, which the old one's end left where it was
+
+	for name, break_ := range map[string]func() error{
+		"other people can read the file": func() error { return os.Chmod(path, 0o644) },
+		"there is no file":               login.Withdraw,
+	} {
+		if err := break_(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := service.Connect(t.Context(), service.NATS{URL: "nats://" + addr}, "t", quiet())
+		if !errors.Is(err, nats.ErrAuthorization) || !strings.Contains(err.Error(), "--nats-creds") {
+			t.Errorf("%s: error is %v", name, err)
+		}
+		if err := os.WriteFile(path, []byte(login.Password), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

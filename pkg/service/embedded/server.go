@@ -3,6 +3,7 @@ package embedded
 
 import (
 	"cmp"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,14 +26,18 @@ type Config struct {
 	// Listen is HOST:PORT for clients in other processes, port 0 for a free
 	// one. Empty: only this process connects.
 	Listen string
-	Name   string       // of the server, default signalbox
-	Log    *slog.Logger // what the server has to say: warnings and worse, the rest at debug
+	// User and Password are what each connection has to log in with, also one of
+	// this process. Both empty: none has to.
+	User, Password string
+	Name           string       // of the server, default signalbox
+	Log            *slog.Logger // what the server has to say: warnings and worse, the rest at debug
 }
 
 // Server is a running server. It is a nats.InProcessConnProvider.
 type Server struct {
-	server *server.Server
-	lock   *os.File
+	server         *server.Server
+	lock           *os.File
+	user, password string
 }
 
 // readyTimeout covers the reading of a large store.
@@ -50,7 +55,7 @@ func Start(c Config) (*Server, error) {
 		_ = lock.Close()
 		return nil, fmt.Errorf("NATS server in %s: %w", c.Dir, err)
 	}
-	return &Server{server: s, lock: lock}, nil
+	return &Server{s, lock, c.User, c.Password}, nil
 }
 
 func start(c Config) (*server.Server, error) {
@@ -63,6 +68,9 @@ func start(c Config) (*server.Server, error) {
 		DontListen:   c.Listen == "",
 		NoSigs:       true, // the process's signals are its main's
 		NoLog:        c.Log == nil,
+	}
+	if c.User != "" {
+		options.CustomClientAuthentication = credentials{c.User, c.Password}
 	}
 	if c.Listen != "" {
 		host, port, err := net.SplitHostPort(c.Listen)
@@ -99,12 +107,27 @@ func start(c Config) (*server.Server, error) {
 	return s, nil
 }
 
+// credentials are what the server accepts. It implements server.Authentication.
+// The server's own check of a password wants it hashed, which a random one need not be.
+type credentials struct{ user, password string }
+
+// Check implements server.Authentication.
+func (c credentials) Check(client server.ClientAuthentication) bool {
+	given := client.GetOpts()
+	return given.Username == c.user && subtle.ConstantTimeCompare([]byte(given.Password), []byte(c.password)) == 1
+}
+
 // InProcessConn returns a connection that leaves out the network.
 func (s *Server) InProcessConn() (net.Conn, error) { return s.server.InProcessConn() }
 
 // Connect connects within the process.
 func (s *Server) Connect(options ...nats.Option) (*nats.Conn, error) {
-	return nats.Connect("", append([]nats.Option{nats.InProcessServer(s)}, options...)...)
+	return nats.Connect("", append(s.Options(), options...)...)
+}
+
+// Options are what a connection within the process is made with.
+func (s *Server) Options() []nats.Option {
+	return []nats.Option{nats.InProcessServer(s), nats.UserInfo(s.user, s.password)}
 }
 
 // ClientURL is where other processes connect, empty if they cannot.

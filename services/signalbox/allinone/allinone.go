@@ -70,6 +70,7 @@ type Source struct {
 type System struct {
 	NATS  *nats.Conn
 	URL   string // of NATS, for other processes
+	Login string // path of the password of service.LocalUser, for other processes of this person
 	Forge *Forge // nil if Config.Forge has a URL
 	Log   *slog.Logger
 }
@@ -78,12 +79,21 @@ type System struct {
 // progress has been reported or released. It returns the error of Main, joined
 // with that of the shutdown.
 func Run(ctx context.Context, c Config) (err error) {
-	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, Log: c.Log})
+	login := service.NewLocalLogin()
+	server, err := embedded.Start(embedded.Config{
+		Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, User: service.LocalUser, Password: login.Password, Log: c.Log,
+	})
 	if err != nil {
 		return err
 	}
 	defer server.Shutdown()
 	s := &System{URL: server.ClientURL(), Log: c.Log}
+	if s.URL != "" {
+		if s.Login, err = login.Publish(s.URL); err != nil {
+			return service.Usagef("NATS can listen for this person's processes only: %w; for other machines run nats-server and the services", err)
+		}
+		defer func() { err = errors.Join(err, login.Withdraw()) }()
+	}
 	if c.Forge.URL == "" {
 		if s.Forge, err = openForge(ctx, filepath.Join(c.Dir, "forge"), c.Web, c.Login, c.Repos, c.Log); err != nil {
 			return err
@@ -99,7 +109,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	err = service.Serve(ctx, service.Config{
 		Service: "signalbox", Flags: c.Flags, Log: c.Log,
-		Options: []nats.Option{nats.InProcessServer(server)},
+		Options: server.Options(),
 		Setup:   func(ctx context.Context, h *service.Host) error { return c.setup(ctx, h, s) },
 	})
 	return errors.Join(mainErr, err)

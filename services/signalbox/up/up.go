@@ -19,7 +19,7 @@ import (
 type Command struct {
 	allinone.Agents
 	Data   string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log and the local forge."`
-	Listen string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Where NATS listens for other processes; ${default} by default."`
+	Listen string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Loopback address where NATS listens for other processes of yours; ${default} by default."`
 	Sync   time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
 	Repo   []string      `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
 	Web    string        `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
@@ -48,6 +48,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	}
 	config.Main = func(ctx context.Context, s *allinone.System) error {
 		fmt.Fprintf(env.Stderr, "NATS   %s\n", s.URL)
+		fmt.Fprintf(env.Stderr, "login  user %s, password in %s\n", service.LocalUser, s.Login)
 		if s.Forge != nil {
 			fmt.Fprintf(env.Stderr, "forge  %s\n", s.Forge.URL)
 		}
