@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// actions is as much of a workflow of GitHub Actions as ours uses.
+// actions is the part of the workflow format of GitHub Actions that ours uses.
 type actions struct {
 	Permissions map[string]string `yaml:"permissions"`
 	Jobs        map[string]struct {

@@ -33,7 +33,7 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 	}
 }
 
-// binaries builds every service and returns the directory they are in.
+// binaries builds every service and returns their directory.
 func binaries(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
@@ -45,7 +45,7 @@ func binaries(t *testing.T) string {
 	return bin
 }
 
-// help returns what the binary's --help says.
+// help returns the --help of a binary.
 func help(t *testing.T, binary string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), binary, "--help").CombinedOutput()
@@ -55,7 +55,7 @@ func help(t *testing.T, binary string) string {
 	return string(out)
 }
 
-// knows reports whether the help names the flag or variable, whole.
+// knows reports whether the help has the flag or variable as a whole word.
 func knows(help, name string) bool {
 	return regexp.MustCompile(regexp.QuoteMeta(name) + `\b(?:[^-_]|$)`).MatchString(help)
 }

@@ -1,6 +1,5 @@
-// Package deploy_test holds what deploys Signalbox to the truth, with no
-// container engine: what a file names is there, and what it tells a binary the
-// binary knows.
+// Package deploy_test checks the deployment files without a container engine: the
+// files they name exist, and the binaries know the flags and variables they set.
 package deploy_test
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// compose is as much of the Compose format as docker-compose.yml uses.
+// compose is the part of the Compose format that docker-compose.yml uses.
 type compose struct {
 	Name     string             `yaml:"name"`
 	Service  Container          `yaml:"x-service"`
@@ -28,7 +27,7 @@ type compose struct {
 	} `yaml:"secrets"`
 }
 
-// Container is what several services share.
+// Container has the keys that several services share.
 type Container struct {
 	Restart         string                       `yaml:"restart"`
 	Init            bool                         `yaml:"init"`

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// instruction is one line of a Dockerfile, continued lines joined.
+// instruction is one instruction of a Dockerfile with its continued lines.
 type instruction struct {
 	name string // FROM, COPY, …
 	args []string
@@ -26,7 +26,7 @@ func instructions(dockerfile string) []instruction {
 	return all
 }
 
-// stages returns the names of a Dockerfile's targets.
+// stages returns the names of the targets of a Dockerfile.
 func stages(dockerfile string) []string {
 	var names []string
 	for _, i := range instructions(dockerfile) {

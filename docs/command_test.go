@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// call is a line of a shell example that calls one of our binaries.
+// call matches a line of a shell example that runs one of the binaries.
 var call = regexp.MustCompile(`(?m)^(?:bin/)?(signalbox|orchestrator|gateway|pm|analyst|tester|developer|navigator) (.*)$`)
 
 func TestEveryCommandThatIsShownExists(t *testing.T) {
@@ -27,7 +27,7 @@ func TestEveryCommandThatIsShownExists(t *testing.T) {
 	}
 }
 
-// parses holds a call to the help of its subcommand: each flag has to be there.
+// parses checks a call against the help of its subcommand: each flag must exist.
 func parses(t *testing.T, page, service, line string) {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " #")
@@ -49,7 +49,7 @@ func parses(t *testing.T, page, service, line string) {
 	}
 }
 
-// unknownFlags are the flags of a call that the help does not have.
+// unknownFlags returns the flags of a call that the help does not have.
 func unknownFlags(words []string, help string) []string {
 	var unknown []string
 	for _, word := range words {

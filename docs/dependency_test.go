@@ -42,7 +42,7 @@ func TestEveryModuleThatTheCodeImportsHasItsReason(t *testing.T) {
 	}
 }
 
-// imports returns what the Go files of the product and its tests import.
+// imports returns the import paths of the Go files of product and tests.
 func imports(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}

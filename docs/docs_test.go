@@ -1,5 +1,5 @@
-// Package docs_test holds what is written about Signalbox to the truth: links
-// lead somewhere, commands and flags exist, examples are answered as they say.
+// Package docs_test checks the documents: links resolve, commands and flags exist,
+// examples get the replies they show.
 package docs_test
 
 import (
@@ -18,7 +18,8 @@ import (
 
 const root = ".."
 
-// pages returns every Markdown file of the repository by its path from the root.
+// pages returns the text of every Markdown file of the repository, by path from the
+// root.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -67,7 +68,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// deadLinks says which relative links of the pages lead nowhere.
+// deadLinks returns the relative links of the pages that do not resolve.
 func deadLinks(all map[string]string) []string {
 	var dead []string
 	for name, text := range all {
@@ -91,7 +92,7 @@ func deadLinks(all map[string]string) []string {
 	return dead
 }
 
-// anchors are a page's headings as links name them.
+// anchors returns the anchors of a page's headings.
 func anchors(text string) map[string]bool {
 	found := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
@@ -132,7 +133,8 @@ func TestEveryMetricOfTheOperationsPageIsRegistered(t *testing.T) {
 	}
 }
 
-// bin is where binaries builds every service, once, when a test first asks.
+// bin is the directory of the binaries. They are built once, for the first test
+// that needs one.
 var bin string
 
 var binaries = sync.OnceValue(func() error {
@@ -155,7 +157,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binary is a service's.
+// binary returns the path of a service's binary.
 func binary(t *testing.T, name string) string {
 	t.Helper()
 	if err := binaries(); err != nil {
@@ -164,7 +166,7 @@ func binary(t *testing.T, name string) string {
 	return filepath.Join(bin, name)
 }
 
-// help is what a call says with --help.
+// help returns the output of a call with --help.
 func help(t *testing.T, binary string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer

@@ -12,10 +12,13 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of flags anew")
 
-// table is where a page shows the flags of a service: between these comments.
+// table matches the table of a service's flags on a page: the lines between these
+// comments.
 var table = regexp.MustCompile(`(?s)<!-- flags: ([\w-]+) -->\n.*?<!-- end -->\n`)
 
-// Flags that every service has are in a table of their own, the orchestrator's.
+// TestTheTablesOfFlagsSayWhatTheBinariesSay compares the tables with the binaries'
+// --help. Flags that every service has are in one table, read from the
+// orchestrator.
 const common = "common"
 
 func TestTheTablesOfFlagsSayWhatTheBinariesSay(t *testing.T) {
@@ -54,7 +57,7 @@ func TestTheTablesOfFlagsSayWhatTheBinariesSay(t *testing.T) {
 
 type described struct {
 	name, value string // --name, and =VALUE
-	group       string // the heading it stands under; empty for a service's own
+	group       string // heading of the help; empty for a service's own flags
 	env         []string
 	text        string
 }
@@ -81,7 +84,7 @@ func flags(t *testing.T, service string) []described {
 	return readHelp(text)
 }
 
-// readHelp reads the flags out of what --help says; --help itself is left out.
+// readHelp returns the flags in a help text, without --help itself.
 func readHelp(text string) []described {
 	var all []described
 	group := ""

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// named is a path as pages write it: `pkg/agent/{delivery,lease}.go`. Below
+// named matches a path as pages write it: `pkg/agent/{delivery,lease}.go`. Below
 // pkg and services the first element may be left out.
 var named = regexp.MustCompile("`((?:pkg/|services/|docs/|deploy/|scripts/)?[a-z0-9_./{},*-]+/[A-Za-z0-9_./{},*-]*)`")
 
@@ -36,7 +36,7 @@ func exists(name string) bool {
 	return false
 }
 
-// alternatives spells out one pair of braces.
+// alternatives expands one pair of braces.
 func alternatives(name string) []string {
 	before, rest, ok := strings.Cut(name, "{")
 	if !ok {

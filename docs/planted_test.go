@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The checks find what is planted.
+// These tests plant errors that the checks must find.
 
 func TestADeadLinkIsFound(t *testing.T) {
 	got := deadLinks(map[string]string{

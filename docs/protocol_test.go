@@ -17,8 +17,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// example is one `nats request SUBJECT 'BODY'` of a page; the code of the
-// refusal it is to meet stands behind it as a comment.
+// example matches one `nats request SUBJECT 'BODY'` of a page. A comment after it
+// is the code of the expected refusal.
 var example = regexp.MustCompile(`(?m)^nats request\s+(\S+)\s+'([^']*)'(?: # (\w+))?$`)
 
 func TestTheExamplesOfTheProtocolAreAnsweredAsThePageSays(t *testing.T) {
@@ -53,8 +53,8 @@ func TestTheJSONOfTheProtocolIsWellFormed(t *testing.T) {
 	}
 }
 
-// orchestrated connects to a server on an empty log with an orchestrator
-// process that answers.
+// orchestrated starts an orchestrator process on an empty log and returns a
+// connection to its server.
 func orchestrated(t *testing.T) *nats.Conn {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
@@ -73,7 +73,7 @@ func orchestrated(t *testing.T) *nats.Conn {
 	nc := server.Connect(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := client.New(nc, "").List(ctx, &pb.ListRequest{}); err != nil { // waits until one answers
+	if _, err := client.New(nc, "").List(ctx, &pb.ListRequest{}); err != nil { // returns when the orchestrator answers
 		t.Fatal(err)
 	}
 	return nc
