@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -34,6 +35,11 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	if q := r.GetTask().GetQuestion(); q != nil {
 		asked := wire.ToQuestion(q)
 		j.Question = &asked
+	}
+	if w := r.GetTask().GetWork(); w != nil {
+		j.Work = workflow.WorkSpec{Runs: w.GetRuns(), Change: w.GetChange(), Does: w.GetDoes()}
+	} else { // an orchestrator of an earlier build
+		j.Work = workflow.EarlierWork(j.Workflow, j.State, a.Role, j.Question != nil)
 	}
 	j.Sections, j.Warnings = sections(in.GetSections())
 	if in.LastResult != nil {

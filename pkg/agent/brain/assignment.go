@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // Protocol is the version of the agent protocol that assignments name.
@@ -22,8 +23,9 @@ type Assignment struct {
 	Agent     string               `json:"agent"`
 	Deadline  time.Time            `json:"deadline,omitzero"`
 	Iteration int                  `json:"iteration"`
-	Attempt   int                  `json:"attempt"`  // visits to this state, this one included
-	Failures  int                  `json:"failures"` // of this state in a row
+	Attempt   int                  `json:"attempt"`       // visits to this state, this one included
+	Failures  int                  `json:"failures"`      // of this state in a row
+	Work      workflow.WorkSpec    `json:"work,omitzero"` // what belongs to the work beside thinking
 	Opened    time.Time            `json:"opened_at,omitzero"`
 	Issue     instance.Issue       `json:"issue"`
 	Question  *instance.Question   `json:"question,omitempty"` // of another role: the work is to answer it

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"time"
 
@@ -40,7 +39,7 @@ type Settings struct {
 	Env       []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
 	Wall      time.Duration `name:"brain-wall" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
 	Idle      time.Duration `name:"brain-idle" default:"10m" help:"How long it may print nothing meanwhile."`
-	Duty      []string      `name:"duty" placeholder:"STATE=DUTY" sep:"none" help:"What the runtime does in a state of a lifecycle of your own: tests, checks (tests, lint and type checks), judges (changes are dropped), changes (success without one is a failure), accepts (runs the acceptance criteria); several between commas. May be repeated."`
+	Duty      []string      `name:"duty" placeholder:"STATE=DUTY" sep:"none" help:"Deprecated: a state of a lifecycle says its work itself. Of one that does not: tests, checks (tests, lint and type checks), judges (changes are dropped), changes (success without one is a failure), accepts (runs the acceptance criteria); several between commas. May be repeated."`
 	WorkDir   string        `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
 	Sandbox   string        `name:"sandbox" enum:"auto,bwrap,none" default:"auto" help:"How tests are confined: auto takes bubblewrap where it works."`
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
@@ -67,9 +66,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
-	duties := BuiltIn()
-	own, err := ParseDuties(s.Duty, role)
-	maps.Copy(duties, own)
+	duties, err := ParseDuties(s.Duty)
 	if err != nil {
 		return service.Usagef("%w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // Brains is what a role thinks with: one brain for all its states, others for
@@ -20,10 +22,14 @@ type Brains struct {
 // ErrNoBrain says that a role was given nothing to think with.
 var ErrNoBrain = errors.New("no brain")
 
-// For returns the brain of the state.
-func (b Brains) For(state string) (brain.Brain, error) {
+// For returns the brain of a state whose work is w: the state's own, or the rule
+// of a self-check if that is the work, or else the role's.
+func (b Brains) For(state string, w workflow.WorkSpec) (brain.Brain, error) {
 	if own, ok := b.State[state]; ok {
 		return own, nil
+	}
+	if w.Does == workflow.SelfCheck {
+		return rules.Checker{}, nil
 	}
 	if b.Default == nil {
 		return nil, fmt.Errorf("%w for %s in %s: give one with --brain %s=exec:COMMAND", ErrNoBrain, b.Role, state, b.Role)

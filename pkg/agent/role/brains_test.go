@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 func TestSpecsAreReadAsTheyAreGiven(t *testing.T) {
@@ -94,7 +95,7 @@ func TestBrainsAreBuiltOfSpecs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.For("implementing"); err != nil {
+			if _, err := b.For("implementing", workflow.WorkSpec{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -103,7 +104,7 @@ func TestBrainsAreBuiltOfSpecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.For("fixing_issues"); !errors.Is(err, role.ErrNoBrain) || !strings.Contains(err.Error(), "fixing_issues") {
+	if _, err := b.For("fixing_issues", workflow.WorkSpec{}); !errors.Is(err, role.ErrNoBrain) || !strings.Contains(err.Error(), "fixing_issues") {
 		t.Errorf("another state's brain is answered %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // Tools is what brains that run programs are given.
@@ -28,7 +29,7 @@ type Tools struct {
 
 // Build makes the brains of one role from the specs that name it.
 func (s Specs) Build(role string, t Tools) (Brains, error) {
-	b := Brains{Role: role, Default: byRule(role), State: inState(role)}
+	b := Brains{Role: role, Default: byRule(role), State: map[string]brain.Brain{}}
 	given := 0
 	for who, spec := range s {
 		name, state, _ := strings.Cut(who, ".")
@@ -47,7 +48,7 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 		}
 	}
 	if b.Default == nil && given == 0 {
-		_, err := b.For("any state")
+		_, err := b.For("any state", workflow.WorkSpec{})
 		return b, err
 	}
 	return b, nil
@@ -131,15 +132,6 @@ func byRule(role string) brain.Brain {
 	return nil
 }
 
-// inState is what a role thinks with in single states, unless it is given
-// something for them: the developer's self-checks need no developer.
-func inState(role string) map[string]brain.Brain {
-	if role == "fullstack-developer" {
-		return map[string]brain.Brain{"testing": rules.Checker{}}
-	}
-	return map[string]brain.Brain{}
-}
-
 // Of returns the settings of one role: its own brains. ErrNoBrain says that it
 // needs one.
 func (s Settings) Of(role string) (Settings, error) {
@@ -155,7 +147,7 @@ func (s Settings) Of(role string) (Settings, error) {
 	}
 	slices.Sort(s.Brain)
 	if len(s.Brain) == 0 && byRule(role) == nil {
-		_, err := Brains{Role: role}.For("every state")
+		_, err := Brains{Role: role}.For("every state", workflow.WorkSpec{})
 		return s, err
 	}
 	return s, nil

@@ -12,11 +12,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // Coder is a role that works on code, any. It implements agent.Handler.
 type Coder struct {
-	Duties    Duties
+	Duties    map[string]workflow.WorkSpec // by state: what --duty says of states that say nothing
 	Brains    Brains
 	Workspace *workspace.Cache
 	Objects   workspace.Objects
@@ -26,15 +27,16 @@ type Coder struct {
 
 // Work implements agent.Handler.
 func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	think, err := c.Brains.For(job.State)
+	work := c.work(job.Assignment)
+	think, err := c.Brains.For(job.State, work)
 	if err != nil {
 		// Whoever runs this has to mend it; the work has not even been tried.
 		return instance.Result{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
-	s := step{Coder: c, job: job, duty: c.Duties.For(job.Assignment), think: think}
+	s := step{Coder: c, job: job, work: work, think: think}
 	a := job.Assignment
 	if a.Base == "" {
-		if s.duty.code() {
+		if work.NeedsCode() {
 			return instance.Result{Status: instance.Blocked, Summary: "there is no code: the instance was opened without a repository"}, nil
 		}
 		return s.run(ctx)
@@ -46,16 +48,22 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	return s.run(ctx)
 }
 
+// work is what the state says its work is or, if it says nothing, what --duty says.
+func (c Coder) work(a brain.Assignment) workflow.WorkSpec {
+	if a.Work == (workflow.WorkSpec{}) && a.Question == nil {
+		return c.Duties[a.State]
+	}
+	return a.Work
+}
+
 // step is one piece of a coder's work.
 type step struct {
 	Coder
 	job   agent.Job
-	duty  Duty
+	work  workflow.WorkSpec
 	think brain.Brain
 	tree  *workspace.Tree // nil: there is no code
 }
-
-func (s step) asked() bool { return s.job.Question != nil }
 
 // close removes a tree. The result is as good without; Sweep tries again.
 func (s step) close(t *workspace.Tree) {
@@ -113,7 +121,7 @@ func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) 
 	switch {
 	case s.tree == nil:
 		return nil, r, nil
-	case s.duty.drops():
+	case s.work.DropsChanges():
 		r, err := s.judged(out, r)
 		return nil, r, err
 	}
@@ -122,7 +130,7 @@ func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) 
 		return nil, r, err
 	}
 	r, err = s.collect(ctx, diff, out, r)
-	if err == nil && s.duty.Accepts && r.Status == instance.Success && !out.Pauses() {
+	if err == nil && s.work.Runs == workflow.RunsCriteria && r.Status == instance.Success && !out.Pauses() {
 		r, err = s.accept(ctx, r)
 	}
 	if err == nil {

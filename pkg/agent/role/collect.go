@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // collect takes what the brain left in the tree. Who asks or escalates hands
@@ -56,14 +57,15 @@ func touched(diff workspace.Diff) (files []pipeline.Touched) {
 // unchanged judges success, or a plea, without a change. An answer is
 // something too.
 func (s step) unchanged(out brain.Outcome, r instance.Result) error {
+	answers := s.job.Question != nil && s.work.Runs != workflow.RunsCriteria
 	switch {
 	case out.Pauses():
 		return nil
-	case s.asked() && !s.duty.Accepts && strings.TrimSpace(r.Summary) == "":
+	case answers && strings.TrimSpace(r.Summary) == "":
 		return fmt.Errorf("%s was asked and says nothing", s.job.Role)
-	case s.asked() && !s.duty.Accepts:
+	case answers:
 		return nil
-	case !out.Declared || s.duty.Changes:
+	case !out.Declared || s.work.Change == workflow.ChangeRequired:
 		return fmt.Errorf("%s says it is done and left no change", s.job.Role)
 	}
 	return nil

@@ -1,81 +1,34 @@
 package role_test
 
 import (
-	"slices"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-func TestEveryDutyIsOfAStateThatThereIsAndOfWhoWorksThere(t *testing.T) {
-	defs, err := workflow.Builtins()
-	if err != nil {
-		t.Fatal(err)
-	}
-	catalog := workflow.NewCatalog(defs...)
-	like := map[role.Place]string{}
-	for place := range role.BuiltIn() {
-		def, err := catalog.Named(place.Workflow)
+func TestADutyIsWorkOfAState(t *testing.T) {
+	for value, want := range map[string]workflow.WorkSpec{
+		"verify=tests":           {Runs: workflow.RunsTests},
+		"verify=checks":          {Runs: workflow.RunsChecks},
+		"verify=judges":          {Change: workflow.ChangeDropped},
+		"verify=tests,judges":    {Runs: workflow.RunsTests, Change: workflow.ChangeDropped},
+		"verify=changes":         {Change: workflow.ChangeRequired},
+		"verify=accepts":         {Runs: workflow.RunsCriteria},
+		"verify=changes,accepts": {Runs: workflow.RunsCriteria, Change: workflow.ChangeRequired},
+	} {
+		got, err := role.ParseDuties([]string{"other=tests", value})
 		if err != nil {
 			t.Fatal(err)
 		}
-		state, ok := def.State(place.State)
-		if !ok || place.Asked == (state.Owner == place.Role) || !slices.Contains(def.Roles(), place.Role) {
-			t.Errorf("%+v is no place: the state's owner is %q", place, state.Owner)
-		}
-		where := place.Workflow
-		if place.Workflow = ""; like[place] != "" {
-			t.Errorf("%s in %s has a duty in %s and in %s: which is an overlay's?", place.Role, place.State, where, like[place])
-		}
-		like[place] = where
-	}
-}
-
-func TestADutyIsOfALifecycleARoleAndAState(t *testing.T) {
-	duties := role.BuiltIn()
-	own, err := role.ParseDuties([]string{"verify=tests", "make=changes,accepts"}, "librarian")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for place, duty := range own {
-		duties[place] = duty
-	}
-	for _, c := range []struct {
-		workflow, role, state string
-		asked                 bool
-		want                  role.Duty
-	}{
-		{"issue", "tester", "running_tests", false, role.Duty{Tests: true}},
-		{"issue", "developer", "implementing", false, role.Duty{Changes: true}},
-		{"issue", "developer", "running_tests", false, role.Duty{}},
-		{"issue", "tester", "running_tests", true, role.Duty{}},
-		{"issue-navigator", "tester", "running_tests", false, role.Duty{Tests: true}},
-		{"an overlay of our own", "developer", "fixing_issues", false, role.Duty{Changes: true}},
-		{"story", "developer", "pending", false, role.Duty{Changes: true, Accepts: true}},
-		{"story", "developer", "pushed", true, role.Duty{Accepts: true}},
-		{"story", "developer", "implementing", false, role.Duty{}},
-		{"task", "fullstack-developer", "in_progress", false, role.Duty{Changes: true}},
-		{"task", "fullstack-developer", "testing", false, role.Duty{Tests: true}},
-		{"task", "quality-monitor", "quality_review", false, role.Duty{Tests: true}},
-		{"task", "solution-validator", "planning", false, role.Duty{Judges: true}},
-		{"task", "cto", "pending", true, role.Duty{Judges: true}},
-		{"pipeline", "build", "build", false, role.Duty{Checks: true}},
-		{"pipeline", "writer", "writer", false, role.Duty{Changes: true}},
-		{"pipeline", "analyst", "writer", true, role.Duty{}},
-		{"library", "librarian", "lend", false, role.Duty{}},
-		{"library", "librarian", "verify", false, role.Duty{Tests: true}},
-		{"library", "librarian", "make", false, role.Duty{Changes: true, Accepts: true}},
-	} {
-		a := brain.Assignment{Workflow: c.workflow, Role: c.role, State: c.state}
-		if c.asked {
-			a.Question = &instance.Question{Number: 1}
-		}
-		if got := duties.For(a); got != c.want {
-			t.Errorf("%s in %s of %s (asked: %v): %+v, want %+v", c.role, c.state, c.workflow, c.asked, got, c.want)
+		all := map[string]workflow.WorkSpec{"other": {Runs: workflow.RunsTests}, "verify": want}
+		if !maps.Equal(got, all) {
+			t.Errorf("%s is %v, want %v", value, got, all)
 		}
 	}
 }
@@ -83,10 +36,50 @@ func TestADutyIsOfALifecycleARoleAndAState(t *testing.T) {
 func TestADutyThatIsNoneIsRefused(t *testing.T) {
 	for value, says := range map[string]string{
 		"verify": "want STATE=DUTY", "=tests": "want STATE=DUTY", "verify=": "want STATE=DUTY", "verify=walks": "accepts, changes, checks, judges, tests",
-		"verify=tests,changes": "dropped",
+		"verify=tests,changes": "dropped", "verify=judges,changes": "dropped", "verify=accepts,checks": "dropped",
 	} {
-		if _, err := role.ParseDuties([]string{value}, "tester"); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := role.ParseDuties([]string{value}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q is answered %v", value, err)
 		}
+	}
+}
+
+func TestADutyCountsWhereTheStateSaysNothing(t *testing.T) {
+	w := newWorld(t, map[string]string{})
+	job := w.job("developer", "lending")
+	for _, c := range []struct {
+		says     workflow.WorkSpec
+		question bool
+		fails    bool
+	}{
+		{workflow.WorkSpec{}, false, true},
+		{workflow.WorkSpec{Change: workflow.ChangeDropped}, false, false},
+		{workflow.WorkSpec{}, true, false},
+	} {
+		job.Work, job.Question = c.says, nil
+		if c.question {
+			job.Question = w.in("issue", "developer", "lending", "Why?").Question
+		}
+		coder := w.coder("developer", saying(instance.Success))
+		coder.Duties = map[string]workflow.WorkSpec{"lending": {Change: workflow.ChangeRequired}}
+		if _, err := coder.Work(t.Context(), job); err != nil != c.fails {
+			t.Errorf("work %v, asked: %v: %v", c.says, c.question, err)
+		}
+	}
+}
+
+func TestASelfCheckNeedsNoBrainUnlessTheStateHasItsOwn(t *testing.T) {
+	own, others := rules.Tester{}, rules.Navigator{}
+	b := role.Brains{Role: "developer", Default: others}
+	check := workflow.WorkSpec{Runs: workflow.RunsTests, Does: workflow.SelfCheck}
+	if got, err := b.For("testing", check); err != nil || got != (rules.Checker{}) {
+		t.Errorf("it is %T, %v", got, err)
+	}
+	if got, err := b.For("testing", workflow.WorkSpec{Runs: workflow.RunsTests}); err != nil || got != others {
+		t.Errorf("without a self-check it is %T, %v", got, err)
+	}
+	b.State = map[string]brain.Brain{"testing": own}
+	if got, err := b.For("testing", check); err != nil || got != own {
+		t.Errorf("with a brain of its own it is %T, %v", got, err)
 	}
 }

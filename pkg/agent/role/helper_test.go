@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // objects is an object store in memory.
@@ -139,7 +140,7 @@ func (w *world) newNode() (*workspace.Cache, string) {
 // coder is the role with one brain.
 func (w *world) coder(name string, think brain.Brain) role.Coder {
 	w.Helper()
-	return role.Coder{Duties: role.BuiltIn(), Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects, Rules: workspace.DefaultRules()}
+	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects, Rules: workspace.DefaultRules()}
 }
 
 // job is work of the role in a state, after the steps.
@@ -157,6 +158,7 @@ func (w *world) job(name, state string, steps ...instance.Result) agent.Job {
 		job.Head = s.Head
 		job.Bundles = append(job.Bundles, instance.Bundle{Object: s.Bundle, Head: s.Head})
 	}
+	job.Work = workOf(job)
 	return job
 }
 
@@ -177,9 +179,20 @@ func (w *world) in(workflow, name, state, question string) agent.Job {
 	return job
 }
 
+// workOf is what the job's state asks of its role; nothing in a lifecycle that is
+// not built in.
+func workOf(job agent.Job) workflow.WorkSpec {
+	def, err := workflow.Builtin(job.Workflow)
+	if err != nil {
+		return workflow.WorkSpec{}
+	}
+	return def.WorkOf(job.State, job.Role, job.Question != nil)
+}
+
 // do has a brain do a job.
 func (w *world) do(job agent.Job, think brain.Brain) (instance.Result, error) {
 	w.Helper()
+	job.Work = workOf(job)
 	r, err := w.coder(job.Role, think).Work(w.Context(), job)
 	if left, rerr := os.ReadDir(filepath.Join(w.dir, "trees")); rerr != nil || len(left) != 0 {
 		w.Errorf("%d work trees stay behind, %v", len(left), rerr)

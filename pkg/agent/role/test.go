@@ -18,14 +18,16 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// check makes the evidence that the duty asks for, on the tree's very commit.
+// check makes the evidence that is asked for before the brain judges, on the
+// tree's very commit.
 func (s step) check(ctx context.Context) ([]instance.Evidence, error) {
-	switch {
-	case s.duty.Tests:
+	switch s.work.Runs {
+	case workflow.RunsTests:
 		return s.examine(ctx, s.tree, testrun.Name)
-	case s.duty.Checks:
+	case workflow.RunsChecks:
 		all, err := s.examine(ctx, s.tree, testrun.Name, testrun.Lint, testrun.TypeCheck)
 		return append(all, testrun.Together(testrun.Build, s.tree.Head, all)), err
 	}

@@ -2008,7 +2008,10 @@ type Task struct {
 	// The question to be answered, if the claim is for one and not for the state.
 	Question *Question `protobuf:"bytes,4,opt,name=question,proto3" json:"question,omitempty"`
 	// Sections of the instance's document that the role may write.
-	Writes        []string `protobuf:"bytes,5,rep,name=writes,proto3" json:"writes,omitempty"`
+	Writes []string `protobuf:"bytes,5,rep,name=writes,proto3" json:"writes,omitempty"`
+	// What belongs to the work beside thinking. Orchestrators before this field do
+	// not set it.
+	Work          *Work `protobuf:"bytes,6,opt,name=work,proto3" json:"work,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2078,6 +2081,78 @@ func (x *Task) GetWrites() []string {
 	return nil
 }
 
+func (x *Task) GetWork() *Work {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+// Work is what a state of the definition says of its owner's work, or of the work
+// of a role that is asked something. An empty field asks for nothing.
+type Work struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// tests, checks or criteria.
+	Runs string `protobuf:"bytes,1,opt,name=runs,proto3" json:"runs,omitempty"`
+	// required or dropped.
+	Change string `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
+	// An action of the role.
+	Does          string `protobuf:"bytes,3,opt,name=does,proto3" json:"does,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Work) Reset() {
+	*x = Work{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Work) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Work) ProtoMessage() {}
+
+func (x *Work) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Work.ProtoReflect.Descriptor instead.
+func (*Work) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Work) GetRuns() string {
+	if x != nil {
+		return x.Runs
+	}
+	return ""
+}
+
+func (x *Work) GetChange() string {
+	if x != nil {
+		return x.Change
+	}
+	return ""
+}
+
+func (x *Work) GetDoes() string {
+	if x != nil {
+		return x.Does
+	}
+	return ""
+}
+
 // Refusal is a truthful no: nothing was recorded.
 type Refusal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2093,7 +2168,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	mi := &file_signalbox_v1_command_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2105,7 +2180,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	mi := &file_signalbox_v1_command_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2118,7 +2193,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Refusal) GetCode() string {
@@ -2284,16 +2359,21 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x04task\x18\x06 \x01(\v2\x12.signalbox.v1.TaskR\x04task\x12/\n" +
 	"\arefusal\x18\a \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x128\n" +
 	"\n" +
-	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"\xef\x01\n" +
+	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"\x97\x02\n" +
 	"\x04Task\x12\x14\n" +
 	"\x05about\x18\x01 \x01(\tR\x05about\x12\x12\n" +
 	"\x04next\x18\x02 \x03(\tR\x04next\x126\n" +
 	"\x06policy\x18\x03 \x03(\v2\x1e.signalbox.v1.Task.PolicyEntryR\x06policy\x122\n" +
 	"\bquestion\x18\x04 \x01(\v2\x16.signalbox.v1.QuestionR\bquestion\x12\x16\n" +
-	"\x06writes\x18\x05 \x03(\tR\x06writes\x1a9\n" +
+	"\x06writes\x18\x05 \x03(\tR\x06writes\x12&\n" +
+	"\x04work\x18\x06 \x01(\v2\x12.signalbox.v1.WorkR\x04work\x1a9\n" +
 	"\vPolicyEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"Q\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"F\n" +
+	"\x04Work\x12\x12\n" +
+	"\x04runs\x18\x01 \x01(\tR\x04runs\x12\x16\n" +
+	"\x06change\x18\x02 \x01(\tR\x06change\x12\x12\n" +
+	"\x04does\x18\x03 \x01(\tR\x04does\"Q\n" +
 	"\aRefusal\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x18\n" +
@@ -2311,7 +2391,7 @@ func file_signalbox_v1_command_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_command_proto_rawDescData
 }
 
-var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Command)(nil),               // 0: signalbox.v1.Command
 	(*Open)(nil),                  // 1: signalbox.v1.Open
@@ -2340,20 +2420,21 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Retry)(nil),                 // 24: signalbox.v1.Retry
 	(*CommandReply)(nil),          // 25: signalbox.v1.CommandReply
 	(*Task)(nil),                  // 26: signalbox.v1.Task
-	(*Refusal)(nil),               // 27: signalbox.v1.Refusal
-	nil,                           // 28: signalbox.v1.Open.VarsEntry
-	nil,                           // 29: signalbox.v1.Signal.DataEntry
-	nil,                           // 30: signalbox.v1.Inquire.SectionsEntry
-	nil,                           // 31: signalbox.v1.Escalate.SectionsEntry
-	nil,                           // 32: signalbox.v1.Task.PolicyEntry
-	(*Issue)(nil),                 // 33: signalbox.v1.Issue
-	(*Result)(nil),                // 34: signalbox.v1.Result
-	(*Evidence)(nil),              // 35: signalbox.v1.Evidence
-	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
-	(*Spend)(nil),                 // 37: signalbox.v1.Spend
-	(*Instance)(nil),              // 38: signalbox.v1.Instance
-	(*durationpb.Duration)(nil),   // 39: google.protobuf.Duration
-	(*Question)(nil),              // 40: signalbox.v1.Question
+	(*Work)(nil),                  // 27: signalbox.v1.Work
+	(*Refusal)(nil),               // 28: signalbox.v1.Refusal
+	nil,                           // 29: signalbox.v1.Open.VarsEntry
+	nil,                           // 30: signalbox.v1.Signal.DataEntry
+	nil,                           // 31: signalbox.v1.Inquire.SectionsEntry
+	nil,                           // 32: signalbox.v1.Escalate.SectionsEntry
+	nil,                           // 33: signalbox.v1.Task.PolicyEntry
+	(*Issue)(nil),                 // 34: signalbox.v1.Issue
+	(*Result)(nil),                // 35: signalbox.v1.Result
+	(*Evidence)(nil),              // 36: signalbox.v1.Evidence
+	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
+	(*Spend)(nil),                 // 38: signalbox.v1.Spend
+	(*Instance)(nil),              // 39: signalbox.v1.Instance
+	(*durationpb.Duration)(nil),   // 40: google.protobuf.Duration
+	(*Question)(nil),              // 41: signalbox.v1.Question
 }
 var file_signalbox_v1_command_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Command.open:type_name -> signalbox.v1.Open
@@ -2379,28 +2460,29 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	14, // 20: signalbox.v1.Command.wake:type_name -> signalbox.v1.Wake
 	15, // 21: signalbox.v1.Command.end:type_name -> signalbox.v1.End
 	16, // 22: signalbox.v1.Command.migrate:type_name -> signalbox.v1.Migrate
-	33, // 23: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
-	28, // 24: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
-	34, // 25: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
-	29, // 26: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
-	35, // 27: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
+	34, // 23: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
+	29, // 24: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
+	35, // 25: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
+	30, // 26: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
+	36, // 27: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
 	10, // 28: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
-	30, // 29: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
-	31, // 30: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
-	36, // 31: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
-	37, // 32: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
-	36, // 33: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
-	38, // 34: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
+	31, // 29: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
+	32, // 30: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
+	37, // 31: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
+	38, // 32: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
+	37, // 33: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
+	39, // 34: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
 	26, // 35: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
-	27, // 36: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	39, // 37: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
-	32, // 38: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	40, // 39: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
-	40, // [40:40] is the sub-list for method output_type
-	40, // [40:40] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	28, // 36: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
+	40, // 37: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
+	33, // 38: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	41, // 39: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	27, // 40: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
+	41, // [41:41] is the sub-list for method output_type
+	41, // [41:41] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }
@@ -2441,7 +2523,7 @@ func file_signalbox_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_command_proto_rawDesc), len(file_signalbox_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -96,7 +96,7 @@ func (s *Server) task(ctx context.Context, in instance.Instance, role string) *w
 		return nil
 	}
 	if q, asked := in.Inquiry(); asked {
-		t := task(def, in.State, role)
+		t := task(def, in.State, role, true)
 		t.Question, t.Next = wire.Question(q), nil
 		return wire.NewTask(t)
 	}
@@ -104,16 +104,19 @@ func (s *Server) task(ctx context.Context, in instance.Instance, role string) *w
 	if t, known := s.tasks.Load(what); known {
 		return t.(*wire.Task)
 	}
-	t, _ := s.tasks.LoadOrStore(what, wire.NewTask(task(def, in.State, role)))
+	t, _ := s.tasks.LoadOrStore(what, wire.NewTask(task(def, in.State, role, false)))
 	return t.(*wire.Task)
 }
 
-func task(def *workflow.Definition, in, role string) *pb.Task {
+// task is what the state, or a question asked in it, asks of the role.
+func task(def *workflow.Definition, in, role string, asked bool) *pb.Task {
 	state, _ := def.State(in)
 	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy)), Writes: def.WrittenBy(role)}
 	for name, value := range def.Policy {
 		t.Policy[name] = fmt.Sprint(value)
 	}
+	work := def.WorkOf(in, role, asked)
+	t.Work = &pb.Work{Runs: work.Runs, Change: work.Change, Does: work.Does}
 	if state.Proposes {
 		t.Next = next(state)
 	}

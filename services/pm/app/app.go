@@ -25,8 +25,8 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	b := &bridge{reader: d.Forge, writer: d.Forge, workspace: d.Workspace, token: d.Token, log: h.Log}
-	h.Add("pm", s.Agent(h, d, "pm", b).Run)
-	h.Add("obituaries", func(ctx context.Context) error { return b.mourn(ctx, h, d.JetStream) })
+	pm := &handler{reader: d.Forge, writer: d.Forge, workspace: d.Workspace, token: d.Token, log: h.Log}
+	h.Add("pm", s.Agent(h, d, "pm", pm).Run)
+	h.Add("endings", func(ctx context.Context) error { return pm.notifyEnded(ctx, h, d.JetStream) })
 	return nil
 }

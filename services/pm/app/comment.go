@@ -9,10 +9,10 @@ import (
 )
 
 // post makes the comment unless it is there.
-func (b *bridge) post(ctx context.Context, name string, issue instance.Issue, key, body string) (forge.Comment, error) {
+func (h *handler) post(ctx context.Context, name string, issue instance.Issue, key, body string) (forge.Comment, error) {
 	on := struct {
 		forge.Reader
 		forge.Writer
-	}{b.reader, b.writer}
+	}{h.reader, h.writer}
 	return forge.Post(ctx, on, issue.Repo, issue.Number, rules.Marker(name, key), body)
 }

@@ -37,7 +37,7 @@ func TestEveryEffectOfThePMIsMadeOnceWhereverItDies(t *testing.T) {
 var scenes = []crashtest.Scene{
 	{Name: "taking an issue up", Begin: begin("received"), Over: in("analyzing_requirements"), Check: silence},
 	{Name: "asking questions", Begin: unclear, Over: in("waiting_for_requirements_clarification"), Check: asked},
-	{Name: "pleading", Begin: begin("blocked"), Over: in("waiting_for_human_input"), Check: asked},
+	{Name: "asking for help", Begin: begin("blocked"), Over: in("waiting_for_human_input"), Check: asked},
 	{Name: "opening a pull request", Begin: solution, Over: in("completed"), Check: proposed},
 	{Name: "finding a foreign branch", Begin: foreign, Over: in("waiting_for_human_input"), Check: said("key=push-1 ")},
 	{Name: "telling of an end", Begin: begin("failed"), Over: in("failed"), Check: said("key=ended ")},

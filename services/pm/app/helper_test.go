@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 const widgets = "acme/widgets"
@@ -53,7 +54,7 @@ type world struct {
 	bob   *github.Client // who may read
 	issue instance.Issue
 	store memory
-	*bridge
+	*handler
 
 	mu       sync.Mutex
 	progress []string
@@ -126,7 +127,7 @@ func (w *world) restart() {
 		w.Fatal(err)
 	}
 	c := w.as("signalbox")
-	w.bridge = &bridge{reader: c, writer: c, workspace: cache, token: "signalbox-token", log: slog.New(slog.DiscardHandler)}
+	w.handler = &handler{reader: c, writer: c, workspace: cache, token: "signalbox-token", log: slog.New(slog.DiscardHandler)}
 }
 
 // breaks has the requests go wrong that the method and the path fit.
@@ -148,6 +149,7 @@ func (w *world) job(state string) agent.Job {
 		Assignment: brain.Assignment{
 			Instance: "acme/widgets/1", Workflow: "issue", Role: "pm", State: state, Attempt: 1, Issue: w.issue,
 			Next: []string{"analyzing_requirements", "creating_pr"},
+			Work: workOf(w, state),
 		},
 		Progress: func(format string, args ...any) {
 			w.mu.Lock()
@@ -155,6 +157,16 @@ func (w *world) job(state string) agent.Job {
 			w.progress = append(w.progress, fmt.Sprintf(format, args...))
 		},
 	}
+}
+
+// workOf is what the state asks of the PM.
+func workOf(t testing.TB, state string) workflow.WorkSpec {
+	t.Helper()
+	def, err := workflow.Builtin("issue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def.WorkOf(state, "pm", false)
 }
 
 // done is work that ended without an error.

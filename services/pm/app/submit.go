@@ -16,30 +16,30 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// submit pushes the work's branch and opens a pull request for it, each once:
-// the branch is ours by name, the pull request by its head.
-func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, error) {
-	repo, err := b.reader.Repository(ctx, job.Issue.Repo)
+// openPullRequest pushes the work's branch and opens a pull request for it, each
+// once: the branch is ours by name, the pull request by its head.
+func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.Result, error) {
+	repo, err := h.reader.Repository(ctx, job.Issue.Repo)
 	if err != nil {
 		return instance.Result{}, desk.Fault(err)
 	}
 	branch := Branch(job.Issue)
 	job.Progress("pushing %s", branch)
-	_, err = b.workspace.Push(ctx, workspace.Delivery{
-		Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: workspace.Remote{URL: repo.CloneURL, Token: b.token},
+	_, err = h.workspace.Push(ctx, workspace.Delivery{
+		Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: workspace.Remote{URL: repo.CloneURL, Token: h.token},
 	})
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
-		return b.stuck(ctx, job, err)
+		return h.stuck(ctx, job, err)
 	}
 	if err != nil {
 		return instance.Result{}, err
 	}
-	pr, err := b.propose(ctx, job, repo, branch)
+	pr, err := h.propose(ctx, job, repo, branch)
 	if err != nil {
 		return instance.Result{}, desk.Fault(err)
 	}
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL)}
-	r, err = b.say(ctx, job, "pull-request", fmt.Sprintf("I opened #%d for this. %s", pr.Number, pr.URL), r)
+	r, err = h.say(ctx, job, "pull-request", fmt.Sprintf("I opened #%d for this. %s", pr.Number, pr.URL), r)
 	if err != nil {
 		return r, err
 	}
@@ -48,8 +48,8 @@ func (b *bridge) submit(ctx context.Context, job agent.Job) (instance.Result, er
 
 // propose finds the work's pull request, or opens it. One of this very commit
 // that people have closed or merged meanwhile is not opened again.
-func (b *bridge) propose(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
-	self, err := b.reader.Self(ctx)
+func (h *handler) propose(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
+	self, err := h.reader.Self(ctx)
 	if err != nil {
 		return forge.PullRequest{}, err
 	}
@@ -57,14 +57,14 @@ func (b *bridge) propose(ctx context.Context, job agent.Job, repo forge.Reposito
 		forge.Reader
 		forge.History
 		forge.Writer
-	}{b.reader, b.reader, b.writer}
+	}{h.reader, h.reader, h.writer}
 	return forge.Propose(ctx, on, forge.Proposal{
 		Repo: repo.Name, Branch: branch, Since: job.Opened.Add(-time.Hour), // clocks differ
 		Ours: func(pr forge.PullRequest) bool {
 			return pr.HeadSHA == job.Head && pr.Author.Login == self && strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request"))
 		},
 		Describe: func() (forge.NewPullRequest, error) {
-			title, body, err := b.describe(ctx, job)
+			title, body, err := h.describe(ctx, job)
 			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch}, err
 		},
 	})
@@ -72,16 +72,16 @@ func (b *bridge) propose(ctx context.Context, job agent.Job, repo forge.Reposito
 
 // stuck tells people that the branch does not take the work, and has the
 // instance wait for them.
-func (b *bridge) stuck(ctx context.Context, job agent.Job, why error) (instance.Result, error) {
+func (h *handler) stuck(ctx context.Context, job agent.Job, why error) (instance.Result, error) {
 	r := instance.Result{Status: instance.Blocked, Summary: why.Error()}
 	a := job.Assignment
 	a.Last = &r
-	return b.say(ctx, job, fmt.Sprintf("push-%d", job.Attempt), rules.Obstacle(a), r)
+	return h.say(ctx, job, fmt.Sprintf("push-%d", job.Attempt), rules.Obstacle(a), r)
 }
 
 // describe words the pull request.
-func (b *bridge) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
-	entries, stat, err := b.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: objects(job), Base: job.Base, Head: job.Head})
+func (h *handler) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
+	entries, stat, err := h.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: objects(job), Base: job.Base, Head: job.Head})
 	if err != nil {
 		return "", "", err
 	}

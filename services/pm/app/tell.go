@@ -16,7 +16,7 @@ import (
 // tell posts what people have to know of an instance after a commit, each once:
 // how it ended, what was escalated to them, what it waits for in a state that
 // says so. The commit may be an old one: what is past is not told.
-func (b *bridge) tell(ctx context.Context, after subject.Event, in *pb.Instance) error {
+func (h *handler) tell(ctx context.Context, after subject.Event, in *pb.Instance) error {
 	issue := wire.ToIssue(in.GetIssue())
 	if issue.Number == 0 { // what has no issue is talked about on its pull request
 		issue.Number, _ = strconv.Atoi(in.GetVars()["prNumber"])
@@ -25,39 +25,39 @@ func (b *bridge) tell(ctx context.Context, after subject.Event, in *pb.Instance)
 	case issue.Number == 0: // nobody reads it
 		return nil
 	case in.GetKind() == string(workflow.Final):
-		return b.end(ctx, in, issue)
+		return h.end(ctx, in, issue)
 	}
 	for _, e := range wire.ToEscalations(in.GetEscalations()) {
 		if e.Resolved || !e.RequiresHuman {
 			continue
 		}
-		p := plea(in, e.Reason, in.GetLastState() == in.GetState())
-		p.Agent, p.Writers = e.Agent, true
-		if _, err := b.post(ctx, in.GetInstance(), issue, fmt.Sprintf("escalation-%d", e.Number), p.Text()); err != nil {
+		request := help(in, e.Reason, in.GetLastState() == in.GetState())
+		request.Agent, request.Writers = e.Agent, true
+		if _, err := h.post(ctx, in.GetInstance(), issue, fmt.Sprintf("escalation-%d", e.Number), request.Text()); err != nil {
 			return err
 		}
 	}
 	if in.GetKind() != string(workflow.Wait) || in.GetState() != after.State || in.GetClosed() != "" {
 		return nil
 	}
-	_, err := b.post(ctx, in.GetInstance(), issue, fmt.Sprintf("waits-%s-%d", in.GetState(), in.GetAttempt()), plea(in, in.GetReason(), true).Text())
+	_, err := h.post(ctx, in.GetInstance(), issue, fmt.Sprintf("waits-%s-%d", in.GetState(), in.GetAttempt()), help(in, in.GetReason(), true).Text())
 	return err
 }
 
 // end tells how an instance ended that has no pull request to show for it.
-func (b *bridge) end(ctx context.Context, in *pb.Instance, issue instance.Issue) error {
+func (h *handler) end(ctx context.Context, in *pb.Instance, issue instance.Issue) error {
 	last := wire.ToResult(in.GetLastResult())
 	if n := in.GetVars()["prNumber"]; last.Data["pr_url"] != "" || n != "" && n != "0" {
 		return nil
 	}
-	_, err := b.post(ctx, in.GetInstance(), issue, "ended", ending(in.GetState(), in.GetReason(), last))
+	_, err := h.post(ctx, in.GetInstance(), issue, "ended", ending(in.GetState(), in.GetReason(), last))
 	return err
 }
 
-// plea is what the instance waits for, with the last result if that was what
-// stopped it.
-func plea(in *pb.Instance, reason string, stopped bool) rules.Plea {
-	p := rules.Plea{Reason: reason}
+// help asks people for what the instance waits for. It names the last result if
+// that stopped it.
+func help(in *pb.Instance, reason string, stopped bool) rules.HelpRequest {
+	p := rules.HelpRequest{Reason: reason}
 	for _, q := range wire.ToQuestions(in.GetQuestions()) {
 		if q.To == "" && !q.Answered {
 			p.Open = append(p.Open, q)

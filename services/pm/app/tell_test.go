@@ -75,7 +75,7 @@ func (g *graveyard) state() string {
 func TestWhatIsEscalatedIsPutToPeopleOnceAndTheirWordResolvesIt(t *testing.T) {
 	g := newGraveyard(t)
 	g.pipes("reviewer")
-	stop := g.mourns()
+	stop := g.notifies()
 	g.escalates("reviewer", "It touches authentication, says @ann", true)
 	said := g.heard()
 	if len(said) != 1 || said[0].Author.Login != "signalbox" {
@@ -88,7 +88,7 @@ func TestWhatIsEscalatedIsPutToPeopleOnceAndTheirWordResolvesIt(t *testing.T) {
 	}
 	stop()
 	g.restart()
-	defer g.mourns()()
+	defer g.notifies()()
 	for i, c := range []struct{ actor, permission, state string }{{"eve", "read", "blocked"}, {"ann", "write", "open"}} {
 		_, err := g.client.Signal(g.ctx, piped, "commented", "comment/"+c.actor, c.actor, map[string]string{"body": "Go on.", "permission": c.permission})
 		if err != nil {
@@ -108,7 +108,7 @@ func TestWhatIsEscalatedIsPutToPeopleOnceAndTheirWordResolvesIt(t *testing.T) {
 func TestAStateThatSaysSoIsToldWithItsReasonAndTheOpenQuestions(t *testing.T) {
 	g := newGraveyard(t)
 	g.pipes("analyst")
-	defer g.mourns()()
+	defer g.notifies()()
 	unclear := &pb.Result{Status: "blocked", Summary: "unclear requirements", Questions: []string{"Which sum?", "Which page?"}}
 	g.reports("analyst", unclear)
 	said := g.heard()
@@ -145,7 +145,7 @@ func TestPeopleAreNotToldWhatIsNotTheirs(t *testing.T) {
 	if _, err := g.client.Override(g.ctx, piped, "writer", "and on"); err != nil {
 		t.Fatal(err)
 	}
-	defer g.mourns()() // when it is past
+	defer g.notifies()() // when it is past
 	if said := g.heard(); len(said) != 0 {
 		t.Errorf("said is %+v", said)
 	}
@@ -161,7 +161,7 @@ func TestWhatHasNoIssueIsTalkedAboutOnItsPullRequest(t *testing.T) {
 	}}}); err != nil {
 		t.Fatal(err)
 	}
-	g.mourns()
+	g.notifies()
 	g.escalates("shepherd", "The branch holds other commits", true)
 	if said := g.heard(); len(said) != 1 || !strings.Contains(said[0].Body, "The branch holds other commits") {
 		t.Errorf("said is %+v", said)

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // host is a forge as the shepherd uses it.
@@ -44,12 +45,12 @@ func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, er
 		return instance.Result{}, people("the story names no repository")
 	case job.Question != nil:
 		return s.inform(ctx, job)
-	case job.State == "committed":
+	case job.Work.Does == workflow.OpenPullRequest:
 		return s.propose(ctx, job)
-	case job.State == "pushed":
+	case job.Work.Does == workflow.TendPullRequest:
 		return s.tend(ctx, job)
 	}
-	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s", job.State)
+	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s, whose work is %s", job.State, job.Work)
 }
 
 // people puts the matter to people: nobody else can go on with it.

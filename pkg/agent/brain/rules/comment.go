@@ -26,28 +26,6 @@ func Questions(a brain.Assignment) string {
 	return write("questions.md", map[string]any{"Open": open, "Answered": len(open) < len(a.Questions)})
 }
 
-// Obstacle is the comment that tells people what is in the way and asks what
-// should happen.
-func Obstacle(a brain.Assignment) string {
-	data := map[string]any{"Open": openOf(a.Questions)}
-	if a.Last != nil {
-		data["Summary"], data["Found"] = a.Last.Summary, a.Last.IssuesFound[:min(len(a.Last.IssuesFound), maxShown)]
-	}
-	return write("obstacle.md", data)
-}
-
-// Status is the comment that is kept up to date while the work goes on.
-func Status(a brain.Assignment) string {
-	data := map[string]any{
-		"State": a.State, "Role": a.Role, "About": a.About, "Iteration": a.Iteration,
-		"Open": openOf(a.Questions), "Warnings": a.Warnings,
-	}
-	if ev := newest(a); ev.Name != "" {
-		data["Tests"] = ev
-	}
-	return write("status.md", data)
-}
-
 // End is how an instance ended.
 type End struct {
 	State   string // failed, requires_human_intervention, …

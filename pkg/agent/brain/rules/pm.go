@@ -11,11 +11,12 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// ErrEffect says that a state asks for an effect outside, which a brain does
-// not have: the PM's service makes it.
-var ErrEffect = errors.New("the state asks for more than a judgement")
+// ErrEffect says that a state asks for an action that is no judgement by rule: the
+// PM's service makes effects outside, and knows no other action.
+var ErrEffect = errors.New("the PM cannot judge this by rule")
 
 // PM judges what the PM has to judge by rule: it takes up what has a title,
 // reads answers out of comments and a decision out of what people said.
@@ -24,34 +25,35 @@ type PM struct {
 	MayAnswer func(login string) bool
 }
 
-// Work implements brain.Brain. In a state of effects it fails with ErrEffect.
+// Work implements brain.Brain. It does what the state asks for; for any action
+// that is no judgement it fails with ErrEffect.
 func (p PM) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
-	switch a.State {
-	case "received":
-		return declared(receive(a)), nil
-	case "requirements_unclear":
-		return declared(unclear(a)), nil
-	case "requirements_clarified":
-		return declared(p.clarified(a)), nil
-	case "planning_approach":
+	switch a.Work.Does {
+	case workflow.TakeUp:
+		return declared(takeUp(a)), nil
+	case workflow.AskQuestions:
+		return declared(askQuestions(a)), nil
+	case workflow.ReadAnswers:
+		return declared(p.readAnswers(a)), nil
+	case workflow.Plan:
 		return declared(instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "Tests first, then the change."}), nil
-	case "human_input_received":
-		return declared(p.heard(a)), nil
-	case "blocked":
-		return declared(blocked(a)), nil
+	case workflow.ReadDecision:
+		return declared(p.readDecision(a)), nil
+	case workflow.AskForHelp:
+		return declared(askForHelp(a)), nil
 	}
-	return brain.Outcome{}, fmt.Errorf("%w: pm in %s", ErrEffect, a.State)
+	return brain.Outcome{}, fmt.Errorf("%w: %q, in %s", ErrEffect, a.Work.Does, a.State)
 }
 
-func receive(a brain.Assignment) instance.Result {
+func takeUp(a brain.Assignment) instance.Result {
 	if strings.TrimSpace(a.Issue.Title) == "" {
 		return instance.Result{Status: instance.Failure, Summary: "The report has no title."}
 	}
 	return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "Taken up."}
 }
 
-// unclear says whether asking people can help.
-func unclear(a brain.Assignment) instance.Result {
+// askQuestions says whether asking people can help.
+func askQuestions(a brain.Assignment) instance.Result {
 	if n := len(openOf(a.Questions)); n > 0 {
 		return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("Open questions: %d.", n)}
 	}
@@ -62,9 +64,9 @@ func unclear(a brain.Assignment) instance.Result {
 	return r
 }
 
-// clarified reads the answers. Where a person answered everything at once or
+// readAnswers reads the answers. Where a person answered everything at once or
 // does not know, the analyst looks at it again.
-func (p PM) clarified(a brain.Assignment) instance.Result {
+func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.answers(a)}
 	open := len(openOf(a.Questions)) - len(r.Answers)
 	sure := open == 0
@@ -145,8 +147,8 @@ var (
 	dissent = regexp.MustCompile(`(?i)\b(but|not yet|don.?t|do not|wait|however|except|first)\b`)
 )
 
-// heard reads what people said when they were asked for their word.
-func (p PM) heard(a brain.Assignment) instance.Result {
+// readDecision reads what people said when they were asked for their word.
+func (p PM) readDecision(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.answers(a)}
 	var said instance.NoteEntry
 	for _, n := range p.heardSince(a, time.Time{}) {
@@ -160,15 +162,15 @@ func (p PM) heard(a brain.Assignment) instance.Result {
 	r.Summary = fmt.Sprintf("%s says: %s", said.Author, excerpt(text))
 	if assent.MatchString(text) && !dissent.MatchString(text) {
 		// What waited for the word goes on where it stopped.
-		if n := len(a.Previous); n > 1 && a.Previous[n-2] == "creating_pr" {
-			r.Next = propose(a, "creating_pr")
+		if n := len(a.Previous); n > 1 {
+			r.Next = propose(a, a.Previous[n-2])
 		}
 	}
 	return r
 }
 
-// blocked asks people once; what is in the way a second time is theirs.
-func blocked(a brain.Assignment) instance.Result {
+// askForHelp asks people once; what is in the way a second time is theirs.
+func askForHelp(a brain.Assignment) instance.Result {
 	if a.Attempt > 1 {
 		return instance.Result{Status: instance.Blocked, Summary: "It is blocked again after people were asked."}
 	}

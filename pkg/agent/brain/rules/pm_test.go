@@ -10,15 +10,29 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 func manage(t *testing.T, p rules.PM, a brain.Assignment) instance.Result {
 	t.Helper()
+	if a.Work = workOf(t, "pm", a.State); a.Work.Does == "" {
+		t.Fatalf("the pm does nothing in %s", a.State)
+	}
 	out, err := p.Work(t.Context(), a)
 	if err != nil || !out.Declared {
 		t.Fatalf("declared %t, error %v", out.Declared, err)
 	}
 	return out.Result
+}
+
+// workOf is what a state of the issue lifecycle asks of the role.
+func workOf(t *testing.T, role, state string) workflow.WorkSpec {
+	t.Helper()
+	def, err := workflow.Builtin("issue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def.WorkOf(state, role, false)
 }
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
@@ -137,7 +151,7 @@ func TestPMJudgesTheOtherStates(t *testing.T) {
 }
 
 func TestPMHasNoEffects(t *testing.T) {
-	if _, err := (rules.PM{}).Work(t.Context(), brain.Assignment{State: "creating_pr"}); !errors.Is(err, rules.ErrEffect) {
+	if _, err := (rules.PM{}).Work(t.Context(), brain.Assignment{State: "creating_pr", Work: workOf(t, "pm", "creating_pr")}); !errors.Is(err, rules.ErrEffect) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // Tester judges test evidence. It writes no tests: where tests are asked for it
@@ -27,8 +28,7 @@ func (Tester) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error)
 	if a.Question != nil {
 		return unable(a), nil
 	}
-	switch a.State {
-	case "creating_tests", "updating_tests":
+	if a.Work.Does == workflow.WriteTests {
 		r, err := rely(a)
 		return declared(r), err
 	}

@@ -56,7 +56,7 @@ func TestTesterJudgesEvidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.ev.Name, c.ev.Commit = "tests", "c0ffee"
 			for _, state := range []string{"running_tests", "validating_solution"} {
-				out, err := rules.Tester{}.Work(t.Context(), brain.Assignment{State: state, Head: "c0ffee", Evidence: []instance.Evidence{c.ev}})
+				out, err := rules.Tester{}.Work(t.Context(), brain.Assignment{State: state, Work: workOf(t, "tester", state), Head: "c0ffee", Evidence: []instance.Evidence{c.ev}})
 				r := out.Result
 				if err != nil || !out.Declared || r.Status != c.status || r.Summary != c.summary {
 					t.Errorf("%s: %s %q, declared %t, error %v", state, r.Status, r.Summary, out.Declared, err)
@@ -79,7 +79,7 @@ func TestTesterJudgesNothingWithoutEvidenceOnTheCommit(t *testing.T) {
 		"on another commit": {{Name: "tests", OK: true, Commit: "decaf"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := rules.Tester{}.Work(t.Context(), brain.Assignment{State: "running_tests", Head: "c0ffee", Evidence: evidence})
+			_, err := rules.Tester{}.Work(t.Context(), brain.Assignment{State: "running_tests", Work: workOf(t, "tester", "running_tests"), Head: "c0ffee", Evidence: evidence})
 			if !errors.Is(err, rules.ErrNoEvidence) {
 				t.Errorf("got %v", err)
 			}
@@ -101,7 +101,7 @@ func TestTesterReliesOnTheTestsThereAre(t *testing.T) {
 		"with a bad configuration": {".signalbox.yaml", "tset: x", brain.Assignment{}, instance.Blocked, ".signalbox.yaml:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.a.Dir, c.a.State = t.TempDir(), "creating_tests"
+			c.a.Dir, c.a.State, c.a.Work = t.TempDir(), "creating_tests", workOf(t, "tester", "creating_tests")
 			if err := os.WriteFile(filepath.Join(c.a.Dir, c.file), []byte(c.content), 0o600); err != nil {
 				t.Fatal(err)
 			}

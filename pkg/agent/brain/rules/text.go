@@ -28,7 +28,7 @@ var files embed.FS
 func write(name string, data any) string {
 	t := template.Must(template.New(name).Funcs(template.FuncMap{
 		"neutral": neutral, "numbered": numbered, "excerpt": excerpt, "sentence": sentence, "quote": quote,
-		"code": code, "verbatim": verbatim, "short": short, "line": oneLine, "cell": cell, "tested": tested,
+		"code": code, "verbatim": verbatim, "short": short, "line": oneLine, "tested": tested,
 	}).ParseFS(files, "text/"+name))
 	var out bytes.Buffer
 	if err := t.Execute(&out, data); err != nil {
@@ -85,8 +85,6 @@ func excerpt(s string) string {
 	}
 	return oneLine(s)
 }
-
-func cell(s string) string { return strings.ReplaceAll(excerpt(s), "|", `\|`) }
 
 // quote is a text of others as a quote of its beginning.
 func quote(s string) string {

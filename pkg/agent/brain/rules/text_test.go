@@ -67,20 +67,11 @@ What is in the way: no way to test it, @·ops
 
 **Q3. Done when.** What holds then?
 
-Please reply here what should happen; the work goes on by itself after that.
+Please reply here what should happen, with ` + "`Q2:`" + ` and so on before each answer. The work goes on by itself after that.
 `},
 		"an obstacle nobody described": {rules.Obstacle(silent), `I cannot go on with this by myself.
 
-Please reply here what should happen; the work goes on by itself after that.
-`},
-		"a status": {rules.Status(work()), `**fixing_issues**, developer: The developer fixes what was found.
-
-| | |
-|---|---|
-| moves made | 6 |
-| waits for answers to | Q2, Q3 |
-| tests | ` + "`go test -json ./...` on `0123456789ab`" + `: 41 tests pass. |
-| warning | loop: a\|b |
+Please reply here what should happen. The work goes on by itself after that.
 `},
 		"a failure": {rules.Ending(rules.End{State: "failed", Reason: "the same failure came back", Summary: "2 of 3 tests fail", Failed: []string{"x.TestA", "x.Test`B"}}),
 			`I could not solve this, and stop here.

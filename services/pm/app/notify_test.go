@@ -38,8 +38,8 @@ func newGraveyard(t *testing.T) *graveyard {
 	return g
 }
 
-// mourns runs what tells of endings until it is stopped.
-func (g *graveyard) mourns() (stop func()) {
+// notifies runs notifyEnded until it is stopped.
+func (g *graveyard) notifies() (stop func()) {
 	g.Helper()
 	nc := g.server.Connect(g.T)
 	js, err := jetstream.New(nc)
@@ -48,7 +48,7 @@ func (g *graveyard) mourns() (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(g.ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- g.mourn(ctx, &service.Host{NATS: nc, Name: "pm-1"}, js) }()
+	go func() { ended <- g.notifyEnded(ctx, &service.Host{NATS: nc, Name: "pm-1"}, js) }()
 	return func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -80,7 +80,7 @@ func (g *graveyard) told() {
 func TestPeopleHearOnceHowItEnded(t *testing.T) {
 	g := newGraveyard(t)
 	issue := wire.Issue(g.issue)
-	stop := g.mourns()
+	stop := g.notifies()
 	g.ends("acme/widgets/1", "failed", "the budget is spent", issue)
 	g.ends("on no forge", "failed", "r", &pb.Issue{Title: "x"})
 	g.told()
@@ -90,7 +90,7 @@ func TestPeopleHearOnceHowItEnded(t *testing.T) {
 	g.told()
 	stop()
 	g.restart()
-	defer g.mourns()()
+	defer g.notifies()()
 	if _, err := g.client.Note(g.ctx, "acme/widgets/1", "remark", "and to another PM"); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestPeopleHearOnceHowItEnded(t *testing.T) {
 func TestAnEndingWaitsForAForgeThatIsAway(t *testing.T) {
 	g := newGraveyard(t)
 	g.breaks("POST", "/comments", local.Fault{After: true}) // and the comment is made all the same
-	defer g.mourns()()
+	defer g.notifies()()
 	g.ends("acme/widgets/1", "requires_human_intervention", "nobody knows", wire.Issue(g.issue))
 	for len(g.said()) == 0 {
 		if g.ctx.Err() != nil {
@@ -136,7 +136,7 @@ func TestAPullRequestNeedsNoEnding(t *testing.T) {
 	if _, err := g.client.Override(g.ctx, id, "completed", "it is"); err != nil {
 		t.Fatal(err)
 	}
-	stop := g.mourns()
+	stop := g.notifies()
 	g.told()
 	stop()
 	if said := g.said(); len(said) != 0 {

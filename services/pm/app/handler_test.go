@@ -136,7 +136,7 @@ func TestOnNoForgeEverybodysWordsCount(t *testing.T) {
 		t.Errorf("it ended with %+v", r)
 	}
 	asking := job
-	asking.State = "requirements_unclear"
+	asking.State, asking.Work = "requirements_unclear", workOf(t, "requirements_unclear")
 	if r := w.done(asking); r.Status != instance.Success || len(w.said()) != 0 {
 		t.Errorf("it ended with %+v; said is %+v", r, w.said())
 	}
@@ -198,7 +198,7 @@ func TestARateLimitIsWaitedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		w := &world{T: t, issue: instance.Issue{Repo: widgets, Number: 1}}
-		w.bridge = &bridge{reader: limited{until: start.Add(time.Hour)}, log: slog.New(slog.DiscardHandler)}
+		w.handler = &handler{reader: limited{until: start.Add(time.Hour)}, log: slog.New(slog.DiscardHandler)}
 		_, err := w.asking()
 		if !errors.Is(err, brain.ErrInfrastructure) || time.Since(start) != time.Hour || len(w.progress) == 0 {
 			t.Errorf("it ended with %v after %s, and said %q", err, time.Since(start), w.progress)

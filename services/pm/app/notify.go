@@ -16,24 +16,23 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// mourn tells people what they have to know: that an issue ended without a pull
-// request, for an end nobody hears of is the worst kind, and what waits for them.
-// It works until ctx ends.
-func (b *bridge) mourn(ctx context.Context, h *service.Host, js jetstream.JetStream) error {
+// notifyEnded posts comments about instances that ended without a pull request,
+// and about those that wait for people. It works until ctx ends.
+func (h *handler) notifyEnded(ctx context.Context, host *service.Host, js jetstream.JetStream) error {
 	consumer, err := backoff.Retry(ctx, func() (jetstream.Consumer, error) {
 		return js.Consumer(ctx, subject.EventStream, subject.Endings)
 	}, backoff.WithMaxElapsedTime(0))
 	if err != nil {
 		return nil // stopped before there was anything to do
 	}
-	c := client.New(h.NATS, h.Name)
+	c := client.New(host.NATS, host.Name)
 	for ctx.Err() == nil {
 		msg, err := consumer.Next(jetstream.FetchContext(ctx))
 		if err == nil {
-			err = b.bury(ctx, c, msg)
+			err = h.notify(ctx, c, msg)
 		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout) {
-			b.log.Warn("cannot tell people how an issue stands; trying again", "error", err)
+			h.log.Warn("cannot tell people how an issue stands; trying again", "error", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(time.Second):
@@ -43,8 +42,8 @@ func (b *bridge) mourn(ctx context.Context, h *service.Host, js jetstream.JetStr
 	return nil
 }
 
-// bury posts what is to be said after one commit.
-func (b *bridge) bury(ctx context.Context, c *client.Client, msg jetstream.Msg) error {
+// notify posts the comments that one commit calls for, and acknowledges it.
+func (h *handler) notify(ctx context.Context, c *client.Client, msg jetstream.Msg) error {
 	after, err := subject.ParseEvent(msg.Subject())
 	if err != nil {
 		return errors.Join(err, msg.TermWithReason(err.Error()))
@@ -53,14 +52,14 @@ func (b *bridge) bury(ctx context.Context, c *client.Client, msg jetstream.Msg) 
 	if err != nil {
 		return errors.Join(err, msg.NakWithDelay(later(msg)))
 	}
-	if err := b.tell(ctx, after, in); err != nil {
+	if err := h.tell(ctx, after, in); err != nil {
 		return errors.Join(err, msg.NakWithDelay(later(msg)))
 	}
 	return msg.Ack()
 }
 
-// later spaces out tries: 5, 10, 20 … 300 seconds, so that those the queue
-// allows outlast a rate limit.
+// later returns the delay before the next try: 5, 10, 20 … 300 seconds. The tries
+// that the queue allows outlast a rate limit.
 func later(msg jetstream.Msg) time.Duration {
 	meta, err := msg.Metadata()
 	if err != nil {

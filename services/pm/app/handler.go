@@ -17,12 +17,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/desk"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// bridge does the PM's work. Every effect on the forge follows an event that
-// decided it, carries a marker, and is looked for before it is made: made twice
-// it is made once. It implements agent.Handler.
-type bridge struct {
+// handler does the PM's work. Every effect on the forge follows an event that
+// decided it, and carries a marker. The handler looks for the marker first, so
+// that a repeated effect is made once. It implements agent.Handler.
+type handler struct {
 	reader    reader
 	writer    forge.Writer
 	workspace *workspace.Cache
@@ -37,31 +38,31 @@ type reader interface {
 }
 
 // Work implements agent.Handler.
-func (b *bridge) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return desk.Work(ctx, job, b.work)
+func (h *handler) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	return desk.Work(ctx, job, h.work)
 }
 
-func (b *bridge) work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	switch job.State {
-	case "received":
-		return b.receive(ctx, job)
-	case "requirements_unclear":
-		return b.ask(ctx, job)
-	case "blocked":
-		return b.plead(ctx, job)
-	case "creating_pr":
-		return b.submit(ctx, job)
+func (h *handler) work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	switch job.Work.Does {
+	case workflow.TakeUp:
+		return h.takeUp(ctx, job)
+	case workflow.AskQuestions:
+		return h.askQuestions(ctx, job)
+	case workflow.AskForHelp:
+		return h.askForHelp(ctx, job)
+	case workflow.OpenPullRequest:
+		return h.openPullRequest(ctx, job)
 	}
-	return b.judge(ctx, job)
+	return h.judge(ctx, job)
 }
 
-// judge is for what has no effect outside.
-func (b *bridge) judge(ctx context.Context, job agent.Job) (instance.Result, error) {
+// judge does what has no effect outside.
+func (h *handler) judge(ctx context.Context, job agent.Job) (instance.Result, error) {
 	may := map[string]bool{}
 	var failed error
 	out, err := rules.PM{MayAnswer: func(login string) bool {
 		if _, asked := may[login]; !asked && failed == nil {
-			may[login], failed = b.mayAnswer(ctx, job.Issue, login)
+			may[login], failed = h.mayAnswer(ctx, job.Issue, login)
 		}
 		return may[login]
 	}}.Work(ctx, job.Assignment)
@@ -74,59 +75,59 @@ func (b *bridge) judge(ctx context.Context, job agent.Job) (instance.Result, err
 // mayAnswer reports whether somebody's words count: those of the reporter, of a
 // person at Signalbox's own controls, and of who may write to the repository.
 // The forge is asked each time, for what somebody may do changes.
-func (b *bridge) mayAnswer(ctx context.Context, issue instance.Issue, login string) (bool, error) {
+func (h *handler) mayAnswer(ctx context.Context, issue instance.Issue, login string) (bool, error) {
 	// No login on a forge has a colon.
 	if issue.Number == 0 || strings.HasPrefix(login, "operator:") || login != "" && login == issue.Author {
 		return true, nil
 	}
-	permission, err := b.reader.Permission(ctx, issue.Repo, login)
+	permission, err := h.reader.Permission(ctx, issue.Repo, login)
 	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
 		return false, nil // nobody there
 	}
 	return permission == "write" || permission == "maintain" || permission == "admin", err
 }
 
-// receive takes a snapshot of the code that the work starts from.
-func (b *bridge) receive(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r, err := b.judge(ctx, job)
+// takeUp takes a snapshot of the code that the work starts from.
+func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := h.judge(ctx, job)
 	if err != nil || r.Status != instance.Success || job.Issue.Repo == "" || job.Base != "" {
 		return r, err
 	}
-	repo, err := b.reader.Repository(ctx, job.Issue.Repo)
+	repo, err := h.reader.Repository(ctx, job.Issue.Repo)
 	if err != nil {
 		return r, desk.Fault(err)
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
-	r.Base, r.Bundle, err = b.workspace.Snapshot(ctx, repo.Name, workspace.Remote{URL: repo.CloneURL, Token: b.token}, repo.DefaultBranch)
+	r.Base, r.Bundle, err = h.workspace.Snapshot(ctx, repo.Name, workspace.Remote{URL: repo.CloneURL, Token: h.token}, repo.DefaultBranch)
 	return with(r, "branch", repo.DefaultBranch), err
 }
 
-// ask posts the open questions as one comment, anew each time they are to be
-// asked.
-func (b *bridge) ask(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r, err := b.judge(ctx, job)
+// askQuestions posts the open questions as one comment, anew each time they are
+// to be asked.
+func (h *handler) askQuestions(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := h.judge(ctx, job)
 	if err != nil || r.Status != instance.Success || len(job.Open()) == 0 {
 		return r, err
 	}
-	return b.say(ctx, job, fmt.Sprintf("questions-%d", job.Attempt), rules.Questions(job.Assignment), r)
+	return h.say(ctx, job, fmt.Sprintf("questions-%d", job.Attempt), rules.Questions(job.Assignment), r)
 }
 
-// plead asks people about an obstacle.
-func (b *bridge) plead(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r, err := b.judge(ctx, job)
+// askForHelp tells people what is in the way.
+func (h *handler) askForHelp(ctx context.Context, job agent.Job) (instance.Result, error) {
+	r, err := h.judge(ctx, job)
 	if err != nil || r.Status != instance.Success {
 		return r, err
 	}
-	return b.say(ctx, job, fmt.Sprintf("blocked-%d", job.Attempt), rules.Obstacle(job.Assignment), r)
+	return h.say(ctx, job, fmt.Sprintf("blocked-%d", job.Attempt), rules.Obstacle(job.Assignment), r)
 }
 
 // say posts a comment once and adds its address to the result. An instance that
 // is on no forge keeps its words in the log alone.
-func (b *bridge) say(ctx context.Context, job agent.Job, key, body string, r instance.Result) (instance.Result, error) {
+func (h *handler) say(ctx context.Context, job agent.Job, key, body string, r instance.Result) (instance.Result, error) {
 	if job.Issue.Number == 0 {
 		return r, nil
 	}
-	c, err := b.post(ctx, job.Instance, job.Issue, key, body)
+	c, err := h.post(ctx, job.Instance, job.Issue, key, body)
 	if err != nil {
 		return r, desk.Fault(err)
 	}
