@@ -21,7 +21,7 @@ func full() Assignment {
 		Failed: []string{"TestSum"}, Output: "--- FAIL: TestSum", Millis: 12,
 	}}
 	return Assignment{
-		Work: workflow.WorkSpec{Runs: workflow.RunsTests, Change: workflow.ChangeDropped, Does: workflow.SelfCheck},
+		Work:     workflow.WorkSpec{Runs: workflow.RunsTests, Change: workflow.ChangeDropped, Does: workflow.SelfCheck},
 		Protocol: Protocol, Instance: "acme/widgets/42", Workflow: "issue", State: "implementing", About: "Make the failing tests pass.",
 		Role: "developer", Agent: "developer-1", Deadline: at, Iteration: 2, Attempt: 3,
 		Failures: 2, Opened: at, Question: &instance.Question{Number: 3, From: "writer", To: "developer", Text: "Where is the debounce?", AskedAt: at},
