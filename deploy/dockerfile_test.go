@@ -42,7 +42,8 @@ func TestTheImageIsBuiltFromFilesThatAreThere(t *testing.T) {
 	known := stages(dockerfile)
 	for _, i := range instructions(dockerfile) {
 		switch {
-		case i.name == "FROM" && !slices.Contains(known, i.args[0]) && !regexp.MustCompile(`^(golang:\d+\.\d+\.\d+-bookworm|debian:bookworm-slim)$`).MatchString(i.args[0]):
+		case i.name == "FROM" && !slices.Contains(known, i.args[0]) &&
+			!regexp.MustCompile(`^(golang:\d+\.\d+\.\d+-bookworm|debian:bookworm-slim)$`).MatchString(i.args[0]):
 			t.Errorf("FROM %s is no pinned base", i.args[0])
 		case i.name == "COPY" && strings.HasPrefix(i.args[0], "--from="):
 			if from := strings.TrimPrefix(i.args[0], "--from="); !slices.Contains(known, from) {

@@ -66,7 +66,8 @@ func TestEverySubcommandThatTextNamesExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/operations.md", "docs/agent-protocol.md", "docs/adr/0012-durability.md"} {
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/operations.md",
+		"docs/agent-protocol.md", "docs/adr/0012-durability.md"} {
 		for _, m := range regexp.MustCompile("`(?:bin/)?signalbox ([a-z]+)( [^`]*)?`").FindAllStringSubmatch(page(t, name), -1) {
 			if !regexp.MustCompile(`(?m)^  ` + m[1] + `\b`).MatchString(all) {
 				t.Errorf("%s: there is no signalbox %s", name, m[1])

@@ -18,7 +18,8 @@ func BenchmarkStep(b *testing.B) {
 			for n := 0; s.in.Iteration < past.moves; n++ {
 				r := instance.Result{Status: instance.Success, ConfidenceScore: 0.95, Head: fmt.Sprint("c", n)}
 				if s.in.State == "running_tests" {
-					r = instance.Result{Status: instance.Failure, FailureSignature: fmt.Sprint("f", n), Evidence: []instance.Evidence{{Name: "tests", Commit: s.in.Head}}}
+					r = instance.Result{Status: instance.Failure, FailureSignature: fmt.Sprint("f", n),
+						Evidence: []instance.Evidence{{Name: "tests", Commit: s.in.Head}}}
 				}
 				if err := works(r)(s); err != nil {
 					b.Fatal(err)
@@ -32,7 +33,8 @@ func BenchmarkStep(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			cmd := s.command("a1", instance.Report{Token: s.in.Tokens, Result: instance.Result{Status: instance.Success, ConfidenceScore: 0.95, Head: "next"}})
+			cmd := s.command("a1", instance.Report{Token: s.in.Tokens, Result: instance.Result{Status: instance.Success, ConfidenceScore: 0.95,
+				Head: "next"}})
 			b.ReportAllocs()
 			for b.Loop() {
 				events, err := instance.Decide(def, s.in, cmd)

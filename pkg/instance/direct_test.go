@@ -16,8 +16,10 @@ import (
 // model whether the agent gets the work.
 func (p *comparison) sendWithWaiter(t rapid.TB, d dice, def *workflow.Definition, cmd instance.Command, m model) ([]instance.Event, model) {
 	t.Helper()
-	claim := instance.Claim{Role: one(d, "waits", append(def.Roles(), "stranger")...), Agent: one(d, "who waits", "a1", "a2", "a2", ""), Lease: one(d, "for", lease, time.Second, lease, 0)}
-	events, given, err := instance.DecideAndClaim(def, p.in, cmd, func(role string) (instance.Claim, bool) { return claim, role == claim.Role })
+	claim := instance.Claim{Role: one(d, "waits", append(def.Roles(), "stranger")...), Agent: one(d, "who waits", "a1", "a2", "a2", ""),
+		Lease: one(d, "for", lease, time.Second, lease, 0)}
+	events, given, err := instance.DecideAndClaim(def, p.in, cmd,
+		func(role string) (instance.Claim, bool) { return claim, role == claim.Role })
 	if err != nil {
 		t.Fatalf("%T is refused while somebody waits: %v", cmd.Do, err)
 	}
@@ -52,7 +54,8 @@ func (p *comparison) checkDirectClaim(t rapid.TB, def *workflow.Definition, cmd 
 		return
 	}
 	claim.Work = one.Work
-	then, err := instance.Decide(def, one, instance.Command{ID: "then", Instance: cmd.Instance, At: cmd.At, Actor: claim.Role + "/" + claim.Agent, Do: claim})
+	then, err := instance.Decide(def, one, instance.Command{ID: "then", Instance: cmd.Instance, At: cmd.At,
+		Actor: claim.Role + "/" + claim.Agent, Do: claim})
 	if given != (err == nil) || claim.Role != one.Owner {
 		t.Fatalf("%T: %s, of %s, is given the work: %v, and a claim is answered %v", cmd.Do, claim.Role, one.State, given, err)
 	}
@@ -69,7 +72,8 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 	success := instance.Result{Status: instance.Success, ConfidenceScore: 1}
 	analyst := instance.Claim{Role: "analyst", Agent: "ana-1", Work: 77, Lease: time.Minute} // Work is replaced
 	reported := instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "received", Result: success}
-	moved := instance.Moved{From: "received", To: "analyzing_requirements", Owner: "analyst", Kind: workflow.Work, Rule: "decide", Reason: "the report is taken up"}
+	moved := instance.Moved{From: "received", To: "analyzing_requirements", Owner: "analyst", Kind: workflow.Work, Rule: "decide",
+		Reason: "the report is taken up"}
 	dispatched := instance.Dispatched{State: "analyzing_requirements", Owner: "analyst"}
 	for _, c := range []struct {
 		name   string
@@ -80,28 +84,37 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 		then   []instance.Event
 	}{
 		{"of a report", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, analyst, "analyst", []instance.Event{
-			reported, moved, dispatched, instance.Claimed{Token: 2, Role: "analyst", Agent: "ana-1", Lease: opening().Add(time.Minute), Direct: true},
+			reported, moved, dispatched, instance.Claimed{Token: 2, Role: "analyst", Agent: "ana-1", Lease: opening().Add(time.Minute),
+				Direct: true},
 		}},
-		{"of an opening", nil, instance.Open{Issue: instance.Issue{Title: "T"}}, instance.Claim{Role: "pm", Agent: "p1", Lease: lease}, "pm", []instance.Event{
-			instance.Opened{Workflow: "issue", Definition: issue(t).Hash, Issue: instance.Issue{Title: "T"}, State: "received", Owner: "pm", Kind: workflow.Work},
-			instance.Dispatched{State: "received", Owner: "pm"},
-			instance.Claimed{Token: 1, Role: "pm", Agent: "p1", Lease: opening().Add(lease), Direct: true},
-		}},
-		{"that came back", []step{opened(), claim("p1"), wait(lease)}, instance.Retry{Reason: "lost"}, instance.Claim{Role: "pm", Agent: "p2", Lease: lease}, "pm", []instance.Event{
-			instance.Dispatched{State: "received", Owner: "pm", Reason: "lost"},
-			instance.Claimed{Token: 2, Role: "pm", Agent: "p2", Lease: opening().Add(2 * lease), Lapsed: "p1", Direct: true},
-		}},
-		{"but not of another role", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Claim{Role: "pm", Agent: "p2", Lease: lease}, "analyst",
+		{"of an opening", nil, instance.Open{Issue: instance.Issue{Title: "T"}}, instance.Claim{Role: "pm", Agent: "p1", Lease: lease}, "pm",
+			[]instance.Event{
+				instance.Opened{Workflow: "issue", Definition: issue(t).Hash, Issue: instance.Issue{Title: "T"}, State: "received", Owner: "pm",
+					Kind: workflow.Work},
+				instance.Dispatched{State: "received", Owner: "pm"},
+				instance.Claimed{Token: 1, Role: "pm", Agent: "p1", Lease: opening().Add(lease), Direct: true},
+			}},
+		{"that came back", []step{opened(), claim("p1"), wait(lease)}, instance.Retry{Reason: "lost"},
+			instance.Claim{Role: "pm", Agent: "p2", Lease: lease}, "pm", []instance.Event{
+				instance.Dispatched{State: "received", Owner: "pm", Reason: "lost"},
+				instance.Claimed{Token: 2, Role: "pm", Agent: "p2", Lease: opening().Add(2 * lease), Lapsed: "p1", Direct: true},
+			}},
+		{"but not of another role", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success},
+			instance.Claim{Role: "pm", Agent: "p2", Lease: lease}, "analyst",
 			[]instance.Event{reported, moved, dispatched}},
-		{"but not to nobody", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Claim{Role: "analyst", Lease: lease}, "analyst",
+		{"but not to nobody", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success},
+			instance.Claim{Role: "analyst", Lease: lease}, "analyst",
 			[]instance.Event{reported, moved, dispatched}},
-		{"but not for no time", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success}, instance.Claim{Role: "analyst", Agent: "ana-1"}, "analyst",
+		{"but not for no time", []step{opened(), claim("p1")}, instance.Report{Token: 1, Result: success},
+			instance.Claim{Role: "analyst", Agent: "ana-1"}, "analyst",
 			[]instance.Event{reported, moved, dispatched}},
-		{"but not where there is none", []step{opened(), claim("p1")}, instance.Note{Text: "hm"}, analyst, "", []instance.Event{instance.Noted{Author: "ann", Text: "hm"}}},
-		{"but not where a role is asked", []step{opened(), claim("p1")}, instance.Inquire{Token: 1, Questions: []instance.Inquiry{{To: "analyst", Question: "Which?"}}}, analyst, "", []instance.Event{
-			instance.Released{Token: 1, Agent: "p1", Reason: "asks analyst"}, instance.Asked{Number: 1, From: "pm", Text: "Which?", To: "analyst"},
-			instance.Dispatched{State: "received", Owner: "analyst", Question: 1},
-		}},
+		{"but not where there is none", []step{opened(), claim("p1")}, instance.Note{Text: "hm"}, analyst, "",
+			[]instance.Event{instance.Noted{Author: "ann", Text: "hm"}}},
+		{"but not where a role is asked", []step{opened(), claim("p1")},
+			instance.Inquire{Token: 1, Questions: []instance.Inquiry{{To: "analyst", Question: "Which?"}}}, analyst, "", []instance.Event{
+				instance.Released{Token: 1, Agent: "p1", Reason: "asks analyst"}, instance.Asked{Number: 1, From: "pm", Text: "Which?", To: "analyst"},
+				instance.Dispatched{State: "received", Owner: "analyst", Question: 1},
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, looked := given(t, issue(t), c.given...), ""

@@ -24,9 +24,12 @@ func everything(seq uint64) instance.Commit {
 			Evidence:  []instance.Evidence{{Name: "tests", Commit: mark}, {Name: mark}},
 			Artifacts: []instance.Artifact{{Name: mark}},
 		}},
-		instance.Escalated{Number: int(seq), Reason: mark}, instance.Resolved{Number: 1, Text: mark}, instance.Resolved{Number: int(seq), By: mark},
-		instance.Remembered{Vars: map[string]string{"kept": mark, mark: mark}}, instance.Handed{Head: mark, Bundle: mark, Sections: map[string]string{"kept": mark, "handed " + mark: mark}},
-		instance.Spawned{Instance: mark, Workflow: mark}, instance.LinkEnded{Instance: "a/1", State: mark}, instance.LinkEnded{Instance: mark, Well: true},
+		instance.Escalated{Number: int(seq), Reason: mark}, instance.Resolved{Number: 1, Text: mark},
+		instance.Resolved{Number: int(seq), By: mark},
+		instance.Remembered{Vars: map[string]string{"kept": mark, mark: mark}},
+		instance.Handed{Head: mark, Bundle: mark, Sections: map[string]string{"kept": mark, "handed " + mark: mark}},
+		instance.Spawned{Instance: mark, Workflow: mark}, instance.LinkEnded{Instance: "a/1", State: mark},
+		instance.LinkEnded{Instance: mark, Well: true},
 		instance.Asked{Number: int(seq), To: mark, Text: mark},
 		instance.Moved{From: "received", To: mark, Failure: true},
 		instance.Moved{From: mark, To: "received"},
@@ -136,13 +139,16 @@ func TestEvolveKeeps(t *testing.T) {
 			func(in instance.Instance) any { return in.Failure }, instance.Signature{Value: "f1"}},
 		{"the base, once it is set", reported(instance.Result{Base: "c0"}, instance.Result{Head: "c1"}, instance.Result{Base: "c9"}),
 			func(in instance.Instance) any { return []string{in.Base, in.Head} }, []string{"c0", "c1"}},
-		{"what carries the work it goes on with", []instance.Event{instance.Opened{Base: "c1", Bundles: []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}}},
+		{"what carries the work it goes on with",
+			[]instance.Event{instance.Opened{Base: "c1", Bundles: []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}}},
 			func(in instance.Instance) any { return in.Bundles }, []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}},
 		{"bundles with the head they bring", reported(instance.Result{Base: "c0", Bundle: "b0"}, instance.Result{Head: "c1", Bundle: "b1"}),
 			func(in instance.Instance) any { return in.Bundles }, []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}},
-		{"the sum of all costs", append(reported(instance.Result{Spend: instance.Cost{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4}}), instance.Spent{Spend: instance.Cost{TokensIn: 10, TokensOut: 20, USD: 1, WallMS: 40}}),
+		{"the sum of all costs", append(reported(instance.Result{Spend: instance.Cost{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4}}),
+			instance.Spent{Spend: instance.Cost{TokensIn: 10, TokensOut: 20, USD: 1, WallMS: 40}}),
 			func(in instance.Instance) any { return in.Spend }, instance.Cost{TokensIn: 11, TokensOut: 22, USD: 1.5, WallMS: 44}},
-		{"the reason of a pause, wherever the instance goes meanwhile", []instance.Event{instance.Paused{Reason: "lunch"}, instance.Moved{To: "there", Reason: "away"}},
+		{"the reason of a pause, wherever the instance goes meanwhile",
+			[]instance.Event{instance.Paused{Reason: "lunch"}, instance.Moved{To: "there", Reason: "away"}},
 			func(in instance.Instance) any { return in.Reason }, "lunch"},
 		{"no faults of a state that was left", []instance.Event{instance.Released{Fault: true}, instance.Moved{To: "there"}},
 			func(in instance.Instance) any { return in.Faults }, 0},
@@ -154,22 +160,27 @@ func TestEvolveKeeps(t *testing.T) {
 			func(in instance.Instance) any { return []any{in.Last.Summary, in.LastState, in.Spend.USD} }, []any{"done", "here", 1.0}},
 		{"what was handed over, beside what others wrote", []instance.Event{
 			instance.Reported{Result: instance.Result{Head: "c1", Sections: map[string]string{"a": "1", "b": "2"}}},
-			instance.Handed{Sections: map[string]string{"b": "3"}}, instance.Handed{Head: "c2", Bundle: "b2", Sections: map[string]string{"c": "4"}}, instance.Handed{Bundle: "b3"}},
+			instance.Handed{Sections: map[string]string{"b": "3"}},
+			instance.Handed{Head: "c2", Bundle: "b2", Sections: map[string]string{"c": "4"}}, instance.Handed{Bundle: "b3"}},
 			func(in instance.Instance) any { return []any{in.Head, in.Bundles, in.Sections} },
 			[]any{"c2", []instance.Bundle{{Object: "b2", Head: "c2"}, {Object: "b3", Head: "c2"}}, map[string]string{"a": "1", "b": "3", "c": "4"}}},
 		{"failures by state, none after success", []instance.Event{
-			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "a", Failure: true}, instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c"}},
+			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "a", Failure: true},
+			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c"}},
 			func(in instance.Instance) any { return in.Failures }, []instance.FailureCount{{State: "a", Count: 2}}},
 		{"no failures of any state after a move that counts anew", []instance.Event{
 			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c", Failure: true, ResetsFailures: true}},
 			func(in instance.Instance) any { return len(in.Failures) }, 0},
-		{"failures through an override", []instance.Event{instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "a", To: "b", Override: true}},
+		{"failures through an override",
+			[]instance.Event{instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "a", To: "b", Override: true}},
 			func(in instance.Instance) any { return in.FailuresIn("a") }, 1},
 		{"no failures and no returns from before a resolution", []instance.Event{
-			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "b"}, instance.Escalated{Number: 1}, instance.Resolved{Number: 1}},
+			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "b"}, instance.Escalated{Number: 1},
+			instance.Resolved{Number: 1}},
 			func(in instance.Instance) any { return []int{len(in.Failures), in.Returns} }, []int{0, 0}},
 		{"questions to people and answers through a move, and no other question open", []instance.Event{
-			instance.Asked{Number: 1}, instance.Asked{Number: 2, To: "boss"}, instance.Asked{Number: 3, To: "boss"}, instance.Answered{Number: 2}, instance.Moved{To: "b"}},
+			instance.Asked{Number: 1}, instance.Asked{Number: 2, To: "boss"}, instance.Asked{Number: 3, To: "boss"}, instance.Answered{Number: 2},
+			instance.Moved{To: "b"}},
 			func(in instance.Instance) any {
 				var withdrawn []bool
 				for _, q := range in.Questions {
@@ -178,9 +189,12 @@ func TestEvolveKeeps(t *testing.T) {
 				_, open := in.Inquiry()
 				return []any{withdrawn, open, len(in.OpenQuestions())}
 			}, []any{[]bool{false, false, true}, false, 1}},
-		{"the claim through a move that keeps it", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Moved{To: "b", KeepsClaim: true}},
+		{"the claim through a move that keeps it",
+			[]instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Moved{To: "b", KeepsClaim: true}},
 			func(in instance.Instance) any { return in.Claim.Agent }, "p1"},
-		{"an escalation for nobody to decide out of the way", []instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Escalated{Number: 1}, instance.Escalated{Number: 2, RequiresHuman: true}},
+		{"an escalation for nobody to decide out of the way",
+			[]instance.Event{instance.Claimed{Token: 3, Agent: "p1"}, instance.Escalated{Number: 1},
+				instance.Escalated{Number: 2, RequiresHuman: true}},
 			func(in instance.Instance) any {
 				e, held := in.Escalation()
 				return []any{e.Number, held, in.Claim == nil}

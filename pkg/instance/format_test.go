@@ -25,7 +25,8 @@ func formatEvent(t *testing.T, e instance.Event) string {
 		}
 		return s
 	case instance.Claimed:
-		s := fmt.Sprintf("claimed by %s for %s until %s, token %d", e.Agent, e.Role, clock(e.Lease), e.Token) + optional(e.Lapsed, "; the lease of %s had run out")
+		s := fmt.Sprintf("claimed by %s for %s until %s, token %d", e.Agent, e.Role, clock(e.Lease), e.Token) +
+			optional(e.Lapsed, "; the lease of %s had run out")
 		if e.Direct {
 			s += "; it had waited"
 		}
@@ -43,7 +44,8 @@ func formatEvent(t *testing.T, e instance.Event) string {
 			return fmt.Sprintf("reported by %s, %s, on question %d: %s", e.Agent, e.Role, e.Question, e.Result.Status)
 		}
 		return fmt.Sprintf("reported by %s, %s of %s: %s, confidence %v", e.Agent, e.Role, e.State, e.Result.Status, e.Result.ConfidenceScore) +
-			optional(e.Result.Head, ", head %s") + optional(e.Result.FailureSignature, ", failure %s") + formatEvidence(e.Result.Evidence) + optional(formatMap(e.Result.Sections), ", writes %s")
+			optional(e.Result.Head, ", head %s") + optional(e.Result.FailureSignature, ", failure %s") + formatEvidence(e.Result.Evidence) +
+			optional(formatMap(e.Result.Sections), ", writes %s")
 	case instance.ProposalRefused:
 		return fmt.Sprintf("proposal refused: %s has no %s; permitted: %s", e.From, e.Proposed, strings.Join(e.Permitted, ", "))
 	case instance.GateRefused:
@@ -53,7 +55,8 @@ func formatEvent(t *testing.T, e instance.Event) string {
 	case instance.Moved:
 		return fmt.Sprintf("MOVED %s → %s by %s: %s%s", e.From, e.To, e.Rule, e.Reason, formatMarks(e))
 	case instance.Signalled:
-		return fmt.Sprintf("signalled %s", e.Name) + optional(e.Actor, " by %s") + optional(e.Ref, ", %s") + optional(e.Data["body"], ": %q") + formatEvidence(e.Evidence)
+		return fmt.Sprintf("signalled %s", e.Name) + optional(e.Actor, " by %s") + optional(e.Ref, ", %s") + optional(e.Data["body"], ": %q") +
+			formatEvidence(e.Evidence)
 	case instance.Asked:
 		return fmt.Sprintf("question %d of %s", e.Number, e.From) + optional(e.To, " to %s") + ": " + e.Text
 	case instance.Handed:
@@ -150,7 +153,8 @@ func formatMarks(e instance.Moved) string {
 	for _, m := range []struct {
 		on   bool
 		name string
-	}{{e.Failure, "failure"}, {e.Loop, "loop"}, {e.Override, "override"}, {e.KeepsClaim, "claimed"}, {e.ResetsFailures, "fresh"}, {e.Kind == workflow.Wait, "wait"}, {e.Kind == workflow.Final, "final"}} {
+	}{{e.Failure, "failure"}, {e.Loop, "loop"}, {e.Override, "override"}, {e.KeepsClaim, "claimed"}, {e.ResetsFailures, "fresh"},
+		{e.Kind == workflow.Wait, "wait"}, {e.Kind == workflow.Final, "final"}} {
 		if m.on {
 			s += " [" + m.name + "]"
 		}
@@ -160,7 +164,8 @@ func formatMarks(e instance.Moved) string {
 
 // formatInstance returns the lines that show prints.
 func formatInstance(in instance.Instance) []string {
-	said := []string{fmt.Sprintf("%s, %s", in.State, in.Kind) + optional(in.Owner, " of %s") + optional(string(in.Closed), ", %s") + optional(in.Reason, ": %s")}
+	said := []string{fmt.Sprintf("%s, %s", in.State, in.Kind) + optional(in.Owner, " of %s") + optional(string(in.Closed), ", %s") +
+		optional(in.Reason, ": %s")}
 	if in.Paused {
 		said[0] += ", paused"
 	}

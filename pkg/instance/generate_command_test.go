@@ -46,7 +46,8 @@ func some[T any](d dice, label string, of ...T) []T {
 func plausibleCommand(d dice, s *fixture) instance.Action {
 	switch {
 	case !s.in.Exists():
-		return instance.Open{Issue: instance.Issue{Title: "bug", Author: "ann", Labels: some(d, "label", "bug", "docs")}, Base: one(d, "base", "", "h0"),
+		return instance.Open{Issue: instance.Issue{Title: "bug", Author: "ann", Labels: some(d, "label", "bug", "docs")},
+			Base:  one(d, "base", "", "h0"),
 			State: one(d, "entry", append(s.def.Entries, "", "")...), Vars: vars(d, s.def), After: some(d, "after", "o1", "o2")}
 	case s.in.Paused && one(d, "wake", true, false):
 		return instance.Resume{Reason: "go on"}
@@ -78,7 +79,8 @@ func plausibleCommand(d dice, s *fixture) instance.Action {
 		case "inquire":
 			return instance.Inquire{Token: s.in.Claim.Token, Questions: inquiries(d, s), Head: one(d, "head", "", "h1"), Sections: ownSections(d, s)}
 		case "escalate":
-			return instance.Escalate{Token: s.in.Claim.Token, Reason: "help", RequiresHuman: one(d, "human", true, true, false), Head: one(d, "head", "", "h1"), Sections: ownSections(d, s)}
+			return instance.Escalate{Token: s.in.Claim.Token, Reason: "help", RequiresHuman: one(d, "human", true, true, false),
+				Head: one(d, "head", "", "h1"), Sections: ownSections(d, s)}
 		case "news":
 			return instance.Signal{Name: "go", Data: vars(d, s.def)}
 		case "fault":
@@ -125,7 +127,8 @@ func badVars(d dice, vars map[string]string) map[string]string {
 }
 
 func endOfLink(d dice, s *fixture) instance.Action {
-	end := instance.End{Instance: one(d, "ended", "o1", "o2", "o3"), State: one(d, "ended in", "done", "lost"), Well: one(d, "well", true, true, false)}
+	end := instance.End{Instance: one(d, "ended", "o1", "o2", "o3"), State: one(d, "ended in", "done", "lost"),
+		Well: one(d, "well", true, true, false)}
 	if n := len(s.in.Links); n > 0 && one(d, "linked", true, true, false) {
 		end.Instance = s.in.Links[d("which", n)].Instance
 	}
@@ -135,7 +138,8 @@ func endOfLink(d dice, s *fixture) instance.Action {
 func inquiries(d dice, s *fixture) []instance.Inquiry {
 	var all []instance.Inquiry
 	for range 1 + d("more questions", 2) {
-		all = append(all, instance.Inquiry{To: one(d, "asked", append(s.def.Roles(), "stranger")...), Question: one(d, "inquiry", "which?", "which?", "which?", " ")})
+		all = append(all, instance.Inquiry{To: one(d, "asked", append(s.def.Roles(), "stranger")...),
+			Question: one(d, "inquiry", "which?", "which?", "which?", " ")})
 	}
 	return all[d("questions", 8)/7:]
 }
@@ -146,11 +150,13 @@ func validResult(d dice, s *fixture) instance.Result {
 	r := instance.Result{
 		Status:          one(d, "status", instance.Success, instance.Failure, instance.Success, instance.Blocked),
 		ConfidenceScore: one(d, "confidence", 0.95, 0.85, 0.81, 0.9, 0.91, 0.8, 1, 0),
-		IssuesFound:     some(d, "issue", "slow", "ugly"), Questions: some(d, "question", "which?", "why?"), Head: head, Base: one(d, "base", "", "", "h0", "h9"),
+		IssuesFound:     some(d, "issue", "slow", "ugly"), Questions: some(d, "question", "which?", "why?"), Head: head,
+		Base:             one(d, "base", "", "", "h0", "h9"),
 		FailureSignature: one(d, "signature", "", "f1", "f2", "f3"),
 		Summary:          "so",
 		Next:             one(d, "next", "", "", "", "limbo", one(d, "proposal", s.def.StateNames()...)),
-		Spend:            instance.Cost{TokensIn: one(d, "tokens", int64(0), 60), USD: one(d, "usd", 0, 0.75), WallMS: one(d, "wall", int64(0), 900)},
+		Spend: instance.Cost{TokensIn: one(d, "tokens", int64(0), 60), USD: one(d, "usd", 0, 0.75),
+			WallMS: one(d, "wall", int64(0), 900)},
 	}
 	r.Data = vars(d, s.def)
 	if r.Data != nil {
@@ -161,7 +167,8 @@ func validResult(d dice, s *fixture) instance.Result {
 		r.Answers = append(r.Answers, instance.QuestionAnswer{Question: n, Text: "so"})
 	}
 	for _, ok := range some(d, "tests", true, false) {
-		r.Evidence = append(r.Evidence, instance.Evidence{Name: one(d, "check", "tests", "tests", "lint"), OK: ok, Commit: one(d, "tested", head, s.in.Head, "h1")})
+		r.Evidence = append(r.Evidence, instance.Evidence{Name: one(d, "check", "tests", "tests", "lint"), OK: ok,
+			Commit: one(d, "tested", head, s.in.Head, "h1")})
 	}
 	return r
 }
@@ -184,18 +191,21 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 	token := one(d, "token", s.in.Tokens, s.in.Tokens, s.in.Tokens, s.in.Tokens-1, s.in.Tokens+1, 0)
 	held := one(d, "lease", lease, time.Second, 0, -time.Second)
 	text := one(d, "text", "so", "so", "")
-	switch one(d, "action", "claim", "heartbeat", "fail", "ask", "spend", "pause", "release", "signal", "override", "report", "answer", "retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "note", "cancel", "open", "lapse", "nothing") {
+	switch one(d, "action", "claim", "heartbeat", "fail", "ask", "spend", "pause", "release", "signal", "override", "report", "answer",
+		"retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "note", "cancel", "open", "lapse", "nothing") {
 	case "open":
 		return instance.Open{Issue: instance.Issue{Title: text}, State: one(d, "state", append(s.def.StateNames(), "", "limbo")...),
 			Vars: badVars(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
 	case "inquire":
 		return instance.Inquire{Token: token, Questions: inquiries(d, s), Sections: one(d, "sections", ownSections(d, s), badSections(d))}
 	case "escalate":
-		return instance.Escalate{Token: token, Reason: text, RequiresHuman: one(d, "human", true, false), Sections: one(d, "sections", ownSections(d, s), badSections(d))}
+		return instance.Escalate{Token: token, Reason: text, RequiresHuman: one(d, "human", true, false),
+			Sections: one(d, "sections", ownSections(d, s), badSections(d))}
 	case "resolve":
 		return instance.Resolve{Number: d("number", 5) - 1, Text: text}
 	case "expire":
-		return instance.Expire{Entered: one(d, "entered", s.in.Entered, s.in.Entered, s.in.Entered, s.in.Seq), Level: one(d, "level", workflow.Warning, workflow.Alert, workflow.Escalation, "")}
+		return instance.Expire{Entered: one(d, "entered", s.in.Entered, s.in.Entered, s.in.Entered, s.in.Seq),
+			Level: one(d, "level", workflow.Warning, workflow.Alert, workflow.Escalation, "")}
 	case "wake":
 		until := one(d, "until", s.now, time.Time{})
 		if s.in.Parked != nil {
@@ -208,8 +218,9 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 		return instance.Migrate{Reason: text}
 	case "claim":
 		return instance.Claim{
-			Role: one(d, "role", append(s.def.Roles(), s.in.Worker(), s.in.Worker(), s.in.Owner, "", "stranger")...), Agent: one(d, "agent", "a1", "a2", ""),
-			Work: one(d, "work", s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq, 0), Lease: held,
+			Role:  one(d, "role", append(s.def.Roles(), s.in.Worker(), s.in.Worker(), s.in.Owner, "", "stranger")...),
+			Agent: one(d, "agent", "a1", "a2", ""),
+			Work:  one(d, "work", s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq, 0), Lease: held,
 		}
 	case "lapse":
 		return instance.Lapse{Work: one(d, "lapsed", s.in.Work, s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq)}
@@ -240,8 +251,10 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 		return instance.Fail{Token: token, Reason: text}
 	case "signal":
 		return instance.Signal{
-			Name: one(d, "signal", "commented", "blocked", "abandoned", "go", "", "claimed", "ended", "timeout_alert"), Data: map[string]string{one(d, "key", "body", "operator", "b", "n"): "true"},
-			Evidence: some(d, "snapshot", instance.Evidence{Name: "tests", Verdict: instance.VerdictPending, Data: map[string]string{"k": "v"}}, instance.Evidence{Name: "lint", OK: true}),
+			Name: one(d, "signal", "commented", "blocked", "abandoned", "go", "", "claimed", "ended", "timeout_alert"),
+			Data: map[string]string{one(d, "key", "body", "operator", "b", "n"): "true"},
+			Evidence: some(d, "snapshot", instance.Evidence{Name: "tests", Verdict: instance.VerdictPending, Data: map[string]string{"k": "v"}},
+				instance.Evidence{Name: "lint", OK: true}),
 		}
 	case "ask":
 		return instance.Ask{Token: token, Text: text}
@@ -250,7 +263,8 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 	case "note":
 		return instance.Note{Kind: "comment", Text: text}
 	case "spend":
-		return instance.Spend{Token: token, Spend: instance.Cost{USD: one(d, "usd", 0.5, 0, -1, math.NaN()), TokensOut: one(d, "tokens", int64(70), -1)}}
+		return instance.Spend{Token: token,
+			Spend: instance.Cost{USD: one(d, "usd", 0.5, 0, -1, math.NaN()), TokensOut: one(d, "tokens", int64(70), -1)}}
 	case "override":
 		return instance.Override{To: one(d, "to", append(s.def.StateNames(), "", "limbo")...), Reason: text}
 	case "pause":

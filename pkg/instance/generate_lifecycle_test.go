@@ -14,12 +14,14 @@ func guards() []string {
 		"result.status == 'success'", "result.confidence_score > 0.8", "size(result.issues_found) == 0", "size(result.questions) > 0",
 		"result.next == ''", "result.failure_signature == 'f1'", "'k' in result.data", "signal.name == 'go'", "signal.actor == issue.author",
 		"'operator' in signal.data", "'bug' in issue.labels", "issue.title == 'bug'", "'tests' in evidence && evidence['tests'].ok",
-		"'tests' in evidence && evidence['tests'].commit == instance.head", "'tests' in evidence && evidence.tests.verdict in ['pass', 'pending']",
+		"'tests' in evidence && evidence['tests'].commit == instance.head",
+		"'tests' in evidence && evidence.tests.verdict in ['pass', 'pending']",
 		"'tests' in evidence && 'k' in evidence.tests.data", "instance.returns > policy.max", "instance.iteration > 3",
 		"instance.visits[instance.state] > 1", "'s1' in instance.visits && instance.visits['s1'] > 1", "size(instance.previous_states) > 2",
 		"'s0' in instance.previous_states", "instance.state == 's1'", "instance.loop", "instance.repeats > 0", "instance.open_questions == 0",
 		"instance.head == 'h1'", "spend.usd > 1.0", "spend.tokens > 100", "spend.wall_ms > 1000", "instance.failures > 1",
-		"'s0' in instance.failures_in && instance.failures_in['s0'] > 0", "instance.waiting_on > 0", "vars.n > 0", "vars.n == 2", "vars.b", "vars.s == 'x'", "!vars.b",
+		"'s0' in instance.failures_in && instance.failures_in['s0'] > 0", "instance.waiting_on > 0", "vars.n > 0", "vars.n == 2", "vars.b",
+		"vars.s == 'x'", "!vars.b",
 		"'well' in signal.data && signal.data['well'] == 'true'",
 	}
 }
@@ -69,7 +71,8 @@ func (s *lifecycleWriter) what(permitted ...string) string {
 	case "escalate":
 		return "escalate: true, reason: help" + set
 	}
-	return "to: " + s.list("to", append(permitted, "$previous")...) + s.one("failure", "", "", ", failure: true") + s.one("fresh", "", "", ", fresh: true") + set
+	return "to: " + s.list("to", append(permitted, "$previous")...) + s.one("failure", "", "", ", failure: true") +
+		s.one("fresh", "", "", ", fresh: true") + set
 }
 
 // lifecycle draws a small definition: two to five states of two roles, and an
@@ -91,14 +94,16 @@ func lifecycle(t *rapid.T) string {
 	s.several("resolves", 1, func(int) { s.write("resolves: {go: %s, commented: signal.actor == 'ann'}", s.anyGuard("resolves")) })
 	s.write("limits:\n  - {name: budget, when: instance.returns > policy.max, to: [end]}")
 	s.several("limits", 1, func(i int) {
-		s.write("  - {name: limit%d, when: %s, to: %s%s}", i, s.anyGuard("limit"), s.list("limit to", anywhere...), s.one("limit sets", "", ", set: {n: 2}"))
+		s.write("  - {name: limit%d, when: %s, to: %s%s}", i, s.anyGuard("limit"), s.list("limit to", anywhere...),
+			s.one("limit sets", "", ", set: {n: 2}"))
 	})
 	s.several("stops", 1, func(i int) {
 		s.write("  - {name: stop%d, when: %s, escalate: true, set: {n: 1}}", i, s.one("stop", s.anyGuard("stopped"), "instance.failures >= 2"))
 	})
 	var gates []string
 	s.several("gates", 2, func(i int) {
-		gates = append(gates, fmt.Sprintf("{name: gate%d, to: %s, require: %s, instead: %s}", i, s.list("gated", anywhere...), s.anyGuard("require"), s.list("instead", anywhere...)))
+		gates = append(gates, fmt.Sprintf("{name: gate%d, to: %s, require: %s, instead: %s}", i, s.list("gated", anywhere...),
+			s.anyGuard("require"), s.list("instead", anywhere...)))
 	})
 	s.write("gates: [%s]", strings.Join(gates, ", "))
 	s.write("states:\n  end: {final: true, spawns: [{when: vars.b, workflow: story}]}")

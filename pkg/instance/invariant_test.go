@@ -85,7 +85,8 @@ func (l *invariants) event(c instance.Commit, e instance.Event) error {
 		return l.move(c, e)
 	case instance.Dispatched:
 		if e.State != l.state || e.Owner != role || e.Question != question || live || l.paused || l.closed {
-			return fmt.Errorf("dispatched in %s, where it is the turn of %q with question %d; claimed %v, paused %v, over %v", l.state, role, question, live, l.paused, l.closed)
+			return fmt.Errorf("dispatched in %s, where it is the turn of %q with question %d; claimed %v, paused %v, over %v", l.state, role,
+				question, live, l.paused, l.closed)
 		}
 		l.dispatchedTo, l.parked, l.work, l.direct = e.Owner, false, c.Seq, false
 	case instance.Claimed:
@@ -94,7 +95,8 @@ func (l *invariants) event(c instance.Commit, e instance.Event) error {
 		}
 		l.direct = l.direct || e.Direct
 		if e.Token <= l.token || live || e.Role != l.dispatchedTo || e.Role != role {
-			return fmt.Errorf("token %d until %v is held: %v; it is the turn of %s, and %q was told", l.token, l.leaseEnd, live, role, l.dispatchedTo)
+			return fmt.Errorf("token %d until %v is held: %v; it is the turn of %s, and %q was told", l.token, l.leaseEnd, live, role,
+				l.dispatchedTo)
 		}
 		l.token, l.leaseEnd, l.held, l.role = e.Token, e.Lease, true, e.Role
 	case instance.LeaseExtended:

@@ -40,8 +40,10 @@ func (m model) view() view {
 	row := m.state()
 	v := view{
 		State: row.Name, Owner: row.Owner, Worker: m.worker(), Kind: row.Kind, Closed: m.closed(), Paused: m.paused, Loop: m.loop, Woken: m.woken,
-		Direct: m.direct, Since: m.since, Tokens: m.tokens, Work: m.dispatched, Entered: m.entered, Level: m.level, Visits: m.visits(), Failures: m.failures,
-		Previous: m.previous(), Iteration: len(m.previous()), Returns: m.returns(), Faults: m.faults, Questions: m.questions, Open: m.openQuestions(),
+		Direct: m.direct, Since: m.since, Tokens: m.tokens, Work: m.dispatched, Entered: m.entered, Level: m.level, Visits: m.visits(),
+		Failures: m.failures,
+		Previous: m.previous(), Iteration: len(m.previous()), Returns: m.returns(), Faults: m.faults, Questions: m.questions,
+		Open:      m.openQuestions(),
 		Escalated: m.escalations, Links: m.links, Vars: m.vars, Sections: m.sections, Parked: m.parked, Last: m.last,
 		Evidence: m.evidence, Failure: m.failure, Base: m.base, Head: m.head, Spend: m.spend,
 	}
@@ -53,10 +55,13 @@ func (m model) view() view {
 
 func viewOf(in instance.Instance) view {
 	v := view{
-		State: in.State, Owner: in.Owner, Worker: in.Worker(), Kind: in.Kind, Closed: in.Closed, Paused: in.Paused, Loop: in.Loop, Woken: in.Woken,
-		Direct: in.Direct, Since: in.EnteredAt, Tokens: in.Tokens, Work: in.Work, Entered: in.Entered, Level: in.Level, Visits: map[string]int{}, Failures: map[string]int{},
-		Previous: in.Previous.Slice(), Iteration: in.Iteration, Returns: in.Returns, Faults: in.Faults, Links: in.Links, Vars: in.Vars, Sections: in.Sections,
-		Last: in.Last, Evidence: map[string]instance.Evidence{}, Failure: in.Failure, Base: in.Base, Head: in.Head, Spend: in.Spend,
+		State: in.State, Owner: in.Owner, Worker: in.Worker(), Kind: in.Kind, Closed: in.Closed, Paused: in.Paused, Loop: in.Loop,
+		Woken:  in.Woken,
+		Direct: in.Direct, Since: in.EnteredAt, Tokens: in.Tokens, Work: in.Work, Entered: in.Entered, Level: in.Level,
+		Visits: map[string]int{}, Failures: map[string]int{},
+		Previous: in.Previous.Slice(), Iteration: in.Iteration, Returns: in.Returns, Faults: in.Faults, Links: in.Links, Vars: in.Vars,
+		Sections: in.Sections,
+		Last:     in.Last, Evidence: map[string]instance.Evidence{}, Failure: in.Failure, Base: in.Base, Head: in.Head, Spend: in.Spend,
 	}
 	for _, visit := range in.Visits {
 		v.Visits[visit.State] = visit.Count

@@ -19,7 +19,8 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 	if open, ok := cmd.Do.(instance.Open); ok {
 		return firstReason(
 			check{len(m.path) > 0, instance.CodeExists},
-			check{open.Issue.Title == "" || open.State != "" && open.State != def.Initial && !slices.Contains(def.Entries, open.State), instance.CodeInvalid},
+			check{open.Issue.Title == "" || open.State != "" && open.State != def.Initial && !slices.Contains(def.Entries, open.State),
+				instance.CodeInvalid},
 			check{!validVars(def, open.Vars, true), instance.CodeInvalid},
 			check{slices.Contains(open.After, "") || slices.Contains(open.After, cmd.Instance), instance.CodeInvalid})
 	}
@@ -75,7 +76,8 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 			check{m.now.Before(a.Until), instance.CodeEarly},
 			check{m.paused || m.openEscalation() > 0, instance.CodePaused})
 	case instance.Override:
-		return firstReason(check{m.forbidden("override", cmd.Actor), instance.CodeForbidden}, check{!slices.Contains(m.def.StateNames(), a.To) || a.Reason == "", instance.CodeInvalid})
+		return firstReason(check{m.forbidden("override", cmd.Actor), instance.CodeForbidden},
+			check{!slices.Contains(m.def.StateNames(), a.To) || a.Reason == "", instance.CodeInvalid})
 	case instance.Pause:
 		return firstReason(check{m.paused, instance.CodePaused}, check{m.forbidden("pause", cmd.Actor), instance.CodeForbidden})
 	case instance.Resume:
@@ -97,7 +99,8 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 	case instance.Ask:
 		return firstReason(check{true, m.checkToken(a.Token)}, check{a.Text == "", instance.CodeInvalid})
 	case instance.Escalate:
-		return firstReason(check{true, m.checkToken(a.Token)}, check{strings.TrimSpace(a.Reason) == "" || !m.writes(a.Sections), instance.CodeInvalid})
+		return firstReason(check{true, m.checkToken(a.Token)},
+			check{strings.TrimSpace(a.Reason) == "" || !m.writes(a.Sections), instance.CodeInvalid})
 	case instance.Inquire:
 		if why := m.checkToken(a.Token); why != "" {
 			return why
@@ -173,7 +176,8 @@ func (m model) writes(sections map[string]string) bool {
 func (m model) valid(r instance.Result) bool {
 	status := slices.Contains([]instance.Status{"success", "failure", "blocked"}, r.Status)
 	answers := m.openInquiry() == 0 || strings.TrimSpace(r.Summary) != ""
-	return m.writes(r.Sections) && status && answers && 0 <= r.ConfidenceScore && r.ConfidenceScore <= 1 && !slices.Contains(r.Questions, "") && validCost(r.Spend)
+	return m.writes(r.Sections) && status && answers && 0 <= r.ConfidenceScore && r.ConfidenceScore <= 1 &&
+		!slices.Contains(r.Questions, "") && validCost(r.Spend)
 }
 
 func validCost(s instance.Cost) bool {

@@ -174,7 +174,8 @@ func (m *model) onEntry() {
 
 // runAlways carries out the always rules and then dispatches the work.
 func (m *model) runAlways(dispatch bool) {
-	for hop := 0; hop < 16 && !m.paused && m.closed() == "" && m.openEscalation() == 0 && m.openInquiry() == 0 && !m.live() && m.refusal == ""; hop++ {
+	for hop := 0; hop < 16 && !m.paused && m.closed() == "" && m.openEscalation() == 0 && m.openInquiry() == 0 && !m.live() &&
+		m.refusal == ""; hop++ {
 		var rules []workflow.Rule
 		for _, r := range m.state().Always {
 			if !m.resolvedNow || !r.Escalate {

@@ -60,11 +60,13 @@ type question struct {
 type escalation struct{ people, open bool }
 
 func newModel(def *workflow.Definition) model {
-	return model{def: def, failures: map[string]int{}, vars: map[string]string{}, sections: map[string]string{}, evidence: map[string]instance.Evidence{}}
+	return model{def: def, failures: map[string]int{}, vars: map[string]string{}, sections: map[string]string{},
+		evidence: map[string]instance.Evidence{}}
 }
 
 func (m model) copy() *model {
-	m.path, m.questions, m.escalations, m.links = slices.Clone(m.path), slices.Clone(m.questions), slices.Clone(m.escalations), slices.Clone(m.links)
+	m.path, m.questions, m.escalations, m.links = slices.Clone(m.path), slices.Clone(m.questions), slices.Clone(m.escalations),
+		slices.Clone(m.links)
 	m.failures, m.vars, m.sections, m.evidence = maps.Clone(m.failures), maps.Clone(m.vars), maps.Clone(m.sections), maps.Clone(m.evidence)
 	if m.claim != nil {
 		c := *m.claim
@@ -175,8 +177,9 @@ func (m model) facts() workflow.Facts {
 	f := workflow.Facts{
 		Evidence: map[string]workflow.EvidenceFacts{},
 		Instance: workflow.InstanceFacts{
-			State: m.state().Name, Iteration: int64(len(m.previous())), Returns: int64(m.returns()), Visits: map[string]int64{}, Previous: m.previous(),
-			Loop: m.loop, Repeats: int64(m.failure.Repeats), Head: m.head, OpenQuestions: int64(len(m.openQuestions())),
+			State: m.state().Name, Iteration: int64(len(m.previous())), Returns: int64(m.returns()), Visits: map[string]int64{},
+			Previous: m.previous(),
+			Loop:     m.loop, Repeats: int64(m.failure.Repeats), Head: m.head, OpenQuestions: int64(len(m.openQuestions())),
 			Failures: int64(m.failures[m.state().Name]), FailuresIn: map[string]int64{}, WaitingOn: int64(m.waiting()),
 		},
 		Issue: workflow.IssueFacts{Title: m.issue.Title, Body: m.issue.Body, Labels: m.issue.Labels, Author: m.issue.Author},

@@ -82,17 +82,21 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 
 		{name: "a claim by another role", given: []step{opened()}, when: do(instance.Claim{Role: "tester", Agent: "t1", Work: 1, Lease: lease}),
 			code: instance.CodeNotOwner, what: "tester does not own received", allowed: []string{"pm"}},
-		{name: "a claim where nobody works", given: []step{opened(), moveTo("waiting_for_human_input")}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1, Lease: lease}),
+		{name: "a claim where nobody works", given: []step{opened(), moveTo("waiting_for_human_input")},
+			when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1, Lease: lease}),
 			code: instance.CodeNotOwner, what: "pm does not own waiting_for_human_input"},
-		{name: "a claim by no role where nobody works", given: []step{opened(), moveTo("waiting_for_human_input")}, when: do(instance.Claim{Agent: "p1", Work: 1, Lease: lease}),
+		{name: "a claim by no role where nobody works", given: []step{opened(), moveTo("waiting_for_human_input")},
+			when: do(instance.Claim{Agent: "p1", Work: 1, Lease: lease}),
 			code: instance.CodeInvalid, what: "a claim names its role, its agent and a lease above zero"},
 		{name: "a claim by no agent", given: []step{opened()}, when: do(instance.Claim{Role: "pm", Work: 1, Lease: lease}),
 			code: instance.CodeInvalid, what: "a claim names its role, its agent and a lease above zero"},
 		{name: "a claim without a lease", given: []step{opened()}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1}),
 			code: instance.CodeInvalid, what: "a claim names its role, its agent and a lease above zero"},
-		{name: "a claim of work that is past", given: []step{opened(), moveTo("blocked")}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1, Lease: lease}),
+		{name: "a claim of work that is past", given: []step{opened(), moveTo("blocked")},
+			when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 1, Lease: lease}),
 			code: instance.CodeStale, what: "work 1 is past: blocked was dispatched as work 2"},
-		{name: "a claim of work that is yet to come", given: []step{opened()}, when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 2, Lease: lease}),
+		{name: "a claim of work that is yet to come", given: []step{opened()},
+			when: do(instance.Claim{Role: "pm", Agent: "p1", Work: 2, Lease: lease}),
 			code: instance.CodeStale, what: "work 2 is past: received was dispatched as work 1"},
 		{name: "a claim while another's lease lives", given: []step{opened(), claim("p1"), wait(lease - 1)}, when: claim("p2"),
 			code: instance.CodeHeld, what: "p1 holds it until 2026-01-02T09:00:30Z"},
@@ -107,9 +111,11 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.CodeLapsed, what: "nobody holds a claim in received; token 1 is over"},
 		{name: "a report when the lease ran out and nobody took over", given: []step{opened(), claim("p1"), wait(lease)}, when: report(success),
 			code: instance.CodeLapsed, what: "the lease of token 1 ran out at 2026-01-02T09:00:30Z"},
-		{name: "a report when another took over", given: []step{opened(), claim("p1"), wait(lease), claim("p2")}, when: do(instance.Report{Token: 1, Result: success}),
+		{name: "a report when another took over", given: []step{opened(), claim("p1"), wait(lease), claim("p2")},
+			when: do(instance.Report{Token: 1, Result: success}),
 			code: instance.CodeLapsed, what: "token 1 is over: p2 holds token 2"},
-		{name: "a report of a token that was never given out", given: []step{opened(), claim("p1")}, when: do(instance.Report{Token: 2, Result: success}),
+		{name: "a report of a token that was never given out", given: []step{opened(), claim("p1")},
+			when: do(instance.Report{Token: 2, Result: success}),
 			code: instance.CodeLapsed, what: "token 2 is over: p1 holds token 1"},
 		{name: "a second report", given: []step{opened(), works(success)}, when: report(success),
 			code: instance.CodeLapsed, what: "nobody holds a claim in analyzing_requirements; token 1 is over"},
@@ -121,19 +127,25 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.CodeInvalid, what: `status "done"`, allowed: statuses},
 		{name: "no status", given: []step{opened(), claim("p1")}, when: report(instance.Result{}),
 			code: instance.CodeInvalid, what: `status ""`, allowed: statuses},
-		{name: "a confidence above one", given: []step{opened(), claim("p1")}, when: report(with(func(r *instance.Result) { r.ConfidenceScore = 85 })),
+		{name: "a confidence above one", given: []step{opened(), claim("p1")},
+			when: report(with(func(r *instance.Result) { r.ConfidenceScore = 85 })),
 			code: instance.CodeInvalid, what: "confidence_score 85 is not between 0 and 1"},
-		{name: "a confidence below zero", given: []step{opened(), claim("p1")}, when: report(with(func(r *instance.Result) { r.ConfidenceScore = -0.1 })),
+		{name: "a confidence below zero", given: []step{opened(), claim("p1")},
+			when: report(with(func(r *instance.Result) { r.ConfidenceScore = -0.1 })),
 			code: instance.CodeInvalid, what: "confidence_score -0.1 is not between 0 and 1"},
-		{name: "a confidence that is no number", given: []step{opened(), claim("p1")}, when: report(with(func(r *instance.Result) { r.ConfidenceScore = math.NaN() })),
+		{name: "a confidence that is no number", given: []step{opened(), claim("p1")},
+			when: report(with(func(r *instance.Result) { r.ConfidenceScore = math.NaN() })),
 			code: instance.CodeInvalid, what: "confidence_score NaN is not between 0 and 1"},
-		{name: "a cost that is no number", given: []step{opened(), claim("p1")}, when: report(with(func(r *instance.Result) { r.Spend.USD = math.NaN() })),
+		{name: "a cost that is no number", given: []step{opened(), claim("p1")},
+			when: report(with(func(r *instance.Result) { r.Spend.USD = math.NaN() })),
 			code: instance.CodeInvalid, what: "a cost is a number that is not below zero"},
-		{name: "a result with an empty question", given: []step{opened(), claim("p1")}, when: report(with(func(r *instance.Result) { r.Questions = []string{"Which?", ""} })),
+		{name: "a result with an empty question", given: []step{opened(), claim("p1")},
+			when: report(with(func(r *instance.Result) { r.Questions = []string{"Which?", ""} })),
 			code: instance.CodeInvalid, what: "a question needs a text"},
 		{name: "a heartbeat without a lease", given: []step{opened(), claim("p1")}, when: do(instance.Heartbeat{Token: 1}),
 			code: instance.CodeInvalid, what: "a heartbeat asks for a lease above zero"},
-		{name: "a heartbeat that comes too late", given: []step{opened(), claim("p1"), wait(lease)}, when: do(instance.Heartbeat{Token: 1, Lease: lease}),
+		{name: "a heartbeat that comes too late", given: []step{opened(), claim("p1"), wait(lease)},
+			when: do(instance.Heartbeat{Token: 1, Lease: lease}),
 			code: instance.CodeLapsed, what: "the lease of token 1 ran out at 2026-01-02T09:00:30Z"},
 		{name: "a release by another", given: []step{opened(), claim("p1")}, when: do(instance.Release{Token: 7}),
 			code: instance.CodeLapsed, what: "token 7 is over: p1 holds token 1"},
@@ -147,12 +159,14 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.CodeLapsed, what: "nobody holds a claim in received; token 0 is over"},
 		{name: "a negative cost", given: []step{opened(), claim("p1")}, when: do(instance.Spend{Token: 1, Spend: instance.Cost{USD: -1}}),
 			code: instance.CodeInvalid, what: "a cost is a number that is not below zero"},
-		{name: "an infinite cost", given: []step{opened(), claim("p1")}, when: do(instance.Spend{Token: 1, Spend: instance.Cost{USD: math.Inf(1)}}),
+		{name: "an infinite cost", given: []step{opened(), claim("p1")},
+			when: do(instance.Spend{Token: 1, Spend: instance.Cost{USD: math.Inf(1)}}),
 			code: instance.CodeInvalid, what: "a cost is a number that is not below zero"},
 
 		{name: "an answer nobody asked for", given: []step{opened()}, when: do(instance.Answer{Number: 1, Text: "Yes"}),
 			code: instance.CodeInvalid, what: "question 1 is not open"},
-		{name: "a second answer", given: []step{opened(), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"}), do(instance.Ask{Token: 1, Text: "B?"}), do(instance.Answer{Number: 1, Text: "Yes"})}, when: do(instance.Answer{Number: 1, Text: "No"}),
+		{name: "a second answer", given: []step{opened(), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"}),
+			do(instance.Ask{Token: 1, Text: "B?"}), do(instance.Answer{Number: 1, Text: "Yes"})}, when: do(instance.Answer{Number: 1, Text: "No"}),
 			code: instance.CodeInvalid, what: "question 1 is not open", allowed: []string{"2"}},
 		{name: "a signal without a name", given: []step{opened()}, when: do(instance.Signal{}),
 			code: instance.CodeInvalid, what: "a signal needs a name"},
@@ -186,7 +200,8 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 		{name: "a gate that cannot be evaluated", def: faulty, given: []step{opened(), claim("c1")}, when: report(proposing("c")),
 			code: instance.CodeUndecided, what: `gate torn: guard failed: test.yaml: "evidence['none'].ok": no such key: none`},
 		{name: "a limit that cannot be evaluated", def: faulty, given: []step{opened(), claim("c1")}, when: report(proposing("d")),
-			code: instance.CodeUndecided, what: `limit unreadable: guard failed: test.yaml: "'broken' in instance.visits && instance.visits['nowhere'] > 1": no such key: nowhere`},
+			code: instance.CodeUndecided,
+			what: `limit unreadable: guard failed: test.yaml: "'broken' in instance.visits && instance.visits['nowhere'] > 1": no such key: nowhere`},
 		{name: "a rule that cannot be evaluated", def: faulty, given: []step{opened(), claim("c1")}, when: report(success),
 			code: instance.CodeUndecided, what: `start: guard failed: test.yaml: "result.data['missing'] == ''": no such key: missing`},
 		{name: "a signal's rule that cannot be evaluated", def: faulty, given: []step{opened()}, when: do(instance.Signal{Name: "bell"}),
@@ -195,10 +210,12 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.CodeUndecided, what: "no rule of faulty in guarded covers the result", allowed: []string{"end"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			seen[refused(t, given(t, lifecycles[c.def], c.given...), c.when, instance.Refusal{Code: c.code, What: c.what, Allowed: c.allowed})] = true
+			seen[refused(t, given(t, lifecycles[c.def], c.given...), c.when,
+				instance.Refusal{Code: c.code, What: c.what, Allowed: c.allowed})] = true
 		})
 	}
-	for _, code := range []instance.Code{instance.CodeUnknownInstance, instance.CodeExists, instance.CodeInvalid, instance.CodeNotPermitted, instance.CodeNotOwner,
+	for _, code := range []instance.Code{instance.CodeUnknownInstance, instance.CodeExists, instance.CodeInvalid, instance.CodeNotPermitted,
+		instance.CodeNotOwner,
 		instance.CodeStale, instance.CodeHeld, instance.CodeLapsed, instance.CodePaused, instance.CodeClosed, instance.CodeUndecided} {
 		if !seen[code] {
 			t.Errorf("no case is refused as %s", code)
@@ -215,7 +232,8 @@ func refused(t *testing.T, s *fixture, when step, want instance.Refusal) instanc
 	if !errors.As(err, &no) {
 		t.Fatalf("error %v, want a refusal", err)
 	}
-	got := instance.Refusal{Code: no.Code, What: regexp.MustCompile(`test\.yaml:\d+:\d+`).ReplaceAllString(no.What, "test.yaml"), Allowed: no.Allowed}
+	got := instance.Refusal{Code: no.Code, What: regexp.MustCompile(`test\.yaml:\d+:\d+`).ReplaceAllString(no.What, "test.yaml"),
+		Allowed: no.Allowed}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -14,7 +14,8 @@ func (c *scriptLine) action(s *fixture) instance.Action {
 		return instance.Open{Issue: instance.Issue{Title: c.key("title", ""), Author: c.key("author", "")}, Base: c.key("base", ""),
 			State: c.key("state", ""), Vars: c.pairs("set"), After: c.all("after"), Parent: c.key("parent", "")}
 	case "claim":
-		return instance.Claim{Role: c.word(), Agent: c.word(), Work: c.count(c.key("work", ""), s.in.Work), Lease: c.duration(c.key("lease", "30s"))}
+		return instance.Claim{Role: c.word(), Agent: c.word(), Work: c.count(c.key("work", ""), s.in.Work),
+			Lease: c.duration(c.key("lease", "30s"))}
 	case "lapse":
 		return instance.Lapse{Work: c.count(c.key("work", ""), s.in.Work)}
 	case "heartbeat":

@@ -39,11 +39,12 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		end  string // the final state
 		n    int
 	}{
-		"it crashes":        {says: "SIGSEGV", end: "failed"},
-		"it hangs":          {says: "sh was stopped after printing nothing for 4s (idle time limit); it printed nothing", end: "failed"},
-		"it chatters":       {says: "sh was stopped after 15s (wall time limit); its last output:\nstill at it", end: "completed"},
-		"it lazes":          {says: "developer says it is done and left no change", end: "failed"},
-		"it babbles":        {says: "sh: invalid result: status: enum: splendid does not equal any of: [success failure blocked]", end: "completed"},
+		"it crashes":  {says: "SIGSEGV", end: "failed"},
+		"it hangs":    {says: "sh was stopped after printing nothing for 4s (idle time limit); it printed nothing", end: "failed"},
+		"it chatters": {says: "sh was stopped after 15s (wall time limit); its last output:\nstill at it", end: "completed"},
+		"it lazes":    {says: "developer says it is done and left no change", end: "failed"},
+		"it babbles": {says: "sh: invalid result: status: enum: splendid does not equal any of: [success failure blocked]",
+			end: "completed"},
 		"it links":          {says: "answer.txt: symbolic link leads out of the tree, to /etc/passwd (link)", end: "completed"},
 		"it meddles":        {says: ".github/workflows/own.yml: no change may touch .github/workflows/** (forbidden)", end: "completed"},
 		"it floods a while": {end: "completed"},

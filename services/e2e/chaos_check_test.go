@@ -32,7 +32,8 @@ func (e *chaosEnv) check(t *testing.T, injector *faultInjector, driven []*driven
 		in := e.log.get(l.id)
 		ends[l.lifecycle+" "+in.State]++
 		if l.wantState != "" && in.State != l.wantState {
-			t.Errorf("%s, %s %s, ended in %s (%s), want %s\n%s", l.id, l.lifecycle, l.behaviour, in.State, in.Reason, l.wantState, e.formatHistory(l.id))
+			t.Errorf("%s, %s %s, ended in %s (%s), want %s\n%s", l.id, l.lifecycle, l.behaviour, in.State, in.Reason, l.wantState,
+				e.formatHistory(l.id))
 		}
 	}
 	find := workflow.NewCatalog(e.definitions...).Hashed
@@ -96,7 +97,8 @@ func (e *chaosEnv) checkReplay(ctx context.Context, t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", id, err)
 		} else if got.GetState() != want.State || int(got.GetIteration()) != want.Iteration || got.GetSeq() != want.Seq {
-			t.Errorf("%s is in %s at %d after %d moves, the log has %s at %d after %d", id, got.GetState(), got.GetSeq(), got.GetIteration(), want.State, want.Seq, want.Iteration)
+			t.Errorf("%s is in %s at %d after %d moves, the log has %s at %d after %d", id, got.GetState(), got.GetSeq(), got.GetIteration(),
+				want.State, want.Seq, want.Iteration)
 		}
 	}
 }

@@ -48,7 +48,8 @@ func recordCommands(t *testing.T, nc *nats.Conn) *commandRecorder {
 }
 
 func (c *commandRecorder) onCommand(m *nats.Msg) {
-	if name, err := subject.ParseAPI(m.Subject); err == nil && slices.Contains([]string{subject.Get, subject.List, subject.History, subject.Definition}, name) {
+	if name, err := subject.ParseAPI(m.Subject); err == nil &&
+		slices.Contains([]string{subject.Get, subject.List, subject.History, subject.Definition}, name) {
 		return
 	}
 	cmd := new(pb.Command)

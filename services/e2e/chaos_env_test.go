@@ -60,7 +60,8 @@ type chaosEnv struct {
 func startChaosEnv(t *testing.T, r *rand.Rand) *chaosEnv {
 	t.Helper()
 	dir := t.TempDir()
-	e := &chaosEnv{dir: dir, group: newProcessGroup(t, dir), natsProxies: map[string]*faultproxy.Proxy{}, forgeProxies: map[string]*faultproxy.Proxy{}}
+	e := &chaosEnv{dir: dir, group: newProcessGroup(t, dir), natsProxies: map[string]*faultproxy.Proxy{},
+		forgeProxies: map[string]*faultproxy.Proxy{}}
 	e.writeFiles(t)
 	_, at := serveForge(t, chaosRepos(), e.seedRepo(t))
 	e.forge = connectForge(t, at)
@@ -82,7 +83,8 @@ func startChaosEnv(t *testing.T, r *rand.Rand) *chaosEnv {
 	e.supervisor = &supervisor{stopped: make(chan struct{})}
 	e.supervisor.watch(&supervised{name: natsName, process: server, start: func() *process { return e.nats.start(t) }}, r.Uint64())
 	for _, name := range chaosProcesses() {
-		e.supervisor.watch(&supervised{name: name, process: processes[name], start: func() *process { return e.startProcess(t, name) }}, r.Uint64())
+		e.supervisor.watch(&supervised{name: name, process: processes[name], start: func() *process { return e.startProcess(t, name) }},
+			r.Uint64())
 	}
 	return e
 }

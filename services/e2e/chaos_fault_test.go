@@ -37,8 +37,10 @@ type fault struct {
 
 func faults() []fault {
 	return []fault{
-		{"kills", (*faultInjector).kill}, {"pauses", (*faultInjector).pause}, {"slow connections", (*faultInjector).slow}, {"cuts", (*faultInjector).cut},
-		{"resets", (*faultInjector).reset}, {"half-open connections", (*faultInjector).halfOpen}, {"slow disks", (*faultInjector).slowDisk}, {"repeated commands", (*faultInjector).repeatCommands},
+		{"kills", (*faultInjector).kill}, {"pauses", (*faultInjector).pause}, {"slow connections", (*faultInjector).slow},
+		{"cuts", (*faultInjector).cut},
+		{"resets", (*faultInjector).reset}, {"half-open connections", (*faultInjector).halfOpen}, {"slow disks", (*faultInjector).slowDisk},
+		{"repeated commands", (*faultInjector).repeatCommands},
 		{"stolen deliveries", (*faultInjector).stealDeliveries}, {"rewound deliveries", (*faultInjector).rewindDeliveries},
 	}
 }
@@ -158,7 +160,8 @@ func (w *faultInjector) slowDisk(_ context.Context, r *rand.Rand) int64 {
 		return 0
 	}
 	i := slices.IndexFunc(w.supervisor.processes, func(s *supervised) bool { return s.name == natsName })
-	return w.disk.slow(w.supervisor.processes[i].current(), time.Duration(5+r.IntN(40))*time.Millisecond, func() { w.hold(r, time.Second, chaosLease) })
+	return w.disk.slow(w.supervisor.processes[i].current(), time.Duration(5+r.IntN(40))*time.Millisecond,
+		func() { w.hold(r, time.Second, chaosLease) })
 }
 
 func (w *faultInjector) repeatCommands(_ context.Context, r *rand.Rand) int64 {
@@ -200,7 +203,8 @@ func findSlowDisk(t *testing.T) *slowDisk {
 	strace, err := exec.LookPath("strace")
 	if err == nil {
 		var out []byte
-		if out, err = exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=1", "true").CombinedOutput(); err != nil {
+		if out, err = exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=1",
+			"true").CombinedOutput(); err != nil {
 			err = fmt.Errorf("%w: %s", err, out)
 		}
 	}

@@ -49,7 +49,8 @@ func (e *chaosEnv) openInstance(ctx context.Context, c *client.Client, n int, k 
 		if k.lifecycle == "story" {
 			l.repo = repoOf("issue")
 		}
-		_, err := c.OpenWith(ctx, "", l.id, &pb.Open{Workflow: k.lifecycle, Issue: wire.Issue(instance.Issue{Repo: l.repo, Title: title, Body: body})})
+		_, err := c.OpenWith(ctx, "", l.id,
+			&pb.Open{Workflow: k.lifecycle, Issue: wire.Issue(instance.Issue{Repo: l.repo, Title: title, Body: body})})
 		return l, err
 	}
 	l.repo = repoOf(k.lifecycle)
@@ -66,7 +67,8 @@ func (l *drivenInstance) driveAll(ctx context.Context) error {
 	}
 	for _, link := range l.log.get(l.id).Links {
 		next := *l
-		next.scenario, next.id, next.done = scenario{lifecycle: link.Workflow, behaviour: "plain", wantState: "merged"}, link.Instance, map[string]bool{}
+		next.scenario, next.id, next.done = scenario{lifecycle: link.Workflow, behaviour: "plain", wantState: "merged"}, link.Instance,
+			map[string]bool{}
 		if err := next.driveAll(ctx); err != nil {
 			return fmt.Errorf("%s that follows: %w", link.Instance, err)
 		}
@@ -132,7 +134,8 @@ func (l *drivenInstance) respond(ctx context.Context, in instance.Instance) erro
 	case in.State == "pushed":
 		return l.review(ctx, in)
 	case l.number == 0:
-		_, err := l.client.Signal(ctx, l.id, "commented", fmt.Sprintf("%s-%d", l.id, in.Seq), "operator:ann", map[string]string{"body": "try harder", "operator": "true"})
+		_, err := l.client.Signal(ctx, l.id, "commented", fmt.Sprintf("%s-%d", l.id, in.Seq), "operator:ann",
+			map[string]string{"body": "try harder", "operator": "true"})
 		return err
 	}
 	text := "That one. " + clarification
@@ -156,7 +159,8 @@ func (l *drivenInstance) review(ctx context.Context, in instance.Instance) error
 		return nil
 	}
 	first := !l.done["a head"]
-	if err := l.requestAsAnn(ctx, http.MethodPost, "/repos/"+l.repo+"/statuses/"+pr.Head.SHA, map[string]any{"state": "success", "context": "ci"}, nil); err != nil {
+	if err := l.requestAsAnn(ctx, http.MethodPost, "/repos/"+l.repo+"/statuses/"+pr.Head.SHA,
+		map[string]any{"state": "success", "context": "ci"}, nil); err != nil {
 		return err
 	}
 	method, path, body := http.MethodPost, at+"/reviews", map[string]any{"event": "APPROVE"}
@@ -166,7 +170,8 @@ func (l *drivenInstance) review(ctx context.Context, in instance.Instance) error
 	case first && l.behaviour == "reviewed":
 		body = map[string]any{"event": "REQUEST_CHANGES", "body": "Please say it louder."}
 	case first && l.behaviour == "remarked":
-		path, body = at+"/comments", map[string]any{"body": "Is this line right?", "commit_id": pr.Head.SHA, "path": "work/" + l.id + ".txt", "line": 1, "side": "RIGHT"}
+		path, body = at+"/comments", map[string]any{"body": "Is this line right?", "commit_id": pr.Head.SHA, "path": "work/" + l.id + ".txt",
+			"line": 1, "side": "RIGHT"}
 	}
 	err := l.requestAsAnn(ctx, method, path, body, nil)
 	l.done[look], l.done["a head"] = err == nil, err == nil

@@ -119,12 +119,19 @@ type scenario struct {
 // scenarios returns all scenarios.
 func scenarios() []scenario {
 	return []scenario{
-		{"issue", "plain", true, "completed"}, {"pipeline", "marked", false, "completed"}, {"story", "reviewed", false, "merged"}, {"task", "guided", false, "completed"},
-		{"issue", "clumsy", false, "completed"}, {"pipeline", "stuck", false, "completed"}, {"story", "plain", false, "merged"}, {"task", "lost", false, "completed"},
-		{"issue-navigator", "clumsy", false, "completed"}, {"pipeline", "curious", false, "completed"}, {"story", "remarked", false, "merged"}, {"task", "plain", false, "completed"},
-		{"issue-navigator", "marked", true, "completed"}, {"pipeline", "clumsy", false, "completed"}, {"story", "closed", false, "invalid"}, {"task", "clumsy", false, "completed"},
-		{"issue", "lost", false, "failed"}, {"pipeline", "terse", true, "completed"}, {"story", "clumsy", false, "merged"}, {"task", "marked", false, "completed"},
-		{"issue", "slow", false, "completed"}, {"pipeline", "lost", false, "failed"}, {"story", "stuck", false, "merged"}, {"task", "stuck", false, "completed"},
-		{"issue-navigator", "plain", false, "completed"}, {"pipeline", "unwanted", false, "failed"}, {"story", "slow", false, "merged"}, {"task", "slow", false, "completed"},
+		{"issue", "plain", true, "completed"}, {"pipeline", "marked", false, "completed"}, {"story", "reviewed", false, "merged"},
+		{"task", "guided", false, "completed"},
+		{"issue", "clumsy", false, "completed"}, {"pipeline", "stuck", false, "completed"}, {"story", "plain", false, "merged"},
+		{"task", "lost", false, "completed"},
+		{"issue-navigator", "clumsy", false, "completed"}, {"pipeline", "curious", false, "completed"}, {"story", "remarked", false, "merged"},
+		{"task", "plain", false, "completed"},
+		{"issue-navigator", "marked", true, "completed"}, {"pipeline", "clumsy", false, "completed"}, {"story", "closed", false, "invalid"},
+		{"task", "clumsy", false, "completed"},
+		{"issue", "lost", false, "failed"}, {"pipeline", "terse", true, "completed"}, {"story", "clumsy", false, "merged"},
+		{"task", "marked", false, "completed"},
+		{"issue", "slow", false, "completed"}, {"pipeline", "lost", false, "failed"}, {"story", "stuck", false, "merged"},
+		{"task", "stuck", false, "completed"},
+		{"issue-navigator", "plain", false, "completed"}, {"pipeline", "unwanted", false, "failed"}, {"story", "slow", false, "merged"},
+		{"task", "slow", false, "completed"},
 	}
 }

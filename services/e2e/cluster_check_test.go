@@ -116,7 +116,8 @@ func (s *clusterEnv) checkLogsEqual(t *testing.T, commits uint64) {
 			if leader(ctx, js) == n.name {
 				return true
 			}
-			_, _ = nc.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+subject.EventStream, fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, n.name))
+			_, _ = nc.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+subject.EventStream,
+				fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, n.name))
 			return false
 		}) {
 			s.fatalf(t, "%s does not become the leader", n.name)

@@ -135,7 +135,8 @@ func (n *node) diagnose(b *strings.Builder) (leaderless []string, err error) {
 		b.WriteString(" " + cmp.Or(c.Name, "-"))
 	}
 	for _, r := range routes.Routes {
-		fmt.Fprintf(b, "\n  route to %s %s, solicited %t, pending %d, idle %s, round trip %s", r.Name, r.Account, r.Solicited, r.Pending, r.Idle, r.RTT)
+		fmt.Fprintf(b, "\n  route to %s %s, solicited %t, pending %d, idle %s, round trip %s", r.Name, r.Account, r.Solicited, r.Pending,
+			r.Idle, r.RTT)
 	}
 	names := map[string]string{}
 	for _, d := range meta.Details {

@@ -156,6 +156,7 @@ func (l *load) awaitProgress(t *testing.T, when string, more int64) {
 	t.Helper()
 	acked, work := l.acked.Load()+more, l.work.Load()+more
 	if !eventually(t.Context(), func(context.Context) bool { return l.acked.Load() >= acked && l.work.Load() >= work }) {
-		l.cluster.fatalf(t, "%s: %d commands are acknowledged and %d pieces of work done, want %d and %d", when, l.acked.Load(), l.work.Load(), acked, work)
+		l.cluster.fatalf(t, "%s: %d commands are acknowledged and %d pieces of work done, want %d and %d", when, l.acked.Load(), l.work.Load(),
+			acked, work)
 	}
 }

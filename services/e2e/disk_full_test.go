@@ -29,7 +29,8 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	room := fillDisk(t, s.NATS)
 
 	err := s.flood(t)
-	if !errors.Is(err, client.ErrUnavailable) || !strings.Contains(err.Error(), "the server answers and does not store: if its disk is full, make room and restart it") {
+	if !errors.Is(err, client.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "the server answers and does not store: if its disk is full, make room and restart it") {
 		t.Errorf("an append on a full disk: %v", err)
 	}
 	gate.write(t) // the work ends; its report waits
@@ -59,7 +60,8 @@ func (s *env) flood(t *testing.T) error {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < maxWait; {
 		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
-		_, err := s.client.Open(ctx, "", "issue", "flood/"+time.Now().Format(time.RFC3339Nano), instance.Issue{Title: "Much", Body: strings.Repeat("much ", 10_000)})
+		_, err := s.client.Open(ctx, "", "issue", "flood/"+time.Now().Format(time.RFC3339Nano),
+			instance.Issue{Title: "Much", Body: strings.Repeat("much ", 10_000)})
 		cancel()
 		if err != nil {
 			return err

@@ -35,14 +35,16 @@ func newForgeFixture(t *testing.T) *forgeFixture {
 	t.Helper()
 	f, url := serveForge(t, []string{repo}, answersRepo(t))
 	f.SetURL(url)
-	s := &forgeFixture{T: t, forge: connectForge(t, url), bot: git.New(t.TempDir()).WithToken(url, botToken).WithIdentity("bot", "bot@example.com")}
+	s := &forgeFixture{T: t, forge: connectForge(t, url), bot: git.New(t.TempDir()).WithToken(url, botToken).WithIdentity("bot",
+		"bot@example.com")}
 	s.forge.openIssue(t, "The answer", completeReport)
 	s.git("clone", "-q", url+"/"+repo+".git", ".")
 	base := s.git("rev-parse", "HEAD")
 	s.git("checkout", "-q", "-b", fixtureBranch)
 	head := s.push("worked")
 	var pr struct{ Number int }
-	s.request(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Answer", "head": fixtureBranch, "base": "main", "body": "So.\n\n" + rules.Marker(fixtureInstance, "pull-request")}, &pr)
+	s.request(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Answer", "head": fixtureBranch, "base": "main",
+		"body": "So.\n\n" + rules.Marker(fixtureInstance, "pull-request")}, &pr)
 	c := s.postComment(fixtureInstance, "pull-request")
 	s.commentID = c.ID
 	r := instance.Result{Status: instance.Success, Data: map[string]string{
@@ -52,7 +54,8 @@ func newForgeFixture(t *testing.T) *forgeFixture {
 	for i, events := range [][]instance.Event{
 		{instance.Opened{Workflow: "issue", State: "implementing", Kind: workflow.Work, Issue: issue, Base: base}},
 		{instance.Claimed{Role: "developer"}},
-		{instance.Reported{Role: "developer", State: "implementing", Result: instance.Result{Head: head}}, instance.Moved{To: "creating_pr", Kind: workflow.Work}},
+		{instance.Reported{Role: "developer", State: "implementing", Result: instance.Result{Head: head}},
+			instance.Moved{To: "creating_pr", Kind: workflow.Work}},
 		{instance.Claimed{Role: "pm"}},
 		{instance.Reported{Role: "pm", State: "creating_pr", Result: r}, instance.Moved{To: "completed", Kind: workflow.Final}},
 	} {
@@ -113,15 +116,21 @@ func TestTheCheckerFindsWhatIsPlantedOnAForge(t *testing.T) {
 			}
 			s.postComment(fixtureInstance, "pull-request")
 		}, []effectcheck.Rule{"doubled"}},
-		"a missing comment":           {func(s *forgeFixture) { s.remove(fmt.Sprint("/issues/comments/", s.commentID)) }, []effectcheck.Rule{"missing"}},
-		"a foreign marker":            {func(s *forgeFixture) { s.postComment("acme/other/7", "pull-request") }, []effectcheck.Rule{"foreign"}},
-		"a comment nobody intended":   {func(s *forgeFixture) { s.postComment(fixtureInstance, "questions-1") }, []effectcheck.Rule{"unexplained"}},
-		"a second pull request":       {(*forgeFixture).replacePull, []effectcheck.Rule{"doubled"}},
-		"a merge without its record":  {func(s *forgeFixture) { s.request(http.MethodPut, "/repos/"+repo+"/pulls/2/merge", nil, nil) }, []effectcheck.Rule{"merge"}},
-		"a branch with another head":  {func(s *forgeFixture) { s.push("more") }, []effectcheck.Rule{"head", "head"}},
-		"a commit that was lost":      {func(s *forgeFixture) { s.git("reset", "-q", "--hard", "HEAD~"); s.push("instead", "--force") }, []effectcheck.Rule{"head", "lost", "unexplained"}},
-		"a branch nobody intended":    {func(s *forgeFixture) { s.git("push", "-q", "origin", "HEAD:refs/heads/x") }, []effectcheck.Rule{"unexplained"}},
-		"a branch that was taken off": {func(s *forgeFixture) { s.remove("/git/refs/heads/" + fixtureBranch) }, []effectcheck.Rule{"missing", "unexplained"}},
+		"a missing comment": {func(s *forgeFixture) { s.remove(fmt.Sprint("/issues/comments/", s.commentID)) },
+			[]effectcheck.Rule{"missing"}},
+		"a foreign marker": {func(s *forgeFixture) { s.postComment("acme/other/7", "pull-request") }, []effectcheck.Rule{"foreign"}},
+		"a comment nobody intended": {func(s *forgeFixture) { s.postComment(fixtureInstance, "questions-1") },
+			[]effectcheck.Rule{"unexplained"}},
+		"a second pull request": {(*forgeFixture).replacePull, []effectcheck.Rule{"doubled"}},
+		"a merge without its record": {func(s *forgeFixture) { s.request(http.MethodPut, "/repos/"+repo+"/pulls/2/merge", nil, nil) },
+			[]effectcheck.Rule{"merge"}},
+		"a branch with another head": {func(s *forgeFixture) { s.push("more") }, []effectcheck.Rule{"head", "head"}},
+		"a commit that was lost": {func(s *forgeFixture) { s.git("reset", "-q", "--hard", "HEAD~"); s.push("instead", "--force") },
+			[]effectcheck.Rule{"head", "lost", "unexplained"}},
+		"a branch nobody intended": {func(s *forgeFixture) { s.git("push", "-q", "origin", "HEAD:refs/heads/x") },
+			[]effectcheck.Rule{"unexplained"}},
+		"a branch that was taken off": {func(s *forgeFixture) { s.remove("/git/refs/heads/" + fixtureBranch) },
+			[]effectcheck.Rule{"missing", "unexplained"}},
 		"a label": {func(s *forgeFixture) {
 			s.request(http.MethodPost, "/repos/"+repo+"/labels", map[string]any{"name": "x", "color": "ffffff"}, nil)
 			s.request(http.MethodPost, fixtureIssuePath+"/labels", map[string]any{"labels": []string{"x"}}, nil)
@@ -157,7 +166,8 @@ func (s *forgeFixture) remove(path string) {
 // replacePull closes the pull request and opens another for the same branch.
 func (s *forgeFixture) replacePull() {
 	s.request(http.MethodPatch, "/repos/"+repo+"/pulls/2", map[string]any{"state": "closed"}, nil)
-	s.request(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Again", "head": fixtureBranch, "base": "main", "body": rules.Marker(fixtureInstance, "pull-request")}, nil)
+	s.request(http.MethodPost, "/repos/"+repo+"/pulls", map[string]any{"title": "Again", "head": fixtureBranch, "base": "main",
+		"body": rules.Marker(fixtureInstance, "pull-request")}, nil)
 }
 
 func TestClaimsThatOverlapAreFound(t *testing.T) {

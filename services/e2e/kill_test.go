@@ -78,7 +78,8 @@ func TestKillAtAnyMoment(t *testing.T) {
 		total += p.kills.Load()
 	}
 	s.checkReplay(t, v)
-	t.Logf("%d runs in %s, %d commits, %d claims, %d kills: %s", runs, time.Since(began).Round(time.Second), report.Commits, len(report.Claims), total, strings.Join(kills, ", "))
+	t.Logf("%d runs in %s, %d commits, %d claims, %d kills: %s", runs, time.Since(began).Round(time.Second), report.Commits,
+		len(report.Claims), total, strings.Join(kills, ", "))
 }
 
 // killPlan is one kill during the run of an issue.
@@ -157,7 +158,8 @@ func (s *env) checkReplay(t *testing.T, v *supervisor) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if got.GetState() != want.State || int(got.GetIteration()) != want.Iteration || got.GetSeq() != want.Seq {
-			t.Errorf("%s is in %s at %d after %d moves, the log has %s at %d after %d", name, got.GetState(), got.GetSeq(), got.GetIteration(), want.State, want.Seq, want.Iteration)
+			t.Errorf("%s is in %s at %d after %d moves, the log has %s at %d after %d", name, got.GetState(), got.GetSeq(), got.GetIteration(),
+				want.State, want.Seq, want.Iteration)
 		}
 	}
 }

@@ -43,11 +43,13 @@ func operations(sends []attempt, log map[string]uint64) (all []porcupine.Operati
 			}
 			to = min(to, s.to)
 			if out.Seq != 0 && (s.Seq != out.Seq || s.NewToken != out.NewToken) {
-				errs = append(errs, fmt.Errorf("%s was answered commit %d, token %d and commit %d, token %d", s.input, out.Seq, out.NewToken, s.Seq, s.NewToken))
+				errs = append(errs, fmt.Errorf("%s was answered commit %d, token %d and commit %d, token %d", s.input, out.Seq, out.NewToken, s.Seq,
+					s.NewToken))
 			}
 			out.Seq, out.NewToken = s.Seq, s.NewToken
 			if s.duplicate {
-				all = append(all, operation(input{ID: id, Kind: "get", Instance: s.Instance}, output{Observed: s.Observed, WithoutClaim: s.WithoutClaim}, s.from, s.to))
+				all = append(all, operation(input{ID: id, Kind: "get", Instance: s.Instance},
+					output{Observed: s.Observed, WithoutClaim: s.WithoutClaim}, s.from, s.to))
 			} else {
 				out.Observed, out.WithoutClaim = s.Observed, s.WithoutClaim
 			}

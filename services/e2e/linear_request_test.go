@@ -117,7 +117,8 @@ func (in input) send(ctx context.Context, nc *nats.Conn, began time.Time) attemp
 	s := attempt{input: in, from: time.Since(began)}
 	var got *nats.Msg
 	for { // without responders nothing is carried out
-		got, err = nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: to, Data: data, Header: nats.Header{"Content-Type": {"application/protobuf"}}})
+		got, err = nc.RequestMsgWithContext(ctx,
+			&nats.Msg{Subject: to, Data: data, Header: nats.Header{"Content-Type": {"application/protobuf"}}})
 		if !errors.Is(err, nats.ErrNoResponders) || ctx.Err() != nil {
 			break
 		}

@@ -46,7 +46,8 @@ func TestTheAPIIsLinearizable(t *testing.T) {
 	for i := range replicas {
 		name := fmt.Sprint("orchestrator-", i+1)
 		start := func() *process {
-			return c.start(t, name, binary(t, "orchestrator"), "--nats", server.url(), "--http", "127.0.0.1:0", "--grace", "5s", "--no-stand-by", "--workflow-dir", dir)
+			return c.start(t, name, binary(t, "orchestrator"), "--nats", server.url(), "--http", "127.0.0.1:0", "--grace", "5s", "--no-stand-by",
+				"--workflow-dir", dir)
 		}
 		now := start()
 		now.expect(t, `"msg":"running"`)

@@ -38,7 +38,8 @@ func followLog(t *testing.T, js jetstream.JetStream) *logFollower {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &logFollower{store: log, instances: map[string]instance.Instance{}, history: map[string][]instance.Commit{}, update: make(chan struct{})}
+	f := &logFollower{store: log, instances: map[string]instance.Instance{}, history: map[string][]instance.Commit{},
+		update: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

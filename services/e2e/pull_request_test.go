@@ -50,12 +50,15 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 	t.Run("and counts what it does", func(t *testing.T) {
 		for name, metrics := range map[string][]string{
 			"orchestrator": {
-				`signalbox_steps_total{result="success",state="implementing",workflow="issue"} 1`, `signalbox_claim_wait_seconds_count{state="implementing",workflow="issue"} 1`,
-				`signalbox_state_seconds_count{state="running_tests",workflow="issue"} 1`, "signalbox_conflicts_total", "signalbox_replay_seconds", `signalbox_work_pending{role="developer"} 0`,
+				`signalbox_steps_total{result="success",state="implementing",workflow="issue"} 1`,
+				`signalbox_claim_wait_seconds_count{state="implementing",workflow="issue"} 1`,
+				`signalbox_state_seconds_count{state="running_tests",workflow="issue"} 1`, "signalbox_conflicts_total", "signalbox_replay_seconds",
+				`signalbox_work_pending{role="developer"} 0`,
 				`signalbox_work_redelivered{role="developer"} 0`,
 			},
-			"developer": {`signalbox_agent_work_seconds_count{result="success",role="developer",state="implementing"} 1`, `signalbox_agent_busy{role="developer"} 0`},
-			"gateway":   {`signalbox_gateway_polls_total{repo="acme/answers",result="ok"}`},
+			"developer": {`signalbox_agent_work_seconds_count{result="success",role="developer",state="implementing"} 1`,
+				`signalbox_agent_busy{role="developer"} 0`},
+			"gateway": {`signalbox_gateway_polls_total{repo="acme/answers",result="ok"}`},
 		} {
 			_, body := get(t, s.http(t, name)+"/metrics")
 			for _, m := range metrics {
@@ -69,7 +72,8 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 		for _, name := range s.processNames() {
 			for _, line := range s.processes[name].output.snapshot() {
 				var fact struct{ Time, Level, Msg, Service string }
-				if err := json.Unmarshal([]byte(line), &fact); err != nil || fact.Time == "" || fact.Level == "" || fact.Msg == "" || fact.Service == "" {
+				if err := json.Unmarshal([]byte(line), &fact); err != nil || fact.Time == "" || fact.Level == "" || fact.Msg == "" ||
+					fact.Service == "" {
 					t.Errorf("%s logs %s", name, line)
 				}
 			}

@@ -54,13 +54,15 @@ func TestTimersOutliveEverything(t *testing.T) {
 	server, nats := startNATS(t, c, t.TempDir())
 	dir := t.TempDir()
 	for i, timeout := range timeouts {
-		if err := os.WriteFile(filepath.Join(dir, stayWorkflow(i)+".yaml"), fmt.Appendf(nil, stayLifecycle, stayWorkflow(i), timeout), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, stayWorkflow(i)+".yaml"), fmt.Appendf(nil, stayLifecycle, stayWorkflow(i), timeout),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	mark := filepath.Join(t.TempDir(), "watermark")
 	orchestrator := func(name string) *process {
-		return c.start(t, name, binary(t, "orchestrator"), "--nats", server.url(), "--http", "127.0.0.1:0", "--workflow-dir", dir, "--watermark", mark)
+		return c.start(t, name, binary(t, "orchestrator"), "--nats", server.url(), "--http", "127.0.0.1:0", "--workflow-dir", dir,
+			"--watermark", mark)
 	}
 	first, second := orchestrator("orchestrator"), orchestrator("orchestrator-2")
 	first.expect(t, `"msg":"running"`)
@@ -178,7 +180,8 @@ func (l *deadlineLog) apply(stored eventstore.Commit) error {
 			s.cancelled = true
 		case instance.TimedOut:
 			if _, twice := s.recorded[e.Level]; twice || s.cancelled || c.At.Before(l.due(s, e.Level)) {
-				s.violations = append(s.violations, fmt.Sprintf("%s at %s, entered %s, left %v, before %v", e.Level, c.At, s.entered, s.cancelled, s.recorded))
+				s.violations = append(s.violations, fmt.Sprintf("%s at %s, entered %s, left %v, before %v", e.Level, c.At, s.entered, s.cancelled,
+					s.recorded))
 			}
 			s.recorded[e.Level] = c.At
 			if !s.cancels {
@@ -197,7 +200,8 @@ func (l *deadlineLog) apply(stored eventstore.Commit) error {
 func (l *deadlineLog) openInstances(t *testing.T, c *client.Client, n int) {
 	t.Helper()
 	for i := range n {
-		l.stays[fmt.Sprint("stay-", i)] = &stayRecord{lifecycle: i % len(l.timeouts), cancels: i%10 == 0, recorded: map[workflow.Level]time.Time{}}
+		l.stays[fmt.Sprint("stay-", i)] = &stayRecord{lifecycle: i % len(l.timeouts), cancels: i%10 == 0,
+			recorded: map[workflow.Level]time.Time{}}
 	}
 	l.forEach(t, func(ctx context.Context, id string, s *stayRecord) error {
 		_, err := c.Open(ctx, "", stayWorkflow(s.lifecycle), id, instance.Issue{Title: id})
