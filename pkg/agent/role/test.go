@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
@@ -133,19 +132,28 @@ func (c Coder) keep(ctx context.Context, job agent.Job, output []byte) (instance
 	return a, c.Objects.Put(ctx, a.Object, bytes.NewReader(output))
 }
 
-// caches are the tool caches a test run may fill; those that are not there are skipped.
+// caches are the tool caches a test run may fill; those that are not there are
+// skipped. They are no more than caches: beside them lie settings, programs and
+// credentials, and the work of other instances.
 func caches(env []string) []string {
 	values := map[string]string{}
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
 		values[name] = value
 	}
-	home := values["HOME"]
-	all := []string{values["GOCACHE"], values["GOMODCACHE"], values["GOPATH"], values["CARGO_HOME"]}
-	if home != "" {
-		for _, dir := range []string{".cache", "go", ".npm", ".cargo"} {
-			all = append(all, filepath.Join(home, dir))
+	var all []string
+	add := func(root string, dirs ...string) {
+		for _, dir := range dirs {
+			if filepath.IsAbs(root) {
+				all = append(all, filepath.Join(root, dir))
+			}
 		}
 	}
-	return slices.DeleteFunc(all, func(dir string) bool { return dir == "" })
+	add(values["GOCACHE"], "")
+	add(values["GOMODCACHE"], "")
+	add(values["GOPATH"], "pkg/mod")
+	add(values["CARGO_HOME"], "registry", "git")
+	add(values["HOME"], "go/pkg/mod", ".cache/go-build", "Library/Caches/go-build", ".cache/pip", ".cache/uv", ".cache/yarn",
+		".npm/_cacache", ".cargo/registry", ".cargo/git")
+	return all
 }

@@ -29,6 +29,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,13 +177,35 @@ func (r repository) open(ctx context.Context) (*os.File, error) {
 		err = r.make(ctx)
 	}
 	if err == nil {
-		err = seal(filepath.Join(r.dir, "config"), bare)
+		err = errors.Join(r.strip(), seal(filepath.Join(r.dir, "config"), bare))
 	}
 	if err != nil {
 		held.Close()
 		return nil, err
 	}
 	return held, nil
+}
+
+// parts are all that a cached repository consists of.
+var parts = []string{"HEAD", "FETCH_HEAD", "config", "objects", "packed-refs", "refs"}
+
+// strip removes what git would read beside the parts: commondir has it read
+// another configuration, info has attributes and grafts, worktrees and modules
+// have configurations of their own. Locks are other processes'.
+func (r repository) strip() error {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !slices.Contains(parts, e.Name()) && !strings.HasSuffix(e.Name(), ".lock") {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, e.Name())))
+		}
+	}
+	for _, name := range []string{"alternates", "http-alternates"} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, "objects", "info", name)))
+	}
+	return err
 }
 
 // made reports whether there is a whole repository.

@@ -155,6 +155,35 @@ func TestFiltersOfANestedRepositoryNeverRun(t *testing.T) {
 	}
 }
 
+// A program that could write to the cache must not have the next git read more
+// than a plain repository.
+func TestWhatIsPlantedInTheCacheIsRemoved(t *testing.T) {
+	w := newWorld(t)
+	tree := w.tree()
+	repo := filepath.Dir(tree.Shared)
+	trap := filepath.Join(t.TempDir(), "sprung")
+	w.program(tree, `
+		cd `+repo+`
+		mkdir -p evil info hooks worktrees/x modules/y objects/info
+		printf '[core]\n\tsshCommand = touch `+trap+`\n\tfsmonitor = touch `+trap+`\n[url "ssh://x/"]\n\tinsteadOf = /\n' > evil/config
+		cp -r objects refs HEAD evil
+		echo "$PWD/evil" > commondir
+		echo '* filter=x' > info/attributes
+		echo /etc > objects/info/alternates
+		printf '#!/bin/sh\ntouch `+trap+`\n' > hooks/post-checkout; chmod +x hooks/post-checkout`)
+	next := w.tree()
+	w.program(next, "echo x > x")
+	w.commit(next, "X")
+	if _, err := os.Stat(trap); err == nil {
+		t.Error("a command of the planted configuration ran")
+	}
+	for _, name := range []string{"commondir", "info", "hooks", "worktrees", "modules", "evil", "objects/info/alternates"} {
+		if _, err := os.Lstat(filepath.Join(repo, name)); err == nil {
+			t.Errorf("%s is there still", name)
+		}
+	}
+}
+
 func TestTheCachesConfigurationIsPutBack(t *testing.T) {
 	w := newWorld(t)
 	tree := w.tree()
