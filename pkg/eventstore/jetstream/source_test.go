@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"errors"
-	"strconv"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -39,24 +38,6 @@ func TestWhatIsNotTheNextDeliveryIsNoticed(t *testing.T) {
 		s := source{next: 17, delivered: 3}
 		if _, err := s.commit("sb.evt.junk", ack, nil, nil); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", ack, err, want)
-		}
-	}
-}
-
-func TestWhatARequestDidNotGetIsAskedForAgain(t *testing.T) {
-	end := func(pending string) *nats.Msg {
-		return &nats.Msg{Header: nats.Header{"Status": {"408"}, "Nats-Pending-Messages": {pending}}}
-	}
-	for _, n := range []uint64{0, 7, 10} {
-		p := pull{asked: 10, left: 5}
-		if err := p.ended(end(strconv.FormatUint(n, 10))); err != nil || p.asked != 10-n || p.left != 5+n {
-			t.Errorf("of 10 it lacked %d: %d are asked for, and %d to be asked for, %v", n, p.asked, p.left, err)
-		}
-	}
-	for _, pending := range []string{"", "11", "-1"} {
-		p := pull{asked: 10, left: 5}
-		if err := p.ended(end(pending)); !errors.Is(err, errLost) {
-			t.Errorf("of 10 it lacked %q: got %v, want another consumer", pending, err)
 		}
 	}
 }
