@@ -35,7 +35,7 @@ func (v *view) wake(id string) {
 }
 
 // sleep takes in instances that are encoded.
-func (v *view) sleep(all []wire.Sketch) {
+func (v *view) sleep(all []wire.Header) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, one := range all {
@@ -85,9 +85,9 @@ func (e *Engine) rouse(ctx context.Context) error {
 // lay takes in a block of what is alive: encoded, but for what a claim may have to
 // be chosen from.
 func (e *Engine) lay(ctx context.Context, block []byte) error {
-	all, ok := e.names.Sketches(block)
-	if !ok {
-		return e.takeAll(ctx, block)
+	all, err := wire.Headers(block)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	idle := all[:0]
 	for _, one := range all {
@@ -105,18 +105,6 @@ func (e *Engine) lay(ctx context.Context, block []byte) error {
 	return nil
 }
 
-// takeAll takes in all of a block.
-func (e *Engine) takeAll(ctx context.Context, block []byte) error {
-	m := &pb.LiveInstances{}
-	if err := proto.Unmarshal(block, m); err != nil {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	for _, one := range m.GetInstances() {
-		e.takeIn(ctx, one)
-	}
-	return nil
-}
-
 func toLive(encoded []byte) (*pb.LiveInstance, error) {
 	p := &pb.LiveInstance{}
 	if err := proto.Unmarshal(encoded, p); err != nil {
@@ -127,7 +115,7 @@ func toLive(encoded []byte) (*pb.LiveInstance, error) {
 
 // takeIn has the view know a live instance of a snapshot.
 func (e *Engine) takeIn(ctx context.Context, p *pb.LiveInstance) {
-	n := revived(&e.names, p)
+	n := revived(p)
 	e.put(ctx, n)
 	e.view.restoreClaims(n.in.ID, p.GetGiven())
 	e.note(n.in.ID)

@@ -145,7 +145,7 @@ func TestFewInstancesWithALongPastAreWokenAtATime(t *testing.T) {
 			v.await(nil, func(encoded []byte) (*entry, error) { return none(strings.TrimRight(string(encoded), ".")), nil })
 			for i := range c.n {
 				id := fmt.Sprint("i-", i)
-				v.sleep([]wire.Sketch{{ID: id, Encoded: []byte(id + strings.Repeat(".", c.size-len(id)))}})
+				v.sleep([]wire.Header{{ID: id, Encoded: []byte(id + strings.Repeat(".", c.size-len(id)))}})
 			}
 			woken, rounds := map[string]bool{}, []int(nil)
 			for range c.rounds {
@@ -217,13 +217,12 @@ func BenchmarkWake(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var names wire.Names
-			var all []wire.Sketch
-			_ = blocks(part, func(block []byte) error { all, _ = names.Sketches(block); return nil })
+			var all []wire.Header
+			_ = blocks(part, func(block []byte) error { all, _ = wire.Headers(block); return nil })
 			b.ReportAllocs()
 			for b.Loop() {
 				p, err := toLive(all[0].Encoded)
-				if err != nil || revived(&names, p).in.Previous.Len() != steps {
+				if err != nil || revived(p).in.Previous.Len() != steps {
 					b.Fatal(err)
 				}
 			}

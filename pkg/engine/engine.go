@@ -37,7 +37,6 @@ type Engine struct {
 	turns   turns
 	desks   desks
 	orders  sync.Map // the order of each definition, by its hash
-	names   wire.Names
 	view    *view
 	changes []*Changes
 
@@ -249,7 +248,7 @@ func (e *Engine) reload(ctx context.Context, id string) (*entry, []eventstore.Co
 }
 
 func (e *Engine) append(ctx context.Context, now *entry, commits []eventstore.Commit) (*entry, error) {
-	now, err := now.follow(&e.names, commits...)
+	now, err := now.follow(commits...)
 	if err == nil && len(commits) > 0 {
 		e.put(ctx, now)
 	}

@@ -41,9 +41,9 @@ type taken struct{ id, seq uint32 }
 func none(id string) *entry { return &entry{instance.Instance{ID: strings.Clone(id)}, &record{}} }
 
 // follow is the entry after the commits that come next in its instance's log.
-func (n *entry) follow(names *wire.Names, commits ...eventstore.Commit) (*entry, error) {
+func (n *entry) follow(commits ...eventstore.Commit) (*entry, error) {
 	for _, c := range commits {
-		commit, err := next(names, c, n.in.Seq, n.head)
+		commit, err := next(c, n.in.Seq, n.head)
 		if err != nil {
 			return nil, err
 		}
@@ -53,11 +53,11 @@ func (n *entry) follow(names *wire.Names, commits ...eventstore.Commit) (*entry,
 }
 
 // next decodes the commit that comes after the one at seq.
-func next(names *wire.Names, c eventstore.Commit, seq uint64, head digest) (instance.Commit, error) {
+func next(c eventstore.Commit, seq uint64, head digest) (instance.Commit, error) {
 	if c.Prev != seq || c.Chain != eventstore.NextChain(head.chain(), c) {
 		return instance.Commit{}, fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, seq)
 	}
-	return names.ToCommit(c)
+	return wire.ToCommit(c)
 }
 
 func (n *entry) with(c instance.Commit, chain string) *entry {

@@ -88,7 +88,7 @@ func (e *Engine) learn(ctx context.Context, c eventstore.Commit) error {
 		}
 		e.view.hears(now.making, n)
 	case c.Seq > now.seq:
-		commit, err := next(&e.names, c, now.seq, now.head)
+		commit, err := next(c, now.seq, now.head)
 		if err != nil {
 			return err
 		}

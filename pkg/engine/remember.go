@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
 )
 
 // remember notes a claim of a lifecycle with an order. Should the same command
@@ -15,7 +16,7 @@ func (e *Engine) remember(ctx context.Context, definition string, c eventstore.C
 		return nil
 	}
 	if events == nil {
-		commit, err := e.names.ToCommit(c)
+		commit, err := wire.ToCommit(c)
 		if err != nil {
 			return err
 		}

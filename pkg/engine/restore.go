@@ -80,13 +80,13 @@ func (e *Engine) revive(ctx context.Context, p *pb.Snapshot) error {
 		if err != nil {
 			return nil, err
 		}
-		return revived(&e.names, p), nil
+		return revived(p), nil
 	})
 	return blocks(part, func(block []byte) error { return e.lay(ctx, block) })
 }
 
-func revived(names *wire.Names, p *pb.LiveInstance) *entry {
-	n := &entry{names.ToLive(p), &record{rests: wire.Time(p.GetRests())}}
+func revived(p *pb.LiveInstance) *entry {
+	n := &entry{wire.ToLive(p), &record{rests: wire.Time(p.GetRests())}}
 	copy(n.head[:], p.GetHead())
 	all := make([]taken, len(p.GetTaken()))
 	for i, t := range p.GetTaken() {
@@ -140,7 +140,7 @@ func (e *Engine) finish(ctx context.Context, parts []*pb.SnapshotPart) error {
 				if int(one.GetEnding()) >= len(m.GetEndings()) {
 					return fmt.Errorf("%w: an ending is missing", errDamaged)
 				}
-				in := e.names.ToEnded(m.GetEndings()[one.GetEnding()], one)
+				in := wire.ToEnded(m.GetEndings()[one.GetEnding()], one)
 				var head digest
 				copy(head[:], one.GetHead())
 				e.view.end(&in, head, one.GetGiven())

@@ -2,81 +2,55 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// ErrBatch says that what came is not a Batch or a BatchReply.
+// ErrBatch says that what was received is not a Batch or a BatchReply.
 var ErrBatch = errors.New("not a batch")
-
-// The fields of Batch, BatchReply and BatchAnswer. What is in them is encoded and
-// decoded by those that ask and answer, beside each other: here it is bytes.
-const (
-	batchCommands = 1
-	batchAnswers  = 1
-	answerNumber  = 1
-	answerReply   = 2
-)
 
 // AppendCommand appends an encoded Command to a Batch.
 func AppendCommand(batch, command []byte) []byte {
-	batch = protowire.AppendTag(batch, batchCommands, protowire.BytesType)
-	return protowire.AppendBytes(batch, command)
+	return appendMessage(batch, &pb.EncodedBatch{Commands: [][]byte{command}})
 }
 
-// Commands returns the encoded commands of a Batch.
+// Commands returns the encoded commands of a Batch, or ErrBatch.
 func Commands(batch []byte) ([][]byte, error) {
-	var all [][]byte
-	q := new(quick)
-	for f := q.fields(batch); f.more(); {
-		if f.key == batchCommands<<3|text {
-			all = append(all, f.bytes)
-		}
+	p := new(pb.EncodedBatch)
+	if err := proto.Unmarshal(batch, p); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBatch, err)
 	}
-	if q.spoiled {
-		return nil, ErrBatch
-	}
-	return all, nil
+	return p.GetCommands(), nil
 }
 
-// AppendAnswer appends the encoded CommandReply to the command of that place to
-// a BatchReply.
-func AppendAnswer(batch []byte, place int, reply []byte) []byte {
-	size := protowire.SizeTag(answerNumber) + protowire.SizeVarint(uint64(place)) +
-		protowire.SizeTag(answerReply) + protowire.SizeBytes(len(reply))
-	batch = protowire.AppendTag(batch, batchAnswers, protowire.BytesType)
-	batch = protowire.AppendVarint(batch, uint64(size))
-	batch = protowire.AppendTag(batch, answerNumber, protowire.VarintType)
-	batch = protowire.AppendVarint(batch, uint64(place))
-	batch = protowire.AppendTag(batch, answerReply, protowire.BytesType)
-	return protowire.AppendBytes(batch, reply)
+// AppendAnswer appends to a BatchReply the encoded CommandReply that answers the
+// command at index number of the Batch.
+func AppendAnswer(batch []byte, number int, reply []byte) []byte {
+	return appendMessage(batch, &pb.EncodedBatchReply{Answers: []*pb.EncodedBatchAnswer{{Number: uint32(number), Reply: reply}}})
 }
 
-// Answers calls f with the place of a command and its encoded CommandReply, for
-// each answer of a BatchReply that can be read.
-func Answers(batch []byte, f func(place uint64, reply []byte)) error {
-	q := new(quick)
-	for all := q.fields(batch); all.more(); {
-		if all.key != batchAnswers<<3|text {
-			continue
-		}
-		var place uint64
-		var reply []byte
-		one := q.fields(all.bytes)
-		for one.more() {
-			switch one.key {
-			case answerNumber<<3 | number:
-				place = one.value
-			case answerReply<<3 | text:
-				reply = one.bytes
-			}
-		}
-		if !q.spoiled {
-			f(place, reply)
-		}
+// Answers calls f with the index of a command and its encoded CommandReply, for
+// each answer of a BatchReply. It returns ErrBatch if that cannot be decoded.
+func Answers(batch []byte, f func(number uint64, reply []byte)) error {
+	p := new(pb.EncodedBatchReply)
+	if err := proto.Unmarshal(batch, p); err != nil {
+		return fmt.Errorf("%w: %w", ErrBatch, err)
 	}
-	if q.spoiled {
-		return ErrBatch
+	for _, a := range p.GetAnswers() {
+		f(uint64(a.GetNumber()), a.GetReply())
 	}
 	return nil
+}
+
+// appendMessage appends the fields of m, which the decoder adds to those before.
+// m has no text: nothing in it can fail to be encoded.
+func appendMessage(data []byte, m proto.Message) []byte {
+	data, err := proto.MarshalOptions{}.MarshalAppend(data, m)
+	if err != nil {
+		panic(err)
+	}
+	return data
 }

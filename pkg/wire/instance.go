@@ -8,18 +8,82 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Instance encodes an instance for a reader, but for what depends on its
-// definition and on the time of day: Standing has that too.
-func Instance(in instance.Instance) *pb.Instance {
-	t := Tell(in)
-	return t.message()
+// view is the one mapping of an instance: what a snapshot, a reader and an agent
+// all get. past is its previous states, or as many of them as are wanted. ToLive
+// decodes it.
+func view(in instance.Instance, past []string) *pb.Instance {
+	return &pb.Instance{
+		Instance: in.ID, Workflow: in.Workflow, Definition: in.Definition, State: in.State, Kind: string(in.Kind), Owner: in.Owner,
+		EnteredAt: stamp(in.EnteredAt), PreviousStates: past, Visits: each(in.Visits, visit), Iteration: i32(in.Iteration),
+		Returns: i32(in.Returns), Loop: in.Loop, Claim: claimant(in.Claim), Work: in.Work, Paused: in.Paused, Closed: string(in.Closed),
+		Reason: in.Reason, Base: in.Base, Head: in.Head, Bundles: each(in.Bundles, bundle), Evidence: Evidence(in.Evidence),
+		LastResult: last(in.Last), LastState: in.LastState, Failure: failure(in.Failure), Faults: i32(in.Faults),
+		Questions: each(in.Questions, Question), Notes: each(in.Notes, note), Artifacts: each(in.Artifacts, artifact),
+		Issue: Issue(in.Issue), OpenedAt: stamp(in.OpenedAt), Seq: in.Seq, UpdatedAt: stamp(in.UpdatedAt), Entered: in.Entered,
+		Timeout: span(in.Timeout), Level: string(in.Level), Vars: in.Vars, Sections: in.Sections, Failed: in.Failed,
+		Escalations: each(in.Escalations, escalation), Parked: parked(in.Parked), Woken: in.Woken, Parent: in.Parent,
+		Links: each(in.Links, link),
+	}
 }
 
-// Standing encodes an instance as it stands at the time now.
-func Standing(def *workflow.Definition, in instance.Instance, now time.Time) *pb.Instance {
-	t := Tell(in)
-	t.Stands(def, now)
-	return t.message()
+// readable is view with what follows from the rest, and with the failures and the
+// cost in their short form: a snapshot has those exactly.
+func readable(in instance.Instance, past []string) *pb.Instance {
+	p := view(in, past)
+	p.Attempt, p.Worker = i32(in.Visited(in.State)), in.Worker()
+	p.Failures, p.Spend = failures(in.Failures), spend(in.Spend)
+	return p
+}
+
+// FullView encodes an instance for a reader, but for what depends on its
+// definition and on the time of day.
+func FullView(in instance.Instance) *pb.Instance { return readable(in, in.Previous.Slice()) }
+
+// WithDeadlines encodes an instance for a reader at the time now: FullView, the
+// time it has spent, and its next deadline.
+func WithDeadlines(def *workflow.Definition, in instance.Instance, now time.Time) *pb.Instance {
+	p := FullView(in)
+	var stay time.Duration
+	switch in.Closed {
+	case instance.Ended:
+	case instance.Cancelled:
+		stay = in.UpdatedAt.Sub(in.EnteredAt)
+	default:
+		stay = max(0, now.Sub(in.EnteredAt)) // the clock that wrote EnteredAt may be ahead
+	}
+	total := stay
+	for _, v := range in.Visits {
+		total += v.Total
+	}
+	p.TimeInState, p.TotalTime, p.NextDeadline = span(stay), span(total), NextDeadline(def, in)
+	return p
+}
+
+// NextDeadline encodes the next deadline of the current stay; nil if there is none.
+func NextDeadline(def *workflow.Definition, in instance.Instance) *pb.Deadline {
+	next, at, ok := instance.Due(def, in)
+	if !ok || next.Level == "" {
+		return nil
+	}
+	return &pb.Deadline{Level: string(next.Level), At: stamp(at)}
+}
+
+// AgentView encodes an instance for an agent that claims it. Its cost does not
+// grow with the instance's past: it has at most the newest of the previous
+// states, and no visits.
+func AgentView(in instance.Instance, newest int) *pb.Instance {
+	p := readable(in, in.Previous.Newest(newest))
+	p.Visits = nil
+	return p
+}
+
+// Compact encodes where an instance is and which role is to work on it, for an
+// agent that knows the rest.
+func Compact(in instance.Instance) *pb.Instance {
+	return &pb.Instance{
+		Instance: in.ID, Workflow: in.Workflow, State: in.State, Kind: string(in.Kind), Owner: in.Owner, Worker: in.Worker(),
+		Iteration: i32(in.Iteration), Work: in.Work, Seq: in.Seq, Paused: in.Paused, Closed: string(in.Closed),
+	}
 }
 
 // Summary encodes one line of a list.
@@ -27,8 +91,8 @@ func Summary(in instance.Instance) *pb.Summary {
 	s := &pb.Summary{
 		Instance: in.ID, Workflow: in.Workflow, State: in.State, Kind: string(in.Kind), Owner: in.Owner, EnteredAt: stamp(in.EnteredAt),
 		Iteration: i32(in.Iteration), Attempt: i32(in.Visited(in.State)), OpenQuestions: i32(len(in.OpenQuestions())),
-		Paused: in.Paused, Closed: string(in.Closed), Title: in.Issue.Title, Seq: in.Seq,
-		Worker: in.Worker(), Timeout: span(in.Timeout), Level: string(in.Level), Parked: parked(in.Parked), Parent: in.Parent, WaitingOn: i32(in.WaitingOn()),
+		Paused: in.Paused, Closed: string(in.Closed), Title: in.Issue.Title, Seq: in.Seq, Worker: in.Worker(), Timeout: span(in.Timeout),
+		Level: string(in.Level), Parked: parked(in.Parked), Parent: in.Parent, WaitingOn: i32(in.WaitingOn()),
 	}
 	for _, f := range in.Failures {
 		s.Failures = max(s.Failures, i32(f.Count))
@@ -46,8 +110,8 @@ func Summary(in instance.Instance) *pb.Summary {
 
 // Question encodes a question.
 func Question(q instance.Question) *pb.Question {
-	return &pb.Question{Number: i32(q.Number), From: q.From, Text: q.Text, AskedAt: stamp(q.AskedAt), Answered: q.Answered, Answer: q.Answer, By: q.By,
-		To: q.To, Withdrawn: q.Withdrawn}
+	return &pb.Question{Number: i32(q.Number), From: q.From, Text: q.Text, AskedAt: stamp(q.AskedAt), Answered: q.Answered,
+		Answer: q.Answer, By: q.By, To: q.To, Withdrawn: q.Withdrawn}
 }
 
 // ToQuestion decodes a question.
@@ -88,4 +152,85 @@ func claimant(c *instance.ActiveClaim) *pb.Claimant {
 		return nil
 	}
 	return &pb.Claimant{Token: u32(c.Token), Role: c.Role, Agent: c.Agent, At: stamp(c.At), Lease: stamp(c.Lease)}
+}
+
+func toVisit(p *pb.Visit) instance.Visit {
+	return instance.Visit{State: name(p.GetState()), Count: int(p.GetCount()), Total: p.GetTime().AsDuration()}
+}
+
+func toBundle(p *pb.Bundle) instance.Bundle {
+	return instance.Bundle{Object: p.GetObject(), Head: p.GetHead()}
+}
+
+func toClaim(p *pb.Claimant) *instance.ActiveClaim {
+	if p == nil {
+		return nil
+	}
+	return &instance.ActiveClaim{
+		Token: uint64(p.GetToken()), Role: name(p.GetRole()), Agent: name(p.GetAgent()), At: toTime(p.GetAt()), Lease: toTime(p.GetLease())}
+}
+
+func last(r *instance.Result) *pb.Result {
+	if r == nil {
+		return nil
+	}
+	return Result(*r)
+}
+
+func failure(s instance.Signature) *pb.Failure {
+	if s == (instance.Signature{}) {
+		return nil
+	}
+	return &pb.Failure{Signature: s.Value, Repeats: i32(s.Repeats)}
+}
+
+// ToEscalations decodes escalations.
+func ToEscalations(p []*pb.Escalation) []instance.Escalation { return each(p, toEscalation) }
+
+// ToLinks decodes links.
+func ToLinks(p []*pb.Link) []instance.Link { return each(p, toLink) }
+
+func escalation(e instance.Escalation) *pb.Escalation {
+	return &pb.Escalation{Number: i32(e.Number), Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman, At: stamp(e.At),
+		Resolved: e.Resolved, Resolution: e.Resolution, By: e.By}
+}
+
+func toEscalation(p *pb.Escalation) instance.Escalation {
+	return instance.Escalation{Number: int(p.GetNumber()), Agent: p.GetAgent(), Reason: p.GetReason(), RequiresHuman: p.GetRequiresHuman(),
+		At: toTime(p.GetAt()), Resolved: p.GetResolved(), Resolution: p.GetResolution(), By: p.GetBy()}
+}
+
+func link(l instance.Link) *pb.Link {
+	return &pb.Link{Instance: l.Instance, Kind: string(l.Kind), Workflow: l.Workflow, State: l.State, Ended: l.Ended, Well: l.Well}
+}
+
+func toLink(p *pb.Link) instance.Link {
+	return instance.Link{Instance: p.GetInstance(), Kind: instance.LinkKind(p.GetKind()), Workflow: p.GetWorkflow(), State: p.GetState(),
+		Ended: p.GetEnded(), Well: p.GetWell()}
+}
+
+func parked(p *instance.Parked) *pb.Parked {
+	if p == nil {
+		return nil
+	}
+	return &pb.Parked{Until: stamp(p.Until), Reason: p.Reason, Standing: p.Standing}
+}
+
+// ToParked decodes why, and for how long, the owner has nothing to do.
+func ToParked(p *pb.Parked) *instance.Parked {
+	if p == nil {
+		return nil
+	}
+	return &instance.Parked{Until: toTime(p.GetUntil()), Reason: p.GetReason(), Standing: p.GetStanding()}
+}
+
+func failures(all []instance.FailureCount) map[string]int32 {
+	var counts map[string]int32
+	for _, f := range all {
+		if counts == nil {
+			counts = map[string]int32{}
+		}
+		counts[f.State] = i32(f.Count)
+	}
+	return counts
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -27,7 +28,7 @@ func full() instance.Instance {
 
 func TestAReaderGetsEveryFieldOfAnInstance(t *testing.T) {
 	in := full()
-	p := wire.Instance(in)
+	p := wire.FullView(in)
 	if names := unset(p.ProtoReflect(), ""); !slices.Equal(names, []string{"closed", "next_deadline", "time_in_state", "total_time"}) {
 		t.Errorf("it leaves out %v", names)
 	}
@@ -52,8 +53,39 @@ func TestAReaderGetsEveryFieldOfAnInstance(t *testing.T) {
 	}
 }
 
+// What an agent is told costs the same however long the past is.
+func TestAnAgentGetsAllButTheLongPast(t *testing.T) {
+	in := full()
+	want, got := wire.FullView(in), wire.AgentView(in, 1)
+	if len(got.PreviousStates) != 1 || got.PreviousStates[0] != want.PreviousStates[len(want.PreviousStates)-1] {
+		t.Errorf("it was in %q, want the newest of %q", got.PreviousStates, want.PreviousStates)
+	}
+	want.PreviousStates, want.Visits = got.PreviousStates, nil
+	if !proto.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestWhatIsCompactSaysWhereAnInstanceIs(t *testing.T) {
+	in := filled[instance.Instance]()
+	in.Escalations, in.Questions = nil, nil // so that somebody is to work on it
+	full, compact := wire.FullView(in).ProtoReflect(), wire.Compact(in).ProtoReflect()
+	var has []string
+	compact.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		has = append(has, string(f.Name()))
+		if !v.Equal(full.Get(f)) {
+			t.Errorf("%s is %v, want %v", f.Name(), v, full.Get(f))
+		}
+		return true
+	})
+	slices.Sort(has)
+	if want := []string{"closed", "instance", "iteration", "kind", "owner", "paused", "seq", "state", "work", "worker", "workflow"}; !slices.Equal(has, want) {
+		t.Errorf("it has %v, want %v", has, want)
+	}
+}
+
 func TestAnEmptyInstanceHasNothingToSay(t *testing.T) {
-	if p := wire.Instance(instance.Instance{}); proto.Size(p) != proto.Size(&pb.Instance{Issue: &pb.Issue{}}) {
+	if p := wire.FullView(instance.Instance{}); proto.Size(p) != proto.Size(&pb.Instance{Issue: &pb.Issue{}}) {
 		t.Errorf("an empty instance says %v", p)
 	}
 	if s := wire.Summary(instance.Instance{}); proto.Size(s) != 0 {
@@ -87,7 +119,7 @@ func TestHowAnInstanceStandsDependsOnTheMoment(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in.Level, in.Closed = c.level, c.closed
-			p := wire.Standing(def, in, noon.Add(c.now))
+			p := wire.WithDeadlines(def, in, noon.Add(c.now))
 			if p.TimeInState.AsDuration() != c.stay || p.TotalTime.AsDuration() != c.total {
 				t.Errorf("in the state for %v, in all %v", p.TimeInState.AsDuration(), p.TotalTime.AsDuration())
 			}
@@ -124,7 +156,7 @@ func TestANumberTheWireCannotHoldIsTheNearestItCan(t *testing.T) {
 	if !proto.Equal(r, want) {
 		t.Errorf("got %v, want %v", r, want)
 	}
-	long := wire.Instance(instance.Instance{Visits: []instance.Visit{{State: "waiting", Total: 100 * 24 * time.Hour}}})
+	long := wire.FullView(instance.Instance{Visits: []instance.Visit{{State: "waiting", Total: 100 * 24 * time.Hour}}})
 	if got := long.Visits[0].Millis; got != math.MaxUint32 {
 		t.Errorf("a hundred days are %d ms", got)
 	}

@@ -1,10 +1,6 @@
-// Package wire translates between the domain and its protobuf form. Nothing is
-// decided here.
 package wire
 
 import (
-	"math"
-
 	"github.com/signalbox/signalbox/pkg/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -22,8 +18,8 @@ func Result(r instance.Result) *pb.Result {
 // ToResult decodes a result; nil is the zero result.
 func ToResult(p *pb.Result) instance.Result {
 	return instance.Result{
-		Status: instance.Status(p.GetStatus()), ConfidenceScore: p.GetConfidenceScore(), IssuesFound: p.GetIssuesFound(),
-		Next: p.GetNext(), Summary: p.GetSummary(), Questions: p.GetQuestions(), Answers: each(p.GetAnswers(), toAnswer),
+		Status: instance.Status(name(p.GetStatus())), ConfidenceScore: p.GetConfidenceScore(), IssuesFound: p.GetIssuesFound(),
+		Next: name(p.GetNext()), Summary: p.GetSummary(), Questions: p.GetQuestions(), Answers: each(p.GetAnswers(), toAnswer),
 		Head: p.GetHead(), Base: p.GetBase(), Bundle: p.GetBundle(), Evidence: each(p.GetEvidence(), toEvidence),
 		FailureSignature: p.GetFailureSignature(), Data: p.GetData(), Artifacts: each(p.GetArtifacts(), toArtifact),
 		Spend: toSpend(p.GetSpend()), Sections: p.GetSections(),
@@ -37,7 +33,7 @@ func Issue(i instance.Issue) *pb.Issue {
 
 // ToIssue decodes a report.
 func ToIssue(p *pb.Issue) instance.Issue {
-	return instance.Issue{Repo: p.GetRepo(), Number: int(p.GetNumber()), Title: p.GetTitle(), Body: p.GetBody(),
+	return instance.Issue{Repo: name(p.GetRepo()), Number: int(p.GetNumber()), Title: p.GetTitle(), Body: p.GetBody(),
 		Labels: p.GetLabels(), Author: p.GetAuthor(), URL: p.GetUrl()}
 }
 
@@ -78,20 +74,4 @@ func spend(s instance.Cost) *pb.Spend {
 
 func toSpend(p *pb.Spend) instance.Cost {
 	return instance.Cost{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
-}
-
-// u32 and i32 give a number the wire cannot hold as the nearest it can: the
-// wire keeps to 32 bits because JSON has no more without becoming text.
-func u32[N int | int64 | uint64](n N) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
-func i32[N int | int64](n N) int32           { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
-
-func each[A, B any](as []A, f func(A) B) []B {
-	if len(as) == 0 {
-		return nil
-	}
-	bs := make([]B, len(as))
-	for i, a := range as {
-		bs[i] = f(a)
-	}
-	return bs
 }

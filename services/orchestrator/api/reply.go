@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -15,55 +13,43 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// commandReply returns the reply to a command that the engine executed: a message, or, if the reply is not
-// in JSON, an encodedReply.
-func (s *Server) commandReply(ctx context.Context, r request, name string, out engine.Outcome) proto.Message {
-	t := wire.Taken{Seq: out.Seq, Duplicate: out.Duplicate, Brief: r.role != "" && compact(name)}
+// reply answers a command that was carried out. role is empty for people's
+// commands.
+func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcome) *pb.CommandReply {
+	p := &pb.CommandReply{Seq: out.Seq, Duplicate: out.Duplicate}
 	switch {
-	case r.role == "":
-		t.Told = wire.Tell(out.Instance)
-		s.addDeadlines(ctx, &t.Told)
-	case t.Brief:
-		t.Told.Instance = out.Instance
+	case role == "":
+		p.Instance = s.standing(ctx, out.Instance)
+	case brief(name):
+		p.Instance = wire.Compact(out.Instance)
 	default:
-		t.Told = wire.Job(out.Instance, maxPreviousStates)
-		s.addDeadlines(ctx, &t.Told)
-		t.Told.Stay, t.Told.Total = 0, 0
+		p.Instance = wire.AgentView(out.Instance, pastOfJob)
+		if def, err := s.Engine.Definitions.Hashed(ctx, out.Instance.Definition); err == nil {
+			p.Instance.NextDeadline = wire.NextDeadline(def, out.Instance)
+		}
 	}
 	for _, e := range out.Events {
 		switch e := e.(type) {
 		case instance.Claimed:
-			if e.Direct && name != subject.Claim { // the claim that waited has a reply of its own
+			if e.Direct && name != subject.Claim { // it is told to who waited
 				continue
 			}
-			t.Token, t.Lease = e.Token, e.Lease
-			t.Task = s.task(ctx, out.Instance, e.Role)
+			p.Token, p.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
+			p.Task = s.task(ctx, out.Instance, e.Role)
 		case instance.LeaseExtended:
-			t.Token, t.Lease = e.Token, e.Lease
+			p.Token, p.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
 		}
 	}
-	if !r.json {
-		if data, ok := t.Encoded(); ok {
-			return encodedReply{data: data}
-		}
-	}
-	return t.Message()
+	return p
 }
 
-// encodedReply is an encoded CommandReply. Its message would be made for the encoding alone, and takes
-// longer than that.
-type encodedReply struct {
-	*pb.CommandReply // nil
-	data             []byte
-}
+// pastOfJob is how many of the states an instance has been in an agent is told:
+// what a step costs must not grow with those before it.
+const pastOfJob = 64
 
-// maxPreviousStates bounds the previous states in the reply to a claim, so that the reply does not grow
-// with the instance's history.
-const maxPreviousStates = 64
-
-// compact reports whether the reply to an agent's command names only the instance's state and owner: an
-// agent that gives one of these commands has the instance.
-func compact(name string) bool {
+// brief reports whether an agent that gives the command knows the instance, so
+// that all it needs to be told is where that led.
+func brief(name string) bool {
 	switch name {
 	case subject.Heartbeat, subject.Report, subject.Release, subject.Fail, subject.Spend, subject.Note:
 		return true
@@ -71,59 +57,51 @@ func compact(name string) bool {
 	return false
 }
 
-// addDeadlines adds what the instance's definition says of its state, if the definition can be loaded.
-func (s *Server) addDeadlines(ctx context.Context, t *wire.Told) {
-	if def, err := s.Engine.Definitions.Hashed(ctx, t.Definition); err == nil {
-		t.Stands(def, time.Now())
-	}
-}
-
-// instanceMessage returns the instance's message with what its definition says of its state, if the
-// definition can be loaded.
-func (s *Server) instanceMessage(ctx context.Context, in instance.Instance) *pb.Instance {
+// standing is the instance as it is now, with what its definition says of it, if
+// that can be read.
+func (s *Server) standing(ctx context.Context, in instance.Instance) *pb.Instance {
 	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
 	if err != nil {
-		return wire.Instance(in)
+		return wire.FullView(in)
 	}
-	return wire.Standing(def, in, time.Now())
+	return wire.WithDeadlines(def, in, time.Now())
 }
 
-// task returns what the instance's state, or a question, asks of the agent that claimed it. Tasks of
-// states are cached.
-func (s *Server) task(ctx context.Context, in instance.Instance, role string) *wire.Task {
+// task tells a claiming agent what its state, or a question, asks for.
+func (s *Server) task(ctx context.Context, in instance.Instance, role string) *pb.Task {
 	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
 	if err != nil {
 		return nil
 	}
 	if q, asked := in.Inquiry(); asked {
-		t := newTask(def, in.State, role, true)
+		t := task(def, in.State, role, true)
 		t.Question, t.Next = wire.Question(q), nil
-		return wire.NewTask(t)
+		return t
 	}
-	key := [3]string{in.Definition, in.State, role}
-	if t, ok := s.tasks.Load(key); ok {
-		return t.(*wire.Task)
+	what := [3]string{in.Definition, in.State, role}
+	if t, known := s.tasks.Load(what); known {
+		return t.(*pb.Task)
 	}
-	t, _ := s.tasks.LoadOrStore(key, wire.NewTask(newTask(def, in.State, role, false)))
-	return t.(*wire.Task)
+	t, _ := s.tasks.LoadOrStore(what, task(def, in.State, role, false))
+	return t.(*pb.Task)
 }
 
-// newTask returns what the state, or a question that is asked in it, asks of the role.
-func newTask(def *workflow.Definition, stateName, role string, asked bool) *pb.Task {
-	state, _ := def.State(stateName)
+// task is what the state, or a question asked in it, asks of the role.
+func task(def *workflow.Definition, in, role string, asked bool) *pb.Task {
+	state, _ := def.State(in)
 	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy)), Writes: def.WrittenBy(role)}
 	for name, value := range def.Policy {
 		t.Policy[name] = fmt.Sprint(value)
 	}
-	work := def.WorkOf(stateName, role, asked)
+	work := def.WorkOf(in, role, asked)
 	t.Work = &pb.Work{Runs: work.Runs, Change: work.Change, Does: work.Does}
 	if state.Proposes {
-		t.Next = nextStates(state)
+		t.Next = next(state)
 	}
 	return t
 }
 
-func nextStates(s workflow.State) []string {
+func next(s workflow.State) []string {
 	var out []string
 	for _, t := range s.Next {
 		out = append(out, t.To)

@@ -57,7 +57,7 @@ func (l stoppedLog) Get(ctx context.Context, id string) (*pb.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.Standing(def, in, time.Now()), nil
+	return wire.WithDeadlines(def, in, time.Now()), nil
 }
 
 // evolve decodes a commit and applies it to an instance.
@@ -116,7 +116,7 @@ func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 	others := proto.CloneOf(q)
 	others.Stuck = false
 	idle := in.Closed == "" && (in.Paused || in.Worker() != "" && in.Parked == nil)
-	return api.Matches(others, in, now) && (!q.GetStuck() || idle || api.Matches(q, in, now))
+	return api.Wanted(others, in, now) && (!q.GetStuck() || idle || api.Wanted(q, in, now))
 }
 
 // Definition implements reader.

@@ -105,7 +105,7 @@ func story() []instance.Commit {
 }
 
 // after returns the instance after n commits of the story.
-func after(n int) Instance { return Of(wire.Instance(instance.Fold(id, story()[:n]))) }
+func after(n int) Instance { return Of(wire.FullView(instance.Fold(id, story()[:n]))) }
 
 // records returns the story as the orchestrator returns it.
 func records(t *testing.T) []*pb.Record {

@@ -13,13 +13,13 @@ import (
 )
 
 // PendingClaim is a claim that was sent and waits for work.
-type PendingClaim struct{ done <-chan result }
+type PendingClaim struct{ told <-chan answer }
 
 // DoAsWithClaim is DoAs, and sends a claim that waits for work in the same message, before the command.
 // The claim is sent once: if its reply is lost, the claim holds until its lease expires. An older
 // orchestrator that takes no batches is sent the command alone.
 func (c *Client) DoAsWithClaim(ctx context.Context, role, name string, cmd, claim *pb.Command) (*pb.CommandReply, PendingClaim, error) {
-	to, batch, err := agentSubjects(role, name)
+	to, together, err := ofAgent(role, name)
 	if err != nil {
 		return nil, PendingClaim{}, err
 	}
@@ -27,33 +27,33 @@ func (c *Client) DoAsWithClaim(ctx context.Context, role, name string, cmd, clai
 	if err != nil {
 		return nil, PendingClaim{}, err
 	}
-	var pending PendingClaim
+	var w PendingClaim
 	first := true
 	reply, err := c.command(ctx, to, func(ctx context.Context, msg *nats.Msg) ([]byte, error) {
 		if first {
 			first = false
-			if claimed, done := c.batcher.sendWithClaim(batch, data, msg.Data); done != nil {
-				pending.done = claimed
-				return c.batcher.await(ctx, done, msg)
+			if work, told := c.batches.pair(together, data, msg.Data); told != nil {
+				w.told = work
+				return c.batches.told(ctx, told, msg)
 			}
 		}
-		return c.batcher.request(ctx, batch, msg)
+		return c.batches.request(ctx, together, msg)
 	}, cmd)
-	return reply, pending, err
+	return reply, w, err
 }
 
-// Wait returns the reply to the claim, or nil if none was sent. A refusal is an *instance.Refusal. Wait
-// may be called again after it returned ctx's error: the reply may come later.
-func (p PendingClaim) Wait(ctx context.Context) (*pb.CommandReply, error) {
-	if p.done == nil {
+// Wait returns the answer, once: a refusal is an *instance.Refusal, as with As. It
+// is nil if there was no claim. If ctx ends before, the answer may still come.
+func (w PendingClaim) Wait(ctx context.Context) (*pb.CommandReply, error) {
+	if w.told == nil {
 		return nil, nil
 	}
-	var got result
+	var got answer
 	select {
-	case got = <-p.done: // also if ctx has ended
+	case got = <-w.told: // also if ctx has ended
 	default:
 		select {
-		case got = <-p.done:
+		case got = <-w.told:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -71,11 +71,11 @@ func (p PendingClaim) Wait(ctx context.Context) (*pb.CommandReply, error) {
 	return reply, nil
 }
 
-// agentSubjects returns the subjects of an agent's command, and of a batch with it.
-func agentSubjects(role, name string) (alone, batch string, err error) {
+// ofAgent returns where an agent's command goes, alone and together with others.
+func ofAgent(role, name string) (alone, together string, err error) {
 	if alone, err = subject.Agent(role, name); err != nil {
 		return "", "", err
 	}
-	batch, err = subject.Agent(role, subject.Batch)
-	return alone, batch, err
+	together, err = subject.Agent(role, subject.Batch)
+	return alone, together, err
 }
