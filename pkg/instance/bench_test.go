@@ -7,9 +7,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// BenchmarkStep decides and folds one report of an instance with a past: moves,
-// in circles, and heartbeats. A move copies the names of the states before it,
-// and nothing else of the past.
+// BenchmarkStep decides and folds one report of an instance with many moves and
+// heartbeats. A move copies the names of the newest states, and nothing else of the
+// history.
 func BenchmarkStep(b *testing.B) {
 	def := issue(b, "max_iterations: 1000000")
 	for _, past := range []struct{ moves, beats int }{{8, 0}, {8, 1000}, {1000, 0}} {

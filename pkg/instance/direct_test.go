@@ -47,7 +47,7 @@ func (p *comparison) checkDirectClaim(t rapid.TB, def *workflow.Definition, cmd 
 	}
 	commit := instance.Commit{Seq: uint64(len(p.log) + 1), ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events}
 	one := instance.Evolve(p.in, commit)
-	if claim.Role == "" { // nobody was looked for
+	if claim.Role == "" { // NextWaiter was not called
 		if _, asked := one.Inquiry(); given || one.Work == commit.Seq && !asked || cmp.Diff(events, both) != "" {
 			t.Fatalf("%T made %v of %v for nobody", cmd.Do, both, events)
 		}
@@ -135,7 +135,8 @@ func TestWorkIsGivenToWhoWaitsForIt(t *testing.T) {
 	}
 }
 
-// Somebody else's claim has its own room: what was decided is not written over.
+// TestARefusedClaimLeavesNothing checks that after a refused direct claim the
+// events are the command's, without spare capacity that the claim has written to.
 func TestARefusedClaimLeavesNothing(t *testing.T) {
 	s := given(t, issue(t), opened(), claim("p1"))
 	report := s.command("ann", instance.Report{Token: 1, Result: instance.Result{Status: instance.Success, ConfidenceScore: 1}})

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// everything is a commit that touches whatever a commit can touch.
+// everything returns a commit with every event that changes an instance.
 func everything(seq uint64) instance.Commit {
 	mark := fmt.Sprint("mark ", seq)
 	return instance.Commit{Seq: seq, ID: mark, At: opening().Add(time.Duration(seq) * time.Hour), Actor: mark, Events: []instance.Event{
@@ -77,7 +77,7 @@ func TestEvolveIgnoresWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Evolve is total: whatever a log holds, in whatever order, has a fold.
+// Evolve is total: every sequence of events has a fold.
 func TestEvolveTakesAnyEventsInAnyOrder(t *testing.T) {
 	events := rapid.SliceOf(rapid.OneOf(
 		rapid.Make[instance.Opened]().AsAny(), rapid.Make[instance.Claimed]().AsAny(), rapid.Make[instance.LeaseExtended]().AsAny(),

@@ -66,12 +66,12 @@ func plausibleCommand(d dice, s *fixture) instance.Action {
 		return instance.Resolve{Text: "go on"}
 	case s.in.Worker() == "" || s.in.Parked != nil:
 		row, _ := s.def.State(s.in.State)
-		heard := []string{"commented"}
+		signals := []string{"commented"}
 		for name := range row.On {
-			heard = append(heard, name)
+			signals = append(signals, name)
 		}
-		slices.Sort(heard) // the same draw is the same signal
-		return instance.Signal{Name: one(d, "signal", heard...), Data: map[string]string{"permission": one(d, "permission", "write", "read")}}
+		slices.Sort(signals) // the draw does not depend on map order
+		return instance.Signal{Name: one(d, "signal", signals...), Data: map[string]string{"permission": one(d, "permission", "write", "read")}}
 	case s.in.Direct && !s.in.Claim.Live(s.now) && one(d, "lapse", true, true, false):
 		return instance.Lapse{Work: s.in.Work}
 	case s.in.Claim.Live(s.now):
