@@ -13,34 +13,20 @@ import (
 )
 
 const (
-	// few are the commands under way beside which one more goes at once.
-	few = 4
-	// linger is how long a command waits for others to go with, if there are more.
-	linger = 2 * time.Millisecond
-	// mostTogether and mostBytes are what one batch has at most; a command with
-	// more than mostBytes goes alone.
-	mostTogether = 64
-	mostBytes    = 64 << 10
+	// directBelow is the number of commands in flight below which a command is sent at once and alone.
+	directBelow = 4
+	// maxDelay is how long a batch waits for more commands.
+	maxDelay = 2 * time.Millisecond
+	// maxCommands and maxBytes bound a batch. A command with more than maxBytes is sent alone.
+	maxCommands = 64
+	maxBytes    = 64 << 10
 )
 
-// errAlone says that a command was not in a batch, or nobody takes batches.
-var errAlone = errors.New("ask alone")
+// errNotBatched is the result of a command that has to be sent alone: its batch had no other, or the
+// orchestrator takes no batches.
+var errNotBatched = errors.New("the command was not sent in a batch")
 
-// batches sends the commands that an agent gives at about the same time in one
-// message: what comes together is appended together. One that is given while few
-// are under way goes at once, and alone.
-type batches struct {
-	nc conn
-
-	mu    sync.Mutex
-	asked int               // commands under way
-	open  map[string]*batch // being gathered, by where they will go
-	sent  map[string]*batch // by the last token of where they are answered
-	inbox string            // where they are answered; empty before the first
-	next  uint64            // token
-}
-
-// conn is what is needed of a *nats.Conn.
+// conn is the part of a *nats.Conn that sends requests.
 type conn interface {
 	NewInbox() string
 	Subscribe(subject string, f nats.MsgHandler) (*nats.Subscription, error)
@@ -48,202 +34,238 @@ type conn interface {
 	RequestMsgWithContext(ctx context.Context, msg *nats.Msg) (*nats.Msg, error)
 }
 
-// batch is commands that go together.
-type batch struct {
-	to      string
-	token   string
-	data    []byte
-	waiting []place     // by place in it
-	left    int         // of them, that are not answered
-	late    *time.Timer // gives up, once it was sent
+// batcher sends commands that are given at about the same time in one message, since commands that
+// arrive together are appended together. Its methods may be called from any goroutine.
+type batcher struct {
+	nc conn
+
+	mu    sync.Mutex
+	queue batchQueue
 }
 
-// place is one command of a batch.
-type place struct {
-	told  chan<- answer // nil once it was answered
-	waits bool          // for work that may not come: it does not count as under way
+func newBatcher(nc conn) *batcher {
+	b := &batcher{nc: nc}
+	b.queue = batchQueue{nc: nc, handle: b.handle, after: b.after, open: map[string]*batch{}, sent: map[string]*batch{}}
+	return b
 }
 
-type answer struct {
-	data []byte
-	err  error
-}
-
-// request asks for one command: to is where batches of it go, alone where it goes
-// by itself. It returns the encoded reply.
-func (b *batches) request(ctx context.Context, to string, alone *nats.Msg) ([]byte, error) {
-	if told := b.enter(to, alone.Data); told != nil {
-		return b.told(ctx, told, alone)
+// request sends one command, as alone, or in a batch to the given subject. It returns the encoded reply.
+func (b *batcher) request(ctx context.Context, subject string, alone *nats.Msg) ([]byte, error) {
+	b.mu.Lock()
+	done := b.queue.add(subject, alone.Data)
+	b.mu.Unlock()
+	if done != nil {
+		return b.await(ctx, done, alone)
 	}
-	defer b.add(-1)
+	defer b.addInFlight(-1)
 	return send(ctx, b.nc, alone)
 }
 
-// told waits for the answer to a command of a batch, which may be to ask alone.
-func (b *batches) told(ctx context.Context, told <-chan answer, alone *nats.Msg) ([]byte, error) {
+// sendWithClaim puts a claim that waits for work into a batch, and a command behind it: work that the
+// command makes may be what the claim gets. Both results are nil if they cannot be sent in a batch.
+func (b *batcher) sendWithClaim(subject string, claim, command []byte) (claimed, done <-chan result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.queue.addWithClaim(subject, claim, command)
+}
+
+// await returns the result of a command in a batch. If that is errNotBatched, it sends the command alone.
+func (b *batcher) await(ctx context.Context, done <-chan result, alone *nats.Msg) ([]byte, error) {
 	select {
-	case got := <-told:
-		if !errors.Is(got.err, errAlone) {
+	case got := <-done:
+		if !errors.Is(got.err, errNotBatched) {
 			return got.data, got.err
 		}
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	b.add(1)
-	defer b.add(-1)
+	b.addInFlight(1)
+	defer b.addInFlight(-1)
 	return send(ctx, b.nc, alone)
 }
 
-func (b *batches) add(n int) {
+func (b *batcher) addInFlight(n int) {
 	b.mu.Lock()
-	b.asked += n
+	b.queue.inFlight += n
 	b.mu.Unlock()
 }
 
-// enter returns where the command's answer will be told, or nil if it is to go
-// alone: then it counts as under way.
-func (b *batches) enter(to string, command []byte) <-chan answer {
+// handle passes a reply to its batch. NATS calls it.
+func (b *batcher) handle(msg *nats.Msg) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.asked < few || len(command) > mostBytes || !b.listens() {
-		b.asked++
-		return nil
-	}
-	g := b.gather(to)
-	told := g.add(command, false)
-	b.full(g)
-	return told
+	b.queue.reply(msg.Subject, msg.Data)
 }
 
-// pair has a claim that waits for work go with a command, and before it: work that
-// comes of the command may be what it gets. Both are nil if they cannot go so.
-func (b *batches) pair(to string, claim, command []byte) (work, told <-chan answer) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(command) > mostBytes || !b.listens() {
-		return nil, nil
-	}
-	g := b.gather(to)
-	work, told = g.add(claim, true), g.add(command, false)
-	if b.asked < few {
-		b.send(g)
-	} else {
-		b.full(g)
-	}
-	return work, told
-}
-
-// gather returns the batch that commands are put into now.
-func (b *batches) gather(to string) *batch {
-	g := b.open[to]
-	if g == nil {
-		g = &batch{to: to}
-		b.open[to] = g
-		time.AfterFunc(linger, func() {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.send(g)
-		})
-	}
-	return g
-}
-
-func (g *batch) add(command []byte, waits bool) <-chan answer {
-	told := make(chan answer, 1)
-	g.waiting, g.data = append(g.waiting, place{told, waits}), wire.AppendCommand(g.data, command)
-	return told
-}
-
-// full sends a batch that is large enough.
-func (b *batches) full(g *batch) {
-	if len(g.waiting) >= mostTogether || len(g.data) > mostBytes {
-		b.send(g)
-	}
-}
-
-// listens makes sure that answers to batches are heard.
-func (b *batches) listens() bool {
-	if b.inbox != "" {
-		return true
-	}
-	inbox := b.nc.NewInbox() + "."
-	if _, err := b.nc.Subscribe(inbox+"*", b.hear); err != nil {
-		return false
-	}
-	b.inbox, b.open, b.sent = inbox, map[string]*batch{}, map[string]*batch{}
-	return true
-}
-
-// send sends a batch that is still being gathered.
-func (b *batches) send(g *batch) {
-	if b.open[g.to] != g {
-		return
-	}
-	delete(b.open, g.to)
-	if len(g.waiting) == 1 {
-		g.waiting[0].told <- answer{err: errAlone}
-		return
-	}
-	b.next++
-	g.token, g.left = strconv.FormatUint(b.next, 36), len(g.waiting)
-	for _, p := range g.waiting {
-		b.asked += p.counts()
-	}
-	b.sent[g.token] = g
-	g.late = time.AfterFunc(perTry, func() {
+// after calls f with the queue locked when d is over.
+func (b *batcher) after(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.end(g, nats.ErrTimeout)
+		f()
 	})
-	if err := b.nc.PublishRequest(g.to, b.inbox+g.token, g.data); err != nil {
-		b.end(g, err)
-	}
 }
 
-// end tells those that are still waiting, if there are any.
-func (b *batches) end(g *batch, err error) {
-	g.late.Stop()
-	delete(b.sent, g.token)
-	for i := range g.waiting {
-		b.tell(g, i, answer{err: err})
-	}
+// batchQueue is the batches of a client. It is not safe for concurrent use.
+type batchQueue struct {
+	nc     conn
+	handle nats.MsgHandler                             // of replies
+	after  func(d time.Duration, f func()) *time.Timer // calls f when d is over and the queue is not in use
+
+	inFlight  int
+	open      map[string]*batch // to which commands are added, by subject
+	sent      map[string]*batch // without a reply to each command, by token
+	inbox     string            // prefix of reply subjects; empty before the first batch
+	lastToken uint64
 }
 
-// tell tells one that is still waiting.
-func (b *batches) tell(g *batch, i int, a answer) {
-	p := &g.waiting[i]
-	if p.told == nil {
-		return
-	}
-	p.told <- a
-	p.told = nil
-	g.left--
-	b.asked -= p.counts()
+// batch is commands that are sent in one message.
+type batch struct {
+	subject    string
+	token      string // last token of its reply subject
+	data       []byte
+	entries    []entry // by place
+	unanswered int
+	timeout    *time.Timer // set once it is sent
 }
 
-// counts is how many commands under way it is.
-func (p place) counts() int {
-	if p.waits {
+// entry is one command of a batch.
+type entry struct {
+	done  chan<- result // nil once it has its result
+	waits bool          // a claim that waits for work does not count as in flight
+}
+
+// result is the encoded reply to one command, or why there is none.
+type result struct {
+	data []byte
+	err  error
+}
+
+func (e entry) inFlight() int {
+	if e.waits {
 		return 0
 	}
 	return 1
 }
 
-// hear is given all answers. A batch that nobody took, and what is no answer to
-// one, as an orchestrator of before would give, have the commands go alone.
-func (b *batches) hear(msg *nats.Msg) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	g := b.sent[msg.Subject[len(b.inbox):]]
+// add puts a command into a batch. It returns nil if the command has to be sent alone, and counts it as in
+// flight.
+func (q *batchQueue) add(subject string, command []byte) <-chan result {
+	if q.inFlight < directBelow || len(command) > maxBytes || !q.subscribed() {
+		q.inFlight++
+		return nil
+	}
+	g := q.batch(subject)
+	done := g.add(command, false)
+	if g.full() {
+		q.send(g)
+	}
+	return done
+}
+
+// addWithClaim is sendWithClaim.
+func (q *batchQueue) addWithClaim(subject string, claim, command []byte) (claimed, done <-chan result) {
+	if len(command) > maxBytes || !q.subscribed() {
+		return nil, nil
+	}
+	g := q.batch(subject)
+	claimed, done = g.add(claim, true), g.add(command, false)
+	if q.inFlight < directBelow || g.full() {
+		q.send(g)
+	}
+	return claimed, done
+}
+
+// subscribed subscribes to replies, once, and reports whether that has succeeded.
+func (q *batchQueue) subscribed() bool {
+	if q.inbox == "" {
+		inbox := q.nc.NewInbox() + "."
+		if _, err := q.nc.Subscribe(inbox+"*", q.handle); err != nil {
+			return false
+		}
+		q.inbox = inbox
+	}
+	return true
+}
+
+// batch returns the batch to which commands for the subject are added, and sends it when maxDelay is over.
+func (q *batchQueue) batch(subject string) *batch {
+	g := q.open[subject]
+	if g == nil {
+		g = &batch{subject: subject}
+		q.open[subject] = g
+		q.after(maxDelay, func() { q.send(g) })
+	}
+	return g
+}
+
+func (g *batch) add(command []byte, waits bool) <-chan result {
+	done := make(chan result, 1)
+	g.entries, g.data = append(g.entries, entry{done, waits}), wire.AppendCommand(g.data, command)
+	return done
+}
+
+func (g *batch) full() bool { return len(g.entries) >= maxCommands || len(g.data) > maxBytes }
+
+// send sends a batch, unless it was sent before.
+func (q *batchQueue) send(g *batch) {
+	if q.open[g.subject] != g {
+		return
+	}
+	delete(q.open, g.subject)
+	if len(g.entries) == 1 {
+		g.entries[0].done <- result{err: errNotBatched}
+		return
+	}
+	q.lastToken++
+	g.token, g.unanswered = strconv.FormatUint(q.lastToken, 36), len(g.entries)
+	for _, e := range g.entries {
+		q.inFlight += e.inFlight()
+	}
+	q.sent[g.token] = g
+	g.timeout = q.after(perTry, func() { q.end(g, nats.ErrTimeout) })
+	if err := q.nc.PublishRequest(g.subject, q.inbox+g.token, g.data); err != nil {
+		q.end(g, err)
+	}
+}
+
+// reply passes on the replies in a message. An empty message means that there is no responder, or that
+// it takes no batches; so does one that is no BatchReply.
+func (q *batchQueue) reply(subject string, data []byte) {
+	g := q.sent[subject[len(q.inbox):]]
 	if g == nil {
 		return
 	}
-	err := wire.Answers(msg.Data, func(place uint64, reply []byte) {
-		if place < uint64(len(g.waiting)) {
-			b.tell(g, int(place), answer{data: reply})
+	err := wire.Answers(data, func(place uint64, reply []byte) {
+		if place < uint64(len(g.entries)) {
+			q.answer(g, int(place), result{data: reply})
 		}
 	})
-	if g.left == 0 || err != nil || len(msg.Data) == 0 {
-		b.end(g, errAlone)
+	switch {
+	case g.unanswered == 0:
+		q.end(g, nil)
+	case err != nil || len(data) == 0:
+		q.end(g, errNotBatched)
 	}
+}
+
+// end gives err to the commands of a sent batch that have no result.
+func (q *batchQueue) end(g *batch, err error) {
+	g.timeout.Stop()
+	delete(q.sent, g.token)
+	for place := range g.entries {
+		q.answer(g, place, result{err: err})
+	}
+}
+
+// answer gives a command its result, unless it has one.
+func (q *batchQueue) answer(g *batch, place int, r result) {
+	e := &g.entries[place]
+	if e.done == nil {
+		return
+	}
+	e.done <- r
+	e.done = nil
+	g.unanswered--
+	q.inFlight -= e.inFlight()
 }

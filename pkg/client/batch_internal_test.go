@@ -16,57 +16,57 @@ import (
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-// desk is a connection whose other end is the test.
-type desk struct {
+// fakeConn is a connection whose other end is the test.
+type fakeConn struct {
 	mu      sync.Mutex
-	alone   []string // what was asked alone
-	door    chan struct{}
+	alone   []string      // data of the requests that were not batched
+	door    chan struct{} // each of those takes a value before it is replied to
 	batches []*nats.Msg
-	hear    nats.MsgHandler
-	broken  error // of publishing
+	handle  nats.MsgHandler // of replies to batches
+	broken  error           // of PublishRequest
 }
 
-func (d *desk) NewInbox() string { return "_INBOX.me" }
+func (nc *fakeConn) NewInbox() string { return "_INBOX.me" }
 
-func (d *desk) Subscribe(subject string, f nats.MsgHandler) (*nats.Subscription, error) {
-	if subject != "_INBOX.me.*" || d.hear != nil {
+func (nc *fakeConn) Subscribe(subject string, f nats.MsgHandler) (*nats.Subscription, error) {
+	if subject != "_INBOX.me.*" || nc.handle != nil {
 		return nil, fmt.Errorf("%s is subscribed to", subject)
 	}
-	d.hear = f
+	nc.handle = f
 	return nil, nil
 }
 
-func (d *desk) PublishRequest(subject, reply string, data []byte) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.batches = append(d.batches, &nats.Msg{Subject: subject, Reply: reply, Data: data})
-	return d.broken
+func (nc *fakeConn) PublishRequest(subject, reply string, data []byte) error {
+	nc.mu.Lock()
+	defer nc.mu.Unlock()
+	nc.batches = append(nc.batches, &nats.Msg{Subject: subject, Reply: reply, Data: data})
+	return nc.broken
 }
 
-func (d *desk) RequestMsgWithContext(ctx context.Context, msg *nats.Msg) (*nats.Msg, error) {
-	d.mu.Lock()
-	d.alone = append(d.alone, string(msg.Data))
-	d.mu.Unlock()
+func (nc *fakeConn) RequestMsgWithContext(ctx context.Context, msg *nats.Msg) (*nats.Msg, error) {
+	nc.mu.Lock()
+	nc.alone = append(nc.alone, string(msg.Data))
+	nc.mu.Unlock()
 	select {
-	case <-d.door:
+	case <-nc.door:
 		return &nats.Msg{Data: []byte("alone " + string(msg.Data))}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// open lets so many through.
-func (d *desk) open(n int) {
+// open has n requests replied to.
+func (nc *fakeConn) open(n int) {
 	for range n {
-		d.door <- struct{}{}
+		nc.door <- struct{}{}
 	}
 }
 
-func (d *desk) sent() []*nats.Msg { d.mu.Lock(); defer d.mu.Unlock(); return d.batches }
-func (d *desk) lone() []string    { d.mu.Lock(); defer d.mu.Unlock(); return d.alone }
+func (nc *fakeConn) sent() []*nats.Msg { nc.mu.Lock(); defer nc.mu.Unlock(); return nc.batches }
+func (nc *fakeConn) lone() []string    { nc.mu.Lock(); defer nc.mu.Unlock(); return nc.alone }
 
-// answer answers the nth batch: places as "place=text".
-func (d *desk) answer(n int, places ...string) {
+// answer replies to the nth batch, with "place=text" for each reply.
+func (nc *fakeConn) answer(n int, places ...string) {
 	var data []byte
 	for _, p := range places {
 		var place int
@@ -76,51 +76,51 @@ func (d *desk) answer(n int, places ...string) {
 		}
 		data = wire.AppendAnswer(data, place, []byte(text))
 	}
-	d.hear(&nats.Msg{Subject: d.sent()[n].Reply, Data: data})
+	nc.handle(&nats.Msg{Subject: nc.sent()[n].Reply, Data: data})
 	synctest.Wait()
 }
 
-type told struct {
+type outcome struct {
 	data string
 	err  error
 }
 
-// bubble runs a test with a few requests "slow" under way, which are answered
-// with the door open. At the end nothing may be under way.
-func bubble(t *testing.T, name string, f func(t *testing.T, d *desk, ask func(to, text string) (<-chan told, context.CancelFunc))) {
+// bubble runs a test with directBelow requests "slow" in flight, which are replied to at its end. Then
+// nothing may be in flight.
+func bubble(t *testing.T, name string, f func(t *testing.T, nc *fakeConn, ask func(to, text string) (<-chan outcome, context.CancelFunc))) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			d := &desk{door: make(chan struct{})}
-			b := &batches{nc: d}
-			ask := func(to, text string) (<-chan told, context.CancelFunc) {
+			nc := &fakeConn{door: make(chan struct{})}
+			b := newBatcher(nc)
+			ask := func(to, text string) (<-chan outcome, context.CancelFunc) {
 				ctx, cancel := context.WithCancel(t.Context())
-				end := make(chan told, 1)
+				end := make(chan outcome, 1)
 				go func() {
 					data, err := b.request(ctx, to, &nats.Msg{Data: []byte(text)})
-					end <- told{string(data), err}
+					end <- outcome{string(data), err}
 				}()
 				synctest.Wait()
 				return end, cancel
 			}
-			var slow []<-chan told
-			for range few {
+			var slow []<-chan outcome
+			for range directBelow {
 				one, _ := ask("A", "slow")
 				slow = append(slow, one)
 			}
-			f(t, d, ask)
-			close(d.door)
+			f(t, nc, ask)
+			close(nc.door)
 			for _, one := range slow {
 				expect(t, "slow", one, "alone slow")
 			}
 			synctest.Wait()
-			if b.asked != 0 || len(b.open) != 0 || len(b.sent) != 0 {
-				t.Errorf("%d under way, %d gathered, %d sent", b.asked, len(b.open), len(b.sent))
+			if b.queue.inFlight != 0 || len(b.queue.open) != 0 || len(b.queue.sent) != 0 {
+				t.Errorf("%d in flight, %d open, %d sent", b.queue.inFlight, len(b.queue.open), len(b.queue.sent))
 			}
 		})
 	})
 }
 
-func wait() { time.Sleep(linger); synctest.Wait() } // in a bubble, where time is not spent
+func wait() { time.Sleep(maxDelay); synctest.Wait() } // in a bubble, where time is not spent
 
 func commands(t *testing.T, msg *nats.Msg) []string {
 	t.Helper()
@@ -135,117 +135,117 @@ func commands(t *testing.T, msg *nats.Msg) []string {
 	return texts
 }
 
-func expect(t *testing.T, who string, from <-chan told, want string) {
+func expect(t *testing.T, name string, from <-chan outcome, want string) {
 	t.Helper()
 	if got := <-from; got.err != nil || got.data != want {
-		t.Errorf("%s was answered %v, want %q", who, got, want)
+		t.Errorf("%s was answered %v, want %q", name, got, want)
 	}
 }
 
 func TestBatches(t *testing.T) {
-	bubble(t, "those that come meanwhile go together, and each gets its answer", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
+	bubble(t, "commands that are given meanwhile are sent together, and each gets its reply", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
 		one, _ := ask("A", "1")
 		two, _ := ask("A", "2")
 		other, _ := ask("B", "3")
 		fourth, _ := ask("B", "4")
-		if len(d.sent()) != 0 {
-			t.Fatalf("%d batches at once", len(d.sent()))
+		if len(nc.sent()) != 0 {
+			t.Fatalf("%d batches at once", len(nc.sent()))
 		}
 		wait()
-		slices.SortFunc(d.sent(), func(a, b *nats.Msg) int { return strings.Compare(a.Subject, b.Subject) })
-		if len(d.sent()) != 2 || d.sent()[0].Subject != "A" || d.sent()[1].Subject != "B" {
-			t.Fatalf("sent %v", d.sent())
+		slices.SortFunc(nc.sent(), func(a, b *nats.Msg) int { return strings.Compare(a.Subject, b.Subject) })
+		if len(nc.sent()) != 2 || nc.sent()[0].Subject != "A" || nc.sent()[1].Subject != "B" {
+			t.Fatalf("sent %v", nc.sent())
 		}
-		if a, b := commands(t, d.sent()[0]), commands(t, d.sent()[1]); !slices.Equal(a, []string{"1", "2"}) || !slices.Equal(b, []string{"3", "4"}) {
+		if a, b := commands(t, nc.sent()[0]), commands(t, nc.sent()[1]); !slices.Equal(a, []string{"1", "2"}) || !slices.Equal(b, []string{"3", "4"}) {
 			t.Fatalf("sent %q and %q", a, b)
 		}
-		d.answer(0, "1=b")
+		nc.answer(0, "1=b")
 		expect(t, "2", two, "b")
-		d.answer(0, "1=again", "0=a", "7=nobody")
+		nc.answer(0, "1=again", "0=a", "7=none")
 		expect(t, "1", one, "a")
-		d.answer(1, "0=c", "1=d")
+		nc.answer(1, "0=c", "1=d")
 		expect(t, "3", other, "c")
 		expect(t, "4", fourth, "d")
 	})
-	bubble(t, "one that nobody goes with goes alone", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
+	bubble(t, "a single command is sent alone", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
 		one, _ := ask("A", "1")
 		wait()
-		d.open(few + 1)
+		nc.open(directBelow + 1)
 		expect(t, "1", one, "alone 1")
-		if len(d.sent()) != 0 {
-			t.Errorf("sent %v", d.sent())
+		if len(nc.sent()) != 0 {
+			t.Errorf("sent %v", nc.sent())
 		}
 		synctest.Wait()
-		last, _ := ask("A", "slow") // nothing is under way: at once
-		if len(d.lone()) != few+2 {
-			t.Errorf("asked %q alone", d.lone())
+		last, _ := ask("A", "slow") // nothing is in flight: at once
+		if len(nc.lone()) != directBelow+2 {
+			t.Errorf("%q were sent alone", nc.lone())
 		}
-		d.open(1)
+		nc.open(1)
 		expect(t, "last", last, "alone slow")
 	})
-	bubble(t, "what is too large goes alone, and a full batch at once", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
-		large, _ := ask("A", strings.Repeat("x", mostBytes+1))
-		if len(d.lone()) != few+1 {
-			t.Fatalf("%d alone", len(d.lone()))
+	bubble(t, "a large command is sent alone, and a full batch at once", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+		large, _ := ask("A", strings.Repeat("x", maxBytes+1))
+		if len(nc.lone()) != directBelow+1 {
+			t.Fatalf("%d alone", len(nc.lone()))
 		}
-		var all []<-chan told
+		var all []<-chan outcome
 		var places []string
-		for i := range mostTogether {
+		for i := range maxCommands {
 			end, _ := ask("A", "many")
 			all, places = append(all, end), append(places, fmt.Sprintf("%d=%d", i, i))
 		}
-		if len(d.sent()) != 1 || len(commands(t, d.sent()[0])) != mostTogether {
-			t.Fatalf("sent %v", d.sent())
+		if len(nc.sent()) != 1 || len(commands(t, nc.sent()[0])) != maxCommands {
+			t.Fatalf("sent %v", nc.sent())
 		}
-		d.answer(0, places...)
+		nc.answer(0, places...)
 		for i, end := range all {
 			expect(t, "one of many", end, fmt.Sprint(i))
 		}
-		d.open(few + 1)
+		nc.open(directBelow + 1)
 		<-large
 	})
-	for name, answer := range map[string]string{"nobody takes": "", "is not understood": "\xff"} {
-		bubble(t, "the commands of a batch that "+name+" go alone", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
+	for name, answer := range map[string]string{"no orchestrator takes": "", "is not understood": "\xff"} {
+		bubble(t, "the commands of a batch that "+name+" are sent alone", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
 			one, _ := ask("A", "1")
 			two, _ := ask("A", "2")
 			wait()
-			d.hear(&nats.Msg{Subject: d.sent()[0].Reply, Data: []byte(answer)})
+			nc.handle(&nats.Msg{Subject: nc.sent()[0].Reply, Data: []byte(answer)})
 			synctest.Wait()
-			d.open(few + 2)
+			nc.open(directBelow + 2)
 			expect(t, "1", one, "alone 1")
 			expect(t, "2", two, "alone 2")
 		})
 	}
-	bubble(t, "who is not answered is told so, and who gives up is not waited for", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
+	bubble(t, "a command without a reply times out, and one whose context ended is not waited for", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
 		one, _ := ask("A", "1")
 		two, _ := ask("A", "2")
-		gone, leave := ask("A", "3")
+		ended, end := ask("A", "3")
 		wait()
-		leave()
-		if got := <-gone; !errors.Is(got.err, context.Canceled) {
-			t.Errorf("who left was told %v", got)
+		end()
+		if got := <-ended; !errors.Is(got.err, context.Canceled) {
+			t.Errorf("the one whose context ended has %v", got)
 		}
-		d.answer(0, "1=b")
+		nc.answer(0, "1=b")
 		expect(t, "2", two, "b")
-		d.open(few)
+		nc.open(directBelow)
 		time.Sleep(perTry)
 		if got := <-one; !errors.Is(got.err, nats.ErrTimeout) {
-			t.Errorf("who was not answered was told %v", got)
+			t.Errorf("the one without a reply has %v", got)
 		}
-		d.answer(0, "0=late")
+		nc.answer(0, "0=late")
 		synctest.Wait()
 		slow, _ := ask("A", "slow")
-		d.open(1)
+		nc.open(1)
 		expect(t, "the next", slow, "alone slow")
 	})
-	bubble(t, "a connection that is closed is an error", func(t *testing.T, d *desk, ask func(string, string) (<-chan told, context.CancelFunc)) {
-		d.broken = nats.ErrConnectionClosed
+	bubble(t, "a connection that is closed is an error", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+		nc.broken = nats.ErrConnectionClosed
 		one, _ := ask("A", "1")
 		two, _ := ask("A", "2")
 		wait()
-		for _, end := range []<-chan told{one, two} {
+		for _, end := range []<-chan outcome{one, two} {
 			if got := <-end; !errors.Is(got.err, nats.ErrConnectionClosed) {
-				t.Errorf("told %v", got)
+				t.Errorf("its outcome is %v", got)
 			}
 		}
 	})

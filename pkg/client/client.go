@@ -24,13 +24,13 @@ type Client struct {
 	nc       *nats.Conn
 	actor    string
 	header   nats.Header // of queries; read-only
-	batches  batches     // of agents' commands
+	batcher  *batcher    // of agents' commands
 	failover failover
 }
 
 // New returns a client that signs its commands with actor ("operator:ann", or an agent's name).
 func New(nc *nats.Conn, actor string) *Client {
-	return &Client{nc: nc, actor: actor, header: nats.Header{"Content-Type": {"application/protobuf"}}, batches: batches{nc: nc}, failover: failover{nc: nc}}
+	return &Client{nc: nc, actor: actor, header: nats.Header{"Content-Type": {"application/protobuf"}}, batcher: newBatcher(nc), failover: failover{nc: nc}}
 }
 
 // Do sends a command of a person or of the gateway and returns the reply. A refusal is an
@@ -46,12 +46,12 @@ func (c *Client) Do(ctx context.Context, name string, cmd *pb.Command) (*pb.Comm
 // DoAs is Do for a command of an agent of the role. Commands of one role that are sent at about the same
 // time go in one message.
 func (c *Client) DoAs(ctx context.Context, role, name string, cmd *pb.Command) (*pb.CommandReply, error) {
-	to, together, err := ofAgent(role, name)
+	to, batch, err := agentSubjects(role, name)
 	if err != nil {
 		return nil, err
 	}
 	return c.command(ctx, to, func(ctx context.Context, msg *nats.Msg) ([]byte, error) {
-		return c.batches.request(ctx, together, msg)
+		return c.batcher.request(ctx, batch, msg)
 	}, cmd)
 }
 

@@ -111,7 +111,7 @@ func TestANewcomerIsWaitedFor(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		t.Fatalf("nobody answers, and the command ended with %v", err)
+		t.Fatalf("no orchestrator answers, and the command ended with %v", err)
 	default:
 	}
 	answers[*pb.Command](w, "sb.api.resume", &pb.CommandReply{Seq: 1})
@@ -170,8 +170,8 @@ func TestNoAnswerWithinTheContextIsUnavailable(t *testing.T) {
 		as  []*pb.CommandReply
 		say string
 	}{
-		"when nobody is there":       {nil, "no responders"},
-		"when nobody answers":        {[]*pb.CommandReply{nil}, "sb.api.retry"},
+		"when there is no responder": {nil, "no responders"},
+		"when there is no reply":     {[]*pb.CommandReply{nil}, "sb.api.retry"},
 		"when the answer is not now": {[]*pb.CommandReply{unavailable()}, "not now"},
 	} {
 		t.Run(name, func(t *testing.T) {

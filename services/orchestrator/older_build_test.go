@@ -126,6 +126,9 @@ func equal(t *testing.T, id string, got, want *pb.CommandReply) {
 	got, want = proto.CloneOf(got), proto.CloneOf(want)
 	timeless(got.ProtoReflect())
 	timeless(want.ProtoReflect())
+	if got.Task != nil {
+		got.Task.Work = nil // the older build does not know it
+	}
 	if strings.HasSuffix(id, "-in-batch") { // the commands of a batch are appended in any order
 		for _, reply := range []*pb.CommandReply{got, want} {
 			reply.Seq, reply.Instance.Seq = 0, 0

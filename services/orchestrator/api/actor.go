@@ -10,7 +10,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// actor names who asks. An agent is its role and name, whatever it claims to be.
+// actor returns the actor of a command: an agent's role and name, whatever the command says, or the
+// name that a person's command gives. role is empty for people.
 func actor(role string, p *pb.Command) string {
 	name := p.GetActor()
 	if name == "" {
@@ -27,10 +28,9 @@ func actor(role string, p *pb.Command) string {
 	return role + "/" + name
 }
 
-// entitled refuses who asks for what they are not: people who say that they are
-// an agent, and agents that move an instance by hand though no definition says
-// that their role may.
-func (s *Server) entitled(ctx context.Context, role string, cmd instance.Command) *pb.Refusal {
+// authorize refuses people's commands that name an agent as their actor, and overrides of agents whose
+// role may not override in the instance's lifecycle.
+func (s *Server) authorize(ctx context.Context, role string, cmd instance.Command) *pb.Refusal {
 	if as, _, agent := strings.Cut(cmd.Actor, "/"); role == "" && agent && !strings.Contains(as, ":") {
 		return invalid("the actor %q is an agent's: agents ask under %s", cmd.Actor, must(subject.AgentsOf("role")))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/eventstore/memory"
 	"github.com/signalbox/signalbox/pkg/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
@@ -154,7 +155,45 @@ func TestABatchAtAServerThatIsClosedIsToBeAskedAgain(t *testing.T) {
 	if err := errors.Join(err, proto.Unmarshal(msg.Data, reply)); err != nil {
 		t.Fatal(err)
 	}
-	if a := reply.GetAnswers(); len(a) != 1 || a[0].GetReply().GetRefusal().GetCode() != api.Unavailable {
+	if a := reply.GetAnswers(); len(a) != 1 || a[0].GetReply().GetRefusal().GetCode() != api.CodeUnavailable {
 		t.Errorf("answered %v, want that it is not available", reply)
+	}
+}
+
+func TestASlowCommandOfABatchDelaysNoOther(t *testing.T) {
+	store := &slow{memory.New(), make(chan struct{}, 1), make(chan struct{})}
+	w := newWorld(t, store)
+	inbox, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan *pb.CommandReply, 1)
+	go func() { opened <- w.open("a") }()
+	<-store.entered
+	store.leave <- struct{}{}
+	seq := (<-opened).GetSeq()
+	data, err := proto.Marshal(&pb.Batch{Commands: []*pb.Command{claim("a", seq), claim("nowhere", 1)}})
+	if err == nil {
+		err = w.nc.PublishRequest("sb.api.agent.pm.batch", inbox.Subject, data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply := func() *pb.BatchReply {
+		t.Helper()
+		msg, err := inbox.NextMsg(time.Minute)
+		reply := new(pb.BatchReply)
+		if err := errors.Join(err, proto.Unmarshal(msg.Data, reply)); err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	<-store.entered // the claim is being appended
+	if a := reply().GetAnswers(); len(a) != 1 || a[0].GetNumber() != 1 || a[0].GetReply().GetRefusal().GetCode() != string(instance.CodeUnknownInstance) {
+		t.Errorf("the first reply is %v", a)
+	}
+	store.leave <- struct{}{}
+	if a := reply().GetAnswers(); len(a) != 1 || a[0].GetNumber() != 0 || a[0].GetReply().GetToken() != 1 {
+		t.Errorf("the second reply is %v", a)
 	}
 }

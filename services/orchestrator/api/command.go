@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go/micro"
 	"github.com/nats-io/nuid"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -16,59 +18,73 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// command answers the endpoint of one command.
-func (s *Server) command(name string) func(context.Context, request) (proto.Message, *pb.Refusal) {
-	return func(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
-		p := new(pb.Command)
-		if no := r.decode(p); no != nil {
-			return nil, no
+func refusedCommand(no *pb.Refusal) proto.Message { return &pb.CommandReply{Refusal: no} }
+
+// alone returns the handler of an endpoint that takes one kind of command.
+func (s *Server) alone(name string) micro.HandlerFunc {
+	return func(m micro.Request) {
+		r, no := s.newRequest(m, name, refusedCommand)
+		if r.role != "" {
+			r.name = "agent-" + name
 		}
-		role, _, _ := subject.ParseAgent(r.subject) // empty on the subjects of people
-		is, action := wire.Action(p, role)
-		if is != name {
-			return nil, invalid("%s takes a %q, the message holds %q", r.subject, name, is)
-		}
-		out, no := s.carryOut(ctx, role, p, action)
-		return s.replies(ctx, name, role, out, no), no
+		s.command(r, no, name)
 	}
 }
 
-// carryOut carries out a command that an agent of the role gives, or somebody else
-// if that is empty.
-func (s *Server) carryOut(ctx context.Context, role string, p *pb.Command, action instance.Action) (engine.Outcome, *pb.Refusal) {
-	if no := named(p.GetInstance()); no != nil {
-		return engine.Outcome{}, no
+// command decodes one command, starts its handling and returns. The reply is sent when it is handled. no
+// is the refusal of a malformed request. want names the only permitted kind of command; in a batch it is
+// empty, and all kinds of agents' commands are permitted.
+func (s *Server) command(r request, no *pb.Refusal, want string) {
+	p := new(pb.Command)
+	if no == nil {
+		no = r.decode(p)
 	}
-	cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(role, p), Do: action}
-	if no := s.entitled(ctx, role, cmd); no != nil {
-		return engine.Outcome{}, no
+	name, action := wire.Action(p, r.role)
+	switch {
+	case no != nil:
+	case want != "" && name != want:
+		no = invalid("%s takes a %q, the message holds %q", r.subject, want, name)
+	case want == "" && !slices.Contains(commandsOfAgents, name):
+		no = invalid("a batch takes commands of agents, one in it holds %q", name)
+	case want == "":
+		r.name = "agent-" + name
+	}
+	switch {
+	case no != nil:
+		s.reply(r, time.Now(), nil, no)
+	case p.GetClaim().GetWaitMs() > 0:
+		s.wait(r, p)
+	default:
+		s.run(r, func(ctx context.Context) (proto.Message, *pb.Refusal) { return s.execute(ctx, r, name, p, action) })
+	}
+}
+
+// execute has the engine execute a command, and returns the reply.
+func (s *Server) execute(ctx context.Context, r request, name string, p *pb.Command, action instance.Action) (proto.Message, *pb.Refusal) {
+	if err := subject.CheckInstance(p.GetInstance()); err != nil {
+		return nil, invalid("instance: %v", err)
+	}
+	cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(r.role, p), Do: action}
+	if no := s.authorize(ctx, r.role, cmd); no != nil {
+		return nil, no
 	}
 	if cmd.ID == "" {
 		cmd.ID = nuid.Next()
 	}
 	out, err := s.Engine.Handle(ctx, cmd, wire.Definition(p))
 	if err != nil {
-		return out, refusal(err)
+		return s.refusedBy(out, err)
 	}
-	return out, nil
+	return s.commandReply(ctx, r, name, out), nil
 }
 
-// replies answers a command that was carried out or refused.
-func (s *Server) replies(ctx context.Context, name, role string, out engine.Outcome, no *pb.Refusal) proto.Message {
-	if no == nil {
-		return s.reply(ctx, name, role, out)
-	}
+// refusedBy returns the reply to a command that the engine refused. If a claim was refused because there
+// is another, the reply says until when that holds.
+func (s *Server) refusedBy(out engine.Outcome, err error) (proto.Message, *pb.Refusal) {
+	no := refusal(err)
 	reply := &pb.CommandReply{Refusal: no}
 	if no.Code == string(instance.CodeHeld) && !out.Free.IsZero() {
 		reply.Lease, reply.LeaseLeft = timestamppb.New(out.Free), durationpb.New(max(0, time.Until(out.Free)))
 	}
-	return reply
-}
-
-// named refuses what cannot be an instance's id.
-func named(id string) *pb.Refusal {
-	if err := subject.CheckInstance(id); err != nil {
-		return invalid("instance: %v", err)
-	}
-	return nil
+	return reply, no
 }

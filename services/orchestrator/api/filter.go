@@ -7,8 +7,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Wanted reports whether a list that is asked for with q has the instance, as of now.
-func Wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
+// Matches reports whether the instance belongs to the list that q asks for, as of now.
+func Matches(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 	_, escalated := in.Escalation()
 	escalated = escalated && in.Closed == ""
 	switch {
@@ -27,11 +27,11 @@ func Wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 	return true
 }
 
-// patient is how long work may wait to be taken before it counts as stuck.
-const patient = time.Minute
+// unclaimedTimeout is how long work may wait for a claim before it counts as stuck.
+const unclaimedTimeout = time.Minute
 
-// stuck: it is longer in its state than it should, or somebody should work on it,
-// and nobody does: it is paused, its agent fell silent, or nobody takes it.
+// stuck reports whether an instance is paused, is in its state for longer than the state's timeout, or
+// has work that no agent has: its claim has expired, or it waits for one for too long.
 func stuck(in instance.Instance, now time.Time) bool {
 	switch {
 	case in.Closed != "":
@@ -41,15 +41,15 @@ func stuck(in instance.Instance, now time.Time) bool {
 	case in.Worker() == "", in.Parked != nil, in.Claim.Live(now):
 		return false
 	}
-	return in.Claim != nil || now.Sub(in.UpdatedAt) > patient
+	return in.Claim != nil || now.Sub(in.UpdatedAt) > unclaimedTimeout
 }
 
-// overdue: it is longer in its state than the state's timeout.
+// overdue reports whether an instance is in its state for longer than the state's timeout.
 func overdue(in instance.Instance, now time.Time) bool {
 	return in.Closed == "" && in.Timeout > 0 && now.Sub(in.EnteredAt) >= in.Timeout
 }
 
-// failing is the most failures in a row, in any one state.
+// failing returns the highest number of failures in a row in one state.
 func failing(in instance.Instance) int {
 	most := 0
 	for _, f := range in.Failures {

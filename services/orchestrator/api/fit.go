@@ -14,19 +14,19 @@ import (
 
 var errTooLarge = errors.New("the answer is too large for one message")
 
-// margin is what the headers of an answer may need.
+// margin is the room that a reply leaves in a message for its headers, or for the BatchReply around it.
 const margin = 8 << 10
 
-// fit encodes a reply so that it goes into one message. An instance's texts are
-// as long as people and programs made them: where they are too long together,
-// each is cut, and the oldest notes are left out. The history has all of them.
+// fit encodes a reply and returns its Content-Type. If it is too large for one message, it cuts the
+// texts of the instance in it, and leaves out the oldest notes: people and programs write texts of any
+// length. The history has all of them.
 func (s *Server) fit(r request, reply proto.Message) ([]byte, string, error) {
-	most := int(s.Conn.MaxPayload()) - margin
+	maxBytes := int(s.Conn.MaxPayload()) - margin
 	data, kind, err := r.encode(reply)
 	holder, ok := reply.(interface{ GetInstance() *pb.Instance })
-	for limit := 32 << 10; err == nil && len(data) > most; limit /= 4 {
+	for limit := 32 << 10; err == nil && len(data) > maxBytes; limit /= 4 {
 		if !ok || holder.GetInstance() == nil || limit < 128 {
-			return nil, "", fmt.Errorf("%w: it has %d bytes, want at most %d", errTooLarge, len(data), most)
+			return nil, "", fmt.Errorf("%w: it has %d bytes, want at most %d", errTooLarge, len(data), maxBytes)
 		}
 		shorten(holder.GetInstance(), limit)
 		data, kind, err = r.encode(reply)
@@ -34,9 +34,9 @@ func (s *Server) fit(r request, reply proto.Message) ([]byte, string, error) {
 	return data, kind, err
 }
 
-// shorten cuts every text of p that may be long to the limit, and all notes
-// together to sixteen times of it; a section that is longer is left out. What the
-// slices and maps of p refer to belongs to the engine and is not written to.
+// shorten cuts each text of p that may be long to limit bytes, and all notes together to sixteen times
+// that. It leaves out longer sections, since a part of one is no JSON. It does not write to the slices
+// and maps that p refers to: the engine owns them.
 func shorten(p *pb.Instance, limit int) {
 	if i := p.GetIssue(); i != nil {
 		i.Title, i.Body = cut(i.Title, limit), cut(i.Body, limit)
@@ -56,7 +56,7 @@ func shorten(p *pb.Instance, limit int) {
 	for _, e := range p.Escalations {
 		e.Reason, e.Resolution = cut(e.Reason, limit), cut(e.Resolution, limit)
 	}
-	p.Sections = maps.Clone(p.Sections) // half of one would be no JSON
+	p.Sections = maps.Clone(p.Sections)
 	maps.DeleteFunc(p.Sections, func(_, text string) bool { return len(text) > limit })
 	shortenEvidence(p.Evidence, limit)
 	if r := p.LastResult; r != nil {
@@ -78,7 +78,7 @@ func shortenEvidence(all []*pb.Evidence, limit int) {
 	}
 }
 
-// cutAll keeps of a list what fits the limit, and at least the beginning of its first.
+// cutAll returns the first texts, which have limit bytes together, and at least the beginning of one.
 func cutAll(texts []string, limit int) []string {
 	var kept []string
 	for _, text := range texts {
@@ -91,7 +91,7 @@ func cutAll(texts []string, limit int) []string {
 	return kept
 }
 
-// cut is the beginning of a text, and how much is missing.
+// cut returns the first limit bytes of a text, and a line that says how many it left out.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

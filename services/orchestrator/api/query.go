@@ -5,33 +5,48 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
+
+// query returns the handler of a query. refused makes the reply that holds a refusal.
+func (s *Server) query(name string, refused func(*pb.Refusal) proto.Message, answer func(context.Context, request) (proto.Message, *pb.Refusal)) micro.HandlerFunc {
+	return func(m micro.Request) {
+		r, no := s.newRequest(m, name, refused)
+		s.run(r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
+			if no != nil {
+				return nil, no
+			}
+			return answer(ctx, r)
+		})
+	}
+}
 
 func (s *Server) get(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
 	q := new(pb.GetRequest)
 	if no := r.decode(q); no != nil {
 		return nil, no
 	}
-	if no := named(q.GetInstance()); no != nil {
-		return nil, no
+	if err := subject.CheckInstance(q.GetInstance()); err != nil {
+		return nil, invalid("instance: %v", err)
 	}
 	in, err := s.Engine.Get(ctx, q.GetInstance())
 	if err != nil {
 		return nil, refusal(err)
 	}
-	return &pb.GetReply{Instance: s.standing(ctx, in)}, nil
+	return &pb.GetReply{Instance: s.instanceMessage(ctx, in)}, nil
 }
 
 const (
-	pageSize    = 100       // lines of a list when nothing else is asked
-	maxPageSize = 1000      // and at most
-	maxPage     = 512 << 10 // bytes of a page, but for a single item that has more
+	pageSize    = 100       // default number of instances in a page of a list
+	maxPageSize = 1000      // and its maximum
+	maxPage     = 512 << 10 // bytes of a page; a single larger item is a page of its own
 )
 
 func (s *Server) list(ctx context.Context, r request) (proto.Message, *pb.Refusal) {
@@ -44,18 +59,18 @@ func (s *Server) list(ctx context.Context, r request) (proto.Message, *pb.Refusa
 		limit = pageSize
 	}
 	now := time.Now()
-	found, err := s.Engine.List(ctx, func(in instance.Instance) bool { return in.ID > q.GetAfter() && Wanted(q, in, now) })
+	found, err := s.Engine.List(ctx, func(in instance.Instance) bool { return in.ID > q.GetAfter() && Matches(q, in, now) })
 	if err != nil {
 		return nil, refusal(err)
 	}
 	reply, size := new(pb.ListReply), 0
 	for i, in := range found {
-		line := wire.Summary(in)
-		if size += r.size(line); i == limit || size > maxPage && i > 0 {
+		summary := wire.Summary(in)
+		if size += r.size(summary); i == limit || size > maxPage && i > 0 {
 			reply.Next = found[i-1].ID
 			break
 		}
-		reply.Instances = append(reply.Instances, line)
+		reply.Instances = append(reply.Instances, summary)
 	}
 	return reply, nil
 }
@@ -65,8 +80,8 @@ func (s *Server) history(ctx context.Context, r request) (proto.Message, *pb.Ref
 	if no := r.decode(q); no != nil {
 		return nil, no
 	}
-	if no := named(q.GetInstance()); no != nil {
-		return nil, no
+	if err := subject.CheckInstance(q.GetInstance()); err != nil {
+		return nil, invalid("instance: %v", err)
 	}
 	commits, err := s.Store.Load(ctx, q.GetInstance())
 	if errors.Is(err, eventstore.ErrUnknown) {

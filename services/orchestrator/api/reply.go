@@ -13,17 +13,16 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// reply answers a command that was carried out. role is empty for people's
-// commands.
-func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcome) *pb.CommandReply {
+// commandReply returns the reply to a command that the engine executed.
+func (s *Server) commandReply(ctx context.Context, r request, name string, out engine.Outcome) *pb.CommandReply {
 	p := &pb.CommandReply{Seq: out.Seq, Duplicate: out.Duplicate}
 	switch {
-	case role == "":
-		p.Instance = s.standing(ctx, out.Instance)
-	case brief(name):
+	case r.role == "":
+		p.Instance = s.instanceMessage(ctx, out.Instance)
+	case compact(name):
 		p.Instance = wire.Compact(out.Instance)
 	default:
-		p.Instance = wire.AgentView(out.Instance, pastOfJob)
+		p.Instance = wire.AgentView(out.Instance, maxPreviousStates)
 		if def, err := s.Engine.Definitions.Hashed(ctx, out.Instance.Definition); err == nil {
 			p.Instance.NextDeadline = wire.NextDeadline(def, out.Instance)
 		}
@@ -31,7 +30,7 @@ func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcom
 	for _, e := range out.Events {
 		switch e := e.(type) {
 		case instance.Claimed:
-			if e.Direct && name != subject.Claim { // it is told to who waited
+			if e.Direct && name != subject.Claim { // the claim that waited has a reply of its own
 				continue
 			}
 			p.Token, p.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
@@ -43,13 +42,13 @@ func (s *Server) reply(ctx context.Context, name, role string, out engine.Outcom
 	return p
 }
 
-// pastOfJob is how many of the states an instance has been in an agent is told:
-// what a step costs must not grow with those before it.
-const pastOfJob = 64
+// maxPreviousStates bounds the previous states in the reply to a claim, so that the reply does not grow
+// with the instance's history.
+const maxPreviousStates = 64
 
-// brief reports whether an agent that gives the command knows the instance, so
-// that all it needs to be told is where that led.
-func brief(name string) bool {
+// compact reports whether the reply to an agent's command names only the instance's state and owner: an
+// agent that gives one of these commands has the instance.
+func compact(name string) bool {
 	switch name {
 	case subject.Heartbeat, subject.Report, subject.Release, subject.Fail, subject.Spend, subject.Note:
 		return true
@@ -57,9 +56,9 @@ func brief(name string) bool {
 	return false
 }
 
-// standing is the instance as it is now, with what its definition says of it, if
-// that can be read.
-func (s *Server) standing(ctx context.Context, in instance.Instance) *pb.Instance {
+// instanceMessage returns the instance's message with what its definition says of its state, if the
+// definition can be loaded.
+func (s *Server) instanceMessage(ctx context.Context, in instance.Instance) *pb.Instance {
 	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
 	if err != nil {
 		return wire.FullView(in)
@@ -67,41 +66,42 @@ func (s *Server) standing(ctx context.Context, in instance.Instance) *pb.Instanc
 	return wire.WithDeadlines(def, in, time.Now())
 }
 
-// task tells a claiming agent what its state, or a question, asks for.
+// task returns what the instance's state, or a question, asks of the agent that claimed it. Tasks of
+// states are cached.
 func (s *Server) task(ctx context.Context, in instance.Instance, role string) *pb.Task {
 	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
 	if err != nil {
 		return nil
 	}
 	if q, asked := in.Inquiry(); asked {
-		t := task(def, in.State, role, true)
+		t := newTask(def, in.State, role, true)
 		t.Question, t.Next = wire.Question(q), nil
 		return t
 	}
-	what := [3]string{in.Definition, in.State, role}
-	if t, known := s.tasks.Load(what); known {
+	key := [3]string{in.Definition, in.State, role}
+	if t, ok := s.tasks.Load(key); ok {
 		return t.(*pb.Task)
 	}
-	t, _ := s.tasks.LoadOrStore(what, task(def, in.State, role, false))
+	t, _ := s.tasks.LoadOrStore(key, newTask(def, in.State, role, false))
 	return t.(*pb.Task)
 }
 
-// task is what the state, or a question asked in it, asks of the role.
-func task(def *workflow.Definition, in, role string, asked bool) *pb.Task {
-	state, _ := def.State(in)
+// newTask returns what the state, or a question that is asked in it, asks of the role.
+func newTask(def *workflow.Definition, stateName, role string, asked bool) *pb.Task {
+	state, _ := def.State(stateName)
 	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy)), Writes: def.WrittenBy(role)}
 	for name, value := range def.Policy {
 		t.Policy[name] = fmt.Sprint(value)
 	}
-	work := def.WorkOf(in, role, asked)
+	work := def.WorkOf(stateName, role, asked)
 	t.Work = &pb.Work{Runs: work.Runs, Change: work.Change, Does: work.Does}
 	if state.Proposes {
-		t.Next = next(state)
+		t.Next = nextStates(state)
 	}
 	return t
 }
 
-func next(s workflow.State) []string {
+func nextStates(s workflow.State) []string {
 	var out []string
 	for _, t := range s.Next {
 		out = append(out, t.To)

@@ -1,5 +1,5 @@
-// Package api answers sb.api: commands and queries as a NATS micro service, in
-// protobuf or JSON by Content-Type. It translates; the engine decides.
+// Package api serves sb.api: commands and queries as a NATS micro service, in protobuf or JSON by
+// Content-Type. It translates messages; the engine decides.
 package api
 
 import (
@@ -20,10 +20,10 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Version is the semantic version of sb.api, told to those who discover it.
+// Version is the semantic version of sb.api. NATS service discovery shows it.
 const Version = "1.0.0"
 
-// Config is what a Server answers from.
+// Config is what a Server needs.
 type Config struct {
 	Conn        *nats.Conn
 	Engine      *engine.Engine
@@ -31,7 +31,8 @@ type Config struct {
 	Definitions Definitions
 	Version     string // semantic, see Version
 	Log         *slog.Logger
-	Answered    func(command, code string, took time.Duration) // told of each answer; code is empty when taken
+	// Answered, if not nil, is called for each reply, from any goroutine. code is the refusal's, or empty.
+	Answered func(command, code string, took time.Duration)
 }
 
 // Definitions is the catalogue behind sb.api.definition.
@@ -41,73 +42,66 @@ type Definitions interface {
 	Source(ctx context.Context, nameOrHash string) (source []byte, hash string, err error)
 }
 
-// Server answers requests, as many at a time as there are, until Close.
+// Server serves requests concurrently until Close.
 type Server struct {
 	Config
 	service micro.Service
-	clock   deadlines
-	crew    crew
+	workers *workerPool
 	tasks   sync.Map // *pb.Task by definition, state and role
 
 	mu       sync.Mutex
 	closed   bool
-	requests sync.WaitGroup // under way; none is added once closed
+	requests sync.WaitGroup // in progress; none is added once closed
 }
 
 const (
-	// concurrent bounds the requests under way: more wait in the connection.
-	concurrent = 512
-	// patience is how long one request may look for an answer: less than askers
-	// wait, so that they hear why there is none.
-	patience = 4 * time.Second
-	// maxRequest leaves room for headers within NATS's default of 1 MiB.
+	// maxConcurrent bounds the requests in progress. More of them wait in the connection.
+	maxConcurrent = 512
+	// timeout bounds the handling of a request. It is shorter than a client's, so that the client gets a
+	// refusal that says why.
+	timeout = 4 * time.Second
+	// maxRequest leaves room for headers within NATS's default limit of 1 MiB.
 	maxRequest = 768 << 10
 )
 
-// Serve starts answering; when it returns, requests reach the server.
+// Serve starts a server. When it returns, requests reach the server.
 func Serve(c Config) (*Server, error) {
-	s := &Server{Config: c, clock: newDeadlines(), crew: newCrew(concurrent)}
+	s := &Server{Config: c, workers: newWorkerPool(maxConcurrent)}
 	svc, err := micro.AddService(c.Conn, micro.Config{
 		Name: "signalbox-orchestrator", Version: c.Version, Description: "commands and queries of Signalbox",
 	})
 	if err != nil {
-		s.clock.end()
 		return nil, fmt.Errorf("start the micro service: %w", err)
 	}
 	s.service = svc
 	for _, e := range s.endpoints() {
-		handler := s.concurrently(e)
-		if e.name == "agent-"+subject.Claim {
-			handler = s.claims(e)
-		}
-		if err := svc.AddEndpoint(e.name, handler, micro.WithEndpointSubject(e.subject)); err != nil {
+		if err := svc.AddEndpoint(e.name, e.handler, micro.WithEndpointSubject(e.subject)); err != nil {
 			return nil, errors.Join(fmt.Errorf("endpoint %s: %w", e.name, err), s.Close())
 		}
 	}
-	if err := svc.AddEndpoint("agent-"+subject.Batch, micro.HandlerFunc(s.batch), micro.WithEndpointSubject(must(subject.AnyAgent(subject.Batch)))); err != nil {
-		return nil, errors.Join(fmt.Errorf("endpoint %s: %w", subject.Batch, err), s.Close())
-	}
-	if err := c.Conn.FlushTimeout(patience); err != nil {
+	if err := c.Conn.FlushTimeout(timeout); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the micro service: %w", err), s.Close())
 	}
 	return s, nil
 }
 
-// Close stops taking requests and waits for those under way. One that was on its
-// way meanwhile is told to ask again: another replica will answer.
+// Close stops taking requests and waits for those in progress. A request that arrives meanwhile is
+// refused as unavailable: the client sends it again, to another orchestrator. Close may be called again.
 func (s *Server) Close() error {
 	err := s.service.Stop()
 	s.mu.Lock()
+	first := !s.closed
 	s.closed = true
 	s.mu.Unlock()
 	s.Engine.Dismiss()
 	s.requests.Wait()
-	s.crew.dismiss()
-	s.clock.end()
+	if first {
+		s.workers.close()
+	}
 	return err
 }
 
-// begin books a request, unless the server is closed.
+// begin adds a request to those in progress, or returns false if the server is closed.
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,42 +111,40 @@ func (s *Server) begin() bool {
 	return !s.closed
 }
 
-// endpoint is one subject and what answers it.
+// endpoint is a subject and its handler. The micro framework calls the handlers of one endpoint in
+// sequence, so they only start the handling of a request.
 type endpoint struct {
 	name    string
 	subject string
-	// answer returns the reply. With a refusal it may be nil, and refused makes it.
-	answer  func(ctx context.Context, r request) (proto.Message, *pb.Refusal)
-	refused func(*pb.Refusal) proto.Message
+	handler micro.HandlerFunc
 }
+
+// commandsOfPeople and commandsOfAgents are the names of the commands, and of their endpoints.
+var (
+	commandsOfPeople = []string{subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Override, subject.Pause,
+		subject.Resume, subject.Cancel, subject.Retry, subject.Resolve, subject.Migrate, subject.Expire, subject.Wake, subject.End}
+	commandsOfAgents = []string{subject.Claim, subject.Heartbeat, subject.Report, subject.Release, subject.Fail,
+		subject.Ask, subject.Inquire, subject.Escalate, subject.Note, subject.Spend, subject.Override}
+)
 
 func (s *Server) endpoints() []endpoint {
-	var all []endpoint
-	for _, name := range []string{subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Override,
-		subject.Pause, subject.Resume, subject.Cancel, subject.Retry, subject.Resolve, subject.Migrate,
-		subject.Expire, subject.Wake, subject.End} {
-		all = append(all, endpoint{name, must(subject.API(name)), s.command(name), refused})
+	all := []endpoint{
+		{subject.Get, must(subject.API(subject.Get)), s.query(subject.Get, func(no *pb.Refusal) proto.Message { return &pb.GetReply{Refusal: no} }, s.get)},
+		{subject.List, must(subject.API(subject.List)), s.query(subject.List, func(no *pb.Refusal) proto.Message { return &pb.ListReply{Refusal: no} }, s.list)},
+		{subject.History, must(subject.API(subject.History)), s.query(subject.History, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }, s.history)},
+		{subject.Definition, must(subject.API(subject.Definition)), s.query(subject.Definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }, s.definition)},
+		{"agent-" + subject.Batch, must(subject.AnyAgent(subject.Batch)), s.batch},
 	}
-	for _, name := range ofAgents() {
-		all = append(all, endpoint{"agent-" + name, must(subject.AnyAgent(name)), s.command(name), refused})
+	for _, name := range commandsOfPeople {
+		all = append(all, endpoint{name, must(subject.API(name)), s.alone(name)})
 	}
-	return append(all,
-		endpoint{subject.Get, must(subject.API(subject.Get)), s.get, func(no *pb.Refusal) proto.Message { return &pb.GetReply{Refusal: no} }},
-		endpoint{subject.List, must(subject.API(subject.List)), s.list, func(no *pb.Refusal) proto.Message { return &pb.ListReply{Refusal: no} }},
-		endpoint{subject.History, must(subject.API(subject.History)), s.history, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }},
-		endpoint{subject.Definition, must(subject.API(subject.Definition)), s.definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }},
-	)
+	for _, name := range commandsOfAgents {
+		all = append(all, endpoint{"agent-" + name, must(subject.AnyAgent(name)), s.alone(name)})
+	}
+	return all
 }
 
-// ofAgents are the commands of agents.
-func ofAgents() []string {
-	return []string{subject.Claim, subject.Heartbeat, subject.Report, subject.Release, subject.Fail,
-		subject.Ask, subject.Inquire, subject.Escalate, subject.Note, subject.Spend, subject.Override}
-}
-
-func refused(no *pb.Refusal) proto.Message { return &pb.CommandReply{Refusal: no} }
-
-// must is for subjects built of constants: they are valid or the build is broken.
+// must is for subjects built from constants, which are always valid.
 func must(s string, err error) string {
 	if err != nil {
 		panic(err)
@@ -160,37 +152,19 @@ func must(s string, err error) string {
 	return s
 }
 
-// concurrently answers requests beside each other: the framework would serve one
-// endpoint's one after the other.
-func (s *Server) concurrently(e endpoint) micro.Handler {
-	return micro.HandlerFunc(func(m micro.Request) {
-		s.run(func(ctx context.Context, open bool) (string, *pb.Refusal) {
-			if !open {
-				e.answer = func(context.Context, request) (proto.Message, *pb.Refusal) { return nil, stopping() }
-			}
-			return e.name, s.respond(ctx, m, e)
-		})
-	})
-}
-
-// run has one request answered, beside others, and counts it; f returns what it
-// was and the refusal, if it was one. Once the server is closed, it is not open
-// and f is called at once.
-func (s *Server) run(f func(ctx context.Context, open bool) (string, *pb.Refusal)) {
+// run calls handle on a worker and replies to the request with what it returns. If the server is closed
+// it refuses the request.
+func (s *Server) run(r request, handle func(ctx context.Context) (proto.Message, *pb.Refusal)) {
+	start := time.Now()
 	if !s.begin() {
-		f(context.Background(), false)
+		s.reply(r, start, nil, stopping())
 		return
 	}
-	s.crew.do(func() {
+	s.workers.run(func() {
 		defer s.requests.Done()
-		start := time.Now()
-		name, refusal := f(s.clock.after(start), true)
-		if s.Answered != nil {
-			s.Answered(name, refusal.GetCode(), time.Since(start))
-		}
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		defer cancel()
+		reply, no := handle(engine.WithTrace(ctx, r.trace))
+		s.reply(r, start, reply, no)
 	})
-}
-
-func stopping() *pb.Refusal {
-	return &pb.Refusal{Code: Unavailable, Message: "this orchestrator is stopping"}
 }

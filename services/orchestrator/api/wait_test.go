@@ -111,7 +111,7 @@ func TestAClaimThatWaitsIsAnsweredWithTheWorkThatIsMade(t *testing.T) {
 			t.Errorf("the report was answered %v", reported)
 		}
 		got := w.told(sub)
-		if got.GetRefusal().GetCode() == api.NoWork {
+		if got.GetRefusal().GetCode() == api.CodeNoWork {
 			return false
 		}
 		if got.GetToken() != token+1 || got.GetSeq() != reported.GetSeq() || got.Lease == nil || got.GetTask().GetAbout() == "" {
@@ -145,7 +145,7 @@ func TestAClaimThatWaitsIsGivenTheWorkOfAReportBehindIt(t *testing.T) {
 		if r := got[1]; r.GetRefusal() != nil || r.GetToken() != 0 || r.Task != nil || r.GetInstance().GetState() != "updating_tests" {
 			t.Fatalf("the report was answered %v", r)
 		}
-		if got[0].GetRefusal().GetCode() == api.NoWork {
+		if got[0].GetRefusal().GetCode() == api.CodeNoWork {
 			return false
 		}
 		if c := got[0]; c.GetToken() != token+1 || c.GetSeq() != got[1].GetSeq() || c.GetInstance().GetState() != "updating_tests" ||
@@ -161,7 +161,7 @@ func TestAReportThatIsRepeatedDoesNotTellTheTokenOfAnother(t *testing.T) {
 	w.eventually(func(id string) bool {
 		r := retried(report(id, w.begin(id, "creating_tests", "tester"), "updating_tests"))
 		got := w.batch("tester", waiting("b", longest), r)
-		if got[0].GetRefusal().GetCode() == api.NoWork {
+		if got[0].GetRefusal().GetCode() == api.CodeNoWork {
 			return false
 		}
 		again := new(pb.CommandReply)
@@ -219,7 +219,7 @@ func TestWhoWaitsKeepsNobodyFromBeingAnswered(t *testing.T) {
 		}
 		for range n {
 			got := w.told(sub)
-			if no := got.GetRefusal(); no != nil && no.GetCode() != api.NoWork {
+			if no := got.GetRefusal(); no != nil && no.GetCode() != api.CodeNoWork {
 				t.Errorf("answered %v", no)
 			}
 			first = first || got.GetInstance().GetClaim().GetAgent() == "waiting-0" // all else was done while it waited
@@ -273,7 +273,7 @@ func closesSoon(t *testing.T) bool {
 	}
 	soon := time.Since(start) < longest*time.Millisecond
 	for range n {
-		if no := w.told(sub).GetRefusal(); no.GetCode() != api.NoWork {
+		if no := w.told(sub).GetRefusal(); no.GetCode() != api.CodeNoWork {
 			t.Errorf("answered %v", no)
 		}
 	}
@@ -295,7 +295,7 @@ func TestABatchOfAnOlderAgentIsAnswered(t *testing.T) {
 		if r := got[1]; r.GetRefusal() != nil || r.GetSeq() == 0 || r.GetInstance().GetSeq() != r.GetSeq() {
 			t.Fatalf("the report was answered %v", r)
 		}
-		if got[0].GetRefusal().GetCode() == api.NoWork {
+		if got[0].GetRefusal().GetCode() == api.CodeNoWork {
 			return false
 		}
 		if c := got[0]; c.GetToken() != token+1 || c.GetSeq() != got[1].GetSeq() || c.GetInstance().GetWork() != c.GetSeq() {

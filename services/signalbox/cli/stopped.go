@@ -116,7 +116,7 @@ func wanted(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 	others := proto.CloneOf(q)
 	others.Stuck = false
 	idle := in.Closed == "" && (in.Paused || in.Worker() != "" && in.Parked == nil)
-	return api.Wanted(others, in, now) && (!q.GetStuck() || idle || api.Wanted(q, in, now))
+	return api.Matches(others, in, now) && (!q.GetStuck() || idle || api.Matches(q, in, now))
 }
 
 // Definition implements reader.

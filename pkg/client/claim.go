@@ -13,13 +13,13 @@ import (
 )
 
 // PendingClaim is a claim that was sent and waits for work.
-type PendingClaim struct{ told <-chan answer }
+type PendingClaim struct{ done <-chan result }
 
 // DoAsWithClaim is DoAs, and sends a claim that waits for work in the same message, before the command.
 // The claim is sent once: if its reply is lost, the claim holds until its lease expires. An older
 // orchestrator that takes no batches is sent the command alone.
 func (c *Client) DoAsWithClaim(ctx context.Context, role, name string, cmd, claim *pb.Command) (*pb.CommandReply, PendingClaim, error) {
-	to, together, err := ofAgent(role, name)
+	to, batch, err := agentSubjects(role, name)
 	if err != nil {
 		return nil, PendingClaim{}, err
 	}
@@ -27,33 +27,33 @@ func (c *Client) DoAsWithClaim(ctx context.Context, role, name string, cmd, clai
 	if err != nil {
 		return nil, PendingClaim{}, err
 	}
-	var w PendingClaim
+	var pending PendingClaim
 	first := true
 	reply, err := c.command(ctx, to, func(ctx context.Context, msg *nats.Msg) ([]byte, error) {
 		if first {
 			first = false
-			if work, told := c.batches.pair(together, data, msg.Data); told != nil {
-				w.told = work
-				return c.batches.told(ctx, told, msg)
+			if claimed, done := c.batcher.sendWithClaim(batch, data, msg.Data); done != nil {
+				pending.done = claimed
+				return c.batcher.await(ctx, done, msg)
 			}
 		}
-		return c.batches.request(ctx, together, msg)
+		return c.batcher.request(ctx, batch, msg)
 	}, cmd)
-	return reply, w, err
+	return reply, pending, err
 }
 
-// Wait returns the answer, once: a refusal is an *instance.Refusal, as with As. It
-// is nil if there was no claim. If ctx ends before, the answer may still come.
-func (w PendingClaim) Wait(ctx context.Context) (*pb.CommandReply, error) {
-	if w.told == nil {
+// Wait returns the reply to the claim, or nil if none was sent. A refusal is an *instance.Refusal. Wait
+// may be called again after it returned ctx's error: the reply may come later.
+func (p PendingClaim) Wait(ctx context.Context) (*pb.CommandReply, error) {
+	if p.done == nil {
 		return nil, nil
 	}
-	var got answer
+	var got result
 	select {
-	case got = <-w.told: // also if ctx has ended
+	case got = <-p.done: // also if ctx has ended
 	default:
 		select {
-		case got = <-w.told:
+		case got = <-p.done:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -71,11 +71,11 @@ func (w PendingClaim) Wait(ctx context.Context) (*pb.CommandReply, error) {
 	return reply, nil
 }
 
-// ofAgent returns where an agent's command goes, alone and together with others.
-func ofAgent(role, name string) (alone, together string, err error) {
+// agentSubjects returns the subjects of an agent's command, and of a batch with it.
+func agentSubjects(role, name string) (alone, batch string, err error) {
 	if alone, err = subject.Agent(role, name); err != nil {
 		return "", "", err
 	}
-	together, err = subject.Agent(role, subject.Batch)
-	return alone, together, err
+	batch, err = subject.Agent(role, subject.Batch)
+	return alone, batch, err
 }
