@@ -57,7 +57,8 @@ func TestEachRuleHasAPlantedViolation(t *testing.T) {
 }
 
 func TestEachPackageThatARuleNamesExists(t *testing.T) {
-	named := slices.Concat(core, []string{"pkg/forge", "pkg/forge/github", "pkg/forge/local", "services/" + allInOne, harness, orchestratorTest})
+	named := append(slices.Clone(core),
+		"pkg/forge", "pkg/forge/github", "pkg/forge/local", "services/"+allInOne, harness, orchestratorTest)
 	for dir := range concurrent {
 		named = append(named, dir)
 	}
@@ -72,7 +73,7 @@ func TestEachPackageThatARuleNamesExists(t *testing.T) {
 	}
 }
 
-// An exception that is not needed any more would permit what nobody has judged.
+// An exception that is no longer needed would permit code without a reason.
 func TestEachExceptionIsNeeded(t *testing.T) {
 	repo := repository(t)
 	used := map[string]bool{}

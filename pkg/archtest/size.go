@@ -16,7 +16,8 @@ func sizes(t *tree) []Violation {
 	for _, f := range t.files {
 		if f.lines > maxLines && !t.flat(f) {
 			all = append(all, Violation{f.path, f.lines, "size",
-				"a file has at most " + strconv.Itoa(maxLines) + " lines, unless more than half of them are one switch or one table: split it where a concept ends"})
+				"a file has at most " + strconv.Itoa(maxLines) +
+					" lines, unless more than half of them are one switch or one table: split it where a concept ends"})
 		}
 	}
 	return all

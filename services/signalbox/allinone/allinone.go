@@ -128,7 +128,8 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System) error {
 		return service.Usagef("%w", err)
 	}
 	work := workDir(c.Dir)
-	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, Sync: c.Sync, AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50}
+	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, Sync: c.Sync,
+		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50}
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}

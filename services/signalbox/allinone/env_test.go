@@ -61,7 +61,8 @@ func withEnv(t *testing.T, developer string, test func(*env)) {
 	var log bytes.Buffer
 	err := allinone.Run(t.Context(), allinone.Config{
 		Dir: filepath.Join(dir, "data"), Sync: 100 * time.Millisecond, Listen: "127.0.0.1:0", Workflow: "task", Every: time.Second,
-		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})), Flags: service.Flags{Grace: 20 * time.Second}, Agents: agents,
+		Log:   slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Flags: service.Flags{Grace: 20 * time.Second}, Agents: agents,
 		Repos: map[string]allinone.Source{widgets: {Dir: g.Dir()}}, Login: "ann",
 		Main: func(ctx context.Context, s *allinone.System) error {
 			ctx, cancel := context.WithTimeout(ctx, patience)
@@ -84,7 +85,8 @@ func write(t testing.TB, file, text string) {
 
 // begin opens a task.
 func (e *env) begin(id, title, body string) {
-	_, err := e.client.OpenWith(e.ctx, "", id, &pb.Open{Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: title, Body: body})})
+	_, err := e.client.OpenWith(e.ctx, "", id,
+		&pb.Open{Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: title, Body: body})})
 	if err != nil {
 		e.Errorf("open %s: %v", id, err)
 	}
@@ -107,7 +109,8 @@ func (e *env) until(id, what string, wanted func(*pb.Instance) bool) *pb.Instanc
 		})
 	}
 	if err != nil {
-		e.Errorf("%s is in %s (%s), not %s; the last result: %s: %v", id, in.GetState(), in.GetReason(), what, in.GetLastResult().GetSummary(), err)
+		e.Errorf("%s is in %s (%s), not %s; the last result: %s: %v", id, in.GetState(), in.GetReason(), what, in.GetLastResult().GetSummary(),
+			err)
 	}
 	return in
 }

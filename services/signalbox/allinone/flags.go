@@ -21,5 +21,6 @@ type Agents struct {
 
 // Settings returns the settings of the agents.
 func (a Agents) Settings() role.Settings {
-	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers, StateFile: a.StateFile}
+	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers,
+		StateFile: a.StateFile}
 }

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +144,11 @@ func TestTheDataOfAnOlderBuildReadsAsItDidThere(t *testing.T) {
 		shown = append(shown, lines(t, signalbox(t, "show", id, "--json", "--data", data))...)
 		events = append(events, lines(t, signalbox(t, "history", id, "--json", "--data", data))...)
 	}
-	compare(t, "show", shown, goldenLines(t, golden, "show.jsonl"))
+	wantShown := goldenLines(t, golden, "show.jsonl")
+	for _, in := range wantShown {
+		delete(in, "next_deadline") // depends on the time of the call
+	}
+	compare(t, "show", shown, wantShown)
 	compare(t, "history", events, goldenLines(t, golden, "history.jsonl"))
 
 	copied := filepath.Join(t.TempDir(), "backup")
@@ -156,6 +162,11 @@ func TestTheDataOfAnOlderBuildReadsAsItDidThere(t *testing.T) {
 	defer server.Shutdown()
 	verifying := orchestrator.Settings{Verify: true, Watermark: filepath.Join(data, "watermark"), AckWait: time.Minute}
 	stop := orchestratortest.Start(t, server.ClientURL(), 1, verifying)
+	for _, in := range listed { // the orchestrator acts on leases and deadlines that have passed
+		maps.DeleteFunc(in, func(key string, _ any) bool {
+			return !slices.Contains([]string{"instance", "workflow", "title", "closed"}, key)
+		})
+	}
 	compare(t, "ls of an orchestrator", lines(t, signalbox(t, "ls", "--all", "--json", "--nats", server.ClientURL())), listed)
 	stop()
 }

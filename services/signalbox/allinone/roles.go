@@ -101,7 +101,8 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, defs []*workflow.
 		}
 	}
 	if len(idle) > 0 && !c.Alone {
-		h.Log.Warn("nobody here works as these; give them a brain, --brain ROLE=exec:COMMAND, or serve them elsewhere", "roles", strings.Join(idle, ", "))
+		h.Log.Warn("nobody here works as these; give them a brain, --brain ROLE=exec:COMMAND, or serve them elsewhere", "roles",
+			strings.Join(idle, ", "))
 	}
 	return nil
 }

@@ -16,21 +16,24 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 	withEnv(t, "", func(e *env) { // without a developer it stays where one is wanted
 		e.begin("T-5", "Greet the tasks", "In the greeting.")
 		e.reaches("T-5", "validated", 0)
-		skip := &pb.Command{Instance: "T-5", Actor: "x-1", Action: &pb.Command_Override{Override: &pb.Override{To: "in_progress", Reason: "it is begun already"}}}
+		skip := &pb.Command{Instance: "T-5", Actor: "x-1",
+			Action: &pb.Command_Override{Override: &pb.Override{To: "in_progress", Reason: "it is begun already"}}}
 		for _, role := range []string{"fullstack-developer", "quality-monitor", "git-manager"} {
 			_, err := e.client.DoAs(e.ctx, role, subject.Override, skip)
 			if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.CodeForbidden {
 				e.Errorf("the %s skips a state: %v, want it forbidden", role, err)
 			}
 		}
-		if out, code := e.call("override", "T-5", "--to", "in_progress", "--reason", "I am in a hurry"); code != 1 || !strings.Contains(out, "may not override") {
+		if out, code := e.call("override", "T-5", "--to", "in_progress", "--reason", "I am in a hurry"); code != 1 ||
+			!strings.Contains(out, "may not override") {
 			e.Errorf("a person skips a state: %d %s", code, out)
 		}
 		if _, err := e.client.DoAs(e.ctx, "cto", subject.Override, skip); err != nil {
 			e.Errorf("the CTO skips a state: %v", err)
 		}
 		moves := task.Transitions(e.history("T-5"))
-		if last := moves[len(moves)-1]; last.FromState != "validated" || last.ToState != "in_progress" || last.Actor != "@agent-cto" || last.Reason != "it is begun already" {
+		if last := moves[len(moves)-1]; last.FromState != "validated" || last.ToState != "in_progress" || last.Actor != "@agent-cto" ||
+			last.Reason != "it is begun already" {
 			e.Errorf("the skip is told as %+v", last)
 		}
 		if out, code := e.call("cancel", "T-5", "--reason", "nobody wants it"); code != 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/task"
 )
 
-// Developers, as programs. The first does what is asked; the second only once
-// the CTO gave guidance; the third never, until a person says something.
+// The developers are programs. The first one succeeds; the second one succeeds when
+// the CTO gave guidance; the third one when a person has said something.
 const (
 	able   = "echo \"$SIGNALBOX_INSTANCE\" >> greeting\n"
 	guided = "grep -q '\"guidance\"' \"$SIGNALBOX_ASSIGNMENT\" || { echo no idea >&2; exit 1; }\n" + able

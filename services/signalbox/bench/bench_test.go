@@ -87,7 +87,8 @@ func TestBenchTellsHowFastStepsAreAgainstTheBaseline(t *testing.T) {
 			if p50.Engine.Min <= 0 || p50.Engine.Median > p99.Engine.Median || p50.Base.Min <= 0 {
 				t.Errorf("hand-offs are %+v and %+v", p50, p99)
 			}
-			if *r.StartP50MS != p50.Engine.Median || *r.StartP99MS != p99.Engine.Median || r.Repeats != c.Repeats || r.Machine.Cores < 1 || r.Command == "" {
+			if *r.StartP50MS != p50.Engine.Median || *r.StartP99MS != p99.Engine.Median || r.Repeats != c.Repeats || r.Machine.Cores < 1 ||
+				r.Command == "" {
 				t.Errorf("the report is %+v", r)
 			}
 		})

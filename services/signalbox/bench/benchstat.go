@@ -9,7 +9,8 @@ import (
 // benchstat prints a report in the Go benchmark format: a line for each figure and
 // repeat.
 func (b *bench) benchstat(r Report) error {
-	b.env.Printf("goos: %s\ngoarch: %s\ncpu: %s\npkg: github.com/signalbox/signalbox/services/signalbox/bench\n", runtime.GOOS, runtime.GOARCH, r.Machine.CPU)
+	b.env.Printf("goos: %s\ngoarch: %s\ncpu: %s\npkg: github.com/signalbox/signalbox/services/signalbox/bench\n", runtime.GOOS,
+		runtime.GOARCH, r.Machine.CPU)
 	for i := range r.Repeats {
 		for _, f := range r.Figures {
 			line(b, f, "", f.Engine, i)

@@ -14,8 +14,10 @@ func TestEachScenarioHasItsFigures(t *testing.T) {
 	of := map[string]map[string][]string{ // by scenario: by what they are measured against
 		"history": {"empty log": {"steps", "cpu", "start p50", "start p99"}, "": {"disk, 200 commits"}},
 		"far":     {"step 8": {"start of step 20 p50", "start of step 20 p50, first after a restart"}},
-		"start": {"baseline": {"replay, 20 commits, 1 alive", "replay, 200 commits, 1 alive", "replay, 200 commits, 2 alive"}, "": {"ready, from a snapshot, 20 commits, 1 alive"},
-			"20 commits": {"ready, no snapshot, 200 commits, 1 alive", "ready, from a snapshot, 200 commits, 1 alive", "ready, from a snapshot, 200 commits, 2 alive"}},
+		"start": {"baseline": {"replay, 20 commits, 1 alive", "replay, 200 commits, 1 alive", "replay, 200 commits, 2 alive"},
+			"": {"ready, from a snapshot, 20 commits, 1 alive"},
+			"20 commits": {"ready, no snapshot, 200 commits, 1 alive", "ready, from a snapshot, 200 commits, 1 alive",
+				"ready, from a snapshot, 200 commits, 2 alive"}},
 		"load":     {"baseline": {"from the log, 200 commits", "from the orchestrator, 200 commits"}},
 		"memory":   {"": {"live instance", "finished instance"}},
 		"kill":     {"AckWait": {"step of a killed agent begun again, the last of 8"}},

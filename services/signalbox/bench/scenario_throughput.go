@@ -74,11 +74,13 @@ func (b *bench) addThroughput(scenario string, s Setting, got, base rate, goal *
 	add("steps", "1/s", got.perSecond(), base.perSecond(), goal)
 	add("cpu", "µs/step", got.micros(got.total), base.micros(base.total), within(300))
 	for _, name := range slices.Sorted(maps.Keys(got.cpu)) {
-		b.add(sample{Scenario: scenario, Name: "cpu of " + name, Unit: "µs/step", Setting: s, Value: got.micros(got.cpu[name]), Others: got.others})
+		b.add(sample{Scenario: scenario, Name: "cpu of " + name, Unit: "µs/step", Setting: s, Value: got.micros(got.cpu[name]),
+			Others: got.others})
 	}
 	add("log", "B/step", got.bytes, base.bytes, within(750))
 	add("disk", "B/step", got.disk, base.disk, nil)
-	flushes := sample{Scenario: scenario, Name: "flushes of the whole disk", Unit: "1/step", Setting: s, Others: got.others, Against: "baseline"}
+	flushes := sample{Scenario: scenario, Name: "flushes of the whole disk", Unit: "1/step", Setting: s, Others: got.others,
+		Against: "baseline"}
 	if got.flushes == nil || base.flushes == nil {
 		flushes.Reason = got.flushErr.Error()
 	} else {

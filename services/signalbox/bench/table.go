@@ -13,9 +13,11 @@ func (b *bench) table(r Report) error {
 	m := r.Machine
 	b.env.Printf("%s, %d cores, %s %s; %s, nats-server %s; %s\n", m.CPU, m.Cores, m.OS, m.Kernel, m.Go, m.NATS, m.Build)
 	b.env.Printf("%s\n%s, %.0f s; median (least to most) of %d\n\n", r.Command, r.Start.Format("2006-01-02 15:04 MST"), r.Seconds, r.Repeats)
-	t := b.env.Table("scenario", "mode", "nats-server", "in flight", "figure", "engine", "", "unit", "against", "base", "ratio", "goal", "others")
+	t := b.env.Table("scenario", "mode", "nats-server", "in flight", "figure", "engine", "", "unit", "against", "base", "ratio", "goal",
+		"others")
 	for _, f := range r.Figures {
-		t.Row(f.Scenario, f.Mode, f.Server, count(f.InFlight), f.Name, f.Engine.text(), f.Engine.span(), f.Unit, f.Against, f.Base.text(), f.Ratio.text(), f.judged(), f.Others.percent())
+		t.Row(f.Scenario, f.Mode, f.Server, count(f.InFlight), f.Name, f.Engine.text(), f.Engine.span(), f.Unit, f.Against, f.Base.text(),
+			f.Ratio.text(), f.judged(), f.Others.percent())
 	}
 	if err := t.Print(); err != nil {
 		return err

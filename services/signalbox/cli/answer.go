@@ -85,7 +85,8 @@ func (c answer) due(in view.Instance) error {
 	asked := slices.ContainsFunc(open, func(q instance.Question) bool { return q.Number == c.Question })
 	switch {
 	case in.Closed != "":
-		return fmt.Errorf("%s does not wait for an answer: it %s, in %s", c.ID, map[instance.Closed]string{instance.Ended: "has ended", instance.Cancelled: "was cancelled"}[in.Closed], in.State)
+		how := map[instance.Closed]string{instance.Ended: "has ended", instance.Cancelled: "was cancelled"}[in.Closed]
+		return fmt.Errorf("%s does not wait for an answer: it %s, in %s", c.ID, how, in.State)
 	case held && c.Question == 0:
 		return nil
 	case in.Kind != workflow.Wait:
@@ -96,7 +97,8 @@ func (c answer) due(in view.Instance) error {
 		for i, q := range open {
 			numbers[i] = fmt.Sprint(q.Number)
 		}
-		return fmt.Errorf("%s: question %d is not open; open: %s", c.ID, c.Question, strings.Join(append(numbers, "none")[:max(1, len(numbers))], ", "))
+		openNumbers := strings.Join(append(numbers, "none")[:max(1, len(numbers))], ", ")
+		return fmt.Errorf("%s: question %d is not open; open: %s", c.ID, c.Question, openNumbers)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// says runs a command and returns all it prints.
-func says(t *testing.T, code int, args ...string) string {
+// runCLI runs a command that has to end with code. It returns all output.
+func runCLI(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	env := term.Env{Stdout: &out, Stderr: &out, Now: time.Now}
@@ -37,33 +37,33 @@ func TestWorkGoesOnFromABackup(t *testing.T) {
 	if _, err := claim(t.Context(), nc, "pm", "a/works"); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, says(t, 0, "backup", dir, "--nats", from.URL), "new are the sequences 1 to 2", "2 commits in 1 chunk")
+	contains(t, runCLI(t, 0, "backup", dir, "--nats", from.URL), "new are the sequences 1 to 2", "2 commits in 1 chunk")
 	opened(t, nc, "a/ended")
 	if _, err := c.Override(t.Context(), "a/ended", "completed", "by hand"); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, says(t, 0, "backup", dir, "--nats", from.URL), "new are the sequences 3 to 4")
-	contains(t, says(t, 0, "backup", dir, "--nats", from.URL), "nothing new")
-	contains(t, says(t, 0, "backup", dir, "--verify"), "4 commits in 2 chunks", "whole")
-	contains(t, says(t, 1, "restore", dir, "--nats", from.URL), "an orchestrator runs at")
+	contains(t, runCLI(t, 0, "backup", dir, "--nats", from.URL), "new are the sequences 3 to 4")
+	contains(t, runCLI(t, 0, "backup", dir, "--nats", from.URL), "nothing new")
+	contains(t, runCLI(t, 0, "backup", dir, "--verify"), "4 commits in 2 chunks", "whole")
+	contains(t, runCLI(t, 1, "restore", dir, "--nats", from.URL), "an orchestrator runs at")
 	stop()
-	contains(t, says(t, 1, "restore", dir, "--nats", from.URL), "there is a log already: stream EVENTS has 4 commits")
+	contains(t, runCLI(t, 1, "restore", dir, "--nats", from.URL), "there is a log already: stream EVENTS has 4 commits")
 
 	t.Run("on another server", func(t *testing.T) {
 		to := natstest.Start(t, natstest.Options{})
-		contains(t, says(t, 0, "restore", dir, "--nats", to.URL), "4 commits in 2 chunks", "restored")
+		contains(t, runCLI(t, 0, "restore", dir, "--nats", to.URL), "4 commits in 2 chunks", "restored")
 		goesOn(t, to)
 	})
 	t.Run("in a directory", func(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "data")
-		contains(t, says(t, 0, "restore", dir, "--data", data), "restored")
-		contains(t, says(t, 0, "audit", "--data", data), "4 of 2 instances", "nothing missing")
-		contains(t, says(t, 0, "show", "a/works", "--data", data), "received")
-		if err := within(t, data, true, func(ctx context.Context, nc *nats.Conn) { finish(t, nc) }); err != nil {
+		contains(t, runCLI(t, 0, "restore", dir, "--data", data), "restored")
+		contains(t, runCLI(t, 0, "audit", "--data", data), "4 of 2 instances", "nothing missing")
+		contains(t, runCLI(t, 0, "show", "a/works", "--data", data), "received")
+		if err := withOrchestrator(t, data, true, func(ctx context.Context, nc *nats.Conn) { finish(t, nc) }); err != nil {
 			t.Error(err)
 		}
-		contains(t, says(t, 0, "audit", "--data", data), "nothing missing")
-		contains(t, says(t, 0, "backup", dir, "--data", data), "new are the sequences 5 to")
+		contains(t, runCLI(t, 0, "audit", "--data", data), "nothing missing")
+		contains(t, runCLI(t, 0, "backup", dir, "--data", data), "new are the sequences 5 to")
 	})
 	t.Run("not from one that is damaged", func(t *testing.T) {
 		chunk := filepath.Join(dir, "log", "000000000003-000000000004.jsonl.gz")
@@ -76,17 +76,18 @@ func TestWorkGoesOnFromABackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		to := natstest.Start(t, natstest.Options{})
-		contains(t, says(t, 1, "restore", dir, "--nats", to.URL), "the backup is damaged: log/000000000003-000000000004.jsonl.gz has the SHA-256", "nothing was written")
-		contains(t, says(t, 1, "audit", "--nats", to.URL), "there is no log")
-		contains(t, says(t, 1, "backup", dir, "--verify"), "log/000000000003-000000000004.jsonl.gz")
+		contains(t, runCLI(t, 1, "restore", dir, "--nats", to.URL),
+			"the backup is damaged: log/000000000003-000000000004.jsonl.gz has the SHA-256", "nothing was written")
+		contains(t, runCLI(t, 1, "audit", "--nats", to.URL), "there is no log")
+		contains(t, runCLI(t, 1, "backup", dir, "--verify"), "log/000000000003-000000000004.jsonl.gz")
 	})
-	contains(t, says(t, 1, "backup", t.TempDir(), "--verify"), "there is no backup in")
+	contains(t, runCLI(t, 1, "backup", t.TempDir(), "--verify"), "there is no backup in")
 }
 
-// goesOn has an orchestrator take up a restored log.
+// goesOn checks that an orchestrator continues a restored log.
 func goesOn(t *testing.T, server *natstest.Server) {
 	t.Helper()
-	contains(t, says(t, 0, "audit", "--nats", server.URL), "4 of 2 instances", "nothing missing")
+	contains(t, runCLI(t, 0, "audit", "--nats", server.URL), "4 of 2 instances", "nothing missing")
 	stop := orchestrate(t, server.URL)
 	finish(t, server.Connect(t))
 	stop()
@@ -95,7 +96,7 @@ func goesOn(t *testing.T, server *natstest.Server) {
 		Violations         []any
 		Missing            []any
 	}
-	if err := json.Unmarshal([]byte(says(t, 0, "audit", "--json", "--nats", server.URL)), &found); err != nil {
+	if err := json.Unmarshal([]byte(runCLI(t, 0, "audit", "--json", "--nats", server.URL)), &found); err != nil {
 		t.Fatal(err)
 	}
 	if found.Commits < 6 || found.Instances != 2 || found.Violations == nil || len(found.Violations) > 0 || found.Missing == nil {
@@ -103,14 +104,14 @@ func goesOn(t *testing.T, server *natstest.Server) {
 	}
 }
 
-// finish has who held the claim before the backup report on it after.
+// finish reports with the claim that was made before the backup.
 func finish(t *testing.T, nc *nats.Conn) {
 	t.Helper()
 	c := client.New(nc, "operator:bob")
 	if _, err := claim(t.Context(), nc, "pm", "a/works"); err != nil {
 		t.Fatal(err)
 	}
-	if err := conclude(t.Context(), nc, "pm", "a/works", `{"status":"success","summary":"It is a bug."}`); err != nil {
+	if err := claimAndReport(t.Context(), nc, "pm", "a/works", `{"status":"success","summary":"It is a bug."}`); err != nil {
 		t.Fatal(err)
 	}
 	in, err := c.Get(t.Context(), "a/works")

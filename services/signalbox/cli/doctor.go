@@ -130,7 +130,8 @@ func (s system) server(context.Context) finding {
 	if err != nil {
 		return failed("", err.Error(), "the server accepted the connection and went silent")
 	}
-	return finding{"", fine, fmt.Sprintf("nats-server %s at %s, %s away", s.nats.ConnectedServerVersion(), s.nats.ConnectedUrlRedacted(), took.Round(10*time.Microsecond)), ""}
+	version, url := s.nats.ConnectedServerVersion(), s.nats.ConnectedUrlRedacted()
+	return finding{"", fine, fmt.Sprintf("nats-server %s at %s, %s away", version, url, took.Round(10*time.Microsecond)), ""}
 }
 
 func (s system) jetStream(ctx context.Context) finding {
@@ -273,7 +274,8 @@ func queue(ctx context.Context, js jetstream.JetStream, role string) finding {
 	case info.NumWaiting == 0 && info.NumAckPending == 0:
 		return finding{"", worry, detail, "nobody works as " + role + ": start one, or give it a brain"}
 	case info.NumRedelivered > 0:
-		return finding{"", worry, fmt.Sprintf("%s, %d handed out more than once", detail, info.NumRedelivered), "agents died or gave work back: see what they log"}
+		detail += fmt.Sprintf(", %d handed out more than once", info.NumRedelivered)
+		return finding{"", worry, detail, "agents died or gave work back: see what they log"}
 	}
 	return finding{"", fine, detail, ""}
 }

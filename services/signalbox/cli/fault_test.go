@@ -22,21 +22,21 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// fault is what may happen to a store on disk.
+// fault is damage of a store on disk.
 type fault struct {
 	name    string
 	damage  func(t *testing.T, msgs string) // the directory of the log's blocks
 	rebuilt bool                            // index.db is lost, too
-	start   string                          // in what an orchestrator says that refuses it; empty: it starts
+	start   string                          // part of the error of a start; empty: it starts
 	verify  string                          // the same with --verify
-	audit   []string                        // in what audit prints
+	audit   []string                        // parts of the output of audit
 }
 
-// Every fault is found by audit, named with what is missing and whose it was;
-// what a start can see, it refuses.
+// The audit finds every fault and names the missing commits and their instances. A start
+// refuses the faults that it can see.
 func TestEveryFaultOfAStoreIsNoticed(t *testing.T) {
 	t.Parallel()
-	base := grown(t)
+	base := newStore(t)
 	copied := func(t *testing.T) string {
 		t.Helper()
 		dir := t.TempDir()
@@ -65,10 +65,10 @@ func TestEveryFaultOfAStoreIsNoticed(t *testing.T) {
 			}
 			for _, verify := range []bool{false, true} {
 				if verify && f.start != "" {
-					continue // it is refused before
+					continue // it does not start without --verify
 				}
 				want := map[bool]string{false: f.start, true: f.verify}[verify]
-				err := starts(t, broken(), verify)
+				err := startError(t, broken(), verify)
 				t.Logf("start, --verify=%v: %v", verify, err)
 				if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 					t.Errorf("a start with --verify=%v says %v, want %q", verify, err, want)
@@ -86,7 +86,7 @@ func TestEveryFaultOfAStoreIsNoticed(t *testing.T) {
 	t.Run("a sound one has none", func(t *testing.T) {
 		t.Parallel()
 		sound := copied(t)
-		if err := starts(t, sound, true); err != nil {
+		if err := startError(t, sound, true); err != nil {
 			t.Error(err)
 		}
 		var out bytes.Buffer
@@ -98,19 +98,19 @@ func TestEveryFaultOfAStoreIsNoticed(t *testing.T) {
 	})
 }
 
-// A start from a snapshot does not see that the past is damaged. Whoever asks for
-// it does, and from then on nothing is appended.
+// A start from a snapshot does not see damage of old commits. The first query that reads
+// them does, and nothing is appended from then on.
 func TestAnOrchestratorThatFindsTheLogDamagedEnds(t *testing.T) {
 	t.Parallel()
-	dir := grown(t)
+	dir := newStore(t)
 	block("1", middle)(t, filepath.Join(dir, "log", "jetstream", "$G", "streams", "EVENTS", "msgs"))
-	err := within(t, dir, false, func(ctx context.Context, nc *nats.Conn) {
+	err := withOrchestrator(t, dir, false, func(ctx context.Context, nc *nats.Conn) {
 		c := client.New(nc, "operator:bob")
 		if _, err := c.History(ctx, "acme/widgets/1", 0); err == nil {
 			t.Error("it told the history of a damaged instance")
 		}
 		<-ctx.Done()
-		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // it is asked again and again
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the client retries
 		defer cancel()
 		if _, err := c.Note(soon, "acme/widgets/3", "", "hm"); err == nil {
 			t.Error("it went on")
@@ -127,12 +127,12 @@ func TestAnOrchestratorThatFindsTheLogDamagedEnds(t *testing.T) {
 	contains(t, out.String(), `"last":34,`)
 }
 
-// grown is the data of a system that stopped: 34 commits of 4 instances in two
-// blocks, the first one compressed, with a snapshot and a watermark.
-func grown(t *testing.T) string {
+// newStore returns the data of a stopped system: 34 commits of 4 instances in two blocks,
+// the first one compressed, with a snapshot and a watermark.
+func newStore(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	within(t, dir, false, func(_ context.Context, nc *nats.Conn) {
+	withOrchestrator(t, dir, false, func(_ context.Context, nc *nats.Conn) {
 		c := client.New(nc, "operator:bob")
 		text := make([]byte, 300_000)
 		random := rand.NewChaCha8([32]byte{1})
@@ -156,13 +156,13 @@ func grown(t *testing.T) string {
 	return dir
 }
 
-// starts says why an orchestrator does not start on a store, or nil.
-func starts(t *testing.T, dir string, verify bool) error {
-	return within(t, dir, verify, func(context.Context, *nats.Conn) {})
+// startError returns the error of an orchestrator that starts on a store.
+func startError(t *testing.T, dir string, verify bool) error {
+	return withOrchestrator(t, dir, verify, func(context.Context, *nats.Conn) {})
 }
 
-// within runs an orchestrator for as long as f takes, and says how it ended.
-func within(t *testing.T, dir string, verify bool, f func(context.Context, *nats.Conn)) error {
+// withOrchestrator runs an orchestrator while f runs and returns its error.
+func withOrchestrator(t *testing.T, dir string, verify bool, f func(context.Context, *nats.Conn)) error {
 	t.Helper()
 	server, err := embedded.Start(embedded.Config{Dir: filepath.Join(dir, "log"), Sync: time.Minute})
 	if err != nil {
@@ -171,7 +171,8 @@ func within(t *testing.T, dir string, verify bool, f func(context.Context, *nats
 	defer server.Shutdown()
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
-	s := orchestrator.Settings{Watermark: filepath.Join(dir, "watermark"), Verify: verify, AckWait: time.Minute, MaxDeliver: 50, Sync: time.Minute}
+	s := orchestrator.Settings{Watermark: filepath.Join(dir, "watermark"), Verify: verify, AckWait: time.Minute, MaxDeliver: 50,
+		Sync: time.Minute}
 	return service.Serve(ctx, service.Config{
 		Service: "orchestrator", Log: slog.New(slog.DiscardHandler), Options: []nats.Option{nats.InProcessServer(server)},
 		Flags: service.Flags{Grace: time.Minute},
@@ -185,7 +186,7 @@ func within(t *testing.T, dir string, verify bool, f func(context.Context, *nats
 	})
 }
 
-// block is a block of the log: the first, or the last, which is not compressed.
+// block changes a block of the log: the first, or the last, which is not compressed.
 func block(n string, change func([]byte) []byte) func(*testing.T, string) {
 	return func(t *testing.T, msgs string) {
 		t.Helper()
@@ -204,7 +205,7 @@ func block(n string, change func([]byte) []byte) func(*testing.T, string) {
 	}
 }
 
-// flipped changes a bit at an offset from where a text is first.
+// flipped flips a bit at an offset from the first occurrence of a text.
 func flipped(text string, offset int) func([]byte) []byte {
 	return func(b []byte) []byte {
 		b[bytes.Index(b, []byte(text))+offset] ^= 1
@@ -258,7 +259,7 @@ const (
 	hurt32   = "acme/widgets/4: it follows 28, which is missing"
 )
 
-// A start from a snapshot reads no more than the rest of the log.
+// A start from a snapshot reads only the rest of the log.
 var faults = []fault{
 	{"a byte of an old block", block("1", middle), false, "", "sequences 1 to 31 are missing", []string{oldOnes, hurt32}},
 	{"a byte of an old block", block("1", middle), true, isGone, isGone, []string{isGone, allOfIt + all4}},
@@ -270,12 +271,14 @@ var faults = []fault{
 	{"a byte of a record's length", block("2", length), true, cutShort, cutShort, []string{lastOnes}},
 	{"the end of the last block", block("2", cut), false, "has 33 commits, sequences 1 to 34, want 34 from 1; missing [34]", "missing [34]",
 		[]string{"sequence 34 is missing, after 33 of acme/widgets/1, where the log ends; of acme/widgets/2"}},
-	{"the end of the last block", block("2", cut), true, cutShort, cutShort, []string{"sequence 34 is missing, after 33 of acme/widgets/1, where the log ends; of acme/widgets/2"}},
+	{"the end of the last block", block("2", cut), true, cutShort, cutShort,
+		[]string{"sequence 34 is missing, after 33 of acme/widgets/1, where the log ends; of acme/widgets/2"}},
 	{"half of an old block", block("1", half), false, "", "sequences 1 to 31 are missing", []string{oldOnes, hurt32}},
 	{"half of an old block", block("1", half), true, isGone, isGone, []string{isGone, allOfIt + all4}},
 	{"an old block", block("1", gone), false, "has 3 commits, sequences 32 to 34, want 34 from 1", "has 3 commits", []string{oldOnes, hurt32}},
 	{"an old block", block("1", gone), true, "has 3 commits, sequences 32 to 34, want 34 from 1", "has 3 commits", []string{oldOnes, hurt32}},
-	{"the last block", block("2", gone), false, "has 31 commits, sequences 1 to 34, want 34 from 1; missing [32 33 34]", "missing [32 33 34]", []string{lastOnes}},
+	{"the last block", block("2", gone), false, "has 31 commits, sequences 1 to 34, want 34 from 1; missing [32 33 34]", "missing [32 33 34]",
+		[]string{lastOnes}},
 	{"the last block", block("2", gone), true, cutShort, cutShort, []string{lastOnes}},
 	{"the stream's meta", meta(gone), false, isGone, isGone, []string{isGone, allOfIt + all4}},
 	{"a byte of the stream's meta", meta(middle), false, isGone, isGone, []string{isGone, allOfIt + all4}},

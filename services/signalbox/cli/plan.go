@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// planCommands is the commands about plans, whose tasks are instances.
+// planCommands has the commands about plans of tasks.
 type planCommands struct {
 	Import planImport `cmd:"" help:"Open a task for each of a plan file's, in their order; what is there already stays as it is."`
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// start runs a server with an orchestrator on it until the test ends.
+// start runs a server with an orchestrator until the test ends.
 func start(t *testing.T) *natstest.Server {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
@@ -49,17 +49,17 @@ func TestOverARunningSystem(t *testing.T) {
 				e.Setenv("SIGNALBOX_NATS", server.URL)
 				e.Setenv("USER", "bob")
 				return nil
-			}, Cmds: players(t, server.Connect(t))})
+			}, Cmds: agentCommands(t, server.Connect(t))})
 		})
 	}
 }
 
-// players are the script commands that act for others:
+// agentCommands are the script commands that act as agents and as the gateway:
 //
-//	claim ROLE INSTANCE         an agent takes the work
-//	report ROLE INSTANCE FILE   an agent takes it, unless it has it, and reports the result in the file
+//	claim ROLE INSTANCE         an agent claims the work
+//	report ROLE INSTANCE FILE   an agent claims it, unless it has, and reports the result in the file
 //	gateway OWNER/NAME          a gateway for one repository, until the script ends
-func players(t *testing.T, nc *nats.Conn) map[string]func(*testscript.TestScript, bool, []string) {
+func agentCommands(t *testing.T, nc *nats.Conn) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"ends": ends,
 		"claim": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -67,13 +67,13 @@ func players(t *testing.T, nc *nats.Conn) map[string]func(*testscript.TestScript
 			ts.Check(err)
 		},
 		"report": func(ts *testscript.TestScript, _ bool, args []string) {
-			ts.Check(conclude(t.Context(), nc, args[0], args[1], ts.ReadFile(args[2])))
+			ts.Check(claimAndReport(t.Context(), nc, args[0], args[1], ts.ReadFile(args[2])))
 		},
 		"gateway": func(ts *testscript.TestScript, _ bool, args []string) { gateway(ts, nc, args[0]) },
 	}
 }
 
-// claim takes the work, unless it is taken, and returns the token.
+// claim claims the work, unless it is claimed, and returns the token.
 func claim(ctx context.Context, nc *nats.Conn, role, id string) (uint32, error) {
 	c := client.New(nc, role+"-1")
 	in, err := c.Get(ctx, id)
@@ -85,8 +85,8 @@ func claim(ctx context.Context, nc *nats.Conn, role, id string) (uint32, error) 
 	return reply.GetToken(), err
 }
 
-// conclude claims the work, unless it is, and reports the result.
-func conclude(ctx context.Context, nc *nats.Conn, role, id, result string) error {
+// claimAndReport claims the work, unless it is claimed, and reports the result.
+func claimAndReport(ctx context.Context, nc *nats.Conn, role, id, result string) error {
 	var r instance.Result
 	if err := json.Unmarshal([]byte(result), &r); err != nil {
 		return err
@@ -100,7 +100,7 @@ func conclude(ctx context.Context, nc *nats.Conn, role, id, result string) error
 	return err
 }
 
-// gateway is a forge with one repository, until the script ends.
+// gateway opens issues of one repository, until the script ends.
 func gateway(ts *testscript.TestScript, nc *nats.Conn, repo string) {
 	number := 0
 	sub, err := nc.Subscribe(subject.OpenIssue, func(m *nats.Msg) {

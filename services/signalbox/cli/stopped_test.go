@@ -53,7 +53,8 @@ func TestAStoppedSystemReadsLikeARunningOne(t *testing.T) {
 	}
 	commands := [][]string{
 		{"ls", "--all"}, {"ls"}, {"ls", "--all", "--json"}, {"ls", "--waiting"}, {"ls", "--state", "completed"}, {"ls", "issue-navigator"},
-		{"show", "a/working"}, {"show", "a/paused", "--json"}, {"history", "a/ended"}, {"history", "a/waiting", "--json"}, {"explain", "a/waiting"},
+		{"show", "a/working"}, {"show", "a/paused", "--json"}, {"history", "a/ended"}, {"history", "a/waiting", "--json"},
+		{"explain", "a/waiting"},
 	}
 	want := make([]string, len(commands))
 	for i, command := range commands {

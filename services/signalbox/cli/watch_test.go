@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// call is a command that runs in this process while the test goes on.
+// call is a command that runs in a goroutine of this process.
 type call struct {
 	lines chan string // of Stdout; closed when the command has ended
 	says  chan string // lines of Stderr
@@ -26,7 +26,7 @@ type call struct {
 	stop  context.CancelFunc
 }
 
-func begin(t *testing.T, server *natstest.Server, env term.Env, args ...string) call {
+func startCommand(t *testing.T, server *natstest.Server, env term.Env, args ...string) call {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	c := call{make(chan string, 1000), make(chan string, 1000), make(chan int, 1), cancel}
@@ -53,7 +53,7 @@ func begin(t *testing.T, server *natstest.Server, env term.Env, args ...string) 
 	return c
 }
 
-// end waits for the command and returns all it printed that was not read yet.
+// end waits for the command and returns the output that was not read yet.
 func (c call) end(t *testing.T, code int) string {
 	t.Helper()
 	if got := <-c.code; got != code {
@@ -96,7 +96,7 @@ func TestWatch(t *testing.T) {
 	}
 	t.Run("follows an instance until it ends", func(t *testing.T) {
 		c := opened(t, nc, "a/1")
-		w := begin(t, server, term.Env{}, "watch", "a/1")
+		w := startCommand(t, server, term.Env{}, "watch", "a/1")
 		contains(t, <-w.lines, "received for ", "pm, nobody has taken it")
 		override(t, c, "a/1", "implementing")
 		contains(t, <-w.lines, "received → implementing  operator:bob  after ", "by hand")
@@ -108,14 +108,14 @@ func TestWatch(t *testing.T) {
 	})
 	t.Run("prints JSON, one event a line", func(t *testing.T) {
 		c := opened(t, nc, "a/2")
-		w := begin(t, server, term.Env{}, "watch", "a/2", "--json")
+		w := startCommand(t, server, term.Env{}, "watch", "a/2", "--json")
 		<-w.says
 		override(t, c, "a/2", "failed")
 		contains(t, w.end(t, 0), `"event":"moved","from":"received","to":"failed","actor":"operator:bob"`)
 	})
 	t.Run("fails when the instance is cancelled", func(t *testing.T) {
 		c := opened(t, nc, "a/3")
-		w := begin(t, server, term.Env{}, "watch", "a/3")
+		w := startCommand(t, server, term.Env{}, "watch", "a/3")
 		<-w.lines
 		if _, err := c.Cancel(t.Context(), "a/3", "enough"); err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestWatch(t *testing.T) {
 	})
 	t.Run("fails when it is interrupted before the end", func(t *testing.T) {
 		opened(t, nc, "a/4")
-		w := begin(t, server, term.Env{}, "watch", "a/4")
+		w := startCommand(t, server, term.Env{}, "watch", "a/4")
 		<-w.lines
 		w.stop()
 		w.end(t, 1)
@@ -134,7 +134,7 @@ func TestWatch(t *testing.T) {
 		contains(t, <-w.says, "a/4 has not ended: received")
 	})
 	t.Run("follows all until it is interrupted", func(t *testing.T) {
-		w := begin(t, server, term.Env{}, "watch")
+		w := startCommand(t, server, term.Env{}, "watch")
 		contains(t, <-w.says, "watching from sequence ")
 		opened(t, nc, "a/5")
 		contains(t, <-w.lines, "a/5  → received  operator:bob  It breaks")
@@ -150,7 +150,7 @@ func TestAnAnswerIsAskedOfAPerson(t *testing.T) {
 	opened(t, nc, "a/1")
 	asks := `{"status": "success", "questions": ["Which widgets?", "On which page?", "Since when?"]}`
 	for _, step := range []struct{ role, result string }{{"pm", `{"status": "success"}`}, {"analyst", asks}, {"pm", `{"status": "success"}`}} {
-		if err := conclude(t.Context(), nc, step.role, "a/1", step.result); err != nil {
+		if err := claimAndReport(t.Context(), nc, step.role, "a/1", step.result); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +166,8 @@ func TestAnAnswerIsAskedOfAPerson(t *testing.T) {
 		contains(t, answer("\n\n", 1), "nothing was answered")
 	})
 	t.Run("who answers two questions of three", func(t *testing.T) {
-		contains(t, answer("The last five.\n\nMonday", 0), "Q1: Which widgets?\n> ", "Q3: Since when?\n> ", "answered, now in requirements_clarified")
+		contains(t, answer("The last five.\n\nMonday", 0), "Q1: Which widgets?\n> ", "Q3: Since when?\n> ",
+			"answered, now in requirements_clarified")
 		in, err := client.New(nc, "").Get(t.Context(), "a/1")
 		if err != nil {
 			t.Fatal(err)

@@ -37,12 +37,14 @@ func (s *show) history(ctx context.Context, c *client.Client, id string) error {
 	for _, r := range records {
 		at := r.GetTime().AsTime()
 		for _, e := range wire.ToEvents(r.GetCommit()) {
+			when, actor := at.Format("15:04:05.000"), r.GetCommit().GetActor()
 			switch e := e.(type) {
 			case instance.Opened:
-				fmt.Fprintf(table, "%d\t%s\t\t%s\t\t%s\topened\n", r.GetSeq(), at.Format("15:04:05.000"), e.State, r.GetCommit().GetActor())
+				fmt.Fprintf(table, "%d\t%s\t\t%s\t\t%s\topened\n", r.GetSeq(), when, e.State, actor)
 				since = at
 			case instance.Moved:
-				fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", r.GetSeq(), at.Format("15:04:05.000"), e.From, e.To, narrator.Duration(at.Sub(since)), r.GetCommit().GetActor(), e.Reason)
+				after := narrator.Duration(at.Sub(since))
+				fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", r.GetSeq(), when, e.From, e.To, after, actor, e.Reason)
 				since = at
 			}
 		}

@@ -112,7 +112,8 @@ func (p *printer) paint(code, text string) string {
 // line writes one line in columns: when, what, who, how long, why.
 func (p *printer) line(code, what, who, took, why string) {
 	at := fmt.Sprintf("%6.1fs", time.Since(p.started).Seconds())
-	fmt.Fprintf(p.out, "%s  %s  %s %s  %s\n", p.paint(dim, at), p.paint(code, pad(what, 40)), pad(who, 10), p.paint(dim, fmt.Sprintf("%7s", took)), why)
+	fmt.Fprintf(p.out, "%s  %s  %s %s  %s\n", p.paint(dim, at), p.paint(code, pad(what, 40)), pad(who, 10),
+		p.paint(dim, fmt.Sprintf("%7s", took)), why)
 }
 
 func pad(s string, width int) string {

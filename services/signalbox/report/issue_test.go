@@ -19,7 +19,8 @@ func TestAnIssueIsReadAsItIsViewed(t *testing.T) {
 		got.URL != "https://github.com/acme/widgets/issues/42" || !slices.Equal(got.Labels, []string{"bug", "good first issue"}) {
 		t.Errorf("read as %+v", got)
 	}
-	if got, err := report.ParseIssue([]byte(strings.Replace(viewed, "github.com", "git.example.org:8443", 1))); err != nil || got.Repo != "acme/widgets" {
+	if got, err := report.ParseIssue([]byte(strings.Replace(viewed, "github.com", "git.example.org:8443", 1))); err != nil ||
+		got.Repo != "acme/widgets" {
 		t.Errorf("on another host: %+v, %v", got, err)
 	}
 }

@@ -59,7 +59,8 @@ func Parse(src []byte) (instance.Issue, error) {
 		}
 	}
 	if n := utf8.RuneCountInString(issue.Title); n > MaxTitle {
-		return issue, fmt.Errorf("the title has %d characters, want at most %d: put a short heading above it, as in \"# What is wrong\"", n, MaxTitle)
+		return issue, fmt.Errorf("the title has %d characters, want at most %d: put a short heading above it, as in \"# What is wrong\"", n,
+			MaxTitle)
 	}
 	issue.Body = strings.TrimRight(strings.Trim(strings.Join(lines, "\n"), "\n"), " \t\n")
 	return issue, nil

@@ -59,8 +59,10 @@ func TestFrontMatterSays(t *testing.T) {
 	}{
 		{"everything", "\ufeff---\r\nlabels: [bug, urgent]\r\nnumber: 7\r\nauthor: ann\r\n---\r\n# It breaks\r\n",
 			instance.Issue{Title: "It breaks", Number: 7, Author: "ann", Labels: []string{"bug", "urgent"}}},
-		{"labels as a block", "---\nlabels:\n  - bug\n  - urgent\n---\n# It breaks\n", instance.Issue{Title: "It breaks", Labels: []string{"bug", "urgent"}}},
-		{"labels as one text", "---\nlabels: bug, urgent\n---\n# It breaks\n", instance.Issue{Title: "It breaks", Labels: []string{"bug", "urgent"}}},
+		{"labels as a block", "---\nlabels:\n  - bug\n  - urgent\n---\n# It breaks\n",
+			instance.Issue{Title: "It breaks", Labels: []string{"bug", "urgent"}}},
+		{"labels as one text", "---\nlabels: bug, urgent\n---\n# It breaks\n",
+			instance.Issue{Title: "It breaks", Labels: []string{"bug", "urgent"}}},
 		{"a title that needs quotes", "---\ntitle: \"It breaks: always\"\n...\n", instance.Issue{Title: "It breaks: always"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -105,11 +105,13 @@ func (j job) document() (d pipeline.Document) {
 func TestAPipelineRunInAJobLeavesABranchTheDocumentAndASummary(t *testing.T) {
 	j := newJob(t)
 	out, said, code := j.run("pipeline", "run", "--issue", j.viewed("straight"))
-	if code != 0 || out.State != "completed" || out.Workflow != "pipeline" || out.Branch != "agent/issue-42" || len(out.Commits) != 1 || out.Tests == nil || !out.Tests.OK {
+	if code != 0 || out.State != "completed" || out.Workflow != "pipeline" || out.Branch != "agent/issue-42" || len(out.Commits) != 1 ||
+		out.Tests == nil || !out.Tests.OK {
 		t.Fatalf("it ended with %d, %+v\n%s", code, out, said)
 	}
 	d := j.document()
-	if d.Pipeline.Status != pipeline.Completed || d.Issue.Number != 42 || d.Issue.URL != "https://github.com/acme/widgets/issues/42" || !strings.HasSuffix(d.Learnings.SessionID, "-issue-42") {
+	if d.Pipeline.Status != pipeline.Completed || d.Issue.Number != 42 || d.Issue.URL != "https://github.com/acme/widgets/issues/42" ||
+		!strings.HasSuffix(d.Learnings.SessionID, "-issue-42") {
 		t.Errorf("the document is %+v", d)
 	}
 	// The branch has not been pushed, so there is no pull request outside.
@@ -120,7 +122,8 @@ func TestAPipelineRunInAJobLeavesABranchTheDocumentAndASummary(t *testing.T) {
 	if text, err := g.Run(t.Context(), "show", out.Branch+":greeting"); err != nil || text != "hello, world 1" {
 		t.Errorf("the branch has %q, %v", text, err)
 	}
-	if pr := out.PullRequest; pr == nil || pr.Title != "straight" || !strings.HasPrefix(pr.Body, "Closes #42.\n") || strings.Contains(pr.Body, "<!--") {
+	if pr := out.PullRequest; pr == nil || pr.Title != "straight" || !strings.HasPrefix(pr.Body, "Closes #42.\n") ||
+		strings.Contains(pr.Body, "<!--") {
 		t.Errorf("a pull request would say %+v", pr)
 	}
 	if status, err := g.Run(t.Context(), "status", "--porcelain"); err != nil || status != "" {
@@ -137,7 +140,8 @@ func TestAPipelineRunThatFailsEndsWith1AndItsReason(t *testing.T) {
 	j := newJob(t)
 	out, said, code := j.run("pipeline", "run", "--issue", j.viewed("triage stops"))
 	d := j.document()
-	if code != 1 || out.State != "failed" || out.Branch != "" || d.Pipeline.Status != pipeline.Failed || !strings.Contains(d.Pipeline.FailureReason, "it is no report") || !strings.Contains(said, "triage stops it") {
+	if code != 1 || out.State != "failed" || out.Branch != "" || d.Pipeline.Status != pipeline.Failed ||
+		!strings.Contains(d.Pipeline.FailureReason, "it is no report") || !strings.Contains(said, "triage stops it") {
 		t.Errorf("it ended with %d, %+v, %+v\n%s", code, out, d.Pipeline, said)
 	}
 	if !strings.Contains(j.read("summary.md"), "it is no report") {
@@ -155,7 +159,8 @@ func TestWhatIsBlockedEndsWith1AndGoesOnWithAnAnswer(t *testing.T) {
 			if code != 1 || d.Pipeline.Status != pipeline.Blocked || d.Pipeline.BlockedReason == "" || !strings.Contains(said, "--answers") {
 				t.Fatalf("it ended with %d, %+v, %+v\n%s", code, out, d.Pipeline, said)
 			}
-			out, said, code = j.run("resolve", "--workflow", "pipeline", "--issue", report, "--answers", j.file("answers.md", "The world, and it may.\n"))
+			out, said, code = j.run("resolve", "--workflow", "pipeline", "--issue", report, "--answers",
+				j.file("answers.md", "The world, and it may.\n"))
 			if code != 0 || out.State != "completed" || j.document().Pipeline.Status != pipeline.Completed {
 				t.Errorf("with an answer it ended with %d, %+v\n%s", code, out, said)
 			}
@@ -187,7 +192,8 @@ It is done when the greeting says "hello, world".
 func TestAnotherLifecycleIsResolvedByTheSameCommand(t *testing.T) {
 	j := newJob(t)
 	out, said, code := j.call("resolve", "--issue", j.file("issue.md", clear), "--brain", `developer=exec:echo hello, world > greeting`)
-	if code != 0 || out.State != "completed" || out.Workflow != "issue" || out.Document != nil || out.Branch != "signalbox/issue-1-the-greeting-is-too-short" || len(out.Commits) != 1 {
+	if code != 0 || out.State != "completed" || out.Workflow != "issue" || out.Document != nil ||
+		out.Branch != "signalbox/issue-1-the-greeting-is-too-short" || len(out.Commits) != 1 {
 		t.Errorf("it ended with %d, %+v\n%s", code, out, said)
 	}
 	if _, err := os.Stat(filepath.Join(j.dir, "issue-state.json")); !os.IsNotExist(err) {
@@ -198,7 +204,7 @@ func TestAnotherLifecycleIsResolvedByTheSameCommand(t *testing.T) {
 	}
 }
 
-// The repository is somebody else's: its configuration may name commands for
+// The repository is not trusted: its configuration may name commands for
 // every transport, and would send the push, with its token, elsewhere.
 func TestTheConfigurationOfTheRepositoryRunsNothing(t *testing.T) {
 	j := newJob(t)

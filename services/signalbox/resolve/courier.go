@@ -65,7 +65,8 @@ const fetched = "refs/heads/fetched"
 // fetch gets a branch from the forge as a bundle of what comes after base. The
 // bundle is empty, "", if nothing does.
 func (c courier) fetch(ctx context.Context, url, token, branch, base string) (bundle, head string, err error) {
-	if _, err = c.git.WithToken(url, token).Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", url, "refs/heads/"+branch+":"+fetched); err != nil {
+	if _, err = c.git.WithToken(url, token).Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", url,
+		"refs/heads/"+branch+":"+fetched); err != nil {
 		return "", "", err
 	}
 	if head, err = c.git.Run(ctx, "rev-parse", fetched); err != nil || head == base {

@@ -100,7 +100,8 @@ func (s state) analyst() {
 	}
 	s.set("analysis.completed", true)
 	s.set("analysis.brief", "Greet.")
-	s.set("analysis.test_requirement", object{"required": true, "type": "unit", "location": "greeting_test.txt", "description": "what it says"})
+	s.set("analysis.test_requirement", object{"required": true, "type": "unit", "location": "greeting_test.txt",
+		"description": "what it says"})
 	s.set("analysis.must_not_do", []string{"Don't modify check.sh"})
 }
 
@@ -112,8 +113,10 @@ func (s state) writer() error {
 		greeting = fmt.Sprintf("wrong %d", attempt)
 	case title == "must not" && attempt == 1:
 		more["check.sh"] = "exit 0\n"
-	case title == "question" && !s.has("communication.questions", "answered"), title == "question" && len(s.at("communication.questions").([]any)) < 2:
-		s.add("communication.questions", object{"from": "writer", "to": "analyst", "question": "In which language?", "answered": false, "answer": nil})
+	case title == "question" && !s.has("communication.questions", "answered"), title == "question" &&
+		len(s.at("communication.questions").([]any)) < 2:
+		s.add("communication.questions", object{"from": "writer", "to": "analyst", "question": "In which language?", "answered": false,
+			"answer": nil})
 		return errors.Join(os.WriteFile("greeting", []byte("begun\n"), 0o644), os.WriteFile("greeting_test.txt", []byte("bonjour\n"), 0o644))
 	case title == "question":
 		last := s.at("communication.questions").([]any)
@@ -157,7 +160,8 @@ func (s state) reviewer() {
 	case title == "needs info" && said == 0:
 		verdict, feedback = "NEEDS_INFO", "Who is greeted?"
 	case title == "escalation" && !s.has("communication.escalations", "resolved"):
-		s.add("communication.escalations", object{"agent": "reviewer", "reason": "It greets strangers", "requires_human": true, "resolved": false})
+		s.add("communication.escalations", object{"agent": "reviewer", "reason": "It greets strangers", "requires_human": true,
+			"resolved": false})
 		return
 	}
 	s.set("review.completed", true)

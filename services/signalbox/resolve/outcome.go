@@ -69,7 +69,8 @@ func outcome(in *pb.Instance, s source) Outcome {
 	o := Outcome{
 		Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), Reason: in.GetReason(), Base: in.GetBase(), Head: in.GetHead(),
 		Commits: []Commit{}, Iterations: int(in.GetIteration()), Questions: []Question{},
-		Spend: Spend{int64(in.GetSpend().GetTokensIn()), int64(in.GetSpend().GetTokensOut()), in.GetSpend().GetUsd(), int64(in.GetSpend().GetWallMs())},
+		Spend: Spend{int64(in.GetSpend().GetTokensIn()), int64(in.GetSpend().GetTokensOut()), in.GetSpend().GetUsd(),
+			int64(in.GetSpend().GetWallMs())},
 	}
 	if o.Base == "" {
 		o.Base = s.head

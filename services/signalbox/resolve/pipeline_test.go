@@ -38,8 +38,10 @@ func straight(e *env) {
 	id, number := e.begin("straight")
 	i, d := e.until(id, in("completed"))
 	e.went(i, way)
-	if d.Pipeline.Status != pipeline.Completed || d.Pipeline.Attempt != 1 || !d.Triage.Completed || d.Triage.Scope != "MEDIUM" || d.Analysis.Brief != "Greet." ||
-		!d.Writer.TestWritten || d.Writer.TestFile != "greeting_test.txt" || !d.Build.TestsPassed || d.Review.Verdict != pipeline.Approved || *d.Learnings.Outcome != "completed" {
+	if d.Pipeline.Status != pipeline.Completed || d.Pipeline.Attempt != 1 || !d.Triage.Completed || d.Triage.Scope != "MEDIUM" ||
+		d.Analysis.Brief != "Greet." ||
+		!d.Writer.TestWritten || d.Writer.TestFile != "greeting_test.txt" || !d.Build.TestsPassed || d.Review.Verdict != pipeline.Approved ||
+		*d.Learnings.Outcome != "completed" {
 		e.Errorf("the document is %+v", d)
 	}
 	if c := d.Build.CommandsRun; len(c) != 1 || c[0].Command != "sh check.sh" || c[0].ExitCode != 0 {
@@ -47,7 +49,8 @@ func straight(e *env) {
 	}
 	branch := fmt.Sprintf("agent/issue-%d", number)
 	pr, err := e.ann.PullRequestByHead(e.ctx, widgets, branch)
-	if err != nil || !strings.Contains(pr.Body, fmt.Sprintf("Closes #%d.", number)) || pr.URL != *d.Commit.PRURL || pr.HeadSHA != *d.Commit.Hash || d.Commit.Branch != branch || !d.Commit.Pushed {
+	if err != nil || !strings.Contains(pr.Body, fmt.Sprintf("Closes #%d.", number)) || pr.URL != *d.Commit.PRURL ||
+		pr.HeadSHA != *d.Commit.Hash || d.Commit.Branch != branch || !d.Commit.Pushed {
 		e.Errorf("the pull request is %+v, %v; the commit %+v", pr, err, d.Commit)
 	}
 }
@@ -55,7 +58,8 @@ func straight(e *env) {
 func buildFailsTwice(e *env) {
 	id, _ := e.begin("build fails twice")
 	_, second := e.until(id, func(i instance.Instance, d pipeline.Document) bool { return d.Pipeline.Attempt == 2 })
-	if f := second.Writer.PreviousFeedback; f == nil || !strings.Contains(*f, "1:wrong 1") || second.Writer.Completed || second.Build.Completed || len(second.Build.Errors) != 1 {
+	if f := second.Writer.PreviousFeedback; f == nil || !strings.Contains(*f, "1:wrong 1") || second.Writer.Completed ||
+		second.Build.Completed || len(second.Build.Errors) != 1 {
 		e.Errorf("the second attempt begins with %+v", second)
 	}
 	i, d := e.until(id, in("completed"))
@@ -85,7 +89,8 @@ func rejectedThreeTimes(e *env) {
 func needsInfo(e *env) {
 	id, number := e.begin("needs info")
 	_, d := e.until(id, in("blocked"))
-	if p := d.Pipeline; p.Status != pipeline.Blocked || p.CurrentAgent != "reviewer" || p.BlockedReason != "the reviewer needs to know more - Who is greeted?" {
+	if p := d.Pipeline; p.Status != pipeline.Blocked || p.CurrentAgent != "reviewer" ||
+		p.BlockedReason != "the reviewer needs to know more - Who is greeted?" {
 		e.Errorf("the run is %+v", p)
 	}
 	e.awaitComment(number, "the reviewer needs to know more", "Who is greeted?", "reply here")
@@ -99,7 +104,8 @@ func question(e *env) {
 	_, asked := e.until(id, func(i instance.Instance, _ pipeline.Document) bool {
 		return i.State == "writer" && i.Worker() == "analyst"
 	})
-	if q := asked.Communication.Questions; len(q) != 2 || q[1].From != "writer" || q[1].To != "analyst" || q[1].Answered || asked.Pipeline.CurrentAgent != "writer" {
+	if q := asked.Communication.Questions; len(q) != 2 || q[1].From != "writer" || q[1].To != "analyst" || q[1].Answered ||
+		asked.Pipeline.CurrentAgent != "writer" {
 		e.Errorf("asked is %+v of %+v", q, asked.Pipeline)
 	}
 	i, d := e.until(id, in("completed"))
@@ -119,7 +125,8 @@ func question(e *env) {
 func escalation(e *env) {
 	id, number := e.begin("escalation")
 	_, d := e.until(id, func(i instance.Instance, _ pipeline.Document) bool { _, held := i.Escalation(); return held })
-	if d.Pipeline.Status != pipeline.Blocked || d.Pipeline.BlockedReason != "It greets strangers" || d.Communication.Escalations[0] != (pipeline.Escalation{Agent: "reviewer", Reason: "It greets strangers", RequiresHuman: true}) {
+	if d.Pipeline.Status != pipeline.Blocked || d.Pipeline.BlockedReason != "It greets strangers" ||
+		d.Communication.Escalations[0] != (pipeline.Escalation{Agent: "reviewer", Reason: "It greets strangers", RequiresHuman: true}) {
 		e.Errorf("the document is %+v", d)
 	}
 	e.awaitComment(number, "The reviewer asks for a person.", "It greets strangers")
@@ -135,7 +142,8 @@ func triageStops(e *env) {
 	id, number := e.begin("triage stops")
 	i, d := e.until(id, in("failed"))
 	e.went(i, "triage")
-	if d.Pipeline.FailureReason != "triage stops it - it is no report" || d.Triage.ShouldProceed || *d.Triage.RejectionReason != "it is no report" {
+	if d.Pipeline.FailureReason != "triage stops it - it is no report" || d.Triage.ShouldProceed ||
+		*d.Triage.RejectionReason != "it is no report" {
 		e.Errorf("the document is %+v", d)
 	}
 	e.awaitComment(number, "triage stops it", "it is no report")
@@ -149,7 +157,8 @@ func forbidden(e *env) {
 			e.Errorf("%s is not refused by name: %q", name, i.Last.IssuesFound)
 		}
 	}
-	if len(i.Last.IssuesFound) != 4 || d.Analysis.Brief != "Greet." || d.Review.Verdict != pipeline.NeedsInfo || d.Commit.Pushed || d.Pipeline.Attempt != 1 || d.Writer.Summary != "Greets, attempt 1" {
+	if len(i.Last.IssuesFound) != 4 || d.Analysis.Brief != "Greet." || d.Review.Verdict != pipeline.NeedsInfo || d.Commit.Pushed ||
+		d.Pipeline.Attempt != 1 || d.Writer.Summary != "Greets, attempt 1" {
 		e.Errorf("refused is %q, the document %+v", i.Last.IssuesFound, d)
 	}
 	i, _ = e.until(id, in("completed"))

@@ -20,17 +20,17 @@ import (
 // Env is the environment of one command.
 type Env struct {
 	Stdin  io.Reader
-	Stdout io.Writer // what was asked for
+	Stdout io.Writer // for the result
 	Stderr io.Writer // everything else
 
-	Person bool // Stdin is a terminal: somebody can be asked
+	Person bool // Stdin is a terminal, so that a person can be asked
 	Colour bool // Stdout is a terminal and NO_COLOR is not set
 	JSON   bool // Stdout gets JSON, one object a line
 
 	Logging service.Logging
 	Log     *slog.Logger // to Stderr, as Logging says
 	NATS    service.NATS // the running system
-	User    string       // who calls, as the log names people: "operator:ann"
+	User    string       // the caller, as in the log: "operator:ann"
 	Now     func() time.Time
 
 	lines *bufio.Reader // over Stdin, once it is read by lines

@@ -44,7 +44,8 @@ func (a Audit) Print(env *term.Env) error {
 	if n := len(a.Violations); n > 0 {
 		env.Printf("\n")
 		for _, v := range a.Violations[:min(n, shown)] {
-			env.Printf("%s  %s  %s\n", env.Paint(term.Bad, fmt.Sprintf("%8d", v.Seq)), env.Paint(term.Bold, fmt.Sprintf("%-10s", v.Rule)), term.Line(whose(v)))
+			env.Printf("%s  %s  %s\n", env.Paint(term.Bad, fmt.Sprintf("%8d", v.Seq)), env.Paint(term.Bold, fmt.Sprintf("%-10s", v.Rule)),
+				term.Line(whose(v)))
 		}
 		if n > shown {
 			env.Printf("%8s  and %d more; --json has all\n", "…", n-shown)
@@ -53,7 +54,8 @@ func (a Audit) Print(env *term.Env) error {
 	} else {
 		p.field("found", env.Paint(term.Good, "nothing missing, every chain unbroken, every move permitted, every claim fenced"))
 	}
-	p.field("took", fmt.Sprintf("%s, %.0f commits/s", term.Duration(time.Duration(a.Seconds*float64(time.Second))), float64(a.Commits)/max(a.Seconds, 0.001)))
+	p.field("took", fmt.Sprintf("%s, %.0f commits/s", term.Duration(time.Duration(a.Seconds*float64(time.Second))),
+		float64(a.Commits)/max(a.Seconds, 0.001)))
 	return nil
 }
 

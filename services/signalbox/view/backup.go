@@ -24,7 +24,8 @@ type Backup struct {
 
 // Kept prints the content of a backup and the result of the command.
 func Kept(env *term.Env, dir string, m backup.Manifest, says string) error {
-	b := Backup{Dir: dir, Identity: m.Identity, Made: m.Made, Commits: m.Last, Chunks: len(m.Chunks), Objects: len(m.Objects), Head: m.Head, Says: says}
+	b := Backup{Dir: dir, Identity: m.Identity, Made: m.Made, Commits: m.Last, Chunks: len(m.Chunks), Objects: len(m.Objects), Head: m.Head,
+		Says: says}
 	for _, c := range m.Chunks {
 		b.Bytes += c.Bytes
 	}
@@ -43,7 +44,8 @@ func Kept(env *term.Env, dir string, m backup.Manifest, says string) error {
 	p := page{env}
 	p.field("backup", dir)
 	p.field("of", fmt.Sprintf("the log %s, %s", b.Identity, b.Made.Format(time.RFC3339)))
-	p.field("has", fmt.Sprintf("%s in %s, %s, %s, %d bytes", Count(int(b.Commits), "commit"), Count(b.Chunks, "chunk"), Count(b.Definitions, "definition"), Count(b.Objects, "object"), b.Bytes))
+	p.field("has", fmt.Sprintf("%s in %s, %s, %s, %d bytes", Count(int(b.Commits), "commit"), Count(b.Chunks, "chunk"),
+		Count(b.Definitions, "definition"), Count(b.Objects, "object"), b.Bytes))
 	p.field("head", b.Head)
 	p.field("result", says)
 	return nil

@@ -12,8 +12,10 @@ import (
 // gates is what a look at a pull request and a command left.
 var gates = []instance.Evidence{
 	{Name: "acceptance", OK: true, Commit: "5f445b08b550", Command: "go test ./...", Passed: 3},
-	{Name: "gate:open", OK: true, Commit: "5f445b08b550", Verdict: instance.VerdictPass, Data: map[string]string{"reason": "it is open", "read_at": "nine"}},
-	{Name: "gate:approvals", Commit: "5f445b08b550", Verdict: instance.VerdictPending, Data: map[string]string{"reason": "0 of 1 approvals", "ann": "dismissed"}},
+	{Name: "gate:open", OK: true, Commit: "5f445b08b550", Verdict: instance.VerdictPass,
+		Data: map[string]string{"reason": "it is open", "read_at": "nine"}},
+	{Name: "gate:approvals", Commit: "5f445b08b550", Verdict: instance.VerdictPending,
+		Data: map[string]string{"reason": "0 of 1 approvals", "ann": "dismissed"}},
 	{Name: "gate:checks", Commit: "0123456789ab", Verdict: instance.VerdictUnknown, Data: map[string]string{"reason": "nobody\x1b[31m knows"}},
 }
 
@@ -30,11 +32,13 @@ func TestAnExplanationEndsWithTheChecksAndWhatTheySaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	env, out := screen(0)
-	e := Explain(env, def, Instance{Instance: "s", State: "pushed", Kind: workflow.Work, Owner: "shepherd", Head: "5f445b08b550", Evidence: gates})
+	e := Explain(env, def, Instance{Instance: "s", State: "pushed", Kind: workflow.Work, Owner: "shepherd", Head: "5f445b08b550",
+		Evidence: gates})
 	if err := e.Print(env); err != nil || !strings.HasSuffix(out.String(), table) {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if c := e.Checks[2]; c.Verdict != instance.VerdictPending || c.Says != "0 of 1 approvals" || c.Seen["ann"] != "dismissed" || len(c.Seen) != 1 {
+	if c := e.Checks[2]; c.Verdict != instance.VerdictPending || c.Says != "0 of 1 approvals" || c.Seen["ann"] != "dismissed" ||
+		len(c.Seen) != 1 {
 		t.Errorf("%+v", c)
 	}
 }

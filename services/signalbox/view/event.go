@@ -81,7 +81,8 @@ func History(id string, records []*pb.Record) []Event {
 func Commits(records []*pb.Record) []instance.Commit {
 	commits := make([]instance.Commit, len(records))
 	for i, r := range records {
-		commits[i] = instance.Commit{Seq: r.GetSeq(), ID: r.GetId(), At: when(r.GetTime()), Actor: r.GetCommit().GetActor(), Events: wire.ToEvents(r.GetCommit())}
+		commits[i] = instance.Commit{Seq: r.GetSeq(), ID: r.GetId(), At: when(r.GetTime()), Actor: r.GetCommit().GetActor(),
+			Events: wire.ToEvents(r.GetCommit())}
 	}
 	return commits
 }

@@ -126,13 +126,15 @@ func why(env *term.Env, in Instance) (string, []string) {
 		return "It is paused: " + in.Reason + ". Nobody is given its work until it is resumed.", help("resume", "cancel")
 	case in.held():
 		e, _ := in.Held()
-		return fmt.Sprintf("%s put it to people %s ago: %s. It goes on when somebody resolves that.", e.Agent, env.Since(e.At), e.Reason), help("answer TEXT", "cancel")
+		return fmt.Sprintf("%s put it to people %s ago: %s. It goes on when somebody resolves that.", e.Agent, env.Since(e.At),
+			e.Reason), help("answer TEXT", "cancel")
 	case in.Parked != nil:
 		return fmt.Sprintf("It is parked%s: %s. A signal may end that before.", in.Parked.until(env), in.Parked.Reason), help("retry")
 	case in.waitingOn() != "":
 		return "It comes after " + in.waitingOn() + ".", help("cancel")
 	case in.Worker != "" && in.Worker != in.Owner && !in.Working(env.Now()):
-		return fmt.Sprintf("%s is asked something, and nobody has taken that: no %s runs, or all have other work.", in.Worker, in.Worker), append(help("retry"), "signalbox doctor")
+		return fmt.Sprintf("%s is asked something, and nobody has taken that: no %s runs, or all have other work.", in.Worker,
+			in.Worker), append(help("retry"), "signalbox doctor")
 	case in.Kind == workflow.Wait:
 		text := fmt.Sprintf("It has waited for people for %s, with %s open", env.Since(in.EnteredAt), Count(len(in.Open()), "question"))
 		if in.Reason != "" {
@@ -234,7 +236,8 @@ func (e Explanation) Print(env *term.Env) error {
 		return env.Print(e)
 	}
 	p := page{env}
-	env.Printf("%s  %s  %s\n%s\n", env.Paint(term.Bold, term.Line(e.Instance)), env.Paint(term.Place, e.State), term.Line(e.About), term.Text(e.Why))
+	env.Printf("%s  %s  %s\n%s\n", env.Paint(term.Bold, term.Line(e.Instance)), env.Paint(term.Place, e.State), term.Line(e.About),
+		term.Text(e.Why))
 	p.field("try", strings.Join(e.Help, "\n"))
 	p.rules("always", e.Always)
 	p.rules("on a result", e.Rules)

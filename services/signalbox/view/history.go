@@ -25,7 +25,8 @@ func Table(env *term.Env, events []Event) error {
 		if e.Event == "lease_extended" {
 			continue
 		}
-		t.Row(e.Seq, clock(last, e.Time), term.Cell{Style: e.style(), Text: e.name()}, e.From, term.Cell{Style: e.toStyle(), Text: e.To}, e.Actor, cut(e.Reason, 80))
+		name, to := term.Cell{Style: e.style(), Text: e.name()}, term.Cell{Style: e.toStyle(), Text: e.To}
+		t.Row(e.Seq, clock(last, e.Time), name, e.From, to, e.Actor, cut(e.Reason, 80))
 		last = e.Time
 	}
 	return t.Print()

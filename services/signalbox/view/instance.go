@@ -143,8 +143,9 @@ func Of(p *pb.Instance) Instance {
 		Work: p.GetWork(), Faults: int(p.GetFaults()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Reason: p.GetReason(),
 		Questions: list(p.GetQuestions(), wire.ToQuestion), Notes: list(p.GetNotes(), wire.ToNote), LastState: p.GetLastState(),
 		Evidence: some(wire.ToEvidence(p.GetEvidence())),
-		Spend:    Spend{int64(p.GetSpend().GetTokensIn()), int64(p.GetSpend().GetTokensOut()), p.GetSpend().GetUsd(), int64(p.GetSpend().GetWallMs())},
-		Base:     p.GetBase(), Head: p.GetHead(),
+		Spend: Spend{int64(p.GetSpend().GetTokensIn()), int64(p.GetSpend().GetTokensOut()), p.GetSpend().GetUsd(),
+			int64(p.GetSpend().GetWallMs())},
+		Base: p.GetBase(), Head: p.GetHead(),
 		Bundles: list(p.GetBundles(), func(b *pb.Bundle) Bundle { return Bundle{b.GetObject(), b.GetHead()} }),
 		Artifacts: list(p.GetArtifacts(), func(a *pb.Artifact) instance.Artifact {
 			return instance.Artifact{Name: a.GetName(), Object: a.GetObject(), Size: int64(a.GetSize()), SHA256: a.GetSha256()}

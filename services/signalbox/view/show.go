@@ -120,7 +120,8 @@ func (in Instance) who(env *term.Env) string {
 	case !in.Working(env.Now()):
 		return fmt.Sprintf("%s, %s took it and its lease ran out %s ago", in.Owner, in.Claim.Agent, env.Since(in.Claim.Lease))
 	}
-	return fmt.Sprintf("%s, %s took it %s ago, its lease runs for %s more", in.Owner, in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now())))
+	return fmt.Sprintf("%s, %s took it %s ago, its lease runs for %s more", in.Owner, in.Claim.Agent, env.Since(in.Claim.At),
+		term.Duration(in.Claim.Lease.Sub(env.Now())))
 }
 
 // until describes how long the instance stays parked.

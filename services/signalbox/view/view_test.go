@@ -119,7 +119,8 @@ func TestTheHistory(t *testing.T) {
 	})
 	t.Run("of the story has every common event", func(t *testing.T) {
 		missing := map[string]bool{}
-		for _, name := range []string{"opened", "claimed", "lease_extended", "released", "reported", "proposal_refused", "gate_refused", "loop_detected", "moved",
+		for _, name := range []string{"opened", "claimed", "lease_extended", "released", "reported", "proposal_refused", "gate_refused",
+			"loop_detected", "moved",
 			"dispatched", "signalled", "asked", "answered", "noted", "spent", "paused", "resumed", "cancelled"} {
 			missing[name] = true
 		}

@@ -117,7 +117,8 @@ func TestWhatAPartRefusesAndThatItIsGoneAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Call(t.Context(), "Server.Start", process.ServerArgs{Dir: "/proc/none"}, new(string)); err == nil || !strings.Contains(err.Error(), "agents: Server.Start: ") {
+	if err := c.Call(t.Context(), "Server.Start", process.ServerArgs{Dir: "/proc/none"}, new(string)); err == nil ||
+		!strings.Contains(err.Error(), "agents: Server.Start: ") {
 		t.Errorf("the error is %v", err)
 	}
 	if err := c.Kill(); err != nil {
