@@ -53,6 +53,22 @@ func services(t *tree) []Violation {
 	})
 }
 
+// documents reports imports between agents and the pipeline's document, in either
+// direction. Tests may have them.
+func documents(t *tree) []Violation {
+	return t.each("documents", func(f *file, imported string) string {
+		switch to := t.local(imported); {
+		case f.test:
+			return ""
+		case within(f.dir, "pkg/agent") && within(to, "pkg/pipeline", "pkg/pipelinerole"):
+			return "agents know no lifecycle's document: a service's main gives them a role.Document"
+		case within(f.dir, "pkg/pipeline") && within(to, "pkg/agent"):
+			return "the document knows no agents: pkg/pipelinerole joins the two"
+		}
+		return ""
+	})
+}
+
 // service returns the name of the service that dir belongs to, "" if to none.
 func service(dir string) string {
 	rest, ok := strings.CutPrefix(dir, "services/")

@@ -7,24 +7,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/work"
 )
-
-// Touched is one file that a change touches.
-type Touched struct {
-	Path   string
-	Status string // A added, D deleted, M modified, T changed its type
-}
 
 // tests are files that hold tests, by their names.
 var tests = regexp.MustCompile(`(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|_test\.[^/]*$|[._-](test|spec)\.[^/]*$|Tests?\.[^/]*$`)
 
-func (t Touched) test() bool { return t.Status != "D" && tests.MatchString(t.Path) }
+// isTest reports whether a change leaves a file that holds tests.
+func isTest(f work.FileChange) bool { return f.Status != "D" && tests.MatchString(f.Path) }
 
 // Broken says which of the analysis' must_not_do a change does not respect, as
 // far as that can be seen: where one says of paths or globs that they must not be
 // touched, deleted or added to. All else is the reviewer's to judge.
-func Broken(a brain.Assignment, files []Touched) []string {
+func Broken(a work.Assignment, files []work.FileChange) []string {
 	if sectionOf(a.Role) != "writer" {
 		return nil
 	}
@@ -41,18 +36,18 @@ func Broken(a brain.Assignment, files []Touched) []string {
 }
 
 // Forbids reports whether a sentence says that a file must not be touched so.
-func Forbids(said string, file Touched) bool {
+func Forbids(said string, file work.FileChange) bool {
 	return slices.ContainsFunc(bans(said), func(b ban) bool { return b.forbids(file) })
 }
 
 // ban is a path or glob that must not be changed so.
 type ban struct {
 	glob     *regexp.Regexp
-	statuses string // of Touched
+	statuses string // of work.FileChange
 }
 
-func (b ban) forbids(t Touched) bool {
-	return strings.Contains(b.statuses, t.Status) && b.glob.MatchString(t.Path)
+func (b ban) forbids(f work.FileChange) bool {
+	return strings.Contains(b.statuses, f.Status) && b.glob.MatchString(f.Path)
 }
 
 const (

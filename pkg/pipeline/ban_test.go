@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 func TestWhatMustNotBeDoneIsHeldAgainstWhatWasTouched(t *testing.T) {
@@ -35,14 +35,14 @@ func TestWhatMustNotBeDoneIsHeldAgainstWhatWasTouched(t *testing.T) {
 		{"Don't move to version 2.0, e.g. in CI", []string{d + "2.0"}, nil},
 		{"Keep it simple", []string{m + "a.go"}, nil},
 	} {
-		var files []Touched
+		var files []work.FileChange
 		for _, f := range c.touched {
 			status, name, _ := strings.Cut(f, " ")
-			files = append(files, Touched{name, status})
+			files = append(files, work.FileChange{Path: name, Status: status})
 		}
 		section := encode(map[string]any{"must_not_do": []string{c.said}})
 		var got []string
-		for _, b := range Broken(brain.Assignment{Role: "writer", State: "writer", Sections: map[string]json.RawMessage{"analysis": section}}, files) {
+		for _, b := range Broken(work.Assignment{Role: "writer", State: "writer", Sections: map[string]json.RawMessage{"analysis": section}}, files) {
 			name, words, _ := strings.Cut(b, ": ")
 			if got = append(got, name); !strings.Contains(words, c.said) {
 				t.Errorf("%q does not say why", b)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // maxOutput is how many bytes of one command's output the document keeps.
@@ -18,11 +18,11 @@ func (c completion) build(s Build) {
 	ran := map[string]bool{}
 	for _, ev := range c.r.Evidence {
 		switch ev.Name {
-		case testrun.Name:
+		case work.Tests:
 			b.TestsPassed = ev.OK
-		case testrun.Lint:
+		case work.Lint:
 			b.LintPassed = ev.OK
-		case testrun.TypeCheck:
+		case work.TypeCheck:
 			b.TypeCheckPassed = ev.OK
 		default:
 			continue
@@ -43,7 +43,7 @@ func (c completion) build(s Build) {
 	if !c.success() && len(b.Errors) == 0 {
 		b.Errors = append(b.Errors, strings.TrimSpace(c.r.Summary))
 	}
-	for _, kind := range []string{testrun.Lint, testrun.TypeCheck} {
+	for _, kind := range []string{work.Lint, work.TypeCheck} {
 		if !ran[kind] {
 			c.r.Summary = strings.TrimSpace(c.r.Summary + "\nNothing is set up as " + strings.ReplaceAll(kind, "_", " ") + ": it counts as passed.")
 		}

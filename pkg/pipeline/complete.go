@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Complete makes a result what the lifecycle asks of its role: the role's section
@@ -15,7 +15,7 @@ import (
 // that rules read say the same. What can be seen goes before what the brain says:
 // files is what the work changes, and the result's evidence what was checked. An
 // error, which wraps ErrInvalid, says what the brain owes.
-func Complete(a brain.Assignment, files []Touched, r instance.Result) (instance.Result, error) {
+func Complete(a work.Assignment, files []work.FileChange, r instance.Result) (instance.Result, error) {
 	section := sectionOf(a.Role)
 	if section == "" || a.Question != nil || !slices.Contains(a.Writes, section) {
 		return r, nil
@@ -47,9 +47,9 @@ func Complete(a brain.Assignment, files []Touched, r instance.Result) (instance.
 
 // completion is one Complete under way.
 type completion struct {
-	a     brain.Assignment
+	a     work.Assignment
 	doc   Document // before
-	files []Touched
+	files []work.FileChange
 	r     *instance.Result
 	wrote map[string]json.RawMessage // keys of the section that the brain wrote
 }
@@ -131,7 +131,7 @@ func (c completion) writer(s Writer) {
 		if !slices.ContainsFunc(s.Changes, func(have Change) bool { return have.File == f.Path }) {
 			s.Changes = append(s.Changes, Change{f.Path, line})
 		}
-		if f.test() && !s.TestWritten {
+		if isTest(f) && !s.TestWritten {
 			s.TestWritten, s.TestFile = true, f.Path
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // completed is the section of a role's result.
-func completed[T any](t *testing.T, a brain.Assignment, r instance.Result, files ...Touched) (instance.Result, T) {
+func completed[T any](t *testing.T, a work.Assignment, r instance.Result, files ...work.FileChange) (instance.Result, T) {
 	t.Helper()
 	out, err := Complete(a, files, r)
 	if err != nil {
@@ -35,14 +35,14 @@ func TestTheWritersSectionSaysWhatTheDiffSays(t *testing.T) {
 	a.Sections = map[string]json.RawMessage{"review": json.RawMessage(`{"feedback_for_writer": "null check"}`)}
 	r := success("")
 	r.Sections = map[string]string{"writer": `{"summary": "Debounced.", "attempt": 9, "test_written": true, "test_file": "none", "changes": [{"file": "a.js", "description": "debounce"}], "previous_feedback": "none"}`}
-	out, w := completed[Writer](t, a, r, Touched{"a.js", "M"}, Touched{"b.js", "M"})
+	out, w := completed[Writer](t, a, r, work.FileChange{Path: "a.js", Status: "M"}, work.FileChange{Path: "b.js", Status: "M"})
 	if !w.Completed || w.Attempt != 2 || w.TestWritten || w.TestFile != "" || text(w.PreviousFeedback) != "null check" || out.Summary != "Debounced." {
 		t.Errorf("the section is %+v, the summary %q", w, out.Summary)
 	}
 	if !slices.Equal(w.Changes, List[Change]{{"a.js", "debounce"}, {"b.js", "Debounced."}}) {
 		t.Errorf("the changes are %+v", w.Changes)
 	}
-	if _, w := completed[Writer](t, a, success("Tested."), Touched{"src/a.test.js", "A"}); !w.TestWritten || w.TestFile != "src/a.test.js" || w.Summary != "Tested." {
+	if _, w := completed[Writer](t, a, success("Tested."), work.FileChange{Path: "src/a.test.js", Status: "A"}); !w.TestWritten || w.TestFile != "src/a.test.js" || w.Summary != "Tested." {
 		t.Errorf("with a test the section is %+v", w)
 	}
 }

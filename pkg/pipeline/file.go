@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Documents gives programs the document as a file and takes it back. It has one
@@ -14,7 +14,7 @@ import (
 type Documents struct{}
 
 // Render is the document of the assignment; nil: its lifecycle has none.
-func (Documents) Render(a brain.Assignment) ([]byte, error) {
+func (Documents) Render(a work.Assignment) ([]byte, error) {
 	section := sectionOf(a.Role)
 	if section == "" || !slices.Contains(a.Writes, section) {
 		return nil, nil
@@ -24,10 +24,10 @@ func (Documents) Render(a brain.Assignment) ([]byte, error) {
 }
 
 // Read is the outcome of the change from before to after: see Read.
-func (Documents) Read(a brain.Assignment, before, after []byte) (brain.Outcome, error) {
+func (Documents) Read(a work.Assignment, before, after []byte) (work.Outcome, error) {
 	var was Document
 	if err := json.Unmarshal(before, &was); err != nil {
-		return brain.Outcome{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return work.Outcome{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	return Read(a, was, after)
 }

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 const awkward = "a\nb\tc\\d \"e\" \\n \\c\n`$(f)` 'g' é %s"
@@ -60,7 +60,7 @@ func TestEscapesWrittenAsNumbersAreTheSameText(t *testing.T) {
 }
 
 func TestOnlyLifecyclesThatHaveTheDocumentGetIt(t *testing.T) {
-	a := brain.Assignment{Workflow: "issue", Role: "analyst", State: "analyzing_requirements", Issue: instance.Issue{Title: "t"}}
+	a := work.Assignment{Workflow: "issue", Role: "analyst", State: "analyzing_requirements", Issue: instance.Issue{Title: "t"}}
 	if text, err := (Documents{}).Render(a); text != nil || err != nil {
 		t.Errorf("there is %s, %v", text, err)
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // maxSection is how many bytes one section may have: it becomes part of an event.
@@ -19,8 +19,8 @@ const maxSection = 128 << 10
 // it was given, after the one it left. What its role may not change stays as it
 // was and is named in Outcome.Refused. An error, which wraps ErrInvalid, is what
 // is wrong with what it may change.
-func Read(a brain.Assignment, before Document, after []byte) (brain.Outcome, error) {
-	out := brain.Outcome{Result: instance.Result{Status: instance.Success, ConfidenceScore: 1}}
+func Read(a work.Assignment, before Document, after []byte) (work.Outcome, error) {
+	out := work.Outcome{Result: instance.Result{Status: instance.Success, ConfidenceScore: 1}}
 	was, err := before.keys()
 	if err != nil {
 		return out, err
@@ -65,11 +65,11 @@ func same(a, b json.RawMessage) bool {
 
 // reading is one Read under way.
 type reading struct {
-	a       brain.Assignment
+	a       work.Assignment
 	role    string
 	section string // the role's own
 	before  Document
-	out     *brain.Outcome
+	out     *work.Outcome
 
 	said Pipeline // what the role says of the run
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // assignment is a role's work in its own state.
-func assignment(role string) brain.Assignment {
+func assignment(role string) work.Assignment {
 	state := role
-	return brain.Assignment{
+	return work.Assignment{
 		Instance: "acme/widgets/42", Workflow: "pipeline", Role: role, State: state, Opened: opened, Writes: []string{sectionOf(role)},
 		Issue: instance.Issue{Number: 42, Title: "Fix the sum"}, Previous: []string{"triage", "analyst"},
 		Questions: []instance.Question{{Number: 1, From: "writer", To: "analyst", Text: "Where?"}},
@@ -24,7 +24,7 @@ func assignment(role string) brain.Assignment {
 
 // edited reads a document after the edits, each a path such as a.b[0].c, or with
 // [+] a new element, and its new JSON.
-func edited(t *testing.T, a brain.Assignment, edits ...string) (brain.Outcome, error) {
+func edited(t *testing.T, a work.Assignment, edits ...string) (work.Outcome, error) {
 	t.Helper()
 	before := OfAssignment(a)
 	text, err := before.Encode()

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -81,7 +81,7 @@ func (r *reading) escalate(reason string, requires bool) {
 		e.Reason, e.RequiresHuman = e.Reason+"\n"+reason, e.RequiresHuman || requires
 		return
 	}
-	r.out.Escalate = &brain.Escalation{Reason: reason, RequiresHuman: requires}
+	r.out.Escalate = &work.Escalation{Reason: reason, RequiresHuman: requires}
 }
 
 // learnings takes new observations of the role.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // owners are the sections that roles write, by name, and whose they are (the
@@ -42,7 +42,7 @@ func may(role, key string) (permitted, heeded bool) {
 }
 
 // number is a policy's whole number, which assignments have as text; 0: there is none.
-func number(a brain.Assignment, name string) int {
+func number(a work.Assignment, name string) int {
 	n, _ := strconv.Atoi(fmt.Sprint(a.Policy[name]))
 	return n
 }

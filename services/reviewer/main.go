@@ -6,11 +6,12 @@ import (
 	"os"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
 func main() {
 	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "reviewer", About: "Judges the changes of the pipeline.", Program: role.NewApp("reviewer"),
+		Name: "reviewer", About: "Judges the changes of the pipeline.", Program: role.NewApp("reviewer").With(pipelinerole.Document{}),
 	}))
 }

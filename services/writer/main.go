@@ -6,11 +6,12 @@ import (
 	"os"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
 func main() {
 	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "writer", About: "Writes the changes of the pipeline.", Program: role.NewApp("writer"),
+		Name: "writer", About: "Writes the changes of the pipeline.", Program: role.NewApp("writer").With(pipelinerole.Document{}),
 	}))
 }

@@ -5,7 +5,7 @@ package brain
 import (
 	"context"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Brain works one assignment in the given work tree.
@@ -17,28 +17,12 @@ type Brain interface {
 	Work(ctx context.Context, a Assignment) (Outcome, error)
 }
 
-// Outcome is what a brain answers.
-type Outcome struct {
-	Result   instance.Result // judgement only: Head, Bundle and Evidence are the runtime's
-	Declared bool            // the brain stated a result; otherwise success rests on the diff
-	Output   []byte          // what it printed, capped: kept as an artifact
+// The data that brains share with the documents of lifecycles.
+type (
+	Assignment = work.Assignment
+	Outcome    = work.Outcome
+	Escalation = work.Escalation
+)
 
-	Asks     []instance.Inquiry   // of other roles: the work comes back with their answers
-	Escalate *Escalation          // nil: none
-	Notes    []instance.NoteEntry // worth keeping whatever comes of the work; Kind and Text
-	Refused  []string             // what it wrote and may not, each by its name, in words
-}
-
-// Pauses reports whether the work comes back when others have said something:
-// the change and the sections are handed over, and nothing else of the result
-// counts.
-func (o Outcome) Pauses() bool {
-	return len(o.Asks) > 0 || o.Escalate != nil && o.Escalate.RequiresHuman
-}
-
-// Escalation puts the matter to people. If it requires them, the work comes
-// back when it is resolved.
-type Escalation struct {
-	Reason        string `json:"reason"`
-	RequiresHuman bool   `json:"requires_human"`
-}
+// Protocol is the version of the agent protocol that assignments name.
+const Protocol = work.Protocol

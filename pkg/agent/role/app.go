@@ -13,12 +13,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
 	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/pipeline"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
@@ -33,6 +31,12 @@ type App struct {
 // NewApp returns the program of the role's service.
 func NewApp(role string) *App { return &App{role: role} }
 
+// With gives the role the document of a lifecycle, and returns a.
+func (a *App) With(d Document) *App {
+	a.Document = d
+	return a
+}
+
 // Settings is what a code role is told beside the common flags.
 type Settings struct {
 	Brain     []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET or rules; ROLE.STATE=SPEC for one state. May be repeated."`
@@ -45,8 +49,8 @@ type Settings struct {
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 
-	Documents exec.Documents `kong:"-"` // nil: that of the pipeline lifecycle
-	Observer  agent.Observer `kong:"-"`
+	Document Document       `kong:"-"` // nil: none
+	Observer agent.Observer `kong:"-"`
 }
 
 // Setup implements service.Program.
@@ -69,9 +73,6 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	duties, err := ParseDuties(s.Duty)
 	if err != nil {
 		return service.Usagef("%w", err)
-	}
-	if s.Documents == nil {
-		s.Documents = pipeline.Documents{}
 	}
 	box, err := sandbox.New(ctx, sandbox.Mode(s.Sandbox))
 	if err != nil {
@@ -99,7 +100,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		h.Log.Info("work trees of killed processes removed", "role", role, "trees", n)
 	}
 	h.Log.Info("sandbox", "role", role, "mode", box.Describe())
-	coder := Coder{Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Rules: workspace.DefaultRules()}
+	coder := Coder{Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document, Rules: workspace.DefaultRules()}
 	a := Agent(h, js, role, coder, s.Observer)
 	a.Workers = s.Workers
 	h.Add(role, a.Run)
@@ -108,7 +109,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 
 // tools is what brains that run programs are given.
 func (s Settings) tools(box sandbox.Sandbox) Tools {
-	t := Tools{Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Documents: s.Documents, StateFile: s.StateFile}
+	t := Tools{Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile}
 	if s.Observer != nil {
 		pace := rate.Sometimes{First: 1, Interval: linePace}
 		t.Line = func(a brain.Assignment, line string) {

@@ -23,13 +23,13 @@ type Tools struct {
 	Sandbox sandbox.Sandbox
 	Line    func(a brain.Assignment, line string) // told of each line they print; may be nil
 
-	Documents exec.Documents // nil: no lifecycle has a document
-	StateFile string         // its name in the work tree; empty: exec's default
+	Document  Document // nil: none of the role's lifecycles has one
+	StateFile string   // its name in the work tree; empty: exec's default
 }
 
 // Build makes the brains of one role from the specs that name it.
 func (s Specs) Build(role string, t Tools) (Brains, error) {
-	b := Brains{Role: role, Default: byRule(role), State: map[string]brain.Brain{}}
+	b := Brains{Role: role, Default: byRule(role, t.Document), State: map[string]brain.Brain{}}
 	given := 0
 	for who, spec := range s {
 		name, state, _ := strings.Cut(who, ".")
@@ -71,10 +71,10 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		}
 		return exec.New(exec.Config{
 			Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Network: true, Readable: readable, Line: t.Line,
-			Documents: t.Documents, StateFile: t.StateFile,
+			Documents: given(t.Document), StateFile: t.StateFile,
 		})
 	case "rules":
-		if b := byRule(role); b != nil {
+		if b := byRule(role, t.Document); b != nil {
 			return b, nil
 		}
 		if state != "" {
@@ -108,18 +108,17 @@ func here(command string) (string, []string) {
 }
 
 // byRule is what a role thinks with when it is given nothing; nil: it must be.
-func byRule(role string) brain.Brain {
+func byRule(role string, d Document) brain.Brain {
+	if b := given(d).Brain(role); b != nil {
+		return b
+	}
 	switch role {
 	case "analyst":
-		return rules.ByDocument{Section: "analysis", With: rules.Brief{}, Else: rules.Analyst{}}
+		return rules.Analyst{}
 	case "tester":
 		return rules.Tester{}
 	case "navigator":
 		return rules.Navigator{}
-	case "triage":
-		return rules.Triage{}
-	case "reviewer":
-		return rules.Reviewer{}
 	case "build":
 		return rules.Checker{}
 	case "solution-validator":
@@ -146,7 +145,7 @@ func (s Settings) Of(role string) (Settings, error) {
 		}
 	}
 	slices.Sort(s.Brain)
-	if len(s.Brain) == 0 && byRule(role) == nil {
+	if len(s.Brain) == 0 && byRule(role, s.Document) == nil {
 		_, err := Brains{Role: role}.For("every state", workflow.WorkSpec{})
 		return s, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -22,21 +22,22 @@ type Coder struct {
 	Workspace *workspace.Cache
 	Objects   workspace.Objects
 	Sandbox   sandbox.Sandbox
+	Document  Document        // nil: none of its lifecycles has one
 	Rules     workspace.Rules // what may leave the work tree
 }
 
 // Work implements agent.Handler.
 func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	work := c.work(job.Assignment)
-	think, err := c.Brains.For(job.State, work)
+	asks := c.asks(job.Assignment)
+	think, err := c.Brains.For(job.State, asks)
 	if err != nil {
 		// Whoever runs this has to mend it; the work has not even been tried.
 		return instance.Result{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
-	s := step{Coder: c, job: job, work: work, think: think}
+	s := step{Coder: c, job: job, asks: asks, think: think}
 	a := job.Assignment
 	if a.Base == "" {
-		if work.NeedsCode() {
+		if asks.NeedsCode() {
 			return instance.Result{Status: instance.Blocked, Summary: "there is no code: the instance was opened without a repository"}, nil
 		}
 		return s.run(ctx)
@@ -48,8 +49,8 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	return s.run(ctx)
 }
 
-// work is what the state says its work is or, if it says nothing, what --duty says.
-func (c Coder) work(a brain.Assignment) workflow.WorkSpec {
+// asks is what the state says its work is or, if it says nothing, what --duty says.
+func (c Coder) asks(a brain.Assignment) workflow.WorkSpec {
 	if a.Work == (workflow.WorkSpec{}) && a.Question == nil {
 		return c.Duties[a.State]
 	}
@@ -60,7 +61,7 @@ func (c Coder) work(a brain.Assignment) workflow.WorkSpec {
 type step struct {
 	Coder
 	job   agent.Job
-	work  workflow.WorkSpec
+	asks  workflow.WorkSpec
 	think brain.Brain
 	tree  *workspace.Tree // nil: there is no code
 }
@@ -108,7 +109,7 @@ func (s step) run(ctx context.Context) (instance.Result, error) {
 func (s step) conclude(ctx context.Context, out brain.Outcome, r instance.Result) (instance.Result, error) {
 	files, r, err := s.settle(ctx, out, r)
 	if err == nil && !out.Pauses() {
-		r, err = pipeline.Complete(s.job.Assignment, files, r)
+		r, err = given(s.Document).Complete(s.job.Assignment, files, r)
 	}
 	if err != nil {
 		r.Head, r.Bundle, r.Sections = "", "", nil // what a failed step left is not handed on
@@ -117,11 +118,11 @@ func (s step) conclude(ctx context.Context, out brain.Outcome, r instance.Result
 }
 
 // settle also tells what the whole work changes by now.
-func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) ([]pipeline.Touched, instance.Result, error) {
+func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) ([]work.FileChange, instance.Result, error) {
 	switch {
 	case s.tree == nil:
 		return nil, r, nil
-	case s.work.DropsChanges():
+	case s.asks.DropsChanges():
 		r, err := s.judged(out, r)
 		return nil, r, err
 	}
@@ -130,13 +131,13 @@ func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) 
 		return nil, r, err
 	}
 	r, err = s.collect(ctx, diff, out, r)
-	if err == nil && s.work.Runs == workflow.RunsCriteria && r.Status == instance.Success && !out.Pauses() {
+	if err == nil && s.asks.Runs == workflow.RunsCriteria && r.Status == instance.Success && !out.Pauses() {
 		r, err = s.accept(ctx, r)
 	}
 	if err == nil {
 		diff, err = s.tree.Change(ctx)
 	}
-	return touched(diff), r, err
+	return changes(diff), r, err
 }
 
 // spec is the job's code at a commit.

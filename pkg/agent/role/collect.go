@@ -9,7 +9,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/pipeline"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -26,7 +25,7 @@ func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcom
 	if err != nil {
 		return r, err
 	}
-	found := pipeline.Broken(s.job.Assignment, touched(diff))
+	found := given(s.Document).Broken(s.job.Assignment, changes(diff))
 	for _, v := range violations {
 		found = append(found, v.String())
 	}
@@ -46,18 +45,10 @@ func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcom
 	return r, nil
 }
 
-// touched is a change as the document of a lifecycle has it.
-func touched(diff workspace.Diff) (files []pipeline.Touched) {
-	for _, f := range diff.Files {
-		files = append(files, pipeline.Touched{Path: f.Path, Status: f.Status})
-	}
-	return files
-}
-
 // unchanged judges success, or a plea, without a change. An answer is
 // something too.
 func (s step) unchanged(out brain.Outcome, r instance.Result) error {
-	answers := s.job.Question != nil && s.work.Runs != workflow.RunsCriteria
+	answers := s.job.Question != nil && s.asks.Runs != workflow.RunsCriteria
 	switch {
 	case out.Pauses():
 		return nil
@@ -65,7 +56,7 @@ func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 		return fmt.Errorf("%s was asked and says nothing", s.job.Role)
 	case answers:
 		return nil
-	case !out.Declared || s.work.Change == workflow.ChangeRequired:
+	case !out.Declared || s.asks.Change == workflow.ChangeRequired:
 		return fmt.Errorf("%s says it is done and left no change", s.job.Role)
 	}
 	return nil

@@ -9,10 +9,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 )
 
-// documents is a document that says what happens to it. It implements exec.Documents.
-type documents struct{ said brain.Outcome }
+// documents is a document that says what happens to it. It implements role.Document.
+type documents struct {
+	pipelinerole.Document
+	said brain.Outcome
+}
 
 func (documents) Render(brain.Assignment) ([]byte, error) { return []byte("{}"), nil }
 
@@ -21,7 +25,7 @@ func (d documents) Read(brain.Assignment, []byte, []byte) (brain.Outcome, error)
 // runs is a brain that runs the script in a lifecycle with that document.
 func (w *world) runs(script string, said brain.Outcome) brain.Brain {
 	w.Helper()
-	brains, err := role.Specs{"writer": "exec:" + script}.Build("writer", role.Tools{Documents: documents{said}})
+	brains, err := role.Specs{"writer": "exec:" + script}.Build("writer", role.Tools{Document: documents{said: said}})
 	if err != nil {
 		w.Fatal(err)
 	}

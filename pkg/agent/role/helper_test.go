@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -140,7 +141,7 @@ func (w *world) newNode() (*workspace.Cache, string) {
 // coder is the role with one brain.
 func (w *world) coder(name string, think brain.Brain) role.Coder {
 	w.Helper()
-	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects, Rules: workspace.DefaultRules()}
+	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects, Document: pipelinerole.Document{}, Rules: workspace.DefaultRules()}
 }
 
 // job is work of the role in a state, after the steps.

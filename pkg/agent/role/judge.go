@@ -33,7 +33,7 @@ func (s step) judgement(ctx context.Context, out brain.Outcome) instance.Result 
 		s.job.Progress("refused: %s", what)
 	}
 	r.IssuesFound = append(slices.Clone(r.IssuesFound), refused...)
-	if s.work.WritesCode() && r.Data != nil {
+	if s.asks.WritesCode() && r.Data != nil {
 		// Rules read variables: who writes the code is judged by the code alone.
 		s.job.Progress("dropped: data %s; who changes the code sets no variables", strings.Join(slices.Sorted(maps.Keys(r.Data)), ", "))
 		r.Data = nil

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 )
 
 // inPipeline is a role's work in its state of the pipeline, after the steps.
@@ -48,7 +49,7 @@ func TestWhatTheAnalysisForbidsDoesNotLeaveTheTree(t *testing.T) {
 
 func TestTheBuildRunsAllThatIsSetUpAndFailsForTheWriter(t *testing.T) {
 	w := newWorld(t, map[string]string{config: "test: {command: sh check.sh}\nlint: {command: sh lint.sh}\n", "check.sh": pass, "lint.sh": "echo line 3: no; exit 2\n"})
-	brains, err := role.Specs{}.Build("build", role.Tools{})
+	brains, err := role.Specs{}.Build("build", role.Tools{Document: pipelinerole.Document{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestTheBuildRunsAllThatIsSetUpAndFailsForTheWriter(t *testing.T) {
 
 func TestTheRulesTakeTheWholeWay(t *testing.T) {
 	for name, state := range map[string]string{"triage": "triage", "analyst": "analysis", "reviewer": "review"} {
-		brains, err := role.Specs{}.Build(name, role.Tools{})
+		brains, err := role.Specs{}.Build(name, role.Tools{Document: pipelinerole.Document{}})
 		if err != nil {
 			t.Fatal(err)
 		}

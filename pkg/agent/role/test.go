@@ -23,7 +23,7 @@ import (
 // check makes the evidence that is asked for before the brain judges, on the
 // tree's very commit.
 func (s step) check(ctx context.Context) ([]instance.Evidence, error) {
-	switch s.work.Runs {
+	switch s.asks.Runs {
 	case workflow.RunsTests:
 		return s.examine(ctx, s.tree, testrun.Name)
 	case workflow.RunsChecks:

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Acceptance is the name of the evidence that Accept makes; Build of the one
 // that the checks of a build make together.
 const (
-	Acceptance = "acceptance"
-	Build      = "build"
+	Acceptance = work.Acceptance
+	Build      = work.Build
 )
 
 // Accept runs every plan in dir, which holds the commit, and returns evidence

@@ -1,11 +1,15 @@
 package testrun
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/signalbox/signalbox/pkg/work"
+)
 
 // Names of the evidence of checks beside the tests (pipeline lifecycle, build).
 const (
-	Lint      = "lint"
-	TypeCheck = "type_check"
+	Lint      = work.Lint
+	TypeCheck = work.TypeCheck
 )
 
 // Shell is a plan to run a command with sh.

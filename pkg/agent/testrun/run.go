@@ -13,10 +13,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Name is the name of the evidence that tests give.
-const Name = "tests"
+const Name = work.Tests
 
 // maxOutput is how many bytes of output are looked at. The events of go test
 // are read as they come, however many there are.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	committer "github.com/signalbox/signalbox/services/committer/app"
@@ -85,6 +86,7 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, defs []*workflow.
 			}
 		}
 	}
+	c.Agents.Document = pipelinerole.Document{}
 	var idle []string
 	for _, name := range BrainRoles(defs...) {
 		own, err := c.Agents.Of(name)

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 type state struct {
@@ -43,7 +44,7 @@ func (c state) Run(ctx context.Context, env *term.Env) error {
 		if !pipeline.Applies(def) {
 			return fmt.Errorf("%s has no document: no role of %s writes one; `signalbox show %s` tells of it", c.ID, def.Name, c.ID)
 		}
-		text, err := pipeline.OfView(in, def).Encode()
+		text, err := view.Document(in, def).Encode()
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/pipeline"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 // document returns the lifecycle's document, nil if it has none. It names the original
@@ -20,7 +21,7 @@ func (r *run) document(in *pb.Instance, out Outcome) (json.RawMessage, error) {
 	if !pipeline.Applies(r.def) {
 		return nil, nil
 	}
-	doc := pipeline.OfView(in, r.def)
+	doc := view.Document(in, r.def)
 	if r.issue.Repo != "" {
 		doc.Issue.Number, doc.Issue.URL = r.issue.Number, r.issue.URL
 		doc.Commit.Branch, doc.Learnings.SessionID = r.renamed(doc.Commit.Branch), r.renamed(doc.Learnings.SessionID)

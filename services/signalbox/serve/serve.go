@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -32,6 +33,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 			if err := c.known(ctx, h); err != nil {
 				return err
 			}
+			c.Document = pipelinerole.Document{}
 			return c.Setup(ctx, h, c.Role)
 		},
 	})

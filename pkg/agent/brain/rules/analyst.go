@@ -28,22 +28,22 @@ const (
 // Work implements brain.Brain.
 func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
 	if a.Question != nil {
-		return unable(a), nil
+		return CannotAnswer(a), nil
 	}
 	if a.Last != nil && a.Last.Status == instance.Blocked && len(a.Last.Questions) == 0 {
 		// Nothing in the report can help the role that sent it back.
 		return declared(instance.Result{Status: instance.Blocked, Summary: a.Last.Summary, IssuesFound: a.Last.IssuesFound}), nil
 	}
-	w := weigh(a)
-	threshold := number(a, "confidence_threshold", 0.85)
-	r := instance.Result{Status: instance.Success, ConfidenceScore: w.confidence}
+	w := Weigh(a)
+	threshold := Number(a, "confidence_threshold", 0.85)
+	r := instance.Result{Status: instance.Success, ConfidenceScore: w.Confidence}
 	if w.open {
 		// Somebody waits for an answer, and this work with them.
-		r.ConfidenceScore = max(0, min(w.confidence, math.Floor(threshold*100-1)/100))
+		r.ConfidenceScore = max(0, min(w.Confidence, math.Floor(threshold*100-1)/100))
 	}
 	if r.ConfidenceScore < threshold {
-		r.Questions = w.questions
-		if len(w.questions) == 0 && !w.open {
+		r.Questions = w.Questions
+		if len(w.Questions) == 0 && !w.open {
 			r.Status = instance.Blocked
 		}
 	}
@@ -52,23 +52,25 @@ func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 		r.Summary += " There is nothing left to ask, and it is too little to work on."
 	}
 	r.Data = map[string]string{
-		"kind": string(w.kind), "found": strings.Join(w.has, ", "), "missing": strings.Join(w.lacks, ", "), "assumed": strings.Join(w.assumed, ", "),
+		"kind": string(w.kind), "found": strings.Join(w.has, ", "), "missing": strings.Join(w.Lacks, ", "), "assumed": strings.Join(w.assumed, ", "),
 	}
 	return declared(r), nil
 }
 
-// weighing is a report with what people said since, element by element.
-type weighing struct {
-	kind                kind
-	confidence          float64
-	has, lacks, assumed []string // by what the elements are called
-	questions           []string // to ask
-	open                bool     // something asked before is still needed and not answered
+// Weighing is a report with what people said since, element by element.
+type Weighing struct {
+	kind         kind
+	Confidence   float64
+	Lacks        []string // by what the elements are called
+	Questions    []string // to ask
+	has, assumed []string
+	open         bool // something asked before is still needed and not answered
 }
 
-func weigh(a brain.Assignment) weighing {
-	rep := read(a.Issue, said(a))
-	w := weighing{kind: rep.kind}
+// Weigh looks for what a good report has, in the report and in what was said since.
+func Weigh(a brain.Assignment) Weighing {
+	rep := read(a.Issue, Said(a))
+	w := Weighing{kind: rep.kind}
 	for _, p := range parts(w.kind) {
 		if ask(a, p).answered {
 			rep.found[p.element] = true
@@ -78,42 +80,43 @@ func weigh(a brain.Assignment) weighing {
 		asked, name := ask(a, p), strings.ToLower(p.label)
 		switch {
 		case rep.has(p.element):
-			w.confidence += p.weight
+			w.Confidence += p.weight
 			w.has = append(w.has, name)
 		case asked.unknown || asked.times >= maxAsked && !asked.open:
-			w.confidence += p.weight * unknownCounts
+			w.Confidence += p.weight * unknownCounts
 			w.assumed = append(w.assumed, name)
 		default:
-			w.lacks = append(w.lacks, name)
+			w.Lacks = append(w.Lacks, name)
 			if !asked.open {
-				w.questions = append(w.questions, p.question(subject(a.Issue)))
+				w.Questions = append(w.Questions, p.question(subject(a.Issue)))
 			}
 		}
 	}
-	w.confidence = math.Round(w.confidence*100) / 100
+	w.Confidence = math.Round(w.Confidence*100) / 100
 	w.open = slices.ContainsFunc(openOf(a.Questions), func(q instance.Question) bool { return !settled(rep, q) })
 	return w
 }
 
 // String says what was found and what is missing.
-func (w weighing) String() string {
+func (w Weighing) String() string {
 	s := "A bug report"
 	if w.kind == feature {
 		s = "A feature request"
 	}
-	s += ". Found: " + list(w.has) + "."
-	if len(w.lacks) > 0 {
-		s += " Missing: " + list(w.lacks) + "."
+	s += ". Found: " + List(w.has) + "."
+	if len(w.Lacks) > 0 {
+		s += " Missing: " + List(w.Lacks) + "."
 	}
 	if len(w.assumed) > 0 {
-		s += " Asked for and not known, so it is assumed: " + list(w.assumed) + "."
+		s += " Asked for and not known, so it is assumed: " + List(w.assumed) + "."
 	}
 	return s
 }
 
 func declared(r instance.Result) brain.Outcome { return brain.Outcome{Result: r, Declared: true} }
 
-func list(names []string) string {
+// List joins names for people.
+func List(names []string) string {
 	if len(names) == 0 {
 		return "nothing"
 	}
@@ -135,8 +138,8 @@ func subject(issue instance.Issue) string {
 // tag is what trackers put before a title: "[Bug]", "feat:", "Feature request:".
 var tag = regexp.MustCompile(`(?i)^(\[[^\]]{1,30}\]\s*:?\s*|(bug|fix|feat|feature|feature request|enhancement|proposal|question|regression)(\([\w-]+\))?\s*:\s*)+`)
 
-// said is what people said since the report: answers, then comments.
-func said(a brain.Assignment) (texts []string) {
+// Said is what people said since the report: answers, then comments.
+func Said(a brain.Assignment) (texts []string) {
 	for _, q := range a.Questions {
 		if text, _ := strings.CutPrefix(q.Answer, ToAll); q.Answered && q.To == "" && !dunno.MatchString(text) && !slices.Contains(texts, text) {
 			texts = append(texts, text)

@@ -15,7 +15,7 @@ type Checker struct{}
 // Work implements brain.Brain.
 func (Checker) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
 	if a.Question != nil {
-		return unable(a), nil
+		return CannotAnswer(a), nil
 	}
 	var passed []instance.Evidence
 	for _, ev := range a.Evidence {
@@ -37,7 +37,7 @@ func (Checker) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 	return declared(r), nil
 }
 
-// unable is what rules say when another role asks them something.
-func unable(a brain.Assignment) brain.Outcome {
+// CannotAnswer is what rules say when another role asks them something.
+func CannotAnswer(a brain.Assignment) brain.Outcome {
 	return declared(instance.Result{Status: instance.Blocked, Summary: "The " + a.Role + " works by rules here, and rules answer no questions."})
 }

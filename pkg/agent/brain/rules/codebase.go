@@ -58,7 +58,7 @@ func codebase(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	if p, err := plan(a.Dir); err == nil {
 		r.Summary += " Tests are run by " + code(p.Command()) + "."
 	} else {
-		r.Summary += " There is no way to test it that can be seen: " + sentence(err.Error())
+		r.Summary += " There is no way to test it that can be seen: " + Sentence(err.Error())
 	}
 	r.Summary += "\nLayout: " + cmp.Or(counted(places), "empty") + "."
 	return declared(r), nil

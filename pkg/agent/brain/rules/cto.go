@@ -27,7 +27,7 @@ const (
 func (CTO) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	if q := a.Question; q != nil {
 		if q.From != "orchestrator" { // which asks for the review alone
-			return unable(a), nil
+			return CannotAnswer(a), nil
 		}
 		return codebase(ctx, a)
 	}
@@ -56,10 +56,10 @@ func calledFrom(previous []string) string {
 // guidance says what keeps failing, and what to look at.
 func guidance(a brain.Assignment, from string) string {
 	// That many failures of one state in a row call the CTO, no more and no fewer.
-	said := []string{fmt.Sprintf("%s failed %g times.", code(from), number(a, "failure_limit", failures))}
+	said := []string{fmt.Sprintf("%s failed %g times.", code(from), Number(a, "failure_limit", failures))}
 	last := a.Last
 	if last != nil && strings.TrimSpace(last.Summary) != "" {
-		said = append(said, "The last time: "+sentence(excerpt(last.Summary)))
+		said = append(said, "The last time: "+Sentence(excerpt(last.Summary)))
 	}
 	if ev := newest(a); ev.Name != "" && !ev.OK {
 		said = append(said, tested(ev))
@@ -74,7 +74,7 @@ func guidance(a brain.Assignment, from string) string {
 		}
 	}
 	if last != nil && len(last.IssuesFound) > 0 {
-		said = append(said, "Mend each of these: "+sentence(strings.Join(last.IssuesFound[:min(len(last.IssuesFound), maxShown)], "; ")))
+		said = append(said, "Mend each of these: "+Sentence(strings.Join(last.IssuesFound[:min(len(last.IssuesFound), maxShown)], "; ")))
 	}
 	if slices.Contains(a.Previous, intervention) {
 		said = append(said, "This is not the first guidance: what was tried so far did not help, so take another way.")

@@ -28,7 +28,7 @@ const maxPatch = 8 << 20
 // Work implements brain.Brain.
 func (Navigator) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	if a.Question != nil {
-		return unable(a), nil
+		return CannotAnswer(a), nil
 	}
 	if a.Dir == "" || a.Base == "" {
 		return declared(instance.Result{Status: instance.Blocked, Summary: "There is no code to review."}), nil
@@ -55,7 +55,7 @@ func review(a brain.Assignment, files []file) instance.Result {
 	if len(files) == 0 {
 		found = append(found, "nothing was changed")
 	}
-	if most := int(number(a, "review_max_lines", 800)); lines > most {
+	if most := int(Number(a, "review_max_lines", 800)); lines > most {
 		found = append(found, fmt.Sprintf("%d lines changed are more than %d: too much to review at once", lines, most))
 	}
 	r := instance.Result{
@@ -70,7 +70,7 @@ func review(a brain.Assignment, files []file) instance.Result {
 		return r
 	}
 	r.Status, r.ConfidenceScore = instance.Failure, 0
-	r.Summary += ". Found: " + sentence(strings.Join(found, "; "))
+	r.Summary += ". Found: " + Sentence(strings.Join(found, "; "))
 	return r
 }
 
@@ -83,13 +83,16 @@ var (
 	byOthers = regexp.MustCompile(`(^|/)(node_modules|vendor|__pycache__|dist|target)/`)
 )
 
+// Generated reports whether a file is generated or somebody else's, by its path.
+func Generated(name string) bool { return byOthers.MatchString(name) }
+
 // look reviews one file.
 func look(f file, issue instance.Issue) (found []string) {
 	spoken := strings.Contains(issue.Title+"\n"+issue.Body, path.Base(f.name))
 	switch {
 	case steering.MatchString(f.name) && !spoken:
 		found = append(found, f.name+" steers builds and checks, and the issue does not speak of it")
-	case byOthers.MatchString(f.name) && !spoken:
+	case Generated(f.name) && !spoken:
 		found = append(found, f.name+" is generated or somebody else's code")
 	case f.binary && !f.isTest() && !spoken:
 		found = append(found, f.name+" is binary, and the issue does not speak of it")

@@ -67,7 +67,7 @@ func askQuestions(a brain.Assignment) instance.Result {
 // readAnswers reads the answers. Where a person answered everything at once or
 // does not know, the analyst looks at it again.
 func (p PM) readAnswers(a brain.Assignment) instance.Result {
-	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.answers(a)}
+	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.Answers(a)}
 	open := len(openOf(a.Questions)) - len(r.Answers)
 	sure := open == 0
 	var numbers []string
@@ -75,7 +75,7 @@ func (p PM) readAnswers(a brain.Assignment) instance.Result {
 		numbers = append(numbers, fmt.Sprintf("Q%d", answer.Question))
 		sure = sure && !strings.HasPrefix(answer.Text, ToAll) && !dunno.MatchString(answer.Text)
 	}
-	r.Summary = "Answered: " + list(numbers) + "."
+	r.Summary = "Answered: " + List(numbers) + "."
 	if open > 0 {
 		r.Summary += fmt.Sprintf(" Still open: %d.", open)
 	}
@@ -86,9 +86,9 @@ func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	return r
 }
 
-// answers reads the comments since the oldest open question was asked. What
+// Answers reads the comments since the oldest open question was asked. What
 // names its question counts more than what does not.
-func (p PM) answers(a brain.Assignment) []instance.QuestionAnswer {
+func (p PM) Answers(a brain.Assignment) []instance.QuestionAnswer {
 	open := openOf(a.Questions)
 	if len(open) == 0 {
 		return nil
@@ -149,7 +149,7 @@ var (
 
 // readDecision reads what people said when they were asked for their word.
 func (p PM) readDecision(a brain.Assignment) instance.Result {
-	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.answers(a)}
+	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.Answers(a)}
 	var said instance.NoteEntry
 	for _, n := range p.heardSince(a, time.Time{}) {
 		said = n

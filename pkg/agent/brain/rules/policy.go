@@ -6,8 +6,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
 
-// number is a policy's number. Over the wire policies come as text.
-func number(a brain.Assignment, name string, otherwise float64) float64 {
+// Number is a policy's number. Over the wire policies come as text.
+func Number(a brain.Assignment, name string, otherwise float64) float64 {
 	switch v := a.Policy[name].(type) {
 	case float64:
 		return v

@@ -2,11 +2,9 @@ package rules
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // ByDocument works by one brain where the role writes the section of its
@@ -23,11 +21,4 @@ func (b ByDocument) Work(ctx context.Context, a brain.Assignment) (brain.Outcome
 		return b.With.Work(ctx, a)
 	}
 	return b.Else.Work(ctx, a)
-}
-
-// wrote is a result that writes a section.
-func wrote(r instance.Result, section string, value any) (brain.Outcome, error) {
-	text, err := json.Marshal(value)
-	r.Sections = map[string]string{section: string(text)}
-	return declared(r), err
 }

@@ -26,7 +26,7 @@ const reliance = 0.5
 // Work implements brain.Brain.
 func (Tester) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
 	if a.Question != nil {
-		return unable(a), nil
+		return CannotAnswer(a), nil
 	}
 	if a.Work.Does == workflow.WriteTests {
 		r, err := rely(a)
@@ -46,15 +46,15 @@ func Judge(ev instance.Evidence) instance.Result {
 	reason, _, _ := strings.Cut(ev.Output, "\n")
 	switch n := len(ev.Failed); {
 	case ev.OK && ev.Passed > 0:
-		r.Status, r.ConfidenceScore, r.Summary = instance.Success, 1, sentence(passes(ev.Passed))
+		r.Status, r.ConfidenceScore, r.Summary = instance.Success, 1, Sentence(passes(ev.Passed))
 	case ev.OK:
-		r.Status, r.ConfidenceScore, r.Summary = instance.Success, 0.9, sentence(code(ev.Command)+" passes")
+		r.Status, r.ConfidenceScore, r.Summary = instance.Success, 0.9, Sentence(code(ev.Command)+" passes")
 	case testrun.CouldNotRun(ev):
-		r.Status, r.Summary, r.IssuesFound = instance.Blocked, sentence("Tests "+reason), []string{reason}
+		r.Status, r.Summary, r.IssuesFound = instance.Blocked, Sentence("Tests "+reason), []string{reason}
 	case n > 0:
 		r.Summary = fmt.Sprintf("%d of %d tests fail: %s", n, n+ev.Passed, names(ev.Failed))
 	case ev.Command == "":
-		r.Summary, r.IssuesFound = sentence(reason), []string{reason}
+		r.Summary, r.IssuesFound = Sentence(reason), []string{reason}
 	default:
 		r.IssuesFound = []string{fmt.Sprintf("%s fails with exit code %d", ev.Command, ev.ExitCode)}
 		r.Summary = strings.TrimSuffix(r.IssuesFound[0]+": "+excerpt(reason), ": ")

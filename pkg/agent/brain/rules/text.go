@@ -23,13 +23,22 @@ const (
 //go:embed text/*.md
 var files embed.FS
 
-// write fills a template. The templates are part of the program, so one that
-// fails is a mistake in it.
+// write fills the template of that name.
 func write(name string, data any) string {
+	text, err := files.ReadFile("text/" + name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return Fill(name, string(text), data)
+}
+
+// Fill fills a template with the functions that make texts of others harmless. It
+// panics on one that fails: templates are part of the program.
+func Fill(name, text string, data any) string {
 	t := template.Must(template.New(name).Funcs(template.FuncMap{
-		"neutral": neutral, "numbered": numbered, "excerpt": excerpt, "sentence": sentence, "quote": quote,
+		"neutral": neutral, "numbered": numbered, "excerpt": excerpt, "sentence": Sentence, "quote": quote,
 		"code": code, "verbatim": verbatim, "short": short, "line": oneLine, "tested": tested,
-	}).ParseFS(files, "text/"+name))
+	}).Parse(text))
 	var out bytes.Buffer
 	if err := t.Execute(&out, data); err != nil {
 		panic(err)
@@ -76,7 +85,8 @@ func numbered(q instance.Question) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func sentence(s string) string { return strings.TrimRight(oneLine(s), ".") + "." }
+// Sentence is a text on one line that ends with a full stop.
+func Sentence(s string) string { return strings.TrimRight(oneLine(s), ".") + "." }
 
 // excerpt is the beginning of a text, on one line.
 func excerpt(s string) string {

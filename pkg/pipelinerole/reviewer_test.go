@@ -1,12 +1,12 @@
-package rules_test
+package pipelinerole_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 )
 
 func TestTheReviewerApprovesWhatHasTheTestThatWasAskedFor(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTheReviewerApprovesWhatHasTheTestThatWasAskedFor(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.sections), &a.Sections); err != nil {
 				t.Fatal(err)
 			}
-			r, s := think[pipeline.Review](t, rules.Reviewer{}, a)
+			r, s := think[pipeline.Review](t, pipelinerole.Reviewer{}, a)
 			said := ""
 			if s.FeedbackForWriter != nil {
 				said = *s.FeedbackForWriter

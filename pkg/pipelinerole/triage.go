@@ -1,4 +1,4 @@
-package rules
+package pipelinerole
 
 import (
 	"context"
@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Triage takes an issue up unless its labels say that there is nothing to do, and
@@ -19,9 +20,9 @@ type Triage struct{}
 var idle = []string{"question", "discussion", "duplicate", "invalid", "wontfix", "won't fix", "epic", "on hold", "needs design", "support"}
 
 // Work implements brain.Brain.
-func (Triage) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+func (Triage) Work(_ context.Context, a work.Assignment) (work.Outcome, error) {
 	if a.Question != nil {
-		return unable(a), nil
+		return rules.CannotAnswer(a), nil
 	}
 	doc := pipeline.OfAssignment(a)
 	t := doc.Triage
@@ -43,6 +44,6 @@ func (Triage) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error)
 
 // empty reports whether there is nothing to go by, in the report or in what
 // people said since.
-func empty(a brain.Assignment) bool {
-	return strings.TrimSpace(a.Issue.Body) == "" && len(strings.Fields(a.Issue.Title)) < 4 && len(said(a)) == 0
+func empty(a work.Assignment) bool {
+	return strings.TrimSpace(a.Issue.Body) == "" && len(strings.Fields(a.Issue.Title)) < 4 && len(rules.Said(a)) == 0
 }

@@ -1,13 +1,14 @@
-package rules
+package pipelinerole
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Reviewer reviews what the Navigator does, and holds the change to the analysis
@@ -16,8 +17,8 @@ import (
 type Reviewer struct{}
 
 // Work implements brain.Brain.
-func (Reviewer) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
-	out, err := Navigator{}.Work(ctx, a)
+func (Reviewer) Work(ctx context.Context, a work.Assignment) (work.Outcome, error) {
+	out, err := rules.Navigator{}.Work(ctx, a)
 	if err != nil || a.Question != nil || out.Result.Status == instance.Blocked {
 		return out, err
 	}
@@ -26,7 +27,7 @@ func (Reviewer) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	s.Completed, s.Verdict, s.Findings, s.FeedbackForWriter = true, pipeline.Approved, pipeline.Findings{}, nil
 	found := out.Result.IssuesFound
 	if t := doc.Analysis.TestRequirement; t.Required && t.Type != "existing" && !doc.Writer.TestWritten {
-		found = append(found, "the analysis asks for a test and the change has none: "+sentence(t.Description)+" A report that names a failing test needs no other.")
+		found = append(found, "the analysis asks for a test and the change has none: "+rules.Sentence(t.Description)+" A report that names a failing test needs no other.")
 	}
 	for _, issue := range found {
 		file, _, _ := strings.Cut(issue, " ")
@@ -49,7 +50,7 @@ func (Reviewer) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	if len(found) > 0 {
 		said := "The review found:\n\n- " + strings.Join(found, "\n- ")
 		s.Verdict, s.FeedbackForWriter = pipeline.Rejected, &said
-		r.Summary = sentence("Rejected: " + strings.Join(found, "; "))
+		r.Summary = rules.Sentence("Rejected: " + strings.Join(found, "; "))
 	}
 	reviewed, err := wrote(r, "review", s)
 	reviewed.Notes = out.Notes

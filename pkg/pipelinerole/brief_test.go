@@ -1,4 +1,4 @@
-package rules_test
+package pipelinerole_test
 
 import (
 	"encoding/json"
@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 )
 
 // inPipeline is a role's work in its state of the pipeline.
@@ -46,7 +46,7 @@ func TestTriageTakesUpWhatThereIsSomethingToDoAbout(t *testing.T) {
 		"one on hold":            {instance.Issue{Title: "Sum", Body: "It says 5.", Labels: []string{"on-hold"}}, false, instance.Success},
 		"nothing at all":         {instance.Issue{Title: "Broken"}, true, instance.Blocked},
 	} {
-		r, s := think[pipeline.Triage](t, rules.Triage{}, inPipeline("triage", "triage", c.issue))
+		r, s := think[pipeline.Triage](t, pipelinerole.Triage{}, inPipeline("triage", "triage", c.issue))
 		if r.Status != c.status || s.ShouldProceed != c.proceeds || (s.RejectionReason == nil) != c.proceeds || s.Scope != "SMALL" || s.Complexity != "simple" {
 			t.Errorf("%s: %+v, %+v", name, r, s)
 		}
@@ -74,7 +74,7 @@ func TestABriefSaysWhatTheReportSaysAndWhereItIs(t *testing.T) {
 	}
 	a := inPipeline("analyst", "analysis", instance.Issue{Title: "The last page is missing", Body: reported, Labels: []string{"bug"}})
 	a.Dir = dir
-	r, s := think[pipeline.Analysis](t, rules.Brief{}, a)
+	r, s := think[pipeline.Analysis](t, pipelinerole.Brief{}, a)
 	if r.Status != instance.Success || !s.Completed || !slices.Equal(s.MustNotDo, []string{"Do not change api.json"}) || s.MustDo[0] != "the last page is shown" {
 		t.Errorf("%+v, %+v", r, s)
 	}
@@ -94,7 +94,7 @@ func TestABriefSaysWhatTheReportSaysAndWhereItIs(t *testing.T) {
 		"Today the tests pass.":                    "regression",
 	} {
 		a.Issue.Body = reported + "\n" + said
-		if _, s := think[pipeline.Analysis](t, rules.Brief{}, a); s.TestRequirement.Type != want {
+		if _, s := think[pipeline.Analysis](t, pipelinerole.Brief{}, a); s.TestRequirement.Type != want {
 			t.Errorf("of %q it wants %+v", said, s.TestRequirement)
 		}
 	}
@@ -102,7 +102,7 @@ func TestABriefSaysWhatTheReportSaysAndWhereItIs(t *testing.T) {
 
 func TestABriefThatWouldRestOnNothingIsAskedFor(t *testing.T) {
 	a := inPipeline("analyst", "analysis", instance.Issue{Title: "Broken list", Body: "Please fix."})
-	r, s := think[pipeline.Analysis](t, rules.Brief{}, a)
+	r, s := think[pipeline.Analysis](t, pipelinerole.Brief{}, a)
 	if r.Status != instance.Blocked || s.Completed || len(r.Questions) == 0 || !strings.HasPrefix(r.Summary, "unclear requirements") {
 		t.Fatalf("%+v, %+v", r, s)
 	}
@@ -110,14 +110,14 @@ func TestABriefThatWouldRestOnNothingIsAskedFor(t *testing.T) {
 		a.Questions = append(a.Questions, instance.Question{Number: i + 1, From: "analyst", Text: q})
 	}
 	a.Notes = []instance.NoteEntry{{Author: "ann", Kind: "commented", Text: "Steps: run list --page 3 with 25 widgets.\n\nExpected: five widgets.\n\nActual: it prints nothing at all."}}
-	r, s = think[pipeline.Analysis](t, rules.Brief{}, a)
+	r, s = think[pipeline.Analysis](t, pipelinerole.Brief{}, a)
 	if r.Status != instance.Success || len(r.Answers) == 0 || !strings.Contains(s.Brief, "Later somebody said") || !strings.Contains(s.Brief, "five widgets") {
 		t.Errorf("after an answer: %+v\n%s", r, s.Brief)
 	}
 }
 
 func TestTheAnalystOfTheIssueLifecycleIsAnother(t *testing.T) {
-	b := rules.ByDocument{Section: "analysis", With: rules.Brief{}, Else: rules.Analyst{}}
+	b := pipelinerole.Document{}.Brain("analyst")
 	a := inPipeline("analyst", "analysis", instance.Issue{Title: "The last page is missing", Body: reported})
 	with, err := b.Work(t.Context(), a)
 	a.Writes, a.Workflow, a.State = nil, "issue", "analyzing_requirements"

@@ -1,4 +1,4 @@
-package brain
+package work
 
 import (
 	"encoding/json"

@@ -1,8 +1,9 @@
-package rules
+package pipelinerole
 
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +14,11 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Brief analyses an issue for the writer: it repeats what the report asks for and
@@ -24,37 +27,40 @@ import (
 // (pipeline lifecycle, analyst).
 type Brief struct{}
 
+//go:embed brief.md
+var briefText string
+
 // enough is the confidence in a report above which a brief is written: what
 // happens and what should, or what is wanted and one thing more.
 const enough = 0.5
 
 // Work implements brain.Brain.
-func (Brief) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+func (Brief) Work(_ context.Context, a work.Assignment) (work.Outcome, error) {
 	if a.Question != nil {
-		return unable(a), nil
+		return rules.CannotAnswer(a), nil
 	}
 	doc := pipeline.OfAssignment(a)
-	w := weigh(a)
-	r := instance.Result{Status: instance.Success, ConfidenceScore: w.confidence, Answers: PM{}.answers(a)}
-	if w.confidence < number(a, "confidence_threshold", enough) {
-		r.Status, r.Summary, r.Questions = instance.Blocked, "unclear requirements: missing are "+list(w.lacks), w.questions
+	w := rules.Weigh(a)
+	r := instance.Result{Status: instance.Success, ConfidenceScore: w.Confidence, Answers: rules.PM{}.Answers(a)}
+	if w.Confidence < rules.Number(a, "confidence_threshold", enough) {
+		r.Status, r.Summary, r.Questions = instance.Blocked, "unclear requirements: missing are "+rules.List(w.Lacks), w.Questions
 		return wrote(r, "analysis", doc.Analysis)
 	}
 	s := doc.Analysis
 	s.Completed = true
-	s.MustDo = append(tasks(a.Issue), oneLine(a.Issue.Title))
+	s.MustDo = append(tasks(a.Issue), joined(a.Issue.Title))
 	s.MustNotDo = prohibitions(a)
 	if err := survey(a, &s); err != nil {
-		return brain.Outcome{}, err
+		return work.Outcome{}, err
 	}
-	s.TestRequirement.Description = fmt.Sprintf("A test that fails without the change: %s", oneLine(a.Issue.Title))
+	s.TestRequirement.Description = fmt.Sprintf("A test that fails without the change: %s", joined(a.Issue.Title))
 	switch text := a.Issue.Title + "\n" + a.Issue.Body; {
 	case failing.MatchString(text):
 		s.TestRequirement.Type, s.TestRequirement.Description = "existing", "The test that the report says fails"
 	case passing.MatchString(text):
 		s.TestRequirement.Type, s.TestRequirement.Description = "existing", "The tests that the report wants to pass"
 	}
-	s.Brief = write("brief.md", map[string]any{"Issue": a.Issue, "Said": said(a), "Analysis": s, "Type": doc.Issue.Type})
+	s.Brief = rules.Fill("brief.md", briefText, map[string]any{"Issue": a.Issue, "Said": rules.Said(a), "Analysis": s, "Type": doc.Issue.Type})
 	r.Summary = w.String()
 	return wrote(r, "analysis", s)
 }
@@ -62,7 +68,7 @@ func (Brief) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error) 
 // tasks are the items of the report's check list.
 func tasks(issue instance.Issue) (all []string) {
 	for _, m := range checkbox.FindAllStringSubmatch(issue.Body, -1) {
-		all = append(all, oneLine(m[1]))
+		all = append(all, joined(m[1]))
 	}
 	return all
 }
@@ -77,8 +83,8 @@ var (
 
 // prohibitions are the sentences in which the report, or somebody since, says what
 // must not be done.
-func prohibitions(a brain.Assignment) (all []string) {
-	for _, text := range append([]string{a.Issue.Body}, said(a)...) {
+func prohibitions(a work.Assignment) (all []string) {
+	for _, text := range append([]string{a.Issue.Body}, rules.Said(a)...) {
 		for line := range strings.Lines(text) {
 			for sentence := range strings.SplitSeq(strings.TrimLeft(strings.TrimSpace(line), "-*> "), ". ") {
 				if forbids.MatchString(sentence) && !slices.Contains(all, sentence) {
@@ -91,7 +97,7 @@ func prohibitions(a brain.Assignment) (all []string) {
 }
 
 // survey looks at the code: which files the report names, and how it is tested.
-func survey(a brain.Assignment, s *pipeline.Analysis) error {
+func survey(a work.Assignment, s *pipeline.Analysis) error {
 	if a.Dir == "" {
 		return nil
 	}
@@ -101,7 +107,7 @@ func survey(a brain.Assignment, s *pipeline.Analysis) error {
 	}
 	defer root.Close()
 	s.Files = slices.DeleteFunc(mentioned(root.FS(), a.Issue.Title+"\n"+a.Issue.Body), func(f pipeline.File) bool {
-		return slices.ContainsFunc(s.MustNotDo, func(said string) bool { return pipeline.Forbids(said, pipeline.Touched{Path: f.Path, Status: "M"}) })
+		return slices.ContainsFunc(s.MustNotDo, func(said string) bool { return pipeline.Forbids(said, work.FileChange{Path: f.Path, Status: "M"}) })
 	})
 	plan, err := testrun.Detect(root.FS())
 	switch {
@@ -118,8 +124,11 @@ func survey(a brain.Assignment, s *pipeline.Analysis) error {
 	return nil
 }
 
-// maxFiles is how many files of a tree are looked at, and maxNamed those listed.
-const maxFiles = 50_000
+// Bounds on the files of a tree that are looked at, and on those listed.
+const (
+	maxSeen  = 50_000
+	maxFiles = 20
+)
 
 // mentioned are the files of the tree that a text names, by path or by name alone.
 func mentioned(tree fs.FS, text string) (found []pipeline.File) {
@@ -130,12 +139,12 @@ func mentioned(tree fs.FS, text string) (found []pipeline.File) {
 	seen := 0
 	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			if d != nil && (d.Name() == ".git" || byOthers.MatchString(name+"/")) {
+			if d != nil && (d.Name() == ".git" || rules.Generated(name+"/")) {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if seen++; seen > maxFiles || len(found) >= maxShown {
+		if seen++; seen > maxSeen || len(found) >= maxFiles {
 			return fs.SkipAll
 		}
 		if slices.ContainsFunc(words, func(w string) bool {
@@ -160,3 +169,6 @@ func beside(tree fs.FS, name string) string {
 	}
 	return ""
 }
+
+// joined is a text on one line.
+func joined(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,46 @@
+// Package work is the data of one claimed piece of work: the assignment, and what
+// comes of it. Agents, brains and the documents of lifecycles share it.
+package work
+
+import "github.com/signalbox/signalbox/pkg/instance"
+
+// Outcome is what a brain answers.
+type Outcome struct {
+	Result   instance.Result // judgement only: Head, Bundle and Evidence are the runtime's
+	Declared bool            // the brain stated a result; otherwise success rests on the diff
+	Output   []byte          // what it printed, capped: kept as an artifact
+
+	Asks     []instance.Inquiry   // of other roles: the work comes back with their answers
+	Escalate *Escalation          // nil: none
+	Notes    []instance.NoteEntry // worth keeping whatever comes of the work; Kind and Text
+	Refused  []string             // what it wrote and may not, each by its name, in words
+}
+
+// Pauses reports whether the work comes back when others have said something:
+// the change and the sections are handed over, and nothing else of the result
+// counts.
+func (o Outcome) Pauses() bool {
+	return len(o.Asks) > 0 || o.Escalate != nil && o.Escalate.RequiresHuman
+}
+
+// Escalation puts the matter to people. If it requires them, the work comes
+// back when it is resolved.
+type Escalation struct {
+	Reason        string `json:"reason"`
+	RequiresHuman bool   `json:"requires_human"`
+}
+
+// FileChange is one file that a change touches.
+type FileChange struct {
+	Path   string
+	Status string // A added, D deleted, M modified, T changed its type
+}
+
+// Names of the evidence that checks of the code make.
+const (
+	Tests      = "tests"
+	Lint       = "lint"
+	TypeCheck  = "type_check"
+	Build      = "build"      // of all checks of a build together
+	Acceptance = "acceptance" // of the acceptance criteria
+)
