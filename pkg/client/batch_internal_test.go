@@ -143,110 +143,117 @@ func expect(t *testing.T, name string, from <-chan outcome, want string) {
 }
 
 func TestBatches(t *testing.T) {
-	bubble(t, "commands that are given meanwhile are sent together, and each gets its reply", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
-		one, _ := ask("A", "1")
-		two, _ := ask("A", "2")
-		other, _ := ask("B", "3")
-		fourth, _ := ask("B", "4")
-		if len(nc.sent()) != 0 {
-			t.Fatalf("%d batches at once", len(nc.sent()))
-		}
-		wait()
-		slices.SortFunc(nc.sent(), func(a, b *nats.Msg) int { return strings.Compare(a.Subject, b.Subject) })
-		if len(nc.sent()) != 2 || nc.sent()[0].Subject != "A" || nc.sent()[1].Subject != "B" {
-			t.Fatalf("sent %v", nc.sent())
-		}
-		if a, b := commands(t, nc.sent()[0]), commands(t, nc.sent()[1]); !slices.Equal(a, []string{"1", "2"}) || !slices.Equal(b, []string{"3", "4"}) {
-			t.Fatalf("sent %q and %q", a, b)
-		}
-		nc.answer(0, "1=b")
-		expect(t, "2", two, "b")
-		nc.answer(0, "1=again", "0=a", "7=none")
-		expect(t, "1", one, "a")
-		nc.answer(1, "0=c", "1=d")
-		expect(t, "3", other, "c")
-		expect(t, "4", fourth, "d")
-	})
-	bubble(t, "a single command is sent alone", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
-		one, _ := ask("A", "1")
-		wait()
-		nc.open(directBelow + 1)
-		expect(t, "1", one, "alone 1")
-		if len(nc.sent()) != 0 {
-			t.Errorf("sent %v", nc.sent())
-		}
-		synctest.Wait()
-		last, _ := ask("A", "slow") // nothing is in flight: at once
-		if len(nc.lone()) != directBelow+2 {
-			t.Errorf("%q were sent alone", nc.lone())
-		}
-		nc.open(1)
-		expect(t, "last", last, "alone slow")
-	})
-	bubble(t, "a large command is sent alone, and a full batch at once", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
-		large, _ := ask("A", strings.Repeat("x", maxBytes+1))
-		if len(nc.lone()) != directBelow+1 {
-			t.Fatalf("%d alone", len(nc.lone()))
-		}
-		var all []<-chan outcome
-		var places []string
-		for i := range maxCommands {
-			end, _ := ask("A", "many")
-			all, places = append(all, end), append(places, fmt.Sprintf("%d=%d", i, i))
-		}
-		if len(nc.sent()) != 1 || len(commands(t, nc.sent()[0])) != maxCommands {
-			t.Fatalf("sent %v", nc.sent())
-		}
-		nc.answer(0, places...)
-		for i, end := range all {
-			expect(t, "one of many", end, fmt.Sprint(i))
-		}
-		nc.open(directBelow + 1)
-		<-large
-	})
+	bubble(t, "commands that are given meanwhile are sent together, and each gets its reply",
+		func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+			one, _ := ask("A", "1")
+			two, _ := ask("A", "2")
+			other, _ := ask("B", "3")
+			fourth, _ := ask("B", "4")
+			if len(nc.sent()) != 0 {
+				t.Fatalf("%d batches at once", len(nc.sent()))
+			}
+			wait()
+			slices.SortFunc(nc.sent(), func(a, b *nats.Msg) int { return strings.Compare(a.Subject, b.Subject) })
+			if len(nc.sent()) != 2 || nc.sent()[0].Subject != "A" || nc.sent()[1].Subject != "B" {
+				t.Fatalf("sent %v", nc.sent())
+			}
+			if a, b := commands(t, nc.sent()[0]), commands(t, nc.sent()[1]); !slices.Equal(a, []string{"1", "2"}) ||
+				!slices.Equal(b, []string{"3", "4"}) {
+				t.Fatalf("sent %q and %q", a, b)
+			}
+			nc.answer(0, "1=b")
+			expect(t, "2", two, "b")
+			nc.answer(0, "1=again", "0=a", "7=none")
+			expect(t, "1", one, "a")
+			nc.answer(1, "0=c", "1=d")
+			expect(t, "3", other, "c")
+			expect(t, "4", fourth, "d")
+		})
+	bubble(t, "a single command is sent alone",
+		func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+			one, _ := ask("A", "1")
+			wait()
+			nc.open(directBelow + 1)
+			expect(t, "1", one, "alone 1")
+			if len(nc.sent()) != 0 {
+				t.Errorf("sent %v", nc.sent())
+			}
+			synctest.Wait()
+			last, _ := ask("A", "slow") // nothing is in flight: at once
+			if len(nc.lone()) != directBelow+2 {
+				t.Errorf("%q were sent alone", nc.lone())
+			}
+			nc.open(1)
+			expect(t, "last", last, "alone slow")
+		})
+	bubble(t, "a large command is sent alone, and a full batch at once",
+		func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+			large, _ := ask("A", strings.Repeat("x", maxBytes+1))
+			if len(nc.lone()) != directBelow+1 {
+				t.Fatalf("%d alone", len(nc.lone()))
+			}
+			var all []<-chan outcome
+			var places []string
+			for i := range maxCommands {
+				end, _ := ask("A", "many")
+				all, places = append(all, end), append(places, fmt.Sprintf("%d=%d", i, i))
+			}
+			if len(nc.sent()) != 1 || len(commands(t, nc.sent()[0])) != maxCommands {
+				t.Fatalf("sent %v", nc.sent())
+			}
+			nc.answer(0, places...)
+			for i, end := range all {
+				expect(t, "one of many", end, fmt.Sprint(i))
+			}
+			nc.open(directBelow + 1)
+			<-large
+		})
 	for name, answer := range map[string]string{"no orchestrator takes": "", "is not understood": "\xff"} {
-		bubble(t, "the commands of a batch that "+name+" are sent alone", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+		bubble(t, "the commands of a batch that "+name+" are sent alone",
+			func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+				one, _ := ask("A", "1")
+				two, _ := ask("A", "2")
+				wait()
+				nc.handle(&nats.Msg{Subject: nc.sent()[0].Reply, Data: []byte(answer)})
+				synctest.Wait()
+				nc.open(directBelow + 2)
+				expect(t, "1", one, "alone 1")
+				expect(t, "2", two, "alone 2")
+			})
+	}
+	bubble(t, "a command without a reply times out, and one whose context ended is not waited for",
+		func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+			one, _ := ask("A", "1")
+			two, _ := ask("A", "2")
+			ended, end := ask("A", "3")
+			wait()
+			end()
+			if got := <-ended; !errors.Is(got.err, context.Canceled) {
+				t.Errorf("the one whose context ended has %v", got)
+			}
+			nc.answer(0, "1=b")
+			expect(t, "2", two, "b")
+			nc.open(directBelow)
+			time.Sleep(perTry)
+			if got := <-one; !errors.Is(got.err, nats.ErrTimeout) {
+				t.Errorf("the one without a reply has %v", got)
+			}
+			nc.answer(0, "0=late")
+			synctest.Wait()
+			slow, _ := ask("A", "slow")
+			nc.open(1)
+			expect(t, "the next", slow, "alone slow")
+		})
+	bubble(t, "a connection that is closed is an error",
+		func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
+			nc.broken = nats.ErrConnectionClosed
 			one, _ := ask("A", "1")
 			two, _ := ask("A", "2")
 			wait()
-			nc.handle(&nats.Msg{Subject: nc.sent()[0].Reply, Data: []byte(answer)})
-			synctest.Wait()
-			nc.open(directBelow + 2)
-			expect(t, "1", one, "alone 1")
-			expect(t, "2", two, "alone 2")
-		})
-	}
-	bubble(t, "a command without a reply times out, and one whose context ended is not waited for", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
-		one, _ := ask("A", "1")
-		two, _ := ask("A", "2")
-		ended, end := ask("A", "3")
-		wait()
-		end()
-		if got := <-ended; !errors.Is(got.err, context.Canceled) {
-			t.Errorf("the one whose context ended has %v", got)
-		}
-		nc.answer(0, "1=b")
-		expect(t, "2", two, "b")
-		nc.open(directBelow)
-		time.Sleep(perTry)
-		if got := <-one; !errors.Is(got.err, nats.ErrTimeout) {
-			t.Errorf("the one without a reply has %v", got)
-		}
-		nc.answer(0, "0=late")
-		synctest.Wait()
-		slow, _ := ask("A", "slow")
-		nc.open(1)
-		expect(t, "the next", slow, "alone slow")
-	})
-	bubble(t, "a connection that is closed is an error", func(t *testing.T, nc *fakeConn, ask func(string, string) (<-chan outcome, context.CancelFunc)) {
-		nc.broken = nats.ErrConnectionClosed
-		one, _ := ask("A", "1")
-		two, _ := ask("A", "2")
-		wait()
-		for _, end := range []<-chan outcome{one, two} {
-			if got := <-end; !errors.Is(got.err, nats.ErrConnectionClosed) {
-				t.Errorf("its outcome is %v", got)
+			for _, end := range []<-chan outcome{one, two} {
+				if got := <-end; !errors.Is(got.err, nats.ErrConnectionClosed) {
+					t.Errorf("its outcome is %v", got)
+				}
 			}
-		}
-	})
+		})
 }

@@ -23,7 +23,8 @@ func (c *Client) DoAsWithClaim(ctx context.Context, role, name string, cmd, clai
 	if err != nil {
 		return nil, PendingClaim{}, err
 	}
-	data, err := proto.Marshal(&pb.Command{Id: cmp.Or(claim.GetId(), nuid.Next()), Actor: cmp.Or(claim.GetActor(), c.actor), Action: claim.GetAction()})
+	data, err := proto.Marshal(&pb.Command{Id: cmp.Or(claim.GetId(), nuid.Next()), Actor: cmp.Or(claim.GetActor(), c.actor),
+		Action: claim.GetAction()})
 	if err != nil {
 		return nil, PendingClaim{}, err
 	}

@@ -95,7 +95,8 @@ func (e *env) instances(msg *nats.Msg) (ids []string) {
 			e.Fatalf("%v has no id of its own (%v)", cmd, err)
 		}
 		seen[cmd.GetId()] = true
-		if name, _ := wire.Action(cmd, "pm"); name == "claim" && (cmd.GetClaim().GetWaitMs() != 200 || cmd.GetActor() != "a1" || cmd.GetInstance() != "") {
+		if name, _ := wire.Action(cmd, "pm"); name == "claim" &&
+			(cmd.GetClaim().GetWaitMs() != 200 || cmd.GetActor() != "a1" || cmd.GetInstance() != "") {
 			e.Errorf("the claim is %v", cmd)
 		}
 		ids = append(ids, cmd.GetInstance())

@@ -30,7 +30,8 @@ type Client struct {
 
 // New returns a client that signs its commands with actor ("operator:ann", or an agent's name).
 func New(nc *nats.Conn, actor string) *Client {
-	return &Client{nc: nc, actor: actor, header: nats.Header{"Content-Type": {"application/protobuf"}}, batcher: newBatcher(nc), failover: failover{nc: nc}}
+	return &Client{nc: nc, actor: actor, header: nats.Header{"Content-Type": {"application/protobuf"}}, batcher: newBatcher(nc),
+		failover: failover{nc: nc}}
 }
 
 // Do sends a command of a person or of the gateway and returns the reply. A refusal is an

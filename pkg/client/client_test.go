@@ -134,7 +134,8 @@ func TestWhatIsGivenIsKept(t *testing.T) {
 	if _, err := w.client.Signal(w.ctx, "a", "commented", "comment/7", "ann", map[string]string{"body": "b"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-asked; got.GetId() != "comment/7" || got.GetActor() != "ann" || got.GetSignal().GetRef() != "comment/7" || got.GetSignal().GetData()["body"] != "b" {
+	if got := <-asked; got.GetId() != "comment/7" || got.GetActor() != "ann" || got.GetSignal().GetRef() != "comment/7" ||
+		got.GetSignal().GetData()["body"] != "b" {
 		t.Errorf("sent %v", got)
 	}
 }
@@ -201,7 +202,8 @@ func TestNoAnswerWithinTheContextIsUnavailable(t *testing.T) {
 				}
 			}
 			cancel()
-			if err := <-done; !errors.Is(err, client.ErrUnavailable) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "sb.api.retry") && !strings.Contains(err.Error(), c.say) {
+			if err := <-done; !errors.Is(err, client.ErrUnavailable) || !errors.Is(err, context.Canceled) ||
+				!strings.Contains(err.Error(), "sb.api.retry") && !strings.Contains(err.Error(), c.say) {
 				t.Errorf("the error is %v", err)
 			}
 		})
@@ -211,7 +213,8 @@ func TestNoAnswerWithinTheContextIsUnavailable(t *testing.T) {
 func TestWhatCannotBeAskedEndsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	answers[*pb.Command](w, "sb.api.note", &pb.CommandReply{})
-	if _, err := w.client.Note(w.ctx, "a", "remark", strings.Repeat("x", 2<<20)); !errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, client.ErrUnavailable) {
+	if _, err := w.client.Note(w.ctx, "a", "remark", strings.Repeat("x", 2<<20)); !errors.Is(err, nats.ErrMaxPayload) ||
+		errors.Is(err, client.ErrUnavailable) {
 		t.Errorf("too much: %v", err)
 	}
 	if _, err := w.client.DoAs(w.ctx, "no role", "claim", &pb.Command{}); err == nil {

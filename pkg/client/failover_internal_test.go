@@ -93,7 +93,8 @@ func TestTheConnectionMovesToTheNextServerWhenNoTryIsRepliedTo(t *testing.T) {
 						t.Fatal("there is a reply")
 					}
 				}
-				if len(nc.moved) != len(c.want) || len(c.want) > 0 && (nc.moved[0] < c.want[0] || nc.moved[0] > c.want[0]+3*time.Second) { // a pause between tries is 3 s at most
+				if len(nc.moved) != len(c.want) || len(c.want) > 0 &&
+					(nc.moved[0] < c.want[0] || nc.moved[0] > c.want[0]+3*time.Second) { // a pause between tries is 3 s at most
 					t.Errorf("the connection moved at %v, want %v", nc.moved, c.want)
 				}
 			})

@@ -9,5 +9,6 @@ import (
 
 // Override moves the instance to any state, whether its lifecycle permits the move or not.
 func (c *Client) Override(ctx context.Context, name, to, reason string) (*pb.CommandReply, error) {
-	return c.Do(ctx, subject.Override, &pb.Command{Instance: name, Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: reason}}})
+	return c.Do(ctx, subject.Override,
+		&pb.Command{Instance: name, Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: reason}}})
 }

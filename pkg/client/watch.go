@@ -98,7 +98,8 @@ func decodeEntry(msg jetstream.Msg) (LogEntry, error) {
 	if err != nil {
 		return LogEntry{}, err
 	}
-	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: msg.Headers().Get(jetstream.MsgIDHeader), Instance: e.Instance, Time: at, Data: msg.Data()}
+	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: msg.Headers().Get(jetstream.MsgIDHeader), Instance: e.Instance, Time: at,
+		Data: msg.Data()}
 	commit, err := wire.ToCommit(stored)
 	return LogEntry{e, commit}, err
 }

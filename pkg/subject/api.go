@@ -41,6 +41,17 @@ const (
 	Batch = "batch"
 )
 
+// Commands returns the commands that the orchestrator takes on API: those of people, of the gateway and
+// of the system itself.
+func Commands() []string {
+	return []string{Open, Signal, Answer, Note, Override, Pause, Resume, Cancel, Retry, Resolve, Migrate, Expire, Wake, End}
+}
+
+// AgentCommands returns the commands that the orchestrator takes on Agent.
+func AgentCommands() []string {
+	return []string{Claim, Heartbeat, Report, Release, Fail, Ask, Inquire, Escalate, Note, Spend, Override}
+}
+
 const (
 	// APIs is everything the orchestrator answers.
 	APIs = apiPrefix + ">"

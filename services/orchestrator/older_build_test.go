@@ -295,7 +295,8 @@ func TestAnAgentUnderstandsAnOrchestratorOfAnOlderBuild(t *testing.T) {
 		return &pb.Command{Action: &pb.Command_Heartbeat{Heartbeat: &pb.Heartbeat{Token: token, LeaseMs: 60_000}}}
 	}
 	report := func(token uint32) *pb.Command {
-		return &pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: token, Result: &pb.Result{Status: "success", ConfidenceScore: 1}}}}
+		return &pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: token,
+			Result: &pb.Result{Status: "success", ConfidenceScore: 1}}}}
 	}
 	waiting := func(ms uint32) *pb.Command {
 		return &pb.Command{Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "player-1", LeaseMs: 60_000, WaitMs: ms}}}
@@ -333,7 +334,8 @@ func TestAnAgentUnderstandsAnOrchestratorOfAnOlderBuild(t *testing.T) {
 
 	reported = do("player", "report", "report", one, report(direct.GetToken()))
 	claimed = do("player", "claim", "claim-again", one, claim("", "player-1", reported.GetInstance().GetWork()))
-	do("player", "release", "release", one, &pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: claimed.GetToken(), Reason: "shutting down"}}})
+	do("player", "release", "release", one,
+		&pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: claimed.GetToken(), Reason: "shutting down"}}})
 	if len(want) > 0 || len(older.Requests) > 0 {
 		t.Errorf("%v were not sent, of %v", slices.Sorted(maps.Keys(want)), older.Requests)
 	}

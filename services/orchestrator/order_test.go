@@ -139,7 +139,8 @@ func judge(t *testing.T, ctx context.Context, server *natstest.Server, exact boo
 	if err != nil || len(report.Violations) > 0 {
 		t.Errorf("%v, %v", report.Violations, err)
 	}
-	t.Logf("%d commits, %d claims, %d with a choice, %d of them not the most urgent", report.Commits, order.Claims, order.Choices, len(order.Violations()))
+	t.Logf("%d commits, %d claims, %d with a choice, %d of them not the most urgent", report.Commits, order.Claims, order.Choices,
+		len(order.Violations()))
 	for _, v := range order.Violations() {
 		if exact {
 			t.Error(v)

@@ -29,7 +29,8 @@ func (f foreign) ask(subject string, body map[string]any) map[string]any {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	msg, err := f.nc.RequestMsg(&nats.Msg{Subject: subject, Data: data, Header: nats.Header{"Content-Type": {"application/json"}}}, time.Minute)
+	msg, err := f.nc.RequestMsg(&nats.Msg{Subject: subject, Data: data, Header: nats.Header{"Content-Type": {"application/json"}}},
+		time.Minute)
 	if err != nil {
 		f.t.Fatalf("%s: %v", subject, err)
 	}
@@ -95,31 +96,38 @@ func TestAnAgentInAnyLanguageDrivesAnInstanceWithRawMessages(t *testing.T) {
 	}
 	const commit = "5e1f0c7a9d3b2a4c6e8f0a1b2c3d4e5f60718293"
 	passed := []any{map[string]any{"name": "tests", "ok": true, "commit": commit, "command": "make test", "passed": 12}}
-	failed := []any{map[string]any{"name": "tests", "ok": false, "commit": commit, "command": "make test", "exit_code": 1, "failed": []any{"TestA"}}}
+	failed := []any{map[string]any{"name": "tests", "ok": false, "commit": commit, "command": "make test", "exit_code": 1,
+		"failed": []any{"TestA"}}}
 	steps := []struct {
 		role, state string
 		result      map[string]any
 		next        string
 	}{
 		{"pm", "received", map[string]any{"status": "success", "confidence_score": 1}, "analyzing_requirements"},
-		{"analyst", "analyzing_requirements", map[string]any{"status": "success", "confidence_score": 0.4, "questions": []any{"What did you expect?"}}, "requirements_unclear"},
+		{"analyst", "analyzing_requirements",
+			map[string]any{"status": "success", "confidence_score": 0.4, "questions": []any{"What did you expect?"}}, "requirements_unclear"},
 		{"pm", "requirements_unclear", map[string]any{"status": "success", "confidence_score": 1}, "waiting_for_requirements_clarification"},
 		{"", "commented", nil, "requirements_clarified"},
-		{"pm", "requirements_clarified", map[string]any{"status": "success", "confidence_score": 1, "answers": []any{map[string]any{"question": 1, "text": "Five", "by": "ann"}}}, "creating_tests"},
+		{"pm", "requirements_clarified",
+			map[string]any{"status": "success", "confidence_score": 1,
+				"answers": []any{map[string]any{"question": 1, "text": "Five", "by": "ann"}}}, "creating_tests"},
 		{"tester", "creating_tests", map[string]any{"status": "success", "confidence_score": 1}, "implementing"},
 		{"developer", "implementing", map[string]any{"status": "success", "confidence_score": 0.95, "head": commit}, "running_tests"},
 		{"tester", "running_tests", map[string]any{"status": "failure", "evidence": failed, "failure_signature": "a"}, "fixing_issues"},
 		{"developer", "fixing_issues", map[string]any{"status": "success", "confidence_score": 1, "head": commit}, "running_tests"},
 		{"tester", "running_tests", map[string]any{"status": "success", "confidence_score": 1, "evidence": passed}, "validating_solution"},
 		{"tester", "validating_solution", map[string]any{"status": "success", "confidence_score": 1, "evidence": passed}, "creating_pr"},
-		{"pm", "creating_pr", map[string]any{"status": "success", "confidence_score": 1, "data": map[string]any{"pr_url": "https://forge.example/1"}}, "completed"},
+		{"pm", "creating_pr", map[string]any{"status": "success", "confidence_score": 1,
+			"data": map[string]any{"pr_url": "https://forge.example/1"}}, "completed"},
 	}
 	for _, s := range steps {
 		var state string
 		var reply map[string]any
 		if s.role == "" {
 			state = s.state
-			reply = f.ask("sb.api.signal", map[string]any{"instance": "demo-1", "actor": "ann", "signal": map[string]any{"name": s.state, "ref": "comment/1", "data": map[string]any{"body": "Five."}}})
+			reply = f.ask("sb.api.signal",
+				map[string]any{"instance": "demo-1", "actor": "ann",
+					"signal": map[string]any{"name": s.state, "ref": "comment/1", "data": map[string]any{"body": "Five."}}})
 		} else {
 			state, reply = f.step(s.role, s.result)
 		}
@@ -151,7 +159,8 @@ func TestAnAgentInAnyLanguageIsGivenWorkThatItWaitsFor(t *testing.T) {
 		f.ask("sb.api.open", map[string]any{"instance": name, "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})
 		told, err := nc.SubscribeSync(nc.NewInbox())
 		if err == nil {
-			err = nc.PublishRequest("sb.api.agent.analyst.claim", told.Subject, []byte(`{"claim":{"agent":"foreign","lease_ms":60000,"wait_ms":2000}}`))
+			err = nc.PublishRequest("sb.api.agent.analyst.claim", told.Subject,
+				[]byte(`{"claim":{"agent":"foreign","lease_ms":60000,"wait_ms":2000}}`))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -178,7 +187,8 @@ func TestAnAgentInAnyLanguageIsGivenWorkThatItWaitsFor(t *testing.T) {
 		if in := claimed.Instance; in.Instance != name || in.State != "analyzing_requirements" {
 			t.Fatalf("given %s", msg.Data)
 		}
-		reply := f.ask("sb.api.agent.analyst.report", map[string]any{"instance": name, "report": map[string]any{"token": claimed.Token, "result": success}})
+		reply := f.ask("sb.api.agent.analyst.report",
+			map[string]any{"instance": name, "report": map[string]any{"token": claimed.Token, "result": success}})
 		if reply["refusal"] != nil {
 			t.Fatal(reply["refusal"])
 		}
@@ -200,29 +210,44 @@ func TestEveryRefusalSaysWhatWouldBeRight(t *testing.T) {
 	orchestratortest.Start(t, server.URL, 1, app.Settings{})
 	nc := server.Connect(t)
 	f := foreign{t, nc, nil}
-	opened := f.ask("sb.api.open", map[string]any{"instance": "x", "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})
+	opened := f.ask("sb.api.open",
+		map[string]any{"instance": "x", "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})
 	work := opened["instance"].(map[string]any)["work"]
-	others := f.ask("sb.api.open", map[string]any{"instance": "z", "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})["seq"]
+	others := f.ask("sb.api.open",
+		map[string]any{"instance": "z", "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})["seq"]
 	claim := func(role, agent string, work any) map[string]any {
-		return f.ask("sb.api.agent."+role+".claim", map[string]any{"instance": "x", "claim": map[string]any{"agent": agent, "work": work, "lease_ms": 60000}})
+		return f.ask("sb.api.agent."+role+".claim",
+			map[string]any{"instance": "x", "claim": map[string]any{"agent": agent, "work": work, "lease_ms": 60000}})
 	}
 	cases := []struct {
 		name, code, says string
 		reply            map[string]any
 	}{
-		{"an unknown workflow", "invalid", "issue", f.ask("sb.api.open", map[string]any{"instance": "y", "open": map[string]any{"workflow": "isue", "issue": map[string]any{"title": "t"}}})},
-		{"the same instance twice", "exists", "received", f.ask("sb.api.open", map[string]any{"instance": "x", "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})},
-		{"an unknown instance", "unknown_instance", "no such", f.ask("sb.api.pause", map[string]any{"instance": "nobody", "pause": map[string]any{}})},
+		{"an unknown workflow", "invalid", "issue",
+			f.ask("sb.api.open", map[string]any{"instance": "y",
+				"open": map[string]any{"workflow": "isue", "issue": map[string]any{"title": "t"}}})},
+		{"the same instance twice", "exists", "received",
+			f.ask("sb.api.open", map[string]any{"instance": "x",
+				"open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})},
+		{"an unknown instance", "unknown_instance", "no such",
+			f.ask("sb.api.pause", map[string]any{"instance": "nobody", "pause": map[string]any{}})},
 		{"another role's work", "not_owner", "developer does not own", claim("developer", "d", work)},
 		{"work that is past", "stale", "past", claim("pm", "a", others)},
 		{"work that is yet to come", "unavailable", "behind", claim("pm", "a", 999)},
 		{"the work", "", "", claim("pm", "a", work)},
 		{"work that is held", "held", "a holds it until", claim("pm", "b", work)},
-		{"a report under another token", "lapsed", "token 7", f.ask("sb.api.agent.pm.report", map[string]any{"instance": "x", "report": map[string]any{"token": 7, "result": map[string]any{"status": "success"}}})},
-		{"a status there is not", "invalid", "done", f.ask("sb.api.agent.pm.report", map[string]any{"instance": "x", "report": map[string]any{"token": 1, "result": map[string]any{"status": "done"}}})},
-		{"a field there is not", "invalid", "tokn", f.ask("sb.api.agent.pm.report", map[string]any{"instance": "x", "report": map[string]any{"tokn": 1}})},
-		{"a command on another's subject", "invalid", "pause", f.ask("sb.api.resume", map[string]any{"instance": "x", "pause": map[string]any{}})},
-		{"an override to nowhere", "invalid", "merged", f.ask("sb.api.override", map[string]any{"instance": "x", "override": map[string]any{"to": "merged", "reason": "r"}})},
+		{"a report under another token", "lapsed", "token 7",
+			f.ask("sb.api.agent.pm.report",
+				map[string]any{"instance": "x", "report": map[string]any{"token": 7, "result": map[string]any{"status": "success"}}})},
+		{"a status there is not", "invalid", "done",
+			f.ask("sb.api.agent.pm.report",
+				map[string]any{"instance": "x", "report": map[string]any{"token": 1, "result": map[string]any{"status": "done"}}})},
+		{"a field there is not", "invalid", "tokn",
+			f.ask("sb.api.agent.pm.report", map[string]any{"instance": "x", "report": map[string]any{"tokn": 1}})},
+		{"a command on another's subject", "invalid", "pause",
+			f.ask("sb.api.resume", map[string]any{"instance": "x", "pause": map[string]any{}})},
+		{"an override to nowhere", "invalid", "merged",
+			f.ask("sb.api.override", map[string]any{"instance": "x", "override": map[string]any{"to": "merged", "reason": "r"}})},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -124,7 +124,8 @@ func TestADuplicateCommandIsAnsweredAsTheFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again.GetSeq() != first.GetSeq() || again.GetToken() != first.GetToken() || !again.GetDuplicate() {
-			t.Fatalf("answered seq %d token %d duplicate %v, want %d, %d, true", again.GetSeq(), again.GetToken(), again.GetDuplicate(), first.GetSeq(), first.GetToken())
+			t.Fatalf("answered seq %d token %d duplicate %v, want %d, %d, true", again.GetSeq(), again.GetToken(), again.GetDuplicate(),
+				first.GetSeq(), first.GetToken())
 		}
 	}
 	_, err = c.Open(ctx, "open-1", "issue", "two", instance.Issue{Title: "a bug"})

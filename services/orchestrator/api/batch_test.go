@@ -57,7 +57,8 @@ func (w *world) batchOf(role string, batch *pb.Batch) map[uint32]*pb.CommandRepl
 }
 
 func claim(id string, work uint64) *pb.Command {
-	return &pb.Command{Id: "claim-" + id, Instance: id, Actor: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: work, LeaseMs: 60_000}}}
+	return &pb.Command{Id: "claim-" + id, Instance: id, Actor: "a",
+		Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: work, LeaseMs: 60_000}}}
 }
 
 func TestTheCommandsOfABatchAreAnsweredOneByOne(t *testing.T) {
@@ -189,7 +190,8 @@ func TestASlowCommandOfABatchDelaysNoOther(t *testing.T) {
 		return reply
 	}
 	<-store.entered // the claim is being appended
-	if a := reply().GetAnswers(); len(a) != 1 || a[0].GetNumber() != 1 || a[0].GetReply().GetRefusal().GetCode() != string(instance.CodeUnknownInstance) {
+	if a := reply().GetAnswers(); len(a) != 1 || a[0].GetNumber() != 1 ||
+		a[0].GetReply().GetRefusal().GetCode() != string(instance.CodeUnknownInstance) {
 		t.Errorf("the first reply is %v", a)
 	}
 	store.leave <- struct{}{}

@@ -44,7 +44,7 @@ func (s *Server) command(r request, no *pb.Refusal, want string) {
 	case no != nil:
 	case want != "" && name != want:
 		no = invalid("%s takes a %q, the message holds %q", r.subject, want, name)
-	case want == "" && !slices.Contains(commandsOfAgents, name):
+	case want == "" && !slices.Contains(subject.AgentCommands(), name):
 		no = invalid("a batch takes commands of agents, one in it holds %q", name)
 	case want == "":
 		r.name = "agent-" + name

@@ -42,17 +42,18 @@ func TestAListHasWhatIsAskedFor(t *testing.T) {
 		want []string
 	}{
 		"everything that can move": {&pb.ListRequest{}, []string{"child", "escalated", "failing", "new", "paused", "waiting"}},
-		"everything":               {&pb.ListRequest{All: true}, []string{"cancelled", "child", "escalated", "failing", "new", "paused", "waiting"}},
-		"what waits for people":    {&pb.ListRequest{Waiting: true}, []string{"escalated", "waiting"}},
-		"what is stuck":            {&pb.ListRequest{Stuck: true}, []string{"paused"}},
-		"what is in a state":       {&pb.ListRequest{State: "received"}, []string{"cancelled", "new", "paused"}},
-		"another workflow":         {&pb.ListRequest{Workflow: "story"}, nil},
-		"what people are asked":    {&pb.ListRequest{Escalated: true}, []string{"escalated"}},
-		"what fails":               {&pb.ListRequest{Failing: 2}, []string{"failing"}},
-		"what fails more often":    {&pb.ListRequest{Failing: 3}, nil},
-		"what a role has to do":    {&pb.ListRequest{Worker: "pm"}, []string{"new", "paused"}},
-		"what is late":             {&pb.ListRequest{Overdue: true}, nil},
-		"what comes behind":        {&pb.ListRequest{After: "new"}, []string{"paused", "waiting"}},
+		"everything": {&pb.ListRequest{All: true}, []string{"cancelled", "child", "escalated", "failing", "new", "paused",
+			"waiting"}},
+		"what waits for people": {&pb.ListRequest{Waiting: true}, []string{"escalated", "waiting"}},
+		"what is stuck":         {&pb.ListRequest{Stuck: true}, []string{"paused"}},
+		"what is in a state":    {&pb.ListRequest{State: "received"}, []string{"cancelled", "new", "paused"}},
+		"another workflow":      {&pb.ListRequest{Workflow: "story"}, nil},
+		"what people are asked": {&pb.ListRequest{Escalated: true}, []string{"escalated"}},
+		"what fails":            {&pb.ListRequest{Failing: 2}, []string{"failing"}},
+		"what fails more often": {&pb.ListRequest{Failing: 3}, nil},
+		"what a role has to do": {&pb.ListRequest{Worker: "pm"}, []string{"new", "paused"}},
+		"what is late":          {&pb.ListRequest{Overdue: true}, nil},
+		"what comes behind":     {&pb.ListRequest{After: "new"}, []string{"paused", "waiting"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := w.client.List(t.Context(), c.q)

@@ -15,9 +15,12 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// query returns the handler of a query. refused makes the reply that holds a refusal.
-func (s *Server) query(name string, refused func(*pb.Refusal) proto.Message, answer func(context.Context, request) (proto.Message, *pb.Refusal)) micro.HandlerFunc {
-	return func(m micro.Request) {
+// answerer returns the reply to a query, or a refusal.
+type answerer func(context.Context, request) (proto.Message, *pb.Refusal)
+
+// query returns the endpoint of a query. refused makes the reply that holds a refusal.
+func (s *Server) query(name string, answer answerer, refused func(*pb.Refusal) proto.Message) endpoint {
+	return endpoint{name, must(subject.API(name)), func(m micro.Request) {
 		r, no := s.newRequest(m, name, refused)
 		s.run(r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
 			if no != nil {
@@ -25,7 +28,7 @@ func (s *Server) query(name string, refused func(*pb.Refusal) proto.Message, ans
 			}
 			return answer(ctx, r)
 		})
-	}
+	}}
 }
 
 func (s *Server) get(ctx context.Context, r request) (proto.Message, *pb.Refusal) {

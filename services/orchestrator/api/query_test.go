@@ -88,7 +88,8 @@ func TestAnInstanceThatOutgrewAMessageIsAnsweredShortened(t *testing.T) {
 			t.Errorf("%s: the last note is %.20q… of %d bytes", name, last, len(last))
 		}
 	}
-	claimed := w.json("sb.api.agent.pm.claim", map[string]any{"instance": "a", "claim": map[string]any{"agent": "p", "work": work, "lease_ms": 60000}})
+	claimed := w.json("sb.api.agent.pm.claim",
+		map[string]any{"instance": "a", "claim": map[string]any{"agent": "p", "work": work, "lease_ms": 60000}})
 	if claimed["refusal"] != nil || claimed["token"] == nil {
 		t.Fatalf("the claim is answered %.300v", claimed)
 	}

@@ -15,16 +15,16 @@ import (
 
 // commandReply returns the reply to a command that the engine executed.
 func (s *Server) commandReply(ctx context.Context, r request, name string, out engine.Outcome) *pb.CommandReply {
-	p := &pb.CommandReply{Seq: out.Seq, Duplicate: out.Duplicate}
+	reply := &pb.CommandReply{Seq: out.Seq, Duplicate: out.Duplicate}
 	switch {
 	case r.role == "":
-		p.Instance = s.instanceMessage(ctx, out.Instance)
+		reply.Instance = s.instanceMessage(ctx, out.Instance)
 	case compact(name):
-		p.Instance = wire.Compact(out.Instance)
+		reply.Instance = wire.Compact(out.Instance)
 	default:
-		p.Instance = wire.AgentView(out.Instance, maxPreviousStates)
+		reply.Instance = wire.AgentView(out.Instance, maxPreviousStates)
 		if def, err := s.Engine.Definitions.Hashed(ctx, out.Instance.Definition); err == nil {
-			p.Instance.NextDeadline = wire.NextDeadline(def, out.Instance)
+			reply.Instance.NextDeadline = wire.NextDeadline(def, out.Instance)
 		}
 	}
 	for _, e := range out.Events {
@@ -33,13 +33,13 @@ func (s *Server) commandReply(ctx context.Context, r request, name string, out e
 			if e.Direct && name != subject.Claim { // the claim that waited has a reply of its own
 				continue
 			}
-			p.Token, p.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
-			p.Task = s.task(ctx, out.Instance, e.Role)
+			reply.Token, reply.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
+			reply.Task = s.task(ctx, out.Instance, e.Role)
 		case instance.LeaseExtended:
-			p.Token, p.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
+			reply.Token, reply.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
 		}
 	}
-	return p
+	return reply
 }
 
 // maxPreviousStates bounds the previous states in the reply to a claim, so that the reply does not grow

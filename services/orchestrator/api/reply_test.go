@@ -19,7 +19,8 @@ func TestAnAgentIsToldNoMoreThanItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim := w.claim("triage", in)
-	if got := claim.GetInstance(); got.GetIssue().GetTitle() != "title of a" || len(got.GetNotes()) != 1 || got.GetClaim() == nil || got.GetAttempt() != 1 || got.GetVisits() != nil ||
+	if got := claim.GetInstance(); got.GetIssue().GetTitle() != "title of a" || len(got.GetNotes()) != 1 || got.GetClaim() == nil ||
+		got.GetAttempt() != 1 || got.GetVisits() != nil ||
 		got.GetTimeInState() != nil || got.GetTotalTime() != nil {
 		t.Errorf("the claim is answered %v", got)
 	}
@@ -32,7 +33,8 @@ func TestAnAgentIsToldNoMoreThanItNeeds(t *testing.T) {
 		{"heartbeat", &pb.Command{Action: &pb.Command_Heartbeat{Heartbeat: &pb.Heartbeat{Token: token, LeaseMs: 90_000}}}, "triage"},
 		{"spend", &pb.Command{Action: &pb.Command_Spend{Spend: &pb.Charge{Token: token, Spend: &pb.Spend{TokensIn: 1}}}}, "triage"},
 		{"note", &pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Kind: "learning", Text: "x"}}}, "triage"},
-		{"report", &pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: token, Result: &pb.Result{Status: "success", ConfidenceScore: 1}}}}, "analyst"},
+		{"report", &pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: token,
+			Result: &pb.Result{Status: "success", ConfidenceScore: 1}}}}, "analyst"},
 	} {
 		c.cmd.Instance = "a"
 		reply := w.as("triage", c.name, c.cmd)

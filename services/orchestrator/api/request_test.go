@@ -134,7 +134,8 @@ func TestARefusedQueryIsAnsweredAsThatQuery(t *testing.T) {
 func TestALongRefusalIsStillAnswered(t *testing.T) {
 	w := newWorld(t, nil)
 	w.open("a")
-	reply := w.json("sb.api.override", map[string]any{"instance": "a", "override": map[string]any{"to": strings.Repeat("x", 700<<10), "reason": "r"}})
+	reply := w.json("sb.api.override",
+		map[string]any{"instance": "a", "override": map[string]any{"to": strings.Repeat("x", 700<<10), "reason": "r"}})
 	no, _ := reply["refusal"].(map[string]any)
 	if no["code"] != "invalid" || len(no["message"].(string)) > 4<<10 || no["allowed"] == nil {
 		t.Errorf("answered %.300v", reply)
@@ -164,7 +165,8 @@ func TestAHeldClaimSaysUntilWhen(t *testing.T) {
 func TestAnAgentIsWhatItsSubjectSays(t *testing.T) {
 	w := newWorld(t, nil)
 	work := w.open("a").GetInstance().GetWork()
-	w.json("sb.api.agent.pm.claim", map[string]any{"instance": "a", "actor": "operator:root", "claim": map[string]any{"agent": "p", "work": work, "lease_ms": 60000}})
+	w.json("sb.api.agent.pm.claim",
+		map[string]any{"instance": "a", "actor": "operator:root", "claim": map[string]any{"agent": "p", "work": work, "lease_ms": 60000}})
 	w.json("sb.api.note", map[string]any{"instance": "a", "note": map[string]any{"text": "x"}})
 	records, err := w.client.History(t.Context(), "a", 0)
 	if err != nil || len(records) != 3 {

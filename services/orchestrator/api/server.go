@@ -119,26 +119,18 @@ type endpoint struct {
 	handler micro.HandlerFunc
 }
 
-// commandsOfPeople and commandsOfAgents are the names of the commands, and of their endpoints.
-var (
-	commandsOfPeople = []string{subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Override, subject.Pause,
-		subject.Resume, subject.Cancel, subject.Retry, subject.Resolve, subject.Migrate, subject.Expire, subject.Wake, subject.End}
-	commandsOfAgents = []string{subject.Claim, subject.Heartbeat, subject.Report, subject.Release, subject.Fail,
-		subject.Ask, subject.Inquire, subject.Escalate, subject.Note, subject.Spend, subject.Override}
-)
-
 func (s *Server) endpoints() []endpoint {
 	all := []endpoint{
-		{subject.Get, must(subject.API(subject.Get)), s.query(subject.Get, func(no *pb.Refusal) proto.Message { return &pb.GetReply{Refusal: no} }, s.get)},
-		{subject.List, must(subject.API(subject.List)), s.query(subject.List, func(no *pb.Refusal) proto.Message { return &pb.ListReply{Refusal: no} }, s.list)},
-		{subject.History, must(subject.API(subject.History)), s.query(subject.History, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }, s.history)},
-		{subject.Definition, must(subject.API(subject.Definition)), s.query(subject.Definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }, s.definition)},
+		s.query(subject.Get, s.get, func(no *pb.Refusal) proto.Message { return &pb.GetReply{Refusal: no} }),
+		s.query(subject.List, s.list, func(no *pb.Refusal) proto.Message { return &pb.ListReply{Refusal: no} }),
+		s.query(subject.History, s.history, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }),
+		s.query(subject.Definition, s.definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }),
 		{"agent-" + subject.Batch, must(subject.AnyAgent(subject.Batch)), s.batch},
 	}
-	for _, name := range commandsOfPeople {
+	for _, name := range subject.Commands() {
 		all = append(all, endpoint{name, must(subject.API(name)), s.alone(name)})
 	}
-	for _, name := range commandsOfAgents {
+	for _, name := range subject.AgentCommands() {
 		all = append(all, endpoint{"agent-" + name, must(subject.AnyAgent(name)), s.alone(name)})
 	}
 	return all

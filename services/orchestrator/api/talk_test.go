@@ -13,7 +13,8 @@ import (
 // start opens an instance of a workflow.
 func (w *world) start(workflow, id string, vars map[string]string, after ...string) *pb.Instance {
 	w.Helper()
-	reply, err := w.client.OpenWith(w.Context(), "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0", Vars: vars, After: after})
+	reply, err := w.client.OpenWith(w.Context(), "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0",
+		Vars: vars, After: after})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -31,13 +32,15 @@ func (w *world) as(role, command string, cmd *pb.Command) *pb.CommandReply {
 
 func (w *world) claim(role string, in *pb.Instance) *pb.CommandReply {
 	w.Helper()
-	return w.as(role, "claim", &pb.Command{Instance: in.GetInstance(), Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
+	return w.as(role, "claim", &pb.Command{Instance: in.GetInstance(),
+		Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
 }
 
 func (w *world) report(role string, claim *pb.CommandReply, r *pb.Result) *pb.Instance {
 	w.Helper()
 	id := claim.GetInstance().GetInstance()
-	led := w.as(role, "report", &pb.Command{Instance: id, Action: &pb.Command_Report{Report: &pb.Report{Token: claim.GetToken(), Result: r}}}).GetInstance()
+	led := w.as(role, "report", &pb.Command{Instance: id,
+		Action: &pb.Command_Report{Report: &pb.Report{Token: claim.GetToken(), Result: r}}}).GetInstance()
 	in, err := w.client.Get(w.Context(), id)
 	if err != nil || in.GetState() != led.GetState() || in.GetWork() != led.GetWork() {
 		w.Fatalf("the report is answered %v, it is %v, %v", led, in, err)
@@ -61,14 +64,16 @@ func TestARoleAsksAnotherAndGoesOnWithTheAnswer(t *testing.T) {
 		t.Errorf("handed over is %s, %v", asked.GetHead(), asked.GetSections())
 	}
 	answering := w.claim("reviewer", asked)
-	if q := answering.GetTask().GetQuestion(); q.GetNumber() != 1 || q.GetFrom() != "triage" || q.GetText() != "Is it ours?" || answering.GetTask().GetNext() != nil {
+	if q := answering.GetTask().GetQuestion(); q.GetNumber() != 1 || q.GetFrom() != "triage" || q.GetText() != "Is it ours?" ||
+		answering.GetTask().GetNext() != nil {
 		t.Errorf("the task is %v", answering.GetTask())
 	}
 	back := w.report("reviewer", answering, &pb.Result{Status: "success", ConfidenceScore: 1, Summary: "It is."})
 	if back.GetState() != "triage" || back.GetWorker() != "triage" || back.GetQuestions()[0].GetAnswer() != "It is." {
 		t.Errorf("it is in %s, the turn of %s, with %v", back.GetState(), back.GetWorker(), back.GetQuestions())
 	}
-	done := w.report("triage", w.claim("triage", back), &pb.Result{Status: "success", ConfidenceScore: 1, Sections: map[string]string{"triage": `{"scope":"ours"}`}})
+	done := w.report("triage", w.claim("triage", back),
+		&pb.Result{Status: "success", ConfidenceScore: 1, Sections: map[string]string{"triage": `{"scope":"ours"}`}})
 	if done.GetState() != "analyst" || done.GetSections()["triage"] != `{"scope":"ours"}` {
 		t.Errorf("it is in %s with %v", done.GetState(), done.GetSections())
 	}
@@ -78,7 +83,9 @@ func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
 	w := newWorld(t, nil)
 	claim := w.claim("triage", w.start("pipeline", "a", nil))
 	escalate := &pb.Escalate{Token: claim.GetToken(), Reason: "who pays?", RequiresHuman: true, Sections: map[string]string{"writer": "{}"}}
-	if _, err := w.client.DoAs(t.Context(), "triage", "escalate", &pb.Command{Instance: "a", Action: &pb.Command_Escalate{Escalate: escalate}}); !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
+	if _, err := w.client.DoAs(t.Context(), "triage", "escalate",
+		&pb.Command{Instance: "a", Action: &pb.Command_Escalate{Escalate: escalate}}); !errors.Is(err,
+		&instance.Refusal{Code: instance.CodeInvalid}) {
 		t.Errorf("another's section is answered %v", err)
 	}
 	escalate.Sections = map[string]string{"triage": `{"scope":"?"}`}
@@ -89,7 +96,8 @@ func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
 	if e := held.GetEscalations(); len(e) != 1 || e[0].GetAgent() != "triage" || !e[0].GetRequiresHuman() || held.GetWorker() != "" {
 		t.Errorf("escalated %v, the turn of %q", e, held.GetWorker())
 	}
-	_, err := w.client.DoAs(t.Context(), "triage", "claim", &pb.Command{Instance: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "x", Work: held.GetWork(), LeaseMs: 60_000}}})
+	_, err := w.client.DoAs(t.Context(), "triage", "claim",
+		&pb.Command{Instance: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "x", Work: held.GetWork(), LeaseMs: 60_000}}})
 	if !errors.Is(err, &instance.Refusal{Code: instance.CodePaused}) {
 		t.Errorf("a claim meanwhile is answered %v", err)
 	}
@@ -97,7 +105,8 @@ func TestWhatIsEscalatedWaitsForPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := reply.GetInstance(); in.GetWorker() != "triage" || in.GetEscalations()[0].GetResolution() != "We do." || in.GetEscalations()[0].GetBy() != "operator:test" {
+	if in := reply.GetInstance(); in.GetWorker() != "triage" || in.GetEscalations()[0].GetResolution() != "We do." ||
+		in.GetEscalations()[0].GetBy() != "operator:test" {
 		t.Errorf("resolved as %v, the turn of %q", in.GetEscalations(), in.GetWorker())
 	}
 	w.claim("triage", reply.GetInstance())
@@ -109,7 +118,8 @@ func TestAnAgentMovesByHandWhereTheDefinitionSaysSo(t *testing.T) {
 	w.start("task", "a", nil)
 	w.start("issue", "b", nil)
 	by := func(role, id, to string) error {
-		_, err := w.client.DoAs(t.Context(), role, "override", &pb.Command{Instance: id, Actor: role + "-1", Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: "it is plain"}}})
+		_, err := w.client.DoAs(t.Context(), role, "override",
+			&pb.Command{Instance: id, Actor: role + "-1", Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: "it is plain"}}})
 		return err
 	}
 	forbidden := &instance.Refusal{Code: instance.CodeForbidden}
@@ -126,7 +136,8 @@ func TestAnAgentMovesByHandWhereTheDefinitionSaysSo(t *testing.T) {
 		t.Errorf("a person's is answered %v", err)
 	}
 	w.unchanged(func() {
-		_, err := w.client.Do(t.Context(), "override", &pb.Command{Instance: "a", Actor: "cto/agent-1", Action: &pb.Command_Override{Override: &pb.Override{To: "planning", Reason: "r"}}})
+		_, err := w.client.Do(t.Context(), "override",
+			&pb.Command{Instance: "a", Actor: "cto/agent-1", Action: &pb.Command_Override{Override: &pb.Override{To: "planning", Reason: "r"}}})
 		if !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
 			t.Errorf("one who says it is the CTO is answered %v", err)
 		}
@@ -137,10 +148,12 @@ func TestTheSystemItselfTellsOfTimeAndEnds(t *testing.T) {
 	w := newWorld(t, nil)
 	w.start("task", "first", nil)
 	in := w.start("task", "second", nil, "first")
-	if d := in.GetNextDeadline(); in.GetState() != "pending" || in.GetTimeout().GetSeconds() != 3600 || d.GetLevel() != "warning" || d.GetAt().AsTime().Sub(in.GetEnteredAt().AsTime()).Minutes() != 48 {
+	if d := in.GetNextDeadline(); in.GetState() != "pending" || in.GetTimeout().GetSeconds() != 3600 || d.GetLevel() != "warning" ||
+		d.GetAt().AsTime().Sub(in.GetEnteredAt().AsTime()).Minutes() != 48 {
 		t.Errorf("it is in %s for %v, the next deadline is %v", in.GetState(), in.GetTimeout(), d)
 	}
-	_, err := w.client.Do(t.Context(), "expire", &pb.Command{Instance: "second", Action: &pb.Command_Expire{Expire: &pb.Expire{Entered: in.GetEntered(), Level: "warning"}}})
+	_, err := w.client.Do(t.Context(), "expire",
+		&pb.Command{Instance: "second", Action: &pb.Command_Expire{Expire: &pb.Expire{Entered: in.GetEntered(), Level: "warning"}}})
 	if !errors.Is(err, &instance.Refusal{Code: instance.CodeEarly}) {
 		t.Errorf("a timer before its time is answered %v", err)
 	}
@@ -157,7 +170,8 @@ func TestTheSystemItselfTellsOfTimeAndEnds(t *testing.T) {
 func TestAnInstanceMigratesOnRequest(t *testing.T) {
 	w := newWorld(t, nil)
 	in := w.start("issue", "a", nil)
-	for definition, want := range map[string]string{"": "is on this definition already", in.GetDefinition(): "is on this definition already", "task": "another lifecycle", "c0ffee": "unknown workflow"} {
+	for definition, want := range map[string]string{"": "is on this definition already", in.GetDefinition(): "is on this definition already",
+		"task": "another lifecycle", "c0ffee": "unknown workflow"} {
 		_, err := w.client.Migrate(t.Context(), "a", definition, "r")
 		if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.CodeInvalid || !strings.Contains(no.What, want) {
 			t.Errorf("to %q: answered %v, want: %s", definition, err, want)

@@ -88,7 +88,8 @@ func TestAnInstanceGoesOnByTheLifecycleItWasOpenedWith(t *testing.T) {
 		return reply.GetInstance().GetWork()
 	}
 	claim := func(role, id string, work uint64) error {
-		_, err := c.DoAs(ctx, role, "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: work, LeaseMs: 60_000}}})
+		_, err := c.DoAs(ctx, role, "claim",
+			&pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: work, LeaseMs: 60_000}}})
 		return err
 	}
 	run := func(dir string) (stop func()) {
@@ -112,7 +113,8 @@ func TestAnInstanceGoesOnByTheLifecycleItWasOpenedWith(t *testing.T) {
 	}
 	stop()
 	run("")
-	if _, err := c.Open(ctx, "", "chore", "another", instance.Issue{Title: "t"}); !errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) {
+	if _, err := c.Open(ctx, "", "chore", "another", instance.Issue{Title: "t"}); !errors.Is(err,
+		&instance.Refusal{Code: instance.CodeInvalid}) {
 		t.Errorf("a lifecycle that was given up was opened: %v", err)
 	}
 	if err := claim("worker", "old", old); err != nil {

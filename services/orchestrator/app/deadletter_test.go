@@ -120,14 +120,19 @@ func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
 	m.committed(before, instance.Instance{}, instance.Commit{At: at.Add(2 * time.Second), Events: []instance.Event{instance.Claimed{}}})
 	claimed := before
 	claimed.Claim = &instance.ActiveClaim{}
-	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(3 * time.Second), Events: []instance.Event{instance.Claimed{}}}) // again
+	m.committed(claimed, instance.Instance{},
+		instance.Commit{At: at.Add(3 * time.Second), Events: []instance.Event{instance.Claimed{}}}) // again
 	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{
 		instance.Reported{State: "received", Result: instance.Result{Status: instance.Success}}, instance.Moved{From: "received", To: "next"}}})
-	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{instance.TimedOut{State: "received", Level: workflow.Alert}}})
-	m.committed(claimed, instance.Instance{Workflow: "issue"}, instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{ // directly
-		instance.Reported{State: "received"}, instance.Moved{From: "received", To: "next"}, instance.Dispatched{State: "next"}, instance.Claimed{Direct: true}}})
+	m.committed(claimed, instance.Instance{},
+		instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{instance.TimedOut{State: "received", Level: workflow.Alert}}})
+	m.committed(claimed, instance.Instance{Workflow: "issue"},
+		instance.Commit{At: at.Add(9 * time.Second), Events: []instance.Event{ // directly
+			instance.Reported{State: "received"}, instance.Moved{From: "received", To: "next"}, instance.Dispatched{State: "next"},
+			instance.Claimed{Direct: true}}})
 	claimed.Direct = true
-	m.committed(claimed, instance.Instance{}, instance.Commit{At: at.Add(99 * time.Second), Events: []instance.Event{instance.Dispatched{State: "received", Owner: "pm"}}})
+	m.committed(claimed, instance.Instance{},
+		instance.Commit{At: at.Add(99 * time.Second), Events: []instance.Event{instance.Dispatched{State: "received", Owner: "pm"}}})
 	m.answered("claim", "held", time.Millisecond)
 	families, err := registry.Gather()
 	if err != nil {
@@ -145,7 +150,8 @@ func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"signalbox_claim_wait_seconds count": 2, "signalbox_claim_wait_seconds sum": 2, "signalbox_state_seconds count": 2,
-		"signalbox_state_seconds sum": 18, "signalbox_steps_total": 2, "signalbox_work_lapsed_total": 1, "signalbox_request_seconds count": 1, "signalbox_timeouts_total": 1,
+		"signalbox_state_seconds sum": 18, "signalbox_steps_total": 2, "signalbox_work_lapsed_total": 1, "signalbox_request_seconds count": 1,
+		"signalbox_timeouts_total": 1,
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
@@ -160,7 +166,8 @@ func TestADeadlineThatPassedIsLogged(t *testing.T) {
 		instance.TimedOut{State: "planning", Level: workflow.Escalation, After: time.Hour}, instance.Moved{From: "planning"},
 	}})
 	got := <-logs
-	if got["instance"] != "a" || got["state"] != "planning" || got["level"] != workflow.Escalation || got["after"] != time.Hour || len(logs) > 0 {
+	if got["instance"] != "a" || got["state"] != "planning" || got["level"] != workflow.Escalation || got["after"] != time.Hour ||
+		len(logs) > 0 {
 		t.Errorf("logged %v and %d more", got, len(logs))
 	}
 }

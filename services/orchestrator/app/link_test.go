@@ -48,7 +48,8 @@ func TestOrchestratorsOpenWhatIsSpawnedAndSayHowItEnded(t *testing.T) {
 		t.Helper()
 		var at uint64
 		until(t, ctx, c, id, func(s client.LogEntry) bool { at = s.Seq; return s.State == state && s.Wakes })
-		claimed, err := c.DoAs(ctx, "worker", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: at, LeaseMs: 60_000}}})
+		claimed, err := c.DoAs(ctx, "worker", "claim",
+			&pb.Command{Instance: id, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: at, LeaseMs: 60_000}}})
 		if err != nil {
 			t.Fatal(err)
 		}

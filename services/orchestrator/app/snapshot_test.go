@@ -83,7 +83,8 @@ func TestAnOrchestratorBeginsWithTheNewestSnapshot(t *testing.T) {
 	do := func(e *engine.Engine, id string, a instance.Action) {
 		t.Helper()
 		n++
-		if _, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("c-", n), Instance: id, Actor: "operator:ann", Do: a}, "issue"); err != nil {
+		if _, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("c-", n), Instance: id, Actor: "operator:ann", Do: a},
+			"issue"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,7 +31,8 @@ func TestAnOrchestratorThatCannotBecomeActiveTriesAgainUnlessTheLogIsDamaged(t *
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := natstest.Start(t, natstest.Options{})
-			older, err := server.Connect(t).Subscribe(subject.ActiveOrchestrator, func(m *nats.Msg) { _ = m.Respond([]byte(`{"id":"older","since":1}`)) })
+			older, err := server.Connect(t).Subscribe(subject.ActiveOrchestrator,
+				func(m *nats.Msg) { _ = m.Respond([]byte(`{"id":"older","since":1}`)) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +40,8 @@ func TestAnOrchestratorThatCannotBecomeActiveTriesAgainUnlessTheLogIsDamaged(t *
 			defer stop()
 			tries, ended, active := 0, 0, false
 			err = service.Serve(ctx, service.Config{
-				Service: "orchestrator", Flags: service.Flags{NATS: service.NATS{URL: server.URL}, Grace: 10 * time.Second}, Log: slog.New(slog.DiscardHandler),
+				Service: "orchestrator", Flags: service.Flags{NATS: service.NATS{URL: server.URL}, Grace: 10 * time.Second},
+				Log: slog.New(slog.DiscardHandler),
 				Setup: func(ctx context.Context, h *service.Host) error {
 					return errors.Join(terms{h, standby.NewElector(h.NATS, noWatermark{}), func(_ context.Context, h *service.Host) error {
 						h.AddBase("added", func(ctx context.Context) error { <-ctx.Done(); ended++; return nil })

@@ -104,7 +104,8 @@ func TestTheYoungerStandsByAgainAndBecomesActiveLater(t *testing.T) {
 	orchestratortest.Start(t, server.URL, 1, orchestratortest.Settings{StandBy: true})
 	e := newEnv(t, server)
 	e.open()
-	older, err := server.Connect(t).Subscribe(subject.ActiveOrchestrator, func(m *nats.Msg) { _ = m.Respond([]byte(`{"id":"older","since":1}`)) })
+	older, err := server.Connect(t).Subscribe(subject.ActiveOrchestrator,
+		func(m *nats.Msg) { _ = m.Respond([]byte(`{"id":"older","since":1}`)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,14 +123,16 @@ func TestTheYoungerStandsByAgainAndBecomesActiveLater(t *testing.T) {
 // The active orchestrator's replies say how far the log goes.
 func TestAnOrchestratorThatStoodByDoesNotAppendToALogThatWasTruncated(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
-	older, err := server.Connect(t).Subscribe(subject.ActiveOrchestrator, func(m *nats.Msg) { _ = m.Respond([]byte(`{"id":"older","since":1,"known":5}`)) })
+	older, err := server.Connect(t).Subscribe(subject.ActiveOrchestrator,
+		func(m *nats.Msg) { _ = m.Respond([]byte(`{"id":"older","since":1,"known":5}`)) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err = service.Serve(ctx, service.Config{
-		Service: "orchestrator", Flags: service.Flags{NATS: service.NATS{URL: server.URL}, Grace: 10 * time.Second}, Log: slog.New(slog.DiscardHandler),
+		Service: "orchestrator", Flags: service.Flags{NATS: service.NATS{URL: server.URL}, Grace: 10 * time.Second},
+		Log: slog.New(slog.DiscardHandler),
 		Setup: func(ctx context.Context, h *service.Host) error {
 			return errors.Join(orchestratortest.Settings{StandBy: true, AckWait: time.Second, MaxDeliver: 5}.Setup(ctx, h), older.Unsubscribe())
 		},
