@@ -30,6 +30,7 @@ var rules = map[string]func(*tree) []Violation{
 	"globals":    globals,
 	"goroutines": goroutines,
 	"init":       inits,
+	"layers":     layers,
 	"names":      names,
 	"pure":       pure,
 	"services":   services,

@@ -40,6 +40,36 @@ func forge(t *tree) []Violation {
 	})
 }
 
+// localForge is the forge of our own, which is made of the packages in forgeLayers.
+const localForge = "pkg/forge/local"
+
+// forgeLayers lists the packages below localForge, each with those that it may
+// import: they import each other in one direction.
+var forgeLayers = map[string][]string{
+	"bare":  {},
+	"store": {},
+	"rules": {"store"},
+	"host":  {"bare", "rules", "store"},
+	"rest":  {"bare", "host", "rules", "store"},
+	"web":   {"bare", "host", "store"},
+}
+
+// layers reports each import of a package below localForge by one that is not above
+// it.
+func layers(t *tree) []Violation {
+	return t.each("layers", func(f *file, imported string) string {
+		other, ok := strings.CutPrefix(t.local(imported), localForge+"/")
+		if !ok || f.dir == localForge {
+			return ""
+		}
+		mine, _ := strings.CutPrefix(f.dir, localForge+"/")
+		if slices.Contains(forgeLayers[mine], other) {
+			return ""
+		}
+		return "only " + localForge + " and the packages above it in forgeLayers import " + localForge + "/" + other
+	})
+}
+
 // services reports each import of a service by a package or another service. The
 // all-in-one and the harness may import services; tests may import
 // orchestratorTest.

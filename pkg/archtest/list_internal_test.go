@@ -58,12 +58,15 @@ func TestEachRuleHasAPlantedViolation(t *testing.T) {
 
 func TestEachPackageThatARuleNamesExists(t *testing.T) {
 	named := append(slices.Clone(core),
-		"pkg/forge", "pkg/forge/github", "pkg/forge/local", "services/"+allInOne, harness, orchestratorTest)
+		"pkg/forge", "pkg/forge/github", localForge, "services/"+allInOne, harness, orchestratorTest)
 	for dir := range concurrent {
 		named = append(named, dir)
 	}
 	for _, service := range forgeSide {
 		named = append(named, "services/"+service)
+	}
+	for layer := range forgeLayers {
+		named = append(named, localForge+"/"+layer)
 	}
 	dirs := repository(t).dirs()
 	for _, name := range named {

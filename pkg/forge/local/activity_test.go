@@ -42,7 +42,7 @@ func TestWhoMovedABranchIsOnRecord(t *testing.T) {
 	w.propose(t, rob, robs, "topic", "a.txt", "one\n")
 	gittest.Run(t, adas, "fetch", "-q", "origin")
 	gittest.Run(t, adas, "checkout", "-q", "topic")
-	push(t, adas, "topic", "b.txt", "two\n")
+	StoreXPush(t, adas, "topic", "b.txt", "two\n")
 	gittest.Run(t, robs, "commit", "-q", "--amend", "-m", "Anew")
 	if _, err := robs.Run(t.Context(), "push", "-q", "origin", "topic"); err == nil {
 		t.Error("a push over another's commit was taken")
@@ -100,7 +100,7 @@ func TestMembersAreToldToMembers(t *testing.T) {
 func TestCheckOfABotIsItsApps(t *testing.T) {
 	w := newWorld(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
-	head := push(t, work, "topic", "a.txt", "one\n")
+	head := StoreXPush(t, work, "topic", "a.txt", "one\n")
 	made, _, err := rob.Checks.CreateCheckRun(t.Context(), owner, name, github.CreateCheckRunOptions{Name: "test", HeadSHA: head})
 	must(t, err)
 	if made.GetApp().GetID() == 0 || made.GetApp().GetSlug() != "rob" {

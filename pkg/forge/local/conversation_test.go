@@ -52,7 +52,7 @@ func TestConversationOnLines(t *testing.T) {
 		t.Errorf("%d comments on lines, err = %v", pr.GetReviewComments(), err)
 	}
 
-	push(t, work, "topic", "a.txt", "zero\none\ntwo\n3\n")
+	StoreXPush(t, work, "topic", "a.txt", "zero\none\ntwo\n3\n")
 	var lines []string
 	all, _, err := rob.PullRequests.ListComments(ctx, owner, name, 1, &github.PullRequestListCommentsOptions{Sort: "created", Direction: "desc"})
 	must(t, err)
@@ -138,7 +138,7 @@ func TestBranchIsUpdatedFromItsBase(t *testing.T) {
 		t.Errorf("without anything new: %d %s", status, body)
 	}
 	gittest.Run(t, work, "checkout", "-q", "main")
-	base := push(t, work, "main", "b.txt", "aside\n")
+	base := StoreXPush(t, work, "main", "b.txt", "aside\n")
 	if status, body := update(base); status != 422 || !strings.Contains(body, "expected head sha") {
 		t.Errorf("from another head: %d %s", status, body)
 	}
@@ -151,7 +151,7 @@ func TestBranchIsUpdatedFromItsBase(t *testing.T) {
 	if got := gittest.Run(t, work, "log", "-1", "--format=%s %P", pr.GetHead().GetSHA()); !strings.HasPrefix(got, "Merge branch 'main' into topic ") || !strings.HasSuffix(got, base) {
 		t.Errorf("head = %q", got)
 	}
-	push(t, work, "main", "a.txt", "two\n")
+	StoreXPush(t, work, "main", "a.txt", "two\n")
 	if status, body := update(pr.GetHead().GetSHA()); status != 422 || !strings.Contains(body, "merge conflict") {
 		t.Errorf("into a conflict: %d %s", status, body)
 	}

@@ -2,38 +2,38 @@ package local
 
 import "net/http"
 
-// Fault is how a request goes wrong.
+// Fault is how a request fails.
 type Fault struct {
-	// Status is what is answered instead of the truth; 0 drops the connection
-	// without an answer.
+	// Status is the status of the answer; 0 closes the connection without one.
 	Status int
 	// After lets the request have its effect first.
 	After bool
 }
 
-func (f *Forge) withFaults(h http.Handler) http.Handler {
-	if f.config.Fault == nil {
+// withFaults serves requests by h, but for those that fault names a fault for.
+func withFaults(fault func(*http.Request) *Fault, h http.Handler) http.Handler {
+	if fault == nil {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fault := f.config.Fault(r)
-		if fault == nil {
+		f := fault(r)
+		if f == nil {
 			h.ServeHTTP(w, r)
 			return
 		}
-		if fault.After {
-			h.ServeHTTP(&unheard{header: http.Header{}}, r)
+		if f.After {
+			h.ServeHTTP(&lostAnswer{header: http.Header{}}, r)
 		}
-		if fault.Status == 0 {
+		if f.Status == 0 {
 			panic(http.ErrAbortHandler)
 		}
-		http.Error(w, "fault injected", fault.Status)
+		http.Error(w, "fault injected", f.Status)
 	})
 }
 
-// unheard is an answer that never arrives.
-type unheard struct{ header http.Header }
+// lostAnswer is an answer that never arrives.
+type lostAnswer struct{ header http.Header }
 
-func (u *unheard) Header() http.Header         { return u.header }
-func (u *unheard) Write(p []byte) (int, error) { return len(p), nil }
-func (u *unheard) WriteHeader(int)             {}
+func (l *lostAnswer) Header() http.Header         { return l.header }
+func (l *lostAnswer) Write(p []byte) (int, error) { return len(p), nil }
+func (l *lostAnswer) WriteHeader(int)             {}

@@ -48,7 +48,7 @@ func TestLostAnswersLeaveTheirEffect(t *testing.T) {
 	}
 
 	gittest.Run(t, work, "checkout", "-q", "-b", "topic")
-	write(t, work, "a.txt", "a\n")
+	StoreXWrite(t, work, "a.txt", "a\n")
 	gittest.Run(t, work, "add", ".")
 	gittest.Run(t, work, "commit", "-q", "-m", "x")
 	lose(local.Fault{After: true})

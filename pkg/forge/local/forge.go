@@ -1,9 +1,14 @@
-// Package local is a forge on this machine: it speaks GitHub's REST over HTTP,
-// backed by bare git repositories that are cloned and pushed to over smart
-// HTTP. It stands in for GitHub where there is no network and no account.
+// Package local is a forge on this machine. It serves GitHub's REST and GraphQL over
+// HTTP, bare git repositories over git's smart HTTP protocol, and pages for people. It
+// stands in for GitHub where there is no network and no account.
 //
-// What is not in git is in a journal in the same directory; a change is on
-// disk before it is answered, so the forge may be killed at any time.
+// The packages below it import each other in one direction:
+//
+//	local → rest, web → host → rules → store
+//	              └──→ bare (git)
+//
+// What is not in git is in a journal in the same directory. A change is on disk before
+// it is answered, so the forge may be killed at any time.
 package local
 
 import (
@@ -12,24 +17,28 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/forge/local/bare"
+	"github.com/signalbox/signalbox/pkg/forge/local/host"
+	"github.com/signalbox/signalbox/pkg/forge/local/rest"
+	"github.com/signalbox/signalbox/pkg/forge/local/store"
+	"github.com/signalbox/signalbox/pkg/forge/local/web"
 )
+
+// User is an account that can sign in.
+type User = store.User
 
 // Config is what a forge is opened with.
 type Config struct {
-	// Dir holds the journal and the repositories; it is made when absent. Only
-	// one forge at a time can have it.
+	// Dir holds the journal and the repositories. It is created if there is none. Only one
+	// forge at a time can have it.
 	Dir string
-	// URL is where people and clients reach the forge, such as
-	// "http://127.0.0.1:8080"; see SetURL.
+	// URL is where people and clients reach the forge, such as "http://127.0.0.1:8080". See
+	// SetURL.
 	URL string
 	// Users are the accounts that can sign in.
 	Users []User
@@ -39,35 +48,27 @@ type Config struct {
 	RateLimit int
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Logger gets what no client can be told; nil discards it.
+	// Logger gets failures of the forge itself; nil discards them.
 	Logger *slog.Logger
-	// Computing is how often a pull request answers that whether it can be
-	// merged is being computed, each time its head or base has moved.
+	// Computing is how many answers say that the mergeability of a pull request is being
+	// computed, each time its head or base has moved.
 	Computing int
-	// Lagging is how many lists that somebody asks for do not show yet what they
-	// have made, as where lists are read from a copy.
+	// Lagging is how many lists do not show yet what the same account has created, as if
+	// they were read from a replica.
 	Lagging int
-	// Fault, when set, is asked before every request how that one goes wrong.
+	// Fault, if set, is called before every request and returns how that one fails, nil if
+	// it does not.
 	Fault func(*http.Request) *Fault
 }
 
-// Forge is an open forge.
+// Forge is an open forge. Its methods may be called from any goroutine.
 type Forge struct {
-	config  Config
-	repos   string // directory
-	url     atomic.Pointer[string]
-	state   atomic.Pointer[state]
-	signIn  map[tokenHash]User
-	quota   quota
-	compare comparisons
-	asked   asked
-	unseen  unseen
-
-	mu      sync.Mutex // serialises changes
-	journal *journal
+	host   *host.Host
+	config Config
+	rest   *rest.Server
 }
 
-// ErrExists says that the repository is there already.
+// ErrExists means that there is a repository of this name.
 var ErrExists = errors.New("the repository exists")
 
 // Open opens the forge in a directory, as it was when it was last used.
@@ -81,110 +82,121 @@ func Open(config Config) (*Forge, error) {
 	if config.RateLimit == 0 {
 		config.RateLimit = 1_000_000
 	}
-	signIn, err := signIns(config.Users)
+	h, err := open(config)
 	if err != nil {
 		return nil, fmt.Errorf("local forge: %w", err)
 	}
-	f := &Forge{config: config, repos: filepath.Join(config.Dir, "repos"), signIn: signIn}
-	f.SetURL(config.URL)
-	if err := os.MkdirAll(f.repos, 0o700); err != nil {
-		return nil, fmt.Errorf("local forge: %w", err)
-	}
-	journal, state, err := openJournal(filepath.Join(config.Dir, "journal.jsonl"))
+	limits := rest.Config{RateLimit: config.RateLimit, Computing: config.Computing, Lagging: config.Lagging}
+	return &Forge{host: h, config: config, rest: rest.New(h, limits)}, nil
+}
+
+func open(config Config) (*host.Host, error) {
+	access, err := store.NewAccess(config.Users, config.Public)
 	if err != nil {
-		return nil, fmt.Errorf("local forge: %w", err)
+		return nil, err
 	}
-	f.journal = journal
-	f.state.Store(state)
-	if err := errors.Join(f.enrol(), f.recover()); err != nil {
-		return nil, errors.Join(fmt.Errorf("local forge: %w", err), f.Close())
+	repos, err := bare.NewRepos(filepath.Join(config.Dir, "repos"))
+	if err != nil {
+		return nil, err
 	}
-	return f, nil
+	rows, err := store.Open(config.Dir, config.Now)
+	if err != nil {
+		return nil, err
+	}
+	h := &host.Host{Store: rows, Access: access, Repos: repos, Log: config.Logger}
+	h.SetURL(config.URL)
+	if err := errors.Join(access.Enrol(rows), recoverPulls(h)); err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return h, nil
+}
+
+// recoverPulls finishes what the last process was killed in.
+func recoverPulls(h *host.Host) error {
+	for _, r := range h.Store.Load().Repos() {
+		if err := h.Follow(context.Background(), r.FullName(), 0); err != nil {
+			return fmt.Errorf("%s: %w", r.FullName(), err)
+		}
+	}
+	return nil
 }
 
 // Close releases the directory. Requests after it fail.
-func (f *Forge) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.journal.close()
-}
+func (f *Forge) Close() error { return f.host.Store.Close() }
 
-// SetURL tells where the forge is reached, which may be known only once its
-// server listens. Without it every answer names the host of its own request.
-func (f *Forge) SetURL(url string) {
-	url = strings.TrimRight(url, "/")
-	f.url.Store(&url)
-}
+// SetURL sets where the forge is reached, which may be known only after its server
+// listens. Without it every answer names the host of its own request.
+func (f *Forge) SetURL(url string) { f.host.SetURL(url) }
 
-// CreateRepo makes the repository owner/name with the branches and tags of the
-// git repository in fromDir, or an empty one when fromDir is empty. A
-// repository that is there already is ErrExists and is left as it is.
+// CreateRepo creates the repository owner/name with the branches and tags of the git
+// repository in fromDir, or an empty one if fromDir is empty. It fails with ErrExists,
+// and changes nothing, if there is a repository of this name.
 func (f *Forge) CreateRepo(ctx context.Context, name, fromDir string) error {
 	return f.createRepo(ctx, name, fromDir, "")
 }
 
-// CreateRepoFrom makes the repository owner/name with one branch of the git
-// repository in fromDir, as its default branch, and nothing else. A repository
-// that is there already is ErrExists and is left as it is.
+// CreateRepoFrom creates the repository owner/name with one branch of the git repository
+// in fromDir, which becomes its default branch. It fails with ErrExists, and changes
+// nothing, if there is a repository of this name.
 func (f *Forge) CreateRepoFrom(ctx context.Context, name, fromDir, branch string) error {
 	return f.createRepo(ctx, name, fromDir, branch)
 }
 
 func (f *Forge) createRepo(ctx context.Context, name, fromDir, only string) error {
-	owner, base, err := splitName(name)
+	owner, base, err := store.SplitName(name)
 	if err != nil {
 		return err
 	}
-	if _, ok := f.state.Load().repo(name); ok {
+	if _, ok := f.host.Store.Load().Repo(name); ok {
 		return fmt.Errorf("%w: %s", ErrExists, name)
 	}
-	dir := f.dir(name)
-	branch, err := createBare(ctx, dir, fromDir, only)
+	branch, err := f.host.Repos.Repo(name).Create(ctx, fromDir, only)
 	if err != nil {
 		return fmt.Errorf("create %s: %w", name, err)
 	}
-	return f.change(func(tx *tx) error {
-		if _, ok := tx.state.repo(name); ok {
+	return f.host.Store.Change(func(tx *store.Tx) error {
+		if _, ok := tx.State.Repo(name); ok {
 			return fmt.Errorf("%w: %s", ErrExists, name)
 		}
-		if _, ok := tx.state.account(owner); !ok {
-			tx.put(entry{Account: &account{ID: tx.id(), Login: owner, Type: "Organization", Created: tx.now}})
+		if _, ok := tx.State.Account(owner); !ok {
+			tx.Put(store.Entry{Account: &store.Account{ID: tx.ID(), Login: owner, Type: "Organization", Created: tx.Now}})
 		}
-		tx.put(entry{Repo: name, Repository: &repository{
-			ID: tx.id(), Owner: owner, Name: base, Branch: branch, Created: tx.now, Pushed: tx.now,
+		tx.Put(store.Entry{Repo: name, Repository: &store.Repository{
+			ID: tx.ID(), Owner: owner, Name: base, Branch: branch, Created: tx.Now, Pushed: tx.Now,
 		}})
 		return nil
 	})
 }
 
-// Repos is the names of the repositories, sorted.
+// Repos returns the names of the repositories, sorted.
 func (f *Forge) Repos() []string {
 	var names []string
-	for _, r := range f.state.Load().repos {
-		names = append(names, r.fullName())
+	for _, r := range f.host.Store.Load().Repos() {
+		names = append(names, r.FullName())
 	}
 	slices.Sort(names)
 	return names
 }
 
-// dir is where the repository is; name is a checked owner/name.
-func (f *Forge) dir(name string) string {
-	return filepath.Join(f.repos, filepath.FromSlash(strings.ToLower(name))+".git")
-}
-
-func (f *Forge) git(name string) git.Runner {
-	return git.New(f.dir(name)).WithIdentity(committerName, committerEmail)
-}
-
-func (f *Forge) now() time.Time { return f.config.Now().UTC().Truncate(time.Second) }
-
-// recover finishes what the last process was killed in.
-func (f *Forge) recover() error {
-	ctx := context.Background()
-	for _, name := range f.Repos() {
-		if err := f.follow(ctx, name, 0); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+// Handler returns the handler of the whole forge: REST below /api/v3/ and GraphQL at
+// /api/graphql, and both at the root for clients that take no prefix; git over smart
+// HTTP at /owner/name.git; pages at /owner/name.
+func (f *Forge) Handler() http.Handler {
+	api, graphql := f.rest.API(), f.rest.GraphQL()
+	git, pages := f.host.Repos.Handler(f.host, f.config.Logger), web.Handler(f.host)
+	return withFaults(f.config.Fault, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		switch {
+		case strings.HasPrefix(path, "/api/v3/"):
+			http.StripPrefix("/api/v3", api).ServeHTTP(w, r)
+		case path == "/user", strings.HasPrefix(path, "/repos/"), strings.HasPrefix(path, "/orgs/"):
+			api.ServeHTTP(w, r)
+		case path == "/api/graphql", path == "/graphql":
+			graphql.ServeHTTP(w, r)
+		case strings.HasSuffix(path, "/info/refs"), strings.HasSuffix(path, "/git-upload-pack"), strings.HasSuffix(path, "/git-receive-pack"):
+			git.ServeHTTP(w, r)
+		default:
+			pages.ServeHTTP(w, r)
 		}
-	}
-	return nil
+	}))
 }

@@ -48,7 +48,7 @@ func TestGraphQL(t *testing.T) {
 	w := newWorld(t)
 	ada, rob, work := w.client(t, adaToken), w.client(t, robToken), w.clone(t, robToken)
 	newIssue(t, ada, "x")
-	push(t, work, "topic", "a.txt", "one\n")
+	StoreXPush(t, work, "topic", "a.txt", "one\n")
 	pr, _, err := rob.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{
 		Title: github.String("y"), Body: github.String("Closes #1"), Head: github.String("topic"), Base: github.String("main"), Draft: github.Bool(true),
 	})

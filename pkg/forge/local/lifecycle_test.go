@@ -52,7 +52,7 @@ func TestFromIssueToMerge(t *testing.T) {
 	}
 
 	work := w.clone(t, robToken)
-	head := push(t, work, "fix/it", "fix.txt", "fixed\n")
+	head := StoreXPush(t, work, "fix/it", "fix.txt", "fixed\n")
 	pr, _, err := rob.PullRequests.Create(ctx, owner, name, &github.NewPullRequest{
 		Title: github.String("Fix it"), Body: github.String("Closes #1"), Head: github.String("fix/it"), Base: github.String("main"),
 	})
@@ -63,7 +63,7 @@ func TestFromIssueToMerge(t *testing.T) {
 	}
 
 	t.Run("a push moves the pull request's head", func(t *testing.T) {
-		head = push(t, work, "fix/it", "more.txt", "more\n")
+		head = StoreXPush(t, work, "fix/it", "more.txt", "more\n")
 		pr, _, err = rob.PullRequests.Get(ctx, owner, name, 2)
 		must(t, err)
 		if pr.GetHead().GetSHA() != head || pr.GetCommits() != 2 {
@@ -185,7 +185,7 @@ func deleteBranch(ctx context.Context, c *github.Client, branch string) error {
 // propose pushes a branch and opens a pull request for it.
 func (w *world) propose(t *testing.T, c *github.Client, work git.Runner, branch, file, content string) *github.PullRequest {
 	t.Helper()
-	push(t, work, branch, file, content)
+	StoreXPush(t, work, branch, file, content)
 	pr, _, err := c.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{
 		Title: github.String("Write " + file), Head: github.String(branch), Base: github.String("main"),
 	})

@@ -21,7 +21,7 @@ func TestMergeMethods(t *testing.T) {
 			rob, work := w.client(t, robToken), w.clone(t, robToken)
 			for _, message := range []string{"First", "Second"} {
 				gittest.Run(t, work, "checkout", "-q", "-B", "topic")
-				write(t, work, message, message)
+				StoreXWrite(t, work, message, message)
 				gittest.Run(t, work, "add", ".")
 				gittest.Run(t, work, "commit", "-q", "-m", message)
 			}
@@ -54,7 +54,7 @@ func TestConflictIsToldAndNotMerged(t *testing.T) {
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "ours", "README.md", "# Ours\n")
 	gittest.Run(t, work, "checkout", "-q", "main")
-	push(t, work, "main", "README.md", "# Theirs\n")
+	StoreXPush(t, work, "main", "README.md", "# Theirs\n")
 
 	pr, _, err := rob.PullRequests.Get(t.Context(), owner, name, pr.GetNumber())
 	must(t, err)

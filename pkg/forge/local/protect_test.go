@@ -57,7 +57,7 @@ func TestProtectedBranchTakesWhatItDemandsOnly(t *testing.T) {
 	refused("A conversation must be resolved", "blocked")
 	w.resolve(t, 1)
 
-	head = push(t, work, "topic", "b.txt", "more\n")
+	head = StoreXPush(t, work, "topic", "b.txt", "more\n")
 	reviews, _, err := rob.PullRequests.ListReviews(ctx, owner, name, 1, nil)
 	must(t, err)
 	if reviews[0].GetState() != "DISMISSED" {
@@ -67,7 +67,7 @@ func TestProtectedBranchTakesWhatItDemandsOnly(t *testing.T) {
 	_, _, err = ada.PullRequests.CreateReview(ctx, owner, name, 1, &github.PullRequestReviewRequest{Event: github.String("APPROVE")})
 	must(t, err)
 	gittest.Run(t, work, "checkout", "-q", "main")
-	push(t, work, "main", "c.txt", "aside\n")
+	StoreXPush(t, work, "main", "c.txt", "aside\n")
 	refused("out of date", "behind")
 	gittest.Run(t, work, "checkout", "-q", "topic")
 	gittest.Run(t, work, "merge", "-q", "--no-edit", "main")
@@ -156,7 +156,7 @@ func TestMergeabilityIsComputedForAWhile(t *testing.T) {
 	pr := w.propose(t, rob, work, "topic", "a.txt", "one\n")
 	for round := range 2 {
 		if round == 1 {
-			push(t, work, "topic", "b.txt", "two\n")
+			StoreXPush(t, work, "topic", "b.txt", "two\n")
 			pr = w.pull(t, rob, 1)
 		}
 		if pr.Mergeable != nil || pr.GetMergeableState() != "unknown" {

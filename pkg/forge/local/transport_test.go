@@ -19,7 +19,7 @@ func TestPushOfFiveMebibytesArrives(t *testing.T) {
 	big := make([]byte, 5<<20) // incompressible and above http.postBuffer, so it is sent in chunks
 	_, err := rand.Read(big)
 	must(t, err)
-	sha := push(t, work, "big", "big.bin", string(big))
+	sha := StoreXPush(t, work, "big", "big.bin", string(big))
 	fresh := w.clone(t, adaToken, "--branch", "big")
 	got, err := os.ReadFile(filepath.Join(fresh.Dir(), "big.bin"))
 	must(t, err)
@@ -31,7 +31,7 @@ func TestPushOfFiveMebibytesArrives(t *testing.T) {
 func TestCloneInEveryProtocolAndDepth(t *testing.T) {
 	w := newWorld(t)
 	work := w.clone(t, robToken)
-	push(t, work, "main", "a.txt", "a\n")
+	StoreXPush(t, work, "main", "a.txt", "a\n")
 	for _, version := range []string{"0", "1", "2"} {
 		for _, args := range [][]string{{}, {"--depth=1"}, {"--filter=blob:none"}, {"--bare"}, {"--mirror"}} {
 			t.Run("version "+version+" "+strings.Join(args, " "), func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestFetchOfAWaitingHistory(t *testing.T) {
 	w := newWorld(t)
 	work, other := w.clone(t, robToken), w.clone(t, adaToken)
 	for _, file := range []string{"a", "b", "c"} {
-		push(t, work, "main", file, file)
+		StoreXPush(t, work, "main", file, file)
 	}
 	gittest.Run(t, other, "fetch", "-q", "origin")
 	if got := gittest.Run(t, other, "rev-list", "--count", "origin/main"); got != "4" {

@@ -91,7 +91,7 @@ func (w *world) open(t *testing.T, change ...func(*local.Config)) {
 func source(t *testing.T) string {
 	t.Helper()
 	g := gittest.Repo(t)
-	write(t, g, "README.md", "# Widgets\n")
+	StoreXWrite(t, g, "README.md", "# Widgets\n")
 	gittest.Run(t, g, "add", ".")
 	gittest.Run(t, g, "commit", "-q", "-m", "Begin")
 	return g.Dir()
@@ -106,10 +106,10 @@ func (w *world) clone(t *testing.T, token string, args ...string) git.Runner {
 }
 
 // push commits a file on a branch and pushes it.
-func push(t *testing.T, g git.Runner, branch, file, content string) (sha string) {
+func StoreXPush(t *testing.T, g git.Runner, branch, file, content string) (sha string) {
 	t.Helper()
 	gittest.Run(t, g, "checkout", "-q", "-B", branch)
-	write(t, g, file, content)
+	StoreXWrite(t, g, file, content)
 	gittest.Run(t, g, "add", ".")
 	gittest.Run(t, g, "commit", "-q", "-m", "Write "+file)
 	gittest.Run(t, g, "push", "-q", "origin", branch)
@@ -135,7 +135,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func write(t *testing.T, g git.Runner, file, content string) {
+func StoreXWrite(t *testing.T, g git.Runner, file, content string) {
 	t.Helper()
 	must(t, os.WriteFile(filepath.Join(g.Dir(), file), []byte(content), 0o600))
 }

@@ -1,0 +1,156 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/forge/local/host"
+	"github.com/signalbox/signalbox/pkg/forge/local/store"
+)
+
+var (
+	checkStatuses    = []string{"queued", "in_progress", "completed"}
+	checkConclusions = []string{"success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required"}
+)
+
+func (v view) check(r store.Repo, k store.Check) object {
+	api := fmt.Sprintf("%s/check-runs/%d", v.RepoAPI(r), k.ID)
+	html := fmt.Sprintf("%s/runs/%d", v.RepoURL(r), k.ID)
+	details := k.DetailsURL
+	if details == "" {
+		details = html
+	}
+	return object{
+		"id": k.ID, "node_id": nodeID("CheckRun", k.ID), "head_sha": k.SHA, "name": k.Name, "status": k.Status,
+		"conclusion": optional(k.Conclusion), "external_id": k.ExternalID, "url": api, "html_url": html, "details_url": details,
+		"started_at": moment(k.Started), "completed_at": moment(k.Completed), "check_suite": nil, "app": v.app(k.App),
+		"pull_requests": []object{}, "output": object{
+			"title": optional(k.Title), "summary": optional(k.Summary), "text": optional(k.Text),
+			"annotations_count": 0, "annotations_url": api + "/annotations",
+		},
+	}
+}
+
+// app returns the App that the bot stands for, null if there is no such account.
+func (v view) app(id int64) any {
+	a, ok := v.state.Accounts.Get(id)
+	if !ok {
+		return nil
+	}
+	return object{
+		"id": a.ID, "slug": strings.TrimSuffix(a.Login, "[bot]"), "node_id": nodeID("App", a.ID), "owner": v.account(a), "name": a.Login,
+		"description": nil, "external_url": string(v.Links), "html_url": string(v.Links) + "/apps/" + a.Login,
+		"created_at": a.Created, "updated_at": a.Created,
+		"permissions": object{"checks": "write"}, "events": []string{},
+	}
+}
+
+// checkEdit is a client's change of a check run. A nil field stays as it was.
+type checkEdit struct {
+	Name       *string
+	Status     *string
+	Conclusion *string
+	DetailsURL *string    `json:"details_url"`
+	ExternalID *string    `json:"external_id"`
+	Started    *time.Time `json:"started_at"`
+	Completed  *time.Time `json:"completed_at"`
+	Output     *struct{ Title, Summary, Text *string }
+}
+
+func (e checkEdit) apply(k store.Check, now time.Time) (store.Check, error) {
+	k.Name, k.Status = deref(e.Name, k.Name), deref(e.Status, k.Status)
+	k.DetailsURL, k.ExternalID = deref(e.DetailsURL, k.DetailsURL), deref(e.ExternalID, k.ExternalID)
+	if e.Started != nil {
+		k.Started = e.Started
+	}
+	if e.Output != nil {
+		k.Title, k.Summary, k.Text = deref(e.Output.Title, k.Title), deref(e.Output.Summary, k.Summary), deref(e.Output.Text, k.Text)
+	}
+	if e.Conclusion != nil {
+		k.Conclusion, k.Status = *e.Conclusion, "completed"
+	}
+	if k.Status != "completed" {
+		k.Conclusion, k.Completed = "", nil
+	} else if k.Completed == nil {
+		k.Completed = &now
+	}
+	if e.Completed != nil && k.Status == "completed" {
+		k.Completed = e.Completed
+	}
+	switch {
+	case k.Name == "":
+		return k, invalid("CheckRun", "name", "missing_field")
+	case !slices.Contains(checkStatuses, k.Status):
+		return k, invalid("CheckRun", "status", "invalid")
+	case k.Status == "completed" && !slices.Contains(checkConclusions, k.Conclusion):
+		return k, invalid("CheckRun", "conclusion", "invalid")
+	}
+	return k, limit("CheckRun", "text", k.Text, maxText)
+}
+
+func createCheck(c *call) (int, any, error) {
+	var in struct {
+		checkEdit
+		SHA string `json:"head_sha"`
+	}
+	if err := c.decode(&in); err != nil {
+		return 0, nil, err
+	}
+	sha, err := c.Git().Resolve(c.Context(), in.SHA)
+	if err != nil {
+		return 0, nil, &failure{status: http.StatusUnprocessableEntity, message: "No commit found for SHA: " + in.SHA}
+	}
+	var made store.Check
+	err = c.Change(func(t *store.Tx, _ store.Repo) error {
+		made, err = in.apply(store.Check{SHA: sha, Status: "queued", Started: &t.Now}, t.Now)
+		made.ID = t.ID()
+		if c.User.Type == "Bot" {
+			made.App = c.User.ID
+		}
+		t.Put(store.Entry{Repo: c.Name(), Check: &made})
+		return err
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return http.StatusCreated, c.view().check(c.Repo, made), nil
+}
+
+func editCheck(c *call) (int, any, error) {
+	var in checkEdit
+	if err := c.decode(&in); err != nil {
+		return 0, nil, err
+	}
+	var k store.Check
+	err := c.Change(func(t *store.Tx, r store.Repo) (err error) {
+		was, ok := r.Checks.Get(c.PathID("id"))
+		if !ok {
+			return host.ErrNotFound
+		}
+		k, err = in.apply(was, t.Now)
+		t.Put(store.Entry{Repo: c.Name(), Check: &k})
+		return err
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return http.StatusOK, c.view().check(c.Repo, k), nil
+}
+
+func listChecks(c *call, sha string) (int, any, error) {
+	q := c.URL.Query()
+	rows := c.Repo.LatestChecks(sha)
+	if q.Get("filter") == "all" {
+		rows = c.Repo.Checks.Where(func(k store.Check) bool { return k.SHA == sha })
+	}
+	rows = slices.DeleteFunc(rows, func(k store.Check) bool {
+		return q.Get("check_name") != "" && k.Name != q.Get("check_name") || q.Get("status") != "" && k.Status != q.Get("status")
+	})
+	v := c.view()
+	return http.StatusOK, object{
+		"total_count": len(rows), "check_runs": each(page(c, rows), func(k store.Check) object { return v.check(c.Repo, k) }),
+	}, nil
+}

@@ -1,0 +1,178 @@
+package rest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/forge/local/store"
+)
+
+// queries is the root object of queries.
+func (c *call) queries() object {
+	return object{
+		"viewer": c.gqlActor(c.User.ID),
+		"repository": field(func(in map[string]any) (any, error) {
+			name := fmt.Sprintf("%s/%s", in["owner"], in["name"])
+			r, ok := c.State.Repo(name)
+			if !ok || c.Forge.Access.Permission(c.User.Login, name) < store.Read {
+				return nil, &refusalGQL{"NOT_FOUND", fmt.Sprintf("Could not resolve to a Repository with the name '%s'.", name)}
+			}
+			c.Repo = r
+			return c.gqlRepo(), nil
+		}),
+	}
+}
+
+func (c *call) gqlActor(id int64) object {
+	a, ok := c.State.Accounts.Get(id)
+	if !ok {
+		return nil
+	}
+	return object{
+		"__typename": a.Type, "id": nodeID("User", a.ID), "databaseId": a.ID,
+		"login": strings.TrimSuffix(a.Login, "[bot]"), "url": string(c.Links()) + "/" + a.Login,
+	}
+}
+
+func (c *call) gqlRepo() object {
+	r := c.Repo
+	return object{
+		"__typename": "Repository", "id": nodeID("Repository", r.ID), "nameWithOwner": r.FullName(),
+		"mergeCommitAllowed": r.Takes("merge"), "squashMergeAllowed": r.Takes("squash"), "rebaseMergeAllowed": r.Takes("rebase"),
+		"issue": field(func(in map[string]any) (any, error) {
+			i, ok := r.Issues.Get(whole(in["number"]))
+			if !ok || i.Pull != nil {
+				return nil, &refusalGQL{"NOT_FOUND", fmt.Sprintf("Could not resolve to an Issue with the number of %v.", in["number"])}
+			}
+			return c.gqlIssue(i), nil
+		}),
+		"pullRequest": field(func(in map[string]any) (any, error) {
+			if err := c.Forge.Follow(c.Context(), r.FullName(), 0); err != nil {
+				return nil, err
+			}
+			c.Refresh()
+			i, ok := c.Repo.Issues.Get(whole(in["number"]))
+			if !ok || i.Pull == nil {
+				return nil, &refusalGQL{"NOT_FOUND", fmt.Sprintf("Could not resolve to a PullRequest with the number of %v.", in["number"])}
+			}
+			return c.gqlPull(i), nil
+		}),
+	}
+}
+
+func (c *call) gqlPull(i store.Issue) object {
+	decision := any(nil)
+	if d := c.Forge.Judge(c.Repo).Decision(i); d != "" {
+		decision = d
+	}
+	state := strings.ToUpper(i.State)
+	if i.Pull.Merged != nil {
+		state = "MERGED"
+	}
+	return object{
+		"__typename": "PullRequest", "id": nodeID("PullRequest", i.ID), "number": i.Number, "title": i.Title, "state": state,
+		"isDraft": i.Pull.Draft, "url": c.view().IssueURL(c.Repo, i), "author": c.gqlActor(i.Author), "reviewDecision": decision,
+		"repository": field(func(map[string]any) (any, error) { return c.gqlRepo(), nil }),
+		"reviewThreads": field(func(in map[string]any) (any, error) {
+			threads := slices.DeleteFunc(c.Repo.LinesOf(i.Number), func(l store.LineComment) bool { return l.ReplyTo != 0 })
+			return connection(in, threads, func(l store.LineComment) (object, error) { return c.gqlThread(i, l) })
+		}),
+	}
+}
+
+func (c *call) gqlIssue(i store.Issue) object {
+	return object{
+		"__typename": "Issue", "id": nodeID("Issue", i.ID), "number": i.Number, "title": i.Title,
+		"timelineItems": field(func(in map[string]any) (any, error) {
+			return connection(in, c.Repo.Mentioning(i.Number), func(p store.Issue) (object, error) {
+				return object{
+					"__typename": "CrossReferencedEvent", "id": nodeID("CrossReferencedEvent", p.ID), "source": c.gqlPull(p),
+					"willCloseTarget": slices.Contains(c.Repo.ClosedBy(p), i.Number) && p.State == "open",
+				}, nil
+			})
+		}),
+		"closedByPullRequestsReferences": field(func(in map[string]any) (any, error) {
+			rows := c.Repo.Issues.Where(func(p store.Issue) bool {
+				return p.Pull != nil && slices.Contains(c.Repo.ClosedBy(p), i.Number) && (in["includeClosedPrs"] == true || p.State == "open")
+			})
+			return connection(in, rows, func(p store.Issue) (object, error) { return c.gqlPull(p), nil })
+		}),
+	}
+}
+
+// gqlThread returns the conversation that starts with the comment.
+func (c *call) gqlThread(i store.Issue, first store.LineComment) (object, error) {
+	now, err := c.Git().MoveLine(c.Context(), first.Commit, i.Pull.HeadSHA, first.Path, first.Line)
+	if err != nil {
+		return nil, err
+	}
+	line := any(nil)
+	if now > 0 {
+		line = now
+	}
+	return object{
+		"__typename": "PullRequestReviewThread", "id": nodeID("PullRequestReviewThread", first.ID),
+		"isResolved": first.Resolved, "isOutdated": now == 0, "path": first.Path, "line": line,
+		"comments": field(func(in map[string]any) (any, error) {
+			rows := c.Repo.Lines.Where(func(l store.LineComment) bool { return !l.Deleted && (l.ID == first.ID || l.ReplyTo == first.ID) })
+			return connection(in, rows, func(l store.LineComment) (object, error) {
+				return object{
+					"__typename": "PullRequestReviewComment", "id": nodeID("PullRequestReviewComment", l.ID), "body": l.Body,
+					"author": c.gqlActor(l.Author), "fullDatabaseId": strconv.FormatInt(l.ID, 10),
+				}, nil
+			})
+		}),
+	}, nil
+}
+
+// connection returns the page of the rows that the arguments ask for.
+func connection[T any](in map[string]any, rows []T, show func(T) (object, error)) (any, error) {
+	first := int(whole(in["first"]))
+	if first < 1 || first > 100 {
+		return nil, &refusalGQL{"MISSING_PAGINATION_BOUNDARIES",
+			"You must provide a `first` value between 1 and 100 to properly paginate the connection."}
+	}
+	from := 0
+	if after, ok := in["after"].(string); ok {
+		cursor, _ := base64.StdEncoding.DecodeString(after)
+		n, err := strconv.Atoi(strings.TrimPrefix(string(cursor), "cursor:"))
+		if err != nil || n < 0 {
+			return nil, &refusalGQL{"INVALID_CURSOR_ARGUMENTS", fmt.Sprintf("`%s` does not appear to be a valid cursor.", after)}
+		}
+		from = min(n, len(rows))
+	}
+	to := min(from+first, len(rows))
+	nodes := []object{}
+	for _, row := range rows[from:to] {
+		o, err := show(row)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, o)
+	}
+	end := any(nil)
+	if to > from {
+		end = base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "cursor:%d", to))
+	}
+	return object{"nodes": nodes, "totalCount": len(rows), "pageInfo": object{"hasNextPage": to < len(rows), "endCursor": end}}, nil
+}
+
+// whole returns a number from JSON or from the text of the query.
+func whole(v any) int64 {
+	switch n := v.(type) {
+	case int64:
+		return n
+	case int:
+		return int64(n)
+	case float64:
+		return int64(n)
+	case json.Number:
+		i, _ := n.Int64()
+		return i
+	}
+	return 0
+}

@@ -1,0 +1,240 @@
+// Package rules decides what a branch demands of a pull request, by classic protection
+// and rulesets, and whether the pull request meets it.
+package rules
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/forge/local/store"
+)
+
+// Of returns what the branch demands, and false if nothing protects it.
+func Of(r store.Repo, branch string) (store.Demands, bool) {
+	all, protected := store.Demands{}, false
+	if g := r.Guard(branch); g != nil {
+		all, protected = *g, true
+	}
+	for _, s := range r.RulesetsOf(branch) {
+		for _, one := range s.Rules {
+			all, protected = and(all, one), true
+		}
+	}
+	return all, protected
+}
+
+// and returns the demands with those of the rule.
+func and(d store.Demands, one store.Rule) store.Demands {
+	switch one.Type {
+	case "merge_queue":
+		d.Queue = true
+	case "required_linear_history":
+		d.Linear = true
+	case "required_status_checks":
+		var in statusRule
+		_ = json.Unmarshal(one.Parameters, &in) // Check has parsed it
+		for _, c := range in.Checks {
+			d.Checks = append(d.Checks, store.DemandedCheck{Context: c.Context, App: c.App})
+		}
+		d.Strict = d.Strict || in.Strict
+	case "pull_request":
+		var in pullRule
+		_ = json.Unmarshal(one.Parameters, &in)
+		d.Reviews, d.Approvals = true, max(d.Approvals, in.Approvals)
+		d.DismissStale, d.CodeOwners = d.DismissStale || in.DismissStale, d.CodeOwners || in.CodeOwners
+		d.LastPush, d.Threads = d.LastPush || in.LastPush, d.Threads || in.Threads
+		if in.Methods != nil {
+			before := d.Methods
+			d.Methods = slices.DeleteFunc(slices.Clone(*in.Methods), func(m string) bool {
+				return before != nil && !slices.Contains(before, m)
+			})
+		}
+	}
+	return d
+}
+
+// statusRule and pullRule are the parameters of the two rules that have any.
+type statusRule struct {
+	Checks []struct {
+		Context string `json:"context"`
+		App     *int64 `json:"integration_id,omitempty"`
+	} `json:"required_status_checks"`
+	Strict bool `json:"strict_required_status_checks_policy"`
+}
+
+type pullRule struct {
+	Approvals    int       `json:"required_approving_review_count"`
+	DismissStale bool      `json:"dismiss_stale_reviews_on_push"`
+	CodeOwners   bool      `json:"require_code_owner_review"`
+	LastPush     bool      `json:"require_last_push_approval"`
+	Threads      bool      `json:"required_review_thread_resolution"`
+	Methods      *[]string `json:"allowed_merge_methods,omitempty"`
+}
+
+var (
+	// ErrNoType means that a rule has no type.
+	ErrNoType = errors.New("a rule without a type")
+	// ErrParameters means that the parameters of a rule cannot be parsed.
+	ErrParameters = errors.New("parameters that the rule does not have")
+)
+
+// Check fails with ErrNoType or ErrParameters.
+func Check(r store.Rule) error {
+	var into any
+	switch r.Type {
+	case "":
+		return ErrNoType
+	case "required_status_checks":
+		into = &statusRule{}
+	case "pull_request":
+		into = &pullRule{}
+	default:
+		return nil
+	}
+	if json.Unmarshal(r.Parameters, into) != nil {
+		return ErrParameters
+	}
+	return nil
+}
+
+// Judge decides on the pull requests of one repository.
+type Judge struct {
+	Repo store.Repo
+	// CanWrite reports whether the account may write to the repository.
+	CanWrite func(account int64) bool
+}
+
+// opinions returns the reviews that count: the newest verdict of each account that can
+// write, the author excepted. A dismissal ends a verdict and revives none.
+func (j Judge) opinions(i store.Issue) []store.Review {
+	var last []store.Review
+	for _, w := range j.Repo.ReviewsOf(i.Number) {
+		if w.State == "COMMENTED" || w.Author == i.Author {
+			continue
+		}
+		last = slices.DeleteFunc(last, func(l store.Review) bool { return l.Author == w.Author })
+		if w.State != "DISMISSED" && j.CanWrite(w.Author) {
+			last = append(last, w)
+		}
+	}
+	return last
+}
+
+// Decision returns GitHub's summary of the reviews: CHANGES_REQUESTED, REVIEW_REQUIRED
+// or APPROVED, "" if no review is demanded.
+func (j Judge) Decision(i store.Issue) string {
+	d, _ := Of(j.Repo, i.Pull.Base)
+	if !d.Reviews {
+		return ""
+	}
+	approvals := 0
+	for _, w := range j.opinions(i) {
+		if w.State == "CHANGES_REQUESTED" {
+			return "CHANGES_REQUESTED"
+		}
+		if !d.LastPush || j.Repo.Pusher(i.Pull.HeadRef(), i.Pull.HeadSHA) != w.Author {
+			approvals++
+		}
+	}
+	if approvals < d.Approvals {
+		return "REVIEW_REQUIRED"
+	}
+	return "APPROVED"
+}
+
+// Unmet returns, in GitHub's words, the demands of the base branch that the pull
+// request does not meet.
+func (j Judge) Unmet(i store.Issue) []string {
+	d, _ := Of(j.Repo, i.Pull.Base)
+	var why []string
+	if d.Queue {
+		why = append(why, "Changes must be made through the merge queue")
+	}
+	for _, k := range d.Checks {
+		if state := reported(j.Repo, i.Pull.HeadSHA, k); state != "success" {
+			why = append(why, fmt.Sprintf("Required status check %q is %s.", k.Context, state))
+		}
+	}
+	switch j.Decision(i) {
+	case "REVIEW_REQUIRED":
+		why = append(why, fmt.Sprintf("At least %d approving review is required by reviewers with write access.", d.Approvals))
+	case "CHANGES_REQUESTED":
+		why = append(why, "Changes have been requested by reviewers with write access.")
+	}
+	if d.Threads && slices.ContainsFunc(j.Repo.LinesOf(i.Number), func(l store.LineComment) bool { return l.ReplyTo == 0 && !l.Resolved }) {
+		why = append(why, "A conversation must be resolved before this pull request can be merged.")
+	}
+	return why
+}
+
+// reported returns the state of the demanded check on the commit: success, failing,
+// pending, or expected if it was not reported.
+func reported(r store.Repo, sha string, wanted store.DemandedCheck) string {
+	var states []string
+	for _, s := range r.LatestStatuses(sha) {
+		if s.Context == wanted.Context {
+			states = append(states, s.State)
+		}
+	}
+	anyApp := wanted.App == nil || *wanted.App <= 0
+	for _, k := range r.LatestChecks(sha) {
+		if k.Name == wanted.Context && (anyApp || k.App == *wanted.App) {
+			states = append(states, strings.ToLower(k.Conclusion))
+		}
+	}
+	if len(states) == 0 {
+		return "expected"
+	}
+	return map[string]string{"success": "success", "pending": "pending", "failure": "failing"}[Worst(states)]
+}
+
+// Worst sums up states and conclusions as failure, pending or success, "" if there are
+// none.
+func Worst(states []string) string {
+	sum := ""
+	for _, s := range states {
+		switch s {
+		case "success", "neutral", "skipped":
+			sum = cmp.Or(sum, "success")
+		case "pending", "":
+			if sum != "failure" {
+				sum = "pending"
+			}
+		default:
+			sum = "failure"
+		}
+	}
+	return sum
+}
+
+// Verdict sums up the statuses and check runs of the commit, as Worst does.
+func Verdict(r store.Repo, sha string) string {
+	var states []string
+	for _, s := range r.LatestStatuses(sha) {
+		states = append(states, s.State)
+	}
+	for _, k := range r.LatestChecks(sha) {
+		states = append(states, strings.ToLower(k.Conclusion))
+	}
+	return Worst(states)
+}
+
+// MethodRefused returns, in GitHub's words, why pull requests into the base branch
+// cannot be merged by the method, "" if they can.
+func MethodRefused(r store.Repo, base, method string) string {
+	d, _ := Of(r, base)
+	name := map[string]string{"merge": "Merge commits", "squash": "Squash merges", "rebase": "Rebase merges"}[method]
+	switch {
+	case !r.Takes(method):
+		return name + " are not allowed on this repository."
+	case d.Methods != nil && !slices.Contains(d.Methods, method):
+		return name + " are not allowed by a rule of this branch."
+	case d.Linear && method == "merge":
+		return "This branch must not contain merge commits."
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"maps"
+	"strings"
+	"sync"
+)
+
+// State is all rows at one moment. It is immutable.
+type State struct {
+	lastID   int64
+	Accounts Table[Account]
+	repos    map[string]Repo // by lower-case owner/name
+}
+
+// Repo is one repository and the rows that belong to it. It is immutable.
+type Repo struct {
+	Repository
+	Labels   Table[Label]
+	Issues   Table[Issue]
+	Comments Table[Comment]
+	Reviews  Table[Review]
+	Statuses Table[Status]
+	Checks   Table[Check]
+	Lines    Table[LineComment]
+	Pushes   Table[Push]
+	Rulesets Table[Ruleset]
+	Guards   Table[Guard]
+
+	// Refs serialises those who read the refs of the repository and then move them.
+	Refs *sync.Mutex
+}
+
+// Entry is one row of the journal, inserted or replaced. Exactly one of its pointers
+// is set.
+type Entry struct {
+	Repo       string       `json:"repo,omitempty"` // owner/name the row belongs to
+	Account    *Account     `json:"account,omitempty"`
+	Repository *Repository  `json:"repository,omitempty"`
+	Label      *Label       `json:"label,omitempty"`
+	Issue      *Issue       `json:"issue,omitempty"`
+	Comment    *Comment     `json:"comment,omitempty"`
+	Review     *Review      `json:"review,omitempty"`
+	Status     *Status      `json:"status,omitempty"`
+	Check      *Check       `json:"check,omitempty"`
+	Line       *LineComment `json:"line,omitempty"`
+	Push       *Push        `json:"push,omitempty"`
+	Ruleset    *Ruleset     `json:"ruleset,omitempty"`
+	Guard      *Guard       `json:"guard,omitempty"`
+}
+
+// with returns the state after the entries.
+func (s *State) with(entries []Entry) *State {
+	next := &State{lastID: s.lastID, Accounts: s.Accounts, repos: maps.Clone(s.repos)}
+	if next.repos == nil {
+		next.repos = map[string]Repo{}
+	}
+	for _, e := range entries {
+		next.put(e)
+	}
+	return next
+}
+
+// put changes the state in place: it is not published yet.
+func (s *State) put(e Entry) {
+	saw := func(id int64) { s.lastID = max(s.lastID, id) }
+	key := strings.ToLower(e.Repo)
+	r := s.repos[key]
+	switch {
+	case e.Account != nil:
+		saw(e.Account.ID)
+		s.Accounts = s.Accounts.with(*e.Account)
+		return
+	case e.Repository != nil:
+		saw(e.Repository.ID)
+		r.Repository = *e.Repository
+		if r.Refs == nil {
+			r.Refs = new(sync.Mutex)
+		}
+	case e.Label != nil:
+		saw(e.Label.ID)
+		r.Labels = r.Labels.with(*e.Label)
+	case e.Issue != nil:
+		saw(e.Issue.ID)
+		r.Issues = r.Issues.with(*e.Issue)
+	case e.Comment != nil:
+		saw(e.Comment.ID)
+		r.Comments = r.Comments.with(*e.Comment)
+	case e.Review != nil:
+		saw(e.Review.ID)
+		r.Reviews = r.Reviews.with(*e.Review)
+	case e.Status != nil:
+		saw(e.Status.ID)
+		r.Statuses = r.Statuses.with(*e.Status)
+	case e.Check != nil:
+		saw(e.Check.ID)
+		r.Checks = r.Checks.with(*e.Check)
+	case e.Line != nil:
+		saw(e.Line.ID)
+		r.Lines = r.Lines.with(*e.Line)
+	case e.Push != nil:
+		saw(e.Push.ID)
+		r.Pushes = r.Pushes.with(*e.Push)
+	case e.Ruleset != nil:
+		saw(e.Ruleset.ID)
+		r.Rulesets = r.Rulesets.with(*e.Ruleset)
+	case e.Guard != nil:
+		saw(e.Guard.ID)
+		r.Guards = r.Guards.with(*e.Guard)
+	}
+	s.repos[key] = r
+}
+
+// Repo returns the repository owner/name, in letters of either case.
+func (s *State) Repo(fullName string) (Repo, bool) {
+	r, ok := s.repos[strings.ToLower(fullName)]
+	return r, ok
+}
+
+// Repos returns all repositories in no order.
+func (s *State) Repos() []Repo {
+	all := make([]Repo, 0, len(s.repos))
+	for _, r := range s.repos {
+		all = append(all, r)
+	}
+	return all
+}
+
+// Account returns the account with the login, in letters of either case.
+func (s *State) Account(login string) (Account, bool) {
+	for _, a := range s.Accounts {
+		if strings.EqualFold(a.Login, login) {
+			return a, true
+		}
+	}
+	return Account{}, false
+}
