@@ -1,10 +1,7 @@
 package instance
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -37,6 +34,7 @@ type decision struct {
 	factsAt    int
 }
 
+// record appends events to the decision and applies them.
 func (d *decision) record(events ...Event) {
 	for _, e := range events {
 		d.events = append(d.events, e)
@@ -44,6 +42,7 @@ func (d *decision) record(events ...Event) {
 	}
 }
 
+// refuse returns a refusal. allowed is what would be permitted instead.
 func (d *decision) refuse(code Code, allowed []string, format string, args ...any) error {
 	return &Refusal{code, d.cmd.Instance, fmt.Sprintf(format, args...), allowed}
 }
@@ -78,6 +77,7 @@ func recordOnly(a Action) bool {
 	return false
 }
 
+// decide has a case for every action.
 func (d *decision) decide() error {
 	switch a := d.cmd.Do.(type) {
 	case Open:
@@ -134,33 +134,6 @@ func (d *decision) decide() error {
 	return nil
 }
 
-func (d *decision) open(a Open) error {
-	if a.Issue.Title == "" {
-		return d.refuse(CodeInvalid, nil, "an issue needs a title")
-	}
-	name := cmp.Or(a.State, d.def.Initial)
-	if !d.def.Opens(name) {
-		return d.refuse(CodeInvalid, append([]string{d.def.Initial}, d.def.Entries...), "no instance of %s opens in %q", d.def.Name, name)
-	}
-	for _, v := range slices.Sorted(maps.Keys(a.Vars)) {
-		if _, ok := d.def.Var(v, a.Vars[v]); !ok {
-			return d.refuse(CodeInvalid, slices.Sorted(maps.Keys(d.def.Vars)), "%s: %q is no value of a variable of %s", v, a.Vars[v], d.def.Name)
-		}
-	}
-	if slices.Contains(a.After, d.cmd.Instance) || slices.Contains(a.After, "") {
-		return d.refuse(CodeInvalid, nil, "what it comes after are other instances")
-	}
-	first, _ := d.def.State(name)
-	d.record(Opened{
-		Workflow: d.def.Name, Definition: d.def.Hash, Issue: a.Issue, Base: a.Base, Bundle: a.Bundle, State: first.Name, Owner: first.Owner,
-		Kind: first.Kind, Timeout: first.Timeout, Vars: a.Vars, After: a.After, Parent: a.Parent, Bundles: a.Bundles,
-	})
-	if err := d.onEntry(); err != nil {
-		return err
-	}
-	return d.runAlways(true)
-}
-
 // dispatch makes the work available to the role that is to work next. It does
 // nothing if there is none, or if the instance is paused or closed.
 func (d *decision) dispatch(reason string) {
@@ -172,4 +145,5 @@ func (d *decision) dispatch(reason string) {
 	d.record(Dispatched{State: d.in.State, Owner: role, Reason: reason, Question: q.Number})
 }
 
+// stamp formats a time for the text of a refusal.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
