@@ -31,7 +31,7 @@ var rules = map[string]func(*tree) []Violation{
 	"goroutines": goroutines,
 	"init":       inits,
 	"layers":     layers,
-	"names":      names,
+	"names":      vagueNames,
 	"pure":       pure,
 	"services":   services,
 	"size":       sizes,

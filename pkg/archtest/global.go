@@ -127,7 +127,7 @@ func (t *tree) resolve(dir string) *types.Info {
 func written(f *ast.File, info *types.Info) map[types.Object]bool {
 	found := map[types.Object]bool{}
 	write := func(e ast.Expr) {
-		if id := root(e); id != nil {
+		if id := rootVariable(e); id != nil {
 			found[info.Uses[id]] = true
 		}
 	}
@@ -153,8 +153,8 @@ func written(f *ast.File, info *types.Info) map[types.Object]bool {
 	return found
 }
 
-// root returns the variable x of an expression such as x[i].f, nil if it has none.
-func root(e ast.Expr) *ast.Ident {
+// rootVariable returns the variable x of an expression such as x[i].f, nil if it has none.
+func rootVariable(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {
 		case *ast.Ident:

@@ -30,7 +30,7 @@ func forge(t *tree) []Violation {
 			}
 			return "only pkg/forge/github imports go-github; others use pkg/forge"
 		case within(t.local(imported), "pkg/forge"):
-			service := service(f.dir)
+			service := serviceOf(f.dir)
 			if within(f.dir, "pkg/forge") || service == allInOne || f.test && within(f.dir, harness) || slices.Contains(forgeSide, service) {
 				return ""
 			}
@@ -75,7 +75,7 @@ func layers(t *tree) []Violation {
 // orchestratorTest.
 func services(t *tree) []Violation {
 	return t.each("services", func(f *file, imported string) string {
-		mine, other := service(f.dir), service(t.local(imported))
+		mine, other := serviceOf(f.dir), serviceOf(t.local(imported))
 		if other == "" || mine == other || mine == allInOne || f.test && (within(f.dir, harness) || t.local(imported) == orchestratorTest) {
 			return ""
 		}
@@ -99,8 +99,8 @@ func documents(t *tree) []Violation {
 	})
 }
 
-// service returns the name of the service that dir belongs to, "" if to none.
-func service(dir string) string {
+// serviceOf returns the name of the service that dir belongs to, "" if to none.
+func serviceOf(dir string) string {
 	rest, ok := strings.CutPrefix(dir, "services/")
 	if !ok {
 		return ""

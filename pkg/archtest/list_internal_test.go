@@ -96,11 +96,11 @@ func TestEachExceptionIsNeeded(t *testing.T) {
 	importers := map[string]bool{}
 	repo.each("", func(f *file, imported string) string {
 		if within(repo.local(imported), "pkg/forge") {
-			importers[service(f.dir)] = true
+			importers[serviceOf(f.dir)] = true
 		}
 		return ""
 	})
-	for _, name := range append(slices.Clone(forgeSide), allInOne, service(harness)) {
+	for _, name := range append(slices.Clone(forgeSide), allInOne, serviceOf(harness)) {
 		if !importers[name] {
 			t.Errorf("services/%s may import the forge and does not", name)
 		}

@@ -52,7 +52,7 @@ func (t *tree) reach(roots []string) []string {
 		found = append(found, dir)
 		for _, f := range t.in(dir) {
 			for _, spec := range f.ast.Imports {
-				if next := t.local(imported(spec)); next != "" {
+				if next := t.local(importPath(spec)); next != "" {
 					visit(next)
 				}
 			}

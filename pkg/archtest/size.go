@@ -41,8 +41,8 @@ func (t *tree) flat(f *file) bool {
 // vague lists package names that do not say what the package is for.
 var vague = []string{"util", "utils", "common", "misc", "manager", "helper", "helpers", "base", "shared", "types"}
 
-// names reports packages with a vague name.
-func names(t *tree) []Violation {
+// vagueNames reports packages with a vague name.
+func vagueNames(t *tree) []Violation {
 	var all []Violation
 	for _, f := range t.files {
 		if slices.Contains(vague, path.Base(f.dir)) {

@@ -103,14 +103,15 @@ func within(dir string, roots ...string) bool {
 
 func imports(f *ast.File, name string) bool {
 	for _, spec := range f.Imports {
-		if imported(spec) == name {
+		if importPath(spec) == name {
 			return true
 		}
 	}
 	return false
 }
 
-func imported(spec *ast.ImportSpec) string {
+// importPath returns the path of an import.
+func importPath(spec *ast.ImportSpec) string {
 	s, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
 	return s
 }
@@ -121,7 +122,7 @@ func (t *tree) each(rule string, visit func(f *file, imported string) string) []
 	var all []Violation
 	for _, f := range t.files {
 		for _, spec := range f.ast.Imports {
-			if text := visit(f, imported(spec)); text != "" {
+			if text := visit(f, importPath(spec)); text != "" {
 				all = append(all, t.at(f, spec, rule, text))
 			}
 		}

@@ -43,7 +43,7 @@ func openForge(ctx context.Context, dir, web, person string, repos map[string]So
 	if err != nil {
 		return nil, err
 	}
-	person = cmp.Or(person, login())
+	person = cmp.Or(person, systemLogin())
 	f, err := local.Open(local.Config{Dir: dir, Public: true, Logger: log, Users: []local.User{
 		{Login: "signalbox", Token: bot, Type: "Bot", Permission: "write"},
 		{Login: person, Token: mine, Permission: "admin"},
@@ -125,9 +125,9 @@ func secret(file string) (string, error) {
 	return token, os.WriteFile(file, []byte(token+"\n"), 0o600)
 }
 
-// login returns a forge login for the person at this machine: their system account's
+// systemLogin returns a forge login for the person at this machine: their system account's
 // name, or "you".
-func login() string {
+func systemLogin() string {
 	u, err := user.Current()
 	if err != nil || u.Username == "" {
 		return "you"

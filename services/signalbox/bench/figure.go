@@ -91,9 +91,9 @@ func (f *figures) add(s sample) {
 }
 
 // find returns the first figure with the name, nil if there is none.
-func (f *figures) find(scenario, name string) *Figure {
+func (f *figures) find(of, name string) *Figure {
 	for _, x := range f.all {
-		if x.Scenario == scenario && x.Name == name {
+		if x.Scenario == of && x.Name == name {
 			return x
 		}
 	}

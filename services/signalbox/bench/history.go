@@ -19,10 +19,10 @@ type chapter struct {
 const commitsEach = 10
 
 // long returns a history with a number of commits. Nine of ten instances have ended.
-func long(commits int) []chapter { return withLive(commits, live(commits)) }
+func long(commits int) []chapter { return withLive(commits, liveOf(commits)) }
 
-// live returns a tenth of the instances of a history.
-func live(commits int) int { return max(commits/commitsEach/10, 1) }
+// liveOf returns a tenth of the instances of a history.
+func liveOf(commits int) int { return max(commits/commitsEach/10, 1) }
 
 // withLive returns a history with a number of commits and of live instances.
 func withLive(commits, live int) []chapter {

@@ -21,7 +21,7 @@ func scenarios() []scenario {
 		{"relay", "both, from one role to another at each step", relay},
 		{"history", "both, in a log of --history commits", longHistory},
 		{"far", "step --far of one instance against step 8, also right after a restart of the orchestrator", far},
-		{"start", "an orchestrator's start: until it answers, and how fast it reads the log", start},
+		{"start", "an orchestrator's start: until it answers, and how fast it reads the log", coldStart},
 		{"load", "one instance with 10,000 commits", loadInstance},
 		{"memory", "what an instance takes in the orchestrator", memory},
 		{"kill", "how long the work of a killed agent lies", killAgent},

@@ -27,7 +27,7 @@ func handoffGoal(sync time.Duration) *Goal {
 
 // runHandoffs measures the hand-offs of one instance at a time: first of the baseline,
 // then of the engine with each kind of server.
-func (b *bench) runHandoffs(ctx context.Context, scenario string, s setup, servers []string) error {
+func (b *bench) runHandoffs(ctx context.Context, name string, s setup, servers []string) error {
 	base, _, _, err := b.runBaseline(ctx, s.sync, 10, baseline.Order{
 		Batch: s.sync == 0, Prefix: "alone", Instances: b.watched(), Steps: steps, InFlight: 1, Watch: true,
 	})
@@ -38,7 +38,7 @@ func (b *bench) runHandoffs(ctx context.Context, scenario string, s setup, serve
 		err := b.withEnvironment(ctx, s, func(e *environment) error {
 			gaps, u, err := b.engineHandoffs(ctx, e)
 			if err == nil {
-				b.addHandoffs(scenario, Setting{mode(s.sync), s.server, 1}, gaps, base.Gaps, u, "baseline", handoffGoal(s.sync), atMost(2.5))
+				b.addHandoffs(name, Setting{mode(s.sync), s.server, 1}, gaps, base.Gaps, u, "baseline", handoffGoal(s.sync), atMost(2.5))
 			}
 			return err
 		})
@@ -53,7 +53,7 @@ func (b *bench) runHandoffs(ctx context.Context, scenario string, s setup, serve
 func (b *bench) watched() int { return min(b.Instances, 400) }
 
 // addHandoffs adds the figures of hand-offs.
-func (b *bench) addHandoffs(scenario string, s Setting, gaps, base []time.Duration, u usage, against string, p50, p99 *Goal) {
+func (b *bench) addHandoffs(name string, s Setting, gaps, base []time.Duration, u usage, against string, p50, p99 *Goal) {
 	for _, q := range []struct {
 		name string
 		at   float64
@@ -61,7 +61,7 @@ func (b *bench) addHandoffs(scenario string, s Setting, gaps, base []time.Durati
 	}{{"start p50", 0.50, p50}, {"start p99", 0.99, p99}} {
 		of := ms(quantile(base, q.at))
 		b.add(sample{
-			Scenario: scenario, Name: q.name, Unit: "ms", Setting: s, Value: ms(quantile(gaps, q.at)),
+			Scenario: name, Name: q.name, Unit: "ms", Setting: s, Value: ms(quantile(gaps, q.at)),
 			Against: against, Base: &of, Others: u.others, Goal: q.goal,
 		})
 	}

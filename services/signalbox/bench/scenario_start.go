@@ -8,21 +8,21 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 )
 
-// start measures the time from the start of an orchestrator's process until it answers.
+// coldStart measures the time from the start of an orchestrator's process until it answers.
 // The first start reads the whole log, the next one starts from the snapshot of the
 // first. It measures a short log, a long one with as many live instances, and a long one
 // with more: a start reads all live instances, and none that have ended.
-func start(ctx context.Context, b *bench) error {
+func coldStart(ctx context.Context, b *bench) error {
 	few := max(min(b.History/10, 10_000), commitsEach)
 	at := Setting{Mode: mode(b.Sync[0]), Server: separate}
 	var short starts
-	for _, log := range []struct{ commits, live int }{{few, live(few)}, {b.History, live(few)}, {b.History, live(b.History)}} {
+	for _, log := range []struct{ commits, live int }{{few, liveOf(few)}, {b.History, liveOf(few)}, {b.History, liveOf(b.History)}} {
 		x, err := b.twoStarts(ctx, log.commits, log.live)
 		if err != nil {
 			return err
 		}
 		history, goal := fmt.Sprintf("%d commits, %d alive", log.commits, log.live), atMost(1.2)
-		if log.live != live(few) {
+		if log.live != liveOf(few) {
 			goal = nil
 		}
 		add := func(name string, took, base time.Duration, goal *Goal) {

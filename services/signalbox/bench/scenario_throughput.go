@@ -33,7 +33,7 @@ func crowd(ctx context.Context, b *bench) error {
 
 // runThroughput measures steps a second: first of the baseline, then of the engine with
 // each kind of server. As many instances are in flight as there are workers.
-func (b *bench) runThroughput(ctx context.Context, scenario string, s setup, servers []string, goal *Goal) error {
+func (b *bench) runThroughput(ctx context.Context, name string, s setup, servers []string, goal *Goal) error {
 	base, err := b.baselineRate(ctx, s.sync, s.workers)
 	if err != nil {
 		return fmt.Errorf("%s mode, baseline: %w", mode(s.sync), err)
@@ -47,7 +47,7 @@ func (b *bench) runThroughput(ctx context.Context, scenario string, s setup, ser
 		if err != nil {
 			return fmt.Errorf("%s mode, %s nats-server: %w", mode(s.sync), s.server, err)
 		}
-		b.addThroughput(scenario, Setting{mode(s.sync), s.server, s.workers}, got, base, goal)
+		b.addThroughput(name, Setting{mode(s.sync), s.server, s.workers}, got, base, goal)
 	}
 	return nil
 }
@@ -64,22 +64,22 @@ func (r rate) perSecond() float64             { return float64(r.steps) / r.took
 func (r rate) micros(d time.Duration) float64 { return float64(d.Microseconds()) / float64(r.steps) }
 
 // addThroughput adds the figures of a throughput.
-func (b *bench) addThroughput(scenario string, s Setting, got, base rate, goal *Goal) {
+func (b *bench) addThroughput(name string, s Setting, got, base rate, goal *Goal) {
 	add := func(figure, unit string, value, base float64, goal *Goal) {
 		b.add(sample{
-			Scenario: scenario, Name: figure, Unit: unit, Setting: s, Value: value,
+			Scenario: name, Name: figure, Unit: unit, Setting: s, Value: value,
 			Against: "baseline", Base: &base, Others: got.others, Goal: goal,
 		})
 	}
 	add("steps", "1/s", got.perSecond(), base.perSecond(), goal)
 	add("cpu", "µs/step", got.micros(got.total), base.micros(base.total), within(300))
-	for _, name := range slices.Sorted(maps.Keys(got.cpu)) {
-		b.add(sample{Scenario: scenario, Name: "cpu of " + name, Unit: "µs/step", Setting: s, Value: got.micros(got.cpu[name]),
+	for _, process := range slices.Sorted(maps.Keys(got.cpu)) {
+		b.add(sample{Scenario: name, Name: "cpu of " + process, Unit: "µs/step", Setting: s, Value: got.micros(got.cpu[process]),
 			Others: got.others})
 	}
 	add("log", "B/step", got.bytes, base.bytes, within(750))
 	add("disk", "B/step", got.disk, base.disk, nil)
-	flushes := sample{Scenario: scenario, Name: "flushes of the whole disk", Unit: "1/step", Setting: s, Others: got.others,
+	flushes := sample{Scenario: name, Name: "flushes of the whole disk", Unit: "1/step", Setting: s, Others: got.others,
 		Against: "baseline"}
 	if got.flushes == nil || base.flushes == nil {
 		flushes.Reason = got.flushErr.Error()

@@ -16,7 +16,7 @@ func (b *bench) table(r Report) error {
 	t := b.env.Table("scenario", "mode", "nats-server", "in flight", "figure", "engine", "", "unit", "against", "base", "ratio", "goal",
 		"others")
 	for _, f := range r.Figures {
-		t.Row(f.Scenario, f.Mode, f.Server, count(f.InFlight), f.Name, f.Engine.text(), f.Engine.span(), f.Unit, f.Against, f.Base.text(),
+		t.Row(f.Scenario, f.Mode, f.Server, orEmpty(f.InFlight), f.Name, f.Engine.text(), f.Engine.span(), f.Unit, f.Against, f.Base.text(),
 			f.Ratio.text(), f.judged(), f.Others.percent())
 	}
 	if err := t.Print(); err != nil {
@@ -31,7 +31,8 @@ func (b *bench) table(r Report) error {
 	return nil
 }
 
-func count(n int) string {
+// orEmpty formats n, "" for 0.
+func orEmpty(n int) string {
 	if n == 0 {
 		return ""
 	}

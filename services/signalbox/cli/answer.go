@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type answer struct {
+type answerCommand struct {
 	instanceArg
 	Text     []string `arg:"" optional:"" name:"text" help:"The answer. Without it, and without --file, you are asked, or standard input is read."`
 	File     string   `name:"file" short:"f" env:"-" placeholder:"FILE" help:"File with the answers, \"Q1: …\" for each question. - reads standard input."`
@@ -27,7 +27,7 @@ type answer struct {
 
 // Run answers the questions of an instance. An answer to no question resolves an open
 // escalation.
-func (c answer) Run(ctx context.Context, env *term.Env) error {
+func (c answerCommand) Run(ctx context.Context, env *term.Env) error {
 	if len(c.Text) > 0 && c.File != "" {
 		return service.Usagef("the answer is either TEXT or --file %s", c.File)
 	}
@@ -67,7 +67,7 @@ func (c answer) Run(ctx context.Context, env *term.Env) error {
 }
 
 // resolve resolves an escalation.
-func (c answer) resolve(ctx context.Context, env *term.Env, escalation int, body string) error {
+func (c answerCommand) resolve(ctx context.Context, env *term.Env, escalation int, body string) error {
 	return c.call(ctx, env, func(ctx context.Context, s system) error {
 		reply, err := s.Resolve(ctx, c.ID, int32(escalation), body)
 		if err != nil {
@@ -79,7 +79,7 @@ func (c answer) resolve(ctx context.Context, env *term.Env, escalation int, body
 }
 
 // due returns an error if the instance does not wait for this answer.
-func (c answer) due(in view.Instance) error {
+func (c answerCommand) due(in view.Instance) error {
 	open := in.Open()
 	_, held := in.Held()
 	asked := slices.ContainsFunc(open, func(q instance.Question) bool { return q.Number == c.Question })
@@ -104,7 +104,7 @@ func (c answer) due(in view.Instance) error {
 }
 
 // body returns the text of the answer.
-func (c answer) body(env *term.Env, open []instance.Question) (string, error) {
+func (c answerCommand) body(env *term.Env, open []instance.Question) (string, error) {
 	text := strings.Join(c.Text, " ")
 	switch {
 	case text != "":
@@ -131,7 +131,7 @@ func (c answer) body(env *term.Env, open []instance.Question) (string, error) {
 }
 
 // interview asks a person each open question, or the chosen one.
-func (c answer) interview(env *term.Env, open []instance.Question) (string, error) {
+func (c answerCommand) interview(env *term.Env, open []instance.Question) (string, error) {
 	if len(open) == 0 {
 		open = []instance.Question{{Text: "What is your answer?"}}
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// approve sends the signal approved.
-type approve struct {
+// approveCommand sends the signal approved.
+type approveCommand struct {
 	instanceArg
 	Text string `name:"message" short:"m" env:"-" help:"What there is to say with it."`
 }
 
 // Run sends the signal.
-func (c approve) Run(ctx context.Context, env *term.Env) error {
+func (c approveCommand) Run(ctx context.Context, env *term.Env) error {
 	data := map[string]string{}
 	if c.Text != "" {
 		data["body"] = c.Text

@@ -22,14 +22,14 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type audit struct {
+type auditCommand struct {
 	logFlags
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Read this stream instead, such as a mirror of the log."`
 	Order  bool   `name:"order" env:"-" help:"Count a claim past something more urgent as a violation; it is only told otherwise, for orchestrators that work side by side may each choose the most urgent they know of."`
 }
 
 // Help returns the details.
-func (audit) Help() string {
+func (auditCommand) Help() string {
 	return `Sequences have to count from one without a gap, up to where the watermark says the log was; each commit to be chained
 to its instance's last one; each move to be in the table of the definition the instance is on; claims not to overlap, and
 only their holders to report. What is wrong is printed with its sequence, instance and rule, and the reading goes on
@@ -38,7 +38,7 @@ docs/operations.md for what to do.`
 }
 
 // Run reads a whole log and prints each violation.
-func (c audit) Run(ctx context.Context, env *term.Env) error {
+func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
 		start := env.Now()
 		log, err := store.Look(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})

@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
-	archive "github.com/signalbox/signalbox/pkg/eventstore/backup"
+	"github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type backup struct {
+type backupCommand struct {
 	logFlags
 	Dir    string `arg:"" name:"dir" type:"path" help:"The backup; it is made if there is none."`
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Back up this mirror of the log instead."`
@@ -21,19 +21,19 @@ type backup struct {
 }
 
 // Help returns the details.
-func (backup) Help() string {
+func (backupCommand) Help() string {
 	return `The log, the lifecycles, the bundles and the gateway's cursors are written to DIR. If DIR holds a backup of the same log
 already, what came since is added to it. Every commit is held against its instance's chain, and all that was there before
 is checked first; a damaged log is refused, and the backup stays as it was. The system may go on meanwhile.`
 }
 
 // Run writes a backup, or checks one.
-func (c backup) Run(ctx context.Context, env *term.Env) error {
+func (c backupCommand) Run(ctx context.Context, env *term.Env) error {
 	if c.Verify {
 		if c.Data != "" {
 			return service.Usagef("--verify reads nothing but the backup: it goes without --data")
 		}
-		m, err := archive.Verify(c.Dir)
+		m, err := backup.Verify(c.Dir)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (c backup) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return fmt.Errorf("the log at %s: %w", at.at, err)
 		}
-		made, err := archive.Take(ctx, at.js, log, c.Dir, env.Now())
+		made, err := backup.Take(ctx, at.js, log, c.Dir, env.Now())
 		if errors.Is(err, eventstore.ErrCorrupt) {
 			return fmt.Errorf("%w; nothing was added to the backup, and `signalbox audit` says more", err)
 		}

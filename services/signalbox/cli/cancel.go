@@ -9,10 +9,10 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type cancel struct{ instanceReason }
+type cancelCommand struct{ instanceReason }
 
 // Run cancels an instance in the state it is in.
-func (c cancel) Run(ctx context.Context, env *term.Env) error {
+func (c cancelCommand) Run(ctx context.Context, env *term.Env) error {
 	cmd := &pb.Command{Action: &pb.Command_Cancel{Cancel: &pb.Cancel{Reason: c.reason(env)}}}
 	return c.send(ctx, env, subject.Cancel, cmd, func(in view.Instance) string { return "cancelled in " + in.State })
 }

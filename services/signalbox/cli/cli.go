@@ -35,35 +35,35 @@ type grammar struct {
 	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing, against raw JetStream."`
 	Process process.Command `cmd:"" name:"bench-process" hidden:"" help:"A process of a measurement."`
 
-	Open     open     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
-	Ls       ls       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
-	Show     show     `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
-	History  history  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
-	State    state    `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
-	Watch    watch    `cmd:"" group:"Running" help:"Follow what happens, live; ends with 0 when the instance reaches a final state."`
-	Explain  explain  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
-	Answer   answer   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
-	Approve  approve  `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
-	Signal   signal   `cmd:"" group:"Running" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
-	Pause    pause    `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
-	Resume   resume   `cmd:"" group:"Running" help:"Let a paused instance go on."`
-	Cancel   cancel   `cmd:"" group:"Running" help:"Close an instance where it stands."`
-	Retry    retry    `cmd:"" group:"Running" help:"Give the owner the work once more."`
-	Override override `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
-	Note     note     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
+	Open     openCommand     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
+	Ls       lsCommand       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
+	Show     showCommand     `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
+	History  historyCommand  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
+	State    stateCommand    `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
+	Watch    watchCommand    `cmd:"" group:"Running" help:"Follow what happens, live; ends with 0 when the instance reaches a final state."`
+	Explain  explainCommand  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
+	Answer   answerCommand   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
+	Approve  approveCommand  `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
+	Signal   signalCommand   `cmd:"" group:"Running" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
+	Pause    pauseCommand    `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
+	Resume   resumeCommand   `cmd:"" group:"Running" help:"Let a paused instance go on."`
+	Cancel   cancelCommand   `cmd:"" group:"Running" help:"Close an instance where it stands."`
+	Retry    retryCommand    `cmd:"" group:"Running" help:"Give the owner the work once more."`
+	Override overrideCommand `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
+	Note     noteCommand     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
 
 	Plan planCommands `cmd:"" group:"Running" help:"Plans: files of tasks."`
 	Prd  prdCommands  `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
 
-	Audit   audit   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
-	Backup  backup  `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
-	Restore restore `cmd:"" group:"The log" help:"Make the log, and what goes with it, from a backup."`
+	Audit   auditCommand   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
+	Backup  backupCommand  `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
+	Restore restoreCommand `cmd:"" group:"The log" help:"Make the log, and what goes with it, from a backup."`
 
-	Definition definition `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
+	Definition definitionCommand `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 
-	Doctor     doctor     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
-	Version    version    `cmd:"" group:"This program" help:"Say what this binary was built from."`
-	Completion completion `cmd:"" group:"This program" help:"Print a script that completes commands for a shell."`
+	Doctor     doctorCommand     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
+	Version    versionCommand    `cmd:"" group:"This program" help:"Say what this binary was built from."`
+	Completion completionCommand `cmd:"" group:"This program" help:"Print a script that completes commands for a shell."`
 }
 
 const purpose = "Takes issues from report to pull request, one state and one agent at a time."

@@ -10,12 +10,12 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-type completion struct {
+type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"${enum}."`
 }
 
 // Help returns how the script is used.
-func (completion) Help() string {
+func (completionCommand) Help() string {
 	return `bash:  source <(signalbox completion bash)
 zsh:   source <(signalbox completion zsh)
 fish:  signalbox completion fish | source`
@@ -23,7 +23,7 @@ fish:  signalbox completion fish | source`
 
 // Run prints a script made from the grammar. It completes commands and flags; all else
 // is left to the shell's completion of files.
-func (c completion) Run(app *kong.Kong, env *term.Env) error {
+func (c completionCommand) Run(app *kong.Kong, env *term.Env) error {
 	commands := walk(app.Model.Node, "")
 	switch c.Shell {
 	case "zsh":

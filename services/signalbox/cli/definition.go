@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-// definition has the commands about definitions. Only migrate needs a running system.
-type definition struct {
+// definitionCommand has the commands about definitions. Only migrate needs a running system.
+type definitionCommand struct {
 	Ls     definitionLs     `cmd:"" help:"List the lifecycles there are."`
 	Show   definitionShow   `cmd:"" help:"Print one as YAML, complete without what it extends."`
 	Export definitionExport `cmd:"" help:"Print its states and moves as JSON."`
@@ -81,8 +81,8 @@ func isFile(target string) bool {
 	return strings.ContainsAny(target, "./") || strings.ContainsRune(target, filepath.Separator)
 }
 
-// target has the flags of a command about one definition.
-type target struct {
+// definitionArg has the flags of a command about one definition.
+type definitionArg struct {
 	sources
 	Target string `arg:"" name:"name-or-file" help:"Name of a lifecycle, or path of its YAML file."`
 }
@@ -98,7 +98,7 @@ func (c definitionLs) Run(env *term.Env) error {
 	return view.Definitions(env, catalog.All())
 }
 
-type definitionShow struct{ target }
+type definitionShow struct{ definitionArg }
 
 // Run prints a definition as YAML, or with --json as export does.
 func (c definitionShow) Run(env *term.Env) error {
@@ -113,7 +113,7 @@ func (c definitionShow) Run(env *term.Env) error {
 	return err
 }
 
-type definitionExport struct{ target }
+type definitionExport struct{ definitionArg }
 
 // Run prints the states and transitions of a definition as JSON.
 func (c definitionExport) Run(env *term.Env) error {
@@ -125,7 +125,7 @@ func (c definitionExport) Run(env *term.Env) error {
 }
 
 type definitionGraph struct {
-	target
+	definitionArg
 	Format string `name:"format" env:"-" enum:"mermaid,svg" default:"mermaid" help:"${enum}."`
 }
 

@@ -18,11 +18,11 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type doctor struct{ running }
+type doctorCommand struct{ running }
 
 // Run checks what Signalbox needs and prints a line for each check. It returns an
 // error if a check fails.
-func (c doctor) Run(ctx context.Context, env *term.Env) error {
+func (c doctorCommand) Run(ctx context.Context, env *term.Env) error {
 	e := &checkup{env: env, patience: c.Timeout}
 	e.check(ctx, "git", gitVersion)
 	s, err := c.connect(ctx, env)

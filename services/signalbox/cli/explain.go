@@ -9,10 +9,10 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type explain struct{ readingOne }
+type explainCommand struct{ readingOne }
 
 // Run prints why an instance does not move and what would move it.
-func (c explain) Run(ctx context.Context, env *term.Env) error {
+func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 	return c.read(ctx, env, func(ctx context.Context, s reader) error {
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {

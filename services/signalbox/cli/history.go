@@ -8,13 +8,13 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type history struct {
+type historyCommand struct {
 	readingOne
 	Format string `name:"format" env:"-" enum:"events,task" default:"events" help:"events, or task: the events of the task lifecycle, one line of JSON each."`
 }
 
 // Run prints the events of an instance.
-func (c history) Run(ctx context.Context, env *term.Env) error {
+func (c historyCommand) Run(ctx context.Context, env *term.Env) error {
 	return c.read(ctx, env, func(ctx context.Context, s reader) error {
 		commits, err := s.History(ctx, c.ID, 0)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	archive "github.com/signalbox/signalbox/pkg/eventstore/backup"
+	"github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
@@ -35,7 +35,7 @@ type logSource struct {
 // logStreams lists the log and the streams that belong to it.
 var logStreams = []string{
 	subject.EventStream, subject.TimerStream,
-	"KV_" + store.DefinitionBucket, "KV_" + store.WatermarkBucket, "KV_" + archive.Cursors, "OBJ_" + store.ObjectBucket,
+	"KV_" + store.DefinitionBucket, "KV_" + store.WatermarkBucket, "KV_" + backup.Cursors, "OBJ_" + store.ObjectBucket,
 	"KV_" + store.SnapshotBucket, "OBJ_" + store.SnapshotParts,
 }
 

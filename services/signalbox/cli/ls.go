@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type ls struct {
+type lsCommand struct {
 	reading
 	Workflow string `arg:"" optional:"" help:"Only instances of this lifecycle."`
 	State    string `name:"state" env:"-" help:"Only those in this state, closed ones too."`
@@ -27,7 +27,7 @@ type ls struct {
 }
 
 // Run lists instances.
-func (c ls) Run(ctx context.Context, env *term.Env) error {
+func (c lsCommand) Run(ctx context.Context, env *term.Env) error {
 	return c.read(ctx, env, func(ctx context.Context, s reader) error {
 		found, err := s.List(ctx, &pb.ListRequest{
 			Workflow: c.Workflow, State: c.State, All: c.All, Stuck: c.Stuck, Waiting: c.Waiting,
@@ -47,7 +47,7 @@ func (c ls) Run(ctx context.Context, env *term.Env) error {
 
 // known returns a usage error if no lifecycle has the state or the role that was asked
 // for. Run calls it when a list is empty.
-func (c ls) known(ctx context.Context, s reader) error {
+func (c lsCommand) known(ctx context.Context, s reader) error {
 	if c.Data != "" || c.Workflow == "" && c.State == "" && c.Worker == "" {
 		return nil // a stopped log has no list of lifecycles
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type note struct {
+type noteCommand struct {
 	instanceArg
 	Text []string `arg:"" name:"text" help:"The remark."`
 	Kind string   `name:"kind" env:"-" default:"comment" help:"What it is: comment, learning, warning, …"`
 }
 
 // Run adds a note to an instance.
-func (c note) Run(ctx context.Context, env *term.Env) error {
+func (c noteCommand) Run(ctx context.Context, env *term.Env) error {
 	cmd := &pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Kind: c.Kind, Text: strings.Join(c.Text, " ")}}}
 	return c.send(ctx, env, subject.Note, cmd, func(view.Instance) string { return "noted" })
 }

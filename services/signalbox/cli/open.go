@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type open struct {
+type openCommand struct {
 	running
 	Workflow string   `arg:"" help:"The lifecycle, such as issue."`
 	ID       string   `name:"id" env:"-" help:"Name of the instance. Without it a gateway, if one runs, makes the issue on the forge and names the instance after it."`
@@ -33,7 +33,7 @@ type open struct {
 }
 
 // Run opens an instance and prints its id.
-func (c open) Run(ctx context.Context, env *term.Env) error {
+func (c openCommand) Run(ctx context.Context, env *term.Env) error {
 	issue, err := c.issue(env.Stdin)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (c open) Run(ctx context.Context, env *term.Env) error {
 }
 
 // issue returns the report of the flags.
-func (c open) issue(stdin io.Reader) (issue instance.Issue, err error) {
+func (c openCommand) issue(stdin io.Reader) (issue instance.Issue, err error) {
 	if c.Repo != "" {
 		if owner, name, ok := strings.Cut(c.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
 			return issue, service.Usagef("--repo %s: want OWNER/NAME", c.Repo)
@@ -93,7 +93,7 @@ func (c open) issue(stdin io.Reader) (issue instance.Issue, err error) {
 }
 
 // viewed parses the JSON of an issue that is on the forge.
-func (c open) viewed(stdin io.Reader) (issue instance.Issue, err error) {
+func (c openCommand) viewed(stdin io.Reader) (issue instance.Issue, err error) {
 	if c.File != "" || c.Title != "" || c.Repo != "" || len(c.Label) > 0 {
 		return issue, service.Usagef("--from %s says it all: it goes with none of --file, --title, --label and --repo", c.From)
 	}
@@ -123,7 +123,7 @@ func input(file string, stdin io.Reader) ([]byte, error) {
 
 // open opens the instance. If a gateway runs, it creates the issue on the forge, which
 // opens the instance. Otherwise the instance is in the log only.
-func (c open) open(ctx context.Context, env *term.Env, s system, issue instance.Issue) (string, error) {
+func (c openCommand) open(ctx context.Context, env *term.Env, s system, issue instance.Issue) (string, error) {
 	onForge := issue.Repo != "" && issue.Number > 0
 	if c.ID == "" && !onForge {
 		if _, err := s.Definition(ctx, c.Workflow); err != nil { // an unknown lifecycle must not leave an issue behind
@@ -146,7 +146,7 @@ func (c open) open(ctx context.Context, env *term.Env, s system, issue instance.
 	case onForge: // the name that the gateway would use
 		id = fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
 	default:
-		id = name(issue.Title)
+		id = instanceName(issue.Title)
 	}
 	if !onForge {
 		issue.Number = 0 // there is no repository
@@ -156,7 +156,7 @@ func (c open) open(ctx context.Context, env *term.Env, s system, issue instance.
 }
 
 // onForge has the gateway create the issue and returns the instance.
-func (c open) onForge(ctx context.Context, s system, issue instance.Issue) (string, error) {
+func (c openCommand) onForge(ctx context.Context, s system, issue instance.Issue) (string, error) {
 	ask, err := json.Marshal(map[string]any{
 		"repo": issue.Repo, "title": issue.Title, "body": issue.Body, "labels": issue.Labels, "workflow": c.Workflow,
 	})
@@ -182,7 +182,7 @@ func (c open) onForge(ctx context.Context, s system, issue instance.Issue) (stri
 
 // asAsked returns an error if the gateway opened the instance with another lifecycle.
 // A gateway opens all issues with one.
-func (c open) asAsked(ctx context.Context, s system, id string) error {
+func (c openCommand) asAsked(ctx context.Context, s system, id string) error {
 	in, err := s.Get(ctx, id)
 	if err == nil && in.GetWorkflow() != c.Workflow {
 		err = fmt.Errorf("the gateway opened %s, as %s: it opens nothing as %s; --id opens without it", id, in.GetWorkflow(), c.Workflow)
@@ -193,8 +193,8 @@ func (c open) asAsked(ctx context.Context, s system, id string) error {
 // maxSlug is the most bytes of a title in an instance's name.
 const maxSlug = 40
 
-// name returns a name for an instance: words of the title and six random letters.
-func name(title string) string {
+// instanceName returns a name for an instance: words of the title and six random letters.
+func instanceName(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	slug := ""
 	for _, w := range words {

@@ -9,14 +9,14 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type override struct {
+type overrideCommand struct {
 	instanceArg
 	To     string `name:"to" required:"" env:"-" placeholder:"STATE" help:"Where it goes, whatever the table permits."`
 	Reason string `name:"reason" short:"r" required:"" env:"-" help:"Why, for the log."`
 }
 
 // Run moves an instance to any state.
-func (c override) Run(ctx context.Context, env *term.Env) error {
+func (c overrideCommand) Run(ctx context.Context, env *term.Env) error {
 	cmd := &pb.Command{Action: &pb.Command_Override{Override: &pb.Override{To: c.To, Reason: c.Reason}}}
 	return c.send(ctx, env, subject.Override, cmd, func(in view.Instance) string { return "now in " + in.State })
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type pause struct{ instanceReason }
+type pauseCommand struct{ instanceReason }
 
 // Run pauses an instance: its work is not dispatched.
-func (c pause) Run(ctx context.Context, env *term.Env) error {
+func (c pauseCommand) Run(ctx context.Context, env *term.Env) error {
 	cmd := &pb.Command{Action: &pb.Command_Pause{Pause: &pb.Pause{Reason: c.reason(env)}}}
 	return c.send(ctx, env, subject.Pause, cmd, func(in view.Instance) string { return "paused in " + in.State })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	archive "github.com/signalbox/signalbox/pkg/eventstore/backup"
+	"github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
@@ -19,7 +19,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type restore struct {
+type restoreCommand struct {
 	running
 	Dir       string `arg:"" name:"dir" type:"existingdir" help:"The backup."`
 	Data      string `name:"data" env:"-" type:"path" placeholder:"DIR" help:"Make a directory for up from it, instead of filling a running server."`
@@ -29,7 +29,7 @@ type restore struct {
 }
 
 // Help returns the details.
-func (restore) Help() string {
+func (restoreCommand) Help() string {
 	return `All of the backup is checked before the first write. The server may have no log, or an empty one; no orchestrator may
 run. The log gets the same commits at the same sequences and keeps its identity; the roles' queues go on where they were,
 deadlines are set again from the log by the next orchestrator. An orchestrator does not open a log that is half restored:
@@ -37,7 +37,7 @@ when this is interrupted, run it again, and it goes on.`
 }
 
 // Run makes a log from a backup.
-func (c restore) Run(ctx context.Context, env *term.Env) error {
+func (c restoreCommand) Run(ctx context.Context, env *term.Env) error {
 	if c.Data == "" {
 		s, err := c.connect(ctx, env)
 		if err != nil {
@@ -67,12 +67,12 @@ func (c restore) Run(ctx context.Context, env *term.Env) error {
 }
 
 // restore restores the backup on a server and prints the result.
-func (c restore) restore(ctx context.Context, env *term.Env, js jetstream.JetStream) error {
-	r, err := archive.Restore(ctx, js, c.Dir, store.Config{Watermark: c.Watermark, Replicas: c.Replicas}, c.Lossy)
+func (c restoreCommand) restore(ctx context.Context, env *term.Env, js jetstream.JetStream) error {
+	r, err := backup.Restore(ctx, js, c.Dir, store.Config{Watermark: c.Watermark, Replicas: c.Replicas}, c.Lossy)
 	switch {
 	case errors.Is(err, store.ErrLoss):
 		return fmt.Errorf("%w; take a newer backup, or accept the loss with --accept-loss", err)
-	case errors.Is(err, archive.ErrDamaged):
+	case errors.Is(err, backup.ErrDamaged):
 		return fmt.Errorf("%w; nothing was written", err)
 	case err != nil && r.Format != 0:
 		return fmt.Errorf("%w; the log is half restored, and no orchestrator opens it: run this again, and it goes on", err)

@@ -9,10 +9,10 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type resume struct{ instanceReason }
+type resumeCommand struct{ instanceReason }
 
 // Run resumes a paused instance.
-func (c resume) Run(ctx context.Context, env *term.Env) error {
+func (c resumeCommand) Run(ctx context.Context, env *term.Env) error {
 	cmd := &pb.Command{Action: &pb.Command_Resume{Resume: &pb.Resume{Reason: c.reason(env)}}}
 	return c.send(ctx, env, subject.Resume, cmd, func(in view.Instance) string { return "goes on in " + in.State })
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type retry struct{ instanceReason }
+type retryCommand struct{ instanceReason }
 
 // Run dispatches the work to the owner once more.
-func (c retry) Run(ctx context.Context, env *term.Env) error {
+func (c retryCommand) Run(ctx context.Context, env *term.Env) error {
 	cmd := &pb.Command{Action: &pb.Command_Retry{Retry: &pb.Retry{Reason: c.reason(env)}}}
 	return c.send(ctx, env, subject.Retry, cmd, func(in view.Instance) string {
 		return fmt.Sprintf("%s is given the work of %s once more", in.Owner, in.State)

@@ -7,10 +7,10 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type show struct{ readingOne }
+type showCommand struct{ readingOne }
 
 // Run prints one instance.
-func (c show) Run(ctx context.Context, env *term.Env) error {
+func (c showCommand) Run(ctx context.Context, env *term.Env) error {
 	return c.read(ctx, env, func(ctx context.Context, s reader) error {
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// signal sends a signal of any name.
-type signal struct {
+// signalCommand sends a signal of any name.
+type signalCommand struct {
 	instanceArg
 	Name string   `arg:"" help:"What happened, as the lifecycle names it under on."`
 	Data []string `arg:"" optional:"" name:"key=value" help:"What guards may read of it; body=TEXT is kept as a note."`
 }
 
 // Run sends the signal.
-func (c signal) Run(ctx context.Context, env *term.Env) error {
+func (c signalCommand) Run(ctx context.Context, env *term.Env) error {
 	data := map[string]string{}
 	for _, pair := range c.Data {
 		key, value, found := strings.Cut(pair, "=")

@@ -12,14 +12,14 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type state struct {
+type stateCommand struct {
 	reading
 	ID     string `arg:"" optional:"" name:"id" help:"The instance."`
 	Schema bool   `name:"schema" env:"-" help:"Print the JSON Schema of the document instead."`
 }
 
 // Run prints the document of the pipeline lifecycle.
-func (c state) Run(ctx context.Context, env *term.Env) error {
+func (c stateCommand) Run(ctx context.Context, env *term.Env) error {
 	switch {
 	case c.Schema && c.ID == "":
 		return document(env, pipeline.Schema())

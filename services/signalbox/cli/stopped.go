@@ -87,10 +87,10 @@ func (l stoppedLog) History(ctx context.Context, id string, after uint64) ([]*pb
 
 // List implements reader. Since no agent runs, all instances with work count as stuck.
 func (l stoppedLog) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error) {
-	reading, stop := context.WithCancel(ctx)
+	limited, stop := context.WithCancel(ctx)
 	defer stop()
 	all := map[string]instance.Instance{}
-	err := l.Read(reading, 1, func(c eventstore.Commit) (err error) {
+	err := l.Read(limited, 1, func(c eventstore.Commit) (err error) {
 		in := all[c.Instance]
 		in.ID = c.Instance
 		all[c.Instance], err = evolve(in, c)

@@ -5,10 +5,10 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-type version struct{}
+type versionCommand struct{}
 
 // Run prints the version of the binary.
-func (version) Run(env *term.Env) error {
+func (versionCommand) Run(env *term.Env) error {
 	build := service.ReadBuild()
 	if env.JSON {
 		return env.Print(build)

@@ -15,14 +15,14 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type watch struct {
+type watchCommand struct {
 	running
 	ID string `arg:"" optional:"" name:"id" help:"Only this instance, until it closes. Without it all, until interrupted."`
 }
 
 // Run prints events as they are committed. It returns an error if the instance does
 // not end in a final state.
-func (c watch) Run(ctx context.Context, env *term.Env) error {
+func (c watchCommand) Run(ctx context.Context, env *term.Env) error {
 	s, err := c.connect(ctx, env)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (c watch) Run(ctx context.Context, env *term.Env) error {
 	from := uint64(0)
 	err = c.callOn(ctx, env, s, func(ctx context.Context, s system) error {
 		if c.ID == "" {
-			from, err = newest(ctx, s)
+			from, err = newestSeq(ctx, s)
 			return err
 		}
 		from, err = w.start(ctx, s)
@@ -54,8 +54,8 @@ func (c watch) Run(ctx context.Context, env *term.Env) error {
 	return err
 }
 
-// newest returns the sequence of the log's last commit.
-func newest(ctx context.Context, s system) (uint64, error) {
+// newestSeq returns the sequence of the log's last commit.
+func newestSeq(ctx context.Context, s system) (uint64, error) {
 	js, err := jetstream.New(s.nats)
 	if err != nil {
 		return 0, err

@@ -53,11 +53,11 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	defer closeLog()
 	n := narrator.New(env.Stdout, env.Colour)
 	defer context.AfterFunc(ctx, n.Mute)()
-	show := &show{n: n, dir: dir}
+	s := &story{n: n, dir: dir}
 	intro(n, dir)
 	err = allinone.Run(ctx, allinone.Config{
 		Dir: dir, Log: log, Flags: service.Flags{Grace: 20 * time.Second}, Workflow: "issue", Every: 200 * time.Millisecond,
-		Repos: map[string]allinone.Source{repo: {Dir: scripts.repo}}, Login: "ann", Observer: n, Main: show.run,
+		Repos: map[string]allinone.Source{repo: {Dir: scripts.repo}}, Login: "ann", Observer: n, Main: s.run,
 		Agents: role.Settings{Sandbox: "auto", Brain: []string{
 			"developer=exec:sh " + scripts.developer, "tester.creating_tests=exec:sh " + scripts.tester,
 		}},

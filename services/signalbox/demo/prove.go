@@ -24,7 +24,7 @@ func goTest(ctx context.Context, dir string) (string, error) {
 }
 
 // history prints the moves of an instance as a table.
-func (s *show) history(ctx context.Context, c *client.Client, id string) error {
+func (s *story) history(ctx context.Context, c *client.Client, id string) error {
 	records, err := c.History(ctx, id, 0)
 	if err != nil {
 		return err

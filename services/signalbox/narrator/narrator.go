@@ -155,7 +155,7 @@ func (p *printer) commit(c client.LogEntry) {
 			if said != "" {
 				why += ": " + said
 			}
-			p.line(colour(e), "→ "+e.To, who, took, why)
+			p.line(moveColour(e), "→ "+e.To, who, took, why)
 		case instance.Paused:
 			p.line(yellow, "  paused", c.Actor, "", e.Reason)
 		case instance.CancelledBy:
@@ -187,7 +187,8 @@ func (p *printer) commit(c client.LogEntry) {
 	}
 }
 
-func colour(m instance.Moved) string {
+// moveColour returns the colour of a move.
+func moveColour(m instance.Moved) string {
 	switch {
 	case m.Failure:
 		return red

@@ -66,8 +66,8 @@ func (f files) write(document []byte, summary string) error {
 	return errors.Join(errs, err)
 }
 
-// summary returns a Markdown summary of the run.
-func summary(issue instance.Issue, in *pb.Instance, out Outcome) string {
+// markdown returns a Markdown summary of the run.
+func markdown(issue instance.Issue, in *pb.Instance, out Outcome) string {
 	var b strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	cell := func(s string) string { return strings.ReplaceAll(term.Line(s), "|", "\\|") }

@@ -78,7 +78,7 @@ func (r *run) print(in *pb.Instance, out Outcome) error {
 	if err != nil {
 		return err
 	}
-	if err := r.files.write(document, summary(r.issue, in, out)); err != nil {
+	if err := r.files.write(document, markdown(r.issue, in, out)); err != nil {
 		return err
 	}
 	if r.env.JSON {

@@ -41,7 +41,7 @@ var ErrUnresolved = errors.New("not resolved")
 // Run resolves the issue. It prints the pull request's description, or with --json
 // the Outcome, to standard output, and what happens to standard error.
 func (c Command) Run(ctx context.Context, env *term.Env) error {
-	source, err := open(ctx, c.Repo, c.Base)
+	src, err := openRepository(ctx, c.Repo, c.Base)
 	if err != nil {
 		return service.Usagef("--repo %s: %w", c.Repo, err)
 	}
@@ -59,7 +59,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
-	dir, err := c.dir(source)
+	dir, err := c.dir(src)
 	if err != nil {
 		return err
 	}
@@ -73,11 +73,11 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	defer log.Close()
 	n := narrator.New(env.Stderr, env.Colour)
 	defer context.AfterFunc(ctx, n.Mute)()
-	r := &run{env: env, n: n, source: source, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out)}
+	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out)}
 	err = allinone.Run(ctx, allinone.Config{
 		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: c.Settings(),
 		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond,
-		Repos: map[string]allinone.Source{source.name: {Dir: source.dir, Branch: source.branch}}, Login: "you",
+		Repos: map[string]allinone.Source{src.name: {Dir: src.dir, Branch: src.branch}}, Login: "you",
 		Alone: true, Observer: n, Main: r.main,
 	})
 	switch {

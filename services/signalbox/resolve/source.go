@@ -22,8 +22,8 @@ type source struct {
 	git    git.Runner
 }
 
-// open reads the repository. It changes nothing in it.
-func open(ctx context.Context, dir, base string) (source, error) {
+// openRepository reads the repository. It changes nothing in it.
+func openRepository(ctx context.Context, dir, base string) (source, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return source{}, err

@@ -26,12 +26,13 @@ func checks(all []instance.Evidence) []Check {
 	for i, e := range all {
 		seen := maps.Clone(e.Data)
 		delete(seen, "reason")
-		made[i] = Check{e.Name, e.EffectiveVerdict(), e.Commit, says(e), seen}
+		made[i] = Check{e.Name, e.EffectiveVerdict(), e.Commit, resultOf(e), seen}
 	}
 	return made
 }
 
-func says(e instance.Evidence) string {
+// resultOf describes what a piece of evidence says.
+func resultOf(e instance.Evidence) string {
 	if e.Command != "" {
 		return fmt.Sprintf("%s (%d passed, %d failed)", e.Command, e.Passed, len(e.Failed))
 	}

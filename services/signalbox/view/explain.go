@@ -212,12 +212,12 @@ func (in Instance) values(def *workflow.Definition) map[string]any {
 	return values
 }
 
-var names = regexp.MustCompile(`\b(?:instance|policy|spend|vars)\.\w+`)
+var guardNames = regexp.MustCompile(`\b(?:instance|policy|spend|vars)\.\w+`)
 
 // read returns the values that a guard names.
 func read(guard string, values map[string]any) map[string]any {
 	found := map[string]any{}
-	for _, name := range names.FindAllString(guard, -1) {
+	for _, name := range guardNames.FindAllString(guard, -1) {
 		if value, ok := values[name]; ok {
 			found[name] = value
 		}
@@ -273,7 +273,7 @@ func (p page) rules(title string, rules []Rule) {
 			text += "\n  when " + term.Line(r.When)
 		}
 		for _, key := range slices.Sorted(maps.Keys(r.Values)) {
-			text += "\n  " + key + " is " + value(r.Values[key])
+			text += "\n  " + key + " is " + formatValue(r.Values[key])
 		}
 		p.field(name, text)
 	}

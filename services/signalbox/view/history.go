@@ -64,4 +64,4 @@ func (e Event) style() term.Style {
 	return term.Plain
 }
 
-func (e Event) toStyle() term.Style { return style(workflow.Kind(e.Kind), false, "") }
+func (e Event) toStyle() term.Style { return stateStyle(workflow.Kind(e.Kind), false, "") }

@@ -143,10 +143,10 @@ func (s Summary) due(env *term.Env) string {
 	}
 }
 
-func (s Summary) style() term.Style { return style(s.Kind, s.Paused, s.Closed) }
+func (s Summary) style() term.Style { return stateStyle(s.Kind, s.Paused, s.Closed) }
 
-// style returns the style of a state. It depends on the kind, not on the name.
-func style(kind workflow.Kind, paused bool, closed instance.Closed) term.Style {
+// stateStyle returns the style of a state. It depends on the kind, not on the name.
+func stateStyle(kind workflow.Kind, paused bool, closed instance.Closed) term.Style {
 	switch {
 	case closed == instance.Cancelled:
 		return term.Faint

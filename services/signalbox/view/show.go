@@ -205,7 +205,7 @@ func (p page) questions(all []instance.Question) {
 func (in Instance) remembers() string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(in.Vars)) {
-		lines = append(lines, name+" is "+value(cut(in.Vars[name], 80)))
+		lines = append(lines, name+" is "+formatValue(cut(in.Vars[name], 80)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -311,8 +311,8 @@ func (s Spend) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// value formats a value; an empty text is "".
-func value(v any) string {
+// formatValue formats a value; an empty text is "".
+func formatValue(v any) string {
 	if v == "" {
 		return `""`
 	}

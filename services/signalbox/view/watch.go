@@ -50,7 +50,7 @@ const cancelled = "cancelled"
 
 // Here prints the state of an instance, as the first line of a stream about it.
 func Here(env *term.Env, in Instance) {
-	text := env.Paint(style(in.Kind, in.Paused, in.Closed), in.where(env))
+	text := env.Paint(stateStyle(in.Kind, in.Paused, in.Closed), in.where(env))
 	if who := in.who(env); who != "" {
 		text += "  " + term.Line(who)
 	}

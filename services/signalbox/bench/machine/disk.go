@@ -26,7 +26,7 @@ func Flushes(dir string) (uint64, error) {
 	if _, err := os.Stat(filepath.Join(device, "partition")); err == nil {
 		device = filepath.Dir(device)
 	}
-	if cache := line(filepath.Join(device, "queue/write_cache")); cache != "write back" {
+	if cache := readLine(filepath.Join(device, "queue/write_cache")); cache != "write back" {
 		return 0, fmt.Errorf("disk flushes are not known: %s needs none and counts none, its cache is %s", filepath.Base(device), cache)
 	}
 	stats, err := os.ReadFile("/proc/diskstats")

@@ -30,13 +30,14 @@ type Info struct {
 func Read() Info {
 	return Info{
 		CPU: field("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH,
-		Kernel: line("/proc/sys/kernel/osrelease"), Go: runtime.Version(), NATS: server.VERSION, Client: nats.Version, Build: service.ReadBuild(),
+		Kernel: readLine("/proc/sys/kernel/osrelease"), Go: runtime.Version(), NATS: server.VERSION, Client: nats.Version, Build: service.ReadBuild(),
 	}
 }
 
 const unknown = "unknown"
 
-func line(file string) string {
+// readLine returns the content of a file without surrounding blanks.
+func readLine(file string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return unknown

@@ -20,14 +20,14 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 )
 
-// show acts as the reporter, narrates the instance and checks the outcome.
-type show struct {
+// story acts as the reporter, narrates the instance and checks the outcome.
+type story struct {
 	n   *narrator.Narrator
 	dir string
 }
 
 // run is the Main of the system.
-func (s *show) run(ctx context.Context, system *allinone.System) error {
+func (s *story) run(ctx context.Context, system *allinone.System) error {
 	reporter, err := github.New(github.Config{BaseURL: system.Forge.API(), Token: system.Forge.Secret})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func report() (title, body string, err error) {
 }
 
 // answer quotes the PM's questions from the issue and answers them there.
-func (s *show) answer(ctx context.Context, reporter *github.Client, number int) error {
+func (s *story) answer(ctx context.Context, reporter *github.Client, number int) error {
 	comments, err := reporter.Comments(ctx, repo, number, time.Time{})
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func visible(body string) string {
 
 // prove checks the outcome with the forge alone: it reads the pull request, clones its
 // branch and runs the tests there.
-func (s *show) prove(ctx context.Context, c *client.Client, system *allinone.System, id string) error {
+func (s *story) prove(ctx context.Context, c *client.Client, system *allinone.System, id string) error {
 	in, err := c.Get(ctx, id)
 	if err != nil {
 		return err
