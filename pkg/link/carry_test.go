@@ -82,8 +82,8 @@ func TestAChildGoesOnWithItsParentsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
-	r := w.replica(parent, strings.Replace(child, "broken: {final: true}", "broken: {final: true, spawns: [{workflow: chain}]}", 1), chain)
+	e := newEnv(t)
+	r := e.replica(parent, strings.Replace(child, "broken: {final: true}", "broken: {final: true, spawns: [{workflow: chain}]}", 1), chain)
 	now := r.do("a", "parent", instance.Open{Issue: instance.Issue{Title: "t"}, Base: base, Bundle: bundle})
 	first := work(t, o, now, "one")
 	first.Status = instance.Failure
@@ -102,7 +102,8 @@ func TestAChildGoesOnWithItsParentsWork(t *testing.T) {
 	if last.Base != in.Head || len(last.Bundles) != 3 {
 		t.Errorf("it starts at %s with %v, want %s", last.Base, last.Bundles, in.Head)
 	}
-	tree, err := node(t, o).Checkout(t.Context(), workspace.Spec{Repo: "a", Bundles: []string{last.Bundles[0].Object, last.Bundles[1].Object, last.Bundles[2].Object}, Base: last.Base})
+	tree, err := node(t, o).Checkout(t.Context(),
+		workspace.Spec{Repo: "a", Bundles: []string{last.Bundles[0].Object, last.Bundles[1].Object, last.Bundles[2].Object}, Base: last.Base})
 	if err != nil {
 		t.Fatal(err)
 	}

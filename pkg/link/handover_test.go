@@ -23,12 +23,12 @@ func TestAnIssueHandsItsPullRequestOver(t *testing.T) {
 		"not without a pull request": {"hand_over: true", "0", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			e := newEnv(t)
 			own := "workflow: own\nversion: 1\nextends: issue\npolicy: {require_tests: false, " + c.policy + "}\n"
-			r := w.replica(string(story.Source()), own)
+			r := e.replica(string(story.Source()), own)
 			r.do("acme/widgets/42", "own", instance.Open{Issue: instance.Issue{Title: "t", Repo: "acme/widgets", Number: 42}})
 			in := r.do("acme/widgets/42", "", instance.Override{To: "creating_pr", Reason: "the rest is tested elsewhere"})
-			claim := r.do("acme/widgets/42", "", instance.Claim{Role: "pm", Agent: "pm", Work: in.Work, Lease: patience}).Claim
+			claim := r.do("acme/widgets/42", "", instance.Claim{Role: "pm", Agent: "pm", Work: in.Work, Lease: maxWait}).Claim
 			in = r.do("acme/widgets/42", "", instance.Report{Token: claim.Token, Result: instance.Result{
 				Status: instance.Success, Data: map[string]string{"prNumber": c.number, "pushed": "c1"},
 			}})

@@ -20,8 +20,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// patience is how long anything may take on a busy machine.
-const patience = 2 * time.Minute
+// maxWait is how long anything may take on a busy machine.
+const maxWait = 2 * time.Minute
 
 const parent = `
 workflow: parent
@@ -72,7 +72,7 @@ states:
   broken: {final: true}
 `
 
-// definitions are those a process has.
+// definitions are the definitions of one process.
 type definitions []*workflow.Definition
 
 func (d definitions) Named(name string) (*workflow.Definition, error) {
@@ -102,40 +102,40 @@ func load(t *testing.T, sources ...string) definitions {
 	return all
 }
 
-// world is one nats-server.
-type world struct {
+// env is one nats-server.
+type env struct {
 	*testing.T
-	server *natstest.Server
-	mark   string
-	n      int
+	server    *natstest.Server
+	watermark string
+	n         int
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	return &world{T: t, server: natstest.Start(t, natstest.Options{}), mark: filepath.Join(t.TempDir(), "watermark")}
+	return &env{T: t, server: natstest.Start(t, natstest.Options{}), watermark: filepath.Join(t.TempDir(), "watermark")}
 }
 
 // replica is an engine that follows the log and links instances.
 type replica struct {
 	*engine.Engine
-	world *world
+	env   *env
 	store *store.Store
 	seen  *engine.Changes
 	stop  func()
 }
 
-// replica starts one; it ends with the test, or with stop.
-func (w *world) replica(sources ...string) *replica {
-	w.Helper()
+// replica starts a replica. It ends with the test, or with stop.
+func (e *env) replica(sources ...string) *replica {
+	e.Helper()
 	if len(sources) == 0 {
 		sources = []string{parent, child, chain}
 	}
-	defs := load(w.T, sources...)
-	log, err := store.Open(w.Context(), w.server.JetStream(w), store.Config{Watermark: w.mark})
+	defs := load(e.T, sources...)
+	log, err := store.Open(e.Context(), e.server.JetStream(e), store.Config{Watermark: e.watermark})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	r := &replica{world: w, store: log, Engine: engine.New(engine.Config{Store: log, Definitions: defs, Now: time.Now})}
+	r := &replica{env: e, store: log, Engine: engine.New(engine.Config{Store: log, Definitions: defs, Now: time.Now})}
 	r.seen = r.Changes()
 	l := link.New(link.Config{Engine: r, Definitions: defs, Changes: r.Changes(), Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -143,42 +143,42 @@ func (w *world) replica(sources ...string) *replica {
 	caught := make(chan struct{})
 	actors.Go(func() {
 		if err := r.Follow(ctx, func() { close(caught) }); !errors.Is(err, context.Canceled) {
-			w.Errorf("following ended with %v", err)
+			e.Errorf("following ended with %v", err)
 		}
 	})
 	<-caught
 	actors.Go(func() {
 		if err := l.Run(ctx); err != nil {
-			w.Errorf("linking ended with %v", err)
+			e.Errorf("linking ended with %v", err)
 		}
 	})
 	r.stop = sync.OnceFunc(func() { cancel(); actors.Wait() })
-	w.Cleanup(r.stop)
+	e.Cleanup(r.stop)
 	return r
 }
 
 func (r *replica) do(in, lifecycle string, do instance.Action) instance.Instance {
-	w := r.world
-	w.Helper()
-	w.n++
-	out, err := r.Handle(w.Context(), instance.Command{ID: fmt.Sprintf("do-%d", w.n), Instance: in, Actor: "test", Do: do}, lifecycle)
+	e := r.env
+	e.Helper()
+	e.n++
+	out, err := r.Handle(e.Context(), instance.Command{ID: fmt.Sprintf("do-%d", e.n), Instance: in, Actor: "test", Do: do}, lifecycle)
 	if err != nil {
-		w.Fatalf("%T was not taken: %v", do, err)
+		e.Fatalf("%T was not taken: %v", do, err)
 	}
 	return out.Instance
 }
 
 func (r *replica) open(in, lifecycle string, after ...string) instance.Instance {
-	r.world.Helper()
+	r.env.Helper()
 	return r.do(in, lifecycle, instance.Open{Issue: instance.Issue{Title: "t", Repo: "acme/widgets", Number: 7}, After: after})
 }
 
-// report has the worker report on the work of the state.
+// report claims and reports on the work of the state.
 func (r *replica) report(in string, result instance.Result) instance.Instance {
-	r.world.Helper()
-	now, err := r.Get(r.world.Context(), in)
+	r.env.Helper()
+	now, err := r.Get(r.env.Context(), in)
 	if err != nil {
-		r.world.Fatal(err)
+		r.env.Fatal(err)
 	}
 	if result.Status == "" {
 		result.Status = instance.Success
@@ -187,11 +187,11 @@ func (r *replica) report(in string, result instance.Result) instance.Instance {
 	return r.do(in, "", instance.Report{Token: claim.Token, Result: result})
 }
 
-// until waits until the instance is as it should be.
-func (r *replica) until(in, what string, holds func(instance.Instance) bool) instance.Instance {
-	w := r.world
-	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), patience)
+// await polls the instance until holds returns true.
+func (r *replica) await(in, what string, holds func(instance.Instance) bool) instance.Instance {
+	e := r.env
+	e.Helper()
+	ctx, cancel := context.WithTimeout(e.Context(), maxWait)
 	defer cancel()
 	for {
 		now, err := r.Get(ctx, in)
@@ -200,29 +200,29 @@ func (r *replica) until(in, what string, holds func(instance.Instance) bool) ins
 		}
 		select {
 		case <-ctx.Done():
-			w.Fatalf("%s never was %s: %+v, %v", in, what, now, err)
+			e.Fatalf("%s never was %s: %+v, %v", in, what, now, err)
 		case <-r.seen.More():
 		}
 	}
 }
 
 func (r *replica) in(in, state string) instance.Instance {
-	r.world.Helper()
-	return r.until(in, "in "+state, func(now instance.Instance) bool { return now.State == state })
+	r.env.Helper()
+	return r.await(in, "in "+state, func(now instance.Instance) bool { return now.State == state })
 }
 
 // commits returns how many commits of the instance have an event of the kind of E.
 func commits[E instance.Event](r *replica, in string) int {
-	r.world.Helper()
-	all, err := r.store.Load(r.world.Context(), in)
+	r.env.Helper()
+	all, err := r.store.Load(r.env.Context(), in)
 	if err != nil {
-		r.world.Fatal(err)
+		r.env.Fatal(err)
 	}
 	n := 0
 	for _, stored := range all {
 		c, err := wire.ToCommit(stored)
 		if err != nil {
-			r.world.Fatal(err)
+			r.env.Fatal(err)
 		}
 		if slices.ContainsFunc(c.Events, func(e instance.Event) bool { _, ok := e.(E); return ok }) {
 			n++

@@ -13,8 +13,8 @@ func TestAnInstanceOpensAnotherAndLearnsHowItEnded(t *testing.T) {
 		state  string
 	}{"well": {instance.Success, "good"}, "not well": {instance.Failure, "bad"}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.replica()
+			e := newEnv(t)
+			r := e.replica()
 			r.open("a", "parent")
 			r.report("a", instance.Result{})
 			opened := r.in("a/child", "late")
@@ -32,8 +32,8 @@ func TestAnInstanceOpensAnotherAndLearnsHowItEnded(t *testing.T) {
 }
 
 func TestATaskWaitsForThoseItComesAfter(t *testing.T) {
-	w := newWorld(t)
-	r := w.replica()
+	e := newEnv(t)
+	r := e.replica()
 	r.open("1", "chain")
 	r.report("1", instance.Result{})
 	r.open("2", "chain", "1") // which has ended already
@@ -47,7 +47,7 @@ func TestATaskWaitsForThoseItComesAfter(t *testing.T) {
 	}
 	r.report("2", instance.Result{})
 	r.in("3", "doing")
-	if now := r.until("4", "told of 2", func(now instance.Instance) bool { return now.WaitingOn() == 1 }); now.State != "pending" {
+	if now := r.await("4", "told of 2", func(now instance.Instance) bool { return now.WaitingOn() == 1 }); now.State != "pending" {
 		t.Errorf("it is in %s", now.State)
 	}
 	r.report("3", instance.Result{})
@@ -55,8 +55,8 @@ func TestATaskWaitsForThoseItComesAfter(t *testing.T) {
 }
 
 func TestATaskDoesNotFollowOneThatFailed(t *testing.T) {
-	w := newWorld(t)
-	r := w.replica()
+	e := newEnv(t)
+	r := e.replica()
 	r.open("1", "chain")
 	r.open("2", "chain", "1")
 	r.open("3", "chain", "cancelled")
@@ -64,7 +64,7 @@ func TestATaskDoesNotFollowOneThatFailed(t *testing.T) {
 	r.open("cancelled", "chain", "1")
 	r.do("cancelled", "", instance.Cancel{})
 	for _, in := range []string{"2", "3"} {
-		now := r.until(in, "told", func(now instance.Instance) bool { return now.Links[0].Ended })
+		now := r.await(in, "told", func(now instance.Instance) bool { return now.Links[0].Ended })
 		if now.State != "pending" || now.Links[0].Well {
 			t.Errorf("%s is in %s, and knows %+v", in, now.State, now.Links[0])
 		}
@@ -72,30 +72,30 @@ func TestATaskDoesNotFollowOneThatFailed(t *testing.T) {
 }
 
 func TestLinksAreMadeGoodAfterARestart(t *testing.T) {
-	w := newWorld(t)
-	first := w.replica()
+	e := newEnv(t)
+	first := e.replica()
 	first.open("a", "parent")
 	first.do("b", "chain", instance.Open{Issue: instance.Issue{Title: "more"}})
 	first.open("c", "chain", "b")
 	first.stop()
 	first.report("a", instance.Result{})
 	first.report("b", instance.Result{}) // spawns with its last breath
-	w.server.Restart(t)
-	second := w.replica()
+	e.server.Restart(t)
+	second := e.replica()
 	second.in("a/child", "late")
 	second.in("b/child", "late")
 	second.in("c", "doing")
 	second.stop()
 	second.report("a/child", instance.Result{})
 	second.report("b/child", instance.Result{})
-	third := w.replica()
+	third := e.replica()
 	third.in("a", "good")
-	third.until("b", "told", func(now instance.Instance) bool { return now.Links[0].Ended && now.Links[0].Well })
+	third.await("b", "told", func(now instance.Instance) bool { return now.Links[0].Ended && now.Links[0].Well })
 }
 
 func TestSeveralReplicasLinkOnce(t *testing.T) {
-	w := newWorld(t)
-	replicas := []*replica{w.replica(), w.replica(), w.replica()}
+	e := newEnv(t)
+	replicas := []*replica{e.replica(), e.replica(), e.replica()}
 	r := replicas[0]
 	r.open("a", "parent")
 	r.open("after", "chain", "a")
@@ -118,20 +118,20 @@ func TestSeveralReplicasLinkOnce(t *testing.T) {
 }
 
 func TestASpawnWaitsForAProcessThatHasItsLifecycle(t *testing.T) {
-	w := newWorld(t)
-	old := w.replica(parent)
+	e := newEnv(t)
+	old := e.replica(parent)
 	old.open("a", "parent")
 	old.report("a", instance.Result{})
 	if now := old.in("a", "hand"); now.Links[0].Ended {
 		t.Errorf("it knows %+v", now.Links[0])
 	}
-	w.replica()
+	e.replica()
 	old.in("a/child", "late")
 }
 
 func TestASpawnThatCannotBeOpenedHasNotEndedWell(t *testing.T) {
-	w := newWorld(t)
-	r := w.replica(parent, `{workflow: child, version: 1, initial: early, states: {early: {next: [done], on: {go: done}}, done: {final: true}}}`)
+	e := newEnv(t)
+	r := e.replica(parent, `{workflow: child, version: 1, initial: early, states: {early: {next: [done], on: {go: done}}, done: {final: true}}}`)
 	r.open("a", "parent")
 	r.report("a", instance.Result{})
 	r.in("a", "bad")

@@ -1,7 +1,7 @@
-// Package link makes good what instances say of each other: it opens those that
-// others spawned, and tells each how those it is linked to ended. It reads the
-// log and gives commands, each under an id that follows from the two instances:
-// any number of processes may do the same, and do it again.
+// Package link carries out what instances record about each other: it opens the
+// children that they spawn, and notifies linked instances of an end. It follows the
+// log and sends commands whose ids derive from the two instances. So any number of
+// processes may do it, and repeat it.
 package link
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Engine is what a Linker asks of the engine.
+// Engine is the part of the engine that a Linker uses.
 type Engine interface {
 	Handle(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error)
 	Get(ctx context.Context, id string) (instance.Instance, error)
@@ -32,7 +32,7 @@ type Definitions interface {
 	Hashed(ctx context.Context, hash string) (*workflow.Definition, error)
 }
 
-// Config is what a Linker works with.
+// Config configures a Linker.
 type Config struct {
 	Engine      Engine
 	Definitions Definitions
@@ -40,26 +40,27 @@ type Config struct {
 	Log         *slog.Logger
 }
 
-// Linker is one process's.
+// Linker links the instances of one process's engine. Only Run uses its fields.
 type Linker struct {
 	Config
-	waiting map[string]map[string]bool // who has to hear of an instance's end
-	strange map[string]bool            // lifecycles that nobody here has
+	waiters          map[string]map[string]bool // by instance: those to notify of its end
+	unknownWorkflows map[string]bool            // workflows without a definition here
 }
 
-// New returns a Linker that knows nothing yet.
+// New returns a Linker. Run starts it.
 func New(c Config) *Linker {
-	return &Linker{Config: c, waiting: map[string]map[string]bool{}, strange: map[string]bool{}}
+	return &Linker{Config: c, waiters: map[string]map[string]bool{}, unknownWorkflows: map[string]bool{}}
 }
 
-// Run links until ctx ends. Changes has every instance of the log at the start.
+// Run links until ctx ends. At its start Changes must have every instance of the
+// log.
 func (l *Linker) Run(ctx context.Context) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 100*time.Millisecond, 5*time.Second
 	failing := false
 	for {
-		left, err := l.round(ctx, l.Changes.Take())
-		var again <-chan time.Time
+		left, err := l.linkAll(ctx, l.Changes.Take())
+		var retry <-chan time.Time
 		more := l.Changes.More()
 		switch {
 		case ctx.Err() != nil:
@@ -69,7 +70,7 @@ func (l *Linker) Run(ctx context.Context) error {
 				l.Log.Warn("instances could not be linked; trying again", "instances", len(left), "error", err)
 			}
 			l.Changes.Note(left...)
-			again, more = time.After(pause.NextBackOff()), nil
+			retry, more = time.After(pause.NextBackOff()), nil
 		default:
 			pause.Reset()
 		}
@@ -77,15 +78,14 @@ func (l *Linker) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-again:
+		case <-retry:
 		case <-more:
 		}
 	}
 }
 
-// round does what follows from the instances; those that it could not do it for
-// are left.
-func (l *Linker) round(ctx context.Context, ids []string) (left []string, err error) {
+// linkAll links the instances. left are those whose links failed.
+func (l *Linker) linkAll(ctx context.Context, ids []string) (left []string, err error) {
 	for _, id := range ids {
 		if e := l.link(ctx, id); e != nil {
 			left, err = append(left, id), errors.Join(err, e)
@@ -97,6 +97,8 @@ func (l *Linker) round(ctx context.Context, ids []string) (left []string, err er
 	return left, err
 }
 
+// link opens the missing children of an instance, notifies it of ends, and notifies
+// others of its own end.
 func (l *Linker) link(ctx context.Context, id string) error {
 	in, ok := l.Engine.Known(id)
 	if !ok {
@@ -110,49 +112,51 @@ func (l *Linker) link(ctx context.Context, id string) error {
 		other, known := l.Engine.Known(to.Instance)
 		switch {
 		case known && other.Closed != "":
-			faults = errors.Join(faults, l.tell(ctx, id, end(other)))
+			faults = errors.Join(faults, l.notifyEnd(ctx, id, endOf(other)))
 		case !known && to.Kind == instance.Child:
 			faults = errors.Join(faults, l.open(ctx, id, to))
 			fallthrough
 		default:
-			l.wait(id, to.Instance)
+			l.addWaiter(id, to.Instance)
 		}
 	}
 	if in.Closed == "" {
 		return faults
 	}
-	for _, who := range slices.Sorted(maps.Keys(l.waiting[id])) {
-		faults = errors.Join(faults, l.tell(ctx, who, end(in)))
+	for _, waiter := range slices.Sorted(maps.Keys(l.waiters[id])) {
+		faults = errors.Join(faults, l.notifyEnd(ctx, waiter, endOf(in)))
 	}
 	return faults
 }
 
-func (l *Linker) wait(who, forWhom string) {
-	if l.waiting[forWhom] == nil {
-		l.waiting[forWhom] = map[string]bool{}
+// addWaiter records that an instance is to be notified of the end of another.
+func (l *Linker) addWaiter(id, other string) {
+	if l.waiters[other] == nil {
+		l.waiters[other] = map[string]bool{}
 	}
-	l.waiting[forWhom][who] = true
+	l.waiters[other][id] = true
 }
 
-// end is how an instance ended: well, if by itself and not by a failure of the work.
-func end(in instance.Instance) instance.End {
+// endOf returns how an instance ended: well, if in a final state and not by a
+// failure of the work.
+func endOf(in instance.Instance) instance.End {
 	return instance.End{Instance: in.ID, State: in.State, Well: in.Closed == instance.Ended && !in.Failed}
 }
 
-// tell tells an instance of an end, unless it knows.
-func (l *Linker) tell(ctx context.Context, who string, e instance.End) error {
-	err := l.handle(ctx, instance.Command{ID: commandID("end", who, e.Instance), Instance: who, Do: e}, "")
+// notifyEnd sends an end to an instance, unless it has been recorded there.
+func (l *Linker) notifyEnd(ctx context.Context, waiter string, e instance.End) error {
+	err := l.handle(ctx, instance.Command{ID: commandID("end", waiter, e.Instance), Instance: waiter, Do: e}, "")
 	var no *instance.Refusal
 	switch {
 	case err == nil, errors.As(err, &no) && no.Code == instance.CodeStale:
 	case no != nil:
-		l.Log.Error("an instance cannot be told how another ended", "instance", who, "other", e.Instance, "error", err)
+		l.Log.Error("an instance cannot be told how another ended", "instance", waiter, "other", e.Instance, "error", err)
 	default:
 		return err
 	}
-	delete(l.waiting[e.Instance], who)
-	if len(l.waiting[e.Instance]) == 0 {
-		delete(l.waiting, e.Instance)
+	delete(l.waiters[e.Instance], waiter)
+	if len(l.waiters[e.Instance]) == 0 {
+		delete(l.waiters, e.Instance)
 	}
 	return nil
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// actor is who the log says asked.
+// actor is the actor of the commands.
 const actor = "orchestrator"
 
-// open opens the instance that another spawned. One that can never be opened
-// has ended, and not well. One of a lifecycle that this process does not have
-// waits for a process that has it.
+// open opens a child. A child that can never be opened counts as ended, and not
+// well. A child whose lifecycle this process does not have is left to a process
+// that has it.
 func (l *Linker) open(ctx context.Context, parent string, to instance.Link) error {
 	child, err := l.Definitions.Named(to.Workflow)
 	if err != nil {
-		if !l.strange[to.Workflow] {
+		if !l.unknownWorkflows[to.Workflow] {
 			l.Log.Error("an instance that was spawned waits for its lifecycle", "instance", to.Instance, "parent", parent, "error", err)
-			l.strange[to.Workflow] = true
+			l.unknownWorkflows[to.Workflow] = true
 		}
 		return nil
 	}
@@ -36,9 +36,9 @@ func (l *Linker) open(ctx context.Context, parent string, to instance.Link) erro
 	if err != nil {
 		return err
 	}
-	base, bundles := carried(in)
+	base, bundles := codeOf(in)
 	err = l.handle(ctx, instance.Command{ID: commandID("spawn", to.Instance), Instance: to.Instance, Do: instance.Open{
-		Issue: in.Issue, Base: base, Bundles: bundles, State: to.State, Vars: shared(def, in, child), Parent: parent,
+		Issue: in.Issue, Base: base, Bundles: bundles, State: to.State, Vars: inheritedVars(def, in, child), Parent: parent,
 	}}, to.Workflow)
 	var no *instance.Refusal
 	switch {
@@ -46,14 +46,14 @@ func (l *Linker) open(ctx context.Context, parent string, to instance.Link) erro
 		return nil
 	case no != nil:
 		l.Log.Error("an instance that was spawned cannot be opened", "instance", to.Instance, "parent", parent, "error", err)
-		return l.tell(ctx, parent, instance.End{Instance: to.Instance})
+		return l.notifyEnd(ctx, parent, instance.End{Instance: to.Instance})
 	}
 	return err
 }
 
-// shared is what the parent remembers under names that its child's lifecycle
-// has too, with values it can read.
-func shared(parent *workflow.Definition, in instance.Instance, child *workflow.Definition) map[string]string {
+// inheritedVars returns the parent's vars that the child's lifecycle declares too,
+// if it can read their values.
+func inheritedVars(parent *workflow.Definition, in instance.Instance, child *workflow.Definition) map[string]string {
 	vars := map[string]string{}
 	for name, value := range parent.Vars {
 		if _, declared := child.Vars[name]; !declared {
@@ -70,27 +70,28 @@ func shared(parent *workflow.Definition, in instance.Instance, child *workflow.D
 	return vars
 }
 
-// carried is the commit an instance's work is at, and what it takes to have it:
-// all that the work began with, and the newest bundle, which has everything since.
-func carried(in instance.Instance) (head string, bundles []instance.Bundle) {
-	began := slices.IndexFunc(in.Bundles, func(b instance.Bundle) bool { return b.Head == in.Base })
+// codeOf returns the git commit of an instance and the bundles that carry it: those
+// of its base, and the newest, which has everything since.
+func codeOf(in instance.Instance) (head string, bundles []instance.Bundle) {
+	base := slices.IndexFunc(in.Bundles, func(b instance.Bundle) bool { return b.Head == in.Base })
 	newest := -1
 	for i, b := range in.Bundles {
 		if b.Head == in.Head {
 			newest = i
 		}
 	}
-	if began < 0 || newest < 0 {
+	if base < 0 || newest < 0 {
 		return in.Head, in.Bundles
 	}
-	bundles = slices.Clone(in.Bundles[:began+1])
-	if newest > began {
+	bundles = slices.Clone(in.Bundles[:base+1])
+	if newest > base {
 		bundles = append(bundles, in.Bundles[newest])
 	}
 	return in.Head, bundles
 }
 
-// commandID is the same for the same instances, whoever asks.
+// commandID derives a command id from the instances. Every process derives the
+// same.
 func commandID(what string, instances ...string) string {
 	hash := sha256.New()
 	for _, id := range instances {

@@ -12,12 +12,12 @@ import (
 
 const (
 	requestTimeout = 5 * time.Second
-	inFlight       = 1000 // timers sent before the first answer is looked at
-	tries          = 10   // to store one timer against other processes
+	inFlight       = 1000 // messages sent before the first acknowledgement is awaited
+	maxAttempts    = 10   // attempts to store one timer after conflicts
 )
 
-// change arms and disarms timers.
-func (k *Keeper) change(ctx context.Context, arm, drop []Timer) error {
+// armAndDisarm stores and removes timers.
+func (k *Keeper) armAndDisarm(ctx context.Context, arm, drop []Timer) error {
 	for some := range slices.Chunk(arm, inFlight) {
 		if err := k.arm(ctx, some); err != nil {
 			return err
@@ -31,15 +31,15 @@ func (k *Keeper) change(ctx context.Context, arm, drop []Timer) error {
 	return nil
 }
 
-// arm stores timers, each in place of the instance's present one of its kind.
-// Each is stored only if this process knows the present one: a process that lags
-// behind must not replace what is newer.
+// arm stores timers, each in place of the instance's current one of its kind. The
+// server refuses a timer if this process does not know the current one: a process
+// that lags must not replace a newer timer.
 func (k *Keeper) arm(ctx context.Context, timers []Timer) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	futures := make([]jetstream.PubAckFuture, len(timers))
 	for i, t := range timers {
-		msg, err := encode(t, k.have[t.place()].at)
+		msg, err := encode(t, k.known[t.key()].seq)
 		if err != nil {
 			return err
 		}
@@ -51,9 +51,9 @@ func (k *Keeper) arm(ctx context.Context, timers []Timer) error {
 		var err error
 		select {
 		case ack := <-futures[i].Ok():
-			k.hold(t, ack.Sequence)
+			k.setArmed(t, ack.Sequence)
 		case err = <-futures[i].Err():
-			err = k.contend(ctx, t, err)
+			err = k.armAgain(ctx, t, err)
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -64,15 +64,15 @@ func (k *Keeper) arm(ctx context.Context, timers []Timer) error {
 	return nil
 }
 
-func (k *Keeper) hold(t Timer, at uint64) {
-	k.have[t.place()] = held{t, at}
+func (k *Keeper) setArmed(t Timer, at uint64) {
+	k.known[t.key()] = stored{t, at}
 	k.Armed()
 }
 
-// contend stores a timer of whose present one this process did not know, unless
-// that is as good or newer.
-func (k *Keeper) contend(ctx context.Context, t Timer, err error) error {
-	for range tries {
+// armAgain stores a timer after a conflict, unless the current one is the same or
+// newer.
+func (k *Keeper) armAgain(ctx context.Context, t Timer, err error) error {
+	for range maxAttempts {
 		switch {
 		case err == nil:
 			return nil
@@ -82,54 +82,54 @@ func (k *Keeper) contend(ctx context.Context, t Timer, err error) error {
 		case !conflicts(err):
 			return err
 		}
-		present, e := k.last(ctx, t.waits())
+		present, e := k.current(ctx, t.armedSubject())
 		if e != nil {
 			return e
 		}
-		if present.at > 0 && (present.same(t) || present.Seq > t.Seq) {
-			k.have[t.place()] = present
+		if present.seq > 0 && (present.same(t) || present.Seq > t.Seq) {
+			k.known[t.key()] = present
 			return nil
 		}
-		msg, e := encode(t, present.at)
+		msg, e := encode(t, present.seq)
 		if e != nil {
 			return e
 		}
 		var ack *jetstream.PubAck
 		if ack, err = k.JetStream.PublishMsg(ctx, msg); err == nil {
-			k.hold(t, ack.Sequence)
+			k.setArmed(t, ack.Sequence)
 		}
 	}
 	return err
 }
 
-// last returns the message at a subject; at is 0 if there is none.
-func (k *Keeper) last(ctx context.Context, subj string) (held, error) {
+// current returns the newest timer at a subject; its seq is 0 if there is none.
+func (k *Keeper) current(ctx context.Context, subj string) (stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	msg, err := k.stream.GetLastMsgForSubject(ctx, subj)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return held{}, nil
+		return stored{}, nil
 	}
 	if err != nil {
-		return held{}, err
+		return stored{}, err
 	}
-	t, _ := decode(msg.Subject, msg.Data) // what is no timer is to be replaced
-	return held{t, msg.Sequence}, nil
+	t, _ := decode(msg.Subject, msg.Data) // a message that is no timer is replaced
+	return stored{t, msg.Sequence}, nil
 }
 
-// disarm removes the message that is held, and none that came since.
+// disarm removes the known message of a timer, and no newer one.
 func (k *Keeper) disarm(ctx context.Context, t Timer) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(t.waits()), jetstream.WithPurgeSequence(k.have[t.place()].at+1))
+	err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(t.armedSubject()), jetstream.WithPurgeSequence(k.known[t.key()].seq+1))
 	if err != nil {
 		return fmt.Errorf("disarm %s of %s: %w", t.Kind, t.Instance, err)
 	}
-	delete(k.have, t.place())
+	delete(k.known, t.key())
 	return nil
 }
 
-// unavailable is the code of API errors that pass.
+// unavailable is the code of temporary API errors.
 const unavailable = 503
 
 func conflicts(err error) bool {

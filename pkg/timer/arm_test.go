@@ -37,28 +37,29 @@ func TestWhoLagsBehindNeverReplacesWhatIsNewer(t *testing.T) {
 		arm  uint64
 		want uint64
 	}{
-		{ahead, 1, 1}, {behind, 1, 1}, {ahead, 5, 5}, {behind, 3, 5}, {behind, 5, 5}, {behind, 7, 7}, {ahead, 7, 7}, {ahead, 9, 9}, {behind, 2, 9},
+		{ahead, 1, 1}, {behind, 1, 1}, {ahead, 5, 5}, {behind, 3, 5}, {behind, 5, 5}, {behind, 7, 7}, {ahead, 7, 7}, {ahead, 9, 9},
+		{behind, 2, 9},
 	} {
-		if err := step.who.change(ctx, []Timer{stay(step.arm)}, nil); err != nil {
+		if err := step.who.armAndDisarm(ctx, []Timer{stay(step.arm)}, nil); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ahead.last(ctx, "sb.timer.armed.deadline.a")
+		got, err := ahead.current(ctx, "sb.timer.armed.deadline.a")
 		if err != nil || got.Entered != step.want || !got.Due.Equal(stay(step.want).Due) {
 			t.Errorf("after arming %d there is %+v, %v, want %d", step.arm, got, err, step.want)
 		}
 	}
 	// One disarms what another has replaced meanwhile.
-	if err := behind.change(ctx, []Timer{stay(11)}, nil); err != nil {
+	if err := behind.armAndDisarm(ctx, []Timer{stay(11)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, who := range []struct {
 		*Keeper
 		want uint64
 	}{{ahead, 11}, {behind, 0}} {
-		if err := who.change(ctx, nil, []Timer{stay(11)}); err != nil {
+		if err := who.armAndDisarm(ctx, nil, []Timer{stay(11)}); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := who.last(ctx, "sb.timer.armed.deadline.a"); err != nil || got.Entered != who.want {
+		if got, err := who.current(ctx, "sb.timer.armed.deadline.a"); err != nil || got.Entered != who.want {
 			t.Errorf("there is %+v, %v, want %d", got, err, who.want)
 		}
 	}

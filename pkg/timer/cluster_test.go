@@ -18,11 +18,11 @@ func TestTimersOnACluster(t *testing.T) {
 		t.Skip("needs three servers")
 	}
 	servers := natstest.StartCluster(t, 3, natstest.Options{})
-	w := &world{T: t, server: servers[0], defs: definitions{load(t, slow)}, mark: filepath.Join(t.TempDir(), "watermark"), copies: 3}
-	replicas := []*replica{w.replica()}
-	w.server = servers[1]
-	replicas = append(replicas, w.replica())
-	w.js = w.server.JetStream(t)
+	e := &env{T: t, server: servers[0], defs: definitions{load(t, slow)}, watermark: filepath.Join(t.TempDir(), "watermark"), replicas: 3}
+	replicas := []*replica{e.replica()}
+	e.server = servers[1]
+	replicas = append(replicas, e.replica())
+	e.js = e.server.JetStream(t)
 	all := []string{"a", "b", "c", "d"}
 	since := map[string]uint64{}
 	for i, in := range all {
@@ -34,7 +34,7 @@ func TestTimersOnACluster(t *testing.T) {
 	servers[2].Restart(t) // it may lead any of the streams
 	for _, in := range all {
 		replicas[0].level(in, workflow.Escalation)
-		if got := w.timeouts(in, since[in]); !slices.Equal(got, levels) {
+		if got := e.timeouts(in, since[in]); !slices.Equal(got, levels) {
 			t.Errorf("%s passed %v, want %v", in, got, levels)
 		}
 	}

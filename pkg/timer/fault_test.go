@@ -18,29 +18,29 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// between is an engine whose Handle can be replaced.
-type between struct {
+// engineProxy is an engine whose Handle can be replaced.
+type engineProxy struct {
 	timer.Engine
 	handle func(context.Context, instance.Command, string) (engine.Outcome, error)
 }
 
-func (b *between) Handle(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
+func (b *engineProxy) Handle(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
 	return b.handle(ctx, cmd, name)
 }
 
-// The server removes what waits at the place of a timer that fires, be it armed
-// a moment before, for the next stay.
+// The server removes the message at the armed subject of a timer that fires, even
+// one stored a moment before, for the next stay.
 func TestATimerOfAPastStayIsRefusedAndThePresentOneArmedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "timeout: 3s", "timeout: 1h")
-	r := w.replica()
+	e := newEnv(t, "timeout: 3s", "timeout: 1h")
+	r := e.replica()
 	r.open("a")
 	r.report("a", instance.Success)
 	now := r.report("a", instance.Success)
 	at := "sb.timer.armed.deadline.a"
 	present := func(armed map[string]body) bool { return armed[at].Entered == now.Entered }
-	w.until("the second stay's", present)
-	stream, err := w.js.Stream(t.Context(), subject.TimerStream)
+	e.awaitTimers("the second stay's", present)
+	stream, err := e.js.Stream(t.Context(), subject.TimerStream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,24 +52,24 @@ func TestATimerOfAPastStayIsRefusedAndThePresentOneArmedAgain(t *testing.T) {
 	late.Data = []byte(`{"due":"2026-01-02T09:00:00Z","entered":1,"level":"warning","seq":1}`)
 	late.Header.Set("Nats-Scheduler", at)
 	late.Header.Set("Nats-Schedule-Next", "purge")
-	if _, err := w.js.PublishMsg(t.Context(), late); err != nil {
+	if _, err := e.js.PublishMsg(t.Context(), late); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the second stay's, anew", func(armed map[string]body) bool {
+	e.awaitTimers("the second stay's, anew", func(armed map[string]body) bool {
 		after, err := stream.GetLastMsgForSubject(t.Context(), at)
 		return present(armed) && err == nil && after.Sequence > before.Sequence
 	})
-	if got := w.timeouts("a", 0); len(got) > 0 {
+	if got := e.timeouts("a", 0); len(got) > 0 {
 		t.Errorf("it passed %v", got)
 	}
 }
 
 func TestAFaultIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	var faults atomic.Int64
-	r := w.replica(func(c *timer.Config, e *engine.Engine) {
-		c.Engine = &between{e, func(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
+	r := e.replica(func(c *timer.Config, e *engine.Engine) {
+		c.Engine = &engineProxy{e, func(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
 			if faults.Add(1) < 3 {
 				return engine.Outcome{}, errors.New("the log is away")
 			}
@@ -78,7 +78,7 @@ func TestAFaultIsTriedAgain(t *testing.T) {
 	})
 	r.open("a")
 	r.level("a", workflow.Escalation)
-	if got := w.timeouts("a", 0); !slices.Equal(got, levels) {
+	if got := e.timeouts("a", 0); !slices.Equal(got, levels) {
 		t.Errorf("it passed %v, want %v", got, levels)
 	}
 }
@@ -86,12 +86,12 @@ func TestAFaultIsTriedAgain(t *testing.T) {
 // The server's clock is ahead of the orchestrator's.
 func TestATimerThatComesEarlyIsHeardInTime(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	var early atomic.Int64
-	r := w.replica(func(c *timer.Config, e *engine.Engine) {
+	r := e.replica(func(c *timer.Config, e *engine.Engine) {
 		e.Now = func() time.Time { return time.Now().Add(-time.Second) }
 		c.Now = e.Now
-		c.Engine = &between{e, func(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
+		c.Engine = &engineProxy{e, func(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
 			out, err := e.Handle(ctx, cmd, name)
 			if errors.Is(err, &instance.Refusal{Code: instance.CodeEarly}) {
 				early.Add(1)
@@ -101,17 +101,17 @@ func TestATimerThatComesEarlyIsHeardInTime(t *testing.T) {
 	})
 	r.open("a")
 	r.level("a", workflow.Escalation)
-	if got := w.timeouts("a", 0); !slices.Equal(got, levels) || early.Load() == 0 {
+	if got := e.timeouts("a", 0); !slices.Equal(got, levels) || early.Load() == 0 {
 		t.Errorf("it passed %v with %d early", got, early.Load())
 	}
 }
 
 func TestWhatTheDefinitionCannotAnswerIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	var asked atomic.Int64
-	r := w.replica(func(c *timer.Config, e *engine.Engine) {
-		c.Engine = &between{e, func(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
+	r := e.replica(func(c *timer.Config, e *engine.Engine) {
+		c.Engine = &engineProxy{e, func(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error) {
 			if cmd.Instance == "a" {
 				asked.Add(1)
 				return engine.Outcome{}, &instance.Refusal{Code: instance.CodeUndecided, Instance: "a", What: "a guard failed"}
@@ -129,18 +129,18 @@ func TestWhatTheDefinitionCannotAnswerIsAskedOnce(t *testing.T) {
 
 func TestTheTimersAreMadeToBeWhatTheLogSays(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "timeout: 3s", "timeout: 1h")
-	first := w.replica()
+	e := newEnv(t, "timeout: 3s", "timeout: 1h")
+	first := e.replica()
 	first.open("kept")
 	first.open("missing")
 	first.open("moved")
 	first.open("ended")
-	w.waits(4)
+	e.awaitArmed(4)
 	first.stop()
 	first.report("ended", instance.Failure)
 	first.report("moved", instance.Success)
 	moved := first.report("moved", instance.Success)
-	stream, err := w.js.Stream(t.Context(), subject.TimerStream)
+	stream, err := e.js.Stream(t.Context(), subject.TimerStream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,37 +152,37 @@ func TestTheTimersAreMadeToBeWhatTheLogSays(t *testing.T) {
 		orphan.Data = []byte(`{"due":"2126-01-02T09:00:00Z","entered":1,"seq":1}`)
 		orphan.Header.Set("Nats-Schedule", "@at 2126-01-02T09:00:00Z")
 		orphan.Header.Set("Nats-Schedule-Target", "sb.timer.fired.wake.kept")
-		if _, err := w.js.PublishMsg(t.Context(), orphan); err != nil {
+		if _, err := e.js.PublishMsg(t.Context(), orphan); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.waits(5)
+	e.awaitArmed(5)
 	right := func(armed map[string]body) bool {
 		return len(armed) == 3 && armed["sb.timer.armed.deadline.moved"].Entered == moved.Entered &&
 			armed["sb.timer.armed.deadline.missing"].Level == workflow.Warning && armed["sb.timer.armed.deadline.kept"].Level == workflow.Warning
 	}
-	w.replica(func(c *timer.Config, _ *engine.Engine) { c.Sweep = 100 * time.Millisecond })
-	w.until("those of the log", right)
-	if err := w.js.DeleteStream(t.Context(), subject.TimerStream); err != nil {
+	e.replica(func(c *timer.Config, _ *engine.Engine) { c.ReconcileEvery = 100 * time.Millisecond })
+	e.awaitTimers("those of the log", right)
+	if err := e.js.DeleteStream(t.Context(), subject.TimerStream); err != nil {
 		t.Fatal(err)
 	}
-	w.until("those of the log, in a new stream", right)
+	e.awaitTimers("those of the log, in a new stream", right)
 }
 
-// Between the commit and its timer the process died.
+// The process died between the commit and its timer.
 func TestWhatOneProcessLeavesUnarmedAnotherArms(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "timeout: 3s", "timeout: 1h")
-	w.replica(func(c *timer.Config, _ *engine.Engine) { c.Behind = 100 * time.Millisecond })
-	dead := w.replica()
+	e := newEnv(t, "timeout: 3s", "timeout: 1h")
+	e.replica(func(c *timer.Config, _ *engine.Engine) { c.OthersDelay = 100 * time.Millisecond })
+	dead := e.replica()
 	dead.stop()
 	dead.open("a")
-	w.waits(1)
+	e.awaitArmed(1)
 	dead.report("a", instance.Success)
 	again := dead.report("a", instance.Success)
-	w.until("the second stay's", func(armed map[string]body) bool {
+	e.awaitTimers("the second stay's", func(armed map[string]body) bool {
 		return armed["sb.timer.armed.deadline.a"].Entered == again.Entered
 	})
 	dead.do("a", instance.Cancel{Reason: "away"})
-	w.waits(0)
+	e.awaitArmed(0)
 }

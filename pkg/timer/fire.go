@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	prefetch      = 4               // they wait for another process if this one is killed
-	handleTimeout = 4 * time.Second // less than the consumer waits before it hands a timer out again
-	maxDelay      = time.Minute     // between two tries of one timer
+	prefetch      = 4               // redelivered to another process if this one is killed
+	handleTimeout = 4 * time.Second // less than the consumer's ack wait
+	maxDelay      = time.Minute     // between two deliveries of one timer
 )
 
-// Fire has the engine hear of the timers that are due, one after the other,
-// until ctx ends. Call it more than once to have several heard at a time.
+// Fire sends the commands of fired timers to the engine, one after the other, until
+// ctx ends. Call it several times to handle several at a time.
 func (k *Keeper) Fire(ctx context.Context) error {
 	failing := false
-	for pause := pauses(); ; {
+	for pause := newBackoff(); ; {
 		err := k.fire(ctx, func() { pause.Reset(); failing = false })
 		if ctx.Err() != nil {
 			return nil
@@ -39,14 +39,15 @@ func (k *Keeper) Fire(ctx context.Context) error {
 	}
 }
 
-func (k *Keeper) fire(ctx context.Context, well func()) error {
-	look, cancel := context.WithTimeout(ctx, requestTimeout)
+// fire handles timers until an error. It calls received for each message.
+func (k *Keeper) fire(ctx context.Context, received func()) error {
+	setup, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	stream, err := k.JetStream.Stream(look, subject.TimerStream)
+	stream, err := k.JetStream.Stream(setup, subject.TimerStream)
 	if err != nil {
 		return err
 	}
-	consumer, err := stream.Consumer(look, subject.TimerConsumer)
+	consumer, err := stream.Consumer(setup, subject.TimerConsumer)
 	if err != nil {
 		return err
 	}
@@ -55,30 +56,30 @@ func (k *Keeper) fire(ctx context.Context, well func()) error {
 		return err
 	}
 	defer messages.Stop()
-	defer context.AfterFunc(ctx, messages.Stop)() // while the server is away, Next heeds nothing else
+	defer context.AfterFunc(ctx, messages.Stop)() // Next does not return on ctx while the server is unreachable
 	for {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			return err
 		}
-		well()
-		k.hear(ctx, msg)
+		received()
+		k.handle(ctx, msg)
 	}
 }
 
-// hear gives one timer to the engine. It is acknowledged once that is settled,
-// and removed some time later.
-func (k *Keeper) hear(ctx context.Context, msg jetstream.Msg) {
+// handle sends one timer's command to the engine and acknowledges the message once
+// the outcome is known.
+func (k *Keeper) handle(ctx context.Context, msg jetstream.Msg) {
 	log := k.Log.With("subject", msg.Subject())
 	t, err := decode(msg.Subject(), msg.Data())
 	if err != nil {
 		log.Error("what is due is no timer", "error", err)
-		_ = msg.Ack() // here and below: lost, the timer is heard again, and refused
+		_ = msg.Ack() // here and below: if the ack is lost, the timer comes again and is refused
 		return
 	}
-	one, cancel := context.WithTimeout(ctx, handleTimeout)
+	handling, cancel := context.WithTimeout(ctx, handleTimeout)
 	defer cancel()
-	out, err := k.Engine.Handle(one, t.Command(), "")
+	out, err := k.Engine.Handle(handling, t.Command(), "")
 	var no *instance.Refusal
 	switch {
 	case err == nil && !out.Duplicate:
@@ -88,7 +89,7 @@ func (k *Keeper) hear(ctx context.Context, msg jetstream.Msg) {
 		_ = msg.NakWithDelay(k.delay(ctx, log, msg, err))
 		return
 	case no.Code == instance.CodeEarly:
-		// Two clocks: the server's is ahead of this process's.
+		// The server's clock is ahead of this process's.
 		if left := t.Due.Sub(k.Now()); left > 0 {
 			_ = msg.NakWithDelay(left)
 			return
@@ -96,18 +97,18 @@ func (k *Keeper) hear(ctx context.Context, msg jetstream.Msg) {
 	case no.Code == instance.CodeUndecided, no.Code == instance.CodeInvalid:
 		log.Error("the definition has no answer to a timer", "error", err)
 		_ = msg.Ack()
-		return // not noted: it would be armed and refused again at once
+		return // not in fired: it would be armed and refused again at once
 	default:
 		log.Debug("a timer is of no use any more", "error", err)
 	}
 	_ = msg.Ack()
-	// When it fired, the server removed whatever waited at its place: also what
-	// was armed there a moment before.
+	// When a timer fires the server removes the message at its armed subject, even one
+	// stored a moment before.
 	k.fired.Note(t.Instance)
 }
 
-// delay is how long a timer waits after a fault: longer each time, not at all
-// if this process ends and another may try.
+// delay returns how long a timer waits after an error: longer each time, and 0 if
+// this process ends, for another to try.
 func (k *Keeper) delay(ctx context.Context, log *slog.Logger, msg jetstream.Msg, err error) time.Duration {
 	meta, e := msg.Metadata()
 	if e != nil || ctx.Err() != nil {

@@ -25,8 +25,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// patience is how long anything may take on a busy machine.
-const patience = 2 * time.Minute
+// maxWait is how long anything may take on a busy machine.
+const maxWait = 2 * time.Minute
 
 const slow = `
 workflow: slow
@@ -61,50 +61,50 @@ func (d definitions) Hashed(context.Context, string) (*workflow.Definition, erro
 	return d.Definition, nil
 }
 
-// world is one nats-server and what any number of orchestrators on it share.
-type world struct {
+// env is one nats-server and what the orchestrators on it share.
+type env struct {
 	*testing.T
-	server *natstest.Server
-	js     jetstream.JetStream
-	defs   definitions
-	mark   string
-	copies int // of each stream
-	n      int
+	server    *natstest.Server
+	js        jetstream.JetStream
+	defs      definitions
+	watermark string
+	replicas  int // of each stream
+	n         int
 }
 
-// newWorld is one of slow, with replacements.
-func newWorld(t *testing.T, changes ...string) *world {
+// newEnv returns an env whose lifecycle is slow with replacements.
+func newEnv(t *testing.T, changes ...string) *env {
 	t.Helper()
 	server, d := natstest.Start(t, natstest.Options{}), load(t, strings.NewReplacer(changes...).Replace(slow))
-	return &world{T: t, server: server, js: server.JetStream(t), defs: definitions{d}, mark: filepath.Join(t.TempDir(), "watermark")}
+	return &env{T: t, server: server, js: server.JetStream(t), defs: definitions{d}, watermark: filepath.Join(t.TempDir(), "watermark")}
 }
 
-// replica is an engine that follows the log, and the keeper of its timers.
+// replica is an engine that follows the log, with the keeper of its timers.
 type replica struct {
 	*engine.Engine
-	world *world
-	stop  func()
+	env  *env
+	stop func()
 
 	seen *engine.Changes
 }
 
-// replica starts one; it ends with the test, or with stop.
-func (w *world) replica(change ...func(*timer.Config, *engine.Engine)) *replica {
-	w.Helper()
-	js := w.server.JetStream(w)
-	log, err := store.Open(w.Context(), js, store.Config{Replicas: w.copies, Watermark: w.mark})
+// replica starts a replica. It ends with the test, or with stop.
+func (e *env) replica(change ...func(*timer.Config, *engine.Engine)) *replica {
+	e.Helper()
+	js := e.server.JetStream(e)
+	log, err := store.Open(e.Context(), js, store.Config{Replicas: e.replicas, Watermark: e.watermark})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	r := &replica{world: w}
+	r := &replica{env: e}
 	own := engine.NewChanges()
 	r.Engine = engine.New(engine.Config{
-		Store: log, Definitions: w.defs, Now: time.Now,
+		Store: log, Definitions: e.defs, Now: time.Now,
 		Committed: func(_, after instance.Instance, _ instance.Commit) { own.Note(after.ID) },
 	})
 	tc := timer.Config{
-		JetStream: js, Definitions: w.defs, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Stream: func(ctx context.Context) (jetstream.Stream, error) { return store.EnsureTimers(ctx, js, w.copies) },
+		JetStream: js, Definitions: e.defs, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Stream: func(ctx context.Context) (jetstream.Stream, error) { return store.EnsureTimers(ctx, js, e.replicas) },
 	}
 	for _, f := range change {
 		f(&tc, r.Engine)
@@ -119,55 +119,55 @@ func (w *world) replica(change ...func(*timer.Config, *engine.Engine)) *replica 
 	caught := make(chan struct{})
 	actors.Go(func() {
 		if err := r.Follow(ctx, func() { close(caught) }); !errors.Is(err, context.Canceled) {
-			w.Errorf("following ended with %v", err)
+			e.Errorf("following ended with %v", err)
 		}
 	})
 	<-caught
 	for _, run := range []func(context.Context) error{k.Keep, k.Fire, k.Fire} {
 		actors.Go(func() {
 			if err := run(ctx); err != nil {
-				w.Errorf("an actor ended with %v", err)
+				e.Errorf("an actor ended with %v", err)
 			}
 		})
 	}
 	r.stop = sync.OnceFunc(func() { cancel(); actors.Wait() })
-	w.Cleanup(r.stop)
+	e.Cleanup(r.stop)
 	return r
 }
 
-// do has the command taken.
+// do sends a command that must be accepted.
 func (r *replica) do(in string, do instance.Action) instance.Instance {
-	w := r.world
-	w.Helper()
-	w.n++
-	out, err := r.Handle(w.Context(), instance.Command{ID: fmt.Sprintf("do-%d", w.n), Instance: in, Actor: "test", Do: do}, "slow")
+	e := r.env
+	e.Helper()
+	e.n++
+	out, err := r.Handle(e.Context(), instance.Command{ID: fmt.Sprintf("do-%d", e.n), Instance: in, Actor: "test", Do: do}, "slow")
 	if err != nil {
-		w.Fatalf("%T was not taken: %v", do, err)
+		e.Fatalf("%T was not taken: %v", do, err)
 	}
 	return out.Instance
 }
 
 func (r *replica) open(in string) instance.Instance {
-	r.world.Helper()
+	r.env.Helper()
 	return r.do(in, instance.Open{Issue: instance.Issue{Title: "slow"}})
 }
 
-// report has the worker do the work of the state.
+// report claims and reports on the work of the state.
 func (r *replica) report(in string, status instance.Status) instance.Instance {
-	r.world.Helper()
-	now, err := r.Get(r.world.Context(), in)
+	r.env.Helper()
+	now, err := r.Get(r.env.Context(), in)
 	if err != nil {
-		r.world.Fatal(err)
+		r.env.Fatal(err)
 	}
 	claim := r.do(in, instance.Claim{Role: "worker", Agent: "w", Work: now.Work, Lease: time.Minute}).Claim
 	return r.do(in, instance.Report{Token: claim.Token, Result: instance.Result{Status: status, ConfidenceScore: 1}})
 }
 
-// until asks for the instance until holds does.
-func (r *replica) until(in, what string, holds func(instance.Instance) bool) instance.Instance {
-	w := r.world
-	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), patience)
+// await polls the instance until holds returns true.
+func (r *replica) await(in, what string, holds func(instance.Instance) bool) instance.Instance {
+	e := r.env
+	e.Helper()
+	ctx, cancel := context.WithTimeout(e.Context(), maxWait)
 	defer cancel()
 	for {
 		now, err := r.Get(ctx, in)
@@ -176,43 +176,43 @@ func (r *replica) until(in, what string, holds func(instance.Instance) bool) ins
 		}
 		select {
 		case <-ctx.Done():
-			w.Fatalf("%s: %s did not come: %+v, %v", in, what, now, err)
+			e.Fatalf("%s: %s did not come: %+v, %v", in, what, now, err)
 		case <-r.seen.More():
 		}
 	}
 }
 
 func (r *replica) level(in string, level workflow.Level) instance.Instance {
-	r.world.Helper()
-	return r.until(in, string(level), func(now instance.Instance) bool { return now.Level == level })
+	r.env.Helper()
+	return r.await(in, string(level), func(now instance.Instance) bool { return now.Level == level })
 }
 
-// timeouts returns the deadlines in the log of the instance after a commit, and
-// fails if one is early.
-func (w *world) timeouts(in string, since uint64) []workflow.Level {
-	w.Helper()
-	log, err := store.Open(w.Context(), w.js, store.Config{Watermark: w.mark})
+// timeouts returns the recorded deadlines of the instance after a commit, and fails
+// if one is early.
+func (e *env) timeouts(in string, since uint64) []workflow.Level {
+	e.Helper()
+	log, err := store.Open(e.Context(), e.js, store.Config{Watermark: e.watermark})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	commits, err := log.Load(w.Context(), in)
+	commits, err := log.Load(e.Context(), in)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	var all []workflow.Level
 	now := instance.Instance{ID: in}
 	for _, stored := range commits {
 		c, err := wire.ToCommit(stored)
 		if err != nil {
-			w.Fatal(err)
+			e.Fatal(err)
 		}
-		state, _ := w.defs.State(now.State)
-		for _, e := range c.Events {
-			if out, ok := e.(instance.TimedOut); ok && c.Seq > since {
+		state, _ := e.defs.State(now.State)
+		for _, event := range c.Events {
+			if out, ok := event.(instance.TimedOut); ok && c.Seq > since {
 				all = append(all, out.Level)
-				i := slices.IndexFunc(w.defs.Deadlines(state), func(d workflow.Deadline) bool { return d.Level == out.Level })
-				if after := w.defs.Deadlines(state)[i].After; c.At.Sub(now.EnteredAt) < after {
-					w.Errorf("%s of %s came after %s, want at least %s", out.Level, in, c.At.Sub(now.EnteredAt), after)
+				i := slices.IndexFunc(e.defs.Deadlines(state), func(d workflow.Deadline) bool { return d.Level == out.Level })
+				if after := e.defs.Deadlines(state)[i].After; c.At.Sub(now.EnteredAt) < after {
+					e.Errorf("%s of %s came after %s, want at least %s", out.Level, in, c.At.Sub(now.EnteredAt), after)
 				}
 			}
 		}
@@ -221,7 +221,7 @@ func (w *world) timeouts(in string, since uint64) []workflow.Level {
 	return all
 }
 
-// body is what the message of a timer says.
+// body is the body of a timer's message.
 type body struct {
 	Due     time.Time
 	Entered uint64
@@ -229,30 +229,30 @@ type body struct {
 	Seq     uint64
 }
 
-// waits returns when n timers wait for their time.
-func (w *world) waits(n int) {
-	w.Helper()
-	w.until(fmt.Sprint(n, " timers"), func(armed map[string]body) bool { return len(armed) == n })
+// awaitArmed returns when n timers are armed.
+func (e *env) awaitArmed(n int) {
+	e.Helper()
+	e.awaitTimers(fmt.Sprint(n, " timers"), func(armed map[string]body) bool { return len(armed) == n })
 }
 
-// until asks for the timers that wait, by subject, until holds does.
-func (w *world) until(what string, holds func(map[string]body) bool) {
-	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), patience)
+// awaitTimers polls the armed timers, by subject, until holds returns true.
+func (e *env) awaitTimers(what string, holds func(map[string]body) bool) {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(e.Context(), maxWait)
 	defer cancel()
 	for {
-		armed, err := w.waiting(ctx)
+		armed, err := e.armed(ctx)
 		if err == nil && holds(armed) {
 			return
 		}
 		if ctx.Err() != nil {
-			w.Fatalf("waiting are %v, %v, want %s", armed, err, what)
+			e.Fatalf("waiting are %v, %v, want %s", armed, err, what)
 		}
 	}
 }
 
-func (w *world) waiting(ctx context.Context) (map[string]body, error) {
-	stream, err := w.js.Stream(ctx, subject.TimerStream)
+func (e *env) armed(ctx context.Context) (map[string]body, error) {
+	stream, err := e.js.Stream(ctx, subject.TimerStream)
 	if err != nil {
 		return nil, err
 	}

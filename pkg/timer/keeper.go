@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Engine is what a Keeper asks of the engine.
+// Engine is the part of the engine that a Keeper uses.
 type Engine interface {
 	Handle(ctx context.Context, cmd instance.Command, name string) (engine.Outcome, error)
 	Known(id string) (instance.Instance, bool)
@@ -27,53 +27,53 @@ type Definitions interface {
 	Hashed(ctx context.Context, hash string) (*workflow.Definition, error)
 }
 
-// Config is what a Keeper works with.
+// Config configures a Keeper.
 type Config struct {
 	JetStream jetstream.JetStream
-	// Stream makes what is missing of the stream TIMERS and its consumer, and
-	// returns it: a stream that was lost is made anew and filled.
+	// Stream creates what is missing of the stream TIMERS and its consumer, and returns
+	// the stream. The Keeper fills a new stream.
 	Stream      func(ctx context.Context) (jetstream.Stream, error)
 	Engine      Engine
 	Definitions Definitions
-	// Own are the instances that this process's engine made a commit of: it arms
-	// their timers at once. Followed are all that had one: timers that another
-	// process should have armed are looked at Behind it, 10 s if that is 0.
+	// Own has the instances that this process's engine changed: their timers are armed
+	// at once. Followed has all changed instances: timers that another process should
+	// have armed are checked every OthersDelay; 0 is 10 s.
 	Own, Followed *engine.Changes
-	Behind        time.Duration
+	OthersDelay   time.Duration
 	Now           func() time.Time
 	Log           *slog.Logger
-	// Sweep is how often all timers are compared with all instances, beside the
-	// start and each return of the connection; 0 is 5 minutes.
-	Sweep time.Duration
-	// Armed and Fired, if set, are told of each timer that was stored, and of
-	// each that the engine took, so long after it was due.
+	// ReconcileEvery is the interval in which all timers are compared with all
+	// instances, beside the start and each reconnect; 0 is 5 minutes.
+	ReconcileEvery time.Duration
+	// Armed and Fired, if set, are called for each timer that was stored, and for each
+	// that the engine accepted, with the time since it was due.
 	Armed func()
 	Fired func(late time.Duration)
 }
 
-// Keeper keeps the timers of all instances. Any number of them, in any number
-// of processes, may keep the same.
+// Keeper keeps the timers of all instances. Any number of them, in any number of
+// processes, may run. Keep owns its fields; Fire may run beside it.
 type Keeper struct {
 	Config
-	stream jetstream.Stream
-	have   map[place]held
-	fired  *engine.Changes // instances whose timers the server has taken away
-	blind  map[string]bool // definitions that cannot be read
+	stream     jetstream.Stream
+	known      map[timerKey]stored
+	fired      *engine.Changes // instances whose timers fired: the server removed them
+	unreadable map[string]bool // hashes of definitions that cannot be loaded
 }
 
-// held is a timer that waits, as far as this process knows.
-type held struct {
+// stored is a timer in the stream, as far as this process knows.
+type stored struct {
 	Timer
-	at uint64 // its sequence in TIMERS
+	seq uint64 // sequence in TIMERS
 }
 
-// New returns a Keeper that knows nothing yet.
+// New returns a Keeper. Keep and Fire start it.
 func New(c Config) *Keeper {
-	if c.Sweep == 0 {
-		c.Sweep = 5 * time.Minute
+	if c.ReconcileEvery == 0 {
+		c.ReconcileEvery = 5 * time.Minute
 	}
-	if c.Behind == 0 {
-		c.Behind = 10 * time.Second
+	if c.OthersDelay == 0 {
+		c.OthersDelay = 10 * time.Second
 	}
 	if c.Armed == nil {
 		c.Armed = func() {}
@@ -81,20 +81,19 @@ func New(c Config) *Keeper {
 	if c.Fired == nil {
 		c.Fired = func(time.Duration) {}
 	}
-	return &Keeper{Config: c, have: map[place]held{}, fired: engine.NewChanges(), blind: map[string]bool{}}
+	return &Keeper{Config: c, known: map[timerKey]stored{}, fired: engine.NewChanges(), unreadable: map[string]bool{}}
 }
 
-// Keep has the timers be those that the instances should have, until ctx ends.
-// The engine has read the log by then. Whatever goes wrong is logged and made
-// good as soon as the server answers.
+// Keep arms and disarms timers until ctx ends. The engine must have read the log.
+// Errors are logged, and everything is reconciled once the server answers.
 func (k *Keeper) Keep(ctx context.Context) error {
 	conn := k.JetStream.Conn()
 	back := conn.StatusChanged(nats.CONNECTED)
 	defer conn.RemoveStatusListener(back)
-	sweep, behind := time.NewTicker(k.Sweep), time.NewTicker(k.Behind)
+	sweep, behind := time.NewTicker(k.ReconcileEvery), time.NewTicker(k.OthersDelay)
 	defer sweep.Stop()
 	defer behind.Stop()
-	pause, failing := pauses(), false
+	pause, failing := newBackoff(), false
 	for next := k.reconcile; ; {
 		err := next(ctx)
 		own, fired := k.Own.More(), k.fired.More()
@@ -121,11 +120,11 @@ func (k *Keeper) Keep(ctx context.Context) error {
 		case <-back:
 			next = k.reconcile
 		case <-behind.C:
-			next = k.check
+			next = k.followOthers
 		case <-own:
-			next = k.follow
+			next = k.followOwn
 		case <-fired:
-			next = k.follow
+			next = k.followOwn
 		}
 		if failing {
 			next = k.reconcile
@@ -133,45 +132,46 @@ func (k *Keeper) Keep(ctx context.Context) error {
 	}
 }
 
-// follow looks at the instances that this process changed.
-func (k *Keeper) follow(ctx context.Context) error {
-	return k.update(ctx, append(k.Own.Take(), k.forget()...))
+// followOwn updates the timers of the instances that this process changed.
+func (k *Keeper) followOwn(ctx context.Context) error {
+	return k.update(ctx, append(k.Own.Take(), k.forgetFired()...))
 }
 
-// forget drops what is held of instances that a timer fired of, and returns them.
-func (k *Keeper) forget() []string {
+// forgetFired drops the known timers of instances of which one fired, and returns
+// the instances.
+func (k *Keeper) forgetFired() []string {
 	ids := k.fired.Take()
 	for _, id := range ids {
 		for _, kind := range []Kind{Deadline, Wake} {
-			delete(k.have, place{id, kind})
+			delete(k.known, timerKey{id, kind})
 		}
 	}
 	return ids
 }
 
-// check looks at the instances that anybody changed.
-func (k *Keeper) check(ctx context.Context) error {
-	ids := append(k.Followed.Take(), k.forget()...)
+// followOthers updates the timers of the instances that any process changed.
+func (k *Keeper) followOthers(ctx context.Context) error {
+	ids := append(k.Followed.Take(), k.forgetFired()...)
 	for _, id := range ids {
 		in, ok := k.Engine.Known(id)
 		if !ok {
 			continue
 		}
-		for _, t := range k.of(ctx, in) {
-			if h, holds := k.have[t.place()]; holds && h.same(t) {
+		for _, t := range k.timersOf(ctx, in) {
+			if h, holds := k.known[t.key()]; holds && h.same(t) {
 				continue
 			}
-			present, err := k.last(ctx, t.waits())
+			present, err := k.current(ctx, t.armedSubject())
 			if err != nil {
 				return err
 			}
-			k.have[t.place()] = present
+			k.known[t.key()] = present
 		}
 	}
 	return k.update(ctx, ids)
 }
 
-// update has the timers of some instances be right.
+// update arms and disarms the timers of some instances.
 func (k *Keeper) update(ctx context.Context, ids []string) error {
 	var arm, drop []Timer
 	for _, id := range ids {
@@ -179,9 +179,9 @@ func (k *Keeper) update(ctx context.Context, ids []string) error {
 		if !ok {
 			continue
 		}
-		want := k.of(ctx, in)
+		want := k.timersOf(ctx, in)
 		for _, kind := range []Kind{Deadline, Wake} {
-			h, holds := k.have[place{id, kind}]
+			h, holds := k.known[timerKey{id, kind}]
 			i := slices.IndexFunc(want, func(t Timer) bool { return t.Kind == kind })
 			switch {
 			case holds && h.Seq > in.Seq: // another process is ahead of this one
@@ -192,27 +192,28 @@ func (k *Keeper) update(ctx context.Context, ids []string) error {
 			}
 		}
 	}
-	return k.change(ctx, arm, drop)
+	return k.armAndDisarm(ctx, arm, drop)
 }
 
-// of is Of, of an instance whose definition may be out of reach.
-func (k *Keeper) of(ctx context.Context, in instance.Instance) []Timer {
+// timersOf is Of with the instance's definition. Without the definition it returns
+// none and logs that once.
+func (k *Keeper) timersOf(ctx context.Context, in instance.Instance) []Timer {
 	if in.Closed != "" {
 		return nil
 	}
 	def, err := k.Definitions.Hashed(ctx, in.Definition)
 	if err != nil {
-		if !k.blind[in.Definition] && ctx.Err() == nil {
+		if !k.unreadable[in.Definition] && ctx.Err() == nil {
 			k.Log.Warn("no timers for instances of this definition", "error", err)
-			k.blind[in.Definition] = true
+			k.unreadable[in.Definition] = true
 		}
 		return nil
 	}
-	delete(k.blind, in.Definition)
+	delete(k.unreadable, in.Definition)
 	return Of(def, in)
 }
 
-func pauses() *backoff.ExponentialBackOff {
+func newBackoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval = 100*time.Millisecond, 5*time.Second
 	return b

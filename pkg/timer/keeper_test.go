@@ -13,43 +13,43 @@ var levels = []workflow.Level{workflow.Warning, workflow.Alert, workflow.Escalat
 
 func TestAStayThatLastsPassesEachDeadlineOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	r := w.replica()
+	e := newEnv(t)
+	r := e.replica()
 	r.open("a.b c")
 	r.level("a.b c", workflow.Escalation)
-	if got := w.timeouts("a.b c", 0); !slices.Equal(got, levels) {
+	if got := e.timeouts("a.b c", 0); !slices.Equal(got, levels) {
 		t.Errorf("it passed %v, want %v", got, levels)
 	}
-	w.waits(0)
+	e.awaitArmed(0)
 }
 
 func TestAStateThatWasLeftNeverFires(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "timeout: 3s", "timeout: 1h")
-	r := w.replica()
+	e := newEnv(t, "timeout: 3s", "timeout: 1h")
+	r := e.replica()
 	for _, in := range []string{"left", "ended", "again"} {
 		r.open(in)
 	}
-	w.waits(3)
+	e.awaitArmed(3)
 	r.report("left", instance.Success)
 	r.report("ended", instance.Failure)
 	r.report("again", instance.Success)
 	again := r.report("again", instance.Success) // back, for another stay
-	w.until("nothing but the second stay", func(armed map[string]body) bool {
+	e.awaitTimers("nothing but the second stay", func(armed map[string]body) bool {
 		return len(armed) == 1 && armed["sb.timer.armed.deadline.again"].Entered == again.Entered
 	})
 }
 
 func TestAParkedInstanceIsWokenInTime(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	r := w.replica()
+	e := newEnv(t)
+	r := e.replica()
 	r.open("a")
 	parked := r.report("a", instance.Blocked)
 	if parked.Parked == nil {
 		t.Fatalf("it is not parked: %+v", parked)
 	}
-	awake := r.until("a", "waking", func(now instance.Instance) bool { return now.Parked == nil })
+	awake := r.await("a", "waking", func(now instance.Instance) bool { return now.Parked == nil })
 	if awake.Work <= parked.Work || awake.UpdatedAt.Before(parked.Parked.Until) {
 		t.Errorf("work %d was given out at %s, parked until %s", awake.Work, awake.UpdatedAt, parked.Parked.Until)
 	}
@@ -57,39 +57,39 @@ func TestAParkedInstanceIsWokenInTime(t *testing.T) {
 
 func TestTimersSurviveRestartsOfEverything(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first := w.replica()
+	e := newEnv(t)
+	first := e.replica()
 	for _, in := range []string{"a", "b", "c"} {
 		first.open(in)
 	}
-	w.waits(3)
+	e.awaitArmed(3)
 	first.stop()
 	left := first.report("b", instance.Success) // nobody disarms it
-	w.server.Stop()
+	e.server.Stop()
 	due := time.NewTimer(3 * time.Second)
 	<-due.C // while there is no server
-	w.server.Resume(t)
-	second := w.replica()
+	e.server.Resume(t)
+	second := e.replica()
 	for _, in := range []string{"a", "c"} {
 		second.level(in, workflow.Warning)
 	}
-	w.server.Restart(t)
+	e.server.Restart(t)
 	for _, in := range []string{"a", "c"} {
 		second.level(in, workflow.Escalation)
-		if got := w.timeouts(in, 0); !slices.Equal(got, levels) {
+		if got := e.timeouts(in, 0); !slices.Equal(got, levels) {
 			t.Errorf("%s passed %v, want %v", in, got, levels)
 		}
 	}
-	if got := w.timeouts("b", left.Seq); len(got) > 0 {
+	if got := e.timeouts("b", left.Seq); len(got) > 0 {
 		t.Errorf("b passed %v of a stay that was over", got)
 	}
-	w.waits(0)
+	e.awaitArmed(0)
 }
 
 func TestSeveralReplicasDoNoHarm(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	replicas := []*replica{w.replica(), w.replica(), w.replica()}
+	e := newEnv(t)
+	replicas := []*replica{e.replica(), e.replica(), e.replica()}
 	all := []string{"a", "b", "c", "d", "e", "f"}
 	since := map[string]uint64{}
 	for i, in := range all {
@@ -102,7 +102,7 @@ func TestSeveralReplicasDoNoHarm(t *testing.T) {
 	replicas[0].stop()
 	for _, in := range all {
 		replicas[1].level(in, workflow.Escalation)
-		if got := w.timeouts(in, since[in]); !slices.Equal(got, levels) {
+		if got := e.timeouts(in, since[in]); !slices.Equal(got, levels) {
 			t.Errorf("%s passed %v, want %v", in, got, levels)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Headers of a message that the server holds back.
+// Headers of a scheduled message.
 const (
 	headerSchedule = "Nats-Schedule"
 	headerTarget   = "Nats-Schedule-Target"
 )
 
-// body is the message of a timer. What it lacks is in the subject.
+// body is the body of a timer's message. The subject has the rest.
 type body struct {
 	Due     time.Time      `json:"due"`
 	Entered uint64         `json:"entered"`
@@ -27,34 +27,35 @@ type body struct {
 	Seq     uint64         `json:"seq"`
 }
 
-// waits is the subject where the timer waits; due is where it goes at its time.
-// The instance is in the log, so it has a subject.
-func (t Timer) waits() string { return t.subject(false) }
-func (t Timer) due() string   { return t.subject(true) }
+// armedSubject is the subject of the scheduled message, firedSubject the one it is
+// published to when due. Neither fails: the id of an instance in the log has a
+// subject.
+func (t Timer) armedSubject() string { return t.subject(false) }
+func (t Timer) firedSubject() string { return t.subject(true) }
 
 func (t Timer) subject(fired bool) string {
 	s, _ := subject.Timer{Kind: string(t.Kind), Instance: t.Instance, Fired: fired}.Subject()
 	return s
 }
 
-// encode makes the timer's message, to be stored if its present one has the
-// given sequence; 0 is none.
+// encode returns the timer's message, which is stored only if the newest message at
+// its subject has the given sequence; 0: if there is none.
 func encode(t Timer, present uint64) (*nats.Msg, error) {
 	data, err := json.Marshal(body{t.Due, t.Entered, t.Level, t.Seq})
 	if err != nil {
 		return nil, err
 	}
-	return &nats.Msg{Subject: t.waits(), Data: data, Header: nats.Header{
-		// Written here: the client library's own option cuts the fraction of a
-		// second off, and the timer would be early.
+	return &nats.Msg{Subject: t.armedSubject(), Data: data, Header: nats.Header{
+		// Written by hand: the client library's option truncates to seconds, and the timer
+		// would fire early.
 		headerSchedule:                      {"@at " + t.Due.UTC().Format(time.RFC3339Nano)},
-		headerTarget:                        {t.due()},
+		headerTarget:                        {t.firedSubject()},
 		jetstream.ExpectedStreamHeader:      {subject.TimerStream},
 		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(present, 10)},
 	}}, nil
 }
 
-// decode returns the timer of a message, due or not.
+// decode returns the timer of a message, armed or fired.
 func decode(subj string, data []byte) (Timer, error) {
 	s, err := subject.ParseTimer(subj)
 	if err != nil {

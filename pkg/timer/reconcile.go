@@ -11,66 +11,68 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// reconcile compares all that is stored with all that should be: it arms what
-// is missing and disarms what no instance wants. A timer that has just become
-// due and was not heard yet is not armed a second time.
+// reconcile compares all stored timers with those that the instances should have.
+// It arms missing ones and disarms the others. A timer that fired and is not
+// handled yet is not armed a second time.
 func (k *Keeper) reconcile(ctx context.Context) error {
-	k.Own.Take() // it looks at all
+	k.Own.Take() // all instances are compared
 	k.Followed.Take()
-	k.forget()
+	k.forgetFired()
 	var err error
 	if k.stream, err = k.Stream(ctx); err != nil {
 		return err
 	}
-	armed, due, err := k.stored(ctx)
+	armed, due, err := k.list(ctx)
 	if err != nil {
 		return fmt.Errorf("list the timers: %w", err)
 	}
-	// After the timers: then it has every commit that one was derived from.
+	// Listed after the timers: so the engine has every commit that a timer was derived
+	// from.
 	open, err := k.Engine.List(ctx, func(in instance.Instance) bool { return in.Closed == "" })
 	if err != nil {
 		return err
 	}
-	k.have = armed
+	k.known = armed
 	var arm, drop []Timer
-	wanted := map[place]bool{}
+	wanted := map[timerKey]bool{}
 	for _, in := range open {
-		for _, t := range k.of(ctx, in) {
-			at := t.place()
-			wanted[at] = true
-			if h := armed[at]; !h.same(t) && !due[at].same(t) && h.Seq <= t.Seq {
+		for _, t := range k.timersOf(ctx, in) {
+			key := t.key()
+			wanted[key] = true
+			if h := armed[key]; !h.same(t) && !due[key].same(t) && h.Seq <= t.Seq {
 				arm = append(arm, t)
 			}
 		}
 	}
-	for at, h := range armed {
-		if !wanted[at] {
+	for key, h := range armed {
+		if !wanted[key] {
 			drop = append(drop, h.Timer)
 		}
 	}
 	start := time.Now()
-	err = k.change(ctx, arm, drop)
+	err = k.armAndDisarm(ctx, arm, drop)
 	if len(arm)+len(drop) > 0 {
-		k.Log.Info("timers reconciled", "stored", len(armed)-len(drop), "due", len(due), "armed", len(arm), "disarmed", len(drop), "took", time.Since(start))
+		k.Log.Info("timers reconciled", "stored", len(armed)-len(drop), "due", len(due), "armed", len(arm), "disarmed", len(drop), "took",
+			time.Since(start))
 	}
 	return err
 }
 
 const (
-	listed = 1000            // messages asked for at a time
-	fresh  = 2 * time.Minute // how long a timer that is due is expected to be heard
+	listBatch    = 1000            // messages fetched at a time
+	handlingTime = 2 * time.Minute // a fired timer is expected to be handled within it
 )
 
-// stored lists the timers in the stream, those that wait and those that are
-// due. It removes those that were heard.
-func (k *Keeper) stored(ctx context.Context) (armed map[place]held, due map[place]Timer, err error) {
-	armed, due = map[place]held{}, map[place]Timer{}
-	hearing, err := k.stream.Consumer(ctx, subject.TimerConsumer)
+// list returns the timers in the stream, armed and fired. It removes those that
+// were handled.
+func (k *Keeper) list(ctx context.Context) (armed map[timerKey]stored, due map[timerKey]Timer, err error) {
+	armed, due = map[timerKey]stored{}, map[timerKey]Timer{}
+	handling, err := k.stream.Consumer(ctx, subject.TimerConsumer)
 	if err != nil {
 		return nil, nil, err
 	}
-	heard := hearing.CachedInfo().AckFloor.Stream
-	if err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(subject.FiredTimers), jetstream.WithPurgeSequence(heard+1)); err != nil {
+	handled := handling.CachedInfo().AckFloor.Stream
+	if err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(subject.FiredTimers), jetstream.WithPurgeSequence(handled+1)); err != nil {
 		return nil, nil, err
 	}
 	consumer, err := k.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
@@ -81,14 +83,14 @@ func (k *Keeper) stored(ctx context.Context) (armed map[place]held, due map[plac
 		return nil, nil, err
 	}
 	for {
-		batch, err := consumer.FetchNoWait(listed)
+		batch, err := consumer.FetchNoWait(listBatch)
 		if err != nil {
 			return nil, nil, err
 		}
 		n := 0
 		for msg := range batch.Messages() {
 			n++
-			if err := k.list(msg, armed, due); err != nil {
+			if err := k.addListed(msg, armed, due); err != nil {
 				k.Log.Warn("a message among the timers is none", "subject", msg.Subject(), "error", err)
 			}
 		}
@@ -96,13 +98,14 @@ func (k *Keeper) stored(ctx context.Context) (armed map[place]held, due map[plac
 			return nil, nil, err
 		}
 		if n == 0 {
-			_ = k.stream.DeleteConsumer(ctx, consumer.CachedInfo().Name) // it would go by itself
+			_ = k.stream.DeleteConsumer(ctx, consumer.CachedInfo().Name) // else it is removed when inactive
 			return armed, due, nil
 		}
 	}
 }
 
-func (k *Keeper) list(msg jetstream.Msg, armed map[place]held, due map[place]Timer) error {
+// addListed adds the timer of a message to armed or due.
+func (k *Keeper) addListed(msg jetstream.Msg, armed map[timerKey]stored, due map[timerKey]Timer) error {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return err
@@ -112,10 +115,10 @@ func (k *Keeper) list(msg jetstream.Msg, armed map[place]held, due map[place]Tim
 		return err
 	}
 	switch {
-	case msg.Subject() == t.waits():
-		armed[t.place()] = held{t, meta.Sequence.Stream}
-	case k.Now().Sub(meta.Timestamp) < fresh:
-		due[t.place()] = t
+	case msg.Subject() == t.armedSubject():
+		armed[t.key()] = stored{t, meta.Sequence.Stream}
+	case k.Now().Sub(meta.Timestamp) < handlingTime:
+		due[t.key()] = t
 	}
 	return nil
 }

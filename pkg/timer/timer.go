@@ -1,14 +1,14 @@
-// Package timer keeps the deadlines of stays in a state, and the ends of stays
-// that were parked for a time, as durable timers: messages that nats-server
-// holds back until they are due. Which timers there should be follows from the
-// instances; the stream TIMERS is made to have them.
+// Package timer keeps the deadlines of stays in a state, and the ends of parks, as
+// durable timers: messages that nats-server holds back until they are due. Which
+// timers there should be is derived from the instances; a Keeper makes the stream
+// TIMERS match.
 //
-//	log ─▶ view ─▶ Keep ── arm, disarm ──▶ sb.timer.armed.KIND.INSTANCE
-//	 ▲              ▲                            │ at its time, by the server
-//	 └─ engine ◀─ Fire ◀───── consumer ◀── sb.timer.fired.KIND.INSTANCE
+//	log ─▶ states ─▶ Keep ── arm, disarm ──▶ sb.timer.armed.KIND.INSTANCE
+//	 ▲                ▲                            │ at its time, by the server
+//	 └─── engine ◀─ Fire ◀───── consumer ◀── sb.timer.fired.KIND.INSTANCE
 //
-// A timer is a hint and never a decision: the engine refuses one of a stay that
-// is over, one that was heard before, and one that comes early.
+// A timer is a hint: the engine refuses one of a stay that is over, one that was
+// handled before, and one that fires early.
 package timer
 
 import (
@@ -19,17 +19,17 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Kind tells the timers of one instance apart.
+// Kind is the kind of a timer. An instance has at most one timer of each.
 type Kind string
 
 const (
 	// Deadline is the next deadline of the stay in a state.
 	Deadline Kind = "deadline"
-	// Wake is the end of a stay that was parked for a time.
+	// Wake is the end of a park.
 	Wake Kind = "wake"
 )
 
-// Timer is due once, of one stay of one instance in a state.
+// Timer is one moment of one stay of an instance in a state.
 type Timer struct {
 	Instance string
 	Kind     Kind
@@ -39,13 +39,13 @@ type Timer struct {
 	Seq      uint64         // newest commit that it was derived from
 }
 
-// place is where a timer is the only one.
-type place struct {
+// timerKey identifies the timer of one kind of an instance.
+type timerKey struct {
 	instance string
 	kind     Kind
 }
 
-func (t Timer) place() place { return place{t.Instance, t.Kind} }
+func (t Timer) key() timerKey { return timerKey{t.Instance, t.Kind} }
 
 // Of returns the timers that an instance should have: at most one of each kind.
 // The next deadline comes after the one that passed, so a stay has one at a time.
@@ -63,29 +63,30 @@ func Of(def *workflow.Definition, in instance.Instance) []Timer {
 		}
 		passed = d.Level == in.Level
 	}
-	// A paused instance is given to its owner when it is resumed, and one that
-	// nobody works on when that changes.
+	// A paused instance is dispatched when it is resumed, one without a worker when it
+	// gets one.
 	if p := in.Parked; p != nil && !p.Until.IsZero() && !in.Paused && in.Worker() != "" {
 		all = append(all, Timer{in.ID, Wake, p.Until, in.Entered, "", in.Seq})
 	}
 	return all
 }
 
-// Stirs reports whether a commit may have changed which timers there should be, by
-// what the instance was before it and is after. Most commits change none: a claim,
-// a heartbeat, a move between states that nobody has to hurry in.
-func Stirs(before, after instance.Instance) bool {
+// Affects reports whether a commit may change the timers of an instance, given its
+// state before and after. Most commits do not: a claim, a heartbeat, a move between
+// states without timeouts.
+func Affects(before, after instance.Instance) bool {
 	switch {
 	case before.Parked != nil || after.Parked != nil:
 		return true
 	case before.Timeout == 0 && after.Timeout == 0:
 		return false
 	}
-	return before.Entered != after.Entered || before.Level != after.Level || before.Closed != after.Closed || before.Definition != after.Definition
+	return before.Entered != after.Entered || before.Level != after.Level || before.Closed != after.Closed ||
+		before.Definition != after.Definition
 }
 
-// Command is what a timer that is due asks of the engine. Its id is the same
-// whoever asks it, however often.
+// Command returns the command of a fired timer. Its id is derived from the timer,
+// so repeated commands are one.
 func (t Timer) Command() instance.Command {
 	cmd := instance.Command{Instance: t.Instance, Actor: Actor}
 	switch t.Kind {
@@ -99,10 +100,10 @@ func (t Timer) Command() instance.Command {
 	return cmd
 }
 
-// Actor is who the log says asked.
+// Actor is the actor of the commands.
 const Actor = "orchestrator"
 
-// same reports whether two timers mean the same moment of the same stay.
+// same reports whether two timers are of the same moment of the same stay.
 func (t Timer) same(o Timer) bool {
 	return t.Kind == o.Kind && t.Entered == o.Entered && t.Level == o.Level && t.Due.Equal(o.Due)
 }

@@ -38,14 +38,18 @@ func TestWhichTimersAnInstanceShouldHave(t *testing.T) {
 		want   []timer.Timer
 	}{
 		{"the first deadline of its stay", func(*instance.Instance) {}, []timer.Timer{deadline(workflow.Warning, 2400*time.Millisecond)}},
-		{"the next, once one has passed", func(in *instance.Instance) { in.Level = workflow.Warning }, []timer.Timer{deadline(workflow.Alert, 3*time.Second)}},
-		{"the last", func(in *instance.Instance) { in.Level = workflow.Alert }, []timer.Timer{deadline(workflow.Escalation, 4500*time.Millisecond)}},
+		{"the next, once one has passed", func(in *instance.Instance) { in.Level = workflow.Warning },
+			[]timer.Timer{deadline(workflow.Alert, 3*time.Second)}},
+		{"the last", func(in *instance.Instance) { in.Level = workflow.Alert },
+			[]timer.Timer{deadline(workflow.Escalation, 4500*time.Millisecond)}},
 		{"none when all have", func(in *instance.Instance) { in.Level = workflow.Escalation }, nil},
 		{"none in a state without a timeout", func(in *instance.Instance) { in.State = "calm" }, nil},
 		{"none when it is closed", func(in *instance.Instance) { in.Closed = instance.Cancelled }, nil},
 		{"none when it was never opened", func(in *instance.Instance) { *in = instance.Instance{ID: "a"} }, nil},
-		{"its deadline also while it is paused", func(in *instance.Instance) { in.Paused = true }, []timer.Timer{deadline(workflow.Warning, 2400*time.Millisecond)}},
-		{"the end of its parking", func(in *instance.Instance) { in.State, in.Parked = "calm", &instance.Parked{Until: until} }, []timer.Timer{wake}},
+		{"its deadline also while it is paused", func(in *instance.Instance) { in.Paused = true },
+			[]timer.Timer{deadline(workflow.Warning, 2400*time.Millisecond)}},
+		{"the end of its parking", func(in *instance.Instance) { in.State, in.Parked = "calm", &instance.Parked{Until: until} },
+			[]timer.Timer{wake}},
 		{"both", func(in *instance.Instance) { in.Parked = &instance.Parked{Until: until} },
 			[]timer.Timer{deadline(workflow.Warning, 2400*time.Millisecond), wake}},
 		{"none for a parking without an end", func(in *instance.Instance) { in.State, in.Parked = "calm", &instance.Parked{} }, nil},
@@ -99,7 +103,7 @@ func TestWhatMayChangeTheTimersStirs(t *testing.T) {
 		}
 		before := in
 		in = instance.Evolve(in, instance.Commit{Seq: uint64(n), ID: cmd.ID, At: now, Actor: cmd.Actor, Events: events})
-		if got := timer.Stirs(before, in); got != stirs {
+		if got := timer.Affects(before, in); got != stirs {
 			t.Errorf("%T in %q: %v, want %v", what, before.State, got, stirs)
 		}
 		changed := cmp.Diff(timer.Of(def, before), timer.Of(def, in), cmpopts.IgnoreFields(timer.Timer{}, "Seq"))

@@ -111,7 +111,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 		Store: o.log, Definitions: o.definitions, Now: time.Now,
 		Committed: func(before, after instance.Instance, c instance.Commit) {
 			o.metrics.committed(before, after, c)
-			if timer.Stirs(before, after) {
+			if timer.Affects(before, after) {
 				own.Note(after.ID)
 			}
 			logOverdue(h.Log, before, c)
