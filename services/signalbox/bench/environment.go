@@ -91,7 +91,7 @@ func (e *environment) start(ctx context.Context) (err error) {
 		err = e.addOrchestrator(ctx)
 	}
 	if err == nil && e.workers > 0 {
-		e.agents, err = e.startAgents(ctx, e.workers, false)
+		e.agents, err = e.startAgents(ctx, e.workers)
 	}
 	return err
 }
@@ -124,13 +124,13 @@ func (e *environment) stopOrchestrators() error {
 	return errs
 }
 
-// startAgents starts a process of agents. With hold they never end their work.
-func (e *environment) startAgents(ctx context.Context, workers int, hold bool) (*process.Child, error) {
+// startAgents starts a process of agents.
+func (e *environment) startAgents(ctx context.Context, workers int) (*process.Child, error) {
 	c, err := process.Start("agents")
 	if err != nil {
 		return nil, err
 	}
-	args := process.AgentsArgs{URL: e.url, Roles: e.roles(), Workers: workers, Hold: hold}
+	args := process.AgentsArgs{URL: e.url, Roles: e.roles(), Workers: workers}
 	if err := c.Call(ctx, "Agents.Start", args, &process.None{}); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

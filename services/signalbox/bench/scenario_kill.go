@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
@@ -23,12 +22,13 @@ func killAgent(ctx context.Context, b *bench) error {
 	return b.killAgentAt(ctx, 2, "step given directly to a killed agent begun again, the last of 8")
 }
 
-// killAgentAt kills the agent while its instances are at a step.
+// killAgentAt kills the agent while its instances are held at a step. The others hold
+// them at the same step.
 func (b *bench) killAgentAt(ctx context.Context, step int, figure string) error {
 	const pieces = 8
 	s := setup{server: separate, sync: b.Sync[0], ackWait: killAckWait}
 	return b.withEnvironment(ctx, s, func(e *environment) (err error) {
-		victim, err := e.startAgents(ctx, pieces, step == 1)
+		victim, err := e.startAgents(ctx, pieces)
 		if err != nil {
 			return err
 		}
@@ -37,25 +37,17 @@ func (b *bench) killAgentAt(ctx context.Context, step int, figure string) error 
 		if err := victim.Call(ctx, "Agents.Open", o, &process.None{}); err != nil {
 			return err
 		}
-		var begun []int64
-		if step == 1 {
-			err = victim.Call(ctx, "Agents.Begun", pieces, &begun)
-		} else {
-			err = victim.Call(ctx, "Agents.Paused", pieces, &process.None{})
-		}
-		if err != nil {
+		if err := victim.Call(ctx, "Agents.Paused", pieces, &process.None{}); err != nil {
 			return err
 		}
-		if e.agents, err = e.startAgents(ctx, pieces, true); err != nil {
+		if e.agents, err = e.startAgents(ctx, pieces); err != nil {
 			return err
 		}
-		var killed int64
 		u, err := b.measure(ctx, e.processes, func() error {
-			killed = time.Now().UnixNano()
 			if err := victim.Kill(); err != nil {
 				return err
 			}
-			return e.agents.Call(ctx, "Agents.Begun", pieces, &begun)
+			return e.agents.Call(ctx, "Agents.Paused", pieces, &process.None{})
 		})
 		if err != nil {
 			return err
@@ -63,8 +55,7 @@ func (b *bench) killAgentAt(ctx context.Context, step int, figure string) error 
 		limit := killAckWait.Seconds()
 		b.add(sample{
 			Scenario: "kill", Name: figure, Unit: "s", Setting: Setting{Mode: mode(s.sync), Server: separate},
-			Value:   time.Duration(slices.Max(begun) - killed).Seconds(),
-			Against: "AckWait", Base: &limit, Others: u.others, Goal: within(limit + 0.5),
+			Value: u.took.Seconds(), Against: "AckWait", Base: &limit, Others: u.others, Goal: within(limit + 0.5),
 		})
 		return nil
 	})

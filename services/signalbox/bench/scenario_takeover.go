@@ -14,7 +14,7 @@ func takeover(ctx context.Context, b *bench) error {
 		if err := e.addOrchestrator(ctx); err != nil {
 			return err
 		}
-		if e.agents, err = e.startAgents(ctx, 1, false); err != nil {
+		if e.agents, err = e.startAgents(ctx, 1); err != nil {
 			return err
 		}
 		active := e.orchestrators[0]

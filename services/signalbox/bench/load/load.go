@@ -31,7 +31,6 @@ type Config struct {
 	Agent     *client.Client
 	Opener    *client.Client
 	Workers   int
-	Hold      bool // work begins and never ends
 	Log       *slog.Logger
 }
 
@@ -43,9 +42,8 @@ type Load struct {
 	ends    map[string]chan struct{} // by instance: closed when it has ended
 	last    map[string]time.Time     // by instance: when the step before ended; nil: not watched
 	gaps    []time.Duration          // from the end of a step to the start of the next one
-	begun   []int64                  // when work began, Unix nanoseconds; nil: not recorded
 	stops   map[string]chan struct{} // of held instances: closed to resume it
-	changed chan struct{}            // closed by the next change of begun or stops
+	changed chan struct{}            // closed by the next stop
 }
 
 // New returns a Load.

@@ -14,10 +14,6 @@ import (
 // last step.
 func (l *Load) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	l.begin(job.Instance)
-	if l.Hold {
-		<-ctx.Done()
-		return instance.Result{}, context.Cause(ctx)
-	}
 	if err := l.pause(ctx, job); err != nil {
 		return instance.Result{}, err
 	}
@@ -39,11 +35,6 @@ func (l *Load) begin(id string) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.Hold || l.begun != nil {
-		l.begun = append(l.begun, now.UnixNano())
-		close(l.changed) // wakes waitFor
-		l.changed = make(chan struct{})
-	}
 	if before, ok := l.last[id]; ok {
 		l.gaps = append(l.gaps, now.Sub(before))
 	}
@@ -80,20 +71,6 @@ func (l *Load) endOf(id string) <-chan struct{} {
 	defer l.mu.Unlock()
 	l.ends[id] = end
 	return end
-}
-
-// Begun waits until n pieces of work have begun since its first call. It returns when,
-// in Unix nanoseconds.
-func (l *Load) Begun(ctx context.Context, n int) ([]int64, error) {
-	var begun []int64
-	err := l.waitFor(ctx, func() bool {
-		if l.begun == nil {
-			l.begun = []int64{}
-		}
-		begun = slices.Clone(l.begun)
-		return len(begun) >= n
-	})
-	return begun, err
 }
 
 // Started implements agent.Observer.

@@ -18,7 +18,7 @@ func (l *Load) pause(ctx context.Context, job agent.Job) error {
 	resume := make(chan struct{})
 	l.mu.Lock()
 	l.stops[job.Instance] = resume
-	close(l.changed) // wakes waitFor
+	close(l.changed) // wakes Paused
 	l.changed = make(chan struct{})
 	l.mu.Unlock()
 	select {
@@ -31,7 +31,19 @@ func (l *Load) pause(ctx context.Context, job agent.Job) error {
 
 // Paused waits until n instances are held.
 func (l *Load) Paused(ctx context.Context, n int) error {
-	return l.waitFor(ctx, func() bool { return len(l.stops) >= n })
+	for {
+		l.mu.Lock()
+		held, changed := len(l.stops), l.changed
+		l.mu.Unlock()
+		if held >= n {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // Resume resumes a held instance, waits for its end, and returns its hand-offs from
@@ -52,22 +64,5 @@ func (l *Load) Resume(ctx context.Context, id string) ([]time.Duration, error) {
 		return l.watched(), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	}
-}
-
-// waitFor waits until ok returns true. It calls ok with mu held.
-func (l *Load) waitFor(ctx context.Context, ok func() bool) error {
-	for {
-		l.mu.Lock()
-		reached, changed := ok(), l.changed
-		l.mu.Unlock()
-		if reached {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
 	}
 }

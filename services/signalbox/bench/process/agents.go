@@ -21,8 +21,7 @@ type Agents struct {
 type AgentsArgs struct {
 	URL     string
 	Roles   []string
-	Workers int  // of each role
-	Hold    bool // work begins and never ends
+	Workers int // of each role
 }
 
 // Start starts the agents.
@@ -45,7 +44,7 @@ func (a *Agents) Start(args AgentsArgs, _ *None) error {
 	}
 	a.load = load.New(load.Config{
 		JetStream: js, Agent: client.New(working, "load"), Opener: client.New(opening, "bench"),
-		Workers: args.Workers, Hold: args.Hold, Log: quiet(),
+		Workers: args.Workers, Log: quiet(),
 	})
 	for _, role := range args.Roles {
 		a.host.run(func(ctx context.Context) error { return a.load.Agents(ctx, role) })
@@ -56,13 +55,6 @@ func (a *Agents) Start(args AgentsArgs, _ *None) error {
 // Run carries out an order.
 func (a *Agents) Run(o load.Order, r *load.Result) (err error) {
 	*r, err = a.load.Run(a.host.ctx, o)
-	return err
-}
-
-// Begun waits until n pieces of work have begun. It returns when, in nanoseconds of
-// Unix time.
-func (a *Agents) Begun(n int, at *[]int64) (err error) {
-	*at, err = a.load.Begun(a.host.ctx, n)
 	return err
 }
 
