@@ -71,6 +71,9 @@ func TestAHandlerIsGivenAllThatIsKnownOfItsWork(t *testing.T) {
 		if job.Issue.Title != issue.Title || job.Issue.Number != 42 || !slices.Equal(job.Issue.Labels, issue.Labels) || len(job.Bundles) != 1 || job.Bundles[0].Object != "git/base" {
 			t.Errorf("job %d has the issue %+v and the bundles %v", i, job.Issue, job.Bundles)
 		}
+		if want := []string{"take_up", "", "ask_questions", "read_answers", ""}[i]; job.Work.Does != want {
+			t.Errorf("job %d is to do %q, want %q", i, job.Work.Does, want)
+		}
 		if want := fmt.Sprintf("a: in %s", state); next(w, o.progress) != want {
 			t.Errorf("no progress in %s", state)
 		}

@@ -30,7 +30,7 @@ func TestTheExamplesOfTheReferenceAreProven(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range Verify(d, roles...) {
+		for _, p := range Verify(d, services(t)...) {
 			t.Error(p)
 		}
 	}

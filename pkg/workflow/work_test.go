@@ -240,3 +240,13 @@ func TestWorkInWordsNamesAllOfIt(t *testing.T) {
 		t.Errorf("the pm can do %v", all)
 	}
 }
+
+func TestEveryStateOfARoleThatCanDoSeveralThingsSaysWhich(t *testing.T) {
+	for _, d := range builtins(t) {
+		for _, s := range d.States {
+			if (s.Owner == "pm" || s.Owner == "shepherd") && (s.Work.Does == "" || !canDo(s.Owner, s.Work.Does)) {
+				t.Errorf("in %s of %s the %s does %q", s.Name, d.Name, s.Owner, s.Work.Does)
+			}
+		}
+	}
+}

@@ -51,7 +51,7 @@ func (w *world) report(role string, claim *pb.CommandReply, r *pb.Result) *pb.In
 func TestARoleAsksAnotherAndGoesOnWithTheAnswer(t *testing.T) {
 	w := newWorld(t, nil)
 	claim := w.claim("triage", w.start("pipeline", "a", nil))
-	if got := claim.GetTask(); got.GetQuestion() != nil || !slices.Equal(got.GetWrites(), []string{"triage"}) {
+	if got := claim.GetTask(); got.GetQuestion() != nil || !slices.Equal(got.GetWrites(), []string{"triage"}) || got.GetWork().GetChange() != "dropped" {
 		t.Errorf("the task is %v", got)
 	}
 	asked := w.as("triage", "inquire", &pb.Command{Instance: "a", Action: &pb.Command_Inquire{
@@ -65,7 +65,7 @@ func TestARoleAsksAnotherAndGoesOnWithTheAnswer(t *testing.T) {
 	}
 	answering := w.claim("reviewer", asked)
 	if q := answering.GetTask().GetQuestion(); q.GetNumber() != 1 || q.GetFrom() != "triage" || q.GetText() != "Is it ours?" ||
-		answering.GetTask().GetNext() != nil {
+		answering.GetTask().GetNext() != nil || answering.GetTask().GetWork() == nil || answering.GetTask().GetWork().GetChange() != "" {
 		t.Errorf("the task is %v", answering.GetTask())
 	}
 	back := w.report("reviewer", answering, &pb.Result{Status: "success", ConfidenceScore: 1, Summary: "It is."})

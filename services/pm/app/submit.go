@@ -39,7 +39,7 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 		return instance.Result{}, desk.Fault(err)
 	}
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL)}
-	r, err = h.say(ctx, job, "pull-request", fmt.Sprintf("I opened #%d for this. %s", pr.Number, pr.URL), r)
+	r, err = h.say(ctx, job, "pull-request", rules.Opened(pr.Number, pr.URL), r)
 	if err != nil {
 		return r, err
 	}

@@ -26,6 +26,11 @@ func Questions(a brain.Assignment) string {
 	return write("questions.md", map[string]any{"Open": open, "Answered": len(open) < len(a.Questions)})
 }
 
+// Opened is the comment that tells people of the pull request.
+func Opened(number int, url string) string {
+	return write("opened.md", map[string]any{"Number": number, "URL": url})
+}
+
 // End is how an instance ended.
 type End struct {
 	State   string // failed, requires_human_intervention, …

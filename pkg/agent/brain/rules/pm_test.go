@@ -155,3 +155,14 @@ func TestPMHasNoEffects(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestThePMJudgesByRuleInEveryActionButThePullRequest(t *testing.T) {
+	for _, action := range workflow.Actions("pm") {
+		if action == workflow.OpenPullRequest || action == workflow.SelfCheck {
+			continue
+		}
+		if _, err := (rules.PM{}).Work(t.Context(), brain.Assignment{Work: workflow.WorkSpec{Does: action}}); err != nil {
+			t.Errorf("%s: %v", action, err)
+		}
+	}
+}

@@ -73,6 +73,7 @@ Please reply here what should happen, with ` + "`Q2:`" + ` and so on before each
 
 Please reply here what should happen. The work goes on by itself after that.
 `},
+		"a pull request": {rules.Opened(7, "https://forge/7"), "I opened #7 for this. https://forge/7\n"},
 		"a failure": {rules.Ending(rules.End{State: "failed", Reason: "the same failure came back", Summary: "2 of 3 tests fail", Failed: []string{"x.TestA", "x.Test`B"}}),
 			`I could not solve this, and stop here.
 
