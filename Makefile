@@ -6,7 +6,7 @@ SHELL       := /bin/bash -o pipefail
 # Both modules of the workspace.
 PACKAGES := ./... ./proto/...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
-CONCURRENT := ./pkg/agent $(addsuffix /...,$(addprefix ./,pkg/client pkg/engine pkg/eventstore pkg/faultproxy pkg/service services/orchestrator))
+CONCURRENT := ./pkg/agent $(addsuffix /...,$(addprefix ./,pkg/client pkg/dispatch pkg/engine pkg/eventstore pkg/faultproxy pkg/projection pkg/service services/orchestrator))
 # What takes longest, to begin with: nothing else is left to run beside the last.
 LONGEST := $(addprefix ./services/,e2e shepherd/app signalbox/cli signalbox/bench pm/app)
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.

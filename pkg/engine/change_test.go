@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
 )
 
 func TestWhoFollowsNotesWhatChanged(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWhoFollowsNotesWhatChanged(t *testing.T) {
 }
 
 // noted takes until there were n instances.
-func noted(c *engine.Changes, n int) []string {
+func noted(c *projection.Changes, n int) []string {
 	var got []string
 	for len(got) < n {
 		<-c.More()

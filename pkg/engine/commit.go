@@ -3,53 +3,95 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 
+	"github.com/signalbox/signalbox/pkg/dispatch"
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// commit decides the command at its time and appends what follows. The caller is
-// within the gate of the lifecycle.
-func (e *Engine) commit(ctx context.Context, def *workflow.Definition, now *entry, cmd instance.Command) (out Outcome, err error) {
+// commit decides a command on state s at its time and appends the commit. w is the lock
+// of the workflow, which the caller has locked.
+func (e *Engine) commit(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, cmd instance.Command) (out Outcome, err error) {
 	cmd.At = cmd.At.UTC().Round(0) // no monotonic reading: what is kept is what is replayed
-	if cmd.At.Before(now.in.UpdatedAt) {
-		cmd.At = now.in.UpdatedAt // two clocks: time within an instance never runs back
+	if cmd.At.Before(s.Instance.UpdatedAt) {
+		cmd.At = s.Instance.UpdatedAt // two clocks: time within an instance never runs back
 	}
-	events, waited, err := e.decide(def, now.in, cmd)
+	events, waiter, err := e.decide(def, s.Instance, cmd)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if waited != nil {
-		defer func() { waited.hears(out, err) }()
+	if waiter != nil {
+		defer func() { reply(waiter, out, err) }()
 	}
 	data, err := wire.Events(cmd.Actor, events)
 	if err != nil {
 		return Outcome{}, err
 	}
-	to, wakes := address(now.in.State, events)
+	to, wakes := address(s.Instance.State, events)
 	stored := eventstore.Commit{
-		ID: cmd.ID, Workflow: cmp.Or(now.in.Workflow, def.Name), State: to, Instance: cmd.Instance, Wakes: wakes,
-		Time: cmd.At, Prev: now.in.Seq, Data: data, Trace: trace(ctx),
+		ID: cmd.ID, Workflow: cmp.Or(s.Instance.Workflow, def.Name), State: to, Instance: cmd.Instance, Wakes: wakes,
+		Time: cmd.At, Data: data, Trace: trace(ctx),
 	}
-	stored.Chain = eventstore.NextChain(now.head.chain(), stored)
-	m := &making{stored: stored, now: now, events: events, actor: cmd.Actor}
-	e.view.makes(m)
-	seq, err := e.Store.Append(ctx, stored)
-	next := e.view.made(m)
+	decided := instance.Commit{ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events}
+	next, err := e.states.Append(ctx, s, stored, decided)
 	if err != nil {
-		if !sure(err) {
-			e.desks.of(def.Name).doubt.Store(true)
+		if !leftNothing(err) {
+			w.stale.Store(true)
 		}
 		return Outcome{}, err
 	}
-	if next == nil || next.in.Seq != seq {
-		next = m.at(seq)
-		e.view.put(next, len(def.Order) > 0)
-	}
 	if e.Committed != nil {
-		e.Committed(now.in, next.in, m.commit(seq))
+		decided.Seq = next.Instance.Seq
+		e.Committed(s.Instance, next.Instance, decided)
 	}
-	return Outcome{Seq: seq, Events: events, Instance: next.in}, nil
+	return Outcome{Seq: next.Instance.Seq, Events: events, Instance: next.Instance}, nil
+}
+
+// decide decides a command. Work that it makes for the owner of a state is claimed by an
+// agent that waits for it, if there is one: the caller has to reply to that waiter. Work
+// of a lifecycle with an order, and work that was lost with an agent, goes by the queue.
+// So does work that a claim makes: a commit has one claim.
+func (e *Engine) decide(def *workflow.Definition, in instance.Instance, cmd instance.Command) ([]instance.Event, *dispatch.Waiter, error) {
+	if goesByQueue(cmd.Do) || len(def.Order) > 0 {
+		events, err := instance.Decide(def, in, cmd)
+		return events, nil, err
+	}
+	var w *dispatch.Waiter
+	events, claimed, err := instance.DecideAndClaim(def, in, cmd, func(role string) (instance.Claim, bool) {
+		if w = e.dispatcher.Next(role); w == nil {
+			return instance.Claim{}, false
+		}
+		return w.Claim, true
+	})
+	if w != nil && !claimed {
+		w.Reply(instance.Instance{}, nil, ErrNoWork)
+		w = nil
+	}
+	return events, w, err
+}
+
+func goesByQueue(do instance.Action) bool {
+	switch do.(type) {
+	case instance.Lapse, instance.Claim:
+		return true
+	}
+	return false
+}
+
+// reply replies to an agent that waited with the outcome of the commit that was to claim
+// its work.
+func reply(w *dispatch.Waiter, out Outcome, err error) {
+	if err != nil && leftNothing(err) { // another writer was first
+		err = ErrNoWork
+	}
+	w.Reply(out.Instance, out.Events, err)
+}
+
+// leftNothing reports whether an append that failed so has left nothing in the log.
+func leftNothing(err error) bool {
+	return errors.Is(err, eventstore.ErrConflict) || errors.Is(err, eventstore.ErrInvalid) || errors.Is(err, eventstore.ErrTooLarge)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
 )
 
 // What an instance takes of the memory while it lives and when it has ended.
@@ -24,7 +25,7 @@ func TestAnInstanceTakesLittleMemory(t *testing.T) {
 			const instances = 3000
 			log, defs := conveyed(t, instances, c.steps, c.claimed)
 			before := inUse()
-			var noted *engine.Changes
+			var noted *projection.Changes
 			e := reading(t, engine.Config{Store: log, Definitions: defs, Now: time.Now}, func(e *engine.Engine) { noted = e.Changes() })
 			if n := len(noted.Take()); n != instances {
 				t.Errorf("it noted %d", n)

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/link"
+	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -120,7 +121,7 @@ type replica struct {
 	*engine.Engine
 	env   *env
 	store *store.Store
-	seen  *engine.Changes
+	seen  *projection.Changes
 	stop  func()
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -36,7 +37,7 @@ type Definitions interface {
 type Config struct {
 	Engine      Engine
 	Definitions Definitions
-	Changes     *engine.Changes // instances that were opened, spawned another or ended
+	Changes     *projection.Changes // instances that were opened, spawned another or ended
 	Log         *slog.Logger
 }
 

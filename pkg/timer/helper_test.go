@@ -19,6 +19,7 @@ import (
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/timer"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -85,7 +86,7 @@ type replica struct {
 	env  *env
 	stop func()
 
-	seen *engine.Changes
+	seen *projection.Changes
 }
 
 // replica starts a replica. It ends with the test, or with stop.
@@ -97,7 +98,7 @@ func (e *env) replica(change ...func(*timer.Config, *engine.Engine)) *replica {
 		e.Fatal(err)
 	}
 	r := &replica{env: e}
-	own := engine.NewChanges()
+	own := projection.NewChanges()
 	r.Engine = engine.New(engine.Config{
 		Store: log, Definitions: e.defs, Now: time.Now,
 		Committed: func(_, after instance.Instance, _ instance.Commit) { own.Note(after.ID) },

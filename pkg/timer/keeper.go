@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -38,7 +39,7 @@ type Config struct {
 	// Own has the instances that this process's engine changed: their timers are armed
 	// at once. Followed has all changed instances: timers that another process should
 	// have armed are checked every OthersDelay; 0 is 10 s.
-	Own, Followed *engine.Changes
+	Own, Followed *projection.Changes
 	OthersDelay   time.Duration
 	Now           func() time.Time
 	Log           *slog.Logger
@@ -57,8 +58,8 @@ type Keeper struct {
 	Config
 	stream     jetstream.Stream
 	known      map[timerKey]stored
-	fired      *engine.Changes // instances whose timers fired: the server removed them
-	unreadable map[string]bool // hashes of definitions that cannot be loaded
+	fired      *projection.Changes // instances whose timers fired: the server removed them
+	unreadable map[string]bool     // hashes of definitions that cannot be loaded
 }
 
 // stored is a timer in the stream, as far as this process knows.
@@ -81,7 +82,7 @@ func New(c Config) *Keeper {
 	if c.Fired == nil {
 		c.Fired = func(time.Duration) {}
 	}
-	return &Keeper{Config: c, known: map[timerKey]stored{}, fired: engine.NewChanges(), unreadable: map[string]bool{}}
+	return &Keeper{Config: c, known: map[timerKey]stored{}, fired: projection.NewChanges(), unreadable: map[string]bool{}}
 }
 
 // Keep arms and disarms timers until ctx ends. The engine must have read the log.

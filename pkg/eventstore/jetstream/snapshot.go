@@ -28,10 +28,10 @@ const (
 	snapshotTimeout = 30 * time.Second
 )
 
-// SnapshotIndex describes the newest snapshot. It is an engine.Index.
+// SnapshotIndex describes the newest snapshot. It is a snapshot.Index.
 type SnapshotIndex struct{ kv jetstream.KeyValue }
 
-// SnapshotStore holds parts of snapshots. It is an engine.Parts.
+// SnapshotStore holds parts of snapshots. It is a snapshot.Parts.
 type SnapshotStore struct{ objects Objects }
 
 // EnsureSnapshots makes the places where snapshots are kept. A server that is

@@ -14,6 +14,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
+	"github.com/signalbox/signalbox/pkg/projection/snapshot"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/timer"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
@@ -99,14 +101,14 @@ type orchestrator struct {
 	js          jetstream.JetStream
 	log         *eventstore.Guard
 	definitions registry
-	snapshots   *engine.Snapshots
+	snapshots   *snapshot.Config
 	metrics     *metrics
 }
 
 // serve adds the actors of one term to the host: all that follow the log or append to it. It returns when
 // the log has been read.
 func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
-	own := engine.NewChanges()
+	own := projection.NewChanges()
 	e := engine.New(engine.Config{
 		Store: o.log, Definitions: o.definitions, Now: time.Now,
 		Committed: func(before, after instance.Instance, c instance.Commit) {

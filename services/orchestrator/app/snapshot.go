@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/projection/snapshot"
 )
 
 const (
@@ -20,12 +21,12 @@ const (
 )
 
 // snapshots returns where the engine saves its snapshots and restores them from.
-func (s Settings) snapshots(ctx context.Context, js jetstream.JetStream, log *slog.Logger, events *store.Store) (*engine.Snapshots, error) {
+func (s Settings) snapshots(ctx context.Context, js jetstream.JetStream, log *slog.Logger, events *store.Store) (*snapshot.Config, error) {
 	index, parts, err := store.EnsureSnapshots(ctx, js, s.Replicas)
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Snapshots{Index: index, Parts: parts, Log: events.Identity(), Every: snapshotEvery,
+	return &snapshot.Config{Index: index, Parts: parts, Log: events.Identity(), Every: snapshotEvery,
 		Ignored: func(err error) { log.Warn("a snapshot is of no use; reading the log instead", "reason", err) }}, nil
 }
 

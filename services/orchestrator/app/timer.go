@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/timer"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -20,7 +21,7 @@ import (
 const timerWorkers = 32
 
 // timers adds the actors that arm the timers of all instances and handle those that are due.
-func (s Settings) timers(h *service.Host, js jetstream.JetStream, e *engine.Engine, own, followed *engine.Changes, d registry, m *metrics) {
+func (s Settings) timers(h *service.Host, js jetstream.JetStream, e *engine.Engine, own, followed *projection.Changes, d registry, m *metrics) {
 	keeper := timer.New(timer.Config{
 		JetStream: js, Engine: e, Definitions: d, Own: own, Followed: followed, Now: time.Now, Log: h.Log,
 		Stream: func(ctx context.Context) (jetstream.Stream, error) { return store.EnsureTimers(ctx, js, s.Replicas) },

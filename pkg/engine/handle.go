@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection"
+)
+
+// Handle handles one command. name is the workflow that an Open asks for, or the name or
+// hash of the definition that a Migrate does; a Migrate that names none gets the newest
+// of its workflow. The error is an *instance.Refusal, or says why there is no reply; then
+// the command may be sent again under the same id.
+//
+// A claim in a lifecycle with an order is given the most urgent work: see claim.
+func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
+	if claim, ok := cmd.Do.(instance.Claim); ok {
+		workflow, ordered, err := e.ordered(ctx, cmd.Instance, claim.Role)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if ordered {
+			return e.claim(ctx, cmd, claim, workflow)
+		}
+	}
+	if err := e.commands.Lock(ctx, cmd.Instance); err != nil {
+		return Outcome{}, err
+	}
+	defer e.commands.Unlock(cmd.Instance)
+	s, err := e.state(ctx, cmd)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return retry(cmd.Instance, func() (Outcome, bool, error) {
+		out, err := e.try(ctx, s, cmd, name)
+		if err == nil {
+			return out, true, nil
+		}
+		switch res, err := e.classify(ctx, s, cmd.Instance, err); res {
+		case duplicate:
+			out, err := e.replyAgain(ctx, cmd)
+			return out, true, err
+		case refused:
+			return Outcome{Instance: s.Instance, Free: leaseEnd(s.Instance)}, true, e.confirmRefusal(ctx, s, cmd, err)
+		case outdated:
+			s, err = e.states.Load(ctx, cmd.Instance)
+			return Outcome{}, false, err
+		default:
+			return Outcome{}, true, err
+		}
+	})
+}
+
+// state returns the state that the first attempt at a command decides on. For an Open of
+// an instance that is not known it is empty: if there is one after all, the log refuses
+// the commit.
+func (e *Engine) state(ctx context.Context, cmd instance.Command) (*projection.State, error) {
+	if s, ok := e.states.Live(cmd.Instance); ok {
+		return s, nil
+	}
+	if _, opens := cmd.Do.(instance.Open); opens && !e.states.Knows(cmd.Instance) {
+		return projection.Empty(cmd.Instance), nil
+	}
+	return e.states.Load(ctx, cmd.Instance)
+}
+
+// try makes one attempt at a command.
+func (e *Engine) try(ctx context.Context, s *projection.State, cmd instance.Command, name string) (Outcome, error) {
+	if s.MayHaveDone(cmd.ID) {
+		if out, ok, err := e.replay(ctx, cmd); ok || err != nil {
+			return out, err
+		}
+	}
+	def, err := e.definition(ctx, s.Instance, name, cmd)
+	if err != nil {
+		return Outcome{}, err
+	}
+	w := e.workflows.of(def.Name)
+	if err := w.RLock(ctx); err != nil {
+		return Outcome{}, err
+	}
+	defer w.RUnlock()
+	cmd.At = e.Now()
+	return e.commit(ctx, w, def, s, cmd)
+}
+
+// maxAttempts bounds the attempts at one command. Each lost one is another writer's
+// progress, so a caller that gets there shares the instance with a crowd.
+const maxAttempts = 1000
+
+// ErrContended says that a command lost every attempt to other writers.
+var ErrContended = errors.New("too many writers on one instance")
+
+// retry makes attempts until one is done or fails.
+func retry(what string, attempt func() (out Outcome, done bool, err error)) (Outcome, error) {
+	for range maxAttempts {
+		if out, done, err := attempt(); done || err != nil {
+			return out, err
+		}
+	}
+	return Outcome{}, fmt.Errorf("%s: %w: %d tries", what, ErrContended, maxAttempts)
+}
+
+// result says what to do after an attempt that failed.
+type result int
+
+const (
+	failed    result = iota // there is no reply, or it is the error
+	duplicate               // the command's id has made a commit before
+	refused                 // on the newest state
+	outdated                // another writer was first, or the refusal was of an old state: try again
+)
+
+// classify says what to do after an attempt on state s failed, and returns the error
+// that is to be returned.
+func (e *Engine) classify(ctx context.Context, s *projection.State, id string, err error) (result, error) {
+	switch {
+	case errors.Is(err, eventstore.ErrDuplicate): // some of these are ErrConflict as well
+		return duplicate, err
+	case errors.Is(err, eventstore.ErrInvalid), errors.Is(err, eventstore.ErrTooLarge):
+		return failed, &instance.Refusal{Code: instance.CodeInvalid, Instance: id, What: err.Error()}
+	case errors.Is(err, eventstore.ErrConflict):
+		if e.Conflicted != nil {
+			e.Conflicted(id)
+		}
+		return outdated, err
+	case !errors.As(err, new(*instance.Refusal)):
+		return failed, err
+	}
+	// A refusal from memory may be of a past that is over, and without the log it is no reply.
+	fresh, unsure := e.states.Fresh(ctx, s)
+	switch {
+	case unsure != nil:
+		return failed, unsure
+	case fresh:
+		return refused, err
+	}
+	return outdated, err
+}
+
+// leaseEnd is when the claim of an instance ends.
+func leaseEnd(in instance.Instance) time.Time {
+	if in.Claim == nil {
+		return time.Time{}
+	}
+	return in.Claim.Lease
+}
+
+// ErrBehind says that a claim names work that the log does not have yet, as the server
+// that was asked knows it.
+var ErrBehind = errors.New("the log is behind")
+
+// confirmRefusal returns the refusal of a command, or why there is a reason to doubt it.
+// An agent whose claim is refused acknowledges the work's message, and it is gone. A
+// server of a cluster that was cut off, or is catching up, may know less than there is:
+// then the work is newer than all that it has.
+func (e *Engine) confirmRefusal(ctx context.Context, s *projection.State, cmd instance.Command, refusal error) error {
+	claim, ok := cmd.Do.(instance.Claim)
+	if !ok || claim.Work <= s.Instance.Seq {
+		return refusal
+	}
+	head, err := e.Store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if head < claim.Work {
+		return fmt.Errorf("%w: it ends at %d, the work of %s is commit %d", ErrBehind, head, cmd.Instance, claim.Work)
+	}
+	switch fresh, err := e.states.Fresh(ctx, s); {
+	case err != nil:
+		return err // not the refusal too: it would be taken for a reply
+	case fresh:
+		return refusal
+	}
+	return fmt.Errorf("%w: %s went on meanwhile", ErrBehind, cmd.Instance)
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/dispatch"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+const (
+	// reclaimEvery is how often Reclaim looks for work that was lost with its agent.
+	reclaimEvery = 100 * time.Millisecond
+	// redirectEvery is how often agents may be redirected for the same work.
+	redirectEvery = time.Second
+)
+
+// Reclaim dispatches work to its queue whose agent, which was given it directly, has let
+// its lease run out or has given it back. It returns when ctx ends. It calls onError with
+// each failure, and tries again.
+func (e *Engine) Reclaim(ctx context.Context, onError func(error)) {
+	tick := time.NewTicker(reclaimEvery)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if n%int(redirectEvery/reclaimEvery) == 0 {
+			e.dispatcher.ResetRedirects()
+		}
+		for _, l := range e.dispatcher.Lapsed(e.Now()) {
+			if err := e.reclaim(ctx, l); err != nil && ctx.Err() == nil {
+				onError(err)
+			}
+		}
+	}
+}
+
+// reclaim dispatches work to its queue. Every engine that sees the lapse does so; the
+// command's id lets one be carried out.
+func (e *Engine) reclaim(ctx context.Context, l dispatch.Lapse) error {
+	ctx, cancel := context.WithTimeout(ctx, redirectEvery)
+	defer cancel()
+	_, err := e.Handle(ctx, instance.Command{
+		ID: "lapse-" + strconv.FormatUint(l.Work, 10), Instance: l.Instance, Actor: "orchestrator", Do: instance.Lapse{Work: l.Work},
+	}, "")
+	if errors.As(err, new(*instance.Refusal)) { // it went on meanwhile
+		return nil
+	}
+	return err
+}

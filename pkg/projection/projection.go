@@ -1,0 +1,194 @@
+// Package projection keeps the state of every instance in memory, as far as the log
+// was followed: live ones whole, closed ones in summary. Its start is a snapshot, if
+// there is one that can be used, or the first commit of the log.
+//
+// A Projection may be behind the log. What is decided on its states is safe all the
+// same: the log refuses a commit whose instance has newer ones.
+//
+// Locks are taken in this order: Projection.position, states, and what Config.Changed
+// locks. The other types with a lock (claims, inFlight, missing, schedule, Changes)
+// take no second one. No lock is held while the log, a snapshot or a definition is read.
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/projection/snapshot"
+	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// Definitions finds lifecycles by their content hash. An unknown one is a
+// workflow.ErrUnknown.
+type Definitions interface {
+	Hashed(ctx context.Context, hash string) (*workflow.Definition, error)
+}
+
+// Config says what a Projection reads.
+type Config struct {
+	Store       eventstore.Store
+	Definitions Definitions
+	// Changed, if set, is called with each new state of an instance, in order. ordered
+	// says that the instance's definition may have an order of claims. An instance that
+	// is forgotten, because a snapshot is rejected, changes to a state without commits.
+	// Changed must be quick, and may not call the Projection.
+	Changed func(s *State, ordered bool)
+	// Snapshots, if set, is where Follow begins, and where Snapshot saves.
+	Snapshots *snapshot.Config
+}
+
+// Projection is the state of every instance. It is safe for concurrent use.
+type Projection struct {
+	store       eventstore.Store
+	definitions Definitions
+	orders      sync.Map // order of each definition, by its hash
+
+	states    states
+	claims    claims
+	inFlight  inFlight
+	position  position
+	snapshots *snapshot.Store // nil: none are kept
+	missing   missing
+	schedule  schedule
+	changes   []*Changes // appended to before Follow is called, only read after
+}
+
+// New returns a Projection without any state. Follow fills it from the log.
+func New(c Config) *Projection {
+	p := &Projection{store: c.Store, definitions: c.Definitions, schedule: newSchedule()}
+	p.states.reset()
+	p.states.changed = func(s *State, ordered bool) {
+		if c.Changed != nil {
+			c.Changed(s, ordered)
+		}
+	}
+	if c.Snapshots != nil {
+		p.snapshots = snapshot.New(*c.Snapshots)
+		p.states.tracksUnsaved = true
+		p.schedule.every = c.Snapshots.Every
+	}
+	return p
+}
+
+// Live returns the state of a live instance; ok is false if the instance is closed or
+// not known. A command can be decided on it.
+func (p *Projection) Live(id string) (s *State, ok bool) { return p.states.get(id) }
+
+// Knows reports whether there is any state of an instance.
+func (p *Projection) Knows(id string) bool { return p.states.seq(id) > 0 }
+
+// Known returns the state of an instance, which may be behind the log and is a summary
+// if the instance is closed. ok is false if there is none.
+func (p *Projection) Known(id string) (in instance.Instance, ok bool) {
+	in = p.states.latest(id)
+	return in, in.Exists()
+}
+
+// Get returns the newest state of an instance in the log, whole, or an
+// *instance.Refusal if there is none.
+func (p *Projection) Get(ctx context.Context, id string) (instance.Instance, error) {
+	if s, ok := p.states.get(id); ok {
+		fresh, err := p.Fresh(ctx, s)
+		if fresh || err != nil {
+			return s.Instance, err
+		}
+	}
+	s, err := p.Load(ctx, id)
+	if err != nil {
+		return instance.Instance{}, err
+	}
+	if !s.Instance.Exists() {
+		return s.Instance, &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: id, What: "no such instance"}
+	}
+	return s.Instance, nil
+}
+
+// Fresh reports whether a state is the newest of its instance in the log.
+func (p *Projection) Fresh(ctx context.Context, s *State) (bool, error) {
+	last, err := p.store.Last(ctx, s.Instance.ID)
+	if errors.Is(err, eventstore.ErrUnknown) {
+		return s.Instance.Seq == 0, nil
+	}
+	return last.Seq == s.Instance.Seq, err
+}
+
+// Load brings an instance up to date with the log and returns its state. Of a live
+// instance it reads the new commits only. The state of one that was never opened has
+// no commits.
+func (p *Projection) Load(ctx context.Context, id string) (*State, error) {
+	s, ok := p.states.get(id)
+	if !ok {
+		s, _, err := p.Reload(ctx, id)
+		return s, err
+	}
+	commits, err := p.store.Since(ctx, id, s.Instance.Seq)
+	if err != nil {
+		return nil, err
+	}
+	return p.fold(ctx, s, commits)
+}
+
+// Reload reads all commits of an instance and returns them with its state.
+func (p *Projection) Reload(ctx context.Context, id string) (*State, []eventstore.Commit, error) {
+	commits, err := p.store.Load(ctx, id)
+	if err != nil && !errors.Is(err, eventstore.ErrUnknown) {
+		return nil, nil, err
+	}
+	s, err := p.fold(ctx, Empty(id), commits)
+	return s, commits, err
+}
+
+// fold returns the state after the commits that follow s, and puts it.
+func (p *Projection) fold(ctx context.Context, s *State, commits []eventstore.Commit) (*State, error) {
+	for _, c := range commits {
+		commit, err := decodeNext(c, s.Instance.Seq, s.head)
+		if err != nil {
+			return nil, err
+		}
+		s = s.with(commit, c.Chain)
+	}
+	if len(commits) > 0 {
+		p.put(ctx, s)
+	}
+	return s, nil
+}
+
+// decodeNext decodes the commit that follows the one at seq, whose chain is head.
+func decodeNext(c eventstore.Commit, seq uint64, head digest) (instance.Commit, error) {
+	if c.Prev != seq || c.Chain != eventstore.NextChain(head.chain(), c) {
+		return instance.Commit{}, fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, seq)
+	}
+	return wire.ToCommit(c)
+}
+
+// put keeps a state, unless there is a newer one.
+func (p *Projection) put(ctx context.Context, s *State) {
+	p.states.put(s, p.orderOf(ctx, s.Instance.Definition) != orderless)
+}
+
+// CatchUp returns when all that is in the log now was followed.
+func (p *Projection) CatchUp(ctx context.Context) error {
+	head, err := p.store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	return p.position.wait(ctx, head)
+}
+
+// List returns the instances that keep holds for, in order of id, as of now or later.
+// Closed ones are summaries: no texts but the title, no evidence, no past. keep must
+// be quick, and may not keep what it is called with.
+func (p *Projection) List(ctx context.Context, keep func(instance.Instance) bool) ([]instance.Instance, error) {
+	if err := p.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.missing.wait(ctx); err != nil {
+		return nil, err
+	}
+	return p.states.list(keep), nil
+}
