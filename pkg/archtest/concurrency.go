@@ -12,7 +12,6 @@ var concurrent = map[string]string{
 	"pkg/agent":                 "runs handlers, heartbeats and draining at once",
 	"pkg/client":                "sends a batch when its delay is over",
 	"pkg/dispatch":              "replies to a waiting agent when its wait is over",
-	"pkg/engine/enginetest":     "follows the log while a test gives commands",
 	"pkg/eventstore/jetstream":  "decodes the log while it reads on; saves the watermark after a delay",
 	"pkg/faultproxy":            "forwards both directions of every connection of a test",
 	"pkg/forge/crashtest":       "proxies a service's connections and outlives the service",
