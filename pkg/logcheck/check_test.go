@@ -18,14 +18,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// shown is a store that shows what it is told to.
-type shown struct {
+// fakeStore is a store with given commits.
+type fakeStore struct {
 	eventstore.Store
 	log []eventstore.Commit
 	err error // after it
 }
 
-func (s shown) Read(ctx context.Context, _ uint64, f func(eventstore.Commit) error, caught func()) error {
+func (s fakeStore) Read(ctx context.Context, _ uint64, f func(eventstore.Commit) error, caught func()) error {
 	for _, c := range s.log {
 		if err := f(c); err != nil {
 			return err
@@ -48,30 +48,31 @@ func checkAll(log []eventstore.Commit, known ...*workflow.Definition) logcheck.R
 }
 
 func TestCheckReadsAStoreToItsEnd(t *testing.T) {
-	d := table(t)
-	log := store(t, script(d))
+	d := smallLifecycle(t)
+	log := commitsOf(t, smallScript(d))
 	find := workflow.NewCatalog(d).Hashed
 	t.Run("and no further", func(t *testing.T) {
-		r, err := logcheck.Check(t.Context(), shown{log: log}, find)
+		r, err := logcheck.Check(t.Context(), fakeStore{log: log}, find)
 		if err != nil || r.Commits != len(log) || len(r.Violations) > 0 {
 			t.Errorf("got %+v, error %v", r, err)
 		}
 	})
 	t.Run("and says what the store itself finds damaged", func(t *testing.T) {
-		r, err := logcheck.Check(t.Context(), shown{log: log[:3], err: fmt.Errorf("%w: sequences 4 to 5 are missing", eventstore.ErrCorrupt)}, find)
-		if err != nil || r.Commits != 3 || !slices.Equal(brief(r), []string{"4  sequence"}) {
+		r, err := logcheck.Check(t.Context(),
+			fakeStore{log: log[:3], err: fmt.Errorf("%w: sequences 4 to 5 are missing", eventstore.ErrCorrupt)}, find)
+		if err != nil || r.Commits != 3 || !slices.Equal(formatViolations(r), []string{"4  sequence"}) {
 			t.Errorf("got %+v, error %v", r, err)
 		}
 	})
 	t.Run("or says why it cannot", func(t *testing.T) {
 		away := errors.New("the server is away")
-		if _, err := logcheck.Check(t.Context(), shown{log: log[:3], err: away}, find); !errors.Is(err, away) {
+		if _, err := logcheck.Check(t.Context(), fakeStore{log: log[:3], err: away}, find); !errors.Is(err, away) {
 			t.Errorf("error is %v", err)
 		}
 	})
 }
 
-// definitions are what an engine knows.
+// definitions are the engine's definitions.
 type definitions struct{ *workflow.Catalog }
 
 func (d definitions) Hashed(_ context.Context, hash string) (*workflow.Definition, error) {
@@ -81,8 +82,8 @@ func (d definitions) Hashed(_ context.Context, hash string) (*workflow.Definitio
 	return nil, workflow.ErrUnknown
 }
 
-// Whatever is asked of the engine, what it writes keeps every rule, and counts
-// failures as the checker does.
+// TestNothingTheEngineWritesIsAViolation sends drawn commands to an engine. Its log
+// keeps every rule, and counts failures as the checker does.
 func TestNothingTheEngineWritesIsAViolation(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -91,13 +92,14 @@ func TestNothingTheEngineWritesIsAViolation(t *testing.T) {
 		telling []string // states, or events, without which this proves nothing
 	}{
 		{"chore", []string{tableSource}, 6, []string{"check", "instance.Released", "instance.Paused", "a claim that waited", "instance.Lapse"}},
-		{"errand", []string{errand, errand + "policy: {mended: true}\n"}, 20, []string{"help", "instance.Migrated", "instance.TimedOut", "instance.ParkedUntil", "instance.Answered", "instance.Resolved"}},
+		{"errand", []string{richLifecycle, richLifecycle + "policy: {mended: true}\n"}, 20,
+			[]string{"help", "instance.Migrated", "instance.TimedOut", "instance.ParkedUntil", "instance.Answered", "instance.Resolved"}},
 	} {
-		t.Run(c.name, func(t *testing.T) { anything(t, c.name, c.sources, c.seconds, c.telling) })
+		t.Run(c.name, func(t *testing.T) { checkDrawnRun(t, c.name, c.sources, c.seconds, c.telling) })
 	}
 }
 
-func anything(t *testing.T, name string, sources []string, seconds int, telling []string) {
+func checkDrawnRun(t *testing.T, name string, sources []string, seconds int, telling []string) {
 	known := workflow.NewCatalog()
 	hashes := []string{name}
 	for _, source := range sources {
@@ -107,14 +109,14 @@ func anything(t *testing.T, name string, sources []string, seconds int, telling 
 	}
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		log, now := memory.New(), nine(0)
+		log, now := memory.New(), atSecond(0)
 		e := engine.New(engine.Config{Store: log, Definitions: definitions{known}, Now: func() time.Time { return now }})
 		for i := range rapid.IntRange(20, 80).Draw(t, "commands") {
 			now = now.Add(time.Duration(rapid.IntRange(-1, seconds).Draw(t, "seconds")) * time.Second)
 			id := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "instance")
 			in, _ := e.Get(t.Context(), id)
 			other, _ := e.Get(t.Context(), map[string]string{"a": "b", "b": "a"}[id])
-			do := some(t, in, other, i)
+			do := drawAction(t, in, other, i)
 			if _, cancels := do.(instance.Cancel); cancels && i < 60 {
 				continue // too early an end
 			}
@@ -123,7 +125,8 @@ func anything(t *testing.T, name string, sources []string, seconds int, telling 
 				asks = rapid.SampledFrom(hashes).Draw(t, "definition")
 			}
 			if role := rapid.SampledFrom([]string{"", "worker", "judge"}).Draw(t, "waits"); role != "" {
-				e.Wait(instance.Claim{Role: role, Agent: fmt.Sprintf("waits-%d", i), Lease: 10 * time.Second}, time.Hour, func(engine.Outcome, error) {})
+				e.Wait(instance.Claim{Role: role, Agent: fmt.Sprintf("waits-%d", i), Lease: 10 * time.Second}, time.Hour,
+					func(engine.Outcome, error) {})
 			}
 			out, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprintf("c%d", i), Instance: id, Actor: "test", Do: do}, asks)
 			if err != nil && !errors.As(err, new(*instance.Refusal)) {
@@ -166,8 +169,8 @@ func anything(t *testing.T, name string, sources []string, seconds int, telling 
 	}
 }
 
-// some is any action, more often than not one that may be taken.
-func some(t *rapid.T, in, other instance.Instance, i int) instance.Action {
+// drawAction draws an action, more often than not a permitted one.
+func drawAction(t *rapid.T, in, other instance.Instance, i int) instance.Action {
 	last, token := in.Tokens, rapid.Uint64Range(max(in.Tokens, 1)-1, in.Tokens).Draw(t, "token")
 	until := time.Time{}
 	if in.Parked != nil {
@@ -184,14 +187,17 @@ func some(t *rapid.T, in, other instance.Instance, i int) instance.Action {
 	expire := func(l workflow.Level) instance.Action { return instance.Expire{Entered: in.Entered, Level: l} }
 	freely := []instance.Action{
 		open, take(fmt.Sprintf("agent-%d", i), 10*time.Second), take("eve", 4*time.Second),
-		instance.Heartbeat{Token: token, Lease: 8 * time.Second}, instance.Release{Token: token}, instance.Fail{Token: token}, instance.Report{Token: token},
-		instance.Pause{}, instance.Resume{}, instance.Retry{}, instance.Lapse{Work: in.Work}, instance.Note{Text: "hm"}, instance.Migrate{Reason: "mended"},
+		instance.Heartbeat{Token: token, Lease: 8 * time.Second}, instance.Release{Token: token}, instance.Fail{Token: token},
+		instance.Report{Token: token},
+		instance.Pause{}, instance.Resume{}, instance.Retry{}, instance.Lapse{Work: in.Work}, instance.Note{Text: "hm"},
+		instance.Migrate{Reason: "mended"},
 		instance.Signal{Name: "commented"}, instance.Signal{Name: "merged"}, instance.Resolve{Number: 1}, instance.Answer{Number: 1, Text: "So."},
 		expire(workflow.Warning), expire(workflow.Alert), expire(workflow.Escalation),
 		instance.Override{To: in.State, Reason: "again"}, instance.Cancel{},
 	}
 	_, escalated := in.Escalation()
-	fitting := []instance.Action{take("pat", time.Minute), take("pat", time.Minute), instance.Migrate{Reason: "mended"}, expire(workflow.Warning)}
+	fitting := []instance.Action{take("pat", time.Minute), take("pat", time.Minute), instance.Migrate{Reason: "mended"},
+		expire(workflow.Warning)}
 	if other.Closed != "" {
 		freely = append(freely, instance.End{Instance: other.ID, State: other.State})
 		fitting = append(fitting, instance.End{Instance: other.ID, State: other.State})
@@ -212,7 +218,8 @@ func some(t *rapid.T, in, other instance.Instance, i int) instance.Action {
 			report(instance.Success), report(instance.Failure), report(instance.Failure), report(instance.Blocked),
 			instance.Inquire{Token: last, Questions: asks}, instance.Inquire{Token: last, Questions: append(asks, asks...), Head: "c1"},
 			instance.Escalate{Token: last, Reason: "stuck", RequiresHuman: true}, instance.Escalate{Token: last, Reason: "fyi"},
-			instance.Heartbeat{Token: last, Lease: time.Minute}, expire(workflow.Warning), instance.Ask{Token: last, Text: "Why?"}, take("joe", time.Minute), instance.Lapse{Work: in.Work},
+			instance.Heartbeat{Token: last, Lease: time.Minute}, expire(workflow.Warning), instance.Ask{Token: last, Text: "Why?"},
+			take("joe", time.Minute), instance.Lapse{Work: in.Work},
 		}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "fits") > 0 {

@@ -12,41 +12,43 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-func directly(token uint64, role, agent string, until int) instance.Claimed {
+func claimedDirectly(token uint64, role, agent string, until int) instance.Claimed {
 	c := claimed(token, role, agent, until)
 	c.Direct = true
 	return c
 }
 
-// given is a sound log: work that is given directly, reported, lost and given back.
-func given(d *workflow.Definition) []step {
+// directScript is a sound log: work that is claimed directly, reported, lapsed and
+// released.
+func directScript(d *workflow.Definition) []step {
 	lapsed := todo
 	lapsed.Reason = "the lease of eve ran out"
 	which := instance.Asked{Number: 1, From: "worker", Text: "Which?", To: "judge"}
 	return []step{
-		{0, "a", events(opened(d), todo, directly(1, "worker", "eve", 10))}, // 1
-		{9, "a", events(instance.LeaseExtended{Token: 1, Lease: nine(19)})}, // 2
+		{0, "a", events(opened(d), todo, claimedDirectly(1, "worker", "eve", 10))}, // 1
+		{9, "a", events(instance.LeaseExtended{Token: 1, Lease: atSecond(19)})},    // 2
 		{19, "a", events(lapsed)},                          // 3: to the queue
 		{20, "a", events(claimed(2, "worker", "bob", 30))}, // 4
-		{21, "a", events(reported(2, "worker", "bob", "todo"), toIt, check, directly(3, "judge", "pat", 31))}, // 5
-		{22, "a", events(instance.Released{Token: 3, Agent: "pat"}, check, directly(4, "judge", "joe", 32))},  // 6
-		{23, "a", events(instance.Released{Token: 4, Agent: "joe", Fault: true})},                             // 7
+		{21, "a", events(reported(2, "worker", "bob", "todo"), toIt, check, claimedDirectly(3, "judge", "pat", 31))}, // 5
+		{22, "a", events(instance.Released{Token: 3, Agent: "pat"}, check, claimedDirectly(4, "judge", "joe", 32))},  // 6
+		{23, "a", events(instance.Released{Token: 4, Agent: "joe", Fault: true})},                                    // 7
 		{24, "a", events(check)}, // 8: given back
-		{25, "b", events(opened(d), todo, directly(1, "worker", "eve", 35))},                                                                 // 9
-		{26, "b", events(instance.Released{Token: 1, Agent: "eve"}, which, instance.Dispatched{State: "todo", Owner: "judge", Question: 1})}, // 10
+		{25, "b", events(opened(d), todo, claimedDirectly(1, "worker", "eve", 35))}, // 9
+		{26, "b", events(instance.Released{Token: 1, Agent: "eve"}, which, instance.Dispatched{State: "todo", Owner: "judge", Question: 1})},
+		// 10
 	}
 }
 
 func TestALogOfWorkThatIsGivenDirectlyHasNoViolations(t *testing.T) {
-	d := table(t)
-	r := checkAll(store(t, given(d)), d)
+	d := smallLifecycle(t)
+	r := checkAll(commitsOf(t, directScript(d)), d)
 	for _, v := range r.Violations {
 		t.Error(v)
 	}
 	want := []logcheck.Interval{
-		{1, "a", "todo", "worker", "eve", 1, nine(0), nine(19)}, {4, "a", "todo", "worker", "bob", 2, nine(20), nine(21)},
-		{5, "a", "check", "judge", "pat", 3, nine(21), nine(22)}, {6, "a", "check", "judge", "joe", 4, nine(22), nine(23)},
-		{9, "b", "todo", "worker", "eve", 1, nine(25), nine(26)},
+		{1, "a", "todo", "worker", "eve", 1, atSecond(0), atSecond(19)}, {4, "a", "todo", "worker", "bob", 2, atSecond(20), atSecond(21)},
+		{5, "a", "check", "judge", "pat", 3, atSecond(21), atSecond(22)}, {6, "a", "check", "judge", "joe", 4, atSecond(22), atSecond(23)},
+		{9, "b", "todo", "worker", "eve", 1, atSecond(25), atSecond(26)},
 	}
 	if diff := gocmp.Diff(want, r.Claims); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
@@ -55,7 +57,7 @@ func TestALogOfWorkThatIsGivenDirectlyHasNoViolations(t *testing.T) {
 
 // Each fault is planted in the sound script, or in what was stored of it.
 func TestWhatIsNotGivenDirectlyIsNamed(t *testing.T) {
-	d := table(t)
+	d := smallLifecycle(t)
 	put := func(i int, e ...instance.Event) func([]step) []step {
 		return func(s []step) []step { s[i-1].events = e; return s }
 	}
@@ -65,10 +67,11 @@ func TestWhatIsNotGivenDirectlyIsNamed(t *testing.T) {
 		store func([]eventstore.Commit)
 		want  []string
 	}{
-		"a claim by a later commit": {plant: put(4, directly(2, "worker", "bob", 30)), want: []string{"4 a direct"}},
-		"a claim before the work": {plant: put(5, reported(2, "worker", "bob", "todo"), toIt, directly(3, "judge", "pat", 31), check),
+		"a claim by a later commit": {plant: put(4, claimedDirectly(2, "worker", "bob", 30)), want: []string{"4 a direct"}},
+		"a claim before the work": {plant: put(5, reported(2, "worker", "bob", "todo"), toIt, claimedDirectly(3, "judge", "pat", 31), check),
 			want: []string{"5 a direct", "5 a direct"}},
-		"a claim of what a role is asked": {plant: put(10, instance.Released{Token: 1, Agent: "eve"}, instance.Asked{Number: 1, To: "judge"}, toJudge, directly(2, "judge", "pat", 36)),
+		"a claim of what a role is asked": {plant: put(10, instance.Released{Token: 1, Agent: "eve"}, instance.Asked{Number: 1, To: "judge"},
+			toJudge, claimedDirectly(2, "judge", "pat", 36)),
 			want: []string{"10 b direct"}},
 		"work that lapses while it is held": {plant: func(s []step) []step { s[2].at = 18; return s }, want: []string{"3 a direct"}},
 		"work given anew under a live claim": {plant: func(s []step) []step {
@@ -87,16 +90,16 @@ func TestWhatIsNotGivenDirectlyIsNamed(t *testing.T) {
 		}, want: []string{"9 b subject"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			steps := given(d)
+			steps := directScript(d)
 			if c.plant != nil {
 				steps = c.plant(steps)
 			}
-			log := store(t, steps)
+			log := commitsOf(t, steps)
 			if c.store != nil {
 				c.store(log)
 			}
 			r := checkAll(log, d)
-			if diff := gocmp.Diff(c.want, brief(r)); diff != "" {
+			if diff := gocmp.Diff(c.want, formatViolations(r)); diff != "" {
 				t.Errorf("violations (-want +got):\n%s%v", diff, r.Violations)
 			}
 		})

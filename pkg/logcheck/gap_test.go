@@ -13,10 +13,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Each hole is named with all that is known of it: the script's "a" has the
-// sequences 1, 3, 5, 7, 10, 12 and 13, "b" the others.
+// Each gap is reported with its instances: "a" of the script has the sequences 1,
+// 3, 5, 7, 10, 12 and 13, "b" the others.
 func TestWhatIsMissingIsNamed(t *testing.T) {
-	d := table(t)
+	d := smallLifecycle(t)
 	cut := func(from, to int) func([]eventstore.Commit) []eventstore.Commit {
 		return func(log []eventstore.Commit) []eventstore.Commit { return slices.Delete(log, from-1, to) }
 	}
@@ -34,20 +34,25 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			[]string{"sequence 1 is missing, between the beginning and 2 of b; of a"}},
 		"two runs": {func(log []eventstore.Commit) []eventstore.Commit { return cut(3, 3)(cut(9, 9)(log)) }, nil,
 			[]logcheck.Gap{{From: 3, To: 3, Instances: []string{"a"}}, {From: 9, To: 9, Instances: []string{"b"}}}, nil},
-		"the end, by the watermark": {cut(13, 14), func(k *logcheck.Checker) { k.End(14) },
+		"the end, by the watermark": {cut(13, 14), func(k *logcheck.Checker) { k.ReadTo(14) },
 			[]logcheck.Gap{{From: 13, To: 14, Instances: []string{}}},
 			[]string{"sequences 13 to 14 are missing, 2 commits, after 12 of a, where the log ends; nothing tells of which instances"}},
-		"the end, and a timer of it": {cut(13, 14), func(k *logcheck.Checker) { k.End(14); k.Known("b", 14); k.Known("a", 12) },
+		"the end, and a timer of it": {cut(13, 14), func(k *logcheck.Checker) { k.ReadTo(14); k.HasCommit("b", 14); k.HasCommit("a", 12) },
 			[]logcheck.Gap{{From: 13, To: 14, Instances: []string{"b"}}}, nil},
-		"the end, and how many there were": {cut(13, 14), func(k *logcheck.Checker) { k.End(14); k.Counted("a", 7); k.Counted("b", 6); k.Counted("c", 1) },
+		"the end, and how many there were": {cut(13, 14), func(k *logcheck.Checker) {
+			k.ReadTo(14)
+			k.HasCommits("a", 7)
+			k.HasCommits("b", 6)
+			k.HasCommits("c", 1)
+		},
 			[]logcheck.Gap{{From: 13, To: 14, Instances: []string{"a", "c"}}}, nil},
-		"everything": {cut(1, 14), func(k *logcheck.Checker) { k.End(14) }, []logcheck.Gap{{From: 1, To: 14, Instances: []string{}}},
+		"everything": {cut(1, 14), func(k *logcheck.Checker) { k.ReadTo(14) }, []logcheck.Gap{{From: 1, To: 14, Instances: []string{}}},
 			[]string{"sequences 1 to 14 are missing, 14 commits, which is all of the log"}},
-		"nothing": {cut(1, 0), func(k *logcheck.Checker) { k.End(14); k.Known("a", 3); k.Counted("a", 7) }, []logcheck.Gap{}, nil},
+		"nothing": {cut(1, 0), func(k *logcheck.Checker) { k.ReadTo(14); k.HasCommit("a", 3); k.HasCommits("a", 7) }, []logcheck.Gap{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := logcheck.New(workflow.NewCatalog(d).Hashed)
-			for _, c := range c.damage(store(t, script(d))) {
+			for _, c := range c.damage(commitsOf(t, smallScript(d))) {
 				k.Add(c)
 			}
 			if c.beside != nil {
@@ -57,7 +62,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			if diff := cmp.Diff(c.want, r.Missing); diff != "" {
 				t.Errorf("missing (-want +got):\n%s", diff)
 			}
-			if k.Torn() != (len(c.want) > 0) || (len(r.Violations) > 0) != k.Torn() {
+			if k.HasGaps() != (len(c.want) > 0) || (len(r.Violations) > 0) != k.HasGaps() {
 				t.Errorf("%d are missing, and there are the violations %v", len(c.want), r.Violations)
 			}
 			said := ""
@@ -73,46 +78,45 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}
 }
 
-// What comes after a hole is not blamed for it, and what is wrong elsewhere is
-// found none the less.
+// Commits after a gap are not reported for it, and other faults are still found.
 func TestAHoleHidesNoFaultOfOthers(t *testing.T) {
-	d := table(t)
-	log := store(t, script(d))
+	d := smallLifecycle(t)
+	log := commitsOf(t, smallScript(d))
 	log[13].State, log[13].Workflow = "todo", "errand" // b, and chained to its own past wrongly
 	r := checkAll(slices.Delete(log, 4, 5), d)
-	if got := brief(r); !slices.Equal(got, []string{"5 a sequence", "7 a chain", "14 b chain", "14 b subject"}) {
+	if got := formatViolations(r); !slices.Equal(got, []string{"5 a sequence", "7 a chain", "14 b chain", "14 b subject"}) {
 		t.Errorf("got %v", r.Violations)
 	}
 }
 
 func TestAnEndThatLiesInAHoleNamesItsInstance(t *testing.T) {
-	d, newer := load(t, errand), load(t, errand+"# mended\npolicy: {mended: true}\n")
-	log := store(t, run(d, newer))
+	d, newer := load(t, richLifecycle), load(t, richLifecycle+"# mended\npolicy: {mended: true}\n")
+	log := commitsOf(t, richScript(d, newer))
 	r := checkAll(slices.Delete(log, 19, 20), d, newer) // 20 is the end of b, and 21 tells of it
-	if got := brief(r); !slices.Equal(got, []string{"20 b sequence"}) {
+	if got := formatViolations(r); !slices.Equal(got, []string{"20 b sequence"}) {
 		t.Errorf("got %v", r.Violations)
 	}
 }
 
 func TestAMessageThatIsNoCommitIsNamed(t *testing.T) {
-	d := table(t)
+	d := smallLifecycle(t)
 	k := logcheck.New(workflow.NewCatalog(d).Hashed)
-	for _, c := range store(t, script(d)) {
+	for _, c := range commitsOf(t, smallScript(d)) {
 		if c.Seq == 5 {
 			k.Foreign(5, "a", errors.New("it has no chain"))
 			continue
 		}
 		k.Add(c)
 	}
-	if got := brief(k.Report()); !slices.Equal(got, []string{"5 a alien", "7 a chain"}) {
+	if got := formatViolations(k.Report()); !slices.Equal(got, []string{"5 a alien", "7 a chain"}) {
 		t.Errorf("got %v", k.Report().Violations)
 	}
 }
 
-// A lean checker forgets claims, and finds what the other one finds.
+// A lean checker drops claims and finds the same.
 func TestALeanCheckerFindsTheSame(t *testing.T) {
-	d := table(t)
-	log := store(t, script(d))
+	d := smallLifecycle(t)
+	log := commitsOf(t, smallScript(d))
 	full, lean := logcheck.New(workflow.NewCatalog(d).Hashed), logcheck.New(workflow.NewCatalog(d).Hashed)
 	lean.Lean = true
 	for _, c := range slices.Delete(log, 6, 7) {

@@ -1,6 +1,5 @@
-// Package logcheck reads a log and names everything in it that must not be. It
-// knows the events and the tables of the lifecycles and nothing of the engine
-// that wrote them: what it finds, the engine did wrong, or somebody else did.
+// Package logcheck checks a log against the rules that hold for every log. It knows
+// the events and the lifecycles' tables, and shares no code with the engine.
 package logcheck
 
 import (
@@ -13,53 +12,53 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Rule names one thing that holds of every log.
+// Rule is the name of one rule.
 type Rule string
 
 // The rules.
 const (
-	Identity   Rule = "identity"   // the log is the one that its watermark means
+	Identity   Rule = "identity"   // the log is the one of its watermark
 	Sequence   Rule = "sequence"   // sequences count from one without a gap
-	Alien      Rule = "alien"      // nothing but commits is in the log
-	Chain      Rule = "chain"      // each commit follows its instance's last one and is chained to it
-	Command    Rule = "command"    // a command's id makes one commit
-	Body       Rule = "body"       // a commit holds events that this build can read
-	Subject    Rule = "subject"    // a commit is stored under the state it leaves its instance in, or whom it addresses, and wakes if it dispatches
-	Time       Rule = "time"       // time within an instance never runs back
-	Opening    Rule = "opening"    // an instance is opened once, first, in a state that its definition opens in
-	Definition Rule = "definition" // the definition an instance is on is known, and it stays with its lifecycle
-	Table      Rule = "table"      // a move is one of its definition's table, or an override
-	From       Rule = "from"       // a move leaves, and an event speaks of, the state the instance is in
-	Owner      Rule = "owner"      // work goes to, and is claimed by, the role that owns the state
-	Overlap    Rule = "overlap"    // nobody claims what another still holds
-	Token      Rule = "token"      // the tokens of one instance's claims rise
-	Fence      Rule = "fence"      // only the live token extends, reports, hands over or gives back
-	Direct     Rule = "direct"     // work is claimed directly by the commit that dispatched it; nothing is dispatched while such a claim lives
+	Alien      Rule = "alien"      // every message of the log is a commit
+	Chain      Rule = "chain"      // each commit names its instance's previous one and has the right chain hash
+	Command    Rule = "command"    // a command id makes one commit
+	Body       Rule = "body"       // a commit has events, and this build can decode them
+	Subject    Rule = "subject"    // the subject has the resulting state or the addressee, and is work if the commit dispatches
+	Time       Rule = "time"       // time within an instance never decreases
+	Opening    Rule = "opening"    // an instance is opened once, first, in an entry of its definition
+	Definition Rule = "definition" // the definition of an instance is known, and of its lifecycle
+	Table      Rule = "table"      // a move is in the definition's table, or an override
+	From       Rule = "from"       // moves leave, and events name, the current state
+	Owner      Rule = "owner"      // work is dispatched to, and claimed by, the owner of the state
+	Overlap    Rule = "overlap"    // no claim is made while another is live
+	Token      Rule = "token"      // the tokens of an instance increase
+	Fence      Rule = "fence"      // only the live token extends, reports, saves progress or releases
+	Direct     Rule = "direct"     // a direct claim is in the commit that dispatched; nothing is dispatched while it is live
 	Pause      Rule = "pause"      // nothing is dispatched or claimed while paused
-	Asking     Rule = "asking"     // what a role is asked, that role answers; while people are waited for nobody works
-	Parking    Rule = "parking"    // what is parked nobody claims
-	Deadline   Rule = "deadline"   // a deadline passes once, in its order, and never before it is reached
-	Failing    Rule = "failing"    // what a limit turns aside has failed, what a person moves has not
-	Document   Rule = "document"   // a section is written by a role that may, and is JSON
-	Link       Rule = "link"       // an instance hears once how another ended, and that is how it did
-	End        Rule = "end"        // after its end nothing happens to an instance, though things are said about it
+	Asking     Rule = "asking"     // the inquired role answers; no role works while people are required
+	Parking    Rule = "parking"    // parked work is not claimed
+	Deadline   Rule = "deadline"   // a deadline is recorded once, in order, and not before it is reached
+	Failing    Rule = "failing"    // a move by a limit is a failure, an override is not
+	Document   Rule = "document"   // a section is JSON, written by a role that may
+	Link       Rule = "link"       // the end of a linked instance is recorded once, and correctly
+	End        Rule = "end"        // after the end an instance only has notes, signals and ends of others
 )
 
-// Violation is one place where a rule does not hold.
+// Violation is one violation of a rule.
 type Violation struct {
 	Seq      uint64 `json:"seq"`
 	Instance string `json:"instance"`
 	Rule     Rule   `json:"rule"`
-	Text     string `json:"text"` // what is there, and what should be
+	Text     string `json:"text"` // what was found, and what was expected
 }
 
 func (v Violation) String() string {
 	return fmt.Sprintf("sequence %d of %q: %s: %s", v.Seq, v.Instance, v.Rule, v.Text)
 }
 
-// Interval is a claim as it was held: from the moment of the claim up to, and
-// not including, its end: the lease's as last extended, or the report, release,
-// move, pause or cancellation that came before.
+// Interval is the time a claim was held: from the claim to its end, exclusive. It
+// ends with its lease as last extended, or with an earlier report, release, move,
+// pause or cancellation.
 type Interval struct {
 	Seq      uint64 // of the claim
 	Instance string
@@ -71,25 +70,25 @@ type Interval struct {
 	To       time.Time
 }
 
-// Report is what was found in a log.
+// Report is the result of a check.
 type Report struct {
 	Commits    int         `json:"commits"`
 	Instances  int         `json:"instances"`
 	Violations []Violation `json:"violations"` // in the order of the log; never nil
-	Missing    []Gap       `json:"missing"`    // each is a violation of Sequence, too; never nil
-	Claims     []Interval  `json:"-"`          // in the order they were made
+	Missing    []Gap       `json:"missing"`    // each is also a violation of Sequence; never nil
+	Claims     []Interval  `json:"-"`          // in the order of the log
 
-	// Failures counts the failures in a row at the log's end, by instance and state.
+	// Failures has the failures in a row at the end of the log, by instance and state.
 	Failures map[string]map[string]int `json:"-"`
 }
 
-// Find returns the definition of a content hash. It is the method Hashed of a
-// workflow.Catalog.
+// Find returns the definition of a content hash. Catalog.Hashed of pkg/workflow is
+// one.
 type Find func(hash string) (*workflow.Definition, bool)
 
-// Check reads all that is in the log now. Where the store itself says that the
-// log is damaged, that is a violation of Sequence, and what lies behind stays
-// unread. The error is one of reading, and says nothing about the log.
+// Check checks the log as it is now. If the store reports damage, that is a
+// violation of Sequence, and the rest is not read. The error is of reading and says
+// nothing about the log.
 func Check(ctx context.Context, log eventstore.Store, find Find) (Report, error) {
 	c := New(find)
 	reading, stop := context.WithCancel(ctx)

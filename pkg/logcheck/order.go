@@ -12,34 +12,34 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Urgent is the rule of lifecycles that have an order: nobody claims anything
-// while something more urgent of the same lifecycle and role is ready. It holds
-// of a log that one orchestrator wrote, so Check does not judge it.
+// Urgent is the rule of lifecycles with an order: no agent claims an instance while
+// a more urgent one of the same lifecycle and role is ready. It holds for a log
+// that one orchestrator wrote, so Check does not check it.
 const Urgent Rule = "urgent"
 
-// Order checks a log for Urgent as it is read from its beginning. Make one with
+// Order checks a log for Urgent as it is read from its beginning. Create one with
 // NewOrder. It is not safe for concurrent use.
 type Order struct {
-	Claims  int // claims of lifecycles with an order
-	Choices int // those that were made while something else was ready, too
-	find    Find
-	all     map[string]*standing // nil: it has no order, or has closed
-	found   []Violation
+	Claims     int // claims of lifecycles with an order
+	Choices    int // claims made while another instance was ready
+	find       Find
+	instances  map[string]*orderedInstance // nil: without an order, or closed
+	violations []Violation
 }
 
-// standing is an instance, until when a fault keeps it from being ready, and
-// where it stands in the order.
-type standing struct {
-	in    instance.Instance
-	rests time.Time
-	rank  []int64
-	knows bool // the order tells
+// orderedInstance is an instance with its rank in the order, and the time before
+// which a fault keeps it from being ready.
+type orderedInstance struct {
+	in        instance.Instance
+	notBefore time.Time
+	rank      []int64
+	ranked    bool // rank is known
 }
 
-// NewOrder returns a checker that knows the definitions that find knows.
-func NewOrder(find Find) *Order { return &Order{find: find, all: map[string]*standing{}} }
+// NewOrder returns a checker. find returns the definitions.
+func NewOrder(find Find) *Order { return &Order{find: find, instances: map[string]*orderedInstance{}} }
 
-// CheckOrder reads all that is in the log now.
+// CheckOrder checks the log as it is now.
 func CheckOrder(ctx context.Context, log eventstore.Store, find Find) (*Order, error) {
 	o := NewOrder(find)
 	reading, stop := context.WithCancel(ctx)
@@ -52,13 +52,14 @@ func CheckOrder(ctx context.Context, log eventstore.Store, find Find) (*Order, e
 	return o, err
 }
 
-// Violations are the places where the rule does not hold, in the order of the log.
-func (o *Order) Violations() []Violation { return o.found }
+// Violations returns the violations of the rule, in the order of the log.
+func (o *Order) Violations() []Violation { return o.violations }
 
-// Add checks the next commit of the log. The error says that it cannot be read.
-// An instance that opens under a definition without an order is left out for good.
+// Add checks the next commit of the log. It returns an error if the commit cannot
+// be decoded. An instance that opens under a definition without an order is ignored
+// from then on.
 func (o *Order) Add(c eventstore.Commit) error {
-	s, ok := o.all[c.Instance]
+	s, ok := o.instances[c.Instance]
 	if ok && s == nil {
 		return nil
 	}
@@ -67,8 +68,8 @@ func (o *Order) Add(c eventstore.Commit) error {
 		return err
 	}
 	if !ok {
-		s = &standing{in: instance.Instance{ID: c.Instance}}
-		o.all[c.Instance] = s
+		s = &orderedInstance{in: instance.Instance{ID: c.Instance}}
+		o.instances[c.Instance] = s
 	}
 	for _, e := range commit.Events {
 		if e, ok := e.(instance.Claimed); ok {
@@ -80,14 +81,14 @@ func (o *Order) Add(c eventstore.Commit) error {
 		switch e := e.(type) {
 		case instance.Released:
 			if e.Fault {
-				s.rests = c.Time.Add(min(time.Second<<(2*min(s.in.Faults-1, 3)), time.Minute))
+				s.notBefore = c.Time.Add(min(time.Second<<(2*min(s.in.Faults-1, 3)), time.Minute))
 			}
 		case instance.Dispatched:
-			s.rests = time.Time{}
+			s.notBefore = time.Time{}
 		}
 	}
-	if s.rank, s.knows = o.rank(s.in); s.in.Closed != "" || !ok && !o.ordered(s.in) {
-		o.all[c.Instance] = nil
+	if s.rank, s.ranked = o.rank(s.in); s.in.Closed != "" || !ok && !o.ordered(s.in) {
+		o.instances[c.Instance] = nil
 	}
 	return nil
 }
@@ -97,17 +98,17 @@ func (o *Order) ordered(in instance.Instance) bool {
 	return known && len(def.Order) > 0
 }
 
-// claimed holds what was claimed against all else that was ready.
-func (o *Order) claimed(s *standing, e instance.Claimed, c instance.Commit) {
-	if !s.knows {
+// claimed compares a claimed instance with all others that were ready.
+func (o *Order) claimed(s *orderedInstance, e instance.Claimed, c instance.Commit) {
+	if !s.ranked {
 		return
 	}
 	mine := s.rank
 	o.Claims++
 	others := false
 	best, first := s, mine
-	for _, other := range o.all {
-		if other == nil || other == s || !other.knows || other.in.Workflow != s.in.Workflow || !other.ready(e.Role, c.At) {
+	for _, other := range o.instances {
+		if other == nil || other == s || !other.ranked || other.in.Workflow != s.in.Workflow || !other.ready(e.Role, c.At) {
 			continue
 		}
 		others = true
@@ -119,18 +120,20 @@ func (o *Order) claimed(s *standing, e instance.Claimed, c instance.Commit) {
 		o.Choices++
 	}
 	if best != s {
-		o.found = append(o.found, Violation{c.Seq, s.in.ID, Urgent, fmt.Sprintf("%s claims it, of order %v, dispatched as %d; %s is ready, of order %v, dispatched as %d",
-			e.Agent, mine, s.in.Work, best.in.ID, first, best.in.Work)})
+		o.violations = append(o.violations,
+			Violation{c.Seq, s.in.ID, Urgent, fmt.Sprintf("%s claims it, of order %v, dispatched as %d; %s is ready, of order %v, dispatched as %d",
+				e.Agent, mine, s.in.Work, best.in.ID, first, best.in.Work)})
 	}
 }
 
-func (s *standing) ready(role string, at time.Time) bool {
+func (s *orderedInstance) ready(role string, at time.Time) bool {
 	in := &s.in
-	return in.Closed == "" && in.Worker() == role && in.Work > 0 && !in.Paused && in.Parked == nil && !in.Claim.Live(at) && !at.Before(s.rests)
+	return in.Closed == "" && in.Worker() == role && in.Work > 0 && !in.Paused && in.Parked == nil && !in.Claim.Live(at) &&
+		!at.Before(s.notBefore)
 }
 
-// rank is where an instance stands in its definition's order; ok is false if that
-// has none, or does not tell.
+// rank returns the instance's rank in its definition's order; ok is false if there
+// is none or it cannot be evaluated.
 func (o *Order) rank(in instance.Instance) (rank []int64, ok bool) {
 	var def *workflow.Definition
 	if def, ok = o.find(in.Definition); !ok || len(def.Order) == 0 {

@@ -54,8 +54,8 @@ func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 		if err := log.Read(ctx, 1, e.check); err != nil {
 			return err
 		}
-		e.checker.End(max(log.Last, log.Want))
-		if e.checker.Torn() {
+		e.checker.ReadTo(max(log.Last, log.Want))
+		if e.checker.HasGaps() {
 			e.attributeGaps(ctx, env, at.js, log)
 		}
 		found := e.audit(log, c.Order)
@@ -91,7 +91,7 @@ func (e *auditor) check(m store.Message) error {
 
 // checkOrder checks the order of claims as long as the log has no gap.
 func (e *auditor) checkOrder(c eventstore.Commit) error {
-	e.lost = e.lost || e.checker.Torn()
+	e.lost = e.lost || e.checker.HasGaps()
 	if !e.lost && e.order.Add(c) != nil {
 		e.lost = true // the checker reports it
 	}
@@ -120,7 +120,7 @@ func (e *auditor) audit(log *store.Survey, strict bool) view.Audit {
 func (e *auditor) attributeGaps(ctx context.Context, env *term.Env, js jetstream.JetStream, log *store.Survey) {
 	counts, err := log.Counts(ctx)
 	for id, n := range counts {
-		e.checker.Counted(id, n)
+		e.checker.HasCommits(id, n)
 	}
 	timers, lookErr := store.Look(ctx, js, subject.TimerStream, store.Config{})
 	if lookErr == nil {
@@ -128,8 +128,8 @@ func (e *auditor) attributeGaps(ctx context.Context, env *term.Env, js jetstream
 			var stay struct{ Entered, Seq uint64 }
 			t, err := subject.ParseTimer(m.Subject)
 			if err == nil && json.Unmarshal(m.Data, &stay) == nil {
-				e.checker.Known(t.Instance, stay.Seq)
-				e.checker.Known(t.Instance, stay.Entered)
+				e.checker.HasCommit(t.Instance, stay.Seq)
+				e.checker.HasCommit(t.Instance, stay.Entered)
 			}
 			return nil
 		})
@@ -215,7 +215,7 @@ func (e *auditor) readSnapshot(ctx context.Context, js jetstream.JetStream, log 
 		var live pb.LiveInstances
 		err := proto.Unmarshal(block, &live)
 		for _, one := range live.GetInstances() {
-			e.checker.Known(one.GetInstance().GetInstance(), one.GetInstance().GetSeq())
+			e.checker.HasCommit(one.GetInstance().GetInstance(), one.GetInstance().GetSeq())
 		}
 		return err
 	})
@@ -227,7 +227,7 @@ func (e *auditor) readSnapshot(ctx context.Context, js jetstream.JetStream, log 
 			var ended pb.EndedInstances
 			err := proto.Unmarshal(block, &ended)
 			for _, one := range ended.GetInstances() {
-				e.checker.Known(one.GetInstance(), one.GetSeq())
+				e.checker.HasCommit(one.GetInstance(), one.GetSeq())
 			}
 			return err
 		})
