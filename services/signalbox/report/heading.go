@@ -52,7 +52,7 @@ func title(lines []string) (string, []string) {
 
 // marks tracks which block a line is part of.
 type marks struct {
-	fence   string // what opened the code block
+	fence   string // the marker that opened the code block
 	comment bool
 }
 

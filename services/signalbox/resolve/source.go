@@ -68,12 +68,12 @@ func (s source) key() string {
 
 // push pushes the base branch to the forge's copy.
 func (s source) push(ctx context.Context, url, token string) error {
-	c, err := s.courier(ctx)
+	t, err := s.newTransfer(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	if err := c.push(ctx, url, token, s.head, s.branch); err != nil {
+	defer t.close()
+	if err := t.push(ctx, url, token, s.head, s.branch); err != nil {
 		return fmt.Errorf("copy %s: %w", s.branch, err)
 	}
 	return nil
@@ -82,12 +82,12 @@ func (s source) push(ctx context.Context, url, token string) error {
 // fetch fetches branch from the forge's copy into the repository as the branch as. If
 // a branch of that name has other commits it appends a number. It returns the name.
 func (s source) fetch(ctx context.Context, url, token, branch, as string) (string, error) {
-	c, err := s.courier(ctx)
+	t, err := s.newTransfer(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer c.close()
-	bundle, head, err := c.fetch(ctx, url, token, branch, s.head)
+	defer t.close()
+	bundle, head, err := t.fetch(ctx, url, token, branch, s.head)
 	if err == nil && bundle != "" {
 		_, err = s.git.Run(ctx, "bundle", "unbundle", bundle)
 	}

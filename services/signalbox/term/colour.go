@@ -8,7 +8,7 @@ type Style string
 const (
 	Plain Style = "00"
 	Bold  Style = "01" // names
-	Faint Style = "02" // what may be skipped
+	Faint Style = "02" // of little importance
 	Bad   Style = "31"
 	Good  Style = "32"
 	Wait  Style = "33" // waits, or needs a look

@@ -15,7 +15,7 @@ func Duration(d time.Duration) string {
 		return "0s"
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < 9950*time.Millisecond: // what rounds to less than 10.0
+	case d < 9950*time.Millisecond: // rounds to less than 10.0
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	case d < time.Minute-time.Second/2:
 		return fmt.Sprintf("%.0fs", d.Seconds())

@@ -22,7 +22,7 @@ func Page(env *term.Env, in Instance) error {
 	env.Printf("%s  %s\n", env.Paint(term.Bold, term.Line(in.Instance)), term.Line(in.Issue.Title))
 	p.field("issue", in.source())
 	p.field("state", in.where(env))
-	p.field("owner", in.who(env))
+	p.field("owner", in.assignee(env))
 	p.field("reason", in.Reason)
 	p.field("path", strings.Join(append(slices.Clone(in.PreviousStates), in.State), " → "))
 	p.field("deadline", in.deadline(env))
@@ -102,8 +102,8 @@ func (in Instance) where(env *term.Env) string {
 	return text
 }
 
-// who describes the owner and its agent.
-func (in Instance) who(env *term.Env) string {
+// assignee describes the owner and its agent.
+func (in Instance) assignee(env *term.Env) string {
 	switch {
 	case in.Closed != "":
 		return ""

@@ -51,8 +51,8 @@ const cancelled = "cancelled"
 // Here prints the state of an instance, as the first line of a stream about it.
 func Here(env *term.Env, in Instance) {
 	text := env.Paint(stateStyle(in.Kind, in.Paused, in.Closed), in.where(env))
-	if who := in.who(env); who != "" {
-		text += "  " + term.Line(who)
+	if assignee := in.assignee(env); assignee != "" {
+		text += "  " + term.Line(assignee)
 	}
 	env.Printf("%s  %s\n", env.Paint(term.Faint, env.Now().UTC().Format(time.TimeOnly)), text)
 }
