@@ -17,8 +17,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// world is a server, a client, and whoever answers it.
-type world struct {
+// env is a server, a client, and a connection that replies to it.
+type env struct {
 	*testing.T
 	nc     *nats.Conn // the client's
 	other  *nats.Conn
@@ -26,29 +26,29 @@ type world struct {
 	ctx    context.Context
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
-	w := &world{T: t, nc: server.Connect(t), other: server.Connect(t)}
-	w.client = client.New(w.nc, "operator:test")
+	e := &env{T: t, nc: server.Connect(t), other: server.Connect(t)}
+	e.client = client.New(e.nc, "operator:test")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	w.ctx = ctx
-	return w
+	e.ctx = ctx
+	return e
 }
 
 // answers has the answers given one after the other, the last one for ever; nil
 // is none. The requests are in the channel.
-func answers[Q, A proto.Message](w *world, subject string, as ...A) <-chan Q {
-	w.Helper()
+func answers[Q, A proto.Message](e *env, subject string, as ...A) <-chan Q {
+	e.Helper()
 	asked := make(chan Q, 100)
 	n := 0
-	sub, err := w.other.Subscribe(subject, func(m *nats.Msg) {
+	sub, err := e.other.Subscribe(subject, func(m *nats.Msg) {
 		var q Q
 		q = q.ProtoReflect().New().Interface().(Q)
 		kind := m.Header.Get("Content-Type") // of a command it goes without saying
 		if err := proto.Unmarshal(m.Data, q); err != nil || kind != "application/protobuf" && (kind != "" || len(m.Data) == 0) {
-			w.Errorf("%s was asked %q in %v: %v", subject, m.Data, m.Header, err)
+			e.Errorf("%s was asked %q in %v: %v", subject, m.Data, m.Header, err)
 		}
 		asked <- q
 		a := as[min(n, len(as)-1)]
@@ -61,16 +61,16 @@ func answers[Q, A proto.Message](w *world, subject string, as ...A) <-chan Q {
 			err = m.Respond(data)
 		}
 		if err != nil {
-			w.Error(err)
+			e.Error(err)
 		}
 	})
 	if err == nil {
-		err = w.other.Flush()
+		err = e.other.Flush()
 	}
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	w.Cleanup(func() { _ = sub.Unsubscribe() })
+	e.Cleanup(func() { _ = sub.Unsubscribe() })
 	return asked
 }
 
@@ -79,9 +79,9 @@ func unavailable() *pb.CommandReply {
 }
 
 func TestACommandIsSentUnderOneIDUntilItIsAnswered(t *testing.T) {
-	w := newWorld(t)
-	asked := answers[*pb.Command](w, "sb.api.pause", unavailable(), unavailable(), &pb.CommandReply{Seq: 7})
-	reply, err := w.client.Pause(w.ctx, "a", "r")
+	e := newEnv(t)
+	asked := answers[*pb.Command](e, "sb.api.pause", unavailable(), unavailable(), &pb.CommandReply{Seq: 7})
+	reply, err := e.client.Pause(e.ctx, "a", "r")
 	if err != nil || reply.GetSeq() != 7 {
 		t.Fatalf("answered %v, %v", reply, err)
 	}
@@ -94,7 +94,7 @@ func TestACommandIsSentUnderOneIDUntilItIsAnswered(t *testing.T) {
 	if first.GetId() == "" || first.GetActor() != "operator:test" || first.GetInstance() != "a" || first.GetPause().GetReason() != "r" {
 		t.Errorf("sent %v", first)
 	}
-	if _, err := w.client.Pause(w.ctx, "a", "r"); err != nil {
+	if _, err := e.client.Pause(e.ctx, "a", "r"); err != nil {
 		t.Fatal(err)
 	}
 	if next := <-asked; next.GetId() == first.GetId() {
@@ -103,10 +103,10 @@ func TestACommandIsSentUnderOneIDUntilItIsAnswered(t *testing.T) {
 }
 
 func TestANewcomerIsWaitedFor(t *testing.T) {
-	w := newWorld(t)
+	e := newEnv(t)
 	done := make(chan error, 1)
 	go func() {
-		_, err := w.client.Resume(w.ctx, "a", "r")
+		_, err := e.client.Resume(e.ctx, "a", "r")
 		done <- err
 	}()
 	select {
@@ -114,24 +114,24 @@ func TestANewcomerIsWaitedFor(t *testing.T) {
 		t.Fatalf("no orchestrator answers, and the command ended with %v", err)
 	default:
 	}
-	answers[*pb.Command](w, "sb.api.resume", &pb.CommandReply{Seq: 1})
+	answers[*pb.Command](e, "sb.api.resume", &pb.CommandReply{Seq: 1})
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
 
 func TestWhatIsGivenIsKept(t *testing.T) {
-	w := newWorld(t)
-	asked := answers[*pb.Command](w, "sb.api.signal", &pb.CommandReply{})
+	e := newEnv(t)
+	asked := answers[*pb.Command](e, "sb.api.signal", &pb.CommandReply{})
 	given := &pb.Command{Instance: "a", Action: &pb.Command_Signal{Signal: &pb.Signal{Name: "commented"}}}
-	if _, err := w.client.Do(w.ctx, "signal", given); err != nil {
+	if _, err := e.client.Do(e.ctx, "signal", given); err != nil {
 		t.Fatal(err)
 	}
 	if given.GetId() != "" || given.GetActor() != "" {
 		t.Errorf("the caller's command became %v", given)
 	}
 	<-asked
-	if _, err := w.client.Signal(w.ctx, "a", "commented", "comment/7", "ann", map[string]string{"body": "b"}); err != nil {
+	if _, err := e.client.Signal(e.ctx, "a", "commented", "comment/7", "ann", map[string]string{"body": "b"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-asked; got.GetId() != "comment/7" || got.GetActor() != "ann" || got.GetSignal().GetRef() != "comment/7" ||
@@ -141,19 +141,19 @@ func TestWhatIsGivenIsKept(t *testing.T) {
 }
 
 func TestARefusalIsAnError(t *testing.T) {
-	w := newWorld(t)
+	e := newEnv(t)
 	no := &pb.Refusal{Code: "held", Message: "bob holds it", Allowed: []string{"wait"}}
-	answers[*pb.Command](w, "sb.api.agent.pm.claim", &pb.CommandReply{Refusal: no})
-	answers[*pb.GetRequest](w, "sb.api.get", &pb.GetReply{Refusal: no})
-	answers[*pb.ListRequest](w, "sb.api.list", &pb.ListReply{Refusal: no})
-	answers[*pb.HistoryRequest](w, "sb.api.history", &pb.HistoryReply{Refusal: no})
-	answers[*pb.DefinitionRequest](w, "sb.api.definition", &pb.DefinitionReply{Refusal: no})
+	answers[*pb.Command](e, "sb.api.agent.pm.claim", &pb.CommandReply{Refusal: no})
+	answers[*pb.GetRequest](e, "sb.api.get", &pb.GetReply{Refusal: no})
+	answers[*pb.ListRequest](e, "sb.api.list", &pb.ListReply{Refusal: no})
+	answers[*pb.HistoryRequest](e, "sb.api.history", &pb.HistoryReply{Refusal: no})
+	answers[*pb.DefinitionRequest](e, "sb.api.definition", &pb.DefinitionReply{Refusal: no})
 	for name, ask := range map[string]func() error{
-		"a command":    func() error { _, err := w.client.DoAs(w.ctx, "pm", "claim", &pb.Command{Instance: "a"}); return err },
-		"get":          func() error { _, err := w.client.Get(w.ctx, "a"); return err },
-		"list":         func() error { _, err := w.client.List(w.ctx, &pb.ListRequest{}); return err },
-		"history":      func() error { _, err := w.client.History(w.ctx, "a", 0); return err },
-		"a definition": func() error { _, err := w.client.Definition(w.ctx, "a"); return err },
+		"a command":    func() error { _, err := e.client.DoAs(e.ctx, "pm", "claim", &pb.Command{Instance: "a"}); return err },
+		"get":          func() error { _, err := e.client.Get(e.ctx, "a"); return err },
+		"list":         func() error { _, err := e.client.List(e.ctx, &pb.ListRequest{}); return err },
+		"history":      func() error { _, err := e.client.History(e.ctx, "a", 0); return err },
+		"a definition": func() error { _, err := e.client.Definition(e.ctx, "a"); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := ask()
@@ -166,7 +166,7 @@ func TestARefusalIsAnError(t *testing.T) {
 }
 
 func TestNoAnswerWithinTheContextIsUnavailable(t *testing.T) {
-	w := newWorld(t)
+	e := newEnv(t)
 	for name, c := range map[string]struct {
 		as  []*pb.CommandReply
 		say string
@@ -178,12 +178,12 @@ func TestNoAnswerWithinTheContextIsUnavailable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var asked <-chan *pb.Command
 			if c.as != nil {
-				asked = answers[*pb.Command](&world{T: t, other: w.other}, "sb.api.retry", c.as...)
+				asked = answers[*pb.Command](&env{T: t, other: e.other}, "sb.api.retry", c.as...)
 			}
-			ctx, cancel := context.WithCancel(w.ctx)
+			ctx, cancel := context.WithCancel(e.ctx)
 			done := make(chan error, 1)
 			go func() {
-				_, err := w.client.Retry(ctx, "a", "r")
+				_, err := e.client.Retry(ctx, "a", "r")
 				done <- err
 			}()
 			if asked != nil {
@@ -193,9 +193,9 @@ func TestNoAnswerWithinTheContextIsUnavailable(t *testing.T) {
 				<-asked // so that the first was answered
 			}
 			if asked == nil {
-				sub, err := w.nc.SubscribeSync("sb.api.nothing") // a round trip: it was asked once
+				sub, err := e.nc.SubscribeSync("sb.api.nothing") // a round trip: it was asked once
 				if err == nil {
-					err = errors.Join(w.nc.Flush(), sub.Unsubscribe())
+					err = errors.Join(e.nc.Flush(), sub.Unsubscribe())
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -211,41 +211,41 @@ func TestNoAnswerWithinTheContextIsUnavailable(t *testing.T) {
 }
 
 func TestWhatCannotBeAskedEndsAtOnce(t *testing.T) {
-	w := newWorld(t)
-	answers[*pb.Command](w, "sb.api.note", &pb.CommandReply{})
-	if _, err := w.client.Note(w.ctx, "a", "remark", strings.Repeat("x", 2<<20)); !errors.Is(err, nats.ErrMaxPayload) ||
+	e := newEnv(t)
+	answers[*pb.Command](e, "sb.api.note", &pb.CommandReply{})
+	if _, err := e.client.Note(e.ctx, "a", "remark", strings.Repeat("x", 2<<20)); !errors.Is(err, nats.ErrMaxPayload) ||
 		errors.Is(err, client.ErrUnavailable) {
 		t.Errorf("too much: %v", err)
 	}
-	if _, err := w.client.DoAs(w.ctx, "no role", "claim", &pb.Command{}); err == nil {
+	if _, err := e.client.DoAs(e.ctx, "no role", "claim", &pb.Command{}); err == nil {
 		t.Error("a role there cannot be was taken")
 	}
-	if _, err := w.client.Do(w.ctx, ">", &pb.Command{}); err == nil {
+	if _, err := e.client.Do(e.ctx, ">", &pb.Command{}); err == nil {
 		t.Error("a command there cannot be was taken")
 	}
-	sub, err := w.other.Subscribe("sb.api.get", func(m *nats.Msg) { _ = m.Respond([]byte("\xff\xff")) })
+	sub, err := e.other.Subscribe("sb.api.get", func(m *nats.Msg) { _ = m.Respond([]byte("\xff\xff")) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := w.other.Flush(); err != nil {
+	if err := e.other.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.client.Get(w.ctx, "a"); err == nil || errors.Is(err, client.ErrUnavailable) {
+	if _, err := e.client.Get(e.ctx, "a"); err == nil || errors.Is(err, client.ErrUnavailable) {
 		t.Errorf("noise as an answer: %v", err)
 	}
-	w.nc.Close()
-	if _, err := w.client.Get(w.ctx, "a"); !errors.Is(err, nats.ErrConnectionClosed) {
+	e.nc.Close()
+	if _, err := e.client.Get(e.ctx, "a"); !errors.Is(err, nats.ErrConnectionClosed) {
 		t.Errorf("a closed connection: %v", err)
 	}
 }
 
 func TestPagesAreReadToTheLast(t *testing.T) {
-	w := newWorld(t)
-	lists := answers[*pb.ListRequest](w, "sb.api.list",
+	e := newEnv(t)
+	lists := answers[*pb.ListRequest](e, "sb.api.list",
 		&pb.ListReply{Instances: []*pb.Summary{{Instance: "a"}, {Instance: "b"}}, Next: "b"},
 		&pb.ListReply{Instances: []*pb.Summary{{Instance: "c"}}})
-	all, err := w.client.List(w.ctx, &pb.ListRequest{Workflow: "issue", Limit: 2})
+	all, err := e.client.List(e.ctx, &pb.ListRequest{Workflow: "issue", Limit: 2})
 	if err != nil || len(all) != 3 || all[2].GetInstance() != "c" {
 		t.Errorf("listed %v, %v", all, err)
 	}
@@ -254,9 +254,9 @@ func TestPagesAreReadToTheLast(t *testing.T) {
 			t.Errorf("asked %v, want what comes behind %q", q, after)
 		}
 	}
-	histories := answers[*pb.HistoryRequest](w, "sb.api.history",
+	histories := answers[*pb.HistoryRequest](e, "sb.api.history",
 		&pb.HistoryReply{Commits: []*pb.Record{{Seq: 4}, {Seq: 9}}, More: true}, &pb.HistoryReply{Commits: []*pb.Record{{Seq: 12}}})
-	records, err := w.client.History(w.ctx, "a", 3)
+	records, err := e.client.History(e.ctx, "a", 3)
 	if err != nil || len(records) != 3 || records[2].GetSeq() != 12 {
 		t.Errorf("the history is %v, %v", records, err)
 	}

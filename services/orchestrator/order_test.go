@@ -45,26 +45,25 @@ states:
   done: {about: It is done., final: true}
 `
 
-// hands does what it is given, and now and then the machinery fails it.
-type hands struct{ done atomic.Int64 }
+// countingHandler succeeds, but for an infrastructure fault every hundred jobs.
+type countingHandler struct{ done atomic.Int64 }
 
-func (h *hands) Work(_ context.Context, job agent.Job) (instance.Result, error) {
+func (h *countingHandler) Work(_ context.Context, job agent.Job) (instance.Result, error) {
 	if n := h.done.Add(1); n%100 == 0 {
 		return instance.Result{}, fmt.Errorf("%w: the disk is full", brain.ErrInfrastructure)
 	}
 	return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: job.Instance}, nil
 }
 
-// Forty agents take the work of six hundred instances of four urgencies, which
-// arrive meanwhile, from the queues of a real server. The log tells whether
-// anybody ever took anything while something more urgent was ready.
+// Forty agents claim the work of six hundred instances of four urgencies, which arrive meanwhile, from
+// the queues of a real server. The log shows whether a claim ever got work while more urgent work was ready.
 func TestTheMostUrgentIsTakenFirst(t *testing.T) {
 	for _, c := range []struct{ replicas, instances int }{{1, 600}, {3, 200}} {
-		t.Run(fmt.Sprintf("with %d orchestrators", c.replicas), func(t *testing.T) { rush(t, c.replicas, c.instances) })
+		t.Run(fmt.Sprintf("with %d orchestrators", c.replicas), func(t *testing.T) { load(t, c.replicas, c.instances) })
 	}
 }
 
-func rush(t *testing.T, replicas, instances int) {
+func load(t *testing.T, replicas, instances int) {
 	const workers, judges = 30, 10
 	server := natstest.Start(t, natstest.Options{})
 	dir := t.TempDir()
@@ -75,25 +74,25 @@ func rush(t *testing.T, replicas, instances int) {
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	var opening sync.WaitGroup
-	open := func(who, n int) {
-		c, dice := client.New(server.Connect(t), "operator:test"), rand.New(rand.NewPCG(3, uint64(who)))
+	open := func(opener, n int) {
+		c, dice := client.New(server.Connect(t), "operator:test"), rand.New(rand.NewPCG(3, uint64(opener)))
 		for i := range n {
-			if _, err := c.OpenWith(ctx, "", fmt.Sprintf("%d-%d", who, i), &pb.Open{
+			if _, err := c.OpenWith(ctx, "", fmt.Sprintf("%d-%d", opener, i), &pb.Open{
 				Workflow: "queue", Issue: &pb.Issue{Title: "t"}, Vars: map[string]string{"urgency": fmt.Sprint(dice.IntN(4))}}); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	open(0, instances/4) // some are there when they begin
-	for who := range 3 {
-		opening.Go(func() { open(who+1, instances/4) })
+	for opener := range 3 {
+		opening.Go(func() { open(opener+1, instances/4) })
 	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var agents sync.WaitGroup
 	for role, n := range map[string]int{"worker": workers, "judge": judges} {
 		a := agent.New(agent.Config{Role: role, Name: role, JetStream: server.JetStream(t), Client: client.New(server.Connect(t), role),
-			Handler: new(hands), Workers: n, Log: slog.New(slog.DiscardHandler)})
+			Handler: new(countingHandler), Workers: n, Log: slog.New(slog.DiscardHandler)})
 		agents.Go(func() {
 			if err := a.Run(running); err != nil {
 				t.Error(err)
@@ -116,11 +115,11 @@ func rush(t *testing.T, replicas, instances int) {
 	opening.Wait()
 	stop()
 	agents.Wait()
-	judge(t, ctx, server, replicas == 1)
+	checkOrder(t, ctx, server, replicas == 1)
 }
 
-// judge reads the log of a rush.
-func judge(t *testing.T, ctx context.Context, server *natstest.Server, exact bool) {
+// checkOrder checks the log of a load.
+func checkOrder(t *testing.T, ctx context.Context, server *natstest.Server, exact bool) {
 	t.Helper()
 	def, err := workflow.Load("queue.yaml", []byte(queue))
 	if err != nil {

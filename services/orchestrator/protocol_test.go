@@ -157,16 +157,16 @@ func TestAnAgentInAnyLanguageIsGivenWorkThatItWaitsFor(t *testing.T) {
 	for n := range 20 {
 		name := fmt.Sprintf("demo-%d", n)
 		f.ask("sb.api.open", map[string]any{"instance": name, "open": map[string]any{"workflow": "issue", "issue": map[string]any{"title": "t"}}})
-		told, err := nc.SubscribeSync(nc.NewInbox())
+		inbox, err := nc.SubscribeSync(nc.NewInbox())
 		if err == nil {
-			err = nc.PublishRequest("sb.api.agent.analyst.claim", told.Subject,
+			err = nc.PublishRequest("sb.api.agent.analyst.claim", inbox.Subject,
 				[]byte(`{"claim":{"agent":"foreign","lease_ms":60000,"wait_ms":2000}}`))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.step("pm", success)
-		msg, err := told.NextMsg(time.Minute)
+		msg, err := inbox.NextMsg(time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,10 +201,9 @@ func TestAnAgentInAnyLanguageIsGivenWorkThatItWaitsFor(t *testing.T) {
 		}
 		return
 	}
-	t.Error("who waits is never given work")
+	t.Error("no claim that waits ever gets work")
 }
 
-// What a foreign agent is told when it asks for what it may not have.
 func TestEveryRefusalSaysWhatWouldBeRight(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
 	orchestratortest.Start(t, server.URL, 1, app.Settings{})

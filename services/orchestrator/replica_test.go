@@ -43,7 +43,7 @@ func TestFourReplicasGiveEveryCommandOneTruthfulAnswer(t *testing.T) {
 				}
 				mu.Lock()
 				if first, taken := answers[reply.GetSeq()]; taken {
-					t.Errorf("%s and %s were both told they are commit %d", first, text, reply.GetSeq())
+					t.Errorf("%s and %s were both replied to as commit %d", first, text, reply.GetSeq())
 				}
 				answers[reply.GetSeq()] = text
 				mu.Unlock()
@@ -66,8 +66,7 @@ func TestFourReplicasGiveEveryCommandOneTruthfulAnswer(t *testing.T) {
 	}
 }
 
-// Of all who claim the same work at once, through any replica, one gets it and
-// the others are told who has it.
+// Many agents claim the same work at once, through any replica.
 func TestOneOfManyClaimsWins(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
 	orchestratortest.Start(t, server.URL, 4, app.Settings{})
@@ -92,7 +91,7 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 		case err == nil:
 			won++
 		case !errors.Is(err, &instance.Refusal{Code: instance.CodeHeld}):
-			t.Errorf("a loser was told %v, want held", err)
+			t.Errorf("another one was refused with %v, want held", err)
 		}
 	}
 	if won != 1 {

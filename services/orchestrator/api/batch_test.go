@@ -16,39 +16,39 @@ import (
 )
 
 // batch sends commands of the role together and returns their answers by place.
-func (w *world) batch(role string, commands ...*pb.Command) map[uint32]*pb.CommandReply {
-	w.Helper()
-	return w.batchOf(role, &pb.Batch{Commands: commands})
+func (e *env) batch(role string, commands ...*pb.Command) map[uint32]*pb.CommandReply {
+	e.Helper()
+	return e.batchOf(role, &pb.Batch{Commands: commands})
 }
 
-func (w *world) batchOf(role string, batch *pb.Batch) map[uint32]*pb.CommandReply {
-	w.Helper()
+func (e *env) batchOf(role string, batch *pb.Batch) map[uint32]*pb.CommandReply {
+	e.Helper()
 	commands := batch.GetCommands()
 	data, err := proto.Marshal(batch)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	sub, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	sub, err := e.nc.SubscribeSync(e.nc.NewInbox())
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := w.nc.PublishRequest("sb.api.agent."+role+".batch", sub.Subject, data); err != nil {
-		w.Fatal(err)
+	if err := e.nc.PublishRequest("sb.api.agent."+role+".batch", sub.Subject, data); err != nil {
+		e.Fatal(err)
 	}
 	all := map[uint32]*pb.CommandReply{}
 	for len(all) < len(commands) {
 		msg, err := sub.NextMsg(time.Minute)
 		if err != nil {
-			w.Fatalf("%d of %d were answered: %v", len(all), len(commands), err)
+			e.Fatalf("%d of %d were answered: %v", len(all), len(commands), err)
 		}
 		reply := new(pb.BatchReply)
 		if err := proto.Unmarshal(msg.Data, reply); err != nil || len(reply.Answers) == 0 {
-			w.Fatalf("answered %v %.200q (%v)", msg.Header, msg.Data, err)
+			e.Fatalf("answered %v %.200q (%v)", msg.Header, msg.Data, err)
 		}
 		for _, a := range reply.Answers {
 			if all[a.Number] != nil {
-				w.Errorf("command %d was answered twice", a.Number)
+				e.Errorf("command %d was answered twice", a.Number)
 			}
 			all[a.Number] = a.Reply
 		}
@@ -62,15 +62,15 @@ func claim(id string, work uint64) *pb.Command {
 }
 
 func TestTheCommandsOfABatchAreAnsweredOneByOne(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	const n = 40
 	var commands []*pb.Command
 	for i := range n {
-		commands = append(commands, claim(id(i), w.open(id(i)).GetSeq()))
+		commands = append(commands, claim(id(i), e.open(id(i)).GetSeq()))
 	}
 	commands = append(commands, claim("nowhere", 1), &pb.Command{Instance: id(0), Action: &pb.Command_Pause{Pause: &pb.Pause{}}},
 		&pb.Command{}, claim("", 1))
-	got := w.batch("pm", commands...)
+	got := e.batch("pm", commands...)
 	for i := range n {
 		reply := got[uint32(i)]
 		if reply.GetToken() != 1 || reply.GetInstance().GetInstance() != id(i) || reply.GetTask() == nil {
@@ -82,15 +82,15 @@ func TestTheCommandsOfABatchAreAnsweredOneByOne(t *testing.T) {
 			t.Errorf("%v was answered %v, want %s", commands[n+i], got[uint32(n+i)], code)
 		}
 	}
-	w.unchanged(func() {
-		for i, reply := range w.batch("pm", commands[:n]...) {
+	e.unchanged(func() {
+		for i, reply := range e.batch("pm", commands[:n]...) {
 			if !reply.GetDuplicate() || reply.GetSeq() != got[i].GetSeq() {
 				t.Errorf("the same once more was answered %v, want it to be the same", reply)
 			}
 		}
 		others := claim(id(0), got[0].GetInstance().GetWork())
 		others.Id = ""
-		for _, reply := range w.batch("tester", others) { // the subject says whose it is
+		for _, reply := range e.batch("tester", others) { // the subject names the role
 			if reply.GetRefusal() == nil {
 				t.Errorf("another role's claim was answered %v", reply)
 			}
@@ -99,20 +99,20 @@ func TestTheCommandsOfABatchAreAnsweredOneByOne(t *testing.T) {
 }
 
 func TestAnswersThatFitNoMessageComeInSeveral(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	var commands []*pb.Command
 	for i := range 8 {
-		_, err := w.client.Open(t.Context(), "", "issue", id(i), instance.Issue{Title: "t", Body: strings.Repeat("long ", 50_000)})
+		_, err := e.client.Open(t.Context(), "", "issue", id(i), instance.Issue{Title: "t", Body: strings.Repeat("long ", 50_000)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := w.client.Get(t.Context(), id(i))
+		in, err := e.client.Get(t.Context(), id(i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		commands = append(commands, claim(id(i), in.GetWork()))
 	}
-	for i, reply := range w.batch("pm", commands...) {
+	for i, reply := range e.batch("pm", commands...) {
 		if len(reply.GetInstance().GetIssue().GetBody()) != 250_000 {
 			t.Errorf("claim %d was answered %.200v", i, reply)
 		}
@@ -120,10 +120,10 @@ func TestAnswersThatFitNoMessageComeInSeveral(t *testing.T) {
 }
 
 func TestWhatIsNoBatchIsRefused(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	for _, data := range []string{"", "{}", `{"commands":[]}`, "\x0a\x05ab"} {
-		w.unchanged(func() {
-			got := w.ask("sb.api.agent.pm.batch", "", []byte(data))
+		e.unchanged(func() {
+			got := e.ask("sb.api.agent.pm.batch", "", []byte(data))
 			if got.Header.Get("Nats-Service-Error-Code") != "400" {
 				t.Errorf("%q was answered %v %q", data, got.Header, got.Data)
 			}
@@ -132,24 +132,24 @@ func TestWhatIsNoBatchIsRefused(t *testing.T) {
 }
 
 func TestABatchAtAServerThatIsClosedIsToBeAskedAgain(t *testing.T) {
-	w := newWorld(t, nil)
-	seq := w.open(id(0)).GetSeq()
-	sub, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	e := newEnv(t, nil)
+	seq := e.open(id(0)).GetSeq()
+	sub, err := e.nc.SubscribeSync(e.nc.NewInbox())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.server.Close(); err != nil {
+	if err := e.server.Close(); err != nil {
 		t.Fatal(err)
 	}
 	data, err := proto.Marshal(&pb.Batch{Commands: []*pb.Command{claim(id(0), seq)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.nc.PublishRequest("sb.api.agent.pm.batch", sub.Subject, data); err != nil {
+	if err := e.nc.PublishRequest("sb.api.agent.pm.batch", sub.Subject, data); err != nil {
 		t.Fatal(err)
 	}
 	msg, err := sub.NextMsg(time.Minute)
-	if errors.Is(err, nats.ErrNoResponders) { // it has heard that nobody listens any more
+	if errors.Is(err, nats.ErrNoResponders) { // the server knows that there is no responder any more
 		return
 	}
 	reply := new(pb.BatchReply)
@@ -163,19 +163,19 @@ func TestABatchAtAServerThatIsClosedIsToBeAskedAgain(t *testing.T) {
 
 func TestASlowCommandOfABatchDelaysNoOther(t *testing.T) {
 	store := &slow{memory.New(), make(chan struct{}, 1), make(chan struct{})}
-	w := newWorld(t, store)
-	inbox, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	e := newEnv(t, store)
+	inbox, err := e.nc.SubscribeSync(e.nc.NewInbox())
 	if err != nil {
 		t.Fatal(err)
 	}
 	opened := make(chan *pb.CommandReply, 1)
-	go func() { opened <- w.open("a") }()
+	go func() { opened <- e.open("a") }()
 	<-store.entered
 	store.leave <- struct{}{}
 	seq := (<-opened).GetSeq()
 	data, err := proto.Marshal(&pb.Batch{Commands: []*pb.Command{claim("a", seq), claim("nowhere", 1)}})
 	if err == nil {
-		err = w.nc.PublishRequest("sb.api.agent.pm.batch", inbox.Subject, data)
+		err = e.nc.PublishRequest("sb.api.agent.pm.batch", inbox.Subject, data)
 	}
 	if err != nil {
 		t.Fatal(err)

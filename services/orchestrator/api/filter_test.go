@@ -7,36 +7,36 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-func (w *world) get(id string) *pb.Instance {
-	w.Helper()
-	in, err := w.client.Get(w.Context(), id)
+func (e *env) get(id string) *pb.Instance {
+	e.Helper()
+	in, err := e.client.Get(e.Context(), id)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return in
 }
 
 func TestAListHasWhatIsAskedFor(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	for _, id := range []string{"new", "paused", "cancelled", "waiting"} {
-		w.open(id)
+		e.open(id)
 	}
 	for _, err := range []error{
-		second(w.client.Pause(t.Context(), "paused", "r")),
-		second(w.client.Cancel(t.Context(), "cancelled", "r")),
-		second(w.client.Override(t.Context(), "waiting", "waiting_for_human_input", "r")),
+		second(e.client.Pause(t.Context(), "paused", "r")),
+		second(e.client.Cancel(t.Context(), "cancelled", "r")),
+		second(e.client.Override(t.Context(), "waiting", "waiting_for_human_input", "r")),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	claim := w.claim("triage", w.start("pipeline", "escalated", nil))
-	w.as("triage", "escalate", &pb.Command{Instance: "escalated", Action: &pb.Command_Escalate{
+	claim := e.claim("triage", e.start("pipeline", "escalated", nil))
+	e.as("triage", "escalate", &pb.Command{Instance: "escalated", Action: &pb.Command_Escalate{
 		Escalate: &pb.Escalate{Token: claim.GetToken(), Reason: "r", RequiresHuman: true}}})
-	w.start("task", "failing", nil)
-	w.start("task", "child", nil, "failing")
-	failing := w.report("solution-validator", w.claim("solution-validator", w.get("failing")), &pb.Result{Status: "failure"})
-	w.report("solution-validator", w.claim("solution-validator", failing), &pb.Result{Status: "failure"})
+	e.start("task", "failing", nil)
+	e.start("task", "child", nil, "failing")
+	failing := e.report("solution-validator", e.claim("solution-validator", e.get("failing")), &pb.Result{Status: "failure"})
+	e.report("solution-validator", e.claim("solution-validator", failing), &pb.Result{Status: "failure"})
 	for name, c := range map[string]struct {
 		q    *pb.ListRequest
 		want []string
@@ -56,7 +56,7 @@ func TestAListHasWhatIsAskedFor(t *testing.T) {
 		"what comes behind":     {&pb.ListRequest{After: "new"}, []string{"paused", "waiting"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := w.client.List(t.Context(), c.q)
+			found, err := e.client.List(t.Context(), c.q)
 			var got []string
 			for _, line := range found {
 				got = append(got, line.GetInstance())

@@ -42,8 +42,8 @@ func (c catalog) Source(_ context.Context, name string) ([]byte, string, error) 
 	return d.Source(), d.Hash, nil
 }
 
-// world is an API over a log in memory, and a connection to it.
-type world struct {
+// env is an API over a log in memory, and a connection to it.
+type env struct {
 	*testing.T
 	store  eventstore.Store
 	server *api.Server
@@ -51,7 +51,7 @@ type world struct {
 	client *client.Client
 }
 
-func newWorld(t *testing.T, store eventstore.Store) *world {
+func newEnv(t *testing.T, store eventstore.Store) *env {
 	t.Helper()
 	if store == nil {
 		store = memory.New()
@@ -61,93 +61,93 @@ func newWorld(t *testing.T, store eventstore.Store) *world {
 		t.Fatal(err)
 	}
 	c := catalog{workflow.NewCatalog(defs...)}
-	e := engine.New(engine.Config{Store: store, Definitions: c, Now: time.Now})
+	eng := engine.New(engine.Config{Store: store, Definitions: c, Now: time.Now})
 	ctx, stop := context.WithCancel(context.Background())
 	caught, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- e.Follow(ctx, func() { close(caught) }) }()
+	go func() { ended <- eng.Follow(ctx, func() { close(caught) }) }()
 	t.Cleanup(func() { stop(); <-ended })
 	<-caught
 	nats := natstest.Start(t, natstest.Options{})
 	server, err := api.Serve(api.Config{
-		Conn: nats.Connect(t), Engine: e, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
+		Conn: nats.Connect(t), Engine: eng, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	nc := nats.Connect(t)
-	return &world{T: t, store: store, server: server, nc: nc, client: client.New(nc, "operator:test")}
+	return &env{T: t, store: store, server: server, nc: nc, client: client.New(nc, "operator:test")}
 }
 
 // ask sends a message as it is.
-func (w *world) ask(subject, kind string, data []byte) *nats.Msg {
-	w.Helper()
+func (e *env) ask(subject, kind string, data []byte) *nats.Msg {
+	e.Helper()
 	header := nats.Header{}
 	if kind != "" {
 		header.Set("Content-Type", kind)
 	}
-	got, err := w.nc.RequestMsg(&nats.Msg{Subject: subject, Header: header, Data: data}, time.Minute)
+	got, err := e.nc.RequestMsg(&nats.Msg{Subject: subject, Header: header, Data: data}, time.Minute)
 	if err != nil {
-		w.Fatalf("%s: %v", subject, err)
+		e.Fatalf("%s: %v", subject, err)
 	}
 	return got
 }
 
 // json asks in JSON.
-func (w *world) json(subject string, body any) map[string]any {
-	w.Helper()
+func (e *env) json(subject string, body any) map[string]any {
+	e.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	got := w.ask(subject, "application/json", data)
+	got := e.ask(subject, "application/json", data)
 	var reply map[string]any
 	if err := json.Unmarshal(got.Data, &reply); err != nil {
-		w.Fatalf("%s was answered %.200q: %v", subject, got.Data, err)
+		e.Fatalf("%s was answered %.200q: %v", subject, got.Data, err)
 	}
 	return reply
 }
 
 // proto asks in protobuf.
-func (w *world) proto(subject string, q, reply proto.Message) *nats.Msg {
-	w.Helper()
+func (e *env) proto(subject string, q, reply proto.Message) *nats.Msg {
+	e.Helper()
 	data, err := proto.Marshal(q)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	got := w.ask(subject, "application/protobuf", data)
+	got := e.ask(subject, "application/protobuf", data)
 	if err := proto.Unmarshal(got.Data, reply); err != nil {
-		w.Fatalf("%s was answered %.200q: %v", subject, got.Data, err)
+		e.Fatalf("%s was answered %.200q: %v", subject, got.Data, err)
 	}
 	return got
 }
 
-func (w *world) open(id string) *pb.CommandReply {
-	w.Helper()
-	reply, err := w.client.Open(w.Context(), "", "issue", id, instance.Issue{Title: "title of " + id, Body: "It is broken."})
+func (e *env) open(id string) *pb.CommandReply {
+	e.Helper()
+	reply, err := e.client.Open(e.Context(), "", "issue", id, instance.Issue{Title: "title of " + id, Body: "It is broken."})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return reply
 }
 
-func (w *world) note(id, text string) {
-	w.Helper()
-	if _, err := w.client.Note(w.Context(), id, "remark", text); err != nil {
-		w.Fatal(err)
+func (e *env) note(id, text string) {
+	e.Helper()
+	if _, err := e.client.Note(e.Context(), id, "remark", text); err != nil {
+		e.Fatal(err)
 	}
 }
 
 // unchanged runs f and sees to it that nothing was appended.
-func (w *world) unchanged(f func()) {
-	w.Helper()
-	before, err := w.store.Head(w.Context())
+func (e *env) unchanged(f func()) {
+	e.Helper()
+	before, err := e.store.Head(e.Context())
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	f()
-	if after, err := w.store.Head(w.Context()); err != nil || after != before {
-		w.Errorf("the log went from %d to %d (%v)", before, after, err)
+	if after, err := e.store.Head(e.Context()); err != nil || after != before {
+		e.Errorf("the log went from %d to %d (%v)", before, after, err)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 )
 
 func TestAListComesInPages(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	var want []string
 	for n := range 230 {
-		w.open(id(n))
+		e.open(id(n))
 		want = append(want, id(n))
 	}
 	for limit, first := range map[int32]int{0: 100, 7: 7, 230: 230, 5000: 230, -1: 100} {
@@ -23,7 +23,7 @@ func TestAListComesInPages(t *testing.T) {
 			after := ""
 			for page := 0; page == 0 || after != ""; page++ {
 				reply := new(pb.ListReply)
-				w.proto("sb.api.list", &pb.ListRequest{Limit: limit, After: after}, reply)
+				e.proto("sb.api.list", &pb.ListRequest{Limit: limit, After: after}, reply)
 				if page == 0 && len(reply.GetInstances()) != first {
 					t.Fatalf("the first page has %d lines, want %d", len(reply.GetInstances()), first)
 				}
@@ -40,21 +40,21 @@ func TestAListComesInPages(t *testing.T) {
 }
 
 func TestAPageFitsAMessage(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	const n = 6
 	for i := range n {
-		if _, err := w.client.Open(t.Context(), "", "issue", id(i), instance.Issue{Title: strings.Repeat("t", 400<<10)}); err != nil {
+		if _, err := e.client.Open(t.Context(), "", "issue", id(i), instance.Issue{Title: strings.Repeat("t", 400<<10)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := w.client.List(t.Context(), &pb.ListRequest{})
+	all, err := e.client.List(t.Context(), &pb.ListRequest{})
 	if err != nil || len(all) != n {
 		t.Errorf("listed %d, %v", len(all), err)
 	}
 	for i := range n {
-		w.note(id(0), fmt.Sprint(i, strings.Repeat("x", 300<<10)))
+		e.note(id(0), fmt.Sprint(i, strings.Repeat("x", 300<<10)))
 	}
-	records, err := w.client.History(t.Context(), id(0), 0)
+	records, err := e.client.History(t.Context(), id(0), 0)
 	if err != nil || len(records) != 1+n {
 		t.Fatalf("the history has %d commits, %v", len(records), err)
 	}
@@ -63,20 +63,20 @@ func TestAPageFitsAMessage(t *testing.T) {
 			t.Errorf("commit %d has a note of %d bytes", r.GetSeq(), len(text))
 		}
 	}
-	if rest, err := w.client.History(t.Context(), id(0), records[n].GetSeq()); err != nil || len(rest) != 0 {
+	if rest, err := e.client.History(t.Context(), id(0), records[n].GetSeq()); err != nil || len(rest) != 0 {
 		t.Errorf("behind the last there are %d, %v", len(rest), err)
 	}
-	if rest, err := w.client.History(t.Context(), id(0), records[n-2].GetSeq()); err != nil || len(rest) != 2 {
+	if rest, err := e.client.History(t.Context(), id(0), records[n-2].GetSeq()); err != nil || len(rest) != 2 {
 		t.Errorf("behind the last but two there are %d, %v", len(rest), err)
 	}
 }
 
 // However much people wrote, an agent has to get its claim answered.
 func TestAnInstanceThatOutgrewAMessageIsAnsweredShortened(t *testing.T) {
-	w := newWorld(t, nil)
-	work := w.open("a").GetInstance().GetWork()
+	e := newEnv(t, nil)
+	work := e.open("a").GetInstance().GetWork()
 	for i := range 12 {
-		w.note("a", fmt.Sprint(i, strings.Repeat("\x01", 250<<10)))
+		e.note("a", fmt.Sprint(i, strings.Repeat("\x01", 250<<10)))
 	}
 	check := func(name string, notes []any) {
 		t.Helper()
@@ -88,33 +88,33 @@ func TestAnInstanceThatOutgrewAMessageIsAnsweredShortened(t *testing.T) {
 			t.Errorf("%s: the last note is %.20q… of %d bytes", name, last, len(last))
 		}
 	}
-	claimed := w.json("sb.api.agent.pm.claim",
+	claimed := e.json("sb.api.agent.pm.claim",
 		map[string]any{"instance": "a", "claim": map[string]any{"agent": "p", "work": work, "lease_ms": 60000}})
 	if claimed["refusal"] != nil || claimed["token"] == nil {
 		t.Fatalf("the claim is answered %.300v", claimed)
 	}
 	check("claim", claimed["instance"].(map[string]any)["notes"].([]any))
-	got := w.json("sb.api.get", map[string]any{"instance": "a"})
+	got := e.json("sb.api.get", map[string]any{"instance": "a"})
 	check("get", got["instance"].(map[string]any)["notes"].([]any))
-	in, err := w.client.Get(t.Context(), "a")
+	in, err := e.client.Get(t.Context(), "a")
 	if err != nil || in.GetIssue().GetBody() != "It is broken." {
 		t.Errorf("in protobuf it is %v, %v", in.GetIssue(), err)
 	}
-	if full, err := w.client.History(t.Context(), "a", 0); err != nil || len(full) != 14 {
+	if full, err := e.client.History(t.Context(), "a", 0); err != nil || len(full) != 14 {
 		t.Errorf("the history has %d commits, %v", len(full), err)
 	}
 }
 
 func TestWhatFitsNoMessageIsAnsweredAllTheSame(t *testing.T) {
-	w := newWorld(t, nil)
-	w.open("a")
-	w.note("a", strings.Repeat("\x01", 700<<10)) // six times as long in JSON
-	reply := w.json("sb.api.history", map[string]any{"instance": "a", "after": 1})
+	e := newEnv(t, nil)
+	e.open("a")
+	e.note("a", strings.Repeat("\x01", 700<<10)) // six times as long in JSON
+	reply := e.json("sb.api.history", map[string]any{"instance": "a", "after": 1})
 	no, _ := reply["refusal"].(map[string]any)
 	if no["code"] != "invalid" || !strings.Contains(fmt.Sprint(no["message"]), "too large") {
 		t.Errorf("answered %.300v", reply)
 	}
-	if records, err := w.client.History(t.Context(), "a", 1); err != nil || len(records) != 1 {
+	if records, err := e.client.History(t.Context(), "a", 1); err != nil || len(records) != 1 {
 		t.Errorf("in protobuf there are %d commits, %v", len(records), err)
 	}
 }
@@ -122,12 +122,12 @@ func TestWhatFitsNoMessageIsAnsweredAllTheSame(t *testing.T) {
 func second(_ *pb.CommandReply, err error) error { return err }
 
 func TestADefinitionIsFoundByNameAndListedWithoutOne(t *testing.T) {
-	w := newWorld(t, nil)
-	named, err := w.client.Definition(t.Context(), "issue")
+	e := newEnv(t, nil)
+	named, err := e.client.Definition(t.Context(), "issue")
 	if err != nil || !strings.Contains(string(named.GetSource()), "workflow: issue") || len(named.GetHash()) != 64 {
 		t.Errorf("issue is %.100v, %v", named, err)
 	}
-	names, err := w.client.Definition(t.Context(), "")
+	names, err := e.client.Definition(t.Context(), "")
 	if err != nil || !slices.Contains(names.GetNames(), "issue") {
 		t.Errorf("the names are %v, %v", names.GetNames(), err)
 	}

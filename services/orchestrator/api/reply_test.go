@@ -10,15 +10,15 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-func TestAnAgentIsToldNoMoreThanItNeeds(t *testing.T) {
-	w := newWorld(t, nil)
-	w.start("pipeline", "a", nil)
-	w.note("a", "a remark")
-	in, err := w.client.Get(t.Context(), "a")
+func TestRepliesToAgentsHoldWhatTheyNeed(t *testing.T) {
+	e := newEnv(t, nil)
+	e.start("pipeline", "a", nil)
+	e.note("a", "a remark")
+	in, err := e.client.Get(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim := w.claim("triage", in)
+	claim := e.claim("triage", in)
 	if got := claim.GetInstance(); got.GetIssue().GetTitle() != "title of a" || len(got.GetNotes()) != 1 || got.GetClaim() == nil ||
 		got.GetAttempt() != 1 || got.GetVisits() != nil ||
 		got.GetTimeInState() != nil || got.GetTotalTime() != nil {
@@ -37,8 +37,8 @@ func TestAnAgentIsToldNoMoreThanItNeeds(t *testing.T) {
 			Result: &pb.Result{Status: "success", ConfidenceScore: 1}}}}, "analyst"},
 	} {
 		c.cmd.Instance = "a"
-		reply := w.as("triage", c.name, c.cmd)
-		whole, err := w.client.Get(t.Context(), "a")
+		reply := e.as("triage", c.name, c.cmd)
+		whole, err := e.client.Get(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,20 +54,20 @@ func TestAnAgentIsToldNoMoreThanItNeeds(t *testing.T) {
 }
 
 func TestAClaimTellsTheNewestOfAManyStates(t *testing.T) {
-	w := newWorld(t, nil)
-	w.open("a")
+	e := newEnv(t, nil)
+	e.open("a")
 	for n := range 70 {
 		to := []string{"analyzing_requirements", "creating_tests"}[n%2]
-		if _, err := w.client.Override(t.Context(), "a", to, fmt.Sprint(n)); err != nil {
+		if _, err := e.client.Override(t.Context(), "a", to, fmt.Sprint(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	in, err := w.client.Get(t.Context(), "a")
+	in, err := e.client.Get(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, told := in.GetPreviousStates(), w.claim("tester", in).GetInstance()
-	if got := told.GetPreviousStates(); len(all) != 70 || !slices.Equal(got, all[6:]) || told.GetIteration() != 70 {
-		t.Errorf("of %d states it is told %d, the count is %d", len(all), len(got), told.GetIteration())
+	all, given := in.GetPreviousStates(), e.claim("tester", in).GetInstance()
+	if got := given.GetPreviousStates(); len(all) != 70 || !slices.Equal(got, all[6:]) || given.GetIteration() != 70 {
+		t.Errorf("of %d states it is given %d, the count is %d", len(all), len(got), given.GetIteration())
 	}
 }

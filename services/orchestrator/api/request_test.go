@@ -18,8 +18,8 @@ import (
 )
 
 func TestARequestIsAnsweredInItsOwnForm(t *testing.T) {
-	w := newWorld(t, nil)
-	w.open("a")
+	e := newEnv(t, nil)
+	e.open("a")
 	asProto, err := proto.Marshal(&pb.GetRequest{Instance: "a"})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestARequestIsAnsweredInItsOwnForm(t *testing.T) {
 		{"protobuf that does not say so", "", asProto, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := w.ask("sb.api.get", c.kind, c.data)
+			got := e.ask("sb.api.get", c.kind, c.data)
 			if got.Header.Get("Content-Type") != c.want || got.Header.Get("Nats-Service-Error-Code") != "" {
 				t.Fatalf("answered %v %.100q", got.Header, got.Data)
 			}
@@ -62,8 +62,8 @@ func TestARequestIsAnsweredInItsOwnForm(t *testing.T) {
 }
 
 func TestWhatIsNoRequestIsAnsweredAndChangesNothing(t *testing.T) {
-	w := newWorld(t, nil)
-	w.open("a")
+	e := newEnv(t, nil)
+	e.open("a")
 	large := `{"instance":"a","note":{"text":"` + strings.Repeat("x", 780<<10) + `"}}`
 	for _, c := range []struct{ name, subject, kind, data, says string }{
 		{"JSON that ends early", "sb.api.note", "application/json", `{"instance":"a","note":{`, "not a Command"},
@@ -83,8 +83,8 @@ func TestWhatIsNoRequestIsAnsweredAndChangesNothing(t *testing.T) {
 		{"a command id that is none", "sb.api.note", "application/json", `{"id":"a b","instance":"a","note":{"text":"x"}}`, "id"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w.unchanged(func() {
-				got := w.ask(c.subject, c.kind, []byte(c.data))
+			e.unchanged(func() {
+				got := e.ask(c.subject, c.kind, []byte(c.data))
 				if code := got.Header.Get("Nats-Service-Error-Code"); code != "400" {
 					t.Errorf("answered %v %.200q", got.Header, got.Data)
 				}
@@ -106,7 +106,7 @@ func TestWhatIsNoRequestIsAnsweredAndChangesNothing(t *testing.T) {
 }
 
 func TestARefusedQueryIsAnsweredAsThatQuery(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	noise := []byte("\xff\xff\xff")
 	for subject, reply := range map[string]interface {
 		proto.Message
@@ -115,7 +115,7 @@ func TestARefusedQueryIsAnsweredAsThatQuery(t *testing.T) {
 		"sb.api.get": new(pb.GetReply), "sb.api.list": new(pb.ListReply), "sb.api.history": new(pb.HistoryReply),
 		"sb.api.definition": new(pb.DefinitionReply), "sb.api.note": new(pb.CommandReply), "sb.api.agent.pm.claim": new(pb.CommandReply),
 	} {
-		got := w.ask(subject, "application/protobuf", noise)
+		got := e.ask(subject, "application/protobuf", noise)
 		if err := proto.Unmarshal(got.Data, reply); err != nil || reply.GetRefusal().GetCode() != "invalid" {
 			t.Errorf("%s answers %v, %v", subject, reply, err)
 		}
@@ -124,7 +124,7 @@ func TestARefusedQueryIsAnsweredAsThatQuery(t *testing.T) {
 		"sb.api.get": &pb.GetRequest{Instance: "nobody"}, "sb.api.history": &pb.HistoryRequest{Instance: "nobody"},
 		"sb.api.definition": &pb.DefinitionRequest{Name: "nothing"},
 	} {
-		got := w.proto(subject, q, &pb.Refusal{})
+		got := e.proto(subject, q, &pb.Refusal{})
 		if code := got.Header.Get("Nats-Service-Error-Code"); code != "404" {
 			t.Errorf("%s of what is not there answers %v", subject, got.Header)
 		}
@@ -132,9 +132,9 @@ func TestARefusedQueryIsAnsweredAsThatQuery(t *testing.T) {
 }
 
 func TestALongRefusalIsStillAnswered(t *testing.T) {
-	w := newWorld(t, nil)
-	w.open("a")
-	reply := w.json("sb.api.override",
+	e := newEnv(t, nil)
+	e.open("a")
+	reply := e.json("sb.api.override",
 		map[string]any{"instance": "a", "override": map[string]any{"to": strings.Repeat("x", 700<<10), "reason": "r"}})
 	no, _ := reply["refusal"].(map[string]any)
 	if no["code"] != "invalid" || len(no["message"].(string)) > 4<<10 || no["allowed"] == nil {
@@ -143,11 +143,11 @@ func TestALongRefusalIsStillAnswered(t *testing.T) {
 }
 
 func TestAHeldClaimSaysUntilWhen(t *testing.T) {
-	w := newWorld(t, nil)
-	work := w.open("a").GetInstance().GetWork()
+	e := newEnv(t, nil)
+	work := e.open("a").GetInstance().GetWork()
 	claim := func(agent string) *pb.CommandReply {
 		reply := new(pb.CommandReply)
-		w.proto("sb.api.agent.pm.claim", &pb.Command{Instance: "a", Action: &pb.Command_Claim{
+		e.proto("sb.api.agent.pm.claim", &pb.Command{Instance: "a", Action: &pb.Command_Claim{
 			Claim: &pb.Claim{Agent: agent, Work: work, LeaseMs: 60_000}}}, reply)
 		return reply
 	}
@@ -163,12 +163,12 @@ func TestAHeldClaimSaysUntilWhen(t *testing.T) {
 }
 
 func TestAnAgentIsWhatItsSubjectSays(t *testing.T) {
-	w := newWorld(t, nil)
-	work := w.open("a").GetInstance().GetWork()
-	w.json("sb.api.agent.pm.claim",
+	e := newEnv(t, nil)
+	work := e.open("a").GetInstance().GetWork()
+	e.json("sb.api.agent.pm.claim",
 		map[string]any{"instance": "a", "actor": "operator:root", "claim": map[string]any{"agent": "p", "work": work, "lease_ms": 60000}})
-	w.json("sb.api.note", map[string]any{"instance": "a", "note": map[string]any{"text": "x"}})
-	records, err := w.client.History(t.Context(), "a", 0)
+	e.json("sb.api.note", map[string]any{"instance": "a", "note": map[string]any{"text": "x"}})
+	records, err := e.client.History(t.Context(), "a", 0)
 	if err != nil || len(records) != 3 {
 		t.Fatalf("the history is %v, %v", records, err)
 	}
@@ -180,15 +180,15 @@ func TestAnAgentIsWhatItsSubjectSays(t *testing.T) {
 }
 
 func TestATraceparentReachesTheLog(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for i, given := range []string{parent, "nonsense with spaces", ""} {
 		header := nats.Header{"Content-Type": {"application/json"}, "traceparent": {given}}
 		body := `{"instance":"` + id(i) + `","open":{"workflow":"issue","issue":{"title":"t"}}}`
-		if _, err := w.nc.RequestMsg(&nats.Msg{Subject: "sb.api.open", Header: header, Data: []byte(body)}, time.Minute); err != nil {
+		if _, err := e.nc.RequestMsg(&nats.Msg{Subject: "sb.api.open", Header: header, Data: []byte(body)}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		c, err := w.store.Last(t.Context(), id(i))
+		c, err := e.store.Last(t.Context(), id(i))
 		if want := map[bool]string{true: parent}[given == parent]; err != nil || c.Trace != want {
 			t.Errorf("under %q the commit carries %q, %v", given, c.Trace, err)
 		}
@@ -210,10 +210,10 @@ func (s *slow) Append(ctx context.Context, c eventstore.Commit) (uint64, error) 
 
 func TestClosingAnswersWhatIsUnderWay(t *testing.T) {
 	store := &slow{memory.New(), make(chan struct{}, 1), make(chan struct{})}
-	w := newWorld(t, store)
+	e := newEnv(t, store)
 	answered := make(chan *nats.Msg, 1)
 	go func() {
-		got, err := w.nc.Request("sb.api.open", []byte(`{"instance":"a","open":{"workflow":"issue","issue":{"title":"t"}}}`), time.Minute)
+		got, err := e.nc.Request("sb.api.open", []byte(`{"instance":"a","open":{"workflow":"issue","issue":{"title":"t"}}}`), time.Minute)
 		if err != nil {
 			t.Error(err)
 		}
@@ -225,7 +225,7 @@ func TestClosingAnswersWhatIsUnderWay(t *testing.T) {
 		t.Fatalf("answered %v before it was stored", got)
 	}
 	closed := make(chan error, 1)
-	go func() { closed <- w.server.Close() }()
+	go func() { closed <- e.server.Close() }()
 	close(store.leave)
 	if got := <-answered; got == nil || !bytes.Contains(got.Data, []byte(`"received"`)) {
 		t.Errorf("answered %v", got)
@@ -233,7 +233,7 @@ func TestClosingAnswersWhatIsUnderWay(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	if got, err := w.nc.Request("sb.api.get", []byte(`{"instance":"a"}`), time.Minute); err == nil &&
+	if got, err := e.nc.Request("sb.api.get", []byte(`{"instance":"a"}`), time.Minute); err == nil &&
 		got.Header.Get("Nats-Service-Error-Code") != "503" {
 		t.Errorf("after it was closed it answers %v %s", got.Header, got.Data)
 	}

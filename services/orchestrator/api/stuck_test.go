@@ -18,10 +18,10 @@ func TestWhatIsStuck(t *testing.T) {
 		in             instance.Instance
 		stuck, overdue bool
 	}{
-		{"work that nobody takes", work, true, false},
+		{"work without a claim", work, true, false},
 		{"work of a moment ago", with(func(in *instance.Instance) { in.UpdatedAt = at(time.Second) }), false, false},
-		{"work under somebody's hands", with(func(in *instance.Instance) { in.Claim = &instance.ActiveClaim{Lease: noon.Add(1)} }), false, false},
-		{"work whose agent fell silent",
+		{"work with a claim", with(func(in *instance.Instance) { in.Claim = &instance.ActiveClaim{Lease: noon.Add(1)} }), false, false},
+		{"work whose lease has expired",
 			with(func(in *instance.Instance) { in.Claim, in.UpdatedAt = &instance.ActiveClaim{Lease: noon}, noon }), true, false},
 		{"what is paused", with(func(in *instance.Instance) { in.Paused, in.UpdatedAt = true, noon }), true, false},
 		{"what is parked", with(func(in *instance.Instance) { in.Parked = &instance.Parked{} }), false, false},
@@ -30,7 +30,7 @@ func TestWhatIsStuck(t *testing.T) {
 			in.Escalations = []instance.Escalation{{Number: 1,
 				RequiresHuman: true}}
 		}), false, false},
-		{"a question nobody takes", with(func(in *instance.Instance) {
+		{"a question without a claim", with(func(in *instance.Instance) {
 			in.Kind, in.Owner, in.Questions = workflow.Wait, "", []instance.Question{{Number: 1, To: "cto"}}
 		}), true, false},
 		{"a stay at its timeout", with(func(in *instance.Instance) {

@@ -15,10 +15,10 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/api"
 )
 
-// longest is for how long a claim may wait, in milliseconds.
-const longest = 2000
+// maxWait is how long a claim may wait, in milliseconds.
+const maxWait = 2000
 
-// waiting is a claim that takes what comes.
+// waiting returns a claim that waits for any work.
 func waiting(agent string, ms uint32) *pb.Command {
 	return &pb.Command{Actor: agent, Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: agent, LeaseMs: 60_000, WaitMs: ms}}}
 }
@@ -28,89 +28,88 @@ func report(id string, token uint32, next string) *pb.Command {
 		Status: "success", ConfidenceScore: 1, Next: next}}}}
 }
 
-// retried is the report with the id that its retries have, too.
+// retried gives the report the id that its retries have, too.
 func retried(report *pb.Command) *pb.Command {
 	report.Id = "report-" + report.GetInstance()
 	return report
 }
 
 // begin opens an instance and claims its work in a state, as the agent a.
-func (w *world) begin(id, state, role string) (token uint32) {
-	w.Helper()
-	w.open(id)
-	moved, err := w.client.Override(w.Context(), id, state, "here it begins")
+func (e *env) begin(id, state, role string) (token uint32) {
+	e.Helper()
+	e.open(id)
+	moved, err := e.client.Override(e.Context(), id, state, "here it begins")
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	reply := new(pb.CommandReply)
-	w.proto("sb.api.agent."+role+".claim", claim(id, moved.GetInstance().GetWork()), reply)
+	e.proto("sb.api.agent."+role+".claim", claim(id, moved.GetInstance().GetWork()), reply)
 	if reply.GetToken() == 0 {
-		w.Fatalf("the claim of %s was answered %v", id, reply)
+		e.Fatalf("the claim of %s was answered %v", id, reply)
 	}
 	return reply.GetToken()
 }
 
-// wait sends claims that wait, in JSON, and returns where they are answered once
-// the last of them waits: claims that come alone are looked at in turn, and what
-// cannot wait is answered there and then.
-func (w *world) wait(role string, n int) *nats.Subscription {
-	w.Helper()
+// wait sends n claims that wait, in JSON, and returns the subscription to their replies once all of them
+// wait: claims are decoded in sequence, and an invalid one is replied to at once.
+func (e *env) wait(role string, n int) *nats.Subscription {
+	e.Helper()
 	to := "sb.api.agent." + role + ".claim"
-	sub, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	sub, err := e.nc.SubscribeSync(e.nc.NewInbox())
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	for i := range n {
-		data := fmt.Appendf(nil, `{"claim":{"agent":"waiting-%d","lease_ms":60000,"wait_ms":%d}}`, i, longest)
-		if err := w.nc.PublishRequest(to, sub.Subject, data); err != nil {
-			w.Fatal(err)
+		data := fmt.Appendf(nil, `{"claim":{"agent":"waiting-%d","lease_ms":60000,"wait_ms":%d}}`, i, maxWait)
+		if err := e.nc.PublishRequest(to, sub.Subject, data); err != nil {
+			e.Fatal(err)
 		}
 	}
-	w.proto(to, waiting("", 1), new(pb.CommandReply))
+	e.proto(to, waiting("", 1), new(pb.CommandReply))
 	return sub
 }
 
-// told is the next answer there.
-func (w *world) told(sub *nats.Subscription) *pb.CommandReply {
-	w.Helper()
+// next returns the next reply to the claims.
+func (e *env) next(sub *nats.Subscription) *pb.CommandReply {
+	e.Helper()
 	msg, err := sub.NextMsg(time.Minute)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	reply := new(pb.CommandReply)
 	if err := protojson.Unmarshal(msg.Data, reply); err != nil || msg.Header.Get("Content-Type") != "application/json" {
-		w.Fatalf("answered %v %q: %v", msg.Header, msg.Data, err)
+		e.Fatalf("answered %v %q: %v", msg.Header, msg.Data, err)
 	}
 	return reply
 }
 
-// eventually does what takes a claim that waits until one was given the work: on
-// a machine that has much else to do, its time may be over before there is any.
-func (w *world) eventually(give func(id string) (given bool)) {
-	w.Helper()
+// eventually repeats give until a claim that waits gets the work. On a busy machine its time may be over
+// before there is any.
+func (e *env) eventually(give func(id string) (given bool)) {
+	e.Helper()
 	for n := range 20 {
 		if give(id(n)) {
 			return
 		}
-		if _, err := w.client.Cancel(w.Context(), id(n), "it came too late"); err != nil { // no work is in the queue
-			w.Fatal(err)
+		if _, err := e.client.Cancel(e.Context(), id(n), "it came too late"); err != nil { // no work is in the queue
+			e.Fatal(err)
 		}
 	}
-	w.Fatal("who waits is never given work")
+	e.Fatal("no claim that waits ever gets work")
 }
 
 func TestAClaimThatWaitsIsAnsweredWithTheWorkThatIsMade(t *testing.T) {
-	w := newWorld(t, nil)
-	w.eventually(func(id string) bool {
-		token := w.begin(id, "received", "pm")
-		sub := w.wait("analyst", 1)
+	e := newEnv(t, nil)
+	e.eventually(func(id string) bool {
+		token := e.begin(id, "received", "pm")
+		sub := e.wait("analyst", 1)
 		reported := new(pb.CommandReply)
-		w.proto("sb.api.agent.pm.report", report(id, token, ""), reported)
+		e.proto("sb.api.agent.pm.report", report(id, token, ""), reported)
 		if in := reported.GetInstance(); reported.GetToken() != 0 || reported.Lease != nil || reported.Task != nil ||
 			in.GetState() != "analyzing_requirements" || in.GetWork() != reported.GetSeq() {
 			t.Errorf("the report was answered %v", reported)
 		}
-		got := w.told(sub)
+		got := e.next(sub)
 		if got.GetRefusal().GetCode() == api.CodeNoWork {
 			return false
 		}
@@ -119,17 +118,17 @@ func TestAClaimThatWaitsIsAnsweredWithTheWorkThatIsMade(t *testing.T) {
 		}
 		if in := got.GetInstance(); in.GetInstance() != id || in.GetState() != "analyzing_requirements" ||
 			in.GetIssue().GetTitle() != "title of "+id || in.GetClaim().GetAgent() != "waiting-0" || in.GetAttempt() != 1 {
-			t.Errorf("it was told of %v", in)
+			t.Errorf("it has %v", in)
 		}
-		commits, err := w.store.Load(t.Context(), id)
+		commits, err := e.store.Load(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if last := commits[len(commits)-1]; last.Seq != got.GetSeq() || last.Wakes {
-			t.Errorf("the last commit is %d, and wakes somebody: %v", last.Seq, last.Wakes)
+			t.Errorf("the last commit is %d, and wakes an agent: %v", last.Seq, last.Wakes)
 		}
 		done := new(pb.CommandReply)
-		w.proto("sb.api.agent.analyst.report", report(id, got.GetToken(), "requirements_unclear"), done)
+		e.proto("sb.api.agent.analyst.report", report(id, got.GetToken(), "requirements_unclear"), done)
 		if done.GetInstance().GetState() != "requirements_unclear" {
 			t.Errorf("the report of that was answered %v", done)
 		}
@@ -138,10 +137,10 @@ func TestAClaimThatWaitsIsAnsweredWithTheWorkThatIsMade(t *testing.T) {
 }
 
 func TestAClaimThatWaitsIsGivenTheWorkOfAReportBehindIt(t *testing.T) {
-	w := newWorld(t, nil)
-	w.eventually(func(id string) bool {
-		token := w.begin(id, "creating_tests", "tester")
-		got := w.batch("tester", waiting("b", longest), report(id, token, "updating_tests"))
+	e := newEnv(t, nil)
+	e.eventually(func(id string) bool {
+		token := e.begin(id, "creating_tests", "tester")
+		got := e.batch("tester", waiting("b", maxWait), report(id, token, "updating_tests"))
 		if r := got[1]; r.GetRefusal() != nil || r.GetToken() != 0 || r.Task != nil || r.GetInstance().GetState() != "updating_tests" {
 			t.Fatalf("the report was answered %v", r)
 		}
@@ -157,15 +156,15 @@ func TestAClaimThatWaitsIsGivenTheWorkOfAReportBehindIt(t *testing.T) {
 }
 
 func TestAReportThatIsRepeatedDoesNotTellTheTokenOfAnother(t *testing.T) {
-	w := newWorld(t, nil)
-	w.eventually(func(id string) bool {
-		r := retried(report(id, w.begin(id, "creating_tests", "tester"), "updating_tests"))
-		got := w.batch("tester", waiting("b", longest), r)
+	e := newEnv(t, nil)
+	e.eventually(func(id string) bool {
+		r := retried(report(id, e.begin(id, "creating_tests", "tester"), "updating_tests"))
+		got := e.batch("tester", waiting("b", maxWait), r)
 		if got[0].GetRefusal().GetCode() == api.CodeNoWork {
 			return false
 		}
 		again := new(pb.CommandReply)
-		w.proto("sb.api.agent.tester.report", r, again)
+		e.proto("sb.api.agent.tester.report", r, again)
 		if !again.GetDuplicate() || again.GetSeq() != got[0].GetSeq() || again.GetToken() != 0 || again.Task != nil {
 			t.Errorf("it was answered %v", again)
 		}
@@ -174,8 +173,8 @@ func TestAReportThatIsRepeatedDoesNotTellTheTokenOfAnother(t *testing.T) {
 }
 
 func TestWhatCannotWaitIsRefused(t *testing.T) {
-	w := newWorld(t, nil)
-	work := w.open("x").GetSeq()
+	e := newEnv(t, nil)
+	work := e.open("x").GetSeq()
 	change := func(f func(*pb.Command)) *pb.Command { c := waiting("a", 100); f(c); return c }
 	for _, c := range []struct {
 		name      string
@@ -184,17 +183,17 @@ func TestWhatCannotWaitIsRefused(t *testing.T) {
 	}{
 		{"an instance", change(func(c *pb.Command) { c.Instance = "x" }), "invalid", "names no instance and no work"},
 		{"work", change(func(c *pb.Command) { c.GetClaim().Work = work }), "invalid", "names no instance and no work"},
-		{"nobody", change(func(c *pb.Command) { c.GetClaim().Agent = "" }), "invalid", "names its agent and a lease"},
+		{"no agent", change(func(c *pb.Command) { c.GetClaim().Agent = "" }), "invalid", "names its agent and a lease"},
 		{"no lease", change(func(c *pb.Command) { c.GetClaim().LeaseMs = 0 }), "invalid", "names its agent and a lease"},
-		{"too long", change(func(c *pb.Command) { c.GetClaim().WaitMs = longest + 1 }), "invalid", "wait_ms is 2001, want at most 2000"},
+		{"too long", change(func(c *pb.Command) { c.GetClaim().WaitMs = maxWait + 1 }), "invalid", "wait_ms is 2001, want at most 2000"},
 		{"for ever", change(func(c *pb.Command) { c.GetClaim().WaitMs = 1<<32 - 1 }), "invalid", "want at most 2000"},
 		{"in vain", change(func(c *pb.Command) { c.GetClaim().WaitMs = 1 }), "no_work", "no work came"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w.unchanged(func() {
+			e.unchanged(func() {
 				alone := new(pb.CommandReply)
-				msg := w.proto("sb.api.agent.tester.claim", c.cmd, alone)
-				for how, reply := range map[string]*pb.CommandReply{"alone": alone, "in a batch": w.batch("tester", c.cmd)[0]} {
+				msg := e.proto("sb.api.agent.tester.claim", c.cmd, alone)
+				for how, reply := range map[string]*pb.CommandReply{"alone": alone, "in a batch": e.batch("tester", c.cmd)[0]} {
 					if no := reply.GetRefusal(); no.GetCode() != c.code || !strings.Contains(no.GetMessage(), c.say) {
 						t.Errorf("%s it was answered %v", how, reply)
 					}
@@ -209,16 +208,16 @@ func TestWhatCannotWaitIsRefused(t *testing.T) {
 }
 
 func TestWhoWaitsKeepsNobodyFromBeingAnswered(t *testing.T) {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	const n = 600 // more than there are answered at a time
-	w.eventually(func(id string) (first bool) {
-		sub := w.wait("developer", n)
-		w.open(id)
-		if _, err := w.client.Override(t.Context(), id, "implementing", "here it begins"); err != nil {
+	e.eventually(func(id string) (first bool) {
+		sub := e.wait("developer", n)
+		e.open(id)
+		if _, err := e.client.Override(t.Context(), id, "implementing", "here it begins"); err != nil {
 			t.Fatal(err)
 		}
 		for range n {
-			got := w.told(sub)
+			got := e.next(sub)
 			if no := got.GetRefusal(); no != nil && no.GetCode() != api.CodeNoWork {
 				t.Errorf("answered %v", no)
 			}
@@ -234,25 +233,25 @@ func TestWhoWaitsIsAnsweredWhenTheServerIsClosed(t *testing.T) {
 			return
 		}
 	}
-	t.Error("who waits is never answered before its time is over")
+	t.Error("no claim that waits is ever replied to before its time is over")
 }
 
 // closesSoon closes a server where claims wait, sees to it that they are
 // answered, and reports whether that was before any of them would have been.
 func closesSoon(t *testing.T) bool {
-	w := newWorld(t, nil)
+	e := newEnv(t, nil)
 	const n = 20
 	start := time.Now()
-	sub := w.wait("developer", n)
-	inBatch, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	sub := e.wait("developer", n)
+	inBatch, err := e.nc.SubscribeSync(e.nc.NewInbox())
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := proto.Marshal(&pb.Batch{Commands: []*pb.Command{waiting("b", longest), waiting("c", longest), waiting("", 1)}})
+	data, err := proto.Marshal(&pb.Batch{Commands: []*pb.Command{waiting("b", maxWait), waiting("c", maxWait), waiting("", 1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.nc.PublishRequest("sb.api.agent.developer.batch", inBatch.Subject, data); err != nil {
+	if err := e.nc.PublishRequest("sb.api.agent.developer.batch", inBatch.Subject, data); err != nil {
 		t.Fatal(err)
 	}
 	answered := 0
@@ -268,12 +267,12 @@ func closesSoon(t *testing.T) bool {
 		answered += len(reply.GetAnswers())
 	}
 	next() // that of the one that cannot wait: the others do
-	if err := w.server.Close(); err != nil {
+	if err := e.server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	soon := time.Since(start) < longest*time.Millisecond
+	soon := time.Since(start) < maxWait*time.Millisecond
 	for range n {
-		if no := w.told(sub).GetRefusal(); no.GetCode() != api.CodeNoWork {
+		if no := e.next(sub).GetRefusal(); no.GetCode() != api.CodeNoWork {
 			t.Errorf("answered %v", no)
 		}
 	}
@@ -286,12 +285,12 @@ func closesSoon(t *testing.T) bool {
 // Field 2 of a Batch was an offer to take provisional replies. An agent of an older
 // build still makes it, and accepts whole replies.
 func TestABatchOfAnOlderAgentIsAnswered(t *testing.T) {
-	w := newWorld(t, nil)
-	w.eventually(func(id string) bool {
-		token := w.begin(id, "creating_tests", "tester")
-		older := &pb.Batch{Commands: []*pb.Command{waiting("b", longest), retried(report(id, token, "updating_tests"))}}
+	e := newEnv(t, nil)
+	e.eventually(func(id string) bool {
+		token := e.begin(id, "creating_tests", "tester")
+		older := &pb.Batch{Commands: []*pb.Command{waiting("b", maxWait), retried(report(id, token, "updating_tests"))}}
 		older.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 2, protowire.VarintType), 1))
-		got := w.batchOf("tester", older)
+		got := e.batchOf("tester", older)
 		if r := got[1]; r.GetRefusal() != nil || r.GetSeq() == 0 || r.GetInstance().GetSeq() != r.GetSeq() {
 			t.Fatalf("the report was answered %v", r)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/app"
 )
 
-// Settings is what an orchestrator is told.
+// Settings are the flags of an orchestrator.
 type Settings = app.Settings
 
 // Start runs n orchestrators on the server at url and returns when all answer.
