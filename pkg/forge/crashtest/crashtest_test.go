@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -28,7 +28,7 @@ type teller struct {
 }
 
 func (h teller) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return desk.Work(ctx, job, func(ctx context.Context, job agent.Job) (instance.Result, error) {
+	return forgeside.Work(ctx, job, func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "said"}, h.tell(ctx, h.forge, job)
 	})
 }

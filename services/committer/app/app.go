@@ -3,7 +3,8 @@ package app
 import (
 	"context"
 
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
@@ -13,18 +14,14 @@ type App struct {
 	Settings
 }
 
-// Settings is what the committer is told beside the common flags.
-type Settings struct{ desk.Settings }
+// Settings are the committer's flags beside the common ones.
+type Settings struct{ forgeside.Settings }
 
 // Setup implements service.Program.
 func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
 
 // Setup adds the committer to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	d, err := s.Open(ctx, h, "committer")
-	if err != nil {
-		return err
-	}
-	h.Add("committer", s.Agent(h, d, "committer", &committer{d.Forge, d.Workspace, d.Token}).Run)
-	return nil
+	_, err := s.Add(ctx, h, "committer", func(d forgeside.Deps) agent.Handler { return &committer{d.Forge, d.Workspace, d.Token} })
+	return err
 }

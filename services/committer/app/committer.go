@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -31,7 +31,7 @@ type committer struct {
 
 // Work implements agent.Handler.
 func (c *committer) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return desk.Work(ctx, job, c.work)
+	return forgeside.Work(ctx, job, c.work)
 }
 
 func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -44,7 +44,7 @@ func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, e
 	repo, err := c.forge.Repository(ctx, job.Issue.Repo)
 	switch {
 	case errors.Is(err, forge.ErrNotFound):
-		return instance.Result{}, people("the forge has no repository %s, or does not show it", job.Issue.Repo)
+		return instance.Result{}, forgeside.EscalateToPeople("the forge has no repository %s, or does not show it", job.Issue.Repo)
 	case err != nil:
 		return instance.Result{}, err
 	case job.Question != nil:
@@ -59,16 +59,11 @@ func (c *committer) bring(ctx context.Context, job agent.Job, repo forge.Reposit
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	base, bundle, err := c.workspace.Snapshot(ctx, repo.Name, c.remote(repo), repo.DefaultBranch)
 	if errors.Is(err, workspace.ErrSource) {
-		return instance.Result{}, people("%v", err)
+		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
 	return instance.Result{
 		Status: instance.Success, ConfidenceScore: 1, Base: base, Bundle: bundle, Summary: fmt.Sprintf("%s is at %s.", repo.DefaultBranch, base),
 	}, err
-}
-
-// people is what only they can mend; then the same is tried again.
-func people(format string, args ...any) error {
-	return &agent.Escalating{Reason: fmt.Sprintf(format, args...), RequiresHuman: true}
 }
 
 func (c *committer) remote(repo forge.Repository) workspace.Remote {

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
 )
@@ -31,14 +32,14 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 	}
 	branch := pipeline.Branch(job.Issue)
 	job.Progress("pushing %s", branch)
-	_, err := c.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: c.remote(repo)})
+	_, err := c.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch, To: c.remote(repo)})
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
-		return instance.Result{}, people("%v", err)
+		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
 	if err != nil {
 		return instance.Result{}, err
 	}
-	entries, stat, err := c.workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: objects(job), Base: job.Base, Head: job.Head})
+	entries, stat, err := c.workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head})
 	if err != nil {
 		return instance.Result{}, err
 	}
@@ -82,15 +83,7 @@ func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.R
 		},
 	})
 	if err == nil && !ours(there) {
-		err = people("pull request #%d for branch %s is not mine: %s", there.Number, branch, there.URL)
+		err = forgeside.EscalateToPeople("pull request #%d for branch %s is not mine: %s", there.Number, branch, there.URL)
 	}
 	return there, err
-}
-
-func objects(job agent.Job) []string {
-	names := make([]string, len(job.Bundles))
-	for i, b := range job.Bundles {
-		names[i] = b.Object
-	}
-	return names
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
@@ -166,7 +167,7 @@ func (w *world) approved() agent.Job {
 // change is the job's head and bundles after a change from its base.
 func (w *world) change(job agent.Job, text string) (string, []instance.Bundle) {
 	w.Helper()
-	tree, err := w.cache().Checkout(w.Context(), workspace.Spec{Repo: widgets, Bundles: objects(job)[:1], Base: job.Base})
+	tree, err := w.cache().Checkout(w.Context(), workspace.Spec{Repo: widgets, Bundles: forgeside.BundleObjects(job)[:1], Base: job.Base})
 	if err != nil {
 		w.Fatal(err)
 	}

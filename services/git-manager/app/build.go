@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -16,7 +17,7 @@ import (
 // became of the default branch since, and then their branches. What conflicts is
 // left to the developer, between git's marks; it is not committed so.
 func (m *manager) build(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
-	head, bundle, bundles := job.Head, "", names(job.Bundles)
+	head, bundle, bundles := job.Head, "", forgeside.BundleObjects(job)
 	branches := []string{repo.DefaultBranch}
 	for id := range strings.SplitSeq(job.Vars["builds_on"], ",") {
 		if id = strings.TrimSpace(id); id != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -25,7 +25,7 @@ type manager struct {
 
 // Work implements agent.Handler.
 func (m *manager) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return desk.Work(ctx, job, m.work)
+	return forgeside.Work(ctx, job, m.work)
 }
 
 func (m *manager) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -61,7 +61,7 @@ func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Reposito
 	if job.Head == "" || job.Head == job.Base {
 		return instance.Result{Status: instance.Failure, Summary: "there is nothing to commit"}, nil
 	}
-	branch, bundles := Branch(job.Instance), names(job.Bundles)
+	branch, bundles := Branch(job.Instance), forgeside.BundleObjects(job)
 	left, err := m.workspace.Unresolved(ctx, workspace.Spec{Repo: repo.Name, Base: job.Base, Head: job.Head, Bundles: bundles})
 	switch {
 	case err != nil:
@@ -78,14 +78,6 @@ func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Reposito
 		Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("%s is on %s", job.Head, branch),
 		Data: map[string]string{"branch": branch, "commit": job.Head},
 	}, err
-}
-
-func names(bundles []instance.Bundle) []string {
-	all := make([]string, len(bundles))
-	for i, b := range bundles {
-		all[i] = b.Object
-	}
-	return all
 }
 
 func (m *manager) remote(repo forge.Repository) workspace.Remote {

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
@@ -122,7 +123,7 @@ func (w *world) works(job *agent.Job) instance.Result {
 // develop has the task's work be the text.
 func (w *world) develop(job *agent.Job, text string) {
 	w.Helper()
-	tree, err := w.desk.Checkout(w.Context(), workspace.Spec{Repo: widgets, Base: job.Base, Head: job.Head, Bundles: names(job.Bundles)})
+	tree, err := w.desk.Checkout(w.Context(), workspace.Spec{Repo: widgets, Base: job.Base, Head: job.Head, Bundles: forgeside.BundleObjects(*job)})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
@@ -22,7 +22,7 @@ import (
 var played = crashtest.Service{
 	Name: "pm", Queues: []string{"pm", "endings"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{desk.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}}.Setup
+		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})

@@ -7,15 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -39,7 +37,7 @@ type reader interface {
 
 // Work implements agent.Handler.
 func (h *handler) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return desk.Work(ctx, job, h.work)
+	return forgeside.Work(ctx, job, h.work)
 }
 
 func (h *handler) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -67,7 +65,7 @@ func (h *handler) judge(ctx context.Context, job agent.Job) (instance.Result, er
 		return may[login]
 	}}.Work(ctx, job.Assignment)
 	if failed != nil {
-		return instance.Result{}, desk.Fault(failed)
+		return instance.Result{}, forgeside.Classify(failed)
 	}
 	return out.Result, err
 }
@@ -95,11 +93,11 @@ func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, e
 	}
 	repo, err := h.reader.Repository(ctx, job.Issue.Repo)
 	if err != nil {
-		return r, desk.Fault(err)
+		return r, forgeside.Classify(err)
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = h.workspace.Snapshot(ctx, repo.Name, workspace.Remote{URL: repo.CloneURL, Token: h.token}, repo.DefaultBranch)
-	return with(r, "branch", repo.DefaultBranch), err
+	return forgeside.WithData(r, "branch", repo.DefaultBranch), err
 }
 
 // askQuestions posts the open questions as one comment, anew each time they are
@@ -129,19 +127,7 @@ func (h *handler) say(ctx context.Context, job agent.Job, key, body string, r in
 	}
 	c, err := h.post(ctx, job.Instance, job.Issue, key, body)
 	if err != nil {
-		return r, desk.Fault(err)
+		return r, forgeside.Classify(err)
 	}
-	return with(r, "comment_url", c.URL), nil
-}
-
-// with adds to a result's data, names and values in turn.
-func with(r instance.Result, data ...string) instance.Result {
-	r.Data = maps.Clone(r.Data)
-	if r.Data == nil {
-		r.Data = map[string]string{}
-	}
-	for pair := range slices.Chunk(data, 2) {
-		r.Data[pair[0]] = pair[1]
-	}
-	return r
+	return forgeside.WithData(r, "comment_url", c.URL), nil
 }

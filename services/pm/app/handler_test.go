@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
@@ -240,7 +241,7 @@ func TestABranchIsNamedForItsIssue(t *testing.T) {
 
 func TestDataIsAddedToAndNotWrittenInto(t *testing.T) {
 	was := instance.Result{Data: map[string]string{"kept": "1"}}
-	now := with(was, "b", "2", "c", "3")
+	now := forgeside.WithData(was, "b", "2", "c", "3")
 	if len(was.Data) != 1 || len(now.Data) != 3 || !slices.Equal([]string{now.Data["kept"], now.Data["b"], now.Data["c"]}, []string{"1", "2", "3"}) {
 		t.Errorf("%v became %v", was.Data, now.Data)
 	}

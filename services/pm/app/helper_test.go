@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
@@ -196,7 +197,7 @@ func (w *world) further(job agent.Job, text string) agent.Job {
 	if err != nil {
 		w.Fatal(err)
 	}
-	tree, err := developer.Checkout(w.Context(), workspace.Spec{Repo: widgets, Bundles: objects(job), Base: job.Base, Head: job.Head})
+	tree, err := developer.Checkout(w.Context(), workspace.Spec{Repo: widgets, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -21,12 +21,12 @@ import (
 func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.Result, error) {
 	repo, err := h.reader.Repository(ctx, job.Issue.Repo)
 	if err != nil {
-		return instance.Result{}, desk.Fault(err)
+		return instance.Result{}, forgeside.Classify(err)
 	}
 	branch := Branch(job.Issue)
 	job.Progress("pushing %s", branch)
 	_, err = h.workspace.Push(ctx, workspace.Delivery{
-		Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: workspace.Remote{URL: repo.CloneURL, Token: h.token},
+		Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch, To: workspace.Remote{URL: repo.CloneURL, Token: h.token},
 	})
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
 		return h.stuck(ctx, job, err)
@@ -36,14 +36,14 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	}
 	pr, err := h.propose(ctx, job, repo, branch)
 	if err != nil {
-		return instance.Result{}, desk.Fault(err)
+		return instance.Result{}, forgeside.Classify(err)
 	}
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL)}
 	r, err = h.say(ctx, job, "pull-request", rules.Opened(pr.Number, pr.URL), r)
 	if err != nil {
 		return r, err
 	}
-	return with(r, "pr_url", pr.URL, "pr_number", strconv.Itoa(pr.Number), "prNumber", strconv.Itoa(pr.Number), "branch", branch, "pushed", job.Head), nil
+	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", strconv.Itoa(pr.Number), "prNumber", strconv.Itoa(pr.Number), "branch", branch, "pushed", job.Head), nil
 }
 
 // propose finds the work's pull request, or opens it. One of this very commit
@@ -81,7 +81,7 @@ func (h *handler) stuck(ctx context.Context, job agent.Job, why error) (instance
 
 // describe words the pull request.
 func (h *handler) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
-	entries, stat, err := h.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: objects(job), Base: job.Base, Head: job.Head})
+	entries, stat, err := h.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head})
 	if err != nil {
 		return "", "", err
 	}
@@ -119,12 +119,4 @@ func slug(title string) string {
 		b.WriteString(w)
 	}
 	return b.String()
-}
-
-func objects(job agent.Job) []string {
-	names := make([]string, len(job.Bundles))
-	for i, b := range job.Bundles {
-		names[i] = b.Object
-	}
-	return names
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
@@ -14,9 +15,9 @@ type App struct {
 	Settings
 }
 
-// Settings is what the shepherd is told beside the common flags.
+// Settings are the shepherd's flags beside the common ones.
 type Settings struct {
-	desk.Settings
+	forgeside.Settings
 	Workers int `name:"workers" default:"1" help:"Pieces of work at a time."`
 }
 
@@ -25,12 +26,12 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 
 // Setup adds the shepherd to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	d, err := s.Open(ctx, h, "shepherd")
+	a, err := s.Add(ctx, h, "shepherd", func(d forgeside.Deps) agent.Handler {
+		return &shepherd{forge: d.Forge, workspace: d.Workspace, token: d.Token, now: time.Now}
+	})
 	if err != nil {
 		return err
 	}
-	a := s.Agent(h, d, "shepherd", &shepherd{forge: d.Forge, workspace: d.Workspace, token: d.Token, now: time.Now})
 	a.Workers = s.Workers
-	h.Add("shepherd", a.Run)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -24,7 +24,7 @@ import (
 var played = crashtest.Service{
 	Name: "shepherd", Queues: []string{"shepherd"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{Settings: desk.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}, Workers: 1}.Setup
+		return Settings{Settings: forgeside.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}, Workers: 1}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		dir, every := t.TempDir(), "1h" // nobody has to look again

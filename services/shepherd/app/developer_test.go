@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -39,7 +40,7 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 	if does.err != nil {
 		return r, does.err
 	}
-	tree, err := d.cache.Checkout(ctx, workspace.Spec{Repo: widgets, Bundles: objects(job), Base: job.Base, Head: job.Head})
+	tree, err := d.cache.Checkout(ctx, workspace.Spec{Repo: widgets, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head})
 	if err != nil {
 		return r, err
 	}

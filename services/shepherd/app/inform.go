@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -29,7 +30,7 @@ func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, 
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = s.workspace.Snapshot(ctx, repo.Name, s.remote(repo), repo.DefaultBranch)
 	if errors.Is(err, workspace.ErrSource) {
-		err = people("%v", err)
+		err = forgeside.EscalateToPeople("%v", err)
 	}
 	return r, err
 }
@@ -38,7 +39,7 @@ func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, 
 func (s *shepherd) repository(ctx context.Context, job agent.Job) (forge.Repository, error) {
 	repo, err := s.forge.Repository(ctx, job.Issue.Repo)
 	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
-		err = people("%v", err)
+		err = forgeside.EscalateToPeople("%v", err)
 	}
 	return repo, err
 }
@@ -56,7 +57,7 @@ func (s *shepherd) duplicate(ctx context.Context, job agent.Job) (instance.Resul
 	}
 	found, err := s.forge.Mentions(ctx, job.Issue.Repo, issue)
 	if errors.Is(err, forge.ErrNotFound) {
-		return instance.Result{}, people("%v", err)
+		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
 	if err != nil {
 		return instance.Result{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
 )
@@ -47,7 +48,7 @@ func (t *turn) conflicts() bool {
 // else (story lifecycle, task selection: urgent). A story that came without its
 // code gets it.
 func (t *turn) notice(ctx context.Context, needs []string) (instance.Result, error) {
-	r := t.anew(with(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy", merge.Reviewer))
+	r := t.anew(forgeside.WithData(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy", merge.Reviewer))
 	if t.job.Base != "" {
 		return r, nil
 	}
@@ -90,7 +91,7 @@ func (t *turn) ask(ctx context.Context, needs []string) error {
 	at := t.job.Head
 	join := func(branch string) (workspace.Joined, error) {
 		j, err := t.workspace.Join(ctx, workspace.Meeting{
-			Repo: repo.Name, Bundles: objects(t.job), Base: t.job.Base, Head: at, From: t.remote(repo), Branch: branch,
+			Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: at, From: t.remote(repo), Branch: branch,
 			Message: fmt.Sprintf("Merge %s into %s", branch, t.world.HeadRef),
 		})
 		if err == nil && j.Head != at {

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -35,9 +36,9 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 		job.Bundles = []instance.Bundle{{Object: adopted.Bundle, Head: adopted.Base}}
 	}
 	job.Progress("pushing %s", branch)
-	_, err = s.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: objects(job), Head: job.Head, Branch: branch, To: s.remote(repo)})
+	_, err = s.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch, To: s.remote(repo)})
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
-		return instance.Result{}, people("%v", err)
+		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
 	if err != nil {
 		return instance.Result{}, err
@@ -56,7 +57,7 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch string) (r instance.Result, err error) {
 	r.Base, r.Bundle, err = s.workspace.Snapshot(ctx, repo.Name, s.remote(repo), branch)
 	if errors.Is(err, workspace.ErrSource) {
-		err = people("%v; push it, or move the story to pending to have it done anew", err)
+		err = forgeside.EscalateToPeople("%v; push it, or move the story to pending to have it done anew", err)
 	}
 	return r, err
 }
@@ -84,9 +85,9 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 	})
 	switch {
 	case errors.Is(err, forge.ErrInvalid):
-		err = people("%v", err)
+		err = forgeside.EscalateToPeople("%v", err)
 	case err == nil && !ours(pr) && job.Vars["branch"] == "":
-		err = people("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
+		err = forgeside.EscalateToPeople("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
 	}
 	return pr, err
 }
@@ -95,7 +96,7 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 func (s *shepherd) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
 	c := rules.PullRequestContext{Closes: true} // the base is the default branch
 	if job.Head != job.Base {
-		entries, stat, err := s.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: objects(job), Base: job.Base, Head: job.Head})
+		entries, stat, err := s.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head})
 		if err != nil {
 			return "", "", err
 		}

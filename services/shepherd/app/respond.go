@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
 )
@@ -55,23 +56,23 @@ func (t *turn) respond(ctx context.Context, q instance.Question) (instance.Resul
 			return instance.Result{}, err
 		}
 		if theirs != nil {
-			return t.anew(with(t.outcome("reviewed", "somebody else pushed meanwhile: %v", theirs), "answered", answered)), nil
+			return t.anew(forgeside.WithData(t.outcome("reviewed", "somebody else pushed meanwhile: %v", theirs), "answered", answered)), nil
 		}
 	}
 	if err := t.reply(ctx, q, ev); err != nil {
 		return instance.Result{}, err
 	}
 	r := t.outcome("responded", "%.7s answers the reviewers", t.job.Head)
-	return with(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.taken(q)), "lastActivityBy", merge.Bot), nil
+	return forgeside.WithData(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.taken(q)), "lastActivityBy", merge.Bot), nil
 }
 
 // unfit is an answer that cannot be brought to the branch.
 func (t *turn) unfit(answered, format string, args ...any) instance.Result {
-	return t.anew(with(t.outcome("unfit", format, args...), "answered", answered))
+	return t.anew(forgeside.WithData(t.outcome("unfit", format, args...), "answered", answered))
 }
 
 func (t *turn) spec() workspace.Spec {
-	return workspace.Spec{Repo: t.job.Issue.Repo, Bundles: objects(t.job), Base: t.job.Base, Head: t.job.Head}
+	return workspace.Spec{Repo: t.job.Issue.Repo, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: t.job.Head}
 }
 
 // push brings the branch to the work's head. theirs says that it holds other
@@ -82,12 +83,12 @@ func (t *turn) push(ctx context.Context) (theirs, err error) {
 		return nil, err
 	}
 	t.job.Progress("pushing %s", t.world.HeadRef)
-	_, err = t.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: objects(t.job), Head: t.job.Head, Branch: t.world.HeadRef, To: t.remote(repo)})
+	_, err = t.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Head: t.job.Head, Branch: t.world.HeadRef, To: t.remote(repo)})
 	switch {
 	case errors.Is(err, workspace.ErrForeign):
 		return err, nil
 	case errors.Is(err, workspace.ErrRejected):
-		return nil, people("%v", err)
+		return nil, forgeside.EscalateToPeople("%v", err)
 	}
 	return nil, err
 }

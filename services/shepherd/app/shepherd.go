@@ -6,14 +6,12 @@ package app
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -36,13 +34,13 @@ type shepherd struct {
 
 // Work implements agent.Handler.
 func (s *shepherd) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return desk.Work(ctx, job, s.work)
+	return forgeside.Work(ctx, job, s.work)
 }
 
 func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	switch {
 	case job.Issue.Repo == "":
-		return instance.Result{}, people("the story names no repository")
+		return instance.Result{}, forgeside.EscalateToPeople("the story names no repository")
 	case job.Question != nil:
 		return s.inform(ctx, job)
 	case job.Work.Does == workflow.OpenPullRequest:
@@ -53,35 +51,9 @@ func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, er
 	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s, whose work is %s", job.State, job.Work)
 }
 
-// people puts the matter to people: nobody else can go on with it.
-func people(format string, args ...any) error {
-	return &agent.Escalating{Reason: fmt.Sprintf(format, args...), RequiresHuman: true}
-}
-
 // done is a result with what it has the instance remember: names and values in turn.
 func done(summary string, data ...string) instance.Result {
-	return with(instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: summary}, data...)
-}
-
-// with adds to a result's data.
-func with(r instance.Result, data ...string) instance.Result {
-	r.Data = maps.Clone(r.Data)
-	if r.Data == nil {
-		r.Data = map[string]string{}
-	}
-	for pair := range slices.Chunk(data, 2) {
-		r.Data[pair[0]] = pair[1]
-	}
-	return r
-}
-
-// objects names the job's bundles.
-func objects(job agent.Job) []string {
-	names := make([]string, len(job.Bundles))
-	for i, b := range job.Bundles {
-		names[i] = b.Object
-	}
-	return names
+	return forgeside.WithData(instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: summary}, data...)
 }
 
 // remote is where the repository is pushed to and fetched from.

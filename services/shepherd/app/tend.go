@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
 )
@@ -40,7 +41,7 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 	case t.ready() && job.Vars["merging"] == t.world.Head:
 		return t.land(ctx)
 	case t.ready():
-		return with(t.outcome("ready", "every gate passes on %.7s", t.world.Head), "merging", t.world.Head), nil
+		return forgeside.WithData(t.outcome("ready", "every gate passes on %.7s", t.world.Head), "merging", t.world.Head), nil
 	}
 	question, answered := t.answer()
 	needs := t.needs()
@@ -48,7 +49,7 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 	case answered:
 		return t.respond(ctx, question)
 	case len(needs) == 0:
-		return with(t.outcome("waiting", "waiting: %s", t.open()), "lastActivityBy", merge.Bot), nil
+		return forgeside.WithData(t.outcome("waiting", "waiting: %s", t.open()), "lastActivityBy", merge.Bot), nil
 	case job.Vars["lastActivityBy"] != merge.Reviewer || job.Base == "" || !t.awaited():
 		return t.notice(ctx, needs)
 	}
@@ -59,13 +60,13 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 func (s *shepherd) look(ctx context.Context, job agent.Job) (*turn, error) {
 	pull := number(job, "prNumber")
 	if pull == 0 {
-		return nil, people("the story names no pull request")
+		return nil, forgeside.EscalateToPeople("the story names no pull request")
 	}
 	t := &turn{shepherd: s, job: job}
 	var err error
 	t.world, err = forge.Observe(ctx, s.forge, forge.Observation{Repo: job.Issue.Repo, Number: pull, Organisations: words(job, "members"), Now: s.now})
 	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
-		return nil, people("%v", err)
+		return nil, forgeside.EscalateToPeople("%v", err)
 	}
 	if err != nil {
 		return nil, err
@@ -125,10 +126,10 @@ func reopen(s *merge.Snapshot) {
 func (t *turn) outcome(name, format string, args ...any) instance.Result {
 	r := done(fmt.Sprintf(format, args...), "outcome", name, "merging", "")
 	if t.job.Vars["branch"] == "" {
-		r = with(r, "branch", t.world.HeadRef)
+		r = forgeside.WithData(r, "branch", t.world.HeadRef)
 	}
 	if !t.world.Draft {
-		r = with(r, "undrafted", "true")
+		r = forgeside.WithData(r, "undrafted", "true")
 	}
 	r.Evidence = t.evidence()
 	return r

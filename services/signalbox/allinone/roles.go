@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/forge/desk"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -110,6 +110,6 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, defs []*workflow.
 }
 
 // at returns the settings of a forge-side role.
-func at(c Config, work string) desk.Settings {
-	return desk.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}
+func at(c Config, work string) forgeside.Settings {
+	return forgeside.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}
 }

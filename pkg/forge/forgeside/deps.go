@@ -1,0 +1,66 @@
+// Package forgeside is what the services share that hold a forge's credentials: their
+// settings, a client of the forge, copies of repositories, and how they treat the
+// forge's errors.
+package forgeside
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+// Settings are the flags of such a service beside the common ones.
+type Settings struct {
+	Forge   github.Flags `embed:"" prefix:"forge-"`
+	WorkDir string       `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories are kept."`
+
+	Observer agent.Observer `kong:"-"`
+}
+
+// Deps is what the handler of one role works with.
+type Deps struct {
+	Forge     *github.Client
+	Token     string // of the forge
+	Workspace *workspace.Cache
+	JetStream jetstream.JetStream
+}
+
+// Add opens the dependencies of the role, and adds an agent with the handler to the
+// host. The caller may change the agent before the host runs.
+func (s Settings) Add(ctx context.Context, h *service.Host, name string, handler func(Deps) agent.Handler) (*agent.Agent, error) {
+	d, err := s.open(ctx, h, name)
+	if err != nil {
+		return nil, err
+	}
+	a := role.Agent(h, d.JetStream, name, handler(d), s.Observer)
+	h.Add(name, a.Run)
+	return a, nil
+}
+
+func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Deps, err error) {
+	if d.Forge, err = s.Forge.Client(); err != nil {
+		return d, err
+	}
+	if d.Token, err = s.Forge.Secret(); err != nil {
+		return d, err
+	}
+	if d.JetStream, err = jetstream.New(h.NATS); err != nil {
+		return d, err
+	}
+	objects, err := role.Bucket(ctx, d.JetStream)
+	if err != nil {
+		return d, err
+	}
+	if d.Workspace, err = workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, name), Objects: objects}); err != nil {
+		return d, fmt.Errorf("work directory: %w", err)
+	}
+	return d, nil
+}
