@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -39,7 +40,7 @@ func playing(tell func(context.Context, *github.Client, agent.Job) error) crasht
 		Name: "pm", Queues: []string{"pm"},
 		Setup: func(at, _ string) func(context.Context, *service.Host) error {
 			return func(_ context.Context, h *service.Host) error {
-				c, err := github.New(github.Config{BaseURL: at, Token: "signalbox-token"})
+				c, err := github.New(github.Config{BaseURL: at, Token: forgetest.Token("signalbox")})
 				if err != nil {
 					return err
 				}

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,19 +16,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
-	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
-)
-
-// Repo is the repository on a stage's forge, and Trunk its default branch.
-const (
-	Repo  = "acme/widgets"
-	Trunk = "trunk"
 )
 
 // Lease is how long a stage's work is left to one who is silent: longer than any
@@ -45,8 +36,7 @@ type Stage struct {
 	testing.TB
 	Ctx     context.Context
 	Server  *natstest.Server
-	Forge   *local.Forge
-	URL     string // of the forge's REST, for people
+	Forge   *forgetest.Forge
 	Client  *client.Client
 	JS      jetstream.JetStream
 	Service Service
@@ -80,28 +70,10 @@ func NewStage(t testing.TB, of Service) *Stage {
 	of.Orchestrate(t, s.Server.URL)
 	s.nc = s.Server.Connect(t)
 	s.Client, s.JS = client.New(s.nc, "operator:ann"), s.Server.JetStream(t)
-	config := local.Config{Dir: t.TempDir(), Public: true, Users: []local.User{
-		{Login: "signalbox", Token: "signalbox-token", Type: "Bot", Permission: "write"},
-		{Login: "ann", Token: "ann-token", Permission: "admin"}, {Login: "bob", Token: "bob-token", Permission: "write"},
-	}}
-	if of.Forge != nil {
-		of.Forge(&config)
-	}
-	var err error
-	if s.Forge, err = local.Open(config); err != nil {
-		t.Fatal(err)
-	}
-	h := httptest.NewServer(s.Forge.Handler())
-	t.Cleanup(func() { h.Close(); _ = s.Forge.Close() })
-	s.URL = h.URL
-	g := gittest.Repo(t)
-	write(t, filepath.Join(g.Dir(), "sum.txt"), "5\n")
-	gittest.Run(t, g, "checkout", "-q", "-b", Trunk)
-	gittest.Run(t, g, "add", "-A")
-	gittest.Run(t, g, "commit", "-q", "-m", "first")
-	if err := s.Forge.CreateRepo(ctx, Repo, g.Dir()); err != nil {
-		t.Fatal(err)
-	}
+	s.Forge = forgetest.Start(t, forgetest.Config{
+		File: "sum.txt", Text: "5\n", Forge: of.Forge,
+		Users: []local.User{forgetest.Bot(), forgetest.User("ann", "admin"), forgetest.User("bob", "write")},
+	})
 	objects, err := role.Bucket(ctx, s.JS)
 	if err == nil {
 		s.desk, err = workspace.New(workspace.Config{Dir: t.TempDir(), Objects: objects})
@@ -110,16 +82,6 @@ func NewStage(t testing.TB, of Service) *Stage {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// As is the forge as somebody sees it; nothing goes wrong here.
-func (s *Stage) As(login string) *github.Client {
-	s.Helper()
-	c, err := github.New(github.Config{BaseURL: s.URL, Token: login + "-token"})
-	if err != nil {
-		s.Fatal(err)
-	}
-	return c
 }
 
 // incarnation is a service that runs.

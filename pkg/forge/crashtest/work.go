@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -18,11 +19,11 @@ import (
 // Issue has bob report something on the forge.
 func (s *Stage) Issue(title string) instance.Issue {
 	s.Helper()
-	made, err := s.As("bob").CreateIssue(s.Ctx, Repo, forge.NewIssue{Title: title, Body: "It says 5.\n\n## Acceptance criteria\n\n- make check"})
+	made, err := s.Forge.Client("bob").CreateIssue(s.Ctx, forgetest.Repo, forge.NewIssue{Title: title, Body: "It says 5.\n\n## Acceptance criteria\n\n- make check"})
 	if err != nil {
 		s.Fatal(err)
 	}
-	return instance.Issue{Repo: Repo, Number: made.Number, Title: title, Body: made.Body, Author: "bob", URL: made.URL}
+	return instance.Issue{Repo: forgetest.Repo, Number: made.Number, Title: title, Body: made.Body, Author: "bob", URL: made.URL}
 }
 
 // Code is work on the repository.
@@ -41,7 +42,7 @@ func (s *Stage) Code() Code {
 func (s *Stage) Work() Code {
 	s.Helper()
 	if s.work == nil {
-		base, bundle, err := s.desk.Snapshot(s.Ctx, Repo, workspace.Remote{URL: s.URL + "/" + Repo + ".git"}, Trunk)
+		base, bundle, err := s.desk.Snapshot(s.Ctx, forgetest.Repo, workspace.Remote{URL: s.Forge.URL + "/" + forgetest.Repo + ".git"}, forgetest.Trunk)
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -54,7 +55,7 @@ func (s *Stage) Work() Code {
 // Change changes a file of the code.
 func (s *Stage) Change(c Code, file, text string) Code {
 	s.Helper()
-	tree, err := s.desk.Checkout(s.Ctx, workspace.Spec{Repo: Repo, Base: c.Base, Head: c.Head, Bundles: c.Bundles})
+	tree, err := s.desk.Checkout(s.Ctx, workspace.Spec{Repo: forgetest.Repo, Base: c.Base, Head: c.Head, Bundles: c.Bundles})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func (s *Stage) end(id, role, name string, cmd func(token uint32) *pb.Command) {
 // Said sees to it that on an issue or a pull request there are as many comments
 // of ours as wanted, no marker twice, and returns them.
 func (s *Stage) Said(number, want int) ([]forge.Comment, error) {
-	all, err := s.As("ann").Comments(s.Ctx, Repo, number, time.Time{})
+	all, err := s.Forge.Client("ann").Comments(s.Ctx, forgetest.Repo, number, time.Time{})
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +158,6 @@ func (s *Stage) Said(number, want int) ([]forge.Comment, error) {
 
 // Pulls are the pull requests from a branch, in any state.
 func (s *Stage) Pulls(branch string) ([]forge.PullRequest, error) {
-	all, err := s.As("ann").PullRequests(s.Ctx, Repo, time.Time{})
+	all, err := s.Forge.Client("ann").PullRequests(s.Ctx, forgetest.Repo, time.Time{})
 	return slices.DeleteFunc(all, func(p forge.PullRequest) bool { return p.HeadRef != branch }), err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -18,7 +19,7 @@ import (
 var played = crashtest.Service{
 	Name: "committer", Queues: []string{"committer"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}}.Setup
+		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})

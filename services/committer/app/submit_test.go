@@ -17,7 +17,7 @@ import (
 const branch = "agent/issue-1"
 
 func TestWhatIsApprovedBecomesOnePullRequestHoweverOftenItIsHandedIn(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.approved()
 	first, err := w.Work(w.Context(), job)
 	if err != nil || first.Status != instance.Success {
@@ -49,13 +49,13 @@ func TestWhatIsApprovedBecomesOnePullRequestHoweverOftenItIsHandedIn(t *testing.
 }
 
 func TestAPullRequestWhoseAnswerWasLostIsFound(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.approved()
-	w.breaks("POST", "/pulls", local.Fault{Status: 502, After: true})
+	w.forge.FailRequests("POST", "/pulls", local.Fault{Status: 502, After: true})
 	if r, err := w.Work(w.Context(), job); !errors.Is(err, brain.ErrInfrastructure) {
 		t.Fatalf("it ended with %+v, %v", r, err)
 	}
-	w.fault.Store(nil)
+	w.forge.Recover()
 	w.restart()
 	if r, err := w.Work(w.Context(), job); err != nil || r.Data["pr_number"] != "2" {
 		t.Errorf("it ended with %+v, %v", r, err)
@@ -63,7 +63,7 @@ func TestAPullRequestWhoseAnswerWasLostIsFound(t *testing.T) {
 }
 
 func TestNothingIsHandedInWithoutApproval(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.approved()
 	for _, verdict := range []string{`{"verdict": "REJECTED"}`, `{"verdict": "NEEDS_INFO"}`, `{}`} {
 		job.Sections["review"] = json.RawMessage(verdict)
@@ -82,24 +82,24 @@ func TestNothingIsHandedInWithoutApproval(t *testing.T) {
 }
 
 func TestWhatIsInTheWayIsPutToPeople(t *testing.T) {
-	for name, put := range map[string]func(*testing.T, *world, *agent.Job){
-		"another's branch": func(t *testing.T, w *world, job *agent.Job) {
+	for name, put := range map[string]func(*testing.T, *env, *agent.Job){
+		"another's branch": func(t *testing.T, w *env, job *agent.Job) {
 			if _, err := w.Work(t.Context(), *job); err != nil {
 				t.Fatal(err)
 			}
 			job.Head, job.Bundles = w.change(*job, "3\n") // not on top of what is there
 		},
-		"another's pull request": func(t *testing.T, w *world, job *agent.Job) {
+		"another's pull request": func(t *testing.T, w *env, job *agent.Job) {
 			mine := *job
 			mine.Instance = "acme/widgets/other"
 			if _, err := w.Work(t.Context(), mine); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"a repository that is gone": func(_ *testing.T, _ *world, job *agent.Job) { job.Issue.Repo = "acme/gone" },
+		"a repository that is gone": func(_ *testing.T, _ *env, job *agent.Job) { job.Issue.Repo = "acme/gone" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			job := w.approved()
 			put(t, w, &job)
 			plea := new(agent.Escalating)
@@ -111,7 +111,7 @@ func TestWhatIsInTheWayIsPutToPeople(t *testing.T) {
 }
 
 func TestWhoIsAskedBringsTheCode(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r, err := w.Work(w.Context(), w.asked())
 	if err != nil || r.Base == "" || r.Bundle == "" || !strings.Contains(r.Summary, r.Base) {
 		t.Fatalf("it ended with %+v, %v", r, err)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestANewIssueOpensOneInstance(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	n := w.report(w.bob, "The sum is wrong")
 	p := w.poller()
 	for range 3 {
@@ -36,7 +36,7 @@ func TestANewIssueOpensOneInstance(t *testing.T) {
 }
 
 func TestACommentOfAPersonIsASignalOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	one, two := w.report(w.bob, "one"), w.report(w.bob, "two")
 	p := w.poller()
 	w.poll(p)
@@ -66,7 +66,7 @@ func TestACommentOfAPersonIsASignalOnce(t *testing.T) {
 
 // A crash between the signal and the cursor, and much happens before the restart.
 func TestACommentIsASignalOnceEvenIfTheCursorWasNotKept(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	n := w.report(w.bob, "one")
 	w.poll(w.poller())
 	w.second.Store(5)
@@ -92,14 +92,14 @@ var errForgetful = errors.New("the disk is full")
 func (forgetful) Put(context.Context, string, []byte) (uint64, error) { return 0, errForgetful }
 
 func TestWhatNoPersonSaysNewMovesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	n := w.report(w.bob, "one")
 	p := w.poller()
 	first := w.say(w.ann, n, "first")
 	w.poll(p)
 	w.second.Store(5)
 	w.say(w.robot, n, "I am a bot")
-	w.say(w.as("signalbox"), n, "I am ourselves")
+	w.say(w.forge.Client("signalbox"), n, "I am ourselves")
 	if _, err := w.ann.EditComment(w.ctx, widgets, first.ID, "second thoughts"); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestWhatNoPersonSaysNewMovesNothing(t *testing.T) {
 }
 
 func TestOnlyIssuesWithTheLabelAreTakenUp(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	labelled := func(p *poller) { p.label = "signalbox" }
 	yes, no := w.report(w.ann, "yes", "signalbox"), w.report(w.ann, "no", "bug")
 	w.say(w.bob, no, "before it counted")
@@ -138,7 +138,7 @@ func TestOnlyIssuesWithTheLabelAreTakenUp(t *testing.T) {
 func TestNothingIsSkippedWhenAPollBreaksOff(t *testing.T) {
 	for name, f := range map[string]*local.Fault{"no answer": {}, "a server error": {Status: 502}, "an answer that got lost": {After: true}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			one := w.report(w.bob, "one")
 			p := w.poller()
 			w.poll(p)
@@ -146,13 +146,13 @@ func TestNothingIsSkippedWhenAPollBreaksOff(t *testing.T) {
 			two := w.report(w.bob, "two")
 			w.say(w.bob, one, "first")
 			w.say(w.bob, two, "second")
-			w.fault.Store(f)
+			w.forge.FailRequests("", "", *f)
 			ctx, cancel := context.WithTimeout(w.ctx, 300*time.Millisecond) // the adapter tries again by itself
 			defer cancel()
 			if err := p.poll(ctx); err == nil {
 				t.Error("the poll ended well")
 			}
-			w.fault.Store(nil)
+			w.forge.Recover()
 			w.poll(p)
 			w.want(one, "bob: first")
 			w.want(two, "bob: second")
@@ -161,7 +161,7 @@ func TestNothingIsSkippedWhenAPollBreaksOff(t *testing.T) {
 }
 
 func TestNothingIsSkippedWhileThereIsNoOrchestrator(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	one := w.report(w.bob, "one")
 	p := w.poller()
 	w.poll(p)

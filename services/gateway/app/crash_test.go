@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -20,7 +21,7 @@ var played = crashtest.Service{
 	Name: "gateway",
 	Setup: func(at, _ string) func(context.Context, *service.Host) error {
 		return Settings{
-			Forge: github.Flags{URL: at, Token: "signalbox-token"}, Repo: []string{crashtest.Repo}, Workflow: "issue", Every: 50 * time.Millisecond,
+			Forge: github.Flags{URL: at, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo}, Workflow: "issue", Every: 50 * time.Millisecond,
 		}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
@@ -38,11 +39,11 @@ func TestWhatPeopleDoIsHeardOnceWhereverTheGatewayDies(t *testing.T) {
 func discussed(s *crashtest.Stage) string {
 	issue := s.Issue("The sum is wrong")
 	for _, body := range []string{"I see that, too.", "So do I."} {
-		if _, err := s.As("ann").Comment(s.Ctx, crashtest.Repo, issue.Number, body); err != nil {
+		if _, err := s.Forge.Client("ann").Comment(s.Ctx, forgetest.Repo, issue.Number, body); err != nil {
 			s.Fatal(err)
 		}
 	}
-	return Name(crashtest.Repo, issue.Number)
+	return Name(forgetest.Repo, issue.Number)
 }
 
 func heard2(in *pb.Instance) bool { return len(in.GetNotes()) >= 2 }
@@ -53,8 +54,8 @@ func caughtUp(s *crashtest.Stage, id string) bool {
 	if err != nil {
 		return false
 	}
-	at, err := cursors{kv}.load(s.Ctx, crashtest.Repo)
-	all, e := s.As("ann").Comments(s.Ctx, crashtest.Repo, int(s.Get(id).GetIssue().GetNumber()), time.Time{})
+	at, err := cursors{kv}.load(s.Ctx, forgetest.Repo)
+	all, e := s.Forge.Client("ann").Comments(s.Ctx, forgetest.Repo, int(s.Get(id).GetIssue().GetNumber()), time.Time{})
 	return err == nil && e == nil && !slices.ContainsFunc(all, func(c forge.Comment) bool { _, ok := at.Taken[c.ID]; return !ok && !c.CreatedAt.Before(at.Since) })
 }
 

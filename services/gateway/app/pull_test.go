@@ -18,18 +18,18 @@ import (
 )
 
 // pulls is a gateway that has just started, as far as it watches pull requests.
-func (w *world) pulls() *pulls {
+func (w *env) pulls() *pulls {
 	w.Helper()
 	return &pulls{
-		forge: w.as("signalbox"), client: client.New(w.server.Connect(w.T), "gateway"), cursors: cursors{w.kv}, repo: widgets,
+		forge: w.forge.Client("signalbox"), client: client.New(w.server.Connect(w.T), "gateway"), cursors: cursors{w.kv}, repo: widgets,
 		now: func() time.Time { return time.Date(2026, 1, 2, 9, 0, int(w.second.Load()), 0, time.UTC) }, log: slog.New(slog.DiscardHandler),
 	}
 }
 
 // propose opens a pull request of ann's and a story that it is of.
-func (w *world) propose(name string) (number int, story string) {
+func (w *env) propose(name string) (number int, story string) {
 	w.Helper()
-	url := w.url[:len(w.url)-len("/api/v3/")]
+	url := w.forge.URL
 	g := git.New(w.TempDir()).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
 	gittest.Run(w.T, g, "clone", "-q", url+"/"+widgets+".git", ".")
 	gittest.Run(w.T, g, "checkout", "-q", "-b", name)
@@ -53,7 +53,7 @@ func (w *world) propose(name string) (number int, story string) {
 }
 
 // signals are the names of what the story was told, in order.
-func (w *world) signals(story string) (all []string) {
+func (w *env) signals(story string) (all []string) {
 	w.Helper()
 	records, err := w.client.History(w.ctx, story, 0)
 	if err != nil {
@@ -69,14 +69,14 @@ func (w *world) signals(story string) (all []string) {
 	return all
 }
 
-func (w *world) watches(p *pulls) {
+func (w *env) watches(p *pulls) {
 	w.Helper()
 	if err := p.poll(w.ctx); err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) told(story string, want ...string) {
+func (w *env) told(story string, want ...string) {
 	w.Helper()
 	if got := w.signals(story); !slices.Equal(got, want) {
 		w.Errorf("%s was told %q, want %q", story, got, want)
@@ -84,7 +84,7 @@ func (w *world) told(story string, want ...string) {
 }
 
 func TestAStoryIsToldOnceOfEachChangeOfItsPullRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	first, story := w.propose("first")
 	_, other := w.propose("other")
 	p := w.pulls()
@@ -105,7 +105,7 @@ func TestAStoryIsToldOnceOfEachChangeOfItsPullRequest(t *testing.T) {
 }
 
 func TestWhatWasToldBeforeACrashIsNotToldAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	_, story := w.propose("first")
 	w.watches(w.pulls())
 	if err := w.kv.Purge(w.ctx, key(widgets+"/pulls")); err != nil { // the cursor was not saved
@@ -116,7 +116,7 @@ func TestWhatWasToldBeforeACrashIsNotToldAgain(t *testing.T) {
 }
 
 func TestAStoryThatWaitsForPeopleHearsThemOnItsPullRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	number, story := w.propose("first")
 	p := w.pulls()
 	w.say(w.ann, number, "Before anybody asked.")
@@ -138,7 +138,7 @@ func TestAStoryThatWaitsForPeopleHearsThemOnItsPullRequest(t *testing.T) {
 }
 
 // escalates has the story's shepherd put it to people.
-func (w *world) escalates(story string) {
+func (w *env) escalates(story string) {
 	w.Helper()
 	in, err := w.client.Get(w.ctx, story)
 	if err != nil {
@@ -157,12 +157,12 @@ func (w *world) escalates(story string) {
 }
 
 // catchesUp has the forge's clock be later than that of the log, which is real.
-func (w *world) catchesUp() {
+func (w *env) catchesUp() {
 	w.second.Store(time.Now().Unix() - time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC).Unix() + 60)
 }
 
 func TestAStoryThatWaitsForPeopleHearsThemOnItsIssue(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	issue := w.report(w.bob, "It is broken")
 	story := "story/of-an-issue"
 	if _, err := w.client.OpenWith(w.ctx, "", story, &pb.Open{

@@ -17,7 +17,7 @@ import (
 )
 
 func TestAReportMakesAnIssueAndItsInstance(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	nc := w.server.Connect(t)
 	ctx, cancel := context.WithCancel(w.ctx)
 	ended := make(chan error, 1)
@@ -70,15 +70,15 @@ func TestAReportMakesAnIssueAndItsInstance(t *testing.T) {
 }
 
 func TestAnIssueThatWasMadeBeforeACrashOpensAsItWasAskedFor(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.catchesUp()
 	asked := request{ID: "r-1", Repo: widgets, Workflow: "pipeline", Title: "From a shell", Body: "It is broken."}
-	w.fault.Store(&local.Fault{After: true})
+	w.forge.FailRequests("", "", local.Fault{After: true})
 	p := w.poller()
 	if _, err := p.reader.(forge.Writer).CreateIssue(w.ctx, widgets, forge.NewIssue{Title: asked.Title, Body: asked.Body + "\n\n" + rules.Marker(asked.ID, opens+asked.Workflow)}); err == nil {
 		t.Fatal("nothing went wrong")
 	}
-	w.fault.Store(nil)
+	w.forge.Recover()
 	other := w.report(w.bob, "copied\n\n"+rules.Marker("r-2", opens+"pipeline"))
 	w.poll(w.poller()) // another gateway
 	in, err := w.client.Get(w.ctx, Name(widgets, 1))

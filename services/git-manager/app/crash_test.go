@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -19,7 +20,7 @@ import (
 var played = crashtest.Service{
 	Name: "git-manager", Queues: []string{"git-manager"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}}.Setup
+		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})
@@ -45,7 +46,7 @@ var tasks atomic.Int64
 
 func begin(s *crashtest.Stage, c crashtest.Code) string {
 	id := fmt.Sprintf("plan/TASK-%d", tasks.Add(1))
-	s.Open(id, "task", instance.Issue{Repo: crashtest.Repo, Title: "Mend the sum"}, c, "")
+	s.Open(id, "task", instance.Issue{Repo: forgetest.Repo, Title: "Mend the sum"}, c, "")
 	return id
 }
 
@@ -84,7 +85,7 @@ func committed(in *pb.Instance) bool {
 
 // pushed wants the work on its branch, brought there once.
 func pushed(s *crashtest.Stage, id string) error {
-	pushes, err := s.As("ann").Pushes(s.Ctx, crashtest.Repo, Branch(id))
+	pushes, err := s.Forge.Client("ann").Pushes(s.Ctx, forgetest.Repo, Branch(id))
 	in := s.Get(id)
 	if err != nil || len(pushes) != 1 || pushes[0].After != in.GetHead() || in.GetLastResult().GetData()["commit"] != in.GetHead() {
 		return fmt.Errorf("the branch was pushed %+v, %v; the work is at %s, the log has %v", pushes, err, in.GetHead(), in.GetLastResult().GetData())

@@ -1,13 +1,6 @@
 package app
 
 import (
-	"bytes"
-	"context"
-	"fmt"
-	"io"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,78 +8,31 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-const widgets = "acme/widgets"
+const widgets = forgetest.Repo
 
-// memory is an object store.
-type memory map[string][]byte
-
-func (o memory) Put(_ context.Context, name string, r io.Reader) (err error) {
-	o[name], err = io.ReadAll(r)
-	return err
-}
-
-func (o memory) Get(_ context.Context, name string) (io.ReadCloser, error) {
-	if b, ok := o[name]; ok {
-		return io.NopCloser(bytes.NewReader(b)), nil
-	}
-	return nil, fmt.Errorf("%w: no object %s", brain.ErrInfrastructure, name)
-}
-
-// world is a forge with one repository, a git-manager, and a machine to work on.
-type world struct {
+// env is a forge with one repository, a git-manager, and the workspace of a developer.
+type env struct {
 	*testing.T
 	*manager
-	desk *workspace.Cache
+	developer *workspace.Cache
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	f, err := local.Open(local.Config{Dir: t.TempDir(), Public: true, Users: []local.User{
-		{Login: "signalbox", Token: "signalbox-token", Type: "Bot", Permission: "write"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := httptest.NewServer(f.Handler())
-	t.Cleanup(func() { h.Close(); _ = f.Close() })
-	f.SetURL(h.URL)
-	g := gittest.Repo(t)
-	write(t, g.Dir(), "hello\n")
-	gittest.Run(t, g, "checkout", "-q", "-b", "trunk")
-	gittest.Run(t, g, "add", "-A")
-	gittest.Run(t, g, "commit", "-q", "-m", "first")
-	if err := f.CreateRepo(t.Context(), widgets, g.Dir()); err != nil {
-		t.Fatal(err)
-	}
-	c, err := github.New(github.Config{BaseURL: h.URL + "/api/v3/", Token: "signalbox-token"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := memory{}
-	w := &world{T: t, manager: &manager{forge: c, token: "signalbox-token"}}
-	for _, to := range []**workspace.Cache{&w.manager.workspace, &w.desk} {
-		if *to, err = workspace.New(workspace.Config{Dir: t.TempDir(), Objects: store}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	f := forgetest.Start(t, forgetest.Config{File: "greeting", Text: "hello\n", Users: []local.User{forgetest.Bot()}})
+	store := forgetest.Objects{}
+	w := &env{T: t, developer: forgetest.Workspace(t, store)}
+	w.manager = &manager{forge: f.Client("signalbox"), workspace: forgetest.Workspace(t, store), token: forgetest.Token("signalbox")}
 	return w
 }
 
-func write(t testing.TB, dir, text string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "greeting"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // begin is a task that has its code.
-func (w *world) begin(id string, vars map[string]string) *agent.Job {
+func (w *env) begin(id string, vars map[string]string) *agent.Job {
 	w.Helper()
 	job := &agent.Job{Assignment: brain.Assignment{Instance: id, Role: "git-manager", Issue: instance.Issue{Repo: widgets, Title: id}, Vars: vars}}
 	job.Progress = func(string, ...any) {}
@@ -95,7 +41,7 @@ func (w *world) begin(id string, vars map[string]string) *agent.Job {
 }
 
 // asked has the git-manager answer the engine.
-func (w *world) asked(job *agent.Job) instance.Result {
+func (w *env) asked(job *agent.Job) instance.Result {
 	w.Helper()
 	job.Question = &instance.Question{Number: 1, From: "orchestrator", To: "git-manager"}
 	r := w.works(job)
@@ -111,7 +57,7 @@ func (w *world) asked(job *agent.Job) instance.Result {
 	return r
 }
 
-func (w *world) works(job *agent.Job) instance.Result {
+func (w *env) works(job *agent.Job) instance.Result {
 	w.Helper()
 	r, err := w.Work(w.Context(), *job)
 	if err != nil {
@@ -121,14 +67,14 @@ func (w *world) works(job *agent.Job) instance.Result {
 }
 
 // develop has the task's work be the text.
-func (w *world) develop(job *agent.Job, text string) {
+func (w *env) develop(job *agent.Job, text string) {
 	w.Helper()
-	tree, err := w.desk.Checkout(w.Context(), workspace.Spec{Repo: widgets, Base: job.Base, Head: job.Head, Bundles: forgeside.BundleObjects(*job)})
+	tree, err := w.developer.Checkout(w.Context(), workspace.Spec{Repo: widgets, Base: job.Base, Head: job.Head, Bundles: forgeside.BundleObjects(*job)})
 	if err != nil {
 		w.Fatal(err)
 	}
 	defer tree.Close()
-	write(w, tree.Dir, text)
+	forgetest.WriteFile(w, tree.Dir, "greeting", text)
 	head, _, err := tree.Commit(w.Context(), "work")
 	if err != nil {
 		w.Fatal(err)
@@ -141,7 +87,7 @@ func (w *world) develop(job *agent.Job, text string) {
 }
 
 func TestWorkIsCommittedToItsBranchAndAgainWithoutHarm(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.begin("plan/A", nil)
 	if r := w.works(job); r.Status != instance.Failure || r.Summary != "there is nothing to commit" {
 		t.Errorf("no work: %+v", r)
@@ -155,7 +101,7 @@ func TestWorkIsCommittedToItsBranchAndAgainWithoutHarm(t *testing.T) {
 }
 
 func TestATaskStartsWithTheWorkOfThoseItBuildsOn(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.begin("plan/B", map[string]string{"builds_on": "plan/A,plan/gone"})
 	a := w.begin("plan/A", nil)
 	w.develop(a, "hello, A\n")
@@ -167,7 +113,7 @@ func TestATaskStartsWithTheWorkOfThoseItBuildsOn(t *testing.T) {
 }
 
 func TestWorkThatConflictsIsNotCommittedBeforeSomebodyChose(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	c := w.begin("plan/C", map[string]string{"builds_on": "plan/A,plan/B"})
 	for _, id := range []string{"plan/A", "plan/B"} {
 		job := w.begin(id, nil)
@@ -187,7 +133,7 @@ func TestWorkThatConflictsIsNotCommittedBeforeSomebodyChose(t *testing.T) {
 }
 
 func TestATaskWithoutARepositoryHasNoCode(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := &agent.Job{Assignment: brain.Assignment{Instance: "x", Question: &instance.Question{}}}
 	if r := w.works(job); r.Status != instance.Blocked || !strings.Contains(r.Summary, "names no repository") {
 		t.Errorf("%+v", r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
@@ -22,7 +23,7 @@ import (
 var played = crashtest.Service{
 	Name: "pm", Queues: []string{"pm", "endings"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}}.Setup
+		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})
@@ -86,7 +87,7 @@ func foreign(s *crashtest.Stage) string {
 	g := git.New(s.TempDir()).WithIdentity("bob", "bob@example.com").WithToken(s.URL, "bob-token")
 	var err error
 	for _, args := range [][]string{
-		{"clone", "-q", s.URL + "/" + crashtest.Repo + ".git", "."}, {"commit", "-q", "--allow-empty", "-m", "mine"},
+		{"clone", "-q", s.URL + "/" + forgetest.Repo + ".git", "."}, {"commit", "-q", "--allow-empty", "-m", "mine"},
 		{"push", "-q", "origin", "HEAD:refs/heads/signalbox/issue-" + path.Base(id) + "-the-sum-is-wrong"},
 	} {
 		_, e := g.Run(s.Ctx, args...)

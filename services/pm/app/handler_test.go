@@ -19,7 +19,7 @@ import (
 )
 
 func TestANewIssueBringsTheCodeItIsAbout(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	first := w.done(w.job("received"))
 	w.restart()
 	again := w.done(w.job("received"))
@@ -32,7 +32,7 @@ func TestANewIssueBringsTheCodeItIsAbout(t *testing.T) {
 }
 
 func TestARepositoryWithNothingInItIsAFailure(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	if err := w.forge.CreateRepo(t.Context(), "acme/empty", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestARepositoryWithNothingInItIsAFailure(t *testing.T) {
 }
 
 // asking is work in requirements_unclear.
-func (w *world) asking() (r instance.Result, err error) {
+func (w *env) asking() (r instance.Result, err error) {
 	job := w.job("requirements_unclear")
 	job.Questions = []instance.Question{
 		{Number: 1, From: "analyst", Text: "Which version?", Answered: true, Answer: "1.2"},
@@ -58,13 +58,13 @@ func (w *world) asking() (r instance.Result, err error) {
 func TestQuestionsAreAskedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
 	for name, f := range map[string]*local.Fault{"when it was all done": nil, "when the answer got lost": {After: true}, "when it was not done at all": {}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			if f != nil {
-				w.breaks("POST", "/comments", *f)
+				w.forge.FailRequests("POST", "/comments", *f)
 				if _, err := w.asking(); !errors.Is(err, brain.ErrInfrastructure) {
 					t.Fatalf("it ended with %v", err)
 				}
-				w.mends()
+				w.forge.Recover()
 			}
 			for range 2 {
 				w.restart()
@@ -82,7 +82,7 @@ func TestQuestionsAreAskedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
 }
 
 func TestQuestionsAreAskedAnewWhenTheReplyHadNoAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for attempt := 1; attempt <= 2; attempt++ {
 		job := w.job("requirements_unclear")
 		job.Attempt = attempt
@@ -96,12 +96,12 @@ func TestQuestionsAreAskedAnewWhenTheReplyHadNoAnswer(t *testing.T) {
 }
 
 func TestAMarkerThatSomebodyElseCopiedIsNotOurs(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	if _, err := w.asking(); err != nil {
 		t.Fatal(err)
 	}
 	ours := w.said()[0].Body
-	w = another(t)
+	w = newSecondEnv(t)
 	w.say(w.bob, ours)
 	w.say(w.ann, "as bob says\n\n"+ours)
 	r, err := w.asking()
@@ -112,7 +112,7 @@ func TestAMarkerThatSomebodyElseCopiedIsNotOurs(t *testing.T) {
 }
 
 func TestOnlyTheWordsOfThoseWhoMayAnswerCount(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for author, counts := range map[string]bool{
 		"bob": true, "ann": true, "operator:zoe": true,
 		"eve": false, "operator-eve": false, "operator": false, "nobody": false, "": false, "developer/agent-7": false,
@@ -128,7 +128,7 @@ func TestOnlyTheWordsOfThoseWhoMayAnswerCount(t *testing.T) {
 }
 
 func TestOnNoForgeEverybodysWordsCount(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.job("requirements_clarified")
 	job.Issue = instance.Issue{Title: "The sum is wrong"}
 	job.Questions = []instance.Question{{Number: 1, Text: "What did you expect?"}}
@@ -144,7 +144,7 @@ func TestOnNoForgeEverybodysWordsCount(t *testing.T) {
 }
 
 func TestPeopleAreToldOnceWhatIsInTheWay(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.job("blocked")
 	job.Last = &instance.Result{Status: instance.Blocked, Summary: "There is no compiler.", IssuesFound: []string{"cc: not found"}}
 	for range 2 {
@@ -159,7 +159,7 @@ func TestPeopleAreToldOnceWhatIsInTheWay(t *testing.T) {
 func TestAForgeThatIsAwayIsNotTheWorksFault(t *testing.T) {
 	for name, f := range map[string]local.Fault{"no answer": {}, "a server error": {Status: 502}, "a token that ran out": {Status: 401}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			solved := w.solved()
 			clarified := w.job("requirements_clarified")
 			clarified.Questions = []instance.Question{{Number: 1, Text: "What did you expect?"}}
@@ -167,7 +167,7 @@ func TestAForgeThatIsAwayIsNotTheWorksFault(t *testing.T) {
 			unclear := w.job("requirements_unclear")
 			unclear.Questions = clarified.Questions
 			w.restart()
-			w.breaks("", "", f)
+			w.forge.FailRequests("", "", f)
 			for _, job := range []struct {
 				state string
 				run   func() error
@@ -198,7 +198,7 @@ func (l limited) Self(context.Context) (string, error) {
 func TestARateLimitIsWaitedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		w := &world{T: t, issue: instance.Issue{Repo: widgets, Number: 1}}
+		w := &env{T: t, issue: instance.Issue{Repo: widgets, Number: 1}}
 		w.handler = &handler{reader: limited{until: start.Add(time.Hour)}, log: slog.New(slog.DiscardHandler)}
 		_, err := w.asking()
 		if !errors.Is(err, brain.ErrInfrastructure) || time.Since(start) != time.Hour || len(w.progress) == 0 {
@@ -219,7 +219,7 @@ func TestARateLimitIsWaitedOut(t *testing.T) {
 }
 
 func TestWhatTheRulesDoNotKnowIsNotDone(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	if _, err := w.Work(t.Context(), w.job("merging")); !errors.Is(err, rules.ErrEffect) {
 		t.Errorf("it ended with %v", err)
 	}

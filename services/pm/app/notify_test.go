@@ -20,7 +20,7 @@ import (
 
 // graveyard is an orchestrator and a PM that tells of endings.
 type graveyard struct {
-	*world
+	*env
 	ctx    context.Context
 	server *natstest.Server
 	client *client.Client
@@ -29,7 +29,7 @@ type graveyard struct {
 
 func newGraveyard(t *testing.T) *graveyard {
 	t.Helper()
-	g := &graveyard{world: newWorld(t), server: natstest.Start(t, natstest.Options{})}
+	g := &graveyard{world: newEnv(t), server: natstest.Start(t, natstest.Options{})}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	g.ctx = ctx

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
@@ -18,7 +19,7 @@ const branch = "signalbox/issue-1-the-sum-is-wrong"
 
 // submitted sees to it that there is one pull request with the head, and one
 // comment that tells of it.
-func (w *world) submitted(head string) forge.PullRequest {
+func (w *env) submitted(head string) forge.PullRequest {
 	w.Helper()
 	pr, err := w.ann.PullRequestByHead(w.Context(), widgets, branch)
 	if err != nil || pr.HeadSHA != head || pr.BaseRef != "trunk" || pr.State != "open" {
@@ -46,15 +47,15 @@ func TestAPullRequestIsOpenedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
 		"when the comment's answer got lost":      {"/comments", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			job := w.solved()
 			if c.path != "" {
-				w.breaks("POST", c.path, local.Fault{After: c.after})
+				w.forge.FailRequests("POST", c.path, local.Fault{After: c.after})
 				readBack := c.path == "/git-receive-pack" // at once
 				if r, err := w.Work(t.Context(), job); errors.Is(err, brain.ErrInfrastructure) == readBack {
 					t.Fatalf("it ended with %+v, %v", r, err)
 				}
-				w.mends()
+				w.forge.Recover()
 			}
 			var r instance.Result
 			for range 2 {
@@ -73,7 +74,7 @@ func TestAPullRequestIsOpenedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
 }
 
 func TestFurtherWorkGoesIntoTheSamePullRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.solved()
 	w.done(job)
 	job = w.further(job, "4.0\n")
@@ -83,13 +84,13 @@ func TestFurtherWorkGoesIntoTheSamePullRequest(t *testing.T) {
 }
 
 func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.solved()
-	url := strings.TrimSuffix(w.url, "/api/v3/") + "/" + widgets + ".git"
+	url := w.forge.URL + "/" + widgets + ".git"
 	dir := t.TempDir()
 	g := git.New(dir).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
 	gittest.Run(t, g, "clone", "-q", url, ".")
-	write(t, dir, "sum.txt", "mine\n")
+	forgetest.WriteFile(t, dir, "sum.txt", "mine\n")
 	gittest.Run(t, g, "commit", "-q", "-a", "-m", "I was here")
 	gittest.Run(t, g, "push", "-q", "origin", "HEAD:refs/heads/"+branch)
 	theirs := gittest.Run(t, g, "rev-parse", "HEAD")

@@ -28,7 +28,7 @@ func TestAStoryThatSomebodyElseDoesIsSkipped(t *testing.T) {
 		"but not by one that is of another issue's": {body: "Fixes #7"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			issue := w.eve.issue("Say hello")
 			w.bob.pushesNew("hi", "hi.txt", "hi\n")
 			pull := int(w.bob.do("POST", "/pulls", object{"title": "Hi", "head": "hi", "base": "trunk", "body": c.body})["number"].(float64))
@@ -55,7 +55,7 @@ func TestAStoryThatSomebodyElseDoesIsSkipped(t *testing.T) {
 }
 
 func TestWhereNobodyLooksForDuplicatesTheCodeIsBroughtAllTheSame(t *testing.T) {
-	w := newWorld(t, "check_duplicates: false")
+	w := newEnv(t, "check_duplicates: false")
 	issue := w.eve.issue("Say hello")
 	w.bob.pushesNew("hi", "hi.txt", "hi\n")
 	w.bob.do("POST", "/pulls", object{"title": "Hi", "head": "hi", "base": "trunk", "body": "Fixes #1"})
@@ -75,12 +75,12 @@ func TestAPullRequestIsOpenedOnce(t *testing.T) {
 		"though the forge was away meanwhile": {"GET", "/pulls", local.Fault{Status: 503}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.breaks(c.method, c.path, c.fault)
+			w := newEnv(t)
+			w.failRequests(c.method, c.path, c.fault)
 			s := w.begin("US-1", 0)
 			if c.path != "/git-receive-pack" { // which is read back at once
 				s.until("tried", func(in *instanceMessage) bool { return in.GetState() == "committed" && in.GetFaults() > 0 })
-				w.mends()
+				w.forge.Recover()
 			}
 			s.proposed()
 			if next := w.eve.issue("next"); next != s.pull+1 || s.pull != 1 {
@@ -95,7 +95,7 @@ func TestAPullRequestIsOpenedOnce(t *testing.T) {
 }
 
 func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	theirs := w.bob.pushesNew("signalbox/story-us-1", "mine.txt", "mine\n")
 	s := w.begin("US-1", 0)
 	in := s.escalated()
@@ -108,7 +108,7 @@ func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
 }
 
 func TestWorkThatDoesNotPassIsNotShown(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.does(func(agent.Job) change { return change{file: "x.txt", text: "x\n", fails: true} })
 	s := w.begin("US-1", 0)
 	in := s.escalated()
@@ -122,7 +122,7 @@ func TestWorkThatDoesNotPassIsNotShown(t *testing.T) {
 
 func TestWorkThatWasCommittedElsewhereIsTakenOver(t *testing.T) {
 	t.Run("from its branch", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		head := w.bob.pushesNew("wave", "wave.txt", "wave\n")
 		s := w.begin("US-1", 0, "state", "committed", "branch", "wave").proposed()
 		if in := s.get(); in.GetBase() != head || s.head() == head || len(w.heard()) != 1 || !strings.Contains(w.heard()[0], "the acceptance criteria on "+head[:7]) {
@@ -131,7 +131,7 @@ func TestWorkThatWasCommittedElsewhereIsTakenOver(t *testing.T) {
 		s.merges()
 	})
 	t.Run("or people are asked where it is", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		s := w.begin("US-1", 0, "state", "committed", "branch", "wave")
 		if e := s.escalated().GetEscalations()[0]; !strings.Contains(e.GetReason(), "has no branch wave; push it") {
 			t.Errorf("it is put to people: %v", e)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
@@ -24,7 +24,7 @@ func (s *tale) merges() {
 }
 
 // contains reports whether the branch holds the commits.
-func (w *world) contains(branch string, commits ...string) bool {
+func (w *env) contains(branch string, commits ...string) bool {
 	w.Helper()
 	g := w.ann.clone(branch)
 	for _, c := range commits {
@@ -36,7 +36,7 @@ func (w *world) contains(branch string, commits ...string) bool {
 }
 
 func TestAHumansPushToOurBranchIsBuiltUpon(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	ours := s.head()
 	theirs := w.bob.pushes("signalbox/story-us-1", "bob.txt", "bob was here\n")
@@ -55,7 +55,7 @@ func TestAHumansPushToOurBranchIsBuiltUpon(t *testing.T) {
 }
 
 func TestAHumansPushWhileTheDeveloperWorksIsBuiltUponToo(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	var theirs string
 	develop := w.develop
@@ -83,10 +83,10 @@ func TestAHumansPushWhileTheDeveloperWorksIsBuiltUponToo(t *testing.T) {
 }
 
 func TestAHumansForcedPushIsNotUndone(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	g := w.bob.clone("trunk")
-	write(t, g.Dir(), "mine.txt", "mine\n")
+	forgetest.WriteFile(t, g.Dir(), "mine.txt", "mine\n")
 	gittest.Run(t, g, "add", "-A")
 	gittest.Run(t, g, "commit", "-q", "-m", "My own way")
 	gittest.Run(t, g, "push", "-q", "--force", "origin", "HEAD:refs/heads/signalbox/story-us-1")
@@ -98,7 +98,7 @@ func TestAHumansForcedPushIsNotUndone(t *testing.T) {
 }
 
 func TestAConflictIsWorkedOut(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	ours := s.head()
 	trunk := w.ann.pushes("trunk", "US-1.txt", "another greeting\n")
@@ -126,7 +126,7 @@ func TestAConflictIsWorkedOut(t *testing.T) {
 }
 
 func TestWorkThatIsToHaveAllOfTheBaseGetsIt(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.ann.do("POST", "/rulesets", object{
 		"name": "fresh", "enforcement": "active", "conditions": object{"ref_name": object{"include": []string{"~DEFAULT_BRANCH"}}},
 		"rules": []object{{"type": "required_status_checks", "parameters": object{
@@ -143,7 +143,7 @@ func TestWorkThatIsToHaveAllOfTheBaseGetsIt(t *testing.T) {
 }
 
 func TestFeedbackThatIsNotWorkedInComesToPeople(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	head := s.head()
 	develop := w.develop
@@ -165,7 +165,7 @@ func TestFeedbackThatIsNotWorkedInComesToPeople(t *testing.T) {
 }
 
 func TestADeveloperWhoFailsAnswersNobody(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	develop := w.develop
 	w.does(func(job agent.Job) change {
@@ -186,7 +186,7 @@ func TestADeveloperWhoFailsAnswersNobody(t *testing.T) {
 }
 
 func TestAConversationOnALineIsAnsweredWhereItIsAndEnded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	id := w.ann.onLine(s.pull, s.head(), "US-1.txt", "Why so quiet?")
 	in := s.told()
@@ -207,7 +207,7 @@ func TestAConversationOnALineIsAnsweredWhereItIsAndEnded(t *testing.T) {
 
 // The forge fails when the answer is to be given, at the first look.
 func TestAConversationThatCouldNotBeReadIsEndedAllTheSame(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	w.ann.onLine(s.pull, s.head(), "US-1.txt", "Why so quiet?")
 	var failed atomic.Bool
@@ -217,12 +217,9 @@ func TestAConversationThatCouldNotBeReadIsEndedAllTheSame(t *testing.T) {
 		}
 		return nil
 	}
-	w.fault.Store(&fault)
+	w.forge.Fail(fault)
 	s.told()
-	ann, err := github.New(github.Config{BaseURL: w.url, Token: "ann-token"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ann := w.forge.Client("ann")
 	standing, err := ann.Standing(w.ctx, widgets, s.pull)
 	if err != nil || !failed.Load() || len(standing.Threads) != 1 || !standing.Threads[0].Resolved {
 		t.Errorf("the forge failed: %v; the conversations are %+v, %v", failed.Load(), standing.Threads, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -24,14 +25,14 @@ import (
 var played = crashtest.Service{
 	Name: "shepherd", Queues: []string{"shepherd"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{Settings: forgeside.Settings{Forge: github.Flags{URL: forge, Token: "signalbox-token"}, WorkDir: dir}, Workers: 1}.Setup
+		return Settings{Settings: forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}, Workers: 1}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		dir, every := t.TempDir(), "1h" // nobody has to look again
 		if os.Getenv("SIGNALBOX_CRASH") != "" {
 			every = "3s" // but where a gate could not be read
 		}
-		write(t, dir, "reviewed.yaml", "workflow: reviewed\nversion: 1\nextends: story\npolicy: {check_duplicates: false, check_every: "+every+"}\n")
+		forgetest.WriteFile(t, dir, "reviewed.yaml", "workflow: reviewed\nversion: 1\nextends: story\npolicy: {check_duplicates: false, check_every: "+every+"}\n")
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease, WorkflowDir: dir})
 	},
 }
@@ -60,8 +61,8 @@ var stories atomic.Int64
 
 // committed is a story that its developer has done.
 func committed(s *crashtest.Stage) string {
-	id := fmt.Sprintf("%s/US-%d", crashtest.Repo, stories.Add(1))
-	s.Open(id, "reviewed", instance.Issue{Repo: crashtest.Repo, Title: "Mend the sum"}, s.Code(), "")
+	id := fmt.Sprintf("%s/US-%d", forgetest.Repo, stories.Add(1))
+	s.Open(id, "reviewed", instance.Issue{Repo: forgetest.Repo, Title: "Mend the sum"}, s.Code(), "")
 	s.Report(id, "developer", accepting(s.Work()))
 	return id
 }
@@ -76,7 +77,7 @@ func accepting(c crashtest.Code) *pb.Result {
 	}
 }
 
-func branchOf(id string) string { return Branch(crashtest.Repo, id) }
+func branchOf(id string) string { return Branch(forgetest.Repo, id) }
 
 // page is how many pushes the forge shows.
 const page = 100
@@ -87,13 +88,13 @@ func landed(s *crashtest.Stage, id string) error {
 	if err != nil || len(pulls) != 1 {
 		return fmt.Errorf("the pull requests are %+v, %v", pulls, err)
 	}
-	one, err := s.As("ann").PullRequest(s.Ctx, crashtest.Repo, pulls[0].Number)
+	one, err := s.Forge.Client("ann").PullRequest(s.Ctx, forgetest.Repo, pulls[0].Number)
 	if err != nil {
 		return err
 	}
-	pushes, err := s.As("ann").Pushes(s.Ctx, crashtest.Repo, crashtest.Trunk)
+	pushes, err := s.Forge.Client("ann").Pushes(s.Ctx, forgetest.Repo, forgetest.Trunk)
 	merges := slices.DeleteFunc(pushes, func(p forge.Push) bool { return p.Kind != "pr_merge" })
-	all, e := s.As("ann").PullRequests(s.Ctx, crashtest.Repo, one.CreatedAt.AddDate(-1, 0, 0))
+	all, e := s.Forge.Client("ann").PullRequests(s.Ctx, forgetest.Repo, one.CreatedAt.AddDate(-1, 0, 0))
 	done := slices.DeleteFunc(all, func(p forge.PullRequest) bool { return !p.Merged })
 	in := s.Get(id)
 	if e := evidenceOf(in, "merged"); !one.Merged || len(merges) != min(len(done), page) || merges[0].After != one.MergeSHA || e.GetData()["sha"] != one.MergeSHA {
@@ -118,7 +119,7 @@ func proposed(s *crashtest.Stage) (id string, pull int, ann person) {
 	id = committed(s)
 	s.Works(id, parked)
 	pull, _ = strconv.Atoi(s.Get(id).GetVars()["prNumber"])
-	return id, pull, person{&world{T: s.TB.(*testing.T), ctx: s.Ctx, url: s.URL}, "ann"}
+	return id, pull, person{&env{T: s.TB.(*testing.T), ctx: s.Ctx, forge: s.Forge}, "ann"}
 }
 
 func changed(s *crashtest.Stage, id string) string {
@@ -156,11 +157,11 @@ func answered(s *crashtest.Stage, id string) error {
 	in := s.Get(id)
 	pull, _ := strconv.Atoi(in.GetVars()["prNumber"])
 	_, said := s.Said(pull, 1)
-	pr, err := s.As("ann").PullRequest(s.Ctx, crashtest.Repo, pull)
-	lines, e := s.As("ann").ReviewComments(s.Ctx, crashtest.Repo, pull)
-	standing, e2 := s.As("ann").Standing(s.Ctx, crashtest.Repo, pull)
+	pr, err := s.Forge.Client("ann").PullRequest(s.Ctx, forgetest.Repo, pull)
+	lines, e := s.Forge.Client("ann").ReviewComments(s.Ctx, forgetest.Repo, pull)
+	standing, e2 := s.Forge.Client("ann").Standing(s.Ctx, forgetest.Repo, pull)
 	ours := slices.DeleteFunc(lines, func(c forge.ReviewComment) bool { return c.Author.Login != "signalbox" })
-	pushes, e3 := s.As("ann").Pushes(s.Ctx, crashtest.Repo, branchOf(id))
+	pushes, e3 := s.Forge.Client("ann").Pushes(s.Ctx, forgetest.Repo, branchOf(id))
 	if err := errors.Join(said, err, e, e2, e3); err != nil {
 		return err
 	}

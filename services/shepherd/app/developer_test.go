@@ -25,7 +25,7 @@ type change struct {
 // developer does what the world's script says, and hands over a commit with
 // the evidence that a real one's runtime would make. It implements agent.Handler.
 type developer struct {
-	w     *world
+	w     *env
 	cache *workspace.Cache
 }
 
@@ -68,14 +68,14 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 }
 
 // onClaim has f called whenever the shepherd begins a piece of work.
-func (w *world) onClaim(f func()) {
+func (w *env) onClaim(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.claimed = f
 }
 
 // claims are the stories that the shepherd began to work on, in order.
-func (w *world) claims() (all []string) {
+func (w *env) claims() (all []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, job := range w.late {
@@ -85,7 +85,7 @@ func (w *world) claims() (all []string) {
 }
 
 // until looks again at every commit until what is wanted is so.
-func (w *world) until(wanted func() bool) {
+func (w *env) until(wanted func() bool) {
 	w.Helper()
 	if wanted() {
 		return
@@ -103,7 +103,7 @@ func (w *world) until(wanted func() bool) {
 
 // noting is a shepherd whose claims are remembered.
 type noting struct {
-	w *world
+	w *env
 	*shepherd
 }
 

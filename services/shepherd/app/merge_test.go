@@ -19,21 +19,21 @@ func TestAMergeWhoseAnswerIsLost(t *testing.T) {
 		"by somebody else's word on the way": {After: true, Status: 405},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			s := w.begin("US-1", 0).proposed()
 			w.ann.approve(s.pull)
 			w.bob.status(s.head(), "success")
-			w.breaks("PUT", "/merge", fault)
+			w.failRequests("PUT", "/merge", fault)
 			s.tell()
 			if !fault.After {
 				s.until("tried", func(in *instanceMessage) bool { return in.GetFaults() > 0 })
 				if s.on()["merged"] == true {
 					t.Fatal("it is merged")
 				}
-				w.mends()
+				w.forge.Recover()
 			}
 			in := s.reaches("merged")
-			w.mends()
+			w.forge.Recover()
 			trunk := w.ann.clone("trunk")
 			log, err := trunk.Run(t.Context(), "log", "--format=%s")
 			if err != nil || strings.Count(log, "(#1)") != 1 || s.on()["merge_commit_sha"] != evidenceOf(in, "merged").GetData()["sha"] {
@@ -44,22 +44,22 @@ func TestAMergeWhoseAnswerIsLost(t *testing.T) {
 }
 
 func TestAMergeThatTheForgeRefusesWaits(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	w.ann.approve(s.pull)
 	w.bob.status(s.head(), "success")
-	w.breaks("PUT", "/merge", local.Fault{Status: 405})
+	w.failRequests("PUT", "/merge", local.Fault{Status: 405})
 	in := s.told()
 	if summary := in.GetLastResult().GetSummary(); !strings.Contains(summary, "the forge did not merge it") || s.on()["merged"] == true {
 		t.Errorf("it says %q", summary)
 	}
-	w.mends()
+	w.forge.Recover()
 	s.tell()
 	s.reaches("merged")
 }
 
 func TestWhatChangesBetweenTheTwoLooksIsSeen(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	w.ann.approve(s.pull)
 	w.bob.status(s.head(), "success")
@@ -90,7 +90,7 @@ func TestADraftThatSomebodyMakesOfItIsTheirWill(t *testing.T) {
 }
 
 func TestAPullRequestThatIsClosedEndsTheStory(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	w.ann.do("PATCH", path("/pulls/%d", s.pull), object{"state": "closed"})
 	s.tell()
@@ -101,7 +101,7 @@ func TestAPullRequestThatIsClosedEndsTheStory(t *testing.T) {
 }
 
 func TestAPullRequestThatSomebodyMergesEndsTheStoryToo(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	w.ann.ready(s.pull)
 	w.ann.do("PUT", path("/pulls/%d/merge", s.pull), object{"merge_method": "merge"})

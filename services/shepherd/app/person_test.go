@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
 // person is somebody on the forge.
 type person struct {
-	w     *world
+	w     *env
 	login string
 }
 
@@ -37,11 +37,11 @@ func (p person) try(method, path string, in any) (int, map[string]any) {
 	if err != nil {
 		p.w.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(p.w.ctx, method, p.w.url+"/api/v3/repos/"+widgets+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(p.w.ctx, method, p.w.forge.URL+"/api/v3/repos/"+widgets+path, bytes.NewReader(body))
 	if err != nil {
 		p.w.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+p.login+"-token")
+	r.Header.Set("Authorization", "Bearer "+forgetest.Token(p.login))
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		p.w.Fatal(err)
@@ -104,14 +104,14 @@ func (p person) pushes(branch, file, text string) string {
 
 func (p person) clone(branch string) git.Runner {
 	p.w.Helper()
-	g := git.New(p.w.TempDir()).WithIdentity(p.login, p.login+"@example.com").WithToken(p.w.url, p.login+"-token")
-	gittest.Run(p.w.T, g, "clone", "-q", "--branch", branch, p.w.url+"/"+widgets+".git", ".")
+	g := git.New(p.w.TempDir()).WithIdentity(p.login, p.login+"@example.com").WithToken(p.w.forge.URL, forgetest.Token(p.login))
+	gittest.Run(p.w.T, g, "clone", "-q", "--branch", branch, p.w.forge.URL+"/"+widgets+".git", ".")
 	return g
 }
 
 func (p person) commits(g git.Runner, branch, file, text string) string {
 	p.w.Helper()
-	write(p.w.T, g.Dir(), file, text)
+	forgetest.WriteFile(p.w.T, g.Dir(), file, text)
 	gittest.Run(p.w.T, g, "add", "-A")
 	gittest.Run(p.w.T, g, "commit", "-q", "-m", "Write "+file+" by hand")
 	gittest.Run(p.w.T, g, "push", "-q", "origin", "HEAD:refs/heads/"+branch)
@@ -125,12 +125,9 @@ func (p person) branchHead(branch string) string {
 }
 
 // said are the shepherd's comments on a pull request, oldest first.
-func (w *world) said(pull int) (all []string) {
+func (w *env) said(pull int) (all []string) {
 	w.Helper()
-	c, err := github.New(github.Config{BaseURL: w.url, Token: "signalbox-token"})
-	if err != nil {
-		w.Fatal(err)
-	}
+	c := w.forge.Client("signalbox")
 	comments, err := c.Comments(w.ctx, widgets, pull, time.Time{})
 	if err != nil {
 		w.Fatal(err)
@@ -164,22 +161,15 @@ func (p person) proposes(branch, title string) int {
 // ready ends the draft by hand.
 func (p person) ready(pull int) {
 	p.w.Helper()
-	c, err := github.New(github.Config{BaseURL: p.w.url, Token: p.login + "-token"})
-	if err == nil {
-		err = c.MarkReady(p.w.ctx, widgets, pull)
-	}
-	if err != nil {
+	if err := p.w.forge.Client(p.login).MarkReady(p.w.ctx, widgets, pull); err != nil {
 		p.w.Fatal(err)
 	}
 }
 
 // lines are the comments on lines of a pull request, oldest first.
-func (w *world) lines(pull int) []forge.ReviewComment {
+func (w *env) lines(pull int) []forge.ReviewComment {
 	w.Helper()
-	c, err := github.New(github.Config{BaseURL: w.url, Token: "ann-token"})
-	if err != nil {
-		w.Fatal(err)
-	}
+	c := w.forge.Client("ann")
 	all, err := c.ReviewComments(w.ctx, widgets, pull)
 	if err != nil {
 		w.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // The four scenarios that the story lifecycle names.
 
 func TestReviewerApprovesWithoutCommenting(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	if pr := s.on(); pr["draft"] != true || pr["head"].(object)["ref"] != "signalbox/story-us-1" || s.get().GetVars()["lastActivityBy"] != "bot" {
 		t.Errorf("the pull request is %v, vars are %v", pr["head"], s.get().GetVars())
@@ -37,7 +37,7 @@ func TestReviewerApprovesWithoutCommenting(t *testing.T) {
 }
 
 func TestReviewerNeverResponds(t *testing.T) {
-	w := newWorld(t, "check_every: 1s")
+	w := newEnv(t, "check_every: 1s")
 	s := w.begin("US-1", 0).proposed()
 	w.bob.status(s.head(), "success")
 	first := s.rests(0)
@@ -58,7 +58,7 @@ func TestReviewerNeverResponds(t *testing.T) {
 }
 
 func TestReviewerKeepsRequestingChanges(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	heads := []string{s.head()}
 	for round := range 3 {
@@ -92,7 +92,7 @@ func TestReviewerKeepsRequestingChanges(t *testing.T) {
 }
 
 func TestReviewersWhoAreNeverContentComeToPeople(t *testing.T) {
-	w := newWorld(t, "max_rounds: 3")
+	w := newEnv(t, "max_rounds: 3")
 	s := w.begin("US-1", 0).proposed()
 	for round := range 2 {
 		w.ann.review(s.pull, "REQUEST_CHANGES", fmt.Sprint("Again ", round))
@@ -115,7 +115,7 @@ func TestReviewersWhoAreNeverContentComeToPeople(t *testing.T) {
 }
 
 func TestMultipleStoriesInReview(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	var all []*tale
 	for i := range 3 {
 		all = append(all, w.begin(fmt.Sprint("US-", i), 0, "priority", fmt.Sprint(i+1)).proposed())
@@ -141,7 +141,7 @@ func TestMultipleStoriesInReview(t *testing.T) {
 }
 
 func TestTheMostUrgentStoryComesFirst(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	answered := w.begin("answered", 0, "priority", "9").proposed()
 	waiting := w.begin("waiting", 0, "priority", "1").proposed()
 	busy, free := make(chan struct{}), make(chan struct{})

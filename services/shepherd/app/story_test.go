@@ -17,13 +17,13 @@ type instanceMessage = pb.Instance
 
 // tale is one story on its way.
 type tale struct {
-	w    *world
+	w    *env
 	id   string
 	pull int
 }
 
 // begin opens a story. vars are names and values in turn.
-func (w *world) begin(name string, issue int, vars ...string) *tale {
+func (w *env) begin(name string, issue int, vars ...string) *tale {
 	w.Helper()
 	s := &tale{w: w, id: widgets + "/" + name}
 	open := &pb.Open{Workflow: w.workflow, Issue: wire.Issue(instance.Issue{

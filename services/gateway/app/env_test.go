@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
@@ -22,29 +21,28 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-const widgets = "acme/widgets"
+const widgets = forgetest.Repo
 
-// world is a forge, an orchestrator, and people.
-type world struct {
+// env is a forge, an orchestrator, and people.
+type env struct {
 	*testing.T
 	ctx    context.Context
 	server *natstest.Server
-	url    string // of the forge's REST
+	forge  *forgetest.Forge
 	second atomic.Int64
-	fault  atomic.Pointer[local.Fault] // of every request to the forge
-	ann    *github.Client              // who may write
-	bob    *github.Client              // who may read
+	ann    *github.Client // who may write
+	bob    *github.Client // who may read
 	robot  *github.Client
 	client *client.Client
 	kv     jetstream.KeyValue
 	stop   func() // the orchestrator
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	w := &world{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{})}
+	w := &env{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{})}
 	w.resume()
 	js := w.server.JetStream(t)
 	var err error
@@ -53,25 +51,17 @@ func newWorld(t *testing.T) *world {
 	}
 	w.client = client.New(w.server.Connect(t), "operator:test")
 
-	f, err := local.Open(local.Config{Dir: t.TempDir(), Public: true,
-		Now:   func() time.Time { return time.Date(2026, 1, 2, 9, 0, int(w.second.Load()), 0, time.UTC) },
-		Fault: func(*http.Request) *local.Fault { return w.fault.Load() },
+	w.forge = forgetest.Start(t, forgetest.Config{
 		Users: []local.User{
-			{Login: "signalbox", Token: "signalbox-token", Permission: "write"}, // no bot: an ordinary account
-			{Login: "ann", Token: "ann-token", Permission: "write"}, {Login: "bob", Token: "bob-token"},
-			{Login: "robot", Token: "robot-token", Type: "Bot", Permission: "write"},
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := httptest.NewServer(f.Handler())
-	t.Cleanup(func() { h.Close(); _ = f.Close() })
-	f.SetURL(h.URL)
-	w.url = h.URL + "/api/v3/"
-	if err := f.CreateRepo(ctx, widgets, repository(t)); err != nil {
-		t.Fatal(err)
-	}
-	w.ann, w.bob, w.robot = w.as("ann"), w.as("bob"), w.as("robot")
+			forgetest.User("signalbox", "write"), // no bot: an ordinary account
+			forgetest.User("ann", "write"), forgetest.User("bob", ""),
+			{Login: "robot", Token: forgetest.Token("robot"), Type: "Bot", Permission: "write"},
+		},
+		Forge: func(c *local.Config) {
+			c.Now = func() time.Time { return time.Date(2026, 1, 2, 9, 0, int(w.second.Load()), 0, time.UTC) }
+		},
+	})
+	w.ann, w.bob, w.robot = w.forge.Client("ann"), w.forge.Client("bob"), w.forge.Client("robot")
 	return w
 }
 
@@ -83,25 +73,16 @@ func repository(t *testing.T) string {
 	return g.Dir()
 }
 
-func (w *world) as(login string) *github.Client {
-	w.Helper()
-	c, err := github.New(github.Config{BaseURL: w.url, Token: login + "-token"})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return c
-}
-
-func (w *world) resume() {
+func (w *env) resume() {
 	w.Helper()
 	w.stop = orchestratortest.Start(w.T, w.server.URL, 1, orchestratortest.Settings{})
 }
 
 // poller is a gateway that has just started.
-func (w *world) poller(change ...func(*poller)) *poller {
+func (w *env) poller(change ...func(*poller)) *poller {
 	w.Helper()
 	p := &poller{
-		reader: w.as("signalbox"), client: client.New(w.server.Connect(w.T), "gateway"), cursors: cursors{w.kv},
+		reader: w.forge.Client("signalbox"), client: client.New(w.server.Connect(w.T), "gateway"), cursors: cursors{w.kv},
 		repo: widgets, workflow: "issue", log: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
@@ -110,14 +91,14 @@ func (w *world) poller(change ...func(*poller)) *poller {
 	return p
 }
 
-func (w *world) poll(p *poller) {
+func (w *env) poll(p *poller) {
 	w.Helper()
 	if err := p.poll(w.ctx); err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) report(c *github.Client, title string, labels ...string) int {
+func (w *env) report(c *github.Client, title string, labels ...string) int {
 	w.Helper()
 	made, err := c.CreateIssue(w.ctx, widgets, forge.NewIssue{Title: title, Body: "It is broken.", Labels: labels})
 	if err != nil {
@@ -126,7 +107,7 @@ func (w *world) report(c *github.Client, title string, labels ...string) int {
 	return made.Number
 }
 
-func (w *world) say(c *github.Client, issue int, body string) forge.Comment {
+func (w *env) say(c *github.Client, issue int, body string) forge.Comment {
 	w.Helper()
 	made, err := c.Comment(w.ctx, widgets, issue, body)
 	if err != nil {
@@ -136,7 +117,7 @@ func (w *world) say(c *github.Client, issue int, body string) forge.Comment {
 }
 
 // heard are the comments of people in the instance's log, in order.
-func (w *world) heard(issue int) []string {
+func (w *env) heard(issue int) []string {
 	w.Helper()
 	records, err := w.client.History(w.ctx, Name(widgets, issue), 0)
 	if err != nil {
@@ -153,14 +134,14 @@ func (w *world) heard(issue int) []string {
 	return all
 }
 
-func (w *world) want(issue int, comments ...string) {
+func (w *env) want(issue int, comments ...string) {
 	w.Helper()
 	if got := w.heard(issue); !slices.Equal(got, comments) {
 		w.Errorf("of issue %d were heard %q, want %q", issue, got, comments)
 	}
 }
 
-func (w *world) instances() []string {
+func (w *env) instances() []string {
 	w.Helper()
 	all, err := w.client.List(w.ctx, &pb.ListRequest{All: true})
 	if err != nil {
