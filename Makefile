@@ -78,8 +78,8 @@ cluster: ## kill, cut off, pause and restart the servers of a cluster, STRIKES=1
 	SIGNALBOX_CLUSTER=$(STRIKES) go test -count=1 -timeout=0 -v -run=Cluster ./services/e2e
 
 .PHONY: crash
-crash: ## have every forge-side service die at each of its calls, all of them
-	SIGNALBOX_CRASH=1 go test -count=1 -timeout=0 -run='Dies|Sleeps|Lag' ./pkg/forge/crashtest ./services/...
+crash: ## have every forge-side service crash at each of its calls, all of them
+	SIGNALBOX_CRASH=1 go test -count=1 -timeout=0 -run='Crashes|Stalls|Lag' ./pkg/forge/crashtest ./services/...
 
 ## Code
 

@@ -58,23 +58,23 @@ func playing(tell func(context.Context, *github.Client, agent.Job) error) crasht
 	}
 }
 
-var saying = crashtest.Scene{
+var saying = crashtest.Scenario{
 	Name: "saying something",
-	Begin: func(s *crashtest.Stage) string {
+	Begin: func(s *crashtest.Env) string {
 		issue := s.Issue("The sum is wrong")
 		id := fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
 		s.Open(id, "issue", issue, s.Code(), "")
 		return id
 	},
-	Over: func(in *pb.Instance) bool { return in.GetState() == "analyzing_requirements" },
-	Check: func(s *crashtest.Stage, id string) error {
-		_, err := s.Said(int(s.Get(id).GetIssue().GetNumber()), 1)
+	Done: func(in *pb.Instance) bool { return in.GetState() == "analyzing_requirements" },
+	Check: func(s *crashtest.Env, id string) error {
+		_, err := s.WantComments(int(s.Get(id).GetIssue().GetNumber()), 1)
 		return err
 	},
 }
 
 func TestWhatLooksBeforeItSpeaksIsFoundToSpeakOnce(t *testing.T) {
-	crashtest.Play(t, playing(func(ctx context.Context, c *github.Client, job agent.Job) error {
+	crashtest.CrashAtEachCall(t, playing(func(ctx context.Context, c *github.Client, job agent.Job) error {
 		_, err := forge.Post(ctx, c, job.Issue.Repo, job.Issue.Number, "<!-- said -->", "Hello.")
 		return err
 	}), saying)
@@ -91,7 +91,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 				_, err = c.Comments(ctx, job.Issue.Repo, job.Issue.Number, time.Time{})
 			}
 			return err
-		}, []string{"comments, is the last, unheard", "comments, is not heard", "GET /repos/acme/widgets/issues/1/comments, is not made"}},
+		}, []string{"comments, crash after it", "comments, answer lost", "GET /repos/acme/widgets/issues/1/comments, request lost"}},
 		"it leaves the marker out": {func(ctx context.Context, c *github.Client, job agent.Job) error {
 			all, err := c.Comments(ctx, job.Issue.Repo, job.Issue.Number, time.Time{})
 			for _, m := range all {
@@ -103,7 +103,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 				_, err = c.Comment(ctx, job.Issue.Repo, job.Issue.Number, "Hello.")
 			}
 			return err
-		}, []string{"comments, is the last, unheard", "comments, is not heard"}},
+		}, []string{"comments, crash after it", "comments, answer lost"}},
 		"it looks once and not again": {func(ctx context.Context, c *github.Client, job agent.Job) error {
 			all, err := c.Comments(ctx, job.Issue.Repo, job.Issue.Number, time.Time{})
 			for _, m := range all {
@@ -115,19 +115,19 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 				_, err = c.Comment(ctx, job.Issue.Repo, job.Issue.Number, "Hello.\n\n<!-- said -->")
 			}
 			return err
-		}, []string{"comments, is late"}},
+		}, []string{"comments, stall"}},
 		"it forgets what it has to say": {func(ctx context.Context, c *github.Client, job agent.Job) error {
 			if strings.HasSuffix(job.Agent, "-1") {
 				_, err := c.Comment(ctx, job.Issue.Repo, job.Issue.Number, "Hello.")
 				return err
 			}
 			return nil // another has said it, it thinks
-		}, []string{"claim, is the last, unheard"}},
+		}, []string{"claim, crash after it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			for _, err := range crashtest.Find(t, playing(c.tell), saying) {
+			for _, err := range crashtest.FindFaults(t, playing(c.tell), saying) {
 				fmt.Fprintln(&said, err)
 			}
 			for _, where := range c.where {

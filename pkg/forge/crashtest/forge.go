@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// front serves the forge to one incarnation.
-func (l *Line) front(forge http.Handler) *httptest.Server {
+// serveForge serves the forge to one instance.
+func (l *Link) serveForge(forge http.Handler) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fault, ok := l.call(Call{Name: r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/v3"), Writes: writes(r)})
+		fault, ok := l.countCall(Call{Name: r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/v3"), Writes: writes(r)})
 		if !ok {
 			panic(http.ErrAbortHandler)
 		}
-		// A request that was taken is carried out, whatever becomes of who made it.
-		taken := r.WithContext(context.WithoutCancel(r.Context()))
+		// An accepted request is carried out even if its sender crashes.
+		accepted := r.WithContext(context.WithoutCancel(r.Context()))
 		switch fault {
-		case Dies:
-			forge.ServeHTTP(unheard{}, taken)
-			l.die()
+		case CrashAfter:
+			forge.ServeHTTP(lostAnswer{}, accepted)
+			l.crash()
 			panic(http.ErrAbortHandler)
-		case Lost:
-			forge.ServeHTTP(unheard{}, taken)
+		case LoseAnswer:
+			forge.ServeHTTP(lostAnswer{}, accepted)
 		case None:
-			forge.ServeHTTP(w, taken)
+			forge.ServeHTTP(w, accepted)
 			return
 		}
 		http.Error(w, "bad gateway", http.StatusBadGateway)
@@ -48,9 +48,9 @@ func writes(r *http.Request) bool {
 	return true
 }
 
-// unheard is an answer that never arrives.
-type unheard struct{}
+// lostAnswer is an answer that never arrives.
+type lostAnswer struct{}
 
-func (unheard) Header() http.Header         { return http.Header{} }
-func (unheard) Write(p []byte) (int, error) { return len(p), nil }
-func (unheard) WriteHeader(int)             {}
+func (lostAnswer) Header() http.Header         { return http.Header{} }
+func (lostAnswer) Write(p []byte) (int, error) { return len(p), nil }
+func (lostAnswer) WriteHeader(int)             {}

@@ -12,27 +12,27 @@ import (
 	"sync"
 )
 
-// connection is one to NATS, read operation by operation.
-type connection struct {
-	*Line
+// natsConn forwards a connection of the service to NATS, one protocol operation at a time.
+type natsConn struct {
+	*Link
 	client, server net.Conn
 
-	mu      sync.Mutex // of writes to the server, and of what follows
-	wants   []string   // the service's subscriptions
-	pings   int        // of the service's that are not answered
-	parting bool       // nothing more is for the service
-	reply   string     // the answer that the service does not live to hear
-	waiting chan struct{}
+	mu            sync.Mutex // protects writes to the server, and the fields below
+	subscriptions []string   // ids of the service's subscriptions
+	pendingPings  int        // PINGs of the service that are not answered
+	closing       bool       // the service gets no more messages
+	awaitedReply  string     // the reply that the service crashes before
+	done          chan struct{}
 }
 
-// listen lets the incarnation reach NATS.
-func (l *Line) listen(server string) (net.Listener, error) {
+// serveNATS listens for connections of the instance to NATS.
+func (l *Link) serveNATS(server string) (net.Listener, error) {
 	front, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	l.NATS = "nats://" + front.Addr().String()
-	l.wires.Go(func() {
+	l.connections.Go(func() {
 		for {
 			client, err := front.Accept()
 			if err != nil {
@@ -43,52 +43,52 @@ func (l *Line) listen(server string) (net.Listener, error) {
 				_ = client.Close()
 				continue
 			}
-			w := &connection{Line: l, client: client, server: behind, waiting: make(chan struct{})}
-			context.AfterFunc(l, w.part)
-			l.wires.Go(w.up)
-			l.wires.Go(w.down)
+			w := &natsConn{Link: l, client: client, server: behind, done: make(chan struct{})}
+			context.AfterFunc(l, w.closeService)
+			l.connections.Go(w.forwardUp)
+			l.connections.Go(w.forwardDown)
 		}
 	})
 	return front, nil
 }
 
-// part has the service heard and answered no more. What the server is about to
-// hand it is on its way until the server has answered, and then nothing is: else
-// a message that is handed out again could go to the dead once more.
-func (w *connection) part() {
+// closeService closes the connection to the service. It unsubscribes and sends a PING:
+// once the server has answered that, no message is on its way to the service. Without
+// it a redelivered message could go to the crashed instance again.
+func (w *natsConn) closeService() {
 	_ = w.client.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.parting {
+	if w.closing {
 		return
 	}
-	w.parting = true
+	w.closing = true
 	var out []byte
-	for _, id := range w.wants {
+	for _, id := range w.subscriptions {
 		out = fmt.Appendf(out, "UNSUB %s\r\n", id)
 	}
 	_, _ = w.server.Write(append(out, "PING\r\n"...))
 }
 
-// parted reports whether the operation is the server's last.
-func (w *connection) parted(o operation) bool {
+// isLastPong reports whether the operation answers the PING of closeService.
+func (w *natsConn) isLastPong(o natsOp) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if o.verb != "PONG" || !w.parting {
+	if o.verb != "PONG" || !w.closing {
 		return false
 	}
-	w.pings--
-	return w.pings < 0
+	w.pendingPings--
+	return w.pendingPings < 0
 }
 
-// operation is one of NATS's protocol, with its payload.
-type operation struct {
+// natsOp is an operation of the NATS protocol with its payload.
+type natsOp struct {
 	verb, subject, reply string
 	head                 int // bytes of the payload that are headers
 	raw, payload         []byte
 }
 
-func read(r *bufio.Reader) (o operation, err error) {
+func readOp(r *bufio.Reader) (o natsOp, err error) {
 	if o.raw, err = r.ReadBytes('\n'); err != nil {
 		return o, err
 	}
@@ -121,117 +121,118 @@ func read(r *bufio.Reader) (o operation, err error) {
 }
 
 const (
-	acks = "$JS.ACK."
-	soon = `-NAK {"delay": 20000000}` // what is to come later comes in 20 ms
+	ackPrefix = "$JS.ACK."
+	nakSoon   = `-NAK {"delay": 20000000}` // a delayed redelivery comes in 20 ms
 )
 
-// up carries what the service says.
-func (w *connection) up() {
-	defer w.part()
+// forwardUp forwards operations of the service to the server.
+func (w *natsConn) forwardUp() {
+	defer w.closeService()
 	for in := bufio.NewReader(w.client); ; {
-		o, err := read(in)
-		if err != nil || !w.pass() {
+		o, err := readOp(in)
+		if err != nil || !w.admit() {
 			return
 		}
 		said := bytes.TrimSpace(o.payload)
-		if settles := strings.HasPrefix(o.subject, acks); settles && bytes.HasPrefix(said, []byte("-NAK")) {
-			o.raw, o.payload = []byte(fmt.Sprintf("PUB %s %d\r\n", o.subject, len(soon))), []byte(soon+"\r\n")
+		if settles := strings.HasPrefix(o.subject, ackPrefix); settles && bytes.HasPrefix(said, []byte("-NAK")) {
+			o.raw, o.payload = []byte(fmt.Sprintf("PUB %s %d\r\n", o.subject, len(nakSoon))), []byte(nakSoon+"\r\n")
 		}
-		c, counts := call(o, said)
+		c, counts := callOf(o, said)
 		fault := None
 		if counts {
 			var ok bool
-			if fault, ok = w.call(c); !ok {
+			if fault, ok = w.countCall(c); !ok {
 				return
 			}
 		}
-		if !w.send(o, fault == Dies) {
+		if !w.send(o, fault == CrashAfter) {
 			return
 		}
-		if strings.HasPrefix(o.subject, acks) && string(said) != "+WPI" {
-			w.settled()
+		if strings.HasPrefix(o.subject, ackPrefix) && string(said) != "+WPI" {
+			w.noteAck()
 		}
-		if fault == Dies {
-			<-w.waiting
+		if fault == CrashAfter {
+			<-w.done
 			return
 		}
 	}
 }
 
-// send forwards to the server. Of the last operation the server's word that it
-// was taken is waited for.
-func (w *connection) send(o operation, last bool) bool {
+// send forwards an operation to the server. After the last one, which the service does
+// not survive, forwardDown waits for the reply or a PONG.
+func (w *natsConn) send(o natsOp, last bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch o.verb {
 	case "PING":
-		w.pings++
+		w.pendingPings++
 	case "SUB":
 		words := strings.Fields(string(o.raw))
-		w.wants = append(w.wants, words[len(words)-1])
+		w.subscriptions = append(w.subscriptions, words[len(words)-1])
 	}
 	out := append(o.raw, o.payload...)
 	if last {
-		if w.reply = o.reply; w.reply == "" {
-			w.reply, out = "PONG", append(out, "PING\r\n"...)
+		if w.awaitedReply = o.reply; w.awaitedReply == "" {
+			w.awaitedReply, out = "PONG", append(out, "PING\r\n"...)
 		}
 	}
 	_, err := w.server.Write(out)
 	return err == nil
 }
 
-// down carries what the service hears.
-func (w *connection) down() {
-	defer close(w.waiting)
+// forwardDown forwards operations of the server to the service.
+func (w *natsConn) forwardDown() {
+	defer close(w.done)
 	defer func() { _, _ = w.client.Close(), w.server.Close() }()
 	for in := bufio.NewReader(w.server); ; {
-		o, err := read(in)
-		if err != nil || w.parted(o) {
+		o, err := readOp(in)
+		if err != nil || w.isLastPong(o) {
 			return
 		}
 		if w.Err() != nil {
 			continue
 		}
-		given := strings.HasPrefix(o.reply, acks)
-		if w.asleep() {
-			if given { // in time it goes to another
-				w.send(operation{raw: []byte("PUB " + o.reply + " 4\r\n-NAK\r\n")}, false)
+		given := strings.HasPrefix(o.reply, ackPrefix)
+		if w.isStalled() {
+			if given { // it would be redelivered to another instance in time
+				w.send(natsOp{raw: []byte("PUB " + o.reply + " 4\r\n-NAK\r\n")}, false)
 			}
 			continue
 		}
-		if w.last(o) {
-			w.die()
+		if w.isAwaitedReply(o) {
+			w.crash()
 			continue
 		}
 		if _, err := w.client.Write(append(o.raw, o.payload...)); err != nil {
-			w.part()
+			w.closeService()
 		}
 	}
 }
 
-// last reports whether the operation answers the service's last.
-func (w *connection) last(o operation) bool {
+// isAwaitedReply reports whether the operation answers the last one of the service.
+func (w *natsConn) isAwaitedReply(o natsOp) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case o.verb == "PONG" && w.pings > 0:
-		w.pings--
+	case o.verb == "PONG" && w.pendingPings > 0:
+		w.pendingPings--
 		return false
 	case o.verb == "PONG":
-		return w.reply == "PONG"
+		return w.awaitedReply == "PONG"
 	}
-	return w.reply != "" && o.subject == w.reply
+	return w.awaitedReply != "" && o.subject == w.awaitedReply
 }
 
-// call is what an operation calls, if it counts: NATS's own housekeeping, the
-// taking of work and heartbeats change nothing, and come as time has it.
-func call(o operation, said []byte) (c Call, counts bool) {
+// callOf returns the call that an operation makes, and false for one that does not count:
+// housekeeping of NATS, fetches of work and heartbeats change nothing, and their number
+// depends on timing.
+func callOf(o natsOp, said []byte) (c Call, counts bool) {
 	c = Call{Name: o.subject, Writes: true, NATS: true}
 	switch {
 	case !strings.HasSuffix(o.verb, "PUB"), strings.HasPrefix(o.subject, "$JS.API."), strings.HasPrefix(o.subject, "_INBOX."),
 		strings.HasPrefix(o.subject, "$SRV."), strings.HasSuffix(o.subject, ".heartbeat"), string(said) == "+WPI":
 		return c, false
-	case strings.HasPrefix(o.subject, acks):
+	case strings.HasPrefix(o.subject, ackPrefix):
 		verb, _, _ := strings.Cut(string(said), " ")
 		c.Name = "acknowledgement " + verb
 	case strings.HasPrefix(o.subject, "$O."):

@@ -19,8 +19,8 @@ func TestTheLastOperationIsAnswered(t *testing.T) {
 		"by no line that has no subject":  {"", "", nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &connection{reply: c.awaited}
-			if got := w.last(operation{verb: "MSG", subject: c.subject, payload: append(c.payload, "\r\n"...)}); got != c.is {
+			w := &natsConn{awaitedReply: c.awaited}
+			if got := w.isAwaitedReply(natsOp{verb: "MSG", subject: c.subject, payload: append(c.payload, "\r\n"...)}); got != c.is {
 				t.Errorf("got %v, want %v", got, c.is)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 func TestWhatWasHandedToTheDeadIsHandedOutAgainAndNothingElse(t *testing.T) {
 	t.Parallel()
 	const queue = "pm"
-	s := NewStage(t, Service{Orchestrate: func(t testing.TB, url string) {
+	s := NewEnv(t, Service{Orchestrate: func(t testing.TB, url string) {
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: Lease})
 	}})
 	for _, id := range []string{"acme/widgets/1", "acme/widgets/2", "acme/widgets/3"} {
@@ -41,7 +41,7 @@ func TestWhatWasHandedToTheDeadIsHandedOutAgainAndNothingElse(t *testing.T) {
 	if err := settle(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.reclaim(queue); err != nil {
+	if err := s.redeliver(queue); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -53,7 +53,7 @@ func TestWhatWasHandedToTheDeadIsHandedOutAgainAndNothingElse(t *testing.T) {
 			t.Errorf("handed out again was %d, the %d. time; it was %d and %d that nobody settled", seq, tries, first, third)
 		}
 	}
-	if err := s.reclaim(queue); err != nil {
+	if err := s.redeliver(queue); err != nil {
 		t.Fatal(err)
 	}
 	if err := natstest.Drained(s.Ctx, s.JS, subject.EventStream, queue); err != nil {

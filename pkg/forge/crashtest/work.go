@@ -2,7 +2,6 @@ package crashtest
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,8 +15,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Issue has bob report something on the forge.
-func (s *Stage) Issue(title string) instance.Issue {
+// Issue creates an issue of bob on the forge.
+func (s *Env) Issue(title string) instance.Issue {
 	s.Helper()
 	made, err := s.Forge.Client("bob").CreateIssue(s.Ctx, forgetest.Repo, forge.NewIssue{Title: title, Body: "It says 5.\n\n## Acceptance criteria\n\n- make check"})
 	if err != nil {
@@ -32,35 +31,35 @@ type Code struct {
 	Bundles    []string // the first brings the base, the others the head
 }
 
-// Code is what was on trunk at first.
-func (s *Stage) Code() Code {
+// Code returns the code of the first commit on trunk.
+func (s *Env) Code() Code {
 	c := s.Work()
 	return Code{Base: c.Base, Head: c.Base, Bundles: c.Bundles[:1]}
 }
 
-// Work is the code with a change, the same each time.
-func (s *Stage) Work() Code {
+// Work returns the code with a change, the same each time.
+func (s *Env) Work() Code {
 	s.Helper()
-	if s.work == nil {
-		base, bundle, err := s.desk.Snapshot(s.Ctx, forgetest.Repo, workspace.Remote{URL: s.Forge.URL + "/" + forgetest.Repo + ".git"}, forgetest.Trunk)
+	if s.changed == nil {
+		base, bundle, err := s.workspace.Snapshot(s.Ctx, forgetest.Repo, workspace.Remote{URL: s.Forge.URL + "/" + forgetest.Repo + ".git"}, forgetest.Trunk)
 		if err != nil {
 			s.Fatal(err)
 		}
 		c := s.Change(Code{Base: base, Head: base, Bundles: []string{bundle}}, "sum.txt", "4\n")
-		s.work = &c
+		s.changed = &c
 	}
-	return *s.work
+	return *s.changed
 }
 
-// Change changes a file of the code.
-func (s *Stage) Change(c Code, file, text string) Code {
+// Change commits a change of a file.
+func (s *Env) Change(c Code, file, text string) Code {
 	s.Helper()
-	tree, err := s.desk.Checkout(s.Ctx, workspace.Spec{Repo: forgetest.Repo, Base: c.Base, Head: c.Head, Bundles: c.Bundles})
+	tree, err := s.workspace.Checkout(s.Ctx, workspace.Spec{Repo: forgetest.Repo, Base: c.Base, Head: c.Head, Bundles: c.Bundles})
 	if err != nil {
 		s.Fatal(err)
 	}
 	defer func() { _ = tree.Close() }()
-	write(s, filepath.Join(tree.Dir, file), text)
+	forgetest.WriteFile(s, tree.Dir, file, text)
 	head, _, err := tree.Commit(s.Ctx, "Mend "+file)
 	if err != nil {
 		s.Fatal(err)
@@ -73,7 +72,7 @@ func (s *Stage) Change(c Code, file, text string) Code {
 }
 
 // Open opens an instance on the code.
-func (s *Stage) Open(id, workflow string, issue instance.Issue, c Code, state string, vars ...string) {
+func (s *Env) Open(id, workflow string, issue instance.Issue, c Code, state string, vars ...string) {
 	s.Helper()
 	open := &pb.Open{Workflow: workflow, Issue: wire.Issue(issue), Base: c.Base, State: state, Vars: map[string]string{}}
 	if len(c.Bundles) > 0 {
@@ -87,16 +86,16 @@ func (s *Stage) Open(id, workflow string, issue instance.Issue, c Code, state st
 	}
 }
 
-// Move has a person move the instance.
-func (s *Stage) Move(id, state string) {
+// Move moves the instance by an override.
+func (s *Env) Move(id, state string) {
 	s.Helper()
 	if _, err := s.Client.Override(s.Ctx, id, state, "to begin with"); err != nil {
 		s.Fatal(err)
 	}
 }
 
-// Get is the instance as it is.
-func (s *Stage) Get(id string) *pb.Instance {
+// Get returns the instance.
+func (s *Env) Get(id string) *pb.Instance {
 	s.Helper()
 	in, err := s.Client.Get(s.Ctx, id)
 	if err != nil {
@@ -105,23 +104,23 @@ func (s *Stage) Get(id string) *pb.Instance {
 	return in
 }
 
-// Report has a role that the service does not play claim its work and report.
-func (s *Stage) Report(id, role string, r *pb.Result) {
+// Report claims the work of another role and reports.
+func (s *Env) Report(id, role string, r *pb.Result) {
 	s.Helper()
 	s.end(id, role, subject.Report, func(token uint32) *pb.Command {
 		return &pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: token, Result: r}}}
 	})
 }
 
-// Escalate has a role put its work to people.
-func (s *Stage) Escalate(id, role, reason string) {
+// Escalate claims the work of another role and escalates it to people.
+func (s *Env) Escalate(id, role, reason string) {
 	s.Helper()
 	s.end(id, role, subject.Escalate, func(token uint32) *pb.Command {
 		return &pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: token, Reason: reason, RequiresHuman: true}}}
 	})
 }
 
-func (s *Stage) end(id, role, name string, cmd func(token uint32) *pb.Command) {
+func (s *Env) end(id, role, name string, cmd func(token uint32) *pb.Command) {
 	s.Helper()
 	agent := role + "-elsewhere"
 	claimed, err := s.Client.DoAs(s.Ctx, role, subject.Claim, &pb.Command{Instance: id, Actor: agent, Action: &pb.Command_Claim{
@@ -136,9 +135,9 @@ func (s *Stage) end(id, role, name string, cmd func(token uint32) *pb.Command) {
 	}
 }
 
-// Said sees to it that on an issue or a pull request there are as many comments
-// of ours as wanted, no marker twice, and returns them.
-func (s *Stage) Said(number, want int) ([]forge.Comment, error) {
+// WantComments returns the comments of the bot on an issue or pull request. It fails if
+// they are not as many as wanted.
+func (s *Env) WantComments(number, want int) ([]forge.Comment, error) {
 	all, err := s.Forge.Client("ann").Comments(s.Ctx, forgetest.Repo, number, time.Time{})
 	if err != nil {
 		return nil, err
@@ -156,8 +155,8 @@ func (s *Stage) Said(number, want int) ([]forge.Comment, error) {
 	return ours, nil
 }
 
-// Pulls are the pull requests from a branch, in any state.
-func (s *Stage) Pulls(branch string) ([]forge.PullRequest, error) {
+// Pulls returns the pull requests from a branch, in any state.
+func (s *Env) Pulls(branch string) ([]forge.PullRequest, error) {
 	all, err := s.Forge.Client("ann").PullRequests(s.Ctx, forgetest.Repo, time.Time{})
 	return slices.DeleteFunc(all, func(p forge.PullRequest) bool { return p.HeadRef != branch }), err
 }

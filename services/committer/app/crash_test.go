@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// played is the committer as it is deployed.
-var played = crashtest.Service{
+// deployed is the service under test, set up as it is deployed.
+var deployed = crashtest.Service{
 	Name: "committer", Queues: []string{"committer"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
 		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
@@ -26,25 +26,25 @@ var played = crashtest.Service{
 	},
 }
 
-// scenes is all that the committer does on the forge.
-var scenes = []crashtest.Scene{
-	{Name: "bringing the code", Begin: asking, Over: answered, Check: brought},
-	{Name: "handing in", Begin: handing, Over: in("completed"), Check: handedIn},
+// scenarios covers every effect of the service on the forge.
+var scenarios = []crashtest.Scenario{
+	{Name: "bringing the code", Begin: asking, Done: answered, Check: brought},
+	{Name: "handing in", Begin: handing, Done: in("completed"), Check: handedIn},
 }
 
-func TestEveryEffectOfTheCommitterIsMadeOnceWhereverItDies(t *testing.T) {
-	crashtest.Play(t, played, scenes...)
+func TestEveryEffectOfTheCommitterIsMadeOnceWhereverItCrashes(t *testing.T) {
+	crashtest.CrashAtEachCall(t, deployed, scenarios...)
 }
 
-func TestEveryEffectOfTheCommitterIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
-	crashtest.Sleep(t, played, scenes...)
+func TestEveryEffectOfTheCommitterIsMadeOnceWhenAnInstanceStalls(t *testing.T) {
+	crashtest.StallAtEachWrite(t, deployed, scenarios...)
 }
 
 func in(state string) func(*pb.Instance) bool {
 	return func(in *pb.Instance) bool { return in.GetState() == state }
 }
 
-func begin(s *crashtest.Stage, c crashtest.Code) string {
+func begin(s *crashtest.Env, c crashtest.Code) string {
 	issue := s.Issue("The sum is wrong")
 	id := fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
 	s.Open(id, "pipeline", issue, c, "")
@@ -52,14 +52,14 @@ func begin(s *crashtest.Stage, c crashtest.Code) string {
 }
 
 // asking is a run that has no code yet: its first role asks the committer.
-func asking(s *crashtest.Stage) string { return begin(s, crashtest.Code{}) }
+func asking(s *crashtest.Env) string { return begin(s, crashtest.Code{}) }
 
 func answered(in *pb.Instance) bool {
 	qs := in.GetQuestions()
 	return len(qs) > 0 && qs[0].GetAnswered()
 }
 
-func brought(s *crashtest.Stage, id string) error {
+func brought(s *crashtest.Env, id string) error {
 	if in := s.Get(id); in.GetBase() != s.Code().Base || len(in.GetBundles()) != 1 || len(in.GetQuestions()) != 1 {
 		return fmt.Errorf("it starts at %q with %v, after %v", in.GetBase(), in.GetBundles(), in.GetQuestions())
 	}
@@ -67,7 +67,7 @@ func brought(s *crashtest.Stage, id string) error {
 }
 
 // handing is a run whose change is approved.
-func handing(s *crashtest.Stage) string {
+func handing(s *crashtest.Env) string {
 	id := begin(s, s.Code())
 	c := s.Work()
 	s.Move(id, "writer")
@@ -81,7 +81,7 @@ func handing(s *crashtest.Stage) string {
 }
 
 // handedIn wants one pull request of the work, which the log knows.
-func handedIn(s *crashtest.Stage, id string) error {
+func handedIn(s *crashtest.Env, id string) error {
 	in := s.Get(id)
 	pulls, err := s.Pulls("agent/issue-" + path.Base(id))
 	if err != nil {
@@ -91,6 +91,6 @@ func handedIn(s *crashtest.Stage, id string) error {
 	if len(pulls) != 1 || pulls[0].HeadSHA != in.GetHead() || path.Base(data["pr_url"]) != fmt.Sprint(pulls[0].Number) || data["pr_number"] != path.Base(data["pr_url"]) {
 		return fmt.Errorf("the pull requests are %+v, the work is at %s, the log has %v", pulls, in.GetHead(), data)
 	}
-	_, err = s.Said(int(in.GetIssue().GetNumber()), 0)
+	_, err = s.WantComments(int(in.GetIssue().GetNumber()), 0)
 	return err
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// played is the gateway as it is deployed.
-var played = crashtest.Service{
+// deployed is the service under test, set up as it is deployed.
+var deployed = crashtest.Service{
 	Name: "gateway",
 	Setup: func(at, _ string) func(context.Context, *service.Host) error {
 		return Settings{
@@ -30,13 +30,13 @@ var played = crashtest.Service{
 }
 
 func TestWhatPeopleDoIsHeardOnceWhereverTheGatewayDies(t *testing.T) {
-	crashtest.Play(t, played, crashtest.Scene{
-		Name: "hearing of an issue and what is said on it", Begin: discussed, Over: heard2, Rests: caughtUp, Check: heardOnce,
+	crashtest.CrashAtEachCall(t, deployed, crashtest.Scenario{
+		Name: "hearing of an issue and what is said on it", Begin: discussed, Done: heard2, Idle: caughtUp, Check: heardOnce,
 	})
 }
 
 // discussed is an issue with two comments.
-func discussed(s *crashtest.Stage) string {
+func discussed(s *crashtest.Env) string {
 	issue := s.Issue("The sum is wrong")
 	for _, body := range []string{"I see that, too.", "So do I."} {
 		if _, err := s.Forge.Client("ann").Comment(s.Ctx, forgetest.Repo, issue.Number, body); err != nil {
@@ -49,7 +49,7 @@ func discussed(s *crashtest.Stage) string {
 func heard2(in *pb.Instance) bool { return len(in.GetNotes()) >= 2 }
 
 // caughtUp: the gateway remembers how far it came.
-func caughtUp(s *crashtest.Stage, id string) bool {
+func caughtUp(s *crashtest.Env, id string) bool {
 	kv, err := s.JS.KeyValue(s.Ctx, "signalbox-cursors")
 	if err != nil {
 		return false
@@ -59,7 +59,7 @@ func caughtUp(s *crashtest.Stage, id string) bool {
 	return err == nil && e == nil && !slices.ContainsFunc(all, func(c forge.Comment) bool { _, ok := at.Taken[c.ID]; return !ok && !c.CreatedAt.Before(at.Since) })
 }
 
-func heardOnce(s *crashtest.Stage, id string) error {
+func heardOnce(s *crashtest.Env, id string) error {
 	records, err := s.Client.History(s.Ctx, id, 0)
 	var said []string
 	for _, r := range records {

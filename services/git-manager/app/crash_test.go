@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// played is the git-manager as it is deployed.
-var played = crashtest.Service{
+// deployed is the service under test, set up as it is deployed.
+var deployed = crashtest.Service{
 	Name: "git-manager", Queues: []string{"git-manager"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
 		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
@@ -27,35 +27,35 @@ var played = crashtest.Service{
 	},
 }
 
-// scenes is all that the git-manager does on the forge.
-var scenes = []crashtest.Scene{
-	{Name: "bringing the code", Begin: opened, Over: answered, Check: brought},
-	{Name: "committing", Begin: done, Over: committed, Check: pushed},
+// scenarios covers every effect of the service on the forge.
+var scenarios = []crashtest.Scenario{
+	{Name: "bringing the code", Begin: opened, Done: answered, Check: brought},
+	{Name: "committing", Begin: done, Done: committed, Check: pushed},
 }
 
-func TestEveryEffectOfTheGitManagerIsMadeOnceWhereverItDies(t *testing.T) {
-	crashtest.Play(t, played, scenes...)
+func TestEveryEffectOfTheGitManagerIsMadeOnceWhereverItCrashes(t *testing.T) {
+	crashtest.CrashAtEachCall(t, deployed, scenarios...)
 }
 
-func TestEveryEffectOfTheGitManagerIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
-	crashtest.Sleep(t, played, scenes...)
+func TestEveryEffectOfTheGitManagerIsMadeOnceWhenAnInstanceStalls(t *testing.T) {
+	crashtest.StallAtEachWrite(t, deployed, scenarios...)
 }
 
-// tasks numbers those of all stages.
+// tasks numbers those of all environments.
 var tasks atomic.Int64
 
-func begin(s *crashtest.Stage, c crashtest.Code) string {
+func begin(s *crashtest.Env, c crashtest.Code) string {
 	id := fmt.Sprintf("plan/TASK-%d", tasks.Add(1))
 	s.Open(id, "task", instance.Issue{Repo: forgetest.Repo, Title: "Mend the sum"}, c, "")
 	return id
 }
 
 // opened is a task that has no code yet.
-func opened(s *crashtest.Stage) string { return begin(s, crashtest.Code{}) }
+func opened(s *crashtest.Env) string { return begin(s, crashtest.Code{}) }
 
 func answered(in *pb.Instance) bool { return in.GetBase() != "" }
 
-func brought(s *crashtest.Stage, id string) error {
+func brought(s *crashtest.Env, id string) error {
 	if in := s.Get(id); in.GetBase() != s.Code().Base || len(in.GetBundles()) != 1 {
 		return fmt.Errorf("it starts at %q with %v", in.GetBase(), in.GetBundles())
 	}
@@ -63,7 +63,7 @@ func brought(s *crashtest.Stage, id string) error {
 }
 
 // done is a task whose work is to be committed.
-func done(s *crashtest.Stage) string {
+func done(s *crashtest.Env) string {
 	id := begin(s, s.Code())
 	c := s.Work()
 	for in := s.Get(id); in.GetState() != "approved"; in = s.Get(id) {
@@ -84,7 +84,7 @@ func committed(in *pb.Instance) bool {
 }
 
 // pushed wants the work on its branch, brought there once.
-func pushed(s *crashtest.Stage, id string) error {
+func pushed(s *crashtest.Env, id string) error {
 	pushes, err := s.Forge.Client("ann").Pushes(s.Ctx, forgetest.Repo, Branch(id))
 	in := s.Get(id)
 	if err != nil || len(pushes) != 1 || pushes[0].After != in.GetHead() || in.GetLastResult().GetData()["commit"] != in.GetHead() {

@@ -19,8 +19,8 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// played is the PM as it is deployed.
-var played = crashtest.Service{
+// deployed is the service under test, set up as it is deployed.
+var deployed = crashtest.Service{
 	Name: "pm", Queues: []string{"pm", "endings"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
 		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
@@ -30,20 +30,20 @@ var played = crashtest.Service{
 	},
 }
 
-func TestEveryEffectOfThePMIsMadeOnceWhereverItDies(t *testing.T) {
-	crashtest.Play(t, played, scenes...)
+func TestEveryEffectOfThePMIsMadeOnceWhereverItCrashes(t *testing.T) {
+	crashtest.CrashAtEachCall(t, deployed, scenarios...)
 }
 
-// scenes is all that the PM does on the forge.
-var scenes = []crashtest.Scene{
-	{Name: "taking an issue up", Begin: begin("received"), Over: in("analyzing_requirements"), Check: silence},
-	{Name: "asking questions", Begin: unclear, Over: in("waiting_for_requirements_clarification"), Check: asked},
-	{Name: "asking for help", Begin: begin("blocked"), Over: in("waiting_for_human_input"), Check: asked},
-	{Name: "opening a pull request", Begin: solution, Over: in("completed"), Check: proposed},
-	{Name: "finding a foreign branch", Begin: foreign, Over: in("waiting_for_human_input"), Check: said("key=push-1 ")},
-	{Name: "telling of an end", Begin: begin("failed"), Over: in("failed"), Check: said("key=ended ")},
-	{Name: "telling of an escalation", Begin: escalation, Over: in("reviewer"), Check: said("key=escalation-1 ")},
-	{Name: "telling what it waits for", Begin: pipeline("blocked"), Over: in("blocked"), Check: said("key=waits-blocked-1 ")},
+// scenarios covers every effect of the service on the forge.
+var scenarios = []crashtest.Scenario{
+	{Name: "taking an issue up", Begin: begin("received"), Done: in("analyzing_requirements"), Check: silence},
+	{Name: "asking questions", Begin: unclear, Done: in("waiting_for_requirements_clarification"), Check: asked},
+	{Name: "asking for help", Begin: begin("blocked"), Done: in("waiting_for_human_input"), Check: asked},
+	{Name: "opening a pull request", Begin: solution, Done: in("completed"), Check: proposed},
+	{Name: "finding a foreign branch", Begin: foreign, Done: in("waiting_for_human_input"), Check: said("key=push-1 ")},
+	{Name: "telling of an end", Begin: begin("failed"), Done: in("failed"), Check: said("key=ended ")},
+	{Name: "telling of an escalation", Begin: escalation, Done: in("reviewer"), Check: said("key=escalation-1 ")},
+	{Name: "telling what it waits for", Begin: pipeline("blocked"), Done: in("blocked"), Check: said("key=waits-blocked-1 ")},
 }
 
 func in(state string) func(*pb.Instance) bool {
@@ -51,8 +51,8 @@ func in(state string) func(*pb.Instance) bool {
 }
 
 // begin opens an issue in a state.
-func begin(state string) func(*crashtest.Stage) string {
-	return func(s *crashtest.Stage) string {
+func begin(state string) func(*crashtest.Env) string {
+	return func(s *crashtest.Env) string {
 		issue := s.Issue("The sum is wrong")
 		id := fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
 		if state == "received" {
@@ -65,14 +65,14 @@ func begin(state string) func(*crashtest.Stage) string {
 	}
 }
 
-func unclear(s *crashtest.Stage) string {
+func unclear(s *crashtest.Env) string {
 	id := begin("analyzing_requirements")(s)
 	s.Report(id, "analyst", &pb.Result{Status: "success", ConfidenceScore: 0.1, Questions: []string{"What did you expect?"}})
 	return id
 }
 
 // solution is work that a developer has done.
-func solution(s *crashtest.Stage) string {
+func solution(s *crashtest.Env) string {
 	id := begin("implementing")(s)
 	c := s.Work()
 	s.Report(id, "developer", &pb.Result{Status: "success", ConfidenceScore: 1, Head: c.Head, Bundle: c.Bundles[1],
@@ -82,12 +82,12 @@ func solution(s *crashtest.Stage) string {
 }
 
 // foreign is the same, when somebody else has the branch.
-func foreign(s *crashtest.Stage) string {
+func foreign(s *crashtest.Env) string {
 	id := solution(s)
-	g := git.New(s.TempDir()).WithIdentity("bob", "bob@example.com").WithToken(s.URL, "bob-token")
+	g := git.New(s.TempDir()).WithIdentity("bob", "bob@example.com").WithToken(s.Forge.URL, "bob-token")
 	var err error
 	for _, args := range [][]string{
-		{"clone", "-q", s.URL + "/" + forgetest.Repo + ".git", "."}, {"commit", "-q", "--allow-empty", "-m", "mine"},
+		{"clone", "-q", s.Forge.URL + "/" + forgetest.Repo + ".git", "."}, {"commit", "-q", "--allow-empty", "-m", "mine"},
 		{"push", "-q", "origin", "HEAD:refs/heads/signalbox/issue-" + path.Base(id) + "-the-sum-is-wrong"},
 	} {
 		_, e := g.Run(s.Ctx, args...)
@@ -100,8 +100,8 @@ func foreign(s *crashtest.Stage) string {
 }
 
 // pipeline opens an instance of the pipeline in a state.
-func pipeline(state string) func(*crashtest.Stage) string {
-	return func(s *crashtest.Stage) string {
+func pipeline(state string) func(*crashtest.Env) string {
+	return func(s *crashtest.Env) string {
 		issue := s.Issue("The sum is wrong")
 		id := fmt.Sprintf("%s/%d", issue.Repo, issue.Number)
 		s.Open(id, "pipeline", issue, s.Code(), "")
@@ -110,23 +110,23 @@ func pipeline(state string) func(*crashtest.Stage) string {
 	}
 }
 
-func escalation(s *crashtest.Stage) string {
+func escalation(s *crashtest.Env) string {
 	id := pipeline("reviewer")(s)
 	s.Escalate(id, "reviewer", "It touches authentication")
 	return id
 }
 
-func number(s *crashtest.Stage, id string) int { return int(s.Get(id).GetIssue().GetNumber()) }
+func number(s *crashtest.Env, id string) int { return int(s.Get(id).GetIssue().GetNumber()) }
 
-func silence(s *crashtest.Stage, id string) error {
-	_, err := s.Said(number(s, id), 0)
+func silence(s *crashtest.Env, id string) error {
+	_, err := s.WantComments(number(s, id), 0)
 	return err
 }
 
 // said wants one comment, with the marker.
-func said(marker string) func(*crashtest.Stage, string) error {
-	return func(s *crashtest.Stage, id string) error {
-		said, err := s.Said(number(s, id), 1)
+func said(marker string) func(*crashtest.Env, string) error {
+	return func(s *crashtest.Env, id string) error {
+		said, err := s.WantComments(number(s, id), 1)
 		if err == nil && !strings.Contains(said[0].Body, marker) {
 			err = fmt.Errorf("there is no %s in %s", marker, said[0].Body)
 		}
@@ -135,9 +135,9 @@ func said(marker string) func(*crashtest.Stage, string) error {
 }
 
 // asked wants one comment that the log knows, and one more if that waits for people.
-func asked(s *crashtest.Stage, id string) error {
+func asked(s *crashtest.Env, id string) error {
 	in := s.Get(id)
-	said, err := s.Said(number(s, id), 1)
+	said, err := s.WantComments(number(s, id), 1)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func same(log, forge string) error {
 }
 
 // proposed wants the work on its branch, one pull request and one comment.
-func proposed(s *crashtest.Stage, id string) error {
+func proposed(s *crashtest.Env, id string) error {
 	in, data := s.Get(id), s.Get(id).GetLastResult().GetData()
 	pulls, err := s.Pulls("signalbox/issue-" + path.Base(id) + "-the-sum-is-wrong")
 	if err != nil {
@@ -163,19 +163,19 @@ func proposed(s *crashtest.Stage, id string) error {
 	if len(pulls) != 1 || pulls[0].HeadSHA != in.GetHead() || pulls[0].State != "open" || data["pushed"] != in.GetHead() {
 		return fmt.Errorf("the pull requests are %+v, the work is at %s, the log has %v", pulls, in.GetHead(), data)
 	}
-	said, err := s.Said(number(s, id), 1)
+	said, err := s.WantComments(number(s, id), 1)
 	return errors.Join(err, same(data["pr_url"], pulls[0].URL), same(data["comment_url"], said[0].URL))
 }
 
-func TestEveryEffectOfThePMIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
-	crashtest.Sleep(t, played, scenes...)
+func TestEveryEffectOfThePMIsMadeOnceWhenAnInstanceStalls(t *testing.T) {
+	crashtest.StallAtEachWrite(t, deployed, scenarios...)
 }
 
 // Lists that show what is new only at the third look have people see a comment
 // twice for a moment, and once in the end.
 func TestEveryEffectOfThePMIsMadeOnceThoughListsLag(t *testing.T) {
-	late := played
+	late := deployed
 	late.Forge = func(c *local.Config) { c.Lagging = 2 }
-	t.Run("wherever it dies", func(t *testing.T) { crashtest.Play(t, late, scenes[1]) })
-	t.Run("whoever sleeps over it", func(t *testing.T) { crashtest.Sleep(t, late, scenes[1], scenes[3]) })
+	t.Run("wherever it crashes", func(t *testing.T) { crashtest.CrashAtEachCall(t, late, scenarios[1]) })
+	t.Run("when an instance stalls", func(t *testing.T) { crashtest.StallAtEachWrite(t, late, scenarios[1], scenarios[3]) })
 }

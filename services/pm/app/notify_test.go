@@ -18,8 +18,8 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// graveyard is an orchestrator and a PM that tells of endings.
-type graveyard struct {
+// notifyEnv is an orchestrator and a PM that notifies people of endings.
+type notifyEnv struct {
 	*env
 	ctx    context.Context
 	server *natstest.Server
@@ -27,9 +27,9 @@ type graveyard struct {
 	js     jetstream.JetStream
 }
 
-func newGraveyard(t *testing.T) *graveyard {
+func newNotifyEnv(t *testing.T) *notifyEnv {
 	t.Helper()
-	g := &graveyard{world: newEnv(t), server: natstest.Start(t, natstest.Options{})}
+	g := &notifyEnv{env: newEnv(t), server: natstest.Start(t, natstest.Options{})}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	g.ctx = ctx
@@ -39,7 +39,7 @@ func newGraveyard(t *testing.T) *graveyard {
 }
 
 // notifies runs notifyEnded until it is stopped.
-func (g *graveyard) notifies() (stop func()) {
+func (g *notifyEnv) notifies() (stop func()) {
 	g.Helper()
 	nc := g.server.Connect(g.T)
 	js, err := jetstream.New(nc)
@@ -58,7 +58,7 @@ func (g *graveyard) notifies() (stop func()) {
 }
 
 // ends opens an instance and has it end in a state.
-func (g *graveyard) ends(id, state, reason string, issue *pb.Issue) {
+func (g *notifyEnv) ends(id, state, reason string, issue *pb.Issue) {
 	g.Helper()
 	_, err := g.client.Do(g.ctx, "open", &pb.Command{Instance: id, Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue", Issue: issue}}})
 	if err == nil {
@@ -70,7 +70,7 @@ func (g *graveyard) ends(id, state, reason string, issue *pb.Issue) {
 }
 
 // told waits until nothing is left to be told of.
-func (g *graveyard) told() {
+func (g *notifyEnv) told() {
 	g.Helper()
 	if err := natstest.Drained(g.ctx, g.js, subject.EventStream, subject.Endings); err != nil {
 		g.Fatal(err)
@@ -78,7 +78,7 @@ func (g *graveyard) told() {
 }
 
 func TestPeopleHearOnceHowItEnded(t *testing.T) {
-	g := newGraveyard(t)
+	g := newNotifyEnv(t)
 	issue := wire.Issue(g.issue)
 	stop := g.notifies()
 	g.ends("acme/widgets/1", "failed", "the budget is spent", issue)
@@ -101,8 +101,8 @@ func TestPeopleHearOnceHowItEnded(t *testing.T) {
 }
 
 func TestAnEndingWaitsForAForgeThatIsAway(t *testing.T) {
-	g := newGraveyard(t)
-	g.breaks("POST", "/comments", local.Fault{After: true}) // and the comment is made all the same
+	g := newNotifyEnv(t)
+	g.forge.FailRequests("POST", "/comments", local.Fault{After: true}) // and the comment is made all the same
 	defer g.notifies()()
 	g.ends("acme/widgets/1", "requires_human_intervention", "nobody knows", wire.Issue(g.issue))
 	for len(g.said()) == 0 {
@@ -110,7 +110,7 @@ func TestAnEndingWaitsForAForgeThatIsAway(t *testing.T) {
 			t.Fatal("nothing is said")
 		}
 	}
-	g.mends()
+	g.forge.Recover()
 	g.told()
 	if said := g.said(); len(said) != 1 || !strings.Contains(said[0].Body, "nobody knows") {
 		t.Errorf("said is %+v", said)
@@ -118,7 +118,7 @@ func TestAnEndingWaitsForAForgeThatIsAway(t *testing.T) {
 }
 
 func TestAPullRequestNeedsNoEnding(t *testing.T) {
-	g := newGraveyard(t)
+	g := newNotifyEnv(t)
 	id := "acme/widgets/1"
 	opened, err := g.client.Do(g.ctx, "open", &pb.Command{Instance: id, Action: &pb.Command_Open{Open: &pb.Open{Workflow: "issue", Issue: wire.Issue(g.issue)}}})
 	if err != nil {

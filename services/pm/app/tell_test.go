@@ -13,7 +13,7 @@ import (
 const piped = "acme/widgets/1"
 
 // pipes opens an instance of the pipeline with code, in a state.
-func (g *graveyard) pipes(state string) {
+func (g *notifyEnv) pipes(state string) {
 	g.Helper()
 	_, err := g.client.Do(g.ctx, "open", &pb.Command{Instance: piped, Action: &pb.Command_Open{Open: &pb.Open{Workflow: "pipeline", Issue: wire.Issue(g.issue), Base: "c0ffee"}}})
 	if err == nil {
@@ -25,7 +25,7 @@ func (g *graveyard) pipes(state string) {
 }
 
 // does has a role claim its work and end the claim with the command.
-func (g *graveyard) does(role, name string, cmd func(token uint32) *pb.Command) {
+func (g *notifyEnv) does(role, name string, cmd func(token uint32) *pb.Command) {
 	g.Helper()
 	in, err := g.client.Get(g.ctx, piped)
 	if err != nil {
@@ -42,14 +42,14 @@ func (g *graveyard) does(role, name string, cmd func(token uint32) *pb.Command) 
 	}
 }
 
-func (g *graveyard) reports(role string, r *pb.Result) {
+func (g *notifyEnv) reports(role string, r *pb.Result) {
 	g.Helper()
 	g.does(role, "report", func(token uint32) *pb.Command {
 		return &pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: token, Result: r}}}
 	})
 }
 
-func (g *graveyard) escalates(role, reason string, requires bool) {
+func (g *notifyEnv) escalates(role, reason string, requires bool) {
 	g.Helper()
 	g.does(role, "escalate", func(token uint32) *pb.Command {
 		return &pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: token, Reason: reason, RequiresHuman: requires}}}
@@ -57,13 +57,13 @@ func (g *graveyard) escalates(role, reason string, requires bool) {
 }
 
 // heard waits until all is told, and returns what was said.
-func (g *graveyard) heard() []forge.Comment {
+func (g *notifyEnv) heard() []forge.Comment {
 	g.Helper()
 	g.told()
 	return g.said()
 }
 
-func (g *graveyard) state() string {
+func (g *notifyEnv) state() string {
 	g.Helper()
 	in, err := g.client.Get(g.ctx, piped)
 	if err != nil {
@@ -73,7 +73,7 @@ func (g *graveyard) state() string {
 }
 
 func TestWhatIsEscalatedIsPutToPeopleOnceAndTheirWordResolvesIt(t *testing.T) {
-	g := newGraveyard(t)
+	g := newNotifyEnv(t)
 	g.pipes("reviewer")
 	stop := g.notifies()
 	g.escalates("reviewer", "It touches authentication, says @ann", true)
@@ -106,7 +106,7 @@ func TestWhatIsEscalatedIsPutToPeopleOnceAndTheirWordResolvesIt(t *testing.T) {
 }
 
 func TestAStateThatSaysSoIsToldWithItsReasonAndTheOpenQuestions(t *testing.T) {
-	g := newGraveyard(t)
+	g := newNotifyEnv(t)
 	g.pipes("analyst")
 	defer g.notifies()()
 	unclear := &pb.Result{Status: "blocked", Summary: "unclear requirements", Questions: []string{"Which sum?", "Which page?"}}
@@ -136,7 +136,7 @@ func TestAStateThatSaysSoIsToldWithItsReasonAndTheOpenQuestions(t *testing.T) {
 }
 
 func TestPeopleAreNotToldWhatIsNotTheirs(t *testing.T) {
-	g := newGraveyard(t)
+	g := newNotifyEnv(t)
 	g.pipes("reviewer")
 	g.escalates("reviewer", "For your information", false)
 	if _, err := g.client.Override(g.ctx, piped, "blocked", "by hand"); err != nil {
@@ -152,7 +152,7 @@ func TestPeopleAreNotToldWhatIsNotTheirs(t *testing.T) {
 }
 
 func TestWhatHasNoIssueIsTalkedAboutOnItsPullRequest(t *testing.T) {
-	g := newGraveyard(t)
+	g := newNotifyEnv(t)
 	about := g.issue
 	about.Number = 0
 	// To a comment an issue and a pull request are one.

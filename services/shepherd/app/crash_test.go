@@ -21,8 +21,8 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// played is the shepherd as it is deployed.
-var played = crashtest.Service{
+// deployed is the service under test, set up as it is deployed.
+var deployed = crashtest.Service{
 	Name: "shepherd", Queues: []string{"shepherd"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
 		return Settings{Settings: forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}, Workers: 1}.Setup
@@ -37,30 +37,30 @@ var played = crashtest.Service{
 	},
 }
 
-// scenes is all that the shepherd does on the forge.
-var scenes = []crashtest.Scene{
-	{Name: "proposing", Begin: committed, Over: parked, Check: public, Looks: true},
-	{Name: "merging", Begin: approved, Over: in("merged"), Check: landed, Looks: true},
-	{Name: "answering reviewers", Begin: reviewed, Over: replied, Check: answered, Looks: true},
+// scenarios covers every effect of the service on the forge.
+var scenarios = []crashtest.Scenario{
+	{Name: "proposing", Begin: committed, Done: parked, Check: public, ReadsOptional: true},
+	{Name: "merging", Begin: approved, Done: in("merged"), Check: landed, ReadsOptional: true},
+	{Name: "answering reviewers", Begin: reviewed, Done: replied, Check: answered, ReadsOptional: true},
 }
 
-func TestEveryEffectOfTheShepherdIsMadeOnceWhereverItDies(t *testing.T) {
-	crashtest.Play(t, played, scenes...)
+func TestEveryEffectOfTheShepherdIsMadeOnceWhereverItCrashes(t *testing.T) {
+	crashtest.CrashAtEachCall(t, deployed, scenarios...)
 }
 
-func TestEveryEffectOfTheShepherdIsMadeOnceWhoeverSleepsOverIt(t *testing.T) {
-	crashtest.Sleep(t, played, scenes...)
+func TestEveryEffectOfTheShepherdIsMadeOnceWhenAnInstanceStalls(t *testing.T) {
+	crashtest.StallAtEachWrite(t, deployed, scenarios...)
 }
 
 func in(state string) func(*pb.Instance) bool {
 	return func(in *pb.Instance) bool { return in.GetState() == state }
 }
 
-// stories numbers those of all stages.
+// stories numbers those of all environments.
 var stories atomic.Int64
 
 // committed is a story that its developer has done.
-func committed(s *crashtest.Stage) string {
+func committed(s *crashtest.Env) string {
 	id := fmt.Sprintf("%s/US-%d", forgetest.Repo, stories.Add(1))
 	s.Open(id, "reviewed", instance.Issue{Repo: forgetest.Repo, Title: "Mend the sum"}, s.Code(), "")
 	s.Report(id, "developer", accepting(s.Work()))
@@ -83,7 +83,7 @@ func branchOf(id string) string { return Branch(forgetest.Repo, id) }
 const page = 100
 
 // landed wants one pull request, merged once.
-func landed(s *crashtest.Stage, id string) error {
+func landed(s *crashtest.Env, id string) error {
 	pulls, err := s.Pulls(branchOf(id))
 	if err != nil || len(pulls) != 1 {
 		return fmt.Errorf("the pull requests are %+v, %v", pulls, err)
@@ -104,25 +104,25 @@ func landed(s *crashtest.Stage, id string) error {
 }
 
 // public wants one pull request of the work, a draft, that the log knows.
-func public(s *crashtest.Stage, id string) error {
+func public(s *crashtest.Env, id string) error {
 	in := s.Get(id)
 	pulls, err := s.Pulls(branchOf(id))
 	if err != nil || len(pulls) != 1 || !pulls[0].Draft || pulls[0].HeadSHA != in.GetHead() || in.GetVars()["prNumber"] != strconv.Itoa(pulls[0].Number) {
 		return fmt.Errorf("the pull requests are %+v, %v; the log has %v", pulls, err, in.GetVars())
 	}
-	_, err = s.Said(pulls[0].Number, 0)
+	_, err = s.WantComments(pulls[0].Number, 0)
 	return err
 }
 
 // proposed is a story that waits for its reviewers.
-func proposed(s *crashtest.Stage) (id string, pull int, ann person) {
+func proposed(s *crashtest.Env) (id string, pull int, ann person) {
 	id = committed(s)
-	s.Works(id, parked)
+	s.RunUntil(id, parked)
 	pull, _ = strconv.Atoi(s.Get(id).GetVars()["prNumber"])
 	return id, pull, person{&env{T: s.TB.(*testing.T), ctx: s.Ctx, forge: s.Forge}, "ann"}
 }
 
-func changed(s *crashtest.Stage, id string) string {
+func changed(s *crashtest.Env, id string) string {
 	if _, err := s.Client.Signal(s.Ctx, id, "changed", "change/"+id, "gateway", nil); err != nil {
 		s.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func changed(s *crashtest.Stage, id string) string {
 }
 
 // approved is a story that is ready.
-func approved(s *crashtest.Stage) string {
+func approved(s *crashtest.Env) string {
 	id, pull, ann := proposed(s)
 	ann.status(s.Get(id).GetHead(), "success")
 	ann.approve(pull)
@@ -138,11 +138,11 @@ func approved(s *crashtest.Stage) string {
 }
 
 // reviewed is a story that a reviewer wanted changed, when the developer has done that.
-func reviewed(s *crashtest.Stage) string {
+func reviewed(s *crashtest.Env) string {
 	id, pull, ann := proposed(s)
 	ann.onLine(pull, s.Get(id).GetHead(), "sum.txt", "Three, I think.")
 	ann.review(pull, "REQUEST_CHANGES", "It is still wrong.")
-	s.Works(changed(s, id), func(in *pb.Instance) bool { return len(in.GetQuestions()) > 0 })
+	s.RunUntil(changed(s, id), func(in *pb.Instance) bool { return len(in.GetQuestions()) > 0 })
 	s.Report(id, "developer", accepting(s.Change(s.Work(), "more.txt", "3\n")))
 	return id
 }
@@ -153,10 +153,10 @@ func replied(in *pb.Instance) bool {
 
 // answered wants the change on the branch, one comment, one reply, and the
 // conversation ended.
-func answered(s *crashtest.Stage, id string) error {
+func answered(s *crashtest.Env, id string) error {
 	in := s.Get(id)
 	pull, _ := strconv.Atoi(in.GetVars()["prNumber"])
-	_, said := s.Said(pull, 1)
+	_, said := s.WantComments(pull, 1)
 	pr, err := s.Forge.Client("ann").PullRequest(s.Ctx, forgetest.Repo, pull)
 	lines, e := s.Forge.Client("ann").ReviewComments(s.Ctx, forgetest.Repo, pull)
 	standing, e2 := s.Forge.Client("ann").Standing(s.Ctx, forgetest.Repo, pull)

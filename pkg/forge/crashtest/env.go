@@ -24,15 +24,15 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Lease is how long a stage's work is left to one who is silent: longer than any
-// test, so that it is the test that ends it.
+// Lease is the lease of a claim. It is longer than any test, so that only the test ends
+// it.
 const Lease = 2 * time.Hour
 
-// patience is what a part of a play has, on a machine that has other work.
-const patience = 3 * time.Minute
+// caseTimeout is how long a case may take on a loaded machine.
+const caseTimeout = 3 * time.Minute
 
-// Stage is a log, an orchestrator and a forge, on which one service at a time works.
-type Stage struct {
+// Env is a NATS server, an orchestrator and a forge, for one service.
+type Env struct {
 	testing.TB
 	Ctx     context.Context
 	Server  *natstest.Server
@@ -41,32 +41,32 @@ type Stage struct {
 	JS      jetstream.JetStream
 	Service Service
 
-	nc   *nats.Conn
-	desk *workspace.Cache // of who works on the code
-	work *Code
-	born int
-	dead map[string]bool // agents that ended without a word
+	nc        *nats.Conn
+	workspace *workspace.Cache // of those who work on the code
+	changed   *Code
+	started   int
+	crashed   map[string]bool // agents that ended without releasing their claims
 }
 
-// Service is what is played.
+// Service is the service under test.
 type Service struct {
 	Name   string
-	Queues []string // the consumers that hand out its work
-	// Setup makes an incarnation that reaches the forge at the URL and has the
-	// directory for itself.
+	Queues []string // the consumers that deliver its work
+	// Setup returns the setup of an instance that reaches the forge at the URL. The
+	// directory is for this instance alone.
 	Setup func(forge, dir string) func(context.Context, *service.Host) error
-	// Orchestrate runs an orchestrator on the NATS server at the URL.
+	// Orchestrate runs an orchestrator on the NATS server at the URL until the test ends.
 	Orchestrate func(t testing.TB, url string)
-	// Forge may change the forge.
+	// Forge may change the settings of the forge.
 	Forge func(*local.Config)
 }
 
-// NewStage sets a stage up.
-func NewStage(t testing.TB, of Service) *Stage {
+// NewEnv starts an environment.
+func NewEnv(t testing.TB, of Service) *Env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Lease/2)
 	t.Cleanup(cancel)
-	s := &Stage{TB: t, Ctx: ctx, Server: natstest.Start(t, natstest.Options{}), Service: of, dead: map[string]bool{}}
+	s := &Env{TB: t, Ctx: ctx, Server: natstest.Start(t, natstest.Options{}), Service: of, crashed: map[string]bool{}}
 	of.Orchestrate(t, s.Server.URL)
 	s.nc = s.Server.Connect(t)
 	s.Client, s.JS = client.New(s.nc, "operator:ann"), s.Server.JetStream(t)
@@ -76,7 +76,7 @@ func NewStage(t testing.TB, of Service) *Stage {
 	})
 	objects, err := role.Bucket(ctx, s.JS)
 	if err == nil {
-		s.desk, err = workspace.New(workspace.Config{Dir: t.TempDir(), Objects: objects})
+		s.workspace, err = workspace.New(workspace.Config{Dir: t.TempDir(), Objects: objects})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -84,33 +84,33 @@ func NewStage(t testing.TB, of Service) *Stage {
 	return s
 }
 
-// incarnation is a service that runs.
-type incarnation struct {
-	*Line
+// instanceOf is a running instance of the service.
+type instanceOf struct {
+	*Link
 	name   string
 	ended  chan error
 	cancel context.CancelFunc
 	close  func()
 }
 
-// enter has another incarnation of the service work, on a line on which something goes wrong.
-func (s *Stage) enter(at Point) *incarnation {
+// startInstance starts another instance of the service with a fault.
+func (s *Env) startInstance(at FaultAt) *instanceOf {
 	s.Helper()
-	s.born++
-	name := fmt.Sprintf("%s-%d", s.Service.Name, s.born)
-	l := newLine(s.Ctx, at)
-	front := l.front(s.Forge.Handler())
-	wires, err := l.listen(s.Server.URL)
+	s.started++
+	name := fmt.Sprintf("%s-%d", s.Service.Name, s.started)
+	l := newLink(s.Ctx, at)
+	front := l.serveForge(s.Forge.Handler())
+	wires, err := l.serveNATS(s.Server.URL)
 	if err != nil {
 		s.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(l) // who is gone makes no more effort
+	ctx, cancel := context.WithCancel(l) // a crashed instance does no more work
 	dir, err := os.MkdirTemp(s.TempDir(), name)
 	if err != nil {
 		s.Fatal(err)
 	}
 	setup := s.Service.Setup(l.Forge, dir)
-	i := &incarnation{Line: l, name: name, ended: make(chan error, 1), cancel: cancel, close: func() { _ = wires.Close(); front.CloseClientConnections(); front.Close() }}
+	i := &instanceOf{Link: l, name: name, ended: make(chan error, 1), cancel: cancel, close: func() { _ = wires.Close(); front.CloseClientConnections(); front.Close() }}
 	go func() {
 		i.ended <- service.Serve(ctx, service.Config{
 			Service: s.Service.Name, Flags: service.Flags{Name: name, NATS: service.NATS{URL: l.NATS}, Grace: time.Minute},
@@ -125,28 +125,29 @@ func (s *Stage) enter(at Point) *incarnation {
 	return i
 }
 
-// leave has the incarnation end as a service does that is told to, and waits.
-func (s *Stage) leave(i *incarnation) {
+// stopInstance stops the instance as a shutdown does, and waits for its end.
+func (s *Env) stopInstance(i *instanceOf) {
 	s.Helper()
 	dead := i.Err() != nil
 	if dead {
-		s.dead[i.name] = true
+		s.crashed[i.name] = true
 	}
 	i.cancel()
 	err := <-i.ended
-	i.die()
+	i.crash()
 	i.close()
-	i.wires.Wait()
+	i.connections.Wait()
 	if err != nil && !dead {
 		s.Errorf("%s ended with %v", s.Service.Name, err)
 	}
 }
 
-// pass is the time that it takes to see that whoever works is gone.
-func (s *Stage) pass(id string) {
+// expireLease does what time does after a crash: messages are redelivered and the lease
+// ends.
+func (s *Env) expireLease(id string) {
 	s.Helper()
 	for _, queue := range s.Service.Queues {
-		if err := s.reclaim(queue); err != nil {
+		if err := s.redeliver(queue); err != nil {
 			s.Fatal(err)
 		}
 	}
@@ -154,20 +155,20 @@ func (s *Stage) pass(id string) {
 	if err != nil && !errors.As(err, new(*instance.Refusal)) {
 		s.Fatal(err)
 	}
-	s.lapse(in)
+	s.endLease(in)
 }
 
-// bury ends the lease of one that is gone. It may be given work after its end: a
-// claim that waited outlives it for a moment.
-func (s *Stage) bury(in *pb.Instance) {
+// endDeadLease ends the lease of a crashed instance. A claim that waited at the
+// orchestrator may give it work after its end.
+func (s *Env) endDeadLease(in *pb.Instance) {
 	s.Helper()
-	if s.dead[in.GetClaim().GetAgent()] {
-		s.lapse(in)
+	if s.crashed[in.GetClaim().GetAgent()] {
+		s.endLease(in)
 	}
 }
 
-// lapse ends the lease of the claim, if there is one.
-func (s *Stage) lapse(in *pb.Instance) {
+// endLease ends the lease of the claim, if there is one.
+func (s *Env) endLease(in *pb.Instance) {
 	s.Helper()
 	claim := in.GetClaim()
 	if claim == nil {
@@ -177,12 +178,5 @@ func (s *Stage) lapse(in *pb.Instance) {
 		Release: &pb.Release{Token: claim.GetToken(), Reason: "its lease has run out"}}})
 	if err != nil {
 		s.Fatal(errors.Join(err, s.Ctx.Err()))
-	}
-}
-
-func write(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
