@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// marker is the line by which what we wrote is told: whose it is, and what.
+// marker is the line that names the instance and the key of a text that a service wrote.
 var marker = regexp.MustCompile(`(?m)^<!-- signalbox instance=([^\s>]*) key=([^\s>]*) -->\s*$`)
 
-func marked(body string) (id, key string, ok bool) {
+// parseMarker returns the instance and the key of a text.
+func parseMarker(body string) (id, key string, ok bool) {
 	m := marker.FindStringSubmatch(strings.ReplaceAll(body, "\r\n", "\n"))
 	if m == nil {
 		return "", "", false
@@ -22,8 +23,8 @@ func marked(body string) (id, key string, ok bool) {
 	return id, key, err == nil && err2 == nil
 }
 
-// comments judges every comment of ours in the repository.
-func (c *check) comments(r *Repo) {
+// checkComments checks every comment of the bot in the repository.
+func (c *checker) checkComments(r *Repo) {
 	type made struct {
 		thread  int64
 		number  int
@@ -31,7 +32,7 @@ func (c *check) comments(r *Repo) {
 	}
 	seen := map[made]Comment{}
 	for _, comment := range slices.Concat(r.Comments, r.Replies) {
-		if comment.Author != c.world.Bot {
+		if comment.Author != c.observed.Bot {
 			continue
 		}
 		kind := "comments"
@@ -39,59 +40,59 @@ func (c *check) comments(r *Repo) {
 			kind = "replies"
 		}
 		c.effects[kind]++
-		where := cmp.Or(comment.URL, r.at(comment.Number))
-		id, key, ok := marked(comment.Body)
-		t := c.trails[id]
+		where := cmp.Or(comment.URL, r.address(comment.Number))
+		id, key, ok := parseMarker(comment.Body)
+		t := c.expected[id]
 		if !ok || t == nil {
-			c.say(Foreign, id, where, "it carries the mark of no instance of the log: %.80q", comment.Body)
+			c.report(Foreign, id, where, "it carries the mark of no instance of the log: %.80q", comment.Body)
 			continue
 		}
 		if first, twice := seen[made{comment.Thread, comment.Number, id, key}]; twice {
-			c.say(Doubled, id, where, "%s was said already in comment %d", key, first.ID)
+			c.report(Doubled, id, where, "%s was said already in comment %d", key, first.ID)
 			continue
 		}
 		seen[made{comment.Thread, comment.Number, id, key}] = comment
 		switch _, meant := t.may[key]; {
 		case t.issue.Repo != r.Name || comment.Number != t.issue.Number && strconv.Itoa(comment.Number) != t.vars["prNumber"] && comment.Number != t.pull:
-			c.say(Foreign, id, where, "%s stands where the instance is not: its issue is %s#%d", key, t.issue.Repo, t.issue.Number)
+			c.report(Foreign, id, where, "%s stands where the instance is not: its issue is %s#%d", key, t.issue.Repo, t.issue.Number)
 		case !meant:
-			c.say(Unexplained, id, where, "nothing in the log intends %s", key)
+			c.report(Unexplained, id, where, "nothing in the log intends %s", key)
 		}
 		if comment.Thread == 0 {
-			t.said(key, comment.URL)
+			t.matchComment(key, comment.URL)
 		}
 	}
 }
 
-// said notes that the comment is there, and holds its address to the record.
-func (t *trail) said(key, at string) {
+// matchComment marks the comment as found if its address is the recorded one.
+func (t *expectation) matchComment(key, at string) {
 	if t.urls[key] == "" || sameAddress(t.urls[key], at) {
 		delete(t.must, key)
 	}
 }
 
-// sameAddress compares but for the host: a forge may be reached by several names.
+// sameAddress compares addresses without their host: a forge may have several names.
 func sameAddress(a, b string) bool {
 	x, err := url.Parse(a)
 	y, err2 := url.Parse(b)
 	return err == nil && err2 == nil && x.Path == y.Path && x.Fragment == y.Fragment
 }
 
-// labels: nothing of ours changes an issue's labels.
-func (c *check) labels(r *Repo) {
-	for _, t := range c.all() {
+// checkLabels checks that issues have the labels that they were opened with.
+func (c *checker) checkLabels(r *Repo) {
+	for _, t := range c.sorted() {
 		if t.issue.Repo != r.Name || t.issue.Number == 0 || len(t.issue.Author) == 0 {
 			continue // not taken from the forge
 		}
 		i := slices.IndexFunc(r.Issues, func(i Issue) bool { return i.Number == t.issue.Number })
 		if i < 0 {
-			c.say(Missing, t.id, r.at(t.issue.Number), "the issue it is about is not there")
+			c.report(Missing, t.id, r.address(t.issue.Number), "the issue it is about is not there")
 			continue
 		}
 		c.effects["issues"]++
 		has, had := slices.Sorted(slices.Values(r.Issues[i].Labels)), slices.Sorted(slices.Values(t.issue.Labels))
 		if !slices.Equal(has, had) {
-			c.say(Label, t.id, r.at(t.issue.Number), "it has the labels %q, and was opened with %q", has, had)
+			c.report(Label, t.id, r.address(t.issue.Number), "it has the labels %q, and was opened with %q", has, had)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestAForgeThatIsAsTheLogSaysHasNoViolation(t *testing.T) {
 	s := whole(t)
-	r := effectcheck.Check(s.log, s.world, find(t))
+	r := effectcheck.Check(s.log, s.forge, find(t))
 	for _, v := range r.Violations {
 		t.Error(v)
 	}
@@ -22,68 +22,68 @@ func TestAForgeThatIsAsTheLogSaysHasNoViolation(t *testing.T) {
 	}
 }
 
-// Everything that can be wrong is planted, and is all that is found.
+// Each kind of fault is planted alone, and the check finds it and nothing else.
 func TestEveryPlantedFaultIsFound(t *testing.T) {
-	without := func(id int64) func(s *scene) {
-		return func(s *scene) {
+	without := func(id int64) func(s *fixture) {
+		return func(s *fixture) {
 			s.repo().Comments = slices.DeleteFunc(s.repo().Comments, func(c effectcheck.Comment) bool { return c.ID == id })
 		}
 	}
-	add := func(c effectcheck.Comment) func(s *scene) {
-		return func(s *scene) { s.repo().Comments = append(s.repo().Comments, c) }
+	add := func(c effectcheck.Comment) func(s *fixture) {
+		return func(s *fixture) { s.repo().Comments = append(s.repo().Comments, c) }
 	}
 	for name, c := range map[string]struct {
-		plant func(s *scene)
+		plant func(s *fixture)
 		want  []effectcheck.Rule
 	}{
 		"a doubled comment":                       {add(comment(50, 1, repo+"/1", "questions-1")), []effectcheck.Rule{"doubled"}},
 		"a doubled answer on the pull request":    {add(comment(50, 13, "US-1", "answer-1")), []effectcheck.Rule{"doubled"}},
-		"a doubled reply on a line":               {func(s *scene) { s.repo().Replies = append(s.repo().Replies, s.repo().Replies[1]) }, []effectcheck.Rule{"doubled"}},
+		"a doubled reply on a line":               {func(s *fixture) { s.repo().Replies = append(s.repo().Replies, s.repo().Replies[1]) }, []effectcheck.Rule{"doubled"}},
 		"a missing question":                      {without(1), []effectcheck.Rule{"missing"}},
 		"a missing word about the pull request":   {without(2), []effectcheck.Rule{"missing"}},
 		"a missing answer":                        {without(3), []effectcheck.Rule{"missing"}},
 		"a missing word to people who are waited": {without(6), []effectcheck.Rule{"missing"}},
-		"a comment at another address":            {func(s *scene) { s.repo().Comments[0].URL = address(1, 77) }, []effectcheck.Rule{"missing"}},
+		"a comment at another address":            {func(s *fixture) { s.repo().Comments[0].URL = address(1, 77) }, []effectcheck.Rule{"missing"}},
 		"a comment of nobody":                     {add(effectcheck.Comment{ID: 50, Number: 1, Author: bot, Body: "Hm."}), []effectcheck.Rule{"foreign"}},
 		"a marker of an unknown instance":         {add(comment(50, 1, repo+"/99", "questions-1")), []effectcheck.Rule{"foreign"}},
 		"a marker of another instance":            {add(comment(50, 2, repo+"/1", "questions-1")), []effectcheck.Rule{"foreign"}},
 		"a comment nobody meant to make":          {add(comment(50, 1, repo+"/1", "questions-2")), []effectcheck.Rule{"unexplained"}},
 		"a word on an end that has its own":       {add(comment(50, 1, repo+"/1", "blocked-1")), []effectcheck.Rule{"unexplained"}},
-		"a second pull request":                   {func(s *scene) { s.pull(14, repo+"/1", "signalbox/issue-1-it-is-wrong", "i1") }, []effectcheck.Rule{"doubled"}},
-		"a pull request of another branch":        {func(s *scene) { s.repo().Pulls[0].Head = "agent/issue-2" }, []effectcheck.Rule{"foreign"}},
-		"a pull request without a mark":           {func(s *scene) { s.repo().Pulls[0].Body = "Hm." }, []effectcheck.Rule{"foreign", "missing"}},
-		"a pull request nobody meant to make":     {func(s *scene) { s.pull(14, "T-1", "signalbox/task-T-1", "t1") }, []effectcheck.Rule{"unexplained"}},
-		"a missing pull request":                  {func(s *scene) { s.repo().Pulls = slices.Delete(s.repo().Pulls, 1, 2) }, []effectcheck.Rule{"missing"}},
-		"a pull request of another number":        {func(s *scene) { s.repo().Pulls[0].Number = 15 }, []effectcheck.Rule{"missing"}},
-		"a merge that is not recorded": {func(s *scene) {
+		"a second pull request":                   {func(s *fixture) { s.pull(14, repo+"/1", "signalbox/issue-1-it-is-wrong", "i1") }, []effectcheck.Rule{"doubled"}},
+		"a pull request of another branch":        {func(s *fixture) { s.repo().Pulls[0].Head = "agent/issue-2" }, []effectcheck.Rule{"foreign"}},
+		"a pull request without a mark":           {func(s *fixture) { s.repo().Pulls[0].Body = "Hm." }, []effectcheck.Rule{"foreign", "missing"}},
+		"a pull request nobody meant to make":     {func(s *fixture) { s.pull(14, "T-1", "signalbox/task-T-1", "t1") }, []effectcheck.Rule{"unexplained"}},
+		"a missing pull request":                  {func(s *fixture) { s.repo().Pulls = slices.Delete(s.repo().Pulls, 1, 2) }, []effectcheck.Rule{"missing"}},
+		"a pull request of another number":        {func(s *fixture) { s.repo().Pulls[0].Number = 15 }, []effectcheck.Rule{"missing"}},
+		"a merge that is not recorded": {func(s *fixture) {
 			s.edit("merged", func(r *instance.Reported) { r.Result.Evidence = nil })
 		}, []effectcheck.Rule{"merge"}},
-		"a merge that was never found ready": {func(s *scene) {
+		"a merge that was never found ready": {func(s *fixture) {
 			s.edit("ready", func(r *instance.Reported) { r.Result.Data = nil })
 			s.drop(func(e instance.Event) bool { m, ok := e.(instance.Remembered); return ok && m.Vars["merging"] != "" })
 		}, []effectcheck.Rule{"merge"}},
-		"a recorded merge that is none": {func(s *scene) {
+		"a recorded merge that is none": {func(s *fixture) {
 			s.repo().Pulls[2].Merged, s.repo().Pulls[2].MergedBy = false, ""
 		}, []effectcheck.Rule{"merge"}},
-		"a merge made twice":               {func(s *scene) { s.repo().Moves = append(s.repo().Moves, s.repo().Moves[len(s.repo().Moves)-1]) }, []effectcheck.Rule{"doubled"}},
-		"a move of main that is no merge":  {func(s *scene) { s.on("main", "x1", "m1") }, []effectcheck.Rule{"unexplained"}},
-		"a merge that main has lost":       {func(s *scene) { s.repo().Branches["main"] = "base" }, []effectcheck.Rule{"lost"}},
-		"a branch with another head":       {func(s *scene) { s.repo().Branches["agent/issue-2"] = "i1" }, []effectcheck.Rule{"head", "head"}},
-		"a push of what is no work":        {func(s *scene) { s.on("agent/issue-2", "x1", "p1") }, []effectcheck.Rule{"head", "head"}},
-		"a push made twice":                {func(s *scene) { s.on("signalbox/story-us-1", "s2", "s2") }, []effectcheck.Rule{"doubled"}},
-		"a push that was forced":           {func(s *scene) { s.force("agent/issue-2") }, []effectcheck.Rule{"unexplained"}},
-		"a branch nobody meant to make":    {func(s *scene) { s.on("agent/issue-99", "p1", "") }, []effectcheck.Rule{"unexplained"}},
-		"a branch that came from nowhere":  {func(s *scene) { s.repo().Branches["x"] = "p1" }, []effectcheck.Rule{"unexplained"}},
-		"a missing branch":                 {func(s *scene) { s.gone("signalbox/task-T-1") }, []effectcheck.Rule{"missing"}},
-		"a lost commit":                    {func(s *scene) { delete(s.repo().Parents, "s1"); s.repo().Parents["s2"] = []string{"base"} }, []effectcheck.Rule{"lost"}},
-		"a label more":                     {func(s *scene) { s.repo().Issues[0].Labels = []string{"bug", "x"} }, []effectcheck.Rule{"label"}},
-		"an issue that is gone":            {func(s *scene) { s.repo().Issues = s.repo().Issues[1:] }, []effectcheck.Rule{"missing"}},
-		"an effect of an instance unknown": {func(s *scene) { s.forget("T-1") }, []effectcheck.Rule{"unexplained"}},
+		"a merge made twice":               {func(s *fixture) { s.repo().Moves = append(s.repo().Moves, s.repo().Moves[len(s.repo().Moves)-1]) }, []effectcheck.Rule{"doubled"}},
+		"a move of main that is no merge":  {func(s *fixture) { s.on("main", "x1", "m1") }, []effectcheck.Rule{"unexplained"}},
+		"a merge that main has lost":       {func(s *fixture) { s.repo().Branches["main"] = "base" }, []effectcheck.Rule{"lost"}},
+		"a branch with another head":       {func(s *fixture) { s.repo().Branches["agent/issue-2"] = "i1" }, []effectcheck.Rule{"head", "head"}},
+		"a push of what is no work":        {func(s *fixture) { s.on("agent/issue-2", "x1", "p1") }, []effectcheck.Rule{"head", "head"}},
+		"a push made twice":                {func(s *fixture) { s.on("signalbox/story-us-1", "s2", "s2") }, []effectcheck.Rule{"doubled"}},
+		"a push that was forced":           {func(s *fixture) { s.force("agent/issue-2") }, []effectcheck.Rule{"unexplained"}},
+		"a branch nobody meant to make":    {func(s *fixture) { s.on("agent/issue-99", "p1", "") }, []effectcheck.Rule{"unexplained"}},
+		"a branch that came from nowhere":  {func(s *fixture) { s.repo().Branches["x"] = "p1" }, []effectcheck.Rule{"unexplained"}},
+		"a missing branch":                 {func(s *fixture) { s.gone("signalbox/task-T-1") }, []effectcheck.Rule{"missing"}},
+		"a lost commit":                    {func(s *fixture) { delete(s.repo().Parents, "s1"); s.repo().Parents["s2"] = []string{"base"} }, []effectcheck.Rule{"lost"}},
+		"a label more":                     {func(s *fixture) { s.repo().Issues[0].Labels = []string{"bug", "x"} }, []effectcheck.Rule{"label"}},
+		"an issue that is gone":            {func(s *fixture) { s.repo().Issues = s.repo().Issues[1:] }, []effectcheck.Rule{"missing"}},
+		"an effect of an instance unknown": {func(s *fixture) { s.forget("T-1") }, []effectcheck.Rule{"unexplained"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := whole(t)
 			c.plant(s)
-			r := effectcheck.Check(s.log, s.world, find(t))
+			r := effectcheck.Check(s.log, s.forge, find(t))
 			var got []effectcheck.Rule
 			for _, v := range r.Violations {
 				got = append(got, v.Rule)
@@ -99,7 +99,7 @@ func TestEveryPlantedFaultIsFound(t *testing.T) {
 }
 
 // edit changes the report with the outcome.
-func (s *scene) edit(outcome string, f func(*instance.Reported)) {
+func (s *fixture) edit(outcome string, f func(*instance.Reported)) {
 	for _, e := range s.log {
 		for i, event := range e.Events {
 			if r, ok := event.(instance.Reported); ok && r.Result.Data["outcome"] == outcome {
@@ -110,22 +110,22 @@ func (s *scene) edit(outcome string, f func(*instance.Reported)) {
 	}
 }
 
-func (s *scene) drop(which func(instance.Event) bool) {
+func (s *fixture) drop(which func(instance.Event) bool) {
 	for i := range s.log {
 		s.log[i].Events = slices.DeleteFunc(s.log[i].Events, which)
 	}
 }
 
-func (s *scene) forget(id string) {
+func (s *fixture) forget(id string) {
 	s.log = slices.DeleteFunc(s.log, func(e effectcheck.Entry) bool { return e.Instance == id })
 }
 
-func (s *scene) gone(branch string) {
+func (s *fixture) gone(branch string) {
 	delete(s.repo().Branches, branch)
 	s.repo().Moves = slices.DeleteFunc(s.repo().Moves, func(m effectcheck.Move) bool { return m.Branch == branch })
 }
 
-func (s *scene) force(branch string) {
+func (s *fixture) force(branch string) {
 	for i := range s.repo().Moves {
 		if m := &s.repo().Moves[i]; m.Branch == branch {
 			m.Kind = "force_push"

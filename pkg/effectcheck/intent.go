@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// intends notes what a claim in this state may come to on the forge.
-func (t *trail) intends(seq uint64) {
+// addIntents notes the effects that a claim in this state may have.
+func (t *expectation) addIntents(seq uint64) {
 	comment := func(key string) {
 		if _, known := t.may[key]; !known {
 			t.may[key] = seq
@@ -18,13 +18,13 @@ func (t *trail) intends(seq uint64) {
 	}
 	switch t.role + " in " + t.state {
 	case "pm in requirements_unclear":
-		comment(t.numbered("questions-"))
+		comment(t.keyOfVisit("questions-"))
 	case "pm in blocked":
-		comment(t.numbered("blocked-"))
+		comment(t.keyOfVisit("blocked-"))
 	case "pm in creating_pr":
 		t.mayBranch, t.mayPull = seq, seq
 		comment("pull-request")
-		comment(t.numbered("push-"))
+		comment(t.keyOfVisit("push-"))
 	case "committer in committer", "shepherd in committed":
 		t.mayBranch, t.mayPull = seq, seq
 	case "git-manager in committing":
@@ -39,13 +39,13 @@ func (t *trail) intends(seq uint64) {
 	}
 }
 
-// reported notes what a result says was done on the forge.
-func (t *trail) reported(seq uint64, e instance.Reported) {
+// addReport notes the effects that a result records.
+func (t *expectation) addReport(seq uint64, e instance.Reported) {
 	r := e.Result
 	if t.heads[r.Base] == 0 {
-		t.works(r.Base)
+		t.addCommit(r.Base)
 	}
-	t.works(r.Head)
+	t.addCommit(r.Head)
 	if e.Question != 0 {
 		return
 	}
@@ -57,34 +57,34 @@ func (t *trail) reported(seq uint64, e instance.Reported) {
 	switch e.Role + " in " + e.State {
 	case "pm in requirements_unclear":
 		if r.Data["comment_url"] != "" {
-			record(t.numbered("questions-"))
+			record(t.keyOfVisit("questions-"))
 		}
 	case "pm in blocked":
 		if r.Data["comment_url"] != "" {
-			record(t.numbered("blocked-"))
+			record(t.keyOfVisit("blocked-"))
 		}
 	case "pm in creating_pr":
 		if r.Status != instance.Success {
-			record(t.numbered("push-"))
+			record(t.keyOfVisit("push-"))
 			return
 		}
 		record("pull-request")
-		t.delivered(r.Data["branch"], r.Data["pushed"], r.Data["pr_number"])
+		t.addDelivery(r.Data["branch"], r.Data["pushed"], r.Data["pr_number"])
 	case "committer in committer":
-		t.delivered(r.Data["branch"], t.head, r.Data["pr_number"])
+		t.addDelivery(r.Data["branch"], t.head, r.Data["pr_number"])
 	case "git-manager in committing":
-		t.delivered(r.Data["branch"], r.Data["commit"], "")
+		t.addDelivery(r.Data["branch"], r.Data["commit"], "")
 	case "shepherd in committed":
-		t.delivered(r.Data["branch"], r.Data["pushed"], r.Data["prNumber"])
+		t.addDelivery(r.Data["branch"], r.Data["pushed"], r.Data["prNumber"])
 	case "shepherd in pushed":
-		t.shepherded(seq, r)
+		t.addShepherdReport(seq, r)
 	}
 }
 
-// delivered notes a branch that was brought to a commit, and a pull request.
-func (t *trail) delivered(branch, commit, pull string) {
+// addDelivery notes that a branch was pushed, and the pull request if there is one.
+func (t *expectation) addDelivery(branch, commit, pull string) {
 	t.branch, t.pushed = branch, commit
-	t.handed = append(t.handed, commit)
+	t.delivered = append(t.delivered, commit)
 	if t.heads[commit] == 0 {
 		t.heads[commit] = len(t.heads) + 1
 	}
@@ -93,16 +93,16 @@ func (t *trail) delivered(branch, commit, pull string) {
 	}
 }
 
-func (t *trail) shepherded(seq uint64, r instance.Result) {
+func (t *expectation) addShepherdReport(seq uint64, r instance.Result) {
 	switch r.Data["outcome"] {
 	case "ready":
 		t.ready[r.Data["merging"]] = true
 	case "responded":
 		if commit := r.Data["pushed"]; commit != "" {
-			t.pushed, t.handed = commit, append(t.handed, commit)
+			t.pushed, t.delivered = commit, append(t.delivered, commit)
 		}
 		n, _ := strconv.Atoi(r.Data["answered"])
-		if remark.MatchString(t.asked[n].Text) { // else nobody said anything
+		if remark.MatchString(t.asked[n].Text) { // without a remark there is no answer
 			t.must[answer(n)] = seq
 		}
 	case "merged":
@@ -116,11 +116,11 @@ func (t *trail) shepherded(seq uint64, r instance.Result) {
 
 func answer(question int) string { return fmt.Sprintf("answer-%d", question) }
 
-// remark is a line of a question that puts something somebody said.
+// remark is the headline of a remark of a person in a question.
 var remark = regexp.MustCompile(`(?m)^### (review|line|comment) \d+\b`)
 
-// owns reports whether the branch is the instance's by its name.
-func (t *trail) owns(repo, branch string) bool {
+// ownsBranch reports whether the name of the branch is one of the instance.
+func (t *expectation) ownsBranch(repo, branch string) bool {
 	if t.issue.Repo != repo {
 		return false
 	}

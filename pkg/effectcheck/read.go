@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
-// Forge is where a world is read: GitHub's REST and git, nothing of ours between.
+// Forge is a forge that Read reads over GitHub's REST and git.
 type Forge struct {
 	URL   string // of the API, such as https://api.github.com/
 	Git   string // what a repository's name and .git follow, to clone from
@@ -25,8 +25,8 @@ type Forge struct {
 }
 
 // Read reads the repositories from the forge, every page of everything.
-func Read(ctx context.Context, f Forge, repos ...string) (World, error) {
-	w := World{Bot: f.Bot}
+func Read(ctx context.Context, f Forge, repos ...string) (Observed, error) {
+	w := Observed{Bot: f.Bot}
 	for _, name := range repos {
 		r, err := f.repo(ctx, name)
 		if err != nil {
@@ -37,7 +37,7 @@ func Read(ctx context.Context, f Forge, repos ...string) (World, error) {
 	return w, nil
 }
 
-// user, and the others, are what is read of GitHub's answers.
+// user, and the types below, are the parts of GitHub's answers that are read.
 type user struct{ Login string }
 
 func (f Forge) repo(ctx context.Context, name string) (Repo, error) {
@@ -76,8 +76,8 @@ func (f Forge) issues(ctx context.Context, r *Repo) error {
 	return err
 }
 
-// remarked is a comment as the API shows it.
-type remarked struct {
+// commentRow is a comment in GitHub's answer.
+type commentRow struct {
 	ID      int64
 	Body    string
 	User    user
@@ -87,15 +87,15 @@ type remarked struct {
 	ReplyTo int64  `json:"in_reply_to_id"`
 }
 
-// comment makes one; a number is the last word of its address.
-func (m remarked) comment() Comment {
+// comment returns the comment. Its issue number is the last part of its address.
+func (m commentRow) comment() Comment {
 	at := cmp.Or(m.Issue, m.Pull)
 	n, _ := strconv.Atoi(at[strings.LastIndexByte(at, '/')+1:])
 	return Comment{ID: m.ID, Number: n, Author: m.User.Login, Body: m.Body, URL: m.HTML}
 }
 
 func (f Forge) comments(ctx context.Context, r *Repo) error {
-	rows, err := all[remarked](ctx, f, "/repos/"+r.Name+"/issues/comments")
+	rows, err := all[commentRow](ctx, f, "/repos/"+r.Name+"/issues/comments")
 	for _, m := range rows {
 		r.Comments = append(r.Comments, m.comment())
 	}
@@ -127,7 +127,7 @@ func (f Forge) pulls(ctx context.Context, r *Repo) error {
 			pull.MergedBy = pr.MergedBy.Login
 		}
 		r.Pulls = append(r.Pulls, pull)
-		lines, err := all[remarked](ctx, f, at+"/comments")
+		lines, err := all[commentRow](ctx, f, at+"/comments")
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (f Forge) moves(ctx context.Context, r *Repo) error {
 	return err
 }
 
-// commits reads every commit that a ref holds, from a clone.
+// commits reads every commit that is reachable from a ref, from a clone.
 func (f Forge) commits(ctx context.Context, r *Repo) (err error) {
 	dir, err := os.MkdirTemp("", "effectcheck-")
 	if err != nil {
@@ -221,7 +221,7 @@ func (f Forge) get(ctx context.Context, path string, into any) error {
 
 var nextLink = regexp.MustCompile(`<([^>]+)>; rel="next"`)
 
-// page reads one page, and tells the address of the next; empty: it is the last.
+// page reads one page and returns the address of the next, "" after the last.
 func (f Forge) page(ctx context.Context, at string, into any) (next string, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {

@@ -7,20 +7,20 @@ import (
 	"github.com/signalbox/signalbox/pkg/merge"
 )
 
-// Checks reads how a commit fares and what its target branch demands.
+// Checks reads the checks of a commit and what its target branch demands.
 type Checks interface {
 	// Statuses lists the newest status of every context on the commit.
 	Statuses(ctx context.Context, repo, sha string) ([]Status, error)
 	// CheckRuns lists the newest run of every check on the commit.
 	CheckRuns(ctx context.Context, repo, sha string) ([]CheckRun, error)
-	// Protection reads what the branch demands of a merge, by rulesets and by
-	// classic protection. An error says that it is not known.
+	// Protection reads what the branch demands of a merge, by rulesets and by classic
+	// protection.
 	Protection(ctx context.Context, repo, branch string) (Protection, error)
-	// Behind counts the commits of the base branch that the head has not.
+	// Behind counts the commits of the base branch that the head does not have.
 	Behind(ctx context.Context, repo, base, head string) (int, error)
 }
 
-// Status is what somebody reports on a commit under a context.
+// Status is a commit status: the newest report of a context.
 type Status struct {
 	Context     string
 	State       string // success, pending, failure or error
@@ -33,7 +33,7 @@ type Status struct {
 type CheckRun struct {
 	ID          int64
 	Name        string
-	App         int64  // who runs it; 0 when that is not told
+	App         int64  // that runs it; 0 if unknown
 	Status      string // queued, in_progress, completed, waiting, requested or pending
 	Conclusion  string // once completed: success, failure, neutral, cancelled, skipped, timed_out, action_required, stale
 	Title       string

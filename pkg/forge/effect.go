@@ -8,23 +8,22 @@ import (
 	"time"
 )
 
-// effect is something on the forge that is to be there once, which no forge
-// promises: two who look at the same time both find nothing, and a list may be
-// older than what was made last.
+// effect is an object on the forge that must exist once. A forge does not promise that:
+// two processes that look at the same time both find nothing, and a list may be older
+// than the newest object.
 type effect[T any] struct {
-	look     func(context.Context) ([]T, error) // all there are of it
+	look     func(context.Context) ([]T, error) // all that exist
 	make     func(context.Context) (T, error)
 	withdraw func(context.Context, T) error
-	id       func(T) int64 // a later one's is higher
+	id       func(T) int64 // of a later one it is higher
 }
 
-// patience is how long a list may take to show what was made.
-const patience = 5 * time.Second
+// visibleWithin is how long a list may take to show a new object.
+const visibleWithin = 5 * time.Second
 
-// once makes what is not there, and sees that it is there once: whoever made it
-// reads back, and withdraws all but the oldest. So do others, who do the same.
-// Made under a claim that ended meanwhile, it is read back all the same: whoever
-// has the claim now may have looked before.
+// once makes the object if there is none. It then reads back, and withdraws all but the
+// oldest, as every other process that makes it does. It reads back even if ctx ends: the
+// process that has the claim now may have looked before the object was made.
 func (e effect[T]) once(ctx context.Context) (T, error) {
 	there, err := e.look(ctx)
 	if err != nil || len(there) > 0 {
@@ -32,9 +31,9 @@ func (e effect[T]) once(ctx context.Context) (T, error) {
 	}
 	made, err := e.make(ctx)
 	if err != nil && ctx.Err() == nil {
-		return made, err // if it is there, whoever tries again finds it
+		return made, err // if it was made, the next try finds it
 	}
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*visibleWithin)
 	defer cancel()
 	there = e.seen(after, func(one T) bool { return err != nil || e.id(one) == e.id(made) })
 	if err == nil && !slices.ContainsFunc(there, func(one T) bool { return e.id(one) == e.id(made) }) {
@@ -43,7 +42,7 @@ func (e effect[T]) once(ctx context.Context) (T, error) {
 	return e.only(after, there, err)
 }
 
-// seen looks until what was made is there, or patience is at its end.
+// seen looks until made returns true for an object, for visibleWithin at most.
 func (e effect[T]) seen(ctx context.Context, made func(T) bool) (there []T) {
 	start, pause := time.Now(), 50*time.Millisecond
 	for {
@@ -51,7 +50,7 @@ func (e effect[T]) seen(ctx context.Context, made func(T) bool) (there []T) {
 		if err == nil {
 			there = found
 		}
-		if slices.ContainsFunc(there, made) || time.Since(start) > patience {
+		if slices.ContainsFunc(there, made) || time.Since(start) > visibleWithin {
 			return there
 		}
 		select {
@@ -63,7 +62,7 @@ func (e effect[T]) seen(ctx context.Context, made func(T) bool) (there []T) {
 	}
 }
 
-// only keeps the oldest. err is what went wrong so far.
+// only withdraws all but the oldest. It joins its errors to err.
 func (e effect[T]) only(ctx context.Context, there []T, err error) (T, error) {
 	if len(there) == 0 {
 		var none T

@@ -5,10 +5,11 @@ package forge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
-// Reader is the reading half.
+// Reader reads issues, comments, pull requests and repositories.
 type Reader interface {
 	// Issues lists the open issues (never pull requests) changed at or after the
 	// given time, the one changed longest ago first.
@@ -21,19 +22,19 @@ type Reader interface {
 	// PullRequestByHead finds the newest open pull request whose head is the branch; ErrNotFound if there is none.
 	PullRequestByHead(ctx context.Context, repo, branch string) (PullRequest, error)
 	PullRequest(ctx context.Context, repo string, number int) (PullRequest, error)
-	// Repository tells the default branch and where to clone from.
+	// Repository returns the default branch and the URL to clone from.
 	Repository(ctx context.Context, repo string) (Repository, error)
-	// Self is the login the credentials belong to.
+	// Self returns the login of the credentials.
 	Self(ctx context.Context) (string, error)
 }
 
-// Writer is the writing half. Every method is one effect; making an effect
-// idempotent (marker, author check, read back) is the caller's.
+// Writer writes issues, comments and pull requests. Every method is one effect. The
+// caller makes it idempotent, by a marker, a check of the author and reading back.
 type Writer interface {
 	CreateIssue(ctx context.Context, repo string, in NewIssue) (Issue, error)
 	Comment(ctx context.Context, repo string, number int, body string) (Comment, error)
 	EditComment(ctx context.Context, repo string, id int64, body string) (Comment, error)
-	// WithdrawComment takes an own one back; one that is gone is ErrNotFound.
+	// WithdrawComment deletes a comment of our own. It fails with ErrNotFound if there is none.
 	WithdrawComment(ctx context.Context, repo string, id int64) error
 	AddLabels(ctx context.Context, repo string, number int, labels []string) error
 	RemoveLabel(ctx context.Context, repo string, number int, label string) error
@@ -73,8 +74,8 @@ type User struct {
 	Bot   bool
 }
 
-// PullRequest is a proposed change. Mergeable is nil while the forge computes
-// it; lists do not say it at all.
+// PullRequest is a proposed change. Mergeable is nil while the forge computes it, and in
+// lists.
 type PullRequest struct {
 	Number         int
 	NodeID         string
@@ -83,13 +84,13 @@ type PullRequest struct {
 	State          string // open or closed
 	Draft          bool
 	Merged         bool
-	MergeSHA       string // the commit it is merged as; empty before
-	Mergeable      *bool  // nothing but that there is no conflict
+	MergeSHA       string // the commit it is merged as; "" before
+	Mergeable      *bool  // there is no conflict; says nothing of rules
 	MergeableState string // clean, has_hooks, unstable, blocked, behind, dirty, draft or unknown
 	Labels         []string
 	HeadRef        string
 	HeadSHA        string
-	HeadRepo       string // owner/name; empty when the fork is gone
+	HeadRepo       string // owner/name; "" if the fork is deleted
 	BaseRef        string
 	BaseSHA        string
 	Author         User
@@ -98,36 +99,54 @@ type PullRequest struct {
 	UpdatedAt      time.Time
 }
 
-// Repository is where the code is.
+// Repository is a repository of code.
 type Repository struct {
 	Name          string // owner/name
 	DefaultBranch string
 	CloneURL      string
 }
 
-// NewIssue is an issue to be made.
+// NewIssue is an issue to be created.
 type NewIssue struct {
 	Title, Body string
 	Labels      []string
 }
 
-// NewPullRequest is a pull request to be made.
+// NewPullRequest is a pull request to be created.
 type NewPullRequest struct {
 	Title, Body string
 	Head, Base  string // branches
 	Draft       bool
 }
 
-// Errors a caller branches on. Adapters wrap the forge's own text; a limit
-// comes as a *RateLimit, which knows its end.
+// The errors that callers branch on. Adapters wrap the forge's own text. A rate limit is
+// a *RateLimit, which has the time of its end.
 var (
 	ErrNotFound    = errors.New("not found on the forge")
 	ErrDenied      = errors.New("the forge denies it")
 	ErrRateLimited = errors.New("the forge's rate limit is reached")
 	ErrUnavailable = errors.New("the forge does not answer")
 	ErrInvalid     = errors.New("the forge refuses the content")
-	// The three ways a merge is refused: all three mean to read everything again.
+	// The three refusals of a merge. After each the caller reads everything again.
 	ErrHeadMoved    = errors.New("the head is another commit than the one to merge")
 	ErrBaseMoved    = errors.New("the base branch has just moved")
 	ErrNotMergeable = errors.New("the forge does not merge it")
 )
+
+// RateLimit is an ErrRateLimited with the time of its end. The caller waits for that: no
+// adapter sleeps that long.
+type RateLimit struct {
+	Until   time.Time // zero if the forge does not say
+	Message string    // the forge's own text
+}
+
+func (e *RateLimit) Error() string {
+	until := "an unknown time"
+	if !e.Until.IsZero() {
+		until = e.Until.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("%v until %s: %s", ErrRateLimited, until, e.Message)
+}
+
+// Unwrap returns ErrRateLimited.
+func (e *RateLimit) Unwrap() error { return ErrRateLimited }

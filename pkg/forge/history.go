@@ -7,13 +7,13 @@ import (
 
 // History reads what happened to pull requests and branches.
 type History interface {
-	// PullRequests lists those in any state that changed at or after the given
-	// time, the one changed longest ago first.
+	// PullRequests lists the pull requests in any state that changed at or after the time,
+	// the one that changed longest ago first.
 	PullRequests(ctx context.Context, repo string, since time.Time) ([]PullRequest, error)
 	// Mentions lists the pull requests of the repository that mention the issue,
 	// by number.
 	Mentions(ctx context.Context, repo string, issue int) ([]Mention, error)
-	// Pushes lists who moved the branch when, newest first, the last hundred at most.
+	// Pushes lists the moves of the branch, newest first, at most a hundred.
 	Pushes(ctx context.Context, repo, branch string) ([]Push, error)
 	// Commits lists the commits of the pull request, oldest first, 250 at most.
 	Commits(ctx context.Context, repo string, number int) ([]Commit, error)
@@ -32,17 +32,17 @@ type Mention struct {
 type Push struct {
 	Before, After string // commits; zeros where there was or is none
 	Kind          string // push, force_push, branch_creation, branch_deletion, pr_merge or merge_queue_merge
-	Actor         User   // zero when the account is gone
+	Actor         User   // zero if the account is deleted
 	At            time.Time
 }
 
-// Commit is a commit of a pull request. Author and committer are accounts,
-// zero when their mail address belongs to none.
+// Commit is a commit of a pull request. Author and committer are zero if no account has
+// their mail address.
 type Commit struct {
 	SHA       string
 	Subject   string
 	Author    User
 	Committer User
-	At        time.Time // as its committer's clock had it
+	At        time.Time // of the committer's clock
 	Parents   []string
 }

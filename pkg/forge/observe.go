@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/merge"
 )
 
-// Observer is all that Observe reads with.
+// Observer is what Observe reads with.
 type Observer interface {
 	Reader
 	Reviews
@@ -18,22 +18,21 @@ type Observer interface {
 	History
 }
 
-// Observation is what is to be observed.
+// Observation is the pull request to be observed.
 type Observation struct {
 	Repo   string
 	Number int
-	// Organisations are those whose members are listened to. None listens to
-	// everybody who can write to the repository.
+	// Organisations are those whose members are trusted. If there are none, users with
+	// write permission are.
 	Organisations []string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
 
-// Observe reads the world of a pull request once. All of it is about the head
-// it began with; whether that moved meanwhile is in the snapshot. A part the
-// forge refuses to show is unread in it. It fails as a whole when the pull
-// request cannot be read, when a limit is reached (ErrRateLimited) or when
-// the context ends: then nothing is known.
+// Observe reads a pull request and all that its merge depends on, once. All parts are of
+// the head that it read first; the snapshot says whether that moved meanwhile, and which
+// parts the forge refused to show. Observe fails if the pull request cannot be read, a
+// limit is reached (ErrRateLimited) or the context ends.
 func Observe(ctx context.Context, from Observer, what Observation) (merge.Snapshot, error) {
 	o := &observation{Observation: what, ctx: ctx, from: from, persons: map[int64]merge.Person{}}
 	if o.Now == nil {
@@ -49,8 +48,8 @@ func Observe(ctx context.Context, from Observer, what Observation) (merge.Snapsh
 	return s, nil
 }
 
-// observation is one in progress. After the first error that ends it nothing
-// more is asked.
+// observation is an Observe in progress. After the first error that ends it, it reads
+// nothing more.
 type observation struct {
 	Observation
 	ctx     context.Context
@@ -84,7 +83,7 @@ func (o *observation) read() (merge.Snapshot, error) {
 	if o.err != nil {
 		return o.s, o.err
 	}
-	// Last, so that what was read above is of this head or known not to be.
+	// Read last: only then is it known whether all parts above are of this head.
 	again, err := o.from.PullRequest(o.ctx, o.Repo, o.Number)
 	if err != nil {
 		return o.s, err
@@ -98,7 +97,7 @@ func (o *observation) read() (merge.Snapshot, error) {
 	return o.s, nil
 }
 
-// part notes how the reading of a part went, and tells whether to use it.
+// part records the error of reading a part, and reports whether the part can be used.
 func (o *observation) part(part merge.Part, err error) bool {
 	switch {
 	case err == nil:
@@ -112,7 +111,7 @@ func (o *observation) part(part merge.Part, err error) bool {
 	return false
 }
 
-// ask is a read of a part; after the end of the observation it is none.
+// ask reads a part, unless the observation has ended.
 func ask[T any](o *observation, part merge.Part, read func() (T, error)) (T, bool) {
 	var answer T
 	if o.err != nil {
@@ -124,8 +123,8 @@ func ask[T any](o *observation, part merge.Part, read func() (T, error)) (T, boo
 
 func person(u User) merge.Person { return merge.Person{ID: u.ID, Login: u.Login, Bot: u.Bot} }
 
-// known is the person with what they may do and whether they are listened to;
-// what cannot be read stays empty.
+// known returns the person with their permission and membership. What cannot be read
+// stays empty.
 func (o *observation) known(u User) merge.Person {
 	p, ok := o.persons[u.ID]
 	if ok || u.ID == 0 || o.err != nil {
@@ -147,7 +146,8 @@ func (o *observation) known(u User) merge.Person {
 	return p
 }
 
-// membership is yes if one organisation says so, and no if all deny it.
+// membership returns yes if one organisation has the user as a member, no if none has,
+// "" if that cannot be read.
 func (o *observation) membership(u User, permission string) string {
 	if len(o.Organisations) == 0 {
 		switch permission {
@@ -173,4 +173,85 @@ func (o *observation) membership(u User, permission string) string {
 		}
 	}
 	return answer
+}
+
+func (o *observation) protection() {
+	if p, ok := ask(o, merge.PartProtection, func() (Protection, error) {
+		return o.from.Protection(o.ctx, o.Repo, o.s.BaseRef)
+	}); ok {
+		o.s.Protection = p
+	}
+}
+
+// checks reads statuses and runs. If one of them cannot be read, it uses neither.
+func (o *observation) checks() {
+	statuses, ok := ask(o, merge.PartChecks, func() ([]Status, error) { return o.from.Statuses(o.ctx, o.Repo, o.s.Head) })
+	if !ok {
+		return
+	}
+	runs, ok := ask(o, merge.PartChecks, func() ([]CheckRun, error) { return o.from.CheckRuns(o.ctx, o.Repo, o.s.Head) })
+	if !ok {
+		return
+	}
+	for _, s := range statuses {
+		o.s.Checks = append(o.s.Checks, merge.Check{Name: s.Context, Kind: "status", State: s.State, Note: s.Description, URL: s.URL, At: s.At})
+	}
+	for _, r := range runs {
+		c := merge.Check{Name: r.Name, Kind: "run", App: r.App, State: r.Status, Note: r.Title, URL: r.URL, At: later(r.StartedAt, r.CompletedAt)}
+		if r.Status == "completed" {
+			c.State = r.Conclusion
+		}
+		o.s.Checks = append(o.s.Checks, c)
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (o *observation) reviews() {
+	reviews, _ := ask(o, merge.PartReviews, func() ([]Review, error) { return o.from.Reviews(o.ctx, o.Repo, o.Number) })
+	for _, r := range reviews {
+		o.s.Reviews = append(o.s.Reviews, merge.Review{
+			ID: r.ID, By: o.known(r.Author), State: r.State, Commit: r.Commit, Body: r.Body, URL: r.URL, At: r.At,
+		})
+	}
+}
+
+func (o *observation) standing() {
+	if s, ok := ask(o, merge.PartStanding, func() (Standing, error) { return o.from.Standing(o.ctx, o.Repo, o.Number) }); ok {
+		o.s.Decision, o.s.Threads, o.s.Methods = s.Decision, s.Threads, s.Methods
+	}
+}
+
+// comments reads the comments on lines and those on the whole. If one kind cannot be
+// read, it keeps the other.
+func (o *observation) comments() {
+	lines, _ := ask(o, merge.PartComments, func() ([]ReviewComment, error) { return o.from.ReviewComments(o.ctx, o.Repo, o.Number) })
+	for _, c := range lines {
+		o.s.Comments = append(o.s.Comments, merge.Comment{
+			ID: c.ID, By: o.known(c.Author), Body: c.Body, Path: c.Path, Line: c.Line, URL: c.URL, At: c.CreatedAt,
+		})
+	}
+	all, _ := ask(o, merge.PartComments, func() ([]Comment, error) { return o.from.Comments(o.ctx, o.Repo, o.Number, time.Time{}) })
+	for _, c := range all {
+		o.s.Comments = append(o.s.Comments, merge.Comment{ID: c.ID, By: o.known(c.Author), Body: c.Body, URL: c.URL, At: c.CreatedAt})
+	}
+}
+
+// pushes reads the moves of the branch, in the repository of the branch.
+func (o *observation) pushes() {
+	pushes, _ := ask(o, merge.PartPushes, func() ([]Push, error) { return o.from.Pushes(o.ctx, o.s.HeadRepo, o.s.HeadRef) })
+	for _, p := range pushes {
+		o.s.Pushes = append(o.s.Pushes, merge.Push{After: p.After, By: person(p.Actor), At: p.At})
+	}
+}
+
+func (o *observation) behind() {
+	if n, ok := ask(o, merge.PartBase, func() (int, error) { return o.from.Behind(o.ctx, o.Repo, o.s.BaseRef, o.s.Head) }); ok {
+		o.s.Behind = n
+	}
 }

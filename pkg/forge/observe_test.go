@@ -18,54 +18,54 @@ import (
 // verdict of a gate.
 func TestTheWorldIsJudgedAsItIs(t *testing.T) {
 	for _, tc := range []struct {
-		what  string
-		world func(*world)
-		gate  string // the one that decides; empty when all pass
-		want  merge.Verdict
-		says  string
+		what    string
+		prepare func(*env)
+		gate    string // the one that decides; empty when all pass
+		want    merge.Verdict
+		says    string
 	}{
-		{"approved and green", func(*world) {}, "", merge.Pass, ""},
-		{"approval later dismissed", func(w *world) {
+		{"approved and green", func(*env) {}, "", merge.Pass, ""},
+		{"approval later dismissed", func(w *env) {
 			reviews, err := w.Reviews(w.t.Context(), repo, 1)
 			w.must(err)
 			w.do("ada", "PUT", "/pulls/1/reviews/"+strconv.FormatInt(reviews[0].ID, 10)+"/dismissals", `{"message":"Too soon."}`)
 		}, merge.GateApprovals, merge.Pending, "0 of 1"},
-		{"approval followed by a request for changes", func(w *world) { w.review("ada", "REQUEST_CHANGES", "No.") }, merge.GateNoChangesRequested, merge.Fail, "ada"},
-		{"stale approval after a push", func(w *world) {
+		{"approval followed by a request for changes", func(w *env) { w.review("ada", "REQUEST_CHANGES", "No.") }, merge.GateNoChangesRequested, merge.Fail, "ada"},
+		{"stale approval after a push", func(w *env) {
 			w.head = w.push("rob", "story/1", "b.txt", "two\n")
 			w.report("ci", "success")
 		}, merge.GateApprovals, merge.Pending, "0 of 1"},
-		{"checks pending", func(w *world) { w.report("e2e", "pending") }, merge.GateNoFailingChecks, merge.Pending, "awaited: e2e"},
-		{"checks failing", func(w *world) { w.report("e2e", "failure") }, merge.GateNoFailingChecks, merge.Fail, "not green: e2e"},
-		{"checks neutral", func(w *world) {
+		{"checks pending", func(w *env) { w.report("e2e", "pending") }, merge.GateNoFailingChecks, merge.Pending, "awaited: e2e"},
+		{"checks failing", func(w *env) { w.report("e2e", "failure") }, merge.GateNoFailingChecks, merge.Fail, "not green: e2e"},
+		{"checks neutral", func(w *env) {
 			w.do("rob", "POST", "/check-runs", `{"name":"e2e","head_sha":"`+w.head+`","conclusion":"neutral"}`)
 		}, "", merge.Pass, ""},
-		{"a required check absent", func(w *world) {
+		{"a required check absent", func(w *env) {
 			w.do("ada", "PUT", "/branches/main/protection", `{"required_status_checks":{"strict":false,"contexts":["e2e"]}}`)
 		}, merge.GateRequiredChecks, merge.Pending, "awaited: e2e"},
-		{"a conflict", func(w *world) { w.push("ada", "main", "a.txt", "another\n") }, merge.GateMergeable, merge.Fail, "conflicts with main"},
-		{"behind a strict base", func(w *world) {
+		{"a conflict", func(w *env) { w.push("ada", "main", "a.txt", "another\n") }, merge.GateMergeable, merge.Fail, "conflicts with main"},
+		{"behind a strict base", func(w *env) {
 			w.do("ada", "POST", "/rulesets", `{"name":"x","enforcement":"active","conditions":{"ref_name":{"include":["~DEFAULT_BRANCH"]}},"rules":[
 				{"type":"required_status_checks","parameters":{"required_status_checks":[{"context":"ci"}],"strict_required_status_checks_policy":true}}]}`)
 			w.push("ada", "main", "b.txt", "aside\n")
 		}, merge.GateBaseFresh, merge.Fail, "lacks 1 commits"},
-		{"a human's push to our branch", func(w *world) {
+		{"a human's push to our branch", func(w *env) {
 			w.head = w.push("bob", "story/1", "b.txt", "mine\n")
 			w.green()
 		}, merge.GateHeadIsOurs, merge.Fail, "bob pushed"},
-		{"a conversation open", func(w *world) {
+		{"a conversation open", func(w *env) {
 			w.do("ada", "POST", "/pulls/1/comments", `{"body":"One?","path":"a.txt","line":1}`)
 		}, merge.GateThreadsResolved, merge.Fail, "1 of 1"},
-		{"a label that holds", func(w *world) { w.must(w.AddLabels(w.t.Context(), repo, 1, []string{"hold"})) }, merge.GateNoHold, merge.Fail, "label"},
-		{"a method that is not allowed", func(w *world) {
+		{"a label that holds", func(w *env) { w.must(w.AddLabels(w.t.Context(), repo, 1, []string{"hold"})) }, merge.GateNoHold, merge.Fail, "label"},
+		{"a method that is not allowed", func(w *env) {
 			w.do("ada", "PATCH", "", `{"allow_squash_merge":false,"allow_rebase_merge":false}`)
 		}, merge.GateMethodAllowed, merge.Fail, "none of squash"},
-		{"closed unmerged", func(w *world) { w.do("ada", "PATCH", "/pulls/1", `{"state":"closed"}`) }, merge.GateOpen, merge.Fail, "without a merge"},
+		{"closed unmerged", func(w *env) { w.do("ada", "PATCH", "/pulls/1", `{"state":"closed"}`) }, merge.GateOpen, merge.Fail, "without a merge"},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.green()
-			tc.world(w)
+			tc.prepare(w)
 			s := w.observe()
 			report := merge.Assess(s, merge.Rules{Branch: "story/1", Holds: []string{"hold"}, Methods: []string{"squash"}})
 			if len(s.Unread) > 0 || s.Moved != "" || s.Head != w.head {
@@ -85,7 +85,7 @@ func TestTheWorldIsJudgedAsItIs(t *testing.T) {
 }
 
 func TestAuthorsApprovalDoesNotCount(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.push("bob", "bobs", "b.txt", "two\n")
 	w.do("bob", "POST", "/pulls", `{"title":"Bob's","head":"bobs","base":"main"}`)
 	what := w.observation()
@@ -100,7 +100,7 @@ func TestAuthorsApprovalDoesNotCount(t *testing.T) {
 }
 
 func TestWhoseTurnItIs(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	turn := func() merge.Turn { return merge.Activity(w.observe()) }
 	if got := turn(); got.Who != merge.Bot || len(got.New) != 0 {
 		t.Errorf("after our push: %+v", got)
@@ -129,7 +129,7 @@ func TestWhoseTurnItIs(t *testing.T) {
 // TestHeadThatMovesWhileItIsRead has a human push in the middle of a reading.
 func TestHeadThatMovesWhileItIsRead(t *testing.T) {
 	var pushing atomic.Pointer[func()]
-	w := newWorld(t, func(c *local.Config) {
+	w := newEnv(t, func(c *local.Config) {
 		c.Fault = func(r *http.Request) *local.Fault {
 			if push := pushing.Load(); push != nil && strings.HasSuffix(r.URL.Path, "/reviews") && pushing.CompareAndSwap(push, nil) {
 				(*push)()
@@ -158,9 +158,9 @@ func TestPartThatCannotBeReadIsUnread(t *testing.T) {
 		"/compare/main...HEAD": merge.PartBase,
 	} {
 		t.Run(suffix+" is "+string(part), func(t *testing.T) {
-			var w *world
+			var w *env
 			var broken atomic.Bool
-			w = newWorld(t, func(c *local.Config) {
+			w = newEnv(t, func(c *local.Config) {
 				c.Fault = func(r *http.Request) *local.Fault {
 					if broken.Load() && strings.HasSuffix(r.URL.Path, strings.Replace(suffix, "HEAD", w.head, 1)) {
 						return &local.Fault{Status: http.StatusForbidden}
@@ -186,7 +186,7 @@ func TestPartThatCannotBeReadIsUnread(t *testing.T) {
 }
 
 func TestMergeabilityIsWaitedFor(t *testing.T) {
-	w := newWorld(t, func(c *local.Config) { c.Computing = 3 }) // once when it was opened
+	w := newEnv(t, func(c *local.Config) { c.Computing = 3 }) // once when it was opened
 	w.green()
 	for _, want := range []merge.Verdict{merge.Unknown, merge.Pass} {
 		if got := merge.Assess(w.observe(), merge.Rules{Branch: "story/1"}); got.Verdict != want {
@@ -196,7 +196,7 @@ func TestMergeabilityIsWaitedFor(t *testing.T) {
 }
 
 func TestObservationThatCannotGoOnFails(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	what := w.observation()
 	what.Number = 9
 	if _, err := forge.Observe(t.Context(), w.Client, what); !errors.Is(err, forge.ErrNotFound) || !strings.Contains(err.Error(), "observe acme/widgets#9") {
@@ -207,14 +207,14 @@ func TestObservationThatCannotGoOnFails(t *testing.T) {
 	if _, err := forge.Observe(ended, w.Client, w.observation()); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
-	limited := newWorld(t, func(c *local.Config) { c.RateLimit = 8 })
+	limited := newEnv(t, func(c *local.Config) { c.RateLimit = 8 })
 	if _, err := forge.Observe(t.Context(), limited.Client, limited.observation()); !errors.Is(err, forge.ErrRateLimited) {
 		t.Errorf("at a limit: %v", err)
 	}
 }
 
 func TestObservationTellsWhereAndWho(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	if s := w.observe(); s.HeadRepo != repo || s.HeadRef != "story/1" || s.BaseRef != "main" || !s.Self.Bot || s.Self.ID != s.Author.ID || s.ReadAt.IsZero() {
 		t.Errorf("snapshot = %+v", s)
 	}

@@ -15,9 +15,9 @@ type Poster interface {
 	WithdrawComment(ctx context.Context, repo string, id int64) error
 }
 
-// Post makes a comment unless it is there: our own, with the marker. The marker
-// alone is no identity; anybody could have copied it. Of several, which two of
-// us may have made at the same time, the oldest stays.
+// Post posts a comment unless there is one of our own with the marker. The author is
+// checked because anybody can copy a marker. Of several comments, which two processes
+// may post at the same time, the oldest stays.
 func Post(ctx context.Context, on Poster, repo string, number int, marker, body string) (Comment, error) {
 	self, err := on.Self(ctx)
 	if err != nil {
@@ -41,9 +41,8 @@ type Answering interface {
 	ReviewComments(ctx context.Context, repo string, number int) ([]ReviewComment, error)
 }
 
-// Answer replies in a conversation on lines of the change unless our own reply
-// with the marker is there, as Post does. comment is any comment of the
-// conversation; one that is gone needs no answer.
+// Answer replies in a conversation on lines of the change, once, as Post does. The
+// comment is any of the conversation. Answer does nothing if that is deleted.
 func Answer(ctx context.Context, on Answering, repo string, number int, comment int64, marker, body string) error {
 	self, err := on.Self(ctx)
 	if err != nil {
@@ -78,7 +77,7 @@ func Answer(ctx context.Context, on Answering, repo string, number int, comment 
 	return err
 }
 
-// conversation is the first comment of the one that this belongs to.
+// conversation returns the id of the first comment of the conversation.
 func (c ReviewComment) conversation() int64 {
 	if c.ReplyTo != 0 {
 		return c.ReplyTo

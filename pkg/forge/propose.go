@@ -14,21 +14,21 @@ type Proposer interface {
 	CreatePullRequest(ctx context.Context, repo string, in NewPullRequest) (PullRequest, error)
 }
 
-// Proposal is a pull request that is to be there once.
+// Proposal is a pull request that must exist once.
 type Proposal struct {
 	Repo, Branch string
-	// Ours recognises it, in any state, where it is not open any more: somebody
-	// may have closed or merged it before its making was known.
+	// Ours recognises it in any state: people may close or merge it before its creation is
+	// known.
 	Ours func(PullRequest) bool
-	// Since is when it may have been made at the earliest.
+	// Since is the earliest time at which it may have been created.
 	Since time.Time
-	// Describe words it, if it has to be made.
+	// Describe returns its texts, if it has to be created.
 	Describe func() (NewPullRequest, error)
 }
 
-// Propose finds the pull request from the branch, or opens it. One that is open
-// is returned whoever made it: a forge has one from a branch to another. So one
-// that a list does not show yet is refused, and then it is waited for.
+// Propose finds the pull request from the branch, or opens it. It returns an open one
+// whoever made it: a forge has at most one from a branch to another. If the forge refuses
+// a second one that no list shows yet, Propose waits until a list does.
 func Propose(ctx context.Context, on Proposer, p Proposal) (PullRequest, error) {
 	pr, err := on.PullRequestByHead(ctx, p.Repo, p.Branch)
 	if !errors.Is(err, ErrNotFound) {

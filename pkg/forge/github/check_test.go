@@ -13,7 +13,7 @@ import (
 )
 
 func TestStatusesAndRunsAreAllRead(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	var checks forge.Checks = w.client(t, "ada-token")
 	head := w.push(t, "rob-token", "fix/it", "a.txt", "one\n")
@@ -60,7 +60,7 @@ const classic = `{"required_status_checks":{"strict":false,"checks":[{"context":
 	"required_pull_request_reviews":{"required_approving_review_count":1,"dismiss_stale_reviews":true},"required_conversation_resolution":true}`
 
 func TestProtectionIsReadFromRulesetsAndClassic(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	ada, rob := w.client(t, "ada-token"), w.client(t, "rob-token")
 	if got, err := rob.Protection(ctx, repo, "fix/it"); err != nil || !reflect.DeepEqual(got, forge.Protection{}) {
@@ -93,7 +93,7 @@ func TestProtectionIsReadFromRulesetsAndClassic(t *testing.T) {
 // TestProtectionThatCannotBeReadIsAnError: unprotected is something else.
 func TestProtectionThatCannotBeReadIsAnError(t *testing.T) {
 	for _, path := range []string{"/rules/branches/main", "/branches/main"} {
-		w := newWorld(t, func(c *local.Config) {
+		w := newEnv(t, func(c *local.Config) {
 			c.Fault = func(r *http.Request) *local.Fault {
 				if strings.HasSuffix(r.URL.Path, path) {
 					return &local.Fault{Status: http.StatusForbidden}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestTokenFileIsReadForEveryRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	file := filepath.Join(t.TempDir(), "token")
 	c, err := github.New(github.Config{BaseURL: w.url, TokenFile: file})
 	must(t, err)

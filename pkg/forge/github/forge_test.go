@@ -12,7 +12,7 @@ import (
 
 // TestForge holds the client to the forge's interfaces.
 func TestForge(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	var reader forge.Reader = w.client(t, "ada-token")
 	var writer forge.Writer = w.client(t, "rob-token")
@@ -142,7 +142,7 @@ func TestForge(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestIssuesAreAllReadInTheOrderTheyChanged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	c, ctx := w.client(t, "rob-token"), t.Context()
 	const count = 230
 	for n := range count {
@@ -164,7 +164,7 @@ func TestIssuesAreAllReadInTheOrderTheyChanged(t *testing.T) {
 }
 
 func TestUnchangedAnswersAreConfirmedNotSentAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	c, ctx := w.client(t, "rob-token"), t.Context()
 	made, err := c.CreateIssue(ctx, repo, forge.NewIssue{Title: "x"})
 	must(t, err)

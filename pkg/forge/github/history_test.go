@@ -15,7 +15,7 @@ import (
 )
 
 func TestPullRequestsAreReadSinceATime(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	rob := w.client(t, "rob-token")
 	var history forge.History = rob
@@ -76,7 +76,7 @@ func TestPagesAreReadUntilWhatIsOlder(t *testing.T) {
 }
 
 func TestWhatMentionsAnIssue(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	rob := w.client(t, "rob-token")
 	_, err := rob.CreateIssue(ctx, repo, forge.NewIssue{Title: "It breaks"})
@@ -107,7 +107,7 @@ func TestWhatMentionsAnIssue(t *testing.T) {
 }
 
 func TestPushesAndCommitsTellWhoAndWhen(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	rob := w.client(t, "rob-token")
 	w.propose(t, forge.NewPullRequest{})

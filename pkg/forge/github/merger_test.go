@@ -12,7 +12,7 @@ import (
 )
 
 func TestDraftIsMarkedReadyAndMerged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	rob := w.client(t, "rob-token")
 	var merger forge.Merger = rob
@@ -40,7 +40,7 @@ func TestDraftIsMarkedReadyAndMerged(t *testing.T) {
 }
 
 func TestMergeRefusedIsToldApart(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	rob := w.client(t, "rob-token")
 	pr := w.propose(t, forge.NewPullRequest{})
@@ -97,7 +97,7 @@ func TestMergeWhoseAnswerIsLostIsFound(t *testing.T) {
 	for _, status := range []int{0, http.StatusBadGateway} {
 		var merges, after atomic.Int64
 		after.Store(1)
-		w := newWorld(t, func(c *local.Config) {
+		w := newEnv(t, func(c *local.Config) {
 			c.Fault = func(r *http.Request) *local.Fault {
 				if !strings.HasSuffix(r.URL.Path, "/merge") {
 					return nil
@@ -129,7 +129,7 @@ func TestMergeWhoseAnswerIsLostIsFound(t *testing.T) {
 }
 
 func TestMergeThatNeverHappenedHasNotLanded(t *testing.T) {
-	w := newWorld(t, func(c *local.Config) {
+	w := newEnv(t, func(c *local.Config) {
 		c.Fault = func(r *http.Request) *local.Fault {
 			if strings.HasSuffix(r.URL.Path, "/merge") {
 				return &local.Fault{Status: http.StatusBadGateway}

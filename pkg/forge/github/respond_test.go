@@ -15,7 +15,7 @@ import (
 )
 
 // discussed is a pull request by rob with a conversation that ada began.
-func (w *world) discussed(t *testing.T, rob *github.Client) (pr forge.PullRequest, first int64) {
+func (w *env) discussed(t *testing.T, rob *github.Client) (pr forge.PullRequest, first int64) {
 	t.Helper()
 	g := git.New(t.TempDir()).WithToken(w.url, "rob-token").WithIdentity("Rob", "rob@example.test")
 	gittest.Run(t, g, "clone", "-q", w.url+"/"+repo+".git", ".")
@@ -42,7 +42,7 @@ func (w *world) discussed(t *testing.T, rob *github.Client) (pr forge.PullReques
 }
 
 func TestAConversationIsAnsweredOnceAndEnded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, ctx := w.client(t, "rob-token"), t.Context()
 	pr, first := w.discussed(t, rob)
 	for range 3 {
@@ -71,7 +71,7 @@ func TestAConversationIsAnsweredOnceAndEnded(t *testing.T) {
 }
 
 func TestACommentIsPostedOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, ada, ctx := w.client(t, "rob-token"), w.client(t, "ada-token"), t.Context()
 	issue, err := rob.CreateIssue(ctx, repo, forge.NewIssue{Title: "x"})
 	must(t, err)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestReviewsAreAllReadOldestFirst(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	pr := w.propose(t, forge.NewPullRequest{})
 	reader := forge.Reviews(w.client(t, "rob-token"))
 	const count = 130
@@ -37,7 +37,7 @@ func TestReviewsAreAllReadOldestFirst(t *testing.T) {
 }
 
 func TestConversationsAreReadWithWhetherTheyAreResolved(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob := w.client(t, "rob-token")
 	w.push(t, "rob-token", "fix/it", "a.txt", "one\ntwo\n")
 	w.propose(t, forge.NewPullRequest{})
@@ -70,7 +70,7 @@ func TestConversationsAreReadWithWhetherTheyAreResolved(t *testing.T) {
 }
 
 func TestDecisionIsTheForges(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob := w.client(t, "rob-token")
 	w.propose(t, forge.NewPullRequest{})
 	w.rest(t, "ada-token", "PUT", "/branches/main/protection", `{"required_pull_request_reviews":{"required_approving_review_count":1}}`)
@@ -89,7 +89,7 @@ func TestDecisionIsTheForges(t *testing.T) {
 }
 
 func TestWhoIsAMember(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	var members forge.Members = w.client(t, "ada-token")
 	for login, want := range map[string]bool{"ada": true, "max": false, "nobody": false} {

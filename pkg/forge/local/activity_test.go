@@ -15,7 +15,7 @@ import (
 )
 
 // activity is who moved the branch how, newest first.
-func (w *world) activity(t *testing.T, branch string) string {
+func (w *env) activity(t *testing.T, branch string) string {
 	t.Helper()
 	c := w.client(t, maxToken)
 	r, err := c.NewRequest("GET", "repos/acme/widgets/activity?ref=refs/heads/"+branch, nil)
@@ -37,7 +37,7 @@ func (w *world) activity(t *testing.T, branch string) string {
 }
 
 func TestWhoMovedABranchIsOnRecord(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, robs, adas := w.client(t, robToken), w.clone(t, robToken), w.clone(t, adaToken)
 	w.propose(t, rob, robs, "topic", "a.txt", "one\n")
 	gittest.Run(t, adas, "fetch", "-q", "origin")
@@ -65,7 +65,7 @@ func TestWhoMovedABranchIsOnRecord(t *testing.T) {
 }
 
 func TestPushOfSeveralBranchesIsOnRecordWhole(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	work := w.clone(t, adaToken)
 	gittest.Run(t, work, "push", "-q", "origin", "main:one", "main:two", "main:refs/tags/v1")
 	if one, two := w.activity(t, "one"), w.activity(t, "two"); one != "ada branch_creation" || two != one {
@@ -74,7 +74,7 @@ func TestPushOfSeveralBranchesIsOnRecordWhole(t *testing.T) {
 }
 
 func TestMembersAreToldToMembers(t *testing.T) {
-	w := newWorld(t, func(c *local.Config) {
+	w := newEnv(t, func(c *local.Config) {
 		c.Users = append(c.Users, local.User{Login: "tim", Token: "tim-token", Organisations: []string{"Acme"}})
 	})
 	for _, tc := range []struct {
@@ -98,7 +98,7 @@ func TestMembersAreToldToMembers(t *testing.T) {
 }
 
 func TestCheckOfABotIsItsApps(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	head := StoreXPush(t, work, "topic", "a.txt", "one\n")
 	made, _, err := rob.Checks.CreateCheckRun(t.Context(), owner, name, github.CreateCheckRunOptions{Name: "test", HeadSHA: head})
@@ -109,7 +109,7 @@ func TestCheckOfABotIsItsApps(t *testing.T) {
 }
 
 func TestAMoveIsOnRecordAlthoughItsClientLeft(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	work := w.clone(t, robToken)
 	gone := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		ctx, leave := context.WithCancel(r.Context())

@@ -10,7 +10,7 @@ import (
 )
 
 func TestMoreThanAHundredCommentsComeInPages(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada := w.client(t, adaToken)
 	newIssue(t, ada, "Long")
 	var middle time.Time
@@ -59,7 +59,7 @@ func TestMoreThanAHundredCommentsComeInPages(t *testing.T) {
 }
 
 func TestDeletedCommentIsGone(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada, max := w.client(t, adaToken), w.client(t, maxToken)
 	newIssue(t, ada, "x")
 	c, _, err := ada.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("x")})

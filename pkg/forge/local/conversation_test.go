@@ -14,7 +14,7 @@ import (
 
 // TestConversationOnLines goes on as lines move under it.
 func TestConversationOnLines(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	ada, rob, work := w.client(t, adaToken), w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "topic", "a.txt", "one\ntwo\nthree\n")
@@ -73,7 +73,7 @@ func TestConversationOnLines(t *testing.T) {
 }
 
 func TestCommentsThatCannotBe(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada, rob, work := w.client(t, adaToken), w.client(t, robToken), w.clone(t, robToken)
 	w.propose(t, rob, work, "topic", "a.txt", "one\n")
 	for why, c := range map[string]*github.PullRequestComment{
@@ -94,7 +94,7 @@ func TestCommentsThatCannotBe(t *testing.T) {
 }
 
 func TestReviewersAreAskedUntilTheyHaveReviewed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	ada, rob, work := w.client(t, adaToken), w.client(t, robToken), w.clone(t, robToken)
 	w.propose(t, rob, work, "topic", "a.txt", "one\n")
@@ -126,7 +126,7 @@ func TestReviewersAreAskedUntilTheyHaveReviewed(t *testing.T) {
 }
 
 func TestBranchIsUpdatedFromItsBase(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "topic", "a.txt", "one\n")

@@ -12,7 +12,7 @@ import (
 )
 
 func TestRenamedAndBinaryFilesAreListedAsWhatTheyAre(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	gittest.Run(t, work, "checkout", "-q", "-b", "topic")
 	gittest.Run(t, work, "mv", "README.md", "Read me, please.md")

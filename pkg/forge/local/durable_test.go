@@ -15,7 +15,7 @@ import (
 )
 
 func TestEverythingIsThereAfterReopening(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	newIssue(t, rob, "x", "bug")
 	_, _, err := rob.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("x")})
@@ -56,7 +56,7 @@ func TestEverythingIsThereAfterReopening(t *testing.T) {
 }
 
 func TestJournalThatEndsAnywhereIsReadUpToThere(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for range 5 {
 		newIssue(t, w.client(t, adaToken), "x")
 	}
@@ -81,7 +81,7 @@ func TestJournalThatEndsAnywhereIsReadUpToThere(t *testing.T) {
 }
 
 func TestDamagedJournalIsRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	must(t, w.Close())
 	path := filepath.Join(w.dir, "journal.jsonl")
 	must(t, os.WriteFile(path, []byte("nonsense\n[]\n"), 0o600))

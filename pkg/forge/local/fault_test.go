@@ -15,7 +15,7 @@ import (
 // TestLostAnswersLeaveTheirEffect lets a request have its effect and its answer be lost.
 func TestLostAnswersLeaveTheirEffect(t *testing.T) {
 	var fault atomic.Pointer[local.Fault]
-	w := newWorld(t, func(c *local.Config) {
+	w := newEnv(t, func(c *local.Config) {
 		c.Fault = func(r *http.Request) *local.Fault {
 			if r.Method == http.MethodGet {
 				return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // query sends GraphQL and returns the answer as it is.
-func (w *world) query(t *testing.T, token, query string) string {
+func (w *env) query(t *testing.T, token, query string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": query})
 	must(t, err)
@@ -23,7 +23,7 @@ func (w *world) query(t *testing.T, token, query string) string {
 }
 
 // resolve resolves every conversation on the pull request.
-func (w *world) resolve(t *testing.T, number int) {
+func (w *env) resolve(t *testing.T, number int) {
 	t.Helper()
 	var got struct {
 		Data struct {
@@ -45,7 +45,7 @@ func (w *world) resolve(t *testing.T, number int) {
 }
 
 func TestGraphQL(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada, rob, work := w.client(t, adaToken), w.client(t, robToken), w.clone(t, robToken)
 	newIssue(t, ada, "x")
 	StoreXPush(t, work, "topic", "a.txt", "one\n")

@@ -19,7 +19,7 @@ func newIssue(t *testing.T, c *github.Client, title string, labels ...string) *g
 }
 
 func TestIssuesAreFilteredAndSorted(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada, max := w.client(t, adaToken), w.client(t, maxToken)
 	newIssue(t, ada, "one", "bug", "ui")
 	newIssue(t, ada, "two", "bug")
@@ -60,7 +60,7 @@ func TestIssuesAreFilteredAndSorted(t *testing.T) {
 }
 
 func TestIssueCanBeClosedAndReopened(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada := w.client(t, adaToken)
 	newIssue(t, ada, "x")
 	closed, _, err := ada.Issues.Edit(t.Context(), owner, name, 1, &github.IssueRequest{State: github.String("closed")})
@@ -76,7 +76,7 @@ func TestIssueCanBeClosedAndReopened(t *testing.T) {
 }
 
 func TestLabelsAreAddedReplacedAndRemoved(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada := w.client(t, adaToken)
 	newIssue(t, ada, "x", "bug")
 	names := func(labels []*github.Label, _ *github.Response, err error) string {
@@ -112,7 +112,7 @@ func TestLabelsAreAddedReplacedAndRemoved(t *testing.T) {
 }
 
 func TestNumbersAreUniqueWhateverComesAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada := w.client(t, adaToken)
 	var wait sync.WaitGroup
 	numbers := make([]int, 40)

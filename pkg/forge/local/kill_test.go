@@ -46,7 +46,7 @@ func serveForever(dir string) {
 // TestMergeKilledHalfwayIsAMerge is a forge killed after the base moved and before it
 // was written down: the journal ends with the decision.
 func TestMergeKilledHalfwayIsAMerge(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	w.propose(t, rob, work, "topic", "topic.txt", "x\n")
 	merged, _, err := rob.PullRequests.Merge(t.Context(), owner, name, 1, "", &github.PullRequestOptions{MergeMethod: "squash"})
@@ -98,7 +98,7 @@ func (c *child) kill() {
 }
 
 func TestWhatWasAnsweredSurvivesKill(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	must(t, w.Close())
 	answered := map[string]bool{}
 	for round := range 6 {
@@ -146,7 +146,7 @@ func TestWhatWasAnsweredSurvivesKill(t *testing.T) {
 }
 
 func TestMergesSurviveKill(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	const count = 5
 	for n := range count {

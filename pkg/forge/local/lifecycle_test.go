@@ -15,7 +15,7 @@ import (
 
 // TestFromIssueToMerge walks the whole way with nothing but go-github and git.
 func TestFromIssueToMerge(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	ada, rob := w.client(t, adaToken), w.client(t, robToken)
 
@@ -183,7 +183,7 @@ func deleteBranch(ctx context.Context, c *github.Client, branch string) error {
 }
 
 // propose pushes a branch and opens a pull request for it.
-func (w *world) propose(t *testing.T, c *github.Client, work git.Runner, branch, file, content string) *github.PullRequest {
+func (w *env) propose(t *testing.T, c *github.Client, work git.Runner, branch, file, content string) *github.PullRequest {
 	t.Helper()
 	StoreXPush(t, work, branch, file, content)
 	pr, _, err := c.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{

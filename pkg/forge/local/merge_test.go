@@ -17,7 +17,7 @@ func TestMergeMethods(t *testing.T) {
 		"rebase": "Second|First|Aside|Begin",
 	} {
 		t.Run(method, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			rob, work := w.client(t, robToken), w.clone(t, robToken)
 			for _, message := range []string{"First", "Second"} {
 				gittest.Run(t, work, "checkout", "-q", "-B", "topic")
@@ -50,7 +50,7 @@ func TestMergeMethods(t *testing.T) {
 }
 
 func TestConflictIsToldAndNotMerged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "ours", "README.md", "# Ours\n")
 	gittest.Run(t, work, "checkout", "-q", "main")
@@ -68,7 +68,7 @@ func TestConflictIsToldAndNotMerged(t *testing.T) {
 }
 
 func TestPullRequestThatIsMergedByAPushIsMerged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "topic", "topic.txt", "x\n")
 	gittest.Run(t, work, "push", "-q", "origin", "topic:main")

@@ -15,7 +15,7 @@ import (
 
 // TestProtectedBranchTakesWhatItDemandsOnly meets one demand after the other.
 func TestProtectedBranchTakesWhatItDemandsOnly(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	ada, rob, work := w.client(t, adaToken), w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "topic", "a.txt", "one\n")
@@ -81,7 +81,7 @@ func TestProtectedBranchTakesWhatItDemandsOnly(t *testing.T) {
 }
 
 func TestProtectionIsShownToWhoAdministers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	ada, rob := w.client(t, adaToken), w.client(t, robToken)
 	_, _, err := ada.Repositories.GetBranchProtection(ctx, owner, name, "main")
@@ -115,7 +115,7 @@ func TestProtectionIsShownToWhoAdministers(t *testing.T) {
 }
 
 func TestRulesetsHoldWhereTheySay(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx := t.Context()
 	ada, rob, work := w.client(t, adaToken), w.client(t, robToken), w.clone(t, robToken)
 	w.propose(t, rob, work, "topic", "a.txt", "one\n")
@@ -151,7 +151,7 @@ func TestRulesetsHoldWhereTheySay(t *testing.T) {
 }
 
 func TestMergeabilityIsComputedForAWhile(t *testing.T) {
-	w := newWorld(t, func(c *local.Config) { c.Computing = 2 })
+	w := newEnv(t, func(c *local.Config) { c.Computing = 2 })
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "topic", "a.txt", "one\n")
 	for round := range 2 {
@@ -171,7 +171,7 @@ func TestMergeabilityIsComputedForAWhile(t *testing.T) {
 	}
 }
 
-func (w *world) pull(t *testing.T, c *github.Client, number int) *github.PullRequest {
+func (w *env) pull(t *testing.T, c *github.Client, number int) *github.PullRequest {
 	t.Helper()
 	pr, _, err := c.PullRequests.Get(t.Context(), owner, name, number)
 	must(t, err)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestDeletedBranchClosesItsPullRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	pr := w.propose(t, rob, work, "topic", "topic.txt", "x\n")
 	gittest.Run(t, work, "push", "-q", "origin", ":topic")
@@ -27,7 +27,7 @@ func TestDeletedBranchClosesItsPullRequest(t *testing.T) {
 }
 
 func TestPullRequestsThatCannotBe(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	w.propose(t, rob, work, "topic", "topic.txt", "x\n")
 	gittest.Run(t, work, "push", "-q", "origin", "origin/main:refs/heads/same")
@@ -57,7 +57,7 @@ func TestPullRequestsThatCannotBe(t *testing.T) {
 }
 
 func TestPullRequestsAreFilteredByHeadBaseAndState(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	w.propose(t, rob, work, "one", "one.txt", "x\n")
 	two := w.propose(t, rob, work, "two", "two.txt", "x\n")

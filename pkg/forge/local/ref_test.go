@@ -11,7 +11,7 @@ import (
 )
 
 func TestBranchesRefsAndContents(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, ctx := w.client(t, robToken), t.Context()
 	main, _, err := rob.Git.GetRef(ctx, owner, name, "heads/main")
 	must(t, err)

@@ -13,7 +13,7 @@ import (
 )
 
 // ask sends a request as it is and returns the answer.
-func (w *world) ask(t *testing.T, method, path, token, body string, header ...string) (*http.Response, string) {
+func (w *env) ask(t *testing.T, method, path, token, body string, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
 	must(t, err)
@@ -32,7 +32,7 @@ func (w *world) ask(t *testing.T, method, path, token, body string, header ...st
 }
 
 func TestRefusalsHaveGitHubsStatusAndWords(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	issues := "/api/v3/repos/acme/widgets/issues"
 	_, _, err := w.client(t, adaToken).Issues.Create(t.Context(), owner, name, &github.IssueRequest{Title: github.String("x")})
 	must(t, err)
@@ -83,7 +83,7 @@ func TestRefusalsHaveGitHubsStatusAndWords(t *testing.T) {
 }
 
 func TestValidationNamesResourceFieldAndCode(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	_, _, err := w.client(t, adaToken).Issues.Create(t.Context(), owner, name, &github.IssueRequest{Body: github.String("x")})
 	refused, ok := err.(*github.ErrorResponse)
 	if !ok || len(refused.Errors) != 1 {
@@ -95,7 +95,7 @@ func TestValidationNamesResourceFieldAndCode(t *testing.T) {
 }
 
 func TestPermissionDecides(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada := w.client(t, adaToken)
 	for login, want := range map[string]string{"ada": "admin admin", "rob[bot]": "write write", "max": "read read", "eve": "none none"} {
 		level, _, err := ada.Repositories.GetPermissionLevel(t.Context(), owner, name, login)
@@ -124,7 +124,7 @@ func TestPermissionDecides(t *testing.T) {
 }
 
 func TestPermissionPerRepository(t *testing.T) {
-	w := newWorld(t, func(c *local.Config) {
+	w := newEnv(t, func(c *local.Config) {
 		c.Users = append(c.Users, local.User{Login: "tim", Token: "tim-token", Permissions: map[string]string{"Acme/Widgets": "triage"}})
 	})
 	must(t, w.CreateRepo(t.Context(), "acme/gadgets", ""))
@@ -137,7 +137,7 @@ func TestPermissionPerRepository(t *testing.T) {
 }
 
 func TestLockedIssueTakesNoCommentFromReaders(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada, max := w.client(t, adaToken), w.client(t, maxToken)
 	_, _, err := ada.Issues.Create(t.Context(), owner, name, &github.IssueRequest{Title: github.String("x")})
 	must(t, err)
@@ -165,7 +165,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 }
 
 func TestRepositoryNamesAreChecked(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, bad := range []string{"", "acme", "acme/", "/x", "acme/..", "../acme/x", "acme/-x", "-acme/x", "acme/x/y", "acme/x.git", "api/x", "acme/a b", "acme/x\n"} {
 		if err := w.CreateRepo(t.Context(), bad, ""); err == nil {
 			t.Errorf("%q was taken for a name", bad)

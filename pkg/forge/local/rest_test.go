@@ -13,7 +13,7 @@ import (
 )
 
 func TestUnchangedAnswerIsNotModifiedAndCostsNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada := w.client(t, adaToken)
 	newIssue(t, ada, "x")
 	path := "/api/v3/repos/acme/widgets/issues/1"
@@ -32,7 +32,7 @@ func TestUnchangedAnswerIsNotModifiedAndCostsNothing(t *testing.T) {
 }
 
 func TestSpentQuotaIsRefusedUntilTheHourIsOver(t *testing.T) {
-	w := newWorld(t, func(c *local.Config) { c.RateLimit = 2 })
+	w := newEnv(t, func(c *local.Config) { c.RateLimit = 2 })
 	for range 2 {
 		resp, body := w.ask(t, "GET", "/user", adaToken, "")
 		if resp.StatusCode != http.StatusOK {
@@ -53,7 +53,7 @@ func TestSpentQuotaIsRefusedUntilTheHourIsOver(t *testing.T) {
 }
 
 func TestWorksWithoutThePrefixToo(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	c := github.NewClient(nil).WithAuthToken(adaToken)
 	base, err := c.BaseURL.Parse(w.url + "/")
 	must(t, err)

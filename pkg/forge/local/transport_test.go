@@ -14,7 +14,7 @@ import (
 )
 
 func TestPushOfFiveMebibytesArrives(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	work := w.clone(t, robToken)
 	big := make([]byte, 5<<20) // incompressible and above http.postBuffer, so it is sent in chunks
 	_, err := rand.Read(big)
@@ -29,7 +29,7 @@ func TestPushOfFiveMebibytesArrives(t *testing.T) {
 }
 
 func TestCloneInEveryProtocolAndDepth(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	work := w.clone(t, robToken)
 	StoreXPush(t, work, "main", "a.txt", "a\n")
 	for _, version := range []string{"0", "1", "2"} {
@@ -46,7 +46,7 @@ func TestCloneInEveryProtocolAndDepth(t *testing.T) {
 }
 
 func TestFetchOfAWaitingHistory(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	work, other := w.clone(t, robToken), w.clone(t, adaToken)
 	for _, file := range []string{"a", "b", "c"} {
 		StoreXPush(t, work, "main", file, file)
@@ -58,7 +58,7 @@ func TestFetchOfAWaitingHistory(t *testing.T) {
 }
 
 func TestCommitThatIsNotThereIsToldByGit(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	_, err := w.clone(t, maxToken).Run(t.Context(), "fetch", "-q", "origin", strings.Repeat("1", 40))
 	if err == nil || !strings.Contains(err.Error(), "not our ref") {
 		t.Errorf("err = %v", err)
@@ -66,7 +66,7 @@ func TestCommitThatIsNotThereIsToldByGit(t *testing.T) {
 }
 
 func TestWhoMayNotIsRefusedByGit(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	work := w.clone(t, adaToken)
 	gittest.Run(t, work, "commit", "-q", "--allow-empty", "-m", "x")
 	for _, tc := range []struct{ who, token, want string }{
@@ -99,7 +99,7 @@ func TestWhoMayNotIsRefusedByGit(t *testing.T) {
 }
 
 func TestPublicRepositoryIsReadByAnyone(t *testing.T) {
-	w := newWorld(t, func(c *local.Config) { c.Public = true })
+	w := newEnv(t, func(c *local.Config) { c.Public = true })
 	g := git.New(t.TempDir())
 	gittest.Run(t, g, "clone", "-q", w.url+"/"+full+".git", ".")
 	if _, err := g.WithIdentity("x", "x@example.test").Run(t.Context(), "push", "-q", "origin", "HEAD:refs/heads/x"); err == nil {
@@ -114,7 +114,7 @@ func TestPublicRepositoryIsReadByAnyone(t *testing.T) {
 }
 
 func TestPathsOutsideTheRepositoriesAreNotFound(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, path := range []string{
 		"/acme/widgets.git/objects/info/packs", "/acme/widgets.git/HEAD", "/acme/widgets.git/config",
 		"/acme/..%2f..%2fjournal/info/refs?service=git-upload-pack", "/%2e%2e/%2e%2e/info/refs?service=git-upload-pack",
@@ -127,7 +127,7 @@ func TestPathsOutsideTheRepositoriesAreNotFound(t *testing.T) {
 }
 
 func TestRepositoriesFromWhatThereIs(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	t.Run("an empty one takes a first push", func(t *testing.T) {
 		must(t, w.CreateRepo(t.Context(), "acme/empty", ""))
 		g := git.New(source(t)).WithToken(w.url, adaToken)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestPagesForPeople(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	issue, _, err := rob.Issues.Create(t.Context(), owner, name, &github.IssueRequest{Title: github.String("<script>alert(1)</script>"), Body: github.String("& so on")})
 	must(t, err)

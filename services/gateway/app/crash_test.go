@@ -29,7 +29,7 @@ var deployed = crashtest.Service{
 	},
 }
 
-func TestWhatPeopleDoIsHeardOnceWhereverTheGatewayDies(t *testing.T) {
+func TestWhatPeopleDoIsHeardOnceWhereverTheGatewayCrashes(t *testing.T) {
 	crashtest.CrashAtEachCall(t, deployed, crashtest.Scenario{
 		Name: "hearing of an issue and what is said on it", Begin: discussed, Done: heard2, Idle: caughtUp, Check: heardOnce,
 	})

@@ -2,8 +2,8 @@ package effectcheck
 
 import "fmt"
 
-// World is what is on a forge.
-type World struct {
+// Observed is the content of a forge that effects change.
+type Observed struct {
 	Bot   string // the login that effects are made with
 	Repos []Repo
 }
@@ -21,7 +21,7 @@ type Repo struct {
 	Parents  map[string][]string // of every commit that a ref holds
 }
 
-// Issue is an issue, and no pull request.
+// Issue is an issue that is no pull request.
 type Issue struct {
 	Number int
 	Author string
@@ -40,7 +40,7 @@ type Pull struct {
 	MergeSHA string
 }
 
-// Comment is one on an issue or a pull request, or on a line of a change.
+// Comment is a comment on an issue or a pull request, or on a line of a change.
 type Comment struct {
 	ID     int64
 	Number int // of the issue or pull request
@@ -54,14 +54,14 @@ type Comment struct {
 type Move struct {
 	Actor         string
 	Branch        string
-	Before, After string // commits; zeros where there is none
+	Before, After string // commits; zeros for none
 	Kind          string // push, force_push, branch_creation, branch_deletion, pr_merge
 }
 
-func (r *Repo) at(number int) string { return fmt.Sprintf("%s#%d", r.Name, number) }
+func (r *Repo) address(number int) string { return fmt.Sprintf("%s#%d", r.Name, number) }
 
-// holds reports whether the commit is the tip or in its history.
-func (r *Repo) holds(tip, commit string) bool {
+// contains reports whether the commit is the tip or in its history.
+func (r *Repo) contains(tip, commit string) bool {
 	seen := map[string]bool{}
 	for next := []string{tip}; len(next) > 0; {
 		at := next[len(next)-1]

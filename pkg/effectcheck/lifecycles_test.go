@@ -7,7 +7,7 @@ import (
 )
 
 // issue asks its reporter, waits for people once more, and ends with pull request 11.
-func (s *scene) issue(d *workflow.Definition) {
+func (s *fixture) issue(d *workflow.Definition) {
 	const id, branch = repo + "/1", "signalbox/issue-1-it-is-wrong"
 	s.repo().Issues = append(s.repo().Issues, effectcheck.Issue{Number: 1, Author: "ann", Labels: []string{"bug"}})
 	s.say(id, opened(d, 1, "requirements_unclear"))
@@ -26,7 +26,7 @@ func (s *scene) issue(d *workflow.Definition) {
 }
 
 // pipeline ends with pull request 12.
-func (s *scene) pipeline(d *workflow.Definition) {
+func (s *fixture) pipeline(d *workflow.Definition) {
 	const id, branch = repo + "/2", "agent/issue-2"
 	s.repo().Issues = append(s.repo().Issues, effectcheck.Issue{Number: 2, Author: "ann", Labels: []string{"bug"}})
 	s.say(id, opened(d, 2, "writer"))
@@ -40,7 +40,7 @@ func (s *scene) pipeline(d *workflow.Definition) {
 }
 
 // task ends on a branch.
-func (s *scene) task(d *workflow.Definition) {
+func (s *fixture) task(d *workflow.Definition) {
 	const id, branch = "T-1", "signalbox/task-T-1"
 	s.say(id, opened(d, 0, "in_progress"))
 	s.say(id, claims("fullstack-developer"))
@@ -53,7 +53,7 @@ func (s *scene) task(d *workflow.Definition) {
 }
 
 // story is reviewed, answers, and is merged as pull request 13.
-func (s *scene) story(d *workflow.Definition) {
+func (s *fixture) story(d *workflow.Definition) {
 	const id, branch = "US-1", "signalbox/story-us-1"
 	s.say(id, opened(d, 0, "pending"))
 	s.say(id, claims("developer"))
@@ -90,7 +90,7 @@ func (s *scene) story(d *workflow.Definition) {
 }
 
 // escalated has been told to people twice, and waits for them.
-func (s *scene) escalated(d *workflow.Definition) {
+func (s *fixture) escalated(d *workflow.Definition) {
 	const id = repo + "/3"
 	s.repo().Issues = append(s.repo().Issues, effectcheck.Issue{Number: 3, Author: "ann", Labels: []string{"bug"}})
 	s.say(id, opened(d, 3, "blocked"))

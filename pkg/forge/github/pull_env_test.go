@@ -15,7 +15,7 @@ import (
 )
 
 // propose opens a pull request for fix/it, as rob.
-func (w *world) propose(t *testing.T, in forge.NewPullRequest) forge.PullRequest {
+func (w *env) propose(t *testing.T, in forge.NewPullRequest) forge.PullRequest {
 	t.Helper()
 	in.Title, in.Head, in.Base = "Fix it", "fix/it", "main"
 	pr, err := w.client(t, "rob-token").CreatePullRequest(t.Context(), repo, in)
@@ -24,7 +24,7 @@ func (w *world) propose(t *testing.T, in forge.NewPullRequest) forge.PullRequest
 }
 
 // push writes a file on a branch and pushes it.
-func (w *world) push(t *testing.T, token, branch, file, content string) (sha string) {
+func (w *env) push(t *testing.T, token, branch, file, content string) (sha string) {
 	t.Helper()
 	g := git.New(t.TempDir()).WithToken(w.url, token).WithIdentity("Ada", "ada@example.test")
 	gittest.Run(t, g, "clone", "-q", "--branch", branch, w.url+"/"+repo+".git", ".")
@@ -36,12 +36,12 @@ func (w *world) push(t *testing.T, token, branch, file, content string) (sha str
 }
 
 // rest has somebody do what the adapter has no call for.
-func (w *world) rest(t *testing.T, token, method, path, body string) {
+func (w *env) rest(t *testing.T, token, method, path, body string) {
 	t.Helper()
 	w.send(t, token, method, "/repos/"+repo+path, body)
 }
 
-func (w *world) send(t *testing.T, token, method, path, body string) string {
+func (w *env) send(t *testing.T, token, method, path, body string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
 	must(t, err)
@@ -58,7 +58,7 @@ func (w *world) send(t *testing.T, token, method, path, body string) string {
 }
 
 // report reports a status on the commit.
-func (w *world) report(t *testing.T, sha, context, state string) {
+func (w *env) report(t *testing.T, sha, context, state string) {
 	t.Helper()
 	w.rest(t, "rob-token", "POST", "/statuses/"+sha, fmt.Sprintf(`{"context":%q,"state":%q,"description":"as told"}`, context, state))
 }

@@ -21,8 +21,8 @@ import (
 
 const repo = "acme/widgets"
 
-// world is a forge with one pull request of the robot's, from story/1.
-type world struct {
+// env is a forge with one pull request of the robot's, from story/1.
+type env struct {
 	t    *testing.T
 	url  string
 	now  atomic.Int64 // seconds; moves by one whenever the forge looks at it
@@ -31,9 +31,9 @@ type world struct {
 	*github.Client // as the robot
 }
 
-func newWorld(t *testing.T, change ...func(*local.Config)) *world {
+func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 	t.Helper()
-	w := &world{t: t}
+	w := &env{t: t}
 	w.now.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
 	config := local.Config{
 		Dir: t.TempDir(),
@@ -70,7 +70,7 @@ func newWorld(t *testing.T, change ...func(*local.Config)) *world {
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *env) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -78,7 +78,7 @@ func (w *world) must(err error) {
 }
 
 // push has somebody write a file on a branch, made from main if it is new.
-func (w *world) push(who, branch, file, content string) (sha string) {
+func (w *env) push(who, branch, file, content string) (sha string) {
 	w.t.Helper()
 	g := git.New(w.t.TempDir()).WithToken(w.url, who).WithIdentity(who, who+"@example.test")
 	gittest.Run(w.t, g, "clone", "-q", w.url+"/"+repo+".git", ".")
@@ -93,7 +93,7 @@ func (w *world) push(who, branch, file, content string) (sha string) {
 }
 
 // do has somebody do what the adapter has no call for.
-func (w *world) do(who, method, path, body string) {
+func (w *env) do(who, method, path, body string) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+"/repos/"+repo+path, strings.NewReader(body))
 	w.must(err)
@@ -106,24 +106,24 @@ func (w *world) do(who, method, path, body string) {
 	}
 }
 
-func (w *world) review(who, event, body string) {
+func (w *env) review(who, event, body string) {
 	w.t.Helper()
 	w.do(who, "POST", "/pulls/1/reviews", fmt.Sprintf(`{"event":%q,"body":%q}`, event, body))
 }
 
-func (w *world) report(context, state string) {
+func (w *env) report(context, state string) {
 	w.t.Helper()
 	w.do("rob", "POST", "/statuses/"+w.head, fmt.Sprintf(`{"context":%q,"state":%q}`, context, state))
 }
 
-func (w *world) observation() forge.Observation {
+func (w *env) observation() forge.Observation {
 	return forge.Observation{
 		Repo: repo, Number: 1, Organisations: []string{"acme"}, Now: func() time.Time { return time.Unix(w.now.Load(), 0) },
 	}
 }
 
-// observe is the world as read once, with the acceptance tests passed on its head.
-func (w *world) observe() merge.Snapshot {
+// observe observes the pull request once, with the acceptance tests passed on its head.
+func (w *env) observe() merge.Snapshot {
 	w.t.Helper()
 	s, err := forge.Observe(w.t.Context(), w.Client, w.observation())
 	w.must(err)
@@ -132,7 +132,7 @@ func (w *world) observe() merge.Snapshot {
 }
 
 // green makes the pull request ready to be merged.
-func (w *world) green() {
+func (w *env) green() {
 	w.t.Helper()
 	w.report("ci", "success")
 	w.review("ada", "APPROVE", "")

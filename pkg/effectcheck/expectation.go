@@ -9,10 +9,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// trail is what the log says of one instance and the forge.
-type trail struct {
+// expectation is the effects of one instance that the log permits or demands.
+type expectation struct {
 	id   string
-	find Find
+	find FindDefinition
 
 	definition, state, branch string
 	kind                      workflow.Kind
@@ -20,47 +20,47 @@ type trail struct {
 	issue                     instance.Issue
 	vars, last                map[string]string // last: data of the newest result
 	visits                    map[string]int
-	role                      string // of who holds a claim; empty: nobody
-	question                  int    // that is claimed; 0: the work of the state
+	role                      string // that holds the claim; "" for none
+	question                  int    // that is claimed; 0 for the work of the state
 	asked                     map[int]instance.Asked
 	escalations               map[int]bool // by number, whether people have resolved it
 	head                      string
 	heads                     map[string]int // commits of the work, by when they came
 
 	may, must map[string]uint64 // comments by key: the commit that has it
-	urls      map[string]string // as recorded, by key
+	urls      map[string]string // recorded, by key
 	mayBranch uint64
 	mayPull   uint64
-	pull      int    // as recorded
-	pushed    string // the commit that was recorded to be on the branch last
-	handed    []string
+	pull      int    // recorded
+	pushed    string // the newest commit that was recorded to be on the branch
+	delivered []string
 	ready     map[string]bool // heads that were found ready to be merged
 	merged    string          // the commit that was recorded as the merge
 }
 
-func newTrail(id string, find Find) *trail {
-	return &trail{
+func newExpectation(id string, find FindDefinition) *expectation {
+	return &expectation{
 		id: id, find: find, vars: map[string]string{}, visits: map[string]int{}, asked: map[int]instance.Asked{}, escalations: map[int]bool{},
 		heads: map[string]int{}, may: map[string]uint64{}, must: map[string]uint64{}, urls: map[string]string{}, ready: map[string]bool{},
 	}
 }
 
-func (t *trail) add(c instance.Commit) {
+func (t *expectation) addCommitEvents(c instance.Commit) {
 	for _, e := range c.Events {
-		t.event(c, e)
+		t.addEvent(c, e)
 		if t.role != "" && t.question == 0 {
-			t.intends(c.Seq)
+			t.addIntents(c.Seq)
 		}
 	}
 }
 
-func (t *trail) event(c instance.Commit, e instance.Event) {
+func (t *expectation) addEvent(c instance.Commit, e instance.Event) {
 	switch e := e.(type) {
 	case instance.Opened:
 		t.definition, t.issue = e.Definition, e.Issue
 		maps.Copy(t.vars, e.Vars)
-		t.works(e.Base)
-		t.enter(c.Seq, e.State, e.Kind)
+		t.addCommit(e.Base)
+		t.enterState(c.Seq, e.State, e.Kind)
 	case instance.Claimed:
 		t.role = e.Role
 	case instance.Released, instance.Paused:
@@ -77,12 +77,12 @@ func (t *trail) event(c instance.Commit, e instance.Event) {
 			t.ready[m] = true
 		}
 	case instance.Handed:
-		t.works(e.Head)
+		t.addCommit(e.Head)
 	case instance.Asked:
 		t.asked[e.Number] = e
 	case instance.Reported:
 		t.role = ""
-		t.reported(c.Seq, e)
+		t.addReport(c.Seq, e)
 	case instance.Escalated:
 		if e.RequiresHuman {
 			t.role, t.escalations[e.Number] = "", false
@@ -97,18 +97,18 @@ func (t *trail) event(c instance.Commit, e instance.Event) {
 			t.role = ""
 		}
 		t.question = 0
-		t.enter(c.Seq, e.To, e.Kind)
+		t.enterState(c.Seq, e.To, e.Kind)
 	}
 }
 
-// works notes a commit of the work.
-func (t *trail) works(commit string) {
+// addCommit notes a commit of the work.
+func (t *expectation) addCommit(commit string) {
 	if commit != "" {
 		t.head, t.heads[commit] = commit, len(t.heads)+1
 	}
 }
 
-func (t *trail) enter(seq uint64, state string, kind workflow.Kind) {
+func (t *expectation) enterState(seq uint64, state string, kind workflow.Kind) {
 	t.state, t.kind = state, kind
 	t.visits[state]++
 	switch kind {
@@ -116,15 +116,15 @@ func (t *trail) enter(seq uint64, state string, kind workflow.Kind) {
 		t.closed = true
 		t.may["ended"] = seq
 	case workflow.Wait:
-		t.may[t.numbered("waits-"+state+"-")] = seq
+		t.may[t.keyOfVisit("waits-"+state+"-")] = seq
 	}
 }
 
-// numbered is a key that counts the visits to the state.
-func (t *trail) numbered(key string) string { return key + strconv.Itoa(t.visits[t.state]) }
+// keyOfVisit returns the key with the number of visits to the state.
+func (t *expectation) keyOfVisit(key string) string { return key + strconv.Itoa(t.visits[t.state]) }
 
-// end says what people must have been told of how it stands at the end of the log.
-func (t *trail) end() {
+// expectAtEnd notes the comments that the state at the end of the log demands.
+func (t *expectation) expectAtEnd() {
 	if t.kind == workflow.Final {
 		if pr := t.vars["prNumber"]; t.last["pr_url"] == "" && (pr == "" || pr == "0") {
 			t.must["ended"] = t.may["ended"]
@@ -139,15 +139,15 @@ func (t *trail) end() {
 	}
 	if d, ok := t.find(t.definition); ok && t.kind == workflow.Wait && !t.closed {
 		if s, ok := d.State(t.state); ok && s.Tell {
-			key := t.numbered("waits-" + t.state + "-")
+			key := t.keyOfVisit("waits-" + t.state + "-")
 			t.must[key] = t.may[key]
 		}
 	}
 }
 
-// place is where people read of the instance: its issue, or else its pull
-// request; 0: nowhere.
-func (t *trail) place() int {
+// discussion returns the number of the instance's issue, or else of its pull request, 0
+// if it has neither.
+func (t *expectation) discussion() int {
 	if t.issue.Number != 0 {
 		return t.issue.Number
 	}

@@ -39,8 +39,8 @@ func users() []local.User {
 	}
 }
 
-// world is a forge with its server and the repository acme/widgets.
-type world struct {
+// env is a forge with its server and the repository acme/widgets.
+type env struct {
 	*local.Forge
 	url     string
 	dir     string
@@ -61,16 +61,16 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-func newWorld(t *testing.T, change ...func(*local.Config)) *world {
+func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 	t.Helper()
-	w := &world{dir: t.TempDir(), clock: &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, schemas: loadSchemas(t)}
+	w := &env{dir: t.TempDir(), clock: &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, schemas: loadSchemas(t)}
 	w.open(t, change...)
 	must(t, w.CreateRepo(t.Context(), full, source(t)))
 	return w
 }
 
-// open opens the forge in the world's directory and serves it until the test ends.
-func (w *world) open(t *testing.T, change ...func(*local.Config)) {
+// open opens the forge in the directory of the environment and serves it until the test ends.
+func (w *env) open(t *testing.T, change ...func(*local.Config)) {
 	t.Helper()
 	config := local.Config{Dir: w.dir, Users: users(), Now: w.clock.Now}
 	for _, c := range change {
@@ -98,7 +98,7 @@ func source(t *testing.T) string {
 }
 
 // clone is a work tree of the repository, signed in with the token.
-func (w *world) clone(t *testing.T, token string, args ...string) git.Runner {
+func (w *env) clone(t *testing.T, token string, args ...string) git.Runner {
 	t.Helper()
 	g := git.New(t.TempDir()).WithToken(w.url, token).WithIdentity("Ada", "ada@example.test")
 	gittest.Run(t, g, append(append([]string{"clone", "-q"}, args...), w.url+"/"+full+".git", ".")...)
@@ -118,7 +118,7 @@ func StoreXPush(t *testing.T, g git.Runner, branch, file, content string) (sha s
 
 // client is go-github with the token, whose answers are held to GitHub's
 // schemas.
-func (w *world) client(t *testing.T, token string) *github.Client {
+func (w *env) client(t *testing.T, token string) *github.Client {
 	t.Helper()
 	c, err := github.NewClient(&http.Client{Transport: &judge{t: t, schemas: w.schemas}}).WithEnterpriseURLs(w.url, w.url)
 	must(t, err)

@@ -14,16 +14,16 @@ import (
 
 const repo = "acme/widgets"
 
-// world is a local forge whose requests are counted.
-type world struct {
+// env is a local forge whose requests are counted.
+type env struct {
 	url                   string
 	requests, notModified atomic.Int64
 	now                   atomic.Int64 // seconds; moves by one whenever it is read
 }
 
-func newWorld(t *testing.T, change ...func(*local.Config)) *world {
+func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 	t.Helper()
-	w := &world{}
+	w := &env{}
 	w.now.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
 	config := local.Config{
 		Dir: t.TempDir(),
@@ -73,7 +73,7 @@ func (c *counting) WriteHeader(status int) {
 	c.ResponseWriter.WriteHeader(status)
 }
 
-func (w *world) client(t *testing.T, token string) *github.Client {
+func (w *env) client(t *testing.T, token string) *github.Client {
 	t.Helper()
 	c, err := github.New(github.Config{BaseURL: w.url, Token: token})
 	must(t, err)

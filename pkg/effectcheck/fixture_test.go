@@ -16,16 +16,16 @@ const (
 	bot  = "signalbox"
 )
 
-// scene is a log and the forge that goes with it.
-type scene struct {
+// fixture is a log and a forge that has all its effects.
+type fixture struct {
 	log   []effectcheck.Entry
-	world effectcheck.World
+	forge effectcheck.Observed
 }
 
-func (s *scene) repo() *effectcheck.Repo { return &s.world.Repos[0] }
+func (s *fixture) repo() *effectcheck.Repo { return &s.forge.Repos[0] }
 
 // say appends a commit to the log.
-func (s *scene) say(id string, events ...instance.Event) uint64 {
+func (s *fixture) say(id string, events ...instance.Event) uint64 {
 	seq := uint64(len(s.log) + 1)
 	s.log = append(s.log, effectcheck.Entry{Instance: id, Commit: instance.Commit{Seq: seq, ID: fmt.Sprint("c", seq), Events: events}})
 	return seq
@@ -86,7 +86,7 @@ func builtin(t *testing.T, name string) *workflow.Definition {
 	return all[i]
 }
 
-func find(t *testing.T) effectcheck.Find {
+func find(t *testing.T) effectcheck.FindDefinition {
 	t.Helper()
 	all, err := builtins()
 	if err != nil {
@@ -95,11 +95,11 @@ func find(t *testing.T) effectcheck.Find {
 	return workflow.NewCatalog(all...).Hashed
 }
 
-// whole is an instance of each lifecycle from its beginning to its end, and one
-// that people are waited for, with all effects.
-func whole(t *testing.T) *scene {
+// whole returns an instance of each lifecycle from its start to its end, and one
+// that waits for people, with all effects.
+func whole(t *testing.T) *fixture {
 	t.Helper()
-	s := &scene{world: effectcheck.World{Bot: bot, Repos: []effectcheck.Repo{{
+	s := &fixture{forge: effectcheck.Observed{Bot: bot, Repos: []effectcheck.Repo{{
 		Name: repo, Default: "main", Branches: map[string]string{"main": "base"}, Parents: map[string][]string{"base": nil},
 	}}}}
 	s.issue(builtin(t, "issue"))
@@ -113,7 +113,7 @@ func whole(t *testing.T) *scene {
 }
 
 // on puts the bot's branch at a commit.
-func (s *scene) on(branch, commit, before string) {
+func (s *fixture) on(branch, commit, before string) {
 	r := s.repo()
 	kind := "push"
 	if before == "" {
@@ -129,6 +129,6 @@ func (s *scene) on(branch, commit, before string) {
 	}
 }
 
-func (s *scene) pull(number int, id, branch, sha string) {
+func (s *fixture) pull(number int, id, branch, sha string) {
 	s.repo().Pulls = append(s.repo().Pulls, effectcheck.Pull{Number: number, Author: bot, Body: mark(id, "pull-request"), Head: branch, SHA: sha})
 }
