@@ -77,21 +77,21 @@ func (w *world) open(t *testing.T) {
 
 func (w *world) take(t *testing.T, dir string) (backup.Added, error) {
 	t.Helper()
-	survey, err := jetstream.Look(t.Context(), w.js, "", w.mark)
+	reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "", w.mark)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return backup.Take(t.Context(), w.js, survey, dir, time.Unix(1, 0))
+	return backup.Take(t.Context(), w.js, reader, dir, time.Unix(1, 0))
 }
 
 // raw is the log as it is stored, but for when that was.
 func (w *world) raw(t *testing.T) (all []jetstream.Message) {
 	t.Helper()
-	survey, err := jetstream.Look(t.Context(), w.js, "", jetstream.Config{})
+	reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "", jetstream.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := survey.Read(t.Context(), 1, func(m jetstream.Message) error {
+	if err := reader.Read(t.Context(), 1, func(m jetstream.Message) error {
 		for name := range m.Header {
 			if strings.HasPrefix(name, "Nats-Batch-") {
 				delete(m.Header, name)

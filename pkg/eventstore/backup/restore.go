@@ -63,12 +63,12 @@ func (m Manifest) goesOn(ctx context.Context, js natsjs.JetStream, dir string, l
 	if last == 0 {
 		return nil
 	}
-	survey, err := jetstream.Look(ctx, js, "", jetstream.Config{})
+	reader, err := jetstream.OpenAuditReader(ctx, js, "", jetstream.Config{})
 	if err != nil {
 		return err
 	}
 	there, here := new(progress), new(progress)
-	if err := survey.Read(ctx, 1, there.add); err != nil {
+	if err := reader.Read(ctx, 1, there.add); err != nil {
 		return err
 	}
 	err = m.messages(dir, 1, func(f jetstream.Message) error {
@@ -164,7 +164,7 @@ func (m Manifest) objectsTo(ctx context.Context, js natsjs.JetStream, dir string
 
 // readBack holds the log that was made against the backup.
 func (m Manifest) readBack(ctx context.Context, js natsjs.JetStream) error {
-	log, err := jetstream.Look(ctx, js, "", jetstream.Config{})
+	log, err := jetstream.OpenAuditReader(ctx, js, "", jetstream.Config{})
 	if err != nil {
 		return err
 	}

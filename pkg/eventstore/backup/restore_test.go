@@ -210,9 +210,9 @@ func TestALogComesBackFromItsMirror(t *testing.T) {
 		if _, err := backoff.Retry(t.Context(), func() (*natsjs.RawStreamMsg, error) { return mirror.GetMsg(t.Context(), head) }, backoff.WithMaxElapsedTime(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
-		survey, err := jetstream.Look(t.Context(), w.js, "EVENTS_MIRROR", w.mark)
+		reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "EVENTS_MIRROR", w.mark)
 		if err == nil {
-			_, err = backup.Take(t.Context(), w.js, survey, dir, time.Unix(1, 0))
+			_, err = backup.Take(t.Context(), w.js, reader, dir, time.Unix(1, 0))
 		}
 		return err
 	}

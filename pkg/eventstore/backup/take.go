@@ -29,7 +29,7 @@ type Added struct {
 // Take writes a backup of the log that was looked at to dir, or adds to the one
 // that is there what came since. A log that is damaged is refused, and leaves
 // the backup as it was. The log goes on meanwhile: what comes later is not in it.
-func Take(ctx context.Context, js natsjs.JetStream, log *jetstream.Survey, dir string, now time.Time) (Added, error) {
+func Take(ctx context.Context, js natsjs.JetStream, log *jetstream.AuditReader, dir string, now time.Time) (Added, error) {
 	m, p, err := begin(dir)
 	if err != nil {
 		return Added{}, err
@@ -77,14 +77,14 @@ func begin(dir string) (Manifest, *progress, error) {
 }
 
 // fits says why the log does not go on where the backup ends.
-func fits(ctx context.Context, log *jetstream.Survey, m Manifest, p *progress) error {
+func fits(ctx context.Context, log *jetstream.AuditReader, m Manifest, p *progress) error {
 	switch {
 	case log.Fault != nil:
 		return log.Fault
 	case log.Identity == "":
 		return fmt.Errorf("%w: stream %s has no metadata %s; give a mirror that of the log", ErrOther, log.Stream, jetstream.Identity)
-	case log.Last < log.Want:
-		return fmt.Errorf("%w: it ends at %d, and reached %d by its watermark (%s)", eventstore.ErrCorrupt, log.Last, log.Want, log.Keeper)
+	case log.Last < log.Expected:
+		return fmt.Errorf("%w: it ends at %d, and reached %d by its watermark (%s)", eventstore.ErrCorrupt, log.Last, log.Expected, log.WatermarkName)
 	case m.Last == 0:
 		return nil
 	case log.Identity != m.Identity:
@@ -110,7 +110,7 @@ func fits(ctx context.Context, log *jetstream.Survey, m Manifest, p *progress) e
 var errEnough = errors.New("enough")
 
 // commits adds what came to the log since, in chunks.
-func (m *Manifest) commits(ctx context.Context, log *jetstream.Survey, p *progress, dir string) error {
+func (m *Manifest) commits(ctx context.Context, log *jetstream.AuditReader, p *progress, dir string) error {
 	var out *chunkWriter
 	err := log.Read(ctx, m.Last+1, func(f jetstream.Message) (err error) {
 		if err := p.add(f); err != nil {

@@ -21,8 +21,9 @@ type ack struct {
 	Count     int                 `json:"count"`
 }
 
-// request sends a message to the log and returns what the server says. It does
-// what the client library's own does, for less: nearly every answer is a number.
+// request publishes a message to the log and returns the server's
+// acknowledgement. Unlike the client library it does not parse JSON for the usual
+// acknowledgement, which is a sequence only.
 func (s *Store) request(ctx context.Context, m *nats.Msg) (ack, error) {
 	answer, err := s.send(ctx, m)
 	if err != nil {

@@ -12,11 +12,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 )
 
-// Append implements eventstore.Store. While the server is away it tries again
-// until ctx ends: the expected sequence lets only one try be stored, and the
-// next one, refused as a conflict, finds it. A server whose disk is full says
-// nothing to an append, and nothing more until it is restarted; the error of
-// the append then says so.
+// Append implements eventstore.Store. While the server is away it retries until
+// ctx ends: the expected sequence lets only one try be stored, and a later try is
+// refused as a conflict and finds it. A server whose disk is full does not answer
+// an append until it is restarted; the error then says so.
 func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -28,7 +27,7 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 	if err != nil {
 		return 0, err
 	}
-	seq, err := s.append(ctx, entry{
+	seq, err := s.append(ctx, pendingAppend{
 		instance: c.Instance, msg: msg,
 		alone: func(ctx context.Context) (uint64, error) {
 			return retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) { return s.publish(ctx, c, msg) })
@@ -38,14 +37,14 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 	if err != nil {
 		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, s.diagnosed(ctx, err))
 	}
-	s.mark.reached(seq)
+	s.tracker.advance(seq)
 	c.Seq = seq
-	s.feeds.appended(c)
+	s.readers.appended(c)
 	return seq, nil
 }
 
-// diagnosed names the reason of an append's error, if the server still answers
-// what it need not write for.
+// diagnosed adds the reason to an append's error, if the server still answers
+// requests that write nothing.
 func (s *Store) diagnosed(ctx context.Context, err error) error {
 	if !unanswered(err) || errors.Is(err, ErrNoMajority) || !s.js.Conn().IsConnected() {
 		return err
@@ -92,7 +91,8 @@ func (s *Store) fits(ctx context.Context, c eventstore.Commit) bool {
 	return err == nil && last.Seq == c.Prev
 }
 
-// find looks for c among the instance's commits after c.Prev.
+// find returns the sequence of c if it is among the instance's commits after
+// c.Prev, and ErrConflict otherwise.
 func (s *Store) find(ctx context.Context, c eventstore.Commit) (uint64, error) {
 	last, err := s.last(ctx, c.Instance)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) find(ctx context.Context, c eventstore.Commit) (uint64, error) {
 	return 0, fmt.Errorf("%w: it is at %d", eventstore.ErrConflict, last.Seq)
 }
 
-// ours says that the stored commit with c's ID is not c.
+// ours returns ErrConflict unless the stored commit with c's ID is c.
 func ours(c, stored eventstore.Commit) error {
 	if stored.Chain == c.Chain {
 		return nil

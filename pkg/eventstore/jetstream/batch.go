@@ -9,17 +9,17 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Headers of a message that belongs to an atomic batch: the server keeps all of
-// a batch or nothing, and flushes it to disk once. They stay in the log.
+// Headers of a message of an atomic batch: the server stores all of a batch or
+// nothing, and flushes it to disk once. They stay in the log.
 const (
 	headerBatch         = "Nats-Batch-Id"
 	headerBatchSequence = "Nats-Batch-Sequence"
 	headerBatchCommit   = "Nats-Batch-Commit"
 )
 
-// publishBatch stores all messages, in this order and next to each other, or
-// none, and returns the first one's sequence. Their expectations are of the log
-// as it is before the batch, so no two may be of one instance.
+// publishBatch stores all messages, in this order and without a gap, or none, and
+// returns the first one's sequence. The server checks the expected sequences
+// against the log before the batch: no two messages may be of one instance.
 func (s *Store) publishBatch(ctx context.Context, messages []*nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout)
 	defer cancel()

@@ -19,22 +19,22 @@ import (
 
 // grouped opens the log of a server that flushes before it acknowledges, and
 // returns what its appends wait in.
-func grouped(t *testing.T, server *natstest.Server) (*Store, *group) {
+func grouped(t *testing.T, server *natstest.Server) (*Store, *groupCommit) {
 	t.Helper()
 	s, err := Open(t.Context(), server.JetStream(t), Config{Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &group{batch: s.publishBatch}
+	g := &groupCommit{batch: s.publishBatch}
 	s.append = g.append
 	return s, g
 }
 
 // together appends commits that all wait when it is their turn.
-func together(t *testing.T, s *Store, g *group, commits []eventstore.Commit) []error {
+func together(t *testing.T, s *Store, g *groupCommit, commits []eventstore.Commit) []error {
 	t.Helper()
 	g.mu.Lock()
-	g.busy++
+	g.queue.inFlight++
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -46,7 +46,7 @@ func together(t *testing.T, s *Store, g *group, commits []eventstore.Commit) []e
 	waiting := func() int {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		return len(g.waiting)
+		return len(g.queue.waiting)
 	}
 	for ctx.Err() == nil && waiting() < len(commits) {
 		runtime.Gosched()
@@ -100,7 +100,7 @@ func TestStoreOfBatches(t *testing.T) {
 	eventstoretest.Run(t, func(t *testing.T) eventstore.Store {
 		s, _ := grouped(t, natstest.Start(t, natstest.Options{SyncAlways: true}))
 		var mu sync.Mutex
-		s.append = func(ctx context.Context, e entry) (uint64, error) {
+		s.append = func(ctx context.Context, e pendingAppend) (uint64, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if e.fits(ctx) { // a batch that is refused takes as long as one that is not
@@ -115,7 +115,7 @@ func TestStoreOfBatches(t *testing.T) {
 }
 
 func TestABatch(t *testing.T) {
-	const n = 2 * leastGroup
+	const n = 2 * minBatch
 	t.Run("stores all with one acknowledgement", func(t *testing.T) {
 		s, g := grouped(t, natstest.Start(t, natstest.Options{SyncAlways: true}))
 		commits := openings(n)

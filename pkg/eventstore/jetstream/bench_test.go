@@ -13,12 +13,12 @@ import (
 // What an append costs on this side of the connection: the server answers at once.
 func BenchmarkAppendAlone(b *testing.B) {
 	ack := &nats.Msg{Data: []byte(`{"stream":"EVENTS","seq":17}`)}
-	s := &Store{config: Config{Timeout: 2e9}, mark: newMarker(&counter{}, watermark{})}
+	s := &Store{config: Config{Timeout: 2e9}, tracker: newWatermarkTracker(&counter{}, watermark{})}
 	s.send = func(context.Context, *nats.Msg) (*nats.Msg, error) { return ack, nil }
 	c := eventstoretest.Next("acme/widgets/42", "cmd-1", eventstore.Commit{})
-	for name, append := range map[string]func(context.Context, entry) (uint64, error){
-		"default": func(ctx context.Context, e entry) (uint64, error) { return e.alone(ctx) },
-		"always":  (&group{batch: s.publishBatch}).append,
+	for name, append := range map[string]func(context.Context, pendingAppend) (uint64, error){
+		"default": func(ctx context.Context, e pendingAppend) (uint64, error) { return e.alone(ctx) },
+		"always":  (&groupCommit{batch: s.publishBatch}).append,
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

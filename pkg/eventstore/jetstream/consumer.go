@@ -14,8 +14,9 @@ import (
 // ConsumerConfig says how work is delivered to a role. Zero fields take the
 // defaults named here.
 type ConsumerConfig struct {
-	// AckWait is how long a delivery may stay silent before it is made again:
-	// 30 s. An agent at work says so more often than that.
+	// AckWait is the time after which a delivery without an acknowledgement or a
+	// sign of progress is repeated: 30 s. An agent at work reports progress more
+	// often.
 	AckWait time.Duration
 	// BackOff, if any, replaces AckWait: the wait after the first delivery, the
 	// second and so on; the last one repeats.
@@ -31,12 +32,11 @@ type ConsumerConfig struct {
 // consumerTimeout is how long one request about a consumer waits for its answer.
 const consumerTimeout = 5 * time.Second
 
-// EnsureConsumer makes or updates the durable consumer of a role, which has the
-// role's name and is bound by it. filters are subject.Work of the states the role owns. A new
+// EnsureConsumer creates or updates the durable consumer of a role, which has the
+// role's name. filters are subject.Work of the states the role owns. A new
 // consumer starts with the oldest commit in the log; a filter that is added
-// later sees the commits that come after those delivered already. Take work
-// one message at a time: a buffered one is kept from other agents while its
-// AckWait runs.
+// later sees the commits after those that were delivered. Fetch work one message
+// at a time: a buffered one is kept from other agents while its AckWait runs.
 func EnsureConsumer(ctx context.Context, js jetstream.JetStream, role string, filters []string, c ConsumerConfig) error {
 	if err := subject.CheckName(role); err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Copies is how many copies of a stream there are to be in a cluster: as many as
-// wanted, and no fewer than there are. Who was not told of the cluster must not
-// take its copies away.
+// Copies returns how many replicas a stream is to have: as many as wanted, and no
+// fewer than it has. A process that is not configured for the cluster must not
+// remove replicas.
 func Copies(ctx context.Context, js jetstream.JetStream, stream string, want int) (int, error) {
 	want = max(want, 1)
 	there, err := js.Stream(ctx, stream)

@@ -17,7 +17,7 @@ const DeadStream = "DEAD"
 // maxDead bounds the dead letters that are kept; the oldest go first.
 const maxDead = 100_000
 
-// EnsureDead makes the stream of dead letters.
+// EnsureDead creates the stream of dead letters, or updates its configuration.
 func EnsureDead(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.Stream, error) {
 	replicas, err := Copies(ctx, js, DeadStream, replicas)
 	if err != nil {

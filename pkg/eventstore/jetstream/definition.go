@@ -12,7 +12,7 @@ import (
 // hash: an instance keeps the definition it was opened under.
 const DefinitionBucket = "definitions"
 
-// EnsureDefinitions makes the bucket of definitions.
+// EnsureDefinitions creates the bucket of definitions, or updates its configuration.
 func EnsureDefinitions(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.KeyValue, error) {
 	replicas, err := Copies(ctx, js, "KV_"+DefinitionBucket, replicas)
 	if err != nil {
@@ -31,15 +31,15 @@ func EnsureDefinitions(ctx context.Context, js jetstream.JetStream, replicas int
 	return kv, nil
 }
 
-// PutDefinition keeps the canonical source of a definition under its content
-// hash. A server that is away is waited for until ctx ends.
+// PutDefinition stores the canonical source of a definition under its content
+// hash. While the server is away it retries until ctx ends.
 func PutDefinition(ctx context.Context, kv jetstream.KeyValue, hash string, source []byte) error {
 	_, err := retry(ctx, provisionTimeout, func(ctx context.Context) (uint64, error) { return kv.Put(ctx, hash, source) })
 	return err
 }
 
-// ListDefinitions returns the hashes of all definitions that are kept. A server
-// that is away is waited for until ctx ends.
+// ListDefinitions returns the hashes of all definitions that are stored. While the
+// server is away it retries until ctx ends.
 func ListDefinitions(ctx context.Context, kv jetstream.KeyValue) ([]string, error) {
 	hashes, err := retry(ctx, provisionTimeout, func(ctx context.Context) ([]string, error) { return kv.Keys(ctx) })
 	if errors.Is(err, jetstream.ErrNoKeysFound) {

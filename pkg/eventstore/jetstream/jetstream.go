@@ -30,18 +30,17 @@ type Config struct {
 	// Source is the CloudEvents source of all commits, kept when the log is made;
 	// empty is "/signalbox".
 	Source string
-	// Timeout of one request to the server; 0 is 2 s. One that timed out is made
-	// again until its context ends: it only bounds how long a lost answer is
-	// waited for.
+	// Timeout of one request to the server; 0 is 2 s. A request that timed out is
+	// repeated until its context ends.
 	Timeout time.Duration
-	// Sync is how often the server flushes to disk, as it was told itself. Zero:
-	// before it acknowledges. Then each append alone costs a flush, and those
-	// that come at the same time are sent as one batch; otherwise a batch costs
-	// more than it saves.
+	// Sync is how often the server flushes to disk, as it is configured itself.
+	// Zero means before each acknowledgement: then appends of the same moment are
+	// sent as one batch, which costs one flush. Otherwise a batch costs more than
+	// it saves.
 	Sync time.Duration
-	// Alone says that nobody else appends to the log, but for a moment. Then a Read
-	// that has caught up is told by the store itself what that appends, and looks
-	// five times a second whether there is anything else.
+	// Alone says that no other process appends to the log, or only for a moment.
+	// Then a Read that has caught up takes the store's own commits from memory, and
+	// checks five times a second whether the log has others.
 	Alone bool
 }
 
@@ -50,11 +49,11 @@ type Store struct {
 	js         jetstream.JetStream
 	stream     jetstream.Stream
 	config     Config
-	mark       *marker
-	replicated bool                                                // several servers keep the log
-	send       func(context.Context, *nats.Msg) (*nats.Msg, error) // a message that asks for an answer
-	append     func(context.Context, entry) (uint64, error)        // alone or with others
-	feeds      feeds
+	tracker    *watermarkTracker
+	replicated bool                                                 // several servers keep the log
+	send       func(context.Context, *nats.Msg) (*nats.Msg, error)  // sends a request to the server
+	append     func(context.Context, pendingAppend) (uint64, error) // alone or by groupCommit
+	readers    localReaders
 }
 
 var _ eventstore.Store = (*Store)(nil)
@@ -67,18 +66,18 @@ func (s *Store) Head(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("look at stream %s: %w", subject.EventStream, err)
 	}
-	s.feeds.reaches(info.State.LastSeq)
+	s.readers.setHead(info.State.LastSeq)
 	return info.State.LastSeq, nil
 }
 
-// closing is how long Close looks for a server that takes the watermark.
+// closing is how long Close tries to save the watermark.
 const closing = 5 * time.Second
 
-// Close writes the watermark. The connection is the caller's to close, later.
+// Close saves the watermark. The caller closes the connection afterwards.
 func (s *Store) Close(ctx context.Context) error {
-	s.mark.closed.Store(true)
+	s.tracker.closed.Store(true)
 	ctx, cancel := context.WithTimeout(ctx, closing)
 	defer cancel()
-	_, err := retry(ctx, saveEvery, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.mark.save(ctx) })
+	_, err := retry(ctx, saveEvery, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.tracker.save(ctx) })
 	return err
 }

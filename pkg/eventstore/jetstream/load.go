@@ -24,15 +24,15 @@ func (s *Store) Last(ctx context.Context, instance string) (eventstore.Commit, e
 	return c, err
 }
 
-// Load implements eventstore.Store. It walks from the last commit to the first:
-// a consumer with the instance's filter reads through the whole log, and is worth
-// it for a long history alone.
+// Load implements eventstore.Store. It walks from the last commit to the first. A
+// consumer with the instance's filter reads through the whole log, which pays for
+// a long history only.
 func (s *Store) Load(ctx context.Context, instance string) ([]eventstore.Commit, error) {
 	last, err := s.Last(ctx, instance)
 	if err != nil {
 		return nil, err
 	}
-	commits, err := s.back(ctx, last, 0)
+	commits, err := s.loadBackward(ctx, last, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -50,19 +50,19 @@ func (s *Store) Since(ctx context.Context, instance string, after uint64) ([]eve
 	case err != nil:
 		return nil, err
 	}
-	return s.back(ctx, last, after)
+	return s.loadBackward(ctx, last, after)
 }
 
-// back walks from an instance's last commit to the one after the sequence after,
-// and returns those between, oldest first.
-func (s *Store) back(ctx context.Context, c eventstore.Commit, after uint64) (commits []eventstore.Commit, err error) {
+// loadBackward walks from the commit c of an instance back to the one after the
+// sequence after, and returns these commits, oldest first.
+func (s *Store) loadBackward(ctx context.Context, c eventstore.Commit, after uint64) (commits []eventstore.Commit, err error) {
 	for c.Seq > after {
 		commits = append(commits, c)
 		if c.Prev <= after {
 			break
 		}
-		if len(commits) == stride {
-			earlier, err := s.forth(ctx, c, after)
+		if len(commits) == maxWalk {
+			earlier, err := s.loadForward(ctx, c, after)
 			slices.Reverse(commits)
 			return append(earlier, commits...), err
 		}
@@ -115,4 +115,66 @@ func (s *Store) get(ctx context.Context, seq uint64) (eventstore.Commit, error) 
 		return eventstore.Commit{}, fmt.Errorf("get sequence %d: %w", seq, err)
 	}
 	return decode(m.Subject, m.Header, m.Data, m.Sequence)
+}
+
+// maxWalk bounds the commits that loadBackward gets one by one, a round trip each.
+// The rest is read by a consumer: to find its first message takes as long as some
+// hundred round trips, then all come at once.
+const maxWalk = 200
+
+// loadForward returns an instance's commits after the sequence after, which is zero
+// or one of them, and before the commit end, oldest first.
+func (s *Store) loadForward(ctx context.Context, end eventstore.Commit, after uint64) ([]eventstore.Commit, error) {
+	return retry(ctx, 10*s.config.Timeout, func(ctx context.Context) ([]eventstore.Commit, error) {
+		filter, err := subject.Instance(end.Instance)
+		if err != nil {
+			return nil, err
+		}
+		consumer, err := s.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+			DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1, FilterSubjects: []string{filter},
+			AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: expiry,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read %q: %w", end.Instance, err)
+		}
+		messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, readBytes))
+		if err != nil {
+			return nil, fmt.Errorf("read %q: %w", end.Instance, err)
+		}
+		defer messages.Stop()
+		return s.readChain(ctx, messages, end, after)
+	})
+}
+
+// readChain reads the commits that lead from the sequence after to end.
+func (s *Store) readChain(ctx context.Context, messages jetstream.MessagesContext, end eventstore.Commit, after uint64) ([]eventstore.Commit, error) {
+	var commits []eventstore.Commit
+	option := jetstream.NextContext(ctx)
+	for last := after; ; {
+		m, err := messages.Next(option)
+		if err != nil {
+			return nil, fmt.Errorf("read %q after sequence %d: %w", end.Instance, last, err)
+		}
+		at, err := m.Metadata()
+		if err != nil {
+			return nil, err
+		}
+		if at.Sequence.Consumer != uint64(len(commits))+1 {
+			return nil, fmt.Errorf("%w: a delivery went missing", errLost)
+		}
+		c, err := decode(m.Subject(), m.Headers(), m.Data(), at.Sequence.Stream)
+		if err != nil {
+			return nil, err
+		}
+		if c.Prev != last {
+			return nil, fmt.Errorf("%w: sequence %d of %q follows %d, want %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev, last)
+		}
+		commits, last = append(commits, c), c.Seq
+		if c.Seq == end.Prev {
+			return commits, nil
+		}
+		if c.Seq > end.Prev {
+			return nil, fmt.Errorf("%w: sequence %d of %q follows %d, which is missing", eventstore.ErrCorrupt, end.Seq, end.Instance, end.Prev)
+		}
+	}
 }

@@ -4,20 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// ErrNoMajority says that of the NATS servers which keep the log too few are
-// there, or that they have not agreed yet on who leads: nothing is stored until
-// then. It passes by itself when they are back.
+// ErrNoMajority says that too few of the NATS servers that keep the log are
+// reachable, or that they have not elected a leader yet. Nothing is stored until
+// then. It passes when they are back.
 var ErrNoMajority = errors.New("no majority of the NATS servers that keep the log is there, or it has not chosen its leader yet; nothing is stored until then")
 
-// Majority returns ErrNoMajority, with who is missing, if too few of the servers
-// that keep the log are there. A server alone is a majority. Whoever cannot be
-// asked is another error.
+// Majority returns ErrNoMajority, with the names of the missing servers, if too few
+// of the servers that keep the log are reachable. A single server is a majority.
+// Any other error says that the state is unknown.
 func Majority(ctx context.Context, js jetstream.JetStream) error {
 	stream, err := js.Stream(ctx, subject.EventStream)
 	if err != nil {
@@ -46,11 +49,94 @@ func majority(info *jetstream.StreamInfo) error {
 	return nil
 }
 
-// leaderless names the reason of an error that a cluster without a leader gives.
+// leaderless adds ErrNoMajority to an error of a cluster without a leader.
 func leaderless(err error) error {
 	var api *jetstream.APIError
 	if errors.As(err, &api) && api.ErrorCode == jetStreamAway && !errors.Is(err, ErrNoMajority) {
 		return fmt.Errorf("%w: %w", ErrNoMajority, err)
 	}
 	return err
+}
+
+// MajorityEvery is how often a service checks that the server it is connected to
+// is one of the majority.
+const MajorityEvery = 5 * time.Second
+
+// StayWithMajority keeps the connection of js at a server of the majority, until
+// ctx ends. A server that is cut off from the others keeps its clients, and cannot
+// serve them. If two checks in a row find no majority there, and another server of
+// the connection has one, the connection moves on. Without any majority, and with
+// a single server, nothing changes.
+func StayWithMajority(ctx context.Context, js jetstream.JetStream, every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for missed := 0; ; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		nc := js.Conn()
+		here := nc.ConnectedAddr()
+		if here == "" || hasMajority(ctx, js, every) == nil {
+			missed = 0
+			continue
+		}
+		if missed++; missed < 2 || !majorityElsewhere(ctx, nc, here, every) {
+			continue
+		}
+		missed = 0
+		if nc.ConnectedAddr() != here { // it has reconnected by itself
+			continue
+		}
+		if err := nc.ForceReconnect(); err != nil {
+			return fmt.Errorf("leave a NATS server that has no majority: %w", err)
+		}
+	}
+}
+
+// hasMajority returns nil if the server that js is connected to has a majority.
+func hasMajority(ctx context.Context, js jetstream.JetStream, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return Majority(ctx, js)
+}
+
+// majorityElsewhere reports whether a server of the connection other than here has
+// a majority.
+func majorityElsewhere(ctx context.Context, nc *nats.Conn, here string, patience time.Duration) bool {
+	o := probeOptions(nc)
+	for _, o.Url = range nc.Servers() {
+		if ctx.Err() != nil {
+			return false
+		}
+		there, err := o.Connect()
+		if err != nil {
+			continue
+		}
+		js, err := jetstream.New(there)
+		found := err == nil && there.ConnectedAddr() != here && hasMajority(ctx, js, patience) == nil
+		there.Close()
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// probeOptions returns the options of nc for a connection that is tried once, and
+// calls no handlers.
+func probeOptions(nc *nats.Conn) nats.Options {
+	o := nc.Opts
+	o.Servers, o.AllowReconnect, o.RetryOnFailedConnect = nil, false, false
+	o.ClosedCB, o.ConnectedCB, o.DisconnectedErrCB, o.DiscoveredServersCB = nil, nil, nil, nil
+	if at, err := url.Parse(nc.ConnectedUrl()); err == nil && at.User != nil { // Servers leaves it out
+		o.User = at.User.Username()
+		if password, ok := at.User.Password(); ok {
+			o.Password = password
+		} else {
+			o.User, o.Token = "", o.User
+		}
+	}
+	return o
 }

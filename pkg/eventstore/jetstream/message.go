@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// Headers of a commit beside JetStream's own. Each is stored with each commit,
-// so what is the same for all of them is said once, by the stream: see attributes.
+// Headers of a commit beside JetStream's own. Each is stored with each commit.
+// Attributes that all commits share are metadata of the stream: see attributes.
 const (
 	HeaderTime  = "ce-time" // when it was decided, RFC 3339 with nanoseconds, UTC
 	HeaderTrace = "traceparent"
@@ -32,7 +32,7 @@ func attributes(source string) map[string]string {
 	return map[string]string{"ce-specversion": "1.0", "ce-source": source, "ce-type": Type, "ce-id": jetstream.MsgIDHeader}
 }
 
-// encode makes the message of a commit that Check takes.
+// encode returns the message of a commit that has passed Check.
 func encode(c eventstore.Commit) (*nats.Msg, error) {
 	subj, err := c.Subject()
 	if err != nil {
@@ -64,8 +64,8 @@ func encode(c eventstore.Commit) (*nats.Msg, error) {
 	return m, nil
 }
 
-// decode returns the commit of a stored message. One that encode did not make
-// is ErrCorrupt: nothing else may write to the log.
+// decode returns the commit of a stored message. A message that encode did not
+// make is ErrCorrupt: nothing else may write to the log.
 func decode(subj string, h nats.Header, data []byte, seq uint64) (eventstore.Commit, error) {
 	foreign := func(err error) (eventstore.Commit, error) {
 		return eventstore.Commit{}, fmt.Errorf("%w: sequence %d on %s is not a commit of ours: %w", eventstore.ErrCorrupt, seq, subj, err)
@@ -99,9 +99,9 @@ func decode(subj string, h nats.Header, data []byte, seq uint64) (eventstore.Com
 	return c, nil
 }
 
-// decodeChain returns the hex of a chain, of which it takes one spelling only, and
-// that of the first logs: the hex itself, which Check takes or refuses. It
-// allocates nothing else.
+// decodeChain returns the hex of a chain. It accepts one spelling in base64 only,
+// and the hex itself, which the first logs have and Check checks. It allocates
+// nothing but the result.
 func decodeChain(text string) (string, error) {
 	var in, again [64]byte
 	var sum [48]byte

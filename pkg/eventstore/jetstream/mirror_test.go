@@ -30,7 +30,7 @@ func TestAMirrorIsReadLikeTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	survey, err := jetstream.Look(t.Context(), js, "EVENTS_MIRROR", jetstream.Config{})
+	survey, err := jetstream.OpenAuditReader(t.Context(), js, "EVENTS_MIRROR", jetstream.Config{})
 	if err != nil || survey.Fault != nil || survey.Last != 5 {
 		t.Fatalf("got %+v, %v", survey, err)
 	}

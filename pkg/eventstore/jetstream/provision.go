@@ -7,12 +7,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ProvisionConfig says how it is kept.
+// ProvisionConfig configures what Provision creates.
 type ProvisionConfig struct {
 	Replicas int // of each stream and bucket, 1 to 5; 0 is 1
 }
 
-// Resources is what Signalbox keeps in JetStream beside the log.
+// Resources are the streams and buckets beside the log.
 type Resources struct {
 	Dead        jetstream.Stream
 	Timers      jetstream.Stream
@@ -20,12 +20,12 @@ type Resources struct {
 	Objects     jetstream.ObjectStore
 }
 
-// provisionTimeout is how long one try to make them waits for its answers.
+// provisionTimeout bounds one try to create them.
 const provisionTimeout = 10 * time.Second
 
-// Provision makes what is missing of them and is safe to repeat. The log itself
-// is made by Open, the consumer of a role by EnsureConsumer. A server that is
-// away is waited for until ctx ends.
+// Provision creates the resources that are missing; it is safe to repeat. Open
+// creates the log itself, EnsureConsumer the consumer of a role. While the server
+// is away it retries until ctx ends.
 func Provision(ctx context.Context, js jetstream.JetStream, c ProvisionConfig) (Resources, error) {
 	return retry(ctx, provisionTimeout, func(ctx context.Context) (Resources, error) { return provision(ctx, js, c) })
 }

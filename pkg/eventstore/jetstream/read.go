@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	readAhead = 5000             // commits asked for at once: fastest when measured
-	readBytes = 8 << 20          // and bytes: a server hangs up on a client it has too many for
-	expiry    = 10 * time.Second // of one request for more
-	heartbeat = time.Second      // how often an idle consumer says it lives; twice that and it is replaced
-	patience  = 3 * time.Second  // how long nothing may come before the reader asks whether there is something
+	readAhead = 5000             // commits of one pull request: fastest when measured
+	readBytes = 8 << 20          // and bytes: a server disconnects a client that is slow to take more
+	expiry    = 10 * time.Second // of one pull request
+	heartbeat = time.Second      // interval of an idle consumer's heartbeats; after twice that it is replaced
+	patience  = 3 * time.Second  // how long nothing may come before the reader checks the log's head
 )
 
-// errLost says that the consumer is of no use any more and another goes on.
+// errLost says that a consumer is of no use any more: another continues.
 var errLost = errors.New("consumer lost")
 
-// Read implements eventstore.Store. It is an ordered consumer: read ahead,
-// never acknowledged, replaced when it is lost. The client library's own waits
-// for the server without a context, and does not ask whether the log that came
-// back is the log that went. With Config.Alone it is one only to catch up.
+// Read implements eventstore.Store. It reads with an ordered consumer of its own:
+// never acknowledged, and replaced when it is lost. The client library's ordered
+// consumer waits for the server without a context, and does not check that it
+// still is the same log. With Config.Alone the consumer is for catching up only.
 func (s *Store) Read(ctx context.Context, from uint64, f func(eventstore.Commit) error, caught func()) error {
 	r := reader{store: s, next: max(from, 1), f: f, caught: caught}
 	if s.config.Alone {
-		r.feed = s.feeds.open()
-		defer s.feeds.close(r.feed)
+		r.local = s.readers.add()
+		defer s.readers.remove(r.local)
 	}
 	pause := pauses()
 	for {
@@ -51,20 +51,21 @@ func (s *Store) Read(ctx context.Context, from uint64, f func(eventstore.Commit)
 	}
 }
 
+// reader is one call of Read. Only the goroutine of that call uses it.
 type reader struct {
 	store   *Store
 	next    uint64 // the sequence to read next
 	f       func(eventstore.Commit) error
 	started bool
-	end     uint64 // the last sequence at the start
+	end     uint64 // newest sequence when the consumer was created
 	caught  func() // nil once called
 	last    eventstore.Commit
-	feed    *feed // nil: the server delivers all there is
+	local   *localCommits // nil: the server delivers all commits
 }
 
 // follow reads with one consumer for as long as that lives.
 func (r *reader) follow(ctx context.Context) error {
-	consumer, err := r.attach(ctx)
+	consumer, err := r.createConsumer(ctx)
 	if err != nil {
 		return r.lost(ctx, err)
 	}
@@ -74,10 +75,10 @@ func (r *reader) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.feed != nil {
-		r.feed.goOn(r.next)
-		r.catches()
-		return r.listen(ctx)
+	if r.local != nil {
+		r.local.resumeAt(r.next)
+		r.caughtUp()
+		return r.followLocal(ctx)
 	}
 	tail, err := r.store.tail(ctx, consumer, from)
 	if err != nil {
@@ -85,7 +86,7 @@ func (r *reader) follow(ctx context.Context) error {
 	}
 	defer tail.end()
 	defer context.AfterFunc(ctx, tail.messages.Stop)()
-	r.catches()
+	r.caughtUp()
 	for {
 		c, err := tail.commit(ctx)
 		if err != nil {
@@ -97,15 +98,15 @@ func (r *reader) follow(ctx context.Context) error {
 	}
 }
 
-// catches says once that all that was there is read.
-func (r *reader) catches() {
+// caughtUp calls caught, once.
+func (r *reader) caughtUp() {
 	if r.caught != nil {
 		r.caught()
 		r.caught = nil
 	}
 }
 
-// lost says of an error that passes that another consumer goes on.
+// lost adds errLost to an error that passes: another consumer continues.
 func (r *reader) lost(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -116,29 +117,30 @@ func (r *reader) lost(ctx context.Context, err error) error {
 	return err
 }
 
-// take gives away a commit.
+// take passes a commit to the caller of Read.
 func (r *reader) take(c eventstore.Commit) error {
 	if err := r.f(c); err != nil {
 		return err
 	}
-	r.store.mark.reached(c.Seq)
+	r.store.tracker.advance(c.Seq)
 	r.next++
 	r.last = c
 	return nil
 }
 
-// attach makes a consumer of what is left to read, if it is still the same log.
-func (r *reader) attach(ctx context.Context) (jetstream.Consumer, error) {
-	last, err := r.store.examine(ctx, max(r.next, 1)-1)
+// createConsumer creates a consumer of what is left to read, after it has checked
+// that it still is the same log.
+func (r *reader) createConsumer(ctx context.Context) (jetstream.Consumer, error) {
+	last, err := r.store.checkLog(ctx, max(r.next, 1)-1)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.store.config.Timeout)
 	defer cancel()
-	if err := r.same(ctx); err != nil {
+	if err := r.checkLast(ctx); err != nil {
 		return nil, err
 	}
-	if !r.started || r.feed != nil {
+	if !r.started || r.local != nil {
 		r.started, r.end = true, last
 	}
 	consumer, err := r.store.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{

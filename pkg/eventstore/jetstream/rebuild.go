@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// restoring is the stream's metadata key while it is made again from a backup:
-// the head hash of that. Open refuses such a log.
+// restoring is the stream's metadata key while it is restored from a backup: the
+// backup's head hash. Open refuses such a log.
 const restoring = "signalbox-restoring"
 
 // Errors of Rebuild.
@@ -24,30 +24,30 @@ var (
 	ErrLoss     = errors.New("the log reached further than the backup")
 )
 
-// Origin says which log is made again, and as what.
+// Origin describes the backup that a log is restored from.
 type Origin struct {
-	Metadata map[string]string // of the stream that was backed up: its identity is among it
+	Metadata map[string]string // of the stream that was backed up, with its identity
 	Head     string            // names the backup
 	Last     uint64            // sequence of its newest commit
-	Lossy    bool              // take it although the watermark knows of more
+	Lossy    bool              // restore although the watermark has a higher sequence
 }
 
-// Rebuilding is a log that is being made again: the same messages at the same
-// sequences. Make one with Rebuild.
+// Rebuilding is a log that is being restored: the same messages at the same
+// sequences. Make one with Rebuild. It is not safe for concurrent use.
 type Rebuilding struct {
-	Last uint64 // sequence of the newest message that is there
+	Last uint64 // sequence of the newest message that is restored
 
-	js     jetstream.JetStream
-	stream jetstream.Stream
-	keeper keeper
+	js        jetstream.JetStream
+	stream    jetstream.Stream
+	watermark watermarkStore
 }
 
-// Rebuild makes the stream of a log, or goes on with one that a rebuilding from
-// the same backup left. The log keeps its identity. ErrNotEmpty: there is another
-// log, or another backup is being restored. ErrLoss: the watermark knows more
-// than the backup, or another log.
+// Rebuild creates the stream of a log, or continues one that a rebuilding from the
+// same backup left. The log keeps its identity. ErrNotEmpty: there is another log,
+// or another backup is being restored. ErrLoss: the watermark is of more commits
+// than the backup has, or of another log.
 func Rebuild(ctx context.Context, js jetstream.JetStream, c Config, o Origin) (*Rebuilding, error) {
-	there, err := Look(ctx, js, "", c)
+	there, err := OpenAuditReader(ctx, js, "", c)
 	if err != nil && !errors.Is(err, ErrNoLog) {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func Rebuild(ctx context.Context, js jetstream.JetStream, c Config, o Origin) (*
 		}
 	}
 	// An empty log that an orchestrator made in place of the lost one proves nothing.
-	if want := there.want; !o.Lossy && want.Seq > 0 && (want.Identity != o.Metadata[identity] || want.Seq > o.Last) {
-		return nil, fmt.Errorf("%w: it has %d commits of identity %s, and the watermark (%s) means %s", ErrLoss, o.Last, o.Metadata[identity], there.Keeper, want)
+	if want := there.watermarked; !o.Lossy && want.Seq > 0 && (want.Identity != o.Metadata[identity] || want.Seq > o.Last) {
+		return nil, fmt.Errorf("%w: it has %d commits of identity %s, and the watermark (%s) means %s", ErrLoss, o.Last, o.Metadata[identity], there.WatermarkName, want)
 	}
 	if there.stream == nil {
 		r.stream, err = js.CreateStream(ctx, logConfig(c.Replicas, metadata))
@@ -74,14 +74,15 @@ func Rebuild(ctx context.Context, js jetstream.JetStream, c Config, o Origin) (*
 	if err != nil {
 		return nil, fmt.Errorf("make stream %s: %w", subject.EventStream, enabled(err))
 	}
-	r.keeper, err = openKeeper(ctx, js, c)
+	r.watermark, err = openWatermarkStore(ctx, js, c)
 	return r, err
 }
 
-// transport are the headers that say how a message came: they are not kept.
+// transport is the prefix of headers that say how a message was sent: they are not
+// restored.
 const transport = "Nats-Batch-"
 
-// Put appends messages, which have to be the next ones.
+// Put appends messages. Their sequences have to follow Last.
 func (r *Rebuilding) Put(ctx context.Context, all []Message) error {
 	acks := make([]jetstream.PubAckFuture, len(all))
 	for i, m := range all {
@@ -96,7 +97,7 @@ func (r *Rebuilding) Put(ctx context.Context, all []Message) error {
 		select {
 		case ack := <-acks[i].Ok():
 			if ack.Sequence != m.Seq || ack.Duplicate {
-				return fmt.Errorf("%w: sequence %d was stored as %d: somebody else writes", eventstore.ErrConflict, m.Seq, ack.Sequence)
+				return fmt.Errorf("%w: sequence %d was stored as %d: another process writes", eventstore.ErrConflict, m.Seq, ack.Sequence)
 			}
 		case err := <-acks[i].Err():
 			return fmt.Errorf("append sequence %d: %w", m.Seq, err)
@@ -108,7 +109,7 @@ func (r *Rebuilding) Put(ctx context.Context, all []Message) error {
 	return nil
 }
 
-// Queue makes a role's queue again, with everything up to the sequence done with.
+// Queue creates a role's consumer, with everything up to the sequence acknowledged.
 func (r *Rebuilding) Queue(ctx context.Context, role string, filters []string, done uint64) error {
 	if err := EnsureConsumer(ctx, r.js, role, filters, ConsumerConfig{}); err != nil {
 		return err
@@ -122,14 +123,14 @@ func (r *Rebuilding) Queue(ctx context.Context, role string, filters []string, d
 	return nil
 }
 
-// End opens the log for use, and has the watermark mean it.
+// End opens the log for use, and saves its watermark.
 func (r *Rebuilding) End(ctx context.Context) error {
 	info, err := r.stream.Info(ctx)
 	if err != nil {
 		return fmt.Errorf("look at stream %s: %w", subject.EventStream, err)
 	}
-	if err := r.keeper.save(ctx, markOf(info)); err != nil {
-		return fmt.Errorf("keep the watermark %s: %w", r.keeper, err)
+	if err := r.watermark.save(ctx, markOf(info)); err != nil {
+		return fmt.Errorf("keep the watermark %s: %w", r.watermark, err)
 	}
 	config := info.Config
 	delete(config.Metadata, restoring)

@@ -22,9 +22,9 @@ const (
 	SnapshotParts = "snapshots"
 
 	snapshotKey = "newest"
-	// partChunk is how much of a part is one message: each costs a request to read.
+	// partChunk is the bytes of a part in one message: each costs a request to read.
 	partChunk = 512 << 10
-	// snapshotTimeout is how long one try to move a part waits for the server.
+	// snapshotTimeout bounds one try to read or write a part.
 	snapshotTimeout = 30 * time.Second
 )
 
@@ -34,8 +34,8 @@ type SnapshotIndex struct{ kv jetstream.KeyValue }
 // SnapshotStore holds parts of snapshots. It is a snapshot.Parts.
 type SnapshotStore struct{ objects Objects }
 
-// EnsureSnapshots makes the places where snapshots are kept. A server that is
-// away is waited for until ctx ends.
+// EnsureSnapshots creates the buckets of snapshots. While the server is away it
+// retries until ctx ends.
 func EnsureSnapshots(ctx context.Context, js jetstream.JetStream, replicas int) (SnapshotIndex, SnapshotStore, error) {
 	var index SnapshotIndex
 	parts, err := retry(ctx, provisionTimeout, func(ctx context.Context) (parts SnapshotStore, err error) {
@@ -96,7 +96,7 @@ func (s SnapshotStore) Get(ctx context.Context, name string) ([]byte, error) {
 	return retry(ctx, snapshotTimeout, func(ctx context.Context) ([]byte, error) { return s.objects.GetBytes(ctx, name) })
 }
 
-// Put keeps a part.
+// Put stores a part.
 func (s SnapshotStore) Put(ctx context.Context, name string, data []byte) error {
 	_, err := retry(ctx, snapshotTimeout, func(ctx context.Context) (*jetstream.ObjectInfo, error) {
 		return s.objects.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: partChunk}}, bytes.NewReader(data))
@@ -104,7 +104,7 @@ func (s SnapshotStore) Put(ctx context.Context, name string, data []byte) error 
 	return err
 }
 
-// Sweep removes the parts that keep does not hold for.
+// Sweep removes the parts for which keep returns false.
 func (s SnapshotStore) Sweep(ctx context.Context, keep func(name string) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
 	defer cancel()
@@ -120,7 +120,7 @@ func (s SnapshotStore) Sweep(ctx context.Context, keep func(name string) bool) e
 			continue
 		}
 		err := s.objects.Delete(ctx, part.Name)
-		if err == nil { // and that it was ever there
+		if err == nil { // and the record that it existed
 			meta := "$O." + SnapshotParts + ".M." + base64.URLEncoding.EncodeToString([]byte(part.Name))
 			err = s.objects.stream.Purge(ctx, jetstream.WithPurgeSubject(meta))
 		}
@@ -131,5 +131,5 @@ func (s SnapshotStore) Sweep(ctx context.Context, keep func(name string) bool) e
 	return nil
 }
 
-// Identity is the random name that the log got when it was made.
-func (s *Store) Identity() string { return s.mark.current().Identity }
+// Identity returns the random name that the log got when it was created.
+func (s *Store) Identity() string { return s.tracker.current().Identity }

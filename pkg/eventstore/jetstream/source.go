@@ -10,14 +10,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 )
 
-// source makes commits of what one consumer delivers, and checks that nothing is
-// missing.
+// source decodes what one consumer delivers, and checks that nothing is missing.
+// It is not safe for concurrent use.
 type source struct {
-	next      uint64 // the sequence that has to come next
-	delivered uint64 // how many came
+	next      uint64 // sequence that has to come next
+	delivered uint64 // number of deliveries so far
 }
 
-// commit is that of the next delivery.
+// commit decodes the next delivery. errLost says that a delivery is missing,
+// ErrCorrupt that a sequence is.
 func (s *source) commit(subj, ack string, h nats.Header, data []byte) (eventstore.Commit, error) {
 	delivery, seq, err := placed(ack)
 	if err != nil {
@@ -36,9 +37,8 @@ func (s *source) commit(subj, ack string, h nats.Header, data []byte) (eventstor
 	return c, err
 }
 
-// placed returns where a delivered message is, in the consumer's deliveries and in
-// the stream: the subject to acknowledge it on says so, also of one that is not to
-// be acknowledged.
+// placed parses the subject that a message is acknowledged on. It returns the
+// message's number among the consumer's deliveries, and its sequence.
 func placed(ack string) (delivery, seq uint64, err error) {
 	rest, ours := strings.CutPrefix(ack, "$JS.ACK.")
 	skip := 3 // the stream, the consumer, how often

@@ -68,14 +68,14 @@ func writeSome(t *testing.T, server *natstest.Process) []eventstore.Commit {
 	}
 	tail := eventstoretest.Follow(t, s, 1)
 	tail.CaughtUp(t)
-	g := &group{batch: s.publishBatch}
+	g := &groupCommit{batch: s.publishBatch}
 	s.append = g.append
 	var alone []eventstore.Commit
 	for i := range 3 {
 		name := "alone-" + strconv.Itoa(i)
 		alone = append(alone, eventstoretest.Put(t, s, eventstoretest.Next(name, name, eventstore.Commit{})))
 	}
-	crowd := openings(2 * leastGroup)
+	crowd := openings(2 * minBatch)
 	if err := errors.Join(together(t, s, g, crowd)...); err != nil {
 		t.Fatal(err)
 	}

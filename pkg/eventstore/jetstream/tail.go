@@ -11,7 +11,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 )
 
-// tail is the deliveries of a consumer that come when they do.
+// tail reads a consumer's deliveries one by one, as they come. Only the goroutine
+// of Read uses it.
 type tail struct {
 	store    *Store
 	from     *source
@@ -19,12 +20,12 @@ type tail struct {
 	wait     spell
 }
 
-// spell is a while in which something has to come. It is one for many
-// deliveries: a timer for each costs as much as to decode it.
+// spell is a time in which a delivery is expected. It lasts for many deliveries: a
+// timer for each would cost as much as decoding it.
 type spell struct {
 	option jetstream.NextOpt
 	end    context.CancelFunc
-	from   uint64 // what was to be read next when it began
+	from   uint64 // sequence to read next when it began
 }
 
 func (s *Store) tail(ctx context.Context, consumer jetstream.Consumer, from *source) (*tail, error) {
@@ -48,7 +49,8 @@ func (t *tail) begin(ctx context.Context) spell {
 	return spell{jetstream.NextContext(ctx), cancel, t.from.next}
 }
 
-// commit is the next one.
+// commit returns the next commit. errLost says that the consumer is of no use any
+// more.
 func (t *tail) commit(ctx context.Context) (eventstore.Commit, error) {
 	m, err := t.await(ctx)
 	if err != nil {
@@ -57,9 +59,9 @@ func (t *tail) commit(ctx context.Context) (eventstore.Commit, error) {
 	return t.from.commit(m.Subject(), m.Reply(), m.Headers(), m.Data())
 }
 
-// await returns the next delivery. The last one before a pause can get lost, on a
-// connection that breaks or a route that is full, with no later one to show the
-// gap: after a while without any it asks the log.
+// await returns the next delivery. The last one before a pause can be lost, on a
+// connection that breaks or a route that is full, and no later one shows the gap.
+// So await checks the log's head when nothing came for a while.
 func (t *tail) await(ctx context.Context) (jetstream.Msg, error) {
 	for {
 		m, err := t.messages.Next(t.wait.option)

@@ -10,11 +10,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// timerWait is how long a timer that is due may be in hand before it is handed
-// out again.
+// timerWait is the time after which a timer that is due and not acknowledged is
+// delivered again.
 const timerWait = 5 * time.Second
 
-// EnsureTimers makes the stream of durable timers and the consumer of those
+// EnsureTimers creates the stream of durable timers and the consumer of those
 // that are due. It is a stream of its own: one that schedules messages cannot
 // refuse purges, so the log may not be one. Each timer has one message, which
 // waits or is due; the consumer never gives up on one. A stream on one server

@@ -12,11 +12,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 )
 
-// saveEvery is how far the kept watermark may lag behind the log. A crash
-// loses at most that much of its knowledge, never of the log.
+// saveEvery is how far the saved watermark may lag behind the log. A crash loses
+// at most that much of the watermark, never of the log.
 const saveEvery = time.Second
 
-// watermark is what is known of the log outside the log.
+// watermark is what is known of the log outside of it.
 type watermark struct {
 	Identity string    `json:"identity"`
 	Created  time.Time `json:"created"`
@@ -31,7 +31,8 @@ func (w watermark) String() string {
 	return fmt.Sprintf("identity %s, created %s, at least %d commits", w.Identity, w.Created.Format(time.RFC3339), w.Seq)
 }
 
-// check says why the log that is there is not the one w was taken of.
+// check returns ErrCorrupt unless the log that is there is the one that w was
+// taken of, and has at least as many commits.
 func (w watermark) check(there watermark) error {
 	what := ""
 	switch {
@@ -48,86 +49,87 @@ func (w watermark) check(there watermark) error {
 		eventstore.ErrCorrupt, what, there.Identity, there.Created.Format(time.RFC3339), there.Seq, w)
 }
 
-// keeper keeps a watermark between runs.
-type keeper interface {
+// watermarkStore keeps a watermark between runs.
+type watermarkStore interface {
 	fmt.Stringer
 	// load returns the zero watermark if none was ever saved.
 	load(context.Context) (watermark, error)
 	save(context.Context, watermark) error
 }
 
-func openKeeper(ctx context.Context, js jetstream.JetStream, c Config) (keeper, error) {
+func openWatermarkStore(ctx context.Context, js jetstream.JetStream, c Config) (watermarkStore, error) {
 	if c.Watermark != "" {
-		return fileKeeper(c.Watermark), nil
+		return fileWatermark(c.Watermark), nil
 	}
-	return openBucketKeeper(ctx, js, c)
+	return openBucketWatermark(ctx, js, c)
 }
 
-// marker raises the watermark as the log grows, and saves it a second after it
-// was raised.
-type marker struct {
-	keeper  keeper
-	of      watermark // Seq as it was at the start
+// watermarkTracker raises the watermark as the log grows, and saves it a second
+// after it was raised. It is safe for concurrent use.
+type watermarkTracker struct {
+	store   watermarkStore
+	initial watermark // with the sequence at the start
 	seq     atomic.Uint64
-	pending atomic.Bool // a save is due within a second
-	closed  atomic.Bool // no more is
+	pending atomic.Bool // a save is scheduled
+	closed  atomic.Bool // no save is scheduled any more
 
-	mu sync.Mutex // held while the keeper saves
+	mu sync.Mutex // serializes saves
 }
 
-func newMarker(k keeper, start watermark) *marker {
-	m := &marker{keeper: k, of: start}
-	m.seq.Store(start.Seq)
-	return m
+func newWatermarkTracker(k watermarkStore, start watermark) *watermarkTracker {
+	t := &watermarkTracker{store: k, initial: start}
+	t.seq.Store(start.Seq)
+	return t
 }
 
-func (m *marker) current() watermark {
-	w := m.of
-	w.Seq = m.seq.Load()
+func (t *watermarkTracker) current() watermark {
+	w := t.initial
+	w.Seq = t.seq.Load()
 	return w
 }
 
-// raise reports whether the mark was lower.
-func (m *marker) raise(seq uint64) bool {
+// raise reports whether the watermark was lower.
+func (t *watermarkTracker) raise(seq uint64) bool {
 	for {
-		was := m.seq.Load()
+		was := t.seq.Load()
 		if seq <= was {
 			return false
 		}
-		if m.seq.CompareAndSwap(was, seq) {
+		if t.seq.CompareAndSwap(was, seq) {
 			return true
 		}
 	}
 }
 
-// reached raises the watermark and sees to it that it is saved: not here, for an
-// append would wait for it. A save that fails is not the append's or the
-// reader's failure: the next one repeats it, and Close reports it.
-func (m *marker) reached(seq uint64) {
-	if m.raise(seq) && !m.pending.Load() && m.pending.CompareAndSwap(false, true) {
+// advance raises the watermark and schedules a save, so that no append waits for
+// it. A save that fails is no failure of the append or of the reader: the next one
+// repeats it, and Close reports it.
+func (t *watermarkTracker) advance(seq uint64) {
+	if t.raise(seq) && !t.pending.Load() && t.pending.CompareAndSwap(false, true) {
 		time.AfterFunc(saveEvery, func() {
-			m.pending.Store(false)
-			if !m.closed.Load() {
-				_ = m.save(context.Background())
+			t.pending.Store(false)
+			if !t.closed.Load() {
+				_ = t.save(context.Background())
 			}
 		})
 	}
 }
 
-func (m *marker) save(ctx context.Context) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (t *watermarkTracker) save(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, saveEvery)
 	defer cancel()
-	if err := m.keeper.save(ctx, m.current()); err != nil {
-		return fmt.Errorf("keep the watermark %s: %w", m.keeper, err)
+	if err := t.store.save(ctx, t.current()); err != nil {
+		return fmt.Errorf("keep the watermark %s: %w", t.store, err)
 	}
 	return nil
 }
 
-// Known is the newest commit that this process knows to be in the log.
-func (s *Store) Known() uint64 { return s.mark.current().Seq }
+// Known returns the sequence of the newest commit that this process has read,
+// appended, or been told of by Know.
+func (s *Store) Known() uint64 { return s.tracker.current().Seq }
 
-// Know raises the watermark to what another process knows of the log, which did
-// not come to this one.
-func (s *Store) Know(seq uint64) { s.mark.reached(seq) }
+// Know raises the watermark to the sequence of a commit that another process has
+// seen in the log.
+func (s *Store) Know(seq uint64) { s.tracker.advance(seq) }

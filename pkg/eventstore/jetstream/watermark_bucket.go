@@ -15,10 +15,10 @@ import (
 // file for it. Its one key is the name of the log's stream.
 const WatermarkBucket = "watermark"
 
-// bucketKeeper keeps the watermark beside the log.
-type bucketKeeper struct{ bucket jetstream.KeyValue }
+// bucketWatermark keeps the watermark beside the log.
+type bucketWatermark struct{ bucket jetstream.KeyValue }
 
-func openBucketKeeper(ctx context.Context, js jetstream.JetStream, c Config) (bucketKeeper, error) {
+func openBucketWatermark(ctx context.Context, js jetstream.JetStream, c Config) (bucketWatermark, error) {
 	kv, err := js.KeyValue(ctx, WatermarkBucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		kv, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
@@ -26,16 +26,16 @@ func openBucketKeeper(ctx context.Context, js jetstream.JetStream, c Config) (bu
 		})
 	}
 	if err != nil {
-		return bucketKeeper{}, fmt.Errorf("open bucket %s: %w", WatermarkBucket, enabled(err))
+		return bucketWatermark{}, fmt.Errorf("open bucket %s: %w", WatermarkBucket, enabled(err))
 	}
-	return bucketKeeper{kv}, nil
+	return bucketWatermark{kv}, nil
 }
 
-func (k bucketKeeper) String() string {
+func (k bucketWatermark) String() string {
 	return "key " + subject.EventStream + " of bucket " + WatermarkBucket
 }
 
-func (k bucketKeeper) load(ctx context.Context) (watermark, error) {
+func (k bucketWatermark) load(ctx context.Context) (watermark, error) {
 	entry, err := k.bucket.Get(ctx, subject.EventStream)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return watermark{}, nil
@@ -47,9 +47,9 @@ func (k bucketKeeper) load(ctx context.Context) (watermark, error) {
 	return w, json.Unmarshal(entry.Value(), &w)
 }
 
-// save may lower the mark when several processes share it, by what they save
+// save may lower the watermark when several processes share it, by what they save
 // within the same second: it is then weaker, never wrong.
-func (k bucketKeeper) save(ctx context.Context, w watermark) error {
+func (k bucketWatermark) save(ctx context.Context, w watermark) error {
 	data, err := json.Marshal(w)
 	if err != nil {
 		return err

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 )
 
-// fileKeeper keeps the watermark in the file of this name.
-type fileKeeper string
+// fileWatermark keeps the watermark in the file of this name.
+type fileWatermark string
 
-func (k fileKeeper) String() string { return string(k) }
+func (k fileWatermark) String() string { return string(k) }
 
-func (k fileKeeper) load(context.Context) (watermark, error) {
+func (k fileWatermark) load(context.Context) (watermark, error) {
 	data, err := os.ReadFile(string(k))
 	if errors.Is(err, fs.ErrNotExist) {
 		return watermark{}, nil
@@ -27,7 +27,7 @@ func (k fileKeeper) load(context.Context) (watermark, error) {
 }
 
 // save replaces the file in one step: a crash leaves the old one or the new one.
-func (k fileKeeper) save(_ context.Context, w watermark) error {
+func (k fileWatermark) save(_ context.Context, w watermark) error {
 	data, err := json.Marshal(w)
 	if err != nil {
 		return err

@@ -74,17 +74,17 @@ func TestMarker(t *testing.T) {
 	t.Run("saves a second after it was raised, once, never a lower mark", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &counter{}
-			m := newMarker(c, watermark{Seq: 4})
+			m := newWatermarkTracker(c, watermark{Seq: 4})
 			for _, seq := range []uint64{5, 7, 6} {
-				m.reached(seq)
+				m.advance(seq)
 			}
 			if len(c.saved()) != 0 {
 				t.Fatalf("saved %v at once", c.saved())
 			}
 			pass()
-			m.reached(3)
+			m.advance(3)
 			pass()
-			m.reached(8)
+			m.advance(8)
 			pass()
 			if !slices.Equal(c.saved(), []uint64{7, 8}) {
 				t.Fatalf("saved %v, want [7 8]", c.saved())
@@ -94,9 +94,9 @@ func TestMarker(t *testing.T) {
 	t.Run("tries again with what comes next after a save that failed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &counter{err: errors.New("disk full")}
-			m := newMarker(c, watermark{})
+			m := newWatermarkTracker(c, watermark{})
 			for seq := range uint64(3) {
-				m.reached(seq + 1)
+				m.advance(seq + 1)
 				pass()
 			}
 			if !slices.Equal(c.saved(), []uint64{1, 2, 3}) {
@@ -107,8 +107,8 @@ func TestMarker(t *testing.T) {
 	t.Run("saves no more when it is closed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &counter{}
-			m := newMarker(c, watermark{})
-			m.reached(1)
+			m := newWatermarkTracker(c, watermark{})
+			m.advance(1)
 			m.closed.Store(true)
 			pass()
 			if len(c.saved()) != 0 {
@@ -118,7 +118,7 @@ func TestMarker(t *testing.T) {
 	})
 	t.Run("reports at the end that it could not save", func(t *testing.T) {
 		full := errors.New("disk full")
-		m := newMarker(&counter{err: full}, watermark{})
+		m := newWatermarkTracker(&counter{err: full}, watermark{})
 		if err := m.save(t.Context()); !errors.Is(err, full) || !strings.Contains(err.Error(), "counter") {
 			t.Fatalf("got %v", err)
 		}
@@ -127,7 +127,7 @@ func TestMarker(t *testing.T) {
 
 func TestFileKeeper(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "watermark")
-	k := fileKeeper(name)
+	k := fileWatermark(name)
 	t.Run("knows nothing at first", func(t *testing.T) {
 		if w, err := k.load(t.Context()); err != nil || w != (watermark{}) {
 			t.Fatalf("got %v, %v", w, err)
@@ -157,7 +157,7 @@ func TestFileKeeper(t *testing.T) {
 		}
 	})
 	t.Run("says that it cannot save", func(t *testing.T) {
-		if err := fileKeeper(filepath.Join(name, "below a file")).save(t.Context(), watermark{}); err == nil {
+		if err := fileWatermark(filepath.Join(name, "below a file")).save(t.Context(), watermark{}); err == nil {
 			t.Fatal("saved below a file")
 		}
 	})

@@ -19,7 +19,7 @@ func (s Settings) verify(ctx context.Context, h *service.Host, js jetstream.JetS
 		return nil
 	}
 	start := time.Now()
-	log, err := store.Look(ctx, js, "", store.Config{Watermark: s.Watermark})
+	log, err := store.OpenAuditReader(ctx, js, "", store.Config{Watermark: s.Watermark})
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ docs/operations.md for what to do.`
 func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
 		start := env.Now()
-		log, err := store.Look(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
+		log, err := store.OpenAuditReader(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
 		if err != nil {
 			return fmt.Errorf("the log at %s: %w", at.at, err)
 		}
@@ -54,7 +54,7 @@ func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 		if err := log.Read(ctx, 1, e.check); err != nil {
 			return err
 		}
-		e.checker.ReadTo(max(log.Last, log.Want))
+		e.checker.ReadTo(max(log.Last, log.Expected))
 		if e.checker.HasGaps() {
 			e.attributeGaps(ctx, env, at.js, log)
 		}
@@ -99,11 +99,11 @@ func (e *auditor) checkOrder(c eventstore.Commit) error {
 }
 
 // audit returns the result. strict makes claims in the wrong order violations.
-func (e *auditor) audit(log *store.Survey, strict bool) view.Audit {
+func (e *auditor) audit(log *store.AuditReader, strict bool) view.Audit {
 	r := e.checker.Report()
 	a := view.Audit{
 		Stream: log.Stream, Identity: log.Identity, Created: log.Created, Report: r,
-		Last: log.Last, Watermark: log.Want, Choices: e.order.Choices, Urgent: e.order.Violations(),
+		Last: log.Last, Watermark: log.Expected, Choices: e.order.Choices, Urgent: e.order.Violations(),
 	}
 	if log.Fault != nil {
 		a.Violations = append([]logcheck.Violation{{Rule: logcheck.Identity, Text: log.Fault.Error()}}, a.Violations...)
@@ -117,12 +117,12 @@ func (e *auditor) audit(log *store.Survey, strict bool) view.Audit {
 // attributeGaps tells the checker which instances the missing commits of a log with
 // gaps belong to: from the counts of subjects, the timers and the newest snapshot. A
 // source that cannot be read is skipped.
-func (e *auditor) attributeGaps(ctx context.Context, env *term.Env, js jetstream.JetStream, log *store.Survey) {
+func (e *auditor) attributeGaps(ctx context.Context, env *term.Env, js jetstream.JetStream, log *store.AuditReader) {
 	counts, err := log.Counts(ctx)
 	for id, n := range counts {
 		e.checker.HasCommits(id, n)
 	}
-	timers, lookErr := store.Look(ctx, js, subject.TimerStream, store.Config{})
+	timers, lookErr := store.OpenAuditReader(ctx, js, subject.TimerStream, store.Config{})
 	if lookErr == nil {
 		lookErr = timers.Read(ctx, 1, func(m store.Message) error {
 			var stay struct{ Entered, Seq uint64 }
@@ -190,7 +190,7 @@ func (d *definitions) find(hash string) (*workflow.Definition, bool) {
 }
 
 // readSnapshot reads from the newest snapshot which commits each instance had.
-func (e *auditor) readSnapshot(ctx context.Context, js jetstream.JetStream, log *store.Survey) error {
+func (e *auditor) readSnapshot(ctx context.Context, js jetstream.JetStream, log *store.AuditReader) error {
 	index, err := js.KeyValue(ctx, store.SnapshotBucket)
 	if err != nil {
 		return fmt.Errorf("bucket %s: %w", store.SnapshotBucket, err)

@@ -40,7 +40,7 @@ func (c backupCommand) Run(ctx context.Context, env *term.Env) error {
 		return view.Kept(env, c.Dir, m, "whole")
 	}
 	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
-		log, err := store.Look(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
+		log, err := store.OpenAuditReader(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
 		if err != nil {
 			return fmt.Errorf("the log at %s: %w", at.at, err)
 		}

@@ -11,38 +11,37 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// API errors that pass, and that the client library does not name.
+// Codes of API errors that pass, and that the client library does not name.
 const (
-	jetStreamAway      = 10008 // the cluster is choosing its leader
+	jetStreamAway      = 10008 // the cluster elects its leader
 	duplicateInProcess = 10158 // an earlier try is proposed and not yet stored
 	duplicateInBatch   = 10201 // a batch has a message that is stored
 )
 
-// errInFlight is a conflict with a commit that is proposed and not yet stored;
-// it may be one's own earlier try. Only a replicated stream has such.
+// errInFlight is a conflict with a commit that is proposed and not yet stored. It
+// may be an earlier try of the same append. Only a replicated stream has such.
 var errInFlight = errors.New("another append is under way")
 
-// errInMaking is a stream that another process has just asked a cluster for.
+// errInMaking says that the cluster is creating the stream for another process.
 var errInMaking = errors.New("the stream is being made")
 
-// errMute is an append without an answer from a server that answers all else.
+// errMute says that a server answers all requests but appends.
 var errMute = errors.New("the server answers and does not store: if its disk is full, make room and restart it")
 
-// unanswered reports whether err is of a try that got no answer in time.
+// unanswered reports whether a request got no answer in time.
 func unanswered(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }
 
 // conflicts reports whether the server refused a message because the expected
-// sequence was not the instance's last. A replicated stream says it in two ways.
+// sequence was not the instance's last. A replicated stream has two codes for it.
 func conflicts(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// refused reports whether the server said that it stored nothing of a batch,
-// because of one message.
+// refused reports whether the server refused a whole batch because of one message.
 func refused(err error) bool {
 	var api *jetstream.APIError
 	return conflicts(err) || errors.As(err, &api) && api.ErrorCode == duplicateInBatch
@@ -54,9 +53,9 @@ func tooLarge(err error) bool {
 		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum
 }
 
-// passing reports whether err says nothing for good: the server was out of
-// reach, may come back, and may or may not have heard the request. A closed
-// connection never comes back.
+// passing reports whether a request may be repeated: the server was out of reach,
+// may come back, and may or may not have received it. A closed connection never
+// comes back.
 func passing(err error) bool {
 	var api *jetstream.APIError
 	if errors.As(err, &api) {
@@ -73,8 +72,8 @@ func passing(err error) bool {
 	return false
 }
 
-// retry calls try, each time with the given timeout, until it succeeds, fails
-// for good or ctx ends.
+// retry calls try, each time with the given timeout, until it succeeds, fails with
+// an error that does not pass, or ctx ends.
 func retry[T any](ctx context.Context, timeout time.Duration, try func(context.Context) (T, error)) (T, error) {
 	v, last := once(ctx, timeout, try)
 	if last == nil || !passing(last) {

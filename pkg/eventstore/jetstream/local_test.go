@@ -13,12 +13,12 @@ import (
 )
 
 func TestAFeedGivesWhatWasAppendedInOrder(t *testing.T) {
-	all := new(feeds)
-	f := all.open()
-	f.goOn(3)
+	all := new(localReaders)
+	f := all.add()
+	f.resumeAt(3)
 	takes := func(want uint64, ahead bool) {
 		t.Helper()
-		if c, ok, a := f.take(); ok != (want > 0) || c.Seq != want || a != ahead {
+		if c, ok, a := f.pop(); ok != (want > 0) || c.Seq != want || a != ahead {
 			t.Errorf("it gives %d, %v, with more ahead %v; want %d, %v", c.Seq, ok, a, want, ahead)
 		}
 	}
@@ -37,22 +37,22 @@ func TestAFeedGivesWhatWasAppendedInOrder(t *testing.T) {
 	takes(4, false)
 	takes(5, false)
 	takes(0, false)
-	all.reaches(6)
+	all.setHead(6)
 	takes(0, true)
 	appended(6, 8)
-	f.goOn(7) // somebody read 6 from the log
+	f.resumeAt(7) // somebody read 6 from the log
 	takes(0, true)
-	f.goOn(8)
+	f.resumeAt(8)
 	takes(8, false)
-	if len(f.own) > 0 {
-		t.Errorf("it keeps %v", f.own)
+	if len(f.commits) > 0 {
+		t.Errorf("it keeps %v", f.commits)
 	}
-	for seq := range uint64(most + 1) {
+	for seq := range uint64(maxLocalCommits + 1) {
 		appended(9 + seq)
 	}
 	takes(0, true) // it keeps not more than most, and what it forgot is in the log
-	all.close(f)
-	if appended(10 + most); len(all.all) > 0 {
+	all.remove(f)
+	if appended(10 + maxLocalCommits); len(all.all) > 0 {
 		t.Error("nobody reads, and it is fed")
 	}
 }
