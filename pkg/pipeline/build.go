@@ -75,7 +75,7 @@ func (b *Build) run(ev instance.Evidence) {
 	b.Errors = append(b.Errors, clip(strings.TrimSpace(what+"\n"+ev.Output)))
 }
 
-// printed is what there is to say of a command's output: of one that passes
+// printed is what the document keeps of a command's output: of one that passes
 // only the count is kept.
 func printed(ev instance.Evidence) string {
 	if ev.Output == "" && ev.OK && ev.Passed > 0 {

@@ -139,8 +139,8 @@ func (c completion) writer(s Writer) {
 	c.put("writer", s)
 }
 
-// review holds verdict, feedback and status together: who says how it judges in
-// one of them has said it in all.
+// review makes verdict, feedback and status agree: a judgement in one of them
+// counts for all.
 func (c completion) review(s Review) {
 	if _, said := c.wrote["verdict"]; !said {
 		s.Verdict = NeedsInfo
@@ -166,7 +166,7 @@ func (c completion) review(s Review) {
 	c.put("review", s)
 }
 
-// feedback is what the writer is told where the reviewer wrote nothing to it.
+// feedback is the text for the writer where the reviewer wrote none.
 func (c completion) feedback(s Review) *string {
 	lines := []string{strings.TrimSpace(c.r.Summary)}
 	for _, f := range s.Findings.Issues {

@@ -79,8 +79,8 @@ func (d *Document) reopen(agent string) {
 	}
 }
 
-// current is whose part of the pipeline the run is in: the owner of the state, or
-// where nobody works, who worked last. States are named for their agents.
+// current returns the agent whose part of the pipeline the run is in: the owner of
+// the state, or in a state without one the last. States are named for their agents.
 func current(in instance.Instance) string {
 	if in.Owner != "" {
 		return in.Owner

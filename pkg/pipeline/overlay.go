@@ -65,7 +65,9 @@ func check(section any) error {
 	}
 	switch s := section.(type) {
 	case Triage:
-		return errors.Join(want("triage.scope", s.Scope, "SMALL", "MEDIUM", "LARGE"), want("triage.complexity", s.Complexity, "simple", "moderate", "complex"))
+		return errors.Join(
+			want("triage.scope", s.Scope, "SMALL", "MEDIUM", "LARGE"),
+			want("triage.complexity", s.Complexity, "simple", "moderate", "complex"))
 	case Writer:
 		if s.Attempt < 1 {
 			return fmt.Errorf("%w: writer.attempt is %d, want 1 or more", ErrInvalid, s.Attempt)

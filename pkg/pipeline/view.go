@@ -7,10 +7,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// OfAssignment is the document as whoever has the assignment sees it.
+// OfAssignment is the document as the agent with the assignment sees it.
 func OfAssignment(a work.Assignment) Document {
 	in := instance.Instance{
-		ID: a.Instance, Issue: a.Issue, OpenedAt: a.Opened, State: a.State, Kind: workflow.Work, Owner: a.Role, Previous: series.New(a.Previous...), Last: a.Last,
+		ID: a.Instance, Issue: a.Issue, OpenedAt: a.Opened, State: a.State, Kind: workflow.Work, Owner: a.Role,
+		Previous: series.New(a.Previous...), Last: a.Last,
 		Questions: a.Questions, Notes: a.Notes, Escalations: a.Escalations, Sections: map[string]string{},
 	}
 	if a.Question != nil {

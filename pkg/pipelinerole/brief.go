@@ -107,7 +107,9 @@ func survey(a work.Assignment, s *pipeline.Analysis) error {
 	}
 	defer root.Close()
 	s.Files = slices.DeleteFunc(mentioned(root.FS(), a.Issue.Title+"\n"+a.Issue.Body), func(f pipeline.File) bool {
-		return slices.ContainsFunc(s.MustNotDo, func(said string) bool { return pipeline.Forbids(said, work.FileChange{Path: f.Path, Status: "M"}) })
+		return slices.ContainsFunc(s.MustNotDo, func(said string) bool {
+			return pipeline.Forbids(said, work.FileChange{Path: f.Path, Status: "M"})
+		})
 	})
 	plan, err := testrun.Detect(root.FS())
 	switch {
@@ -162,7 +164,10 @@ func beside(tree fs.FS, name string) string {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
 	dir, base := path.Split(stem)
-	for _, test := range []string{stem + "_test" + ext, stem + ".test" + ext, stem + ".spec" + ext, dir + "test_" + base + ext, "tests/test_" + base + ext, "test/" + base + ".test" + ext, "tests/" + base + ".test" + ext} {
+	for _, test := range []string{
+		stem + "_test" + ext, stem + ".test" + ext, stem + ".spec" + ext, dir + "test_" + base + ext,
+		"tests/test_" + base + ext, "test/" + base + ".test" + ext, "tests/" + base + ".test" + ext,
+	} {
 		if _, err := fs.Stat(tree, test); err == nil {
 			return test
 		}

@@ -27,7 +27,8 @@ func (Reviewer) Work(ctx context.Context, a work.Assignment) (work.Outcome, erro
 	s.Completed, s.Verdict, s.Findings, s.FeedbackForWriter = true, pipeline.Approved, pipeline.Findings{}, nil
 	found := out.Result.IssuesFound
 	if t := doc.Analysis.TestRequirement; t.Required && t.Type != "existing" && !doc.Writer.TestWritten {
-		found = append(found, "the analysis asks for a test and the change has none: "+rules.Sentence(t.Description)+" A report that names a failing test needs no other.")
+		found = append(found, "the analysis asks for a test and the change has none: "+
+			rules.Sentence(t.Description)+" A report that names a failing test needs no other.")
 	}
 	for _, issue := range found {
 		file, _, _ := strings.Cut(issue, " ")
@@ -43,7 +44,9 @@ func (Reviewer) Work(ctx context.Context, a work.Assignment) (work.Outcome, erro
 		s.Findings.Good = append(s.Findings.Good, fmt.Sprintf("It has a test, %s.", doc.Writer.TestFile))
 	}
 	for _, must := range doc.Analysis.MustNotDo {
-		out.Notes = append(out.Notes, instance.NoteEntry{Kind: "not_reviewed", Text: "Rules see in the names of files whether this was respected, and no more: " + must})
+		out.Notes = append(out.Notes, instance.NoteEntry{
+			Kind: "not_reviewed", Text: "Rules see in the names of files whether this was respected, and no more: " + must,
+		})
 	}
 	r := out.Result
 	r.Status, r.IssuesFound = instance.Success, nil

@@ -27,7 +27,10 @@ func (Triage) Work(_ context.Context, a work.Assignment) (work.Outcome, error) {
 	doc := pipeline.OfAssignment(a)
 	t := doc.Triage
 	t.Completed, t.ShouldProceed, t.RejectionReason = true, true, nil
-	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("Taken up: %s, %s, %s.", doc.Issue.Type, t.Scope, t.Complexity)}
+	r := instance.Result{
+		Status: instance.Success, ConfidenceScore: 1,
+		Summary: fmt.Sprintf("Taken up: %s, %s, %s.", doc.Issue.Type, t.Scope, t.Complexity),
+	}
 	for _, label := range a.Issue.Labels {
 		if !slices.Contains(idle, strings.ToLower(strings.NewReplacer("-", " ", "_", " ").Replace(label))) {
 			continue

@@ -42,7 +42,9 @@ func (d *draft) yaml(src []byte) {
 	}
 	d.title = doc.Title
 	for i, t := range doc.Tasks {
-		it := item{Task: Task{ID: t.ID, Title: strings.TrimSpace(t.Title), Description: strings.TrimSpace(t.Description), Line: line(file, "$.tasks[%d]", i)}}
+		it := item{Task: Task{
+			ID: t.ID, Title: strings.TrimSpace(t.Title), Description: strings.TrimSpace(t.Description), Line: line(file, "$.tasks[%d]", i),
+		}}
 		if t.Priority != nil {
 			it.Priority, it.given = *t.Priority, true
 		}

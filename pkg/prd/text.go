@@ -2,7 +2,7 @@ package prd
 
 import "strings"
 
-// Text is the story in Markdown, for whoever works on it: what it is, and what
+// Text is the story in Markdown, for the role that works on it: what it is, and what
 // has to hold in the end.
 func (s Story) Text() string {
 	var b strings.Builder

@@ -97,9 +97,9 @@ func (t *teller) tell(c instance.Commit, e instance.Event) {
 	}
 }
 
-// mover is who made a move: the owner of the state that is left, by its result
-// or by a standing rule; the orchestrator where a limit did, or where there is
-// no owner; whoever spoke where a signal or an override did.
+// mover returns the party that made a move. A result or a standing rule is the
+// owner's of the state that is left; a limit, or a state without an owner, the
+// orchestrator's; a signal or an override its sender's.
 func (t *teller) mover(c instance.Commit, e instance.Moved) string {
 	switch e.Rule {
 	case "override", "signal":
@@ -123,8 +123,8 @@ func (t *teller) owner() string {
 // Agent is how the source prints a role.
 func Agent(role string) string { return "@agent-" + role }
 
-// Actor is how the source prints who gave a command: an agent "cto/cto-1" by its
-// role, and anybody else as the log has them.
+// Actor is how the source prints the sender of a command: an agent "cto/cto-1" by
+// its role, a person as in the log.
 func Actor(who string) string {
 	role, _, agent := strings.Cut(who, "/")
 	if agent && !strings.Contains(role, ":") {

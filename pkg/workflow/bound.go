@@ -2,7 +2,7 @@ package workflow
 
 import "strings"
 
-// hops reports always rules that follow one another round: nobody would stop them.
+// hops reports always rules that follow one another round: nothing would stop them.
 func (v *verifier) hops() {
 	always := graph{}
 	for _, s := range v.States {

@@ -60,7 +60,7 @@ type Kind string
 
 const (
 	Work  Kind = "work"  // its owner has something to do
-	Wait  Kind = "wait"  // nobody works; a signal moves it
+	Wait  Kind = "wait"  // no role works; a signal moves it
 	Final Kind = "final" // nothing leaves it
 )
 
@@ -76,9 +76,9 @@ type State struct {
 	On       map[string][]Rule // by signal name: what an outside signal does here
 	Proposes bool              // whether the owner's result may name the next state
 
-	// Always are moves nobody has to make: the first that holds is taken on
-	// entering the state, and again whenever something became known in it, when
-	// nobody is at work. A stay among them lasts as long as its guard holds. One
+	// Always are moves that need no work: the first that holds is taken on
+	// entering the state, and again whenever something became known in it while no
+	// agent works. A stay among them lasts as long as its guard holds. One
 	// that escalates has to set what its guard reads, or people are asked again.
 	Always []Rule
 	Asks   []Inquiry // questions to other roles, asked on entering the state

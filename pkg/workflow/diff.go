@@ -115,7 +115,8 @@ func said(d, other *Definition) []saying {
 	}
 	s.many("limit", "", each(d.Limits, func(r Rule) string { return r.Name + ": " + sentence("when", r, plainly) }))
 	s.many("gate", "", each(d.Gates, func(g Gate) string {
-		return fmt.Sprintf("%s: into %s only when %s, else → %s: %s", g.Name, marked(g.To, plainly), g.Require.Source, marked(g.Instead, plainly), g.Reason)
+		return fmt.Sprintf("%s: into %s only when %s, else → %s: %s",
+			g.Name, marked(g.To, plainly), g.Require.Source, marked(g.Instead, plainly), g.Reason)
 	}))
 	s.many("state", "", d.StateNames())
 	for _, state := range d.States {

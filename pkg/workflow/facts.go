@@ -34,7 +34,7 @@ type SignalFacts struct {
 	Data  map[string]string `cel:"data"`
 }
 
-// EvidenceFacts is a check somebody other than a brain made, by name ("tests").
+// EvidenceFacts is a check that no brain made, by name ("tests").
 type EvidenceFacts struct {
 	OK      bool              `cel:"ok"`
 	Verdict string            `cel:"verdict"` // pass, fail, pending or unknown
@@ -54,7 +54,7 @@ type InstanceFacts struct {
 	Repeats       int64            `cel:"repeats"`        // how often in succession the same failure signature came back
 	Head          string           `cel:"head"`           // newest commit of the work
 	OpenQuestions int64            `cel:"open_questions"` // asked of people, not answered
-	Failures      int64            `cel:"failures"`       // in a row, of the state a decision is about: for a limit the one being left, this failure included
+	Failures      int64            `cel:"failures"`       // in a row, of the state being decided about; for a limit with this failure
 	FailuresIn    map[string]int64 `cel:"failures_in"`    // in a row, by state
 	WaitingOn     int64            `cel:"waiting_on"`     // instances this one comes after that have not ended well
 }

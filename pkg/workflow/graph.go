@@ -12,7 +12,7 @@ type step struct {
 	maybe bool // whether it fails, the result decides
 	fresh bool // it may set every count of failures to zero
 	kept  bool // the owner's claim may stay, and always rules wait for it
-	news  bool // somebody or something outside asked for it
+	news  bool // something outside asked for it
 
 	result bool // the owner's result leads there: if a gate forbids it, it fails
 }

@@ -96,7 +96,7 @@ func (d *Definition) derive() {
 	}
 }
 
-// rules goes through every list of rules there is.
+// rules returns every list of rules of the definition.
 func (d *Definition) rules() iter.Seq[[]Rule] {
 	return func(yield func([]Rule) bool) {
 		lists := [][]Rule{d.Limits}

@@ -160,7 +160,8 @@ func (p *page) bounds(d *Definition) {
 	if len(d.Gates) > 0 {
 		p.heading("Gates")
 		for _, g := range d.Gates {
-			p.line("- `%s`: into %s only when `%s`, else → %s: %s", g.Name, marked(g.To, code), g.Require.Source, marked(g.Instead, code), g.Reason)
+			p.line("- `%s`: into %s only when `%s`, else → %s: %s",
+				g.Name, marked(g.To, code), g.Require.Source, marked(g.Instead, code), g.Reason)
 		}
 		p.line("")
 	}

@@ -117,5 +117,5 @@ func distance(a, b string) int {
 	return above[len(b)]
 }
 
-// Nearest is the known name that whoever wrote name most likely meant, or "".
+// Nearest is the known name that was most likely meant by name, or "".
 func Nearest(name string, known []string) string { return nearest(name, known) }

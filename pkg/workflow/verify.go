@@ -180,7 +180,8 @@ func (v *verifier) state(s State) {
 	}
 	for _, r := range slices.Concat(s.Always, s.Decide) {
 		if r.Stay.Source == stayNow {
-			v.add(r.Stay.at, "%s may be given to %s again for ever: no count grows by staying; want a move to %s, or to stay for a time or until a signal", s.Name, s.Owner, s.Name)
+			v.add(r.Stay.at, "%s may be given to %s again for ever: no count grows by staying; "+
+				"want a move to %s, or to stay for a time or until a signal", s.Name, s.Owner, s.Name)
 		}
 	}
 }
@@ -247,8 +248,8 @@ func (v *verifier) previous(s State, r Rule, at Position) {
 	}
 }
 
-// reaction checks that what the engine tells a state can happen there, and that
-// who claims keeps the work.
+// reaction checks that a signal of the engine can happen in the state, and that
+// the claiming role keeps the work.
 func (v *verifier) reaction(s State, signal string) {
 	rules := s.On[signal]
 	if len(rules) == 0 {

@@ -26,7 +26,10 @@ func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, e
 	var ev instance.Evidence
 	switch {
 	case bad != nil:
-		ev = instance.Evidence{Name: testrun.Acceptance, Commit: tree.Head, ExitCode: -1, Output: bad.Error(), Failed: []string{"the acceptance criteria cannot be read"}}
+		ev = instance.Evidence{
+			Name: testrun.Acceptance, Commit: tree.Head, ExitCode: -1, Output: bad.Error(),
+			Failed: []string{"the acceptance criteria cannot be read"},
+		}
 	case len(commands) == 0:
 		if r.Evidence, err = s.examine(ctx, tree, testrun.Name); err != nil {
 			return r, err

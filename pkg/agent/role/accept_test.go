@@ -49,7 +49,7 @@ func TestAllAcceptanceCriteriaPassOnTheCommitOrItIsNotAccepted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{config: byFile, "check.sh": pass})
+			w := newEnv(t, map[string]string{config: byFile, "check.sh": pass})
 			job := w.in("story", "developer", "pending", "")
 			job.Sections = map[string]json.RawMessage{"story": json.RawMessage(`{"id": "A", "acceptanceCriteria": ` + c.criteria + `}`)}
 			r, err := w.do(job, writes(c.change))
@@ -73,7 +73,7 @@ func TestAllAcceptanceCriteriaPassOnTheCommitOrItIsNotAccepted(t *testing.T) {
 }
 
 func TestEachCriterionsEndIsTold(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	job := w.in("story", "developer", "pending", "")
 	job.Vars = map[string]string{"story": `{"id": "A", "acceptanceCriteria": [{"command": "exit 3"}, {"command": "true"}, {"command": "no-such-program"}]}`}
 	r, err := w.do(job, writes(map[string]string{"a.sh": "x\n"}))
@@ -87,7 +87,7 @@ func TestEachCriterionsEndIsTold(t *testing.T) {
 }
 
 func TestWhatFailsOrAsksIsNotHeldAgainstTheCriteria(t *testing.T) {
-	w := newWorld(t, map[string]string{config: byFile, "check.sh": fail})
+	w := newEnv(t, map[string]string{config: byFile, "check.sh": fail})
 	job := w.in("story", "developer", "pending", "")
 	if r, err := w.do(job, saying(instance.Failure)); err != nil || r.Evidence != nil || r.Status != instance.Failure {
 		t.Errorf("it ended with %+v, %v", r, err)

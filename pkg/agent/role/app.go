@@ -37,7 +37,7 @@ func (a *App) With(d Document) *App {
 	return a
 }
 
-// Settings is what a code role is told beside the common flags.
+// Settings configures a role that works on code, beside the common flags.
 type Settings struct {
 	Brain     []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET or rules; ROLE.STATE=SPEC for one state. May be repeated."`
 	Env       []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
@@ -100,7 +100,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		h.Log.Info("work trees of killed processes removed", "role", role, "trees", n)
 	}
 	h.Log.Info("sandbox", "role", role, "mode", box.Describe())
-	coder := Coder{Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document, Rules: workspace.DefaultRules()}
+	coder := Coder{
+		Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document,
+		Rules: workspace.DefaultRules(),
+	}
 	a := Agent(h, js, role, coder, s.Observer)
 	a.Workers = s.Workers
 	h.Add(role, a.Run)

@@ -15,13 +15,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Tools is what brains that run programs are given.
+// Tools configures brains that run programs.
 type Tools struct {
 	Env     []string      // names of more variables they may see
 	Wall    time.Duration // how long they may take; 0: exec's default
 	Idle    time.Duration // how long they may print nothing; 0: exec's default
 	Sandbox sandbox.Sandbox
-	Line    func(a brain.Assignment, line string) // told of each line they print; may be nil
+	Line    func(a brain.Assignment, line string) // called with each line they print; may be nil
 
 	Document  Document // nil: none of the role's lifecycles has one
 	StateFile string   // its name in the work tree; empty: exec's default

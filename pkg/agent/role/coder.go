@@ -31,7 +31,7 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	asks := c.asks(job.Assignment)
 	think, err := c.Brains.For(job.State, asks)
 	if err != nil {
-		// Whoever runs this has to mend it; the work has not even been tried.
+		// An operator has to mend it; the work has not been tried.
 		return instance.Result{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	s := step{Coder: c, job: job, asks: asks, think: think}
@@ -101,13 +101,13 @@ func (s step) run(ctx context.Context) (instance.Result, error) {
 	}
 	result.Evidence = evidence
 	result, err = s.conclude(ctx, out, result)
-	return result, plea(out, result, err)
+	return result, needsOthers(out, result, err)
 }
 
 // conclude holds the judgement against what can be seen, takes over what the
 // brain left, and completes what the lifecycle's document has of it.
 func (s step) conclude(ctx context.Context, out brain.Outcome, r instance.Result) (instance.Result, error) {
-	files, r, err := s.settle(ctx, out, r)
+	files, r, err := s.takeOver(ctx, out, r)
 	if err == nil && !out.Pauses() {
 		r, err = given(s.Document).Complete(s.job.Assignment, files, r)
 	}
@@ -117,8 +117,9 @@ func (s step) conclude(ctx context.Context, out brain.Outcome, r instance.Result
 	return r, err
 }
 
-// settle also tells what the whole work changes by now.
-func (s step) settle(ctx context.Context, out brain.Outcome, r instance.Result) ([]work.FileChange, instance.Result, error) {
+// takeOver collects what the brain left in the tree. It also returns the files
+// that the whole work changes.
+func (s step) takeOver(ctx context.Context, out brain.Outcome, r instance.Result) ([]work.FileChange, instance.Result, error) {
 	switch {
 	case s.tree == nil:
 		return nil, r, nil

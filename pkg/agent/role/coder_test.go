@@ -13,7 +13,7 @@ import (
 )
 
 func TestAChangeIsHandedOnFromRoleToRole(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	first := w.done("tester", "creating_tests", writes(map[string]string{"test.sh": "one\n"}))
 	if first.Head == w.base || first.Head == "" || first.Bundle == "" || first.Evidence != nil {
 		t.Fatalf("the first step is %+v", first)
@@ -31,7 +31,7 @@ func TestAChangeIsHandedOnFromRoleToRole(t *testing.T) {
 }
 
 func TestSuccessWithoutAChangeIsAFailureWhereAChangeIsAskedFor(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	undeclared := thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
 		out := says(instance.Success)
 		out.Declared = false
@@ -60,7 +60,7 @@ func TestSuccessWithoutAChangeIsAFailureWhereAChangeIsAskedFor(t *testing.T) {
 
 func TestWhatAFailedStepLeftIsNotHandedOn(t *testing.T) {
 	for _, status := range []instance.Status{instance.Failure, instance.Blocked} {
-		w := newWorld(t, map[string]string{})
+		w := newEnv(t, map[string]string{})
 		r, err := w.work("developer", "implementing", thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 			_, err := writes(map[string]string{"half.sh": "half\n"})(ctx, a)
 			return says(status), err
@@ -82,7 +82,7 @@ func TestAChangeThatMayNotLeaveIsAFailureThatSaysWhy(t *testing.T) {
 		"both, and a fine thing": {map[string]string{"a.sh": token, ".gitmodules": "x\n", "fine.sh": "x\n"}, []string{"a.sh:1", ".gitmodules"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{})
+			w := newEnv(t, map[string]string{})
 			r, err := w.work("developer", "implementing", writes(c.files))
 			if err == nil || errors.Is(err, brain.ErrInfrastructure) || r.Bundle != "" || len(w.objects.names()) != 1 {
 				t.Fatalf("it ended with %+v, %v; there is %v", r, err, w.objects.names())
@@ -100,7 +100,7 @@ func TestAChangeThatMayNotLeaveIsAFailureThatSaysWhy(t *testing.T) {
 }
 
 func TestABrainsWordIsOnlyAJudgement(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	r, err := w.work("analyst", "analyzing_requirements", thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
 		out := says(instance.Success)
 		out.Result.Head, out.Result.Base, out.Result.Bundle = "c0ffee", "ba5e", "git/mine"
@@ -114,7 +114,7 @@ func TestABrainsWordIsOnlyAJudgement(t *testing.T) {
 }
 
 func TestWhatABrainPrintsIsKept(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	for _, failed := range []error{nil, errors.New("it crashed"), brain.ErrInfrastructure} {
 		r, err := w.work("analyst", "analyzing_requirements", thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
 			out := says(instance.Success)
@@ -139,19 +139,19 @@ func TestAFaultOfTheMachineryIsNotTheWorks(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		think brain.Brain
-		spoil func(*world)
+		spoil func(*env)
 		says  string
 	}{
-		"no brain for the state":       {nil, func(*world) {}, "--brain developer=exec:COMMAND"},
-		"a bundle that is gone":        {saying(instance.Success), func(w *world) { delete(w.objects.all, w.bundle); w.node, w.dir = w.newNode() }, "not in the store"},
-		"a store that takes no bundle": {writes(map[string]string{"a": "b"}), func(w *world) { w.objects.err = errors.New("the disk is full") }, "the disk is full"},
-		"a store that takes no output": {output, func(w *world) { w.objects.err = errors.New("the disk is full") }, "the disk is full"},
+		"no brain for the state":       {nil, func(*env) {}, "--brain developer=exec:COMMAND"},
+		"a bundle that is gone":        {saying(instance.Success), func(w *env) { delete(w.objects.all, w.bundle); w.node, w.dir = w.newNode() }, "not in the store"},
+		"a store that takes no bundle": {writes(map[string]string{"a": "b"}), func(w *env) { w.objects.err = errors.New("the disk is full") }, "the disk is full"},
+		"a store that takes no output": {output, func(w *env) { w.objects.err = errors.New("the disk is full") }, "the disk is full"},
 		"a brain that was not reached": {thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
 			return brain.Outcome{}, brain.ErrInfrastructure
-		}), func(*world) {}, ""},
+		}), func(*env) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{})
+			w := newEnv(t, map[string]string{})
 			c.spoil(w)
 			_, err := w.work("developer", "implementing", c.think)
 			if !errors.Is(err, brain.ErrInfrastructure) || !strings.Contains(err.Error(), c.says) {
@@ -162,7 +162,7 @@ func TestAFaultOfTheMachineryIsNotTheWorks(t *testing.T) {
 }
 
 func TestAProgramThatDestroysItsTreeHasFailed(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	_, err := w.work("developer", "implementing", thinks(func(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
 		return says(instance.Success), os.RemoveAll(a.Dir)
 	}))
@@ -172,7 +172,7 @@ func TestAProgramThatDestroysItsTreeHasFailed(t *testing.T) {
 }
 
 func TestEachStateMayHaveABrainOfItsOwn(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	c := w.coder("developer", writes(map[string]string{"a.sh": "any\n"}))
 	c.Brains.State = map[string]brain.Brain{"fixing_issues": writes(map[string]string{"a.sh": "fix\n"})}
 	for state, want := range map[string]string{"implementing": "any", "refactoring": "any", "fixing_issues": "fix"} {
@@ -187,7 +187,7 @@ func TestEachStateMayHaveABrainOfItsOwn(t *testing.T) {
 }
 
 func TestAnInstanceWithoutCodeIsOnlyThoughtAbout(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	for state, want := range map[string]instance.Status{"analyzing_requirements": instance.Success, "implementing": instance.Blocked, "running_tests": instance.Blocked} {
 		name := map[string]string{"analyzing_requirements": "analyst", "implementing": "developer", "running_tests": "tester"}[state]
 		job := w.job(name, state)
@@ -200,7 +200,7 @@ func TestAnInstanceWithoutCodeIsOnlyThoughtAbout(t *testing.T) {
 }
 
 func TestACommitSaysWhatWasDoneAndForWhom(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	for summary, want := range map[string]string{
 		"Mend the sum\n\nat length": "Mend the sum",
 		"":                          "implementing: The sum is wrong",

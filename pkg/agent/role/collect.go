@@ -45,7 +45,7 @@ func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcom
 	return r, nil
 }
 
-// unchanged judges success, or a plea, without a change. An answer is
+// unchanged judges a success, or a question to others, without a change. An answer is
 // something too.
 func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 	answers := s.job.Question != nil && s.asks.Runs != workflow.RunsCriteria

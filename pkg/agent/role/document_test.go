@@ -23,7 +23,7 @@ func (documents) Render(brain.Assignment) ([]byte, error) { return []byte("{}"),
 func (d documents) Read(brain.Assignment, []byte, []byte) (brain.Outcome, error) { return d.said, nil }
 
 // runs is a brain that runs the script in a lifecycle with that document.
-func (w *world) runs(script string, said brain.Outcome) brain.Brain {
+func (w *env) runs(script string, said brain.Outcome) brain.Brain {
 	w.Helper()
 	brains, err := role.Specs{"writer": "exec:" + script}.Build("writer", role.Tools{Document: documents{said: said}})
 	if err != nil {
@@ -39,7 +39,7 @@ func TestTheDocumentIsNoPartOfTheChange(t *testing.T) {
 		"committed by itself": `echo x > a.sh; echo '{"a":1}' > issue-state.json; git add -A; git commit -q -m mine`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{})
+			w := newEnv(t, map[string]string{})
 			job := w.in("pipeline", "writer", "writer", "")
 			job.Writes = []string{"writer"}
 			r, err := w.do(job, w.runs(script, said))
@@ -57,7 +57,7 @@ func TestTheDocumentIsNoPartOfTheChange(t *testing.T) {
 }
 
 func TestTheDocumentAloneIsNoChange(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	said := brain.Outcome{Declared: true, Result: instance.Result{Status: instance.Success, Summary: "Written"}}
 	if r, err := w.do(w.in("pipeline", "writer", "writer", ""), w.runs("echo 1 > issue-state.json", said)); err == nil || !strings.Contains(err.Error(), "no change") {
 		t.Errorf("it ended with %+v, %v", r, err)
@@ -65,7 +65,7 @@ func TestTheDocumentAloneIsNoChange(t *testing.T) {
 }
 
 func TestAQuestionInTheDocumentIsAsked(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	said := brain.Outcome{Asks: []instance.Inquiry{{To: "analyst", Question: "Where?"}}}
 	asking := new(agent.Asking)
 	r, err := w.do(w.in("pipeline", "writer", "writer", ""), w.runs("echo x > a.sh; echo 1 > issue-state.json", said))

@@ -45,7 +45,7 @@ func TestADutyThatIsNoneIsRefused(t *testing.T) {
 }
 
 func TestADutyCountsWhereTheStateSaysNothing(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	job := w.job("developer", "lending")
 	for _, c := range []struct {
 		says     workflow.WorkSpec

@@ -93,8 +93,8 @@ func saying(s instance.Status) thinks {
 	return func(context.Context, brain.Assignment) (brain.Outcome, error) { return says(s), nil }
 }
 
-// world is a repository of which an instance has a snapshot.
-type world struct {
+// env is a repository of which an instance has a snapshot.
+type env struct {
 	*testing.T
 	objects *objects
 	node    *workspace.Cache
@@ -103,10 +103,10 @@ type world struct {
 	bundle  string
 }
 
-// newWorld has a repository with the files.
-func newWorld(t *testing.T, files map[string]string) *world {
+// newEnv has a repository with the files.
+func newEnv(t *testing.T, files map[string]string) *env {
 	t.Helper()
-	w := &world{T: t, objects: &objects{all: map[string][]byte{}}}
+	w := &env{T: t, objects: &objects{all: map[string][]byte{}}}
 	g := gittest.Repo(t)
 	source := g.Dir()
 	if files["README"] == "" {
@@ -128,7 +128,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 }
 
 // newNode is another machine: it shares nothing but the object store.
-func (w *world) newNode() (*workspace.Cache, string) {
+func (w *env) newNode() (*workspace.Cache, string) {
 	w.Helper()
 	dir := w.TempDir()
 	c, err := workspace.New(workspace.Config{Dir: dir, Objects: w.objects})
@@ -139,13 +139,13 @@ func (w *world) newNode() (*workspace.Cache, string) {
 }
 
 // coder is the role with one brain.
-func (w *world) coder(name string, think brain.Brain) role.Coder {
+func (w *env) coder(name string, think brain.Brain) role.Coder {
 	w.Helper()
 	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects, Document: pipelinerole.Document{}, Rules: workspace.DefaultRules()}
 }
 
 // job is work of the role in a state, after the steps.
-func (w *world) job(name, state string, steps ...instance.Result) agent.Job {
+func (w *env) job(name, state string, steps ...instance.Result) agent.Job {
 	job := agent.Job{
 		Assignment: brain.Assignment{
 			Instance: "acme/widgets/42", Workflow: "issue", Role: name, State: state, Base: w.base, Head: w.base,
@@ -164,14 +164,14 @@ func (w *world) job(name, state string, steps ...instance.Result) agent.Job {
 }
 
 // work has a brain work as the role in the state, and no tree stay behind.
-func (w *world) work(name, state string, think brain.Brain, steps ...instance.Result) (instance.Result, error) {
+func (w *env) work(name, state string, think brain.Brain, steps ...instance.Result) (instance.Result, error) {
 	w.Helper()
 	return w.do(w.job(name, state, steps...), think)
 }
 
 // in is work of another lifecycle; a question to the role, if there is one, is
 // somebody else's.
-func (w *world) in(workflow, name, state, question string) agent.Job {
+func (w *env) in(workflow, name, state, question string) agent.Job {
 	job := w.job(name, state)
 	job.Workflow = workflow
 	if question != "" {
@@ -191,7 +191,7 @@ func workOf(job agent.Job) workflow.WorkSpec {
 }
 
 // do has a brain do a job.
-func (w *world) do(job agent.Job, think brain.Brain) (instance.Result, error) {
+func (w *env) do(job agent.Job, think brain.Brain) (instance.Result, error) {
 	w.Helper()
 	job.Work = workOf(job)
 	r, err := w.coder(job.Role, think).Work(w.Context(), job)
@@ -202,7 +202,7 @@ func (w *world) do(job agent.Job, think brain.Brain) (instance.Result, error) {
 }
 
 // done is work that succeeded.
-func (w *world) done(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
+func (w *env) done(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
 	w.Helper()
 	r, err := w.work(name, state, think, steps...)
 	if err != nil || r.Status != instance.Success {
@@ -212,7 +212,7 @@ func (w *world) done(name, state string, think brain.Brain, steps ...instance.Re
 }
 
 // content is a file as the next role sees it, on a machine of its own.
-func (w *world) content(file string, steps ...instance.Result) string {
+func (w *env) content(file string, steps ...instance.Result) string {
 	w.Helper()
 	job := w.job("analyst", "analyzing_requirements", steps...)
 	var names []string

@@ -16,7 +16,7 @@ import (
 )
 
 // judgement is a brain's result without what is not a brain's, or not this
-// role's, to say. What is refused is told by its name.
+// role's, to say. What is refused is reported by its name.
 func (s step) judgement(ctx context.Context, out brain.Outcome) instance.Result {
 	r := out.Result
 	r.Summary = printable(r.Summary)
@@ -64,9 +64,9 @@ func (s step) judged(out brain.Outcome, r instance.Result) (instance.Result, err
 	return r, nil
 }
 
-// plea is what an outcome asks of others, as the runtime understands it, or
-// what is wrong with the work.
-func plea(out brain.Outcome, r instance.Result, err error) error {
+// needsOthers returns the error by which the runtime learns what an outcome asks
+// of others, or err.
+func needsOthers(out brain.Outcome, r instance.Result, err error) error {
 	if errors.Is(err, brain.ErrInfrastructure) {
 		return err
 	}

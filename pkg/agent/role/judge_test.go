@@ -23,7 +23,7 @@ func answers(files map[string]string, change func(*brain.Outcome)) thinks {
 }
 
 func TestARoleNobodyKnowsIsAPlainCoder(t *testing.T) {
-	w := newWorld(t, map[string]string{config: byFile, "check.sh": fail})
+	w := newEnv(t, map[string]string{config: byFile, "check.sh": fail})
 	r, err := w.do(w.in("library", "librarian", "lend", ""), writes(map[string]string{"a.sh": "x\n"}))
 	if err != nil || r.Status != instance.Success || r.Evidence != nil || w.content("a.sh", r) != "x" {
 		t.Errorf("it ended with %+v, %v", r, err)
@@ -35,7 +35,7 @@ func TestARoleNobodyKnowsIsAPlainCoder(t *testing.T) {
 }
 
 func TestWhatAJudgeChangesIsDropped(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	r, err := w.do(w.in("task", "solution-validator", "planning", ""), writes(map[string]string{"a.sh": "x\n"}))
 	if err != nil || r.Status != instance.Success || r.Head != "" || r.Bundle != "" {
 		t.Errorf("it ended with %+v, %v", r, err)
@@ -48,7 +48,7 @@ func TestWhatAJudgeChangesIsDropped(t *testing.T) {
 
 func TestWhoChangesTheCodeSetsNoVariables(t *testing.T) {
 	says := func(out *brain.Outcome) { out.Result.Data = map[string]string{"verdict": "APPROVED"} }
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	r, err := w.do(w.in("pipeline", "writer", "writer", ""), answers(map[string]string{"a.sh": "x\n"}, says))
 	if err != nil || r.Status != instance.Success || r.Data != nil || len(r.IssuesFound) > 0 {
 		t.Errorf("a writer ended with %+v, %v", r, err)
@@ -73,7 +73,7 @@ func TestABuildIsAllChecksOfTheRepositoryOnTheVeryCommit(t *testing.T) {
 		"what cannot run": {map[string]string{config: "test: [", "check.sh": pass}, []string{"tests", "lint", "type_check", "build"}, []string{"tests", "lint", "type_check"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, c.files)
+			w := newEnv(t, c.files)
 			r, err := w.do(w.in("pipeline", "build", "build", ""), saying(instance.Success))
 			if err != nil {
 				t.Fatal(err)
@@ -113,7 +113,7 @@ func TestAnAnswerIsWorkToo(t *testing.T) {
 		"a review that needs no change": {[4]string{"story", "developer", "pushed", "Why?"}, saying(instance.Success), "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{config: byFile, "check.sh": pass})
+			w := newEnv(t, map[string]string{config: byFile, "check.sh": pass})
 			r, err := w.do(w.in(c.job[0], c.job[1], c.job[2], c.job[3]), c.think)
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
@@ -139,7 +139,7 @@ func TestWhoAsksOrEscalatesDoesNotReport(t *testing.T) {
 			out.Result.Sections = map[string]string{"writer": `{"half":2}`, "review": "{}"}
 		}
 	}
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	job := w.in("pipeline", "writer", "writer", "")
 	job.Writes = []string{"writer"}
 	work := map[string]string{"half.sh": "half\n"}
@@ -191,7 +191,7 @@ func TestWhoAsksOrEscalatesDoesNotReport(t *testing.T) {
 }
 
 func TestSectionsOfOthersAreRefusedByNameAndNotesAreKept(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	job := w.in("pipeline", "analyst", "analyst", "")
 	job.Writes, job.Sections = []string{"analysis"}, map[string]json.RawMessage{"writer": json.RawMessage("{}")}
 	var progress, notes []string

@@ -14,7 +14,7 @@ import (
 )
 
 // inPipeline is a role's work in its state of the pipeline, after the steps.
-func (w *world) inPipeline(name, section string, analysis string, steps ...instance.Result) agent.Job {
+func (w *env) inPipeline(name, section string, analysis string, steps ...instance.Result) agent.Job {
 	job := w.job(name, name, steps...)
 	job.Workflow = "pipeline"
 	job.Writes = []string{section}
@@ -34,7 +34,7 @@ func section[T any](t *testing.T, r instance.Result, name string) (s T) {
 const spares = `{"must_not_do": ["Don't modify README or docs/", "Don't touch go.mod", "Keep it simple"]}`
 
 func TestWhatTheAnalysisForbidsDoesNotLeaveTheTree(t *testing.T) {
-	w := newWorld(t, map[string]string{"go.mod": "module x\n"})
+	w := newEnv(t, map[string]string{"go.mod": "module x\n"})
 	job := w.inPipeline("writer", "writer", spares)
 	r, err := w.do(job, writes(map[string]string{"a.go": "package a\n", "go.mod": "module y\n", "docs/a.md": "x"}))
 	if err == nil || r.Head != "" || len(r.Sections) != 0 || len(r.IssuesFound) != 2 || !strings.Contains(err.Error(), "go.mod: the analysis says “Don't touch go.mod”") || !strings.Contains(err.Error(), "docs/a.md") {
@@ -48,7 +48,7 @@ func TestWhatTheAnalysisForbidsDoesNotLeaveTheTree(t *testing.T) {
 }
 
 func TestTheBuildRunsAllThatIsSetUpAndFailsForTheWriter(t *testing.T) {
-	w := newWorld(t, map[string]string{config: "test: {command: sh check.sh}\nlint: {command: sh lint.sh}\n", "check.sh": pass, "lint.sh": "echo line 3: no; exit 2\n"})
+	w := newEnv(t, map[string]string{config: "test: {command: sh check.sh}\nlint: {command: sh lint.sh}\n", "check.sh": pass, "lint.sh": "echo line 3: no; exit 2\n"})
 	brains, err := role.Specs{}.Build("build", role.Tools{Document: pipelinerole.Document{}})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestTheRulesTakeTheWholeWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(t, map[string]string{"a.go": "package a\n"})
+		w := newEnv(t, map[string]string{"a.go": "package a\n"})
 		step := w.done("developer", "implementing", writes(map[string]string{"a.go": "package b\n", "a_test.go": "package b\n"}))
 		job := w.inPipeline(name, state, `{"test_requirement": {"required": true}}`, step)
 		job.Issue.Body = "The sum of 2 and 2 is 5. Expected: 4. Run `sum 2 2`."

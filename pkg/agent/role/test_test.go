@@ -27,7 +27,7 @@ const (
 )
 
 func TestTheRuntimeItselfRunsTheTestsOnTheVeryCommit(t *testing.T) {
-	w := newWorld(t, map[string]string{config: byFile, "check.sh": fail})
+	w := newEnv(t, map[string]string{config: byFile, "check.sh": fail})
 	before := w.tested("tester", "running_tests", saying(instance.Blocked))
 	if ev := before.Evidence[0]; ev.OK || ev.Commit != w.base || ev.Name != "tests" || !strings.Contains(ev.Output, "the sum is 5") {
 		t.Errorf("on the base the evidence is %+v", ev)
@@ -45,7 +45,7 @@ func TestTheRuntimeItselfRunsTheTestsOnTheVeryCommit(t *testing.T) {
 }
 
 // tested is work that ended without an error, however.
-func (w *world) tested(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
+func (w *env) tested(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
 	w.Helper()
 	r, err := w.work(name, state, think, steps...)
 	if err != nil || len(r.Evidence) != 1 {
@@ -67,7 +67,7 @@ func TestABrainMayDoubtAPassButNeverAFailure(t *testing.T) {
 	} {
 		for _, state := range []string{"running_tests", "validating_solution"} {
 			t.Run(name+" in "+state, func(t *testing.T) {
-				w := newWorld(t, map[string]string{config: byFile, "check.sh": c.script})
+				w := newEnv(t, map[string]string{config: byFile, "check.sh": c.script})
 				r := w.tested("tester", state, saying(c.says))
 				if r.Status != c.end || r.Evidence[0].OK != (c.script == pass) || (r.FailureSignature == "") != (c.script == pass) {
 					t.Errorf("it ended with %+v", r)
@@ -78,7 +78,7 @@ func TestABrainMayDoubtAPassButNeverAFailure(t *testing.T) {
 }
 
 func TestWhatABrainChangesWhereTestsAreRunIsDropped(t *testing.T) {
-	w := newWorld(t, map[string]string{config: byFile, "check.sh": fail})
+	w := newEnv(t, map[string]string{config: byFile, "check.sh": fail})
 	r := w.tested("tester", "running_tests", writes(map[string]string{"check.sh": pass}))
 	if r.Bundle != "" || r.Head != "" || r.Status != instance.Failure || len(w.objects.names()) != 1 {
 		t.Errorf("it ended with %+v; there is %v", r, w.objects.names())
@@ -99,7 +99,7 @@ func TestAChangeDoesNotSayHowItIsTested(t *testing.T) {
 		"or one that could not be read":      {map[string]string{config: "test: [", "check.sh": pass}, map[string]string{config: byFile}, "sh check.sh", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, c.base)
+			w := newEnv(t, c.base)
 			step := w.done("developer", "implementing", writes(c.change))
 			ev := w.tested("tester", "running_tests", saying(instance.Success), step).Evidence[0]
 			if ev.Command != c.command || ev.OK != c.ok || ev.Commit != step.Head {
@@ -110,7 +110,7 @@ func TestAChangeDoesNotSayHowItIsTested(t *testing.T) {
 }
 
 func TestThatThereIsNoWayToTestIsEvidenceToo(t *testing.T) {
-	w := newWorld(t, map[string]string{})
+	w := newEnv(t, map[string]string{})
 	r := w.tested("tester", "running_tests", saying(instance.Success))
 	if ev := r.Evidence[0]; ev.OK || ev.ExitCode != -1 || ev.Commit != w.base || !strings.Contains(ev.Output, config) || r.Status != instance.Failure {
 		t.Errorf("it ended with %+v", r)

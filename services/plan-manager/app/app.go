@@ -1,6 +1,6 @@
-// Package app is the plan-manager: it watches how long tasks stay in their
-// states, tells of those that are late, and answers the five queries of the task
-// lifecycle. It moves nothing: the timers are the orchestrator's.
+// Package app is the plan-manager: it logs and counts deadlines of tasks that
+// pass, and answers the five queries of the task lifecycle. It moves nothing: the
+// timers are the orchestrator's.
 package app
 
 import (
@@ -23,7 +23,7 @@ type App struct {
 	Settings
 }
 
-// Settings is what the plan-manager is told beside the common flags.
+// Settings configures the plan-manager beside the common flags.
 type Settings struct {
 	Workflow string `name:"workflow" default:"task" help:"Lifecycle whose instances are the tasks."`
 }
@@ -44,8 +44,9 @@ func (s Settings) Setup(_ context.Context, h *service.Host) error {
 	return nil
 }
 
-// watch tells of each deadline that passes from now on, once: a warning is
-// logged, an alert and an escalation are logged as errors.
+// watch logs and counts each deadline that passes from now on, once. A warning is
+// logged as one; an alert and an escalation are logged as errors. It returns when
+// ctx ends.
 func (s Settings) watch(ctx context.Context, c *client.Client, log *slog.Logger, late *prometheus.CounterVec) error {
 	known, err := c.List(ctx, &pb.ListRequest{Workflow: s.Workflow, All: true})
 	if err != nil {

@@ -133,7 +133,9 @@ func (q queries) commits(ctx context.Context, id string) ([]instance.Commit, err
 	}
 	commits := make([]instance.Commit, len(records))
 	for i, r := range records {
-		commits[i] = instance.Commit{Seq: r.GetSeq(), ID: r.GetId(), At: r.GetTime().AsTime(), Actor: r.GetCommit().GetActor(), Events: wire.ToEvents(r.GetCommit())}
+		commits[i] = instance.Commit{
+			Seq: r.GetSeq(), ID: r.GetId(), At: r.GetTime().AsTime(), Actor: r.GetCommit().GetActor(), Events: wire.ToEvents(r.GetCommit()),
+		}
 	}
 	return commits, nil
 }

@@ -70,9 +70,9 @@ func (h *handler) judge(ctx context.Context, job agent.Job) (instance.Result, er
 	return out.Result, err
 }
 
-// mayAnswer reports whether somebody's words count: those of the reporter, of a
-// person at Signalbox's own controls, and of who may write to the repository.
-// The forge is asked each time, for what somebody may do changes.
+// mayAnswer reports whether a person's words count: the reporter's, an operator's,
+// and those of people who may write to the repository. It asks the forge each
+// time, since permissions change.
 func (h *handler) mayAnswer(ctx context.Context, issue instance.Issue, login string) (bool, error) {
 	// No login on a forge has a colon.
 	if issue.Number == 0 || strings.HasPrefix(login, "operator:") || login != "" && login == issue.Author {

@@ -43,7 +43,8 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	if err != nil {
 		return r, err
 	}
-	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", strconv.Itoa(pr.Number), "prNumber", strconv.Itoa(pr.Number), "branch", branch, "pushed", job.Head), nil
+	number := strconv.Itoa(pr.Number)
+	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", number, "prNumber", number, "branch", branch, "pushed", job.Head), nil
 }
 
 // propose finds the work's pull request, or opens it. One of this very commit

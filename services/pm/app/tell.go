@@ -14,8 +14,8 @@ import (
 )
 
 // tell posts what people have to know of an instance after a commit, each once:
-// how it ended, what was escalated to them, what it waits for in a state that
-// says so. The commit may be an old one: what is past is not told.
+// how it ended, what was escalated to them, what it waits for in a state with
+// tell. If the commit is an old one, it leaves out what is past.
 func (h *handler) tell(ctx context.Context, after subject.Event, in *pb.Instance) error {
 	issue := wire.ToIssue(in.GetIssue())
 	if issue.Number == 0 { // what has no issue is talked about on its pull request
@@ -40,11 +40,12 @@ func (h *handler) tell(ctx context.Context, after subject.Event, in *pb.Instance
 	if in.GetKind() != string(workflow.Wait) || in.GetState() != after.State || in.GetClosed() != "" {
 		return nil
 	}
-	_, err := h.post(ctx, in.GetInstance(), issue, fmt.Sprintf("waits-%s-%d", in.GetState(), in.GetAttempt()), help(in, in.GetReason(), true).Text())
+	key := fmt.Sprintf("waits-%s-%d", in.GetState(), in.GetAttempt())
+	_, err := h.post(ctx, in.GetInstance(), issue, key, help(in, in.GetReason(), true).Text())
 	return err
 }
 
-// end tells how an instance ended that has no pull request to show for it.
+// end posts how an instance ended that has no pull request.
 func (h *handler) end(ctx context.Context, in *pb.Instance, issue instance.Issue) error {
 	last := wire.ToResult(in.GetLastResult())
 	if n := in.GetVars()["prNumber"]; last.Data["pr_url"] != "" || n != "" && n != "0" {

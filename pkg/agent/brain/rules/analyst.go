@@ -52,7 +52,8 @@ func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 		r.Summary += " There is nothing left to ask, and it is too little to work on."
 	}
 	r.Data = map[string]string{
-		"kind": string(w.kind), "found": strings.Join(w.has, ", "), "missing": strings.Join(w.Lacks, ", "), "assumed": strings.Join(w.assumed, ", "),
+		"kind": string(w.kind), "found": strings.Join(w.has, ", "),
+		"missing": strings.Join(w.Lacks, ", "), "assumed": strings.Join(w.assumed, ", "),
 	}
 	return declared(r), nil
 }

@@ -98,7 +98,9 @@ func quotedQuestion(text string, questions []instance.Question) (int, bool) {
 	}
 	said := title(text)
 	for _, q := range questions {
-		if asked := title(q.Text); q.Number == number || len(said) >= 12 && strings.Contains(asked, said) || len(asked) >= 12 && strings.Contains(said, asked) {
+		asked := title(q.Text)
+		alike := len(said) >= 12 && strings.Contains(asked, said) || len(asked) >= 12 && strings.Contains(said, asked)
+		if q.Number == number || alike {
 			return q.Number, true
 		}
 	}

@@ -39,5 +39,7 @@ func (Checker) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 
 // CannotAnswer is what rules say when another role asks them something.
 func CannotAnswer(a brain.Assignment) brain.Outcome {
-	return declared(instance.Result{Status: instance.Blocked, Summary: "The " + a.Role + " works by rules here, and rules answer no questions."})
+	return declared(instance.Result{
+		Status: instance.Blocked, Summary: "The " + a.Role + " works by rules here, and rules answer no questions.",
+	})
 }

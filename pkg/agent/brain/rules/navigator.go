@@ -37,7 +37,8 @@ func (Navigator) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, e
 	if head == "" {
 		head = "HEAD"
 	}
-	diff, err := git.New(a.Dir).Output(ctx, maxPatch, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-prefix", "--find-renames", a.Base, head, "--")
+	diff, err := git.New(a.Dir).Output(ctx, maxPatch,
+		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-prefix", "--find-renames", a.Base, head, "--")
 	if err != nil {
 		return brain.Outcome{}, fmt.Errorf("read the change from %s to %s: %w", a.Base, head, err)
 	}

@@ -75,7 +75,7 @@ func read(issue instance.Issue, since []string) report {
 		}
 	}
 	for _, p := range parts(r.kind) {
-		r.found[p.element] = r.found[p.element] || told(p.element, text, code)
+		r.found[p.element] = r.found[p.element] || mentions(p.element, text, code)
 	}
 	if r.kind == bug {
 		// What must never happen says by itself what should: not that.

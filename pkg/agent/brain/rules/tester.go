@@ -77,7 +77,9 @@ func rely(a brain.Assignment) (instance.Result, error) {
 	plan, err := plan(a.Dir)
 	switch {
 	case errors.Is(err, testrun.ErrNoTests) && !enabled(a, "require_tests", true):
-		return instance.Result{Status: instance.Success, Summary: "Wrote no tests: the repository has none, and the policy does not ask for them."}, nil
+		return instance.Result{
+			Status: instance.Success, Summary: "Wrote no tests: the repository has none, and the policy does not ask for them.",
+		}, nil
 	case err != nil:
 		return instance.Result{Status: instance.Blocked, Summary: "Cannot test this: " + err.Error(), IssuesFound: []string{err.Error()}}, nil
 	}

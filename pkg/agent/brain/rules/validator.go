@@ -40,10 +40,13 @@ func (Validator) Work(_ context.Context, a brain.Assignment) (brain.Outcome, err
 		lacks = append(lacks, fmt.Sprintf("nothing describes %q: what is to be done, and when is it done?", a.Issue.Title))
 	}
 	if len(lacks) > 0 {
-		return declared(instance.Result{Status: instance.Failure, Summary: "Rejected: " + Sentence(strings.Join(lacks, "; ")), IssuesFound: lacks}), nil
+		return declared(instance.Result{
+			Status: instance.Failure, Summary: "Rejected: " + Sentence(strings.Join(lacks, "; ")), IssuesFound: lacks,
+		}), nil
 	}
 	r := instance.Result{Status: instance.Success, ConfidenceScore: reliance}
-	r.Summary = fmt.Sprintf("There is code, at %s, and a description of %d words.", code(short(a.Head)), words+len(strings.Fields(a.Issue.Title)))
+	r.Summary = fmt.Sprintf("There is code, at %s, and a description of %d words.",
+		code(short(a.Head)), words+len(strings.Fields(a.Issue.Title)))
 	if p, err := plan(a.Dir); err == nil {
 		r.Summary += " " + code(p.Command()) + " tests it."
 	} else {

@@ -65,8 +65,8 @@ func words(any ...string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|\b)(?:` + strings.Join(any, "|") + `)(?:\b|$)`)
 }
 
-// told reports whether free text, and the code in it, has the element.
-func told(e element, text, code string) bool {
+// mentions reports whether free text, and the code in it, has the element.
+func mentions(e element, text, code string) bool {
 	switch e {
 	case steps:
 		return stepWords.MatchString(text) || stepList.MatchString(text) || invocation.MatchString(text) || bareCall.MatchString(text) ||
