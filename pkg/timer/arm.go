@@ -39,7 +39,7 @@ func (k *Keeper) arm(ctx context.Context, timers []Timer) error {
 	defer cancel()
 	futures := make([]jetstream.PubAckFuture, len(timers))
 	for i, t := range timers {
-		msg, err := encode(t, k.known[t.key()].seq)
+		msg, err := encode(t, k.known[t.key()].streamSeq)
 		if err != nil {
 			return err
 		}
@@ -86,11 +86,11 @@ func (k *Keeper) armAgain(ctx context.Context, t Timer, err error) error {
 		if e != nil {
 			return e
 		}
-		if present.seq > 0 && (present.same(t) || present.Seq > t.Seq) {
+		if present.streamSeq > 0 && (present.same(t) || present.Commit > t.Commit) {
 			k.known[t.key()] = present
 			return nil
 		}
-		msg, e := encode(t, present.seq)
+		msg, e := encode(t, present.streamSeq)
 		if e != nil {
 			return e
 		}
@@ -121,7 +121,7 @@ func (k *Keeper) current(ctx context.Context, subj string) (stored, error) {
 func (k *Keeper) disarm(ctx context.Context, t Timer) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(t.armedSubject()), jetstream.WithPurgeSequence(k.known[t.key()].seq+1))
+	err := k.stream.Purge(ctx, jetstream.WithPurgeSubject(t.armedSubject()), jetstream.WithPurgeSequence(k.known[t.key()].streamSeq+1))
 	if err != nil {
 		return fmt.Errorf("disarm %s of %s: %w", t.Kind, t.Instance, err)
 	}

@@ -30,7 +30,7 @@ func TestWhoLagsBehindNeverReplacesWhatIsNewer(t *testing.T) {
 	ahead, behind := keeper(), keeper()
 	due := time.Now().Add(time.Hour)
 	stay := func(seq uint64) Timer {
-		return Timer{Instance: "a", Kind: Deadline, Due: due.Add(time.Duration(seq)), Entered: seq, Level: workflow.Warning, Seq: seq}
+		return Timer{Instance: "a", Kind: Deadline, Due: due.Add(time.Duration(seq)), Entered: seq, Level: workflow.Warning, Commit: seq}
 	}
 	for _, step := range []struct {
 		who  *Keeper

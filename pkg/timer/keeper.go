@@ -65,7 +65,7 @@ type Keeper struct {
 // stored is a timer in the stream, as far as this process knows.
 type stored struct {
 	Timer
-	seq uint64 // sequence in TIMERS
+	streamSeq uint64 // sequence in TIMERS
 }
 
 // New returns a Keeper. Keep and Fire start it.
@@ -185,7 +185,7 @@ func (k *Keeper) update(ctx context.Context, ids []string) error {
 			h, holds := k.known[timerKey{id, kind}]
 			i := slices.IndexFunc(want, func(t Timer) bool { return t.Kind == kind })
 			switch {
-			case holds && h.Seq > in.Seq: // another process is ahead of this one
+			case holds && h.Commit > in.Seq: // another process is ahead of this one
 			case i >= 0 && !(holds && h.same(want[i])):
 				arm = append(arm, want[i])
 			case i < 0 && holds:

@@ -41,7 +41,7 @@ func (t Timer) subject(fired bool) string {
 // encode returns the timer's message, which is stored only if the newest message at
 // its subject has the given sequence; 0: if there is none.
 func encode(t Timer, present uint64) (*nats.Msg, error) {
-	data, err := json.Marshal(body{t.Due, t.Entered, t.Level, t.Seq})
+	data, err := json.Marshal(body{t.Due, t.Entered, t.Level, t.Commit})
 	if err != nil {
 		return nil, err
 	}

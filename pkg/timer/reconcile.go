@@ -39,7 +39,7 @@ func (k *Keeper) reconcile(ctx context.Context) error {
 		for _, t := range k.timersOf(ctx, in) {
 			key := t.key()
 			wanted[key] = true
-			if h := armed[key]; !h.same(t) && !due[key].same(t) && h.Seq <= t.Seq {
+			if h := armed[key]; !h.same(t) && !due[key].same(t) && h.Commit <= t.Commit {
 				arm = append(arm, t)
 			}
 		}

@@ -36,7 +36,7 @@ type Timer struct {
 	Due      time.Time
 	Entered  uint64         // sequence of the commit that began the stay
 	Level    workflow.Level // of a Deadline
-	Seq      uint64         // newest commit that it was derived from
+	Commit   uint64         // newest commit that it was derived from
 }
 
 // timerKey identifies the timer of one kind of an instance.

@@ -25,13 +25,13 @@ func stay(change func(*instance.Instance)) instance.Instance {
 }
 
 func deadline(level workflow.Level, after time.Duration) timer.Timer {
-	return timer.Timer{Instance: "a", Kind: timer.Deadline, Due: entered.Add(after), Entered: 7, Level: level, Seq: 9}
+	return timer.Timer{Instance: "a", Kind: timer.Deadline, Due: entered.Add(after), Entered: 7, Level: level, Commit: 9}
 }
 
 func TestWhichTimersAnInstanceShouldHave(t *testing.T) {
 	def := load(t, slow)
 	until := entered.Add(time.Hour)
-	wake := timer.Timer{Instance: "a", Kind: timer.Wake, Due: until, Entered: 7, Seq: 9}
+	wake := timer.Timer{Instance: "a", Kind: timer.Wake, Due: until, Entered: 7, Commit: 9}
 	for _, c := range []struct {
 		name   string
 		change func(*instance.Instance)
@@ -106,7 +106,7 @@ func TestWhatMayChangeTheTimersStirs(t *testing.T) {
 		if got := timer.Affects(before, in); got != stirs {
 			t.Errorf("%T in %q: %v, want %v", what, before.State, got, stirs)
 		}
-		changed := cmp.Diff(timer.Of(def, before), timer.Of(def, in), cmpopts.IgnoreFields(timer.Timer{}, "Seq"))
+		changed := cmp.Diff(timer.Of(def, before), timer.Of(def, in), cmpopts.IgnoreFields(timer.Timer{}, "Commit"))
 		if changed != "" && !stirs {
 			t.Errorf("%T in %q changes the timers (-before +after)\n%s", what, before.State, changed)
 		}
