@@ -1,5 +1,5 @@
 // Package dispatch knows which work is ready, which of it lies in a role's queue, and
-// which agents wait for work. A Dispatcher is told each new state of an instance by
+// which agents wait for work. A Dispatcher gets each new state of an instance by
 // Update, and answers three questions: which agent is to be given work that a commit
 // makes (Next), which work is most urgent (MostUrgent), and which work is in no queue
 // and with no agent (Lapsed).

@@ -57,7 +57,7 @@ func (r *rankedWork) update(id string, item workItem, ready bool) {
 // rank is the place of work among other work.
 type rank struct {
 	ordered bool    // the definition has an order
-	order   []int64 // nil if it cannot be told: such work comes last
+	order   []int64 // nil if it cannot be computed: such work comes last
 	work    uint64
 }
 

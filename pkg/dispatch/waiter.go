@@ -28,7 +28,7 @@ type Waiter struct {
 
 // roleQueue is the queue of one role, and the agents that wait beside it, in order of
 // arrival. Work in the queue is older than what is made now, so for each piece of it
-// one agent is redirected there: told that there is no work. What was put there just
+// one agent is redirected there, with ErrNoWork. What was put there just
 // now may be on its way to an agent that waits at the queue.
 type roleQueue struct {
 	waiting    []*Waiter

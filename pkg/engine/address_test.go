@@ -8,7 +8,7 @@ import (
 
 // What a commit is stored under is who has to read it.
 func TestACommitIsAddressedToWhoHasToReadIt(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	at := func(want string, wakes bool) {
 		t.Helper()

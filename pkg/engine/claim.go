@@ -122,16 +122,17 @@ func (e *Engine) commitClaim(ctx context.Context, w *workflowLock, c *choosing, 
 
 // nothing refuses a claim token for which there is no work.
 func (c *choosing) nothing(choice dispatch.Choice) (Outcome, error) {
-	no := &instance.Refusal{Code: instance.CodeStale, Instance: c.cmd.Instance, What: fmt.Sprintf("%s has no work in %s", c.key.Role, c.key.Workflow)}
 	switch {
 	case choice.Soonest != nil:
-		no.Code = instance.CodeHeld
-		no.What = fmt.Sprintf("all work of %s in %s is taken; the next may be free at %s", c.key.Role, c.key.Workflow, choice.Free.UTC().Format(time.RFC3339))
+		free := choice.Free.UTC().Format(time.RFC3339)
+		why := fmt.Sprintf("all work of %s in %s is taken; the next may be free at %s", c.key.Role, c.key.Workflow, free)
+		no := &instance.Refusal{Code: instance.CodeHeld, Instance: c.cmd.Instance, What: why}
 		return Outcome{Instance: choice.Soonest.Instance, Free: choice.Free}, no
 	case c.refusal != nil:
 		return Outcome{}, c.refusal
 	}
-	return Outcome{}, no
+	why := fmt.Sprintf("%s has no work in %s", c.key.Role, c.key.Workflow)
+	return Outcome{}, &instance.Refusal{Code: instance.CodeStale, Instance: c.cmd.Instance, What: why}
 }
 
 // priorClaim replies to a claim that was carried out before with the work that it was

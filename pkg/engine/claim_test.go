@@ -37,8 +37,8 @@ states:
   done: {final: true}
 `
 
-// urgent opens an instance of the urgency; the lower, the more urgent.
-func (w *world) urgent(e *engine.Engine, id string, urgency int, labels ...string) instance.Instance {
+// openUrgent opens an instance of the urgency; the lower, the more urgent.
+func (w *env) openUrgent(e *engine.Engine, id string, urgency int, labels ...string) instance.Instance {
 	w.Helper()
 	out, err := e.Handle(w.Context(), cmd("open-"+id, id, instance.Open{
 		Issue: instance.Issue{Title: id, Labels: labels}, Vars: map[string]string{"urgency": fmt.Sprint(urgency)}}), "queue")
@@ -48,8 +48,8 @@ func (w *world) urgent(e *engine.Engine, id string, urgency int, labels ...strin
 	return out.Instance
 }
 
-// gives has a claim that names one instance be given another.
-func (w *world) gives(e *engine.Engine, named instance.Instance, want string) instance.Instance {
+// expectGiven expects that a claim that names one instance is given another.
+func (w *env) expectGiven(e *engine.Engine, named instance.Instance, want string) instance.Instance {
 	w.Helper()
 	got := w.do(e, named.ID, take("worker", named.Work)).Instance
 	if got.ID != want || got.Claim == nil || got.Claim.Agent != "worker-1" {
@@ -58,9 +58,9 @@ func (w *world) gives(e *engine.Engine, named instance.Instance, want string) in
 	return got
 }
 
-func newQueue(t *testing.T) (*world, *engine.Engine) {
+func newQueue(t *testing.T) (*env, *engine.Engine) {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.define(queue)
 	e := w.engine()
 	w.follow(e)
@@ -69,24 +69,24 @@ func newQueue(t *testing.T) (*world, *engine.Engine) {
 
 func TestAClaimIsGivenWhatIsMostUrgent(t *testing.T) {
 	w, e := newQueue(t)
-	c := w.urgent(e, "c", 3)
-	b := w.urgent(e, "b", 2)
-	w.urgent(e, "b2", 2)
-	w.urgent(e, "late", 9, "late")
-	w.urgent(e, "held", 1)
-	w.gives(e, c, "late")
-	w.gives(e, c, "held")
-	w.gives(e, c, "b") // before b2: it was dispatched first
-	a := w.urgent(e, "a", 1)
-	w.gives(e, b, "a")
+	c := w.openUrgent(e, "c", 3)
+	b := w.openUrgent(e, "b", 2)
+	w.openUrgent(e, "b2", 2)
+	w.openUrgent(e, "late", 9, "late")
+	w.openUrgent(e, "held", 1)
+	w.expectGiven(e, c, "late")
+	w.expectGiven(e, c, "held")
+	w.expectGiven(e, c, "b") // before b2: it was dispatched first
+	a := w.openUrgent(e, "a", 1)
+	w.expectGiven(e, b, "a")
 	w.do(e, "c", instance.Signal{Name: "said", Data: map[string]string{"urgency": "0"}})
-	w.gives(e, a, "c")
-	w.gives(e, a, "b2")
+	w.expectGiven(e, a, "c")
+	w.expectGiven(e, a, "b2")
 }
 
 func TestAPermitComesAgainOnlyWhileThereIsWork(t *testing.T) {
 	w, e := newQueue(t)
-	a := w.urgent(e, "a", 1)
+	a := w.openUrgent(e, "a", 1)
 	refused := func(code instance.Code, free time.Time) {
 		t.Helper()
 		w.n++
@@ -96,34 +96,34 @@ func TestAPermitComesAgainOnlyWhileThereIsWork(t *testing.T) {
 		}
 	}
 	soon := func(d time.Duration) time.Time { return w.clock.now().Add(d) }
-	held := w.gives(e, a, "a")
+	held := w.expectGiven(e, a, "a")
 	refused(instance.CodeHeld, soon(time.Minute))
-	w.clock.turn(time.Minute) // the lease runs out
-	held = w.gives(e, a, "a")
+	w.clock.advance(time.Minute) // the lease runs out
+	held = w.expectGiven(e, a, "a")
 	if held.Claim.Token != 2 {
 		t.Errorf("it is claimed by %+v", held.Claim)
 	}
 	w.do(e, "a", instance.Fail{Token: 2, Reason: "disk"})
 	refused(instance.CodeHeld, soon(time.Second))
-	w.clock.turn(time.Second)
-	w.do(e, "a", instance.Fail{Token: w.gives(e, a, "a").Claim.Token, Reason: "disk"})
+	w.clock.advance(time.Second)
+	w.do(e, "a", instance.Fail{Token: w.expectGiven(e, a, "a").Claim.Token, Reason: "disk"})
 	refused(instance.CodeHeld, soon(4*time.Second))
 	w.do(e, "a", instance.Retry{Reason: "it is back"})
-	held = w.gives(e, a, "a")
+	held = w.expectGiven(e, a, "a")
 	parked := w.do(e, "a", instance.Report{Token: held.Claim.Token, Result: instance.Result{Status: instance.Blocked}}).Instance
 	if parked.Parked == nil {
 		t.Fatalf("it is in %s, not parked", parked.State)
 	}
 	refused(instance.CodeStale, time.Time{})
 	w.do(e, "a", instance.Signal{Name: "hurried"})
-	held = w.gives(e, a, "a")
+	held = w.expectGiven(e, a, "a")
 	w.do(e, "a", instance.Escalate{Token: held.Claim.Token, Reason: "who?", RequiresHuman: true})
 	refused(instance.CodeStale, time.Time{})
 	w.do(e, "a", instance.Resolve{Text: "you"})
 	w.do(e, "a", instance.Pause{Reason: "lunch"})
 	refused(instance.CodeStale, time.Time{})
 	w.do(e, "a", instance.Resume{})
-	held = w.gives(e, a, "a")
+	held = w.expectGiven(e, a, "a")
 	moved := w.do(e, "a", done(held.Claim.Token)).Instance
 	refused(instance.CodeStale, time.Time{})
 	if judged := w.do(e, "a", take("judge", moved.Work)).Instance; judged.State != "check" {
@@ -135,10 +135,10 @@ func TestAPermitComesAgainOnlyWhileThereIsWork(t *testing.T) {
 
 func TestAQuestionIsWorkOfWhoIsAsked(t *testing.T) {
 	w, e := newQueue(t)
-	a := w.urgent(e, "a", 1)
-	held := w.gives(e, a, "a")
-	b := w.urgent(e, "b", 2)
-	w.do(e, "b", done(w.gives(e, b, "b").Claim.Token)) // now the judge's
+	a := w.openUrgent(e, "a", 1)
+	held := w.expectGiven(e, a, "a")
+	b := w.openUrgent(e, "b", 2)
+	w.do(e, "b", done(w.expectGiven(e, b, "b").Claim.Token)) // now the judge's
 	w.do(e, "a", instance.Inquire{Token: held.Claim.Token, Questions: []instance.Inquiry{{To: "judge", Question: "Which?"}}})
 	if got := w.do(e, "b", take("judge", 0)).Instance; got.ID != "a" {
 		t.Errorf("the judge was given %s", got.ID)
@@ -150,15 +150,15 @@ func TestAQuestionIsWorkOfWhoIsAsked(t *testing.T) {
 
 func TestAClaimSentAgainIsAnsweredAsTheFirstTime(t *testing.T) {
 	w, e := newQueue(t)
-	b := w.urgent(e, "b", 2)
-	w.urgent(e, "a", 1)
+	b := w.openUrgent(e, "b", 2)
+	w.openUrgent(e, "a", 1)
 	again := cmd("claim", "b", take("worker", b.Work))
-	first := w.take(e, again)
-	w.urgent(e, "urgent", 0)
+	first := w.handle(e, again)
+	w.openUrgent(e, "urgent", 0)
 	lagging := w.engine()
 	w.follow(lagging)
 	for name, e := range map[string]*engine.Engine{"the same": e, "another": lagging} {
-		if got := w.take(e, again); !got.Duplicate || got.Seq != first.Seq || got.Instance.ID != "a" {
+		if got := w.handle(e, again); !got.Duplicate || got.Seq != first.Seq || got.Instance.ID != "a" {
 			t.Errorf("%s engine answers %d of %s, a duplicate: %v; want %d of a", name, got.Seq, got.Instance.ID, got.Duplicate, first.Seq)
 		}
 	}
@@ -169,7 +169,7 @@ func TestAClaimSentAgainIsAnsweredAsTheFirstTime(t *testing.T) {
 		}
 		now = w.do(e, "a", done(now.Claim.Token)).Instance
 	}
-	if got := w.take(e, again); !got.Duplicate || got.Seq != first.Seq || got.Instance.Closed != instance.Ended {
+	if got := w.handle(e, again); !got.Duplicate || got.Seq != first.Seq || got.Instance.Closed != instance.Ended {
 		t.Errorf("when all is over it is answered %+v", got)
 	}
 	w.refused(e, cmd("open-b", "a", take("worker", b.Work)), instance.CodeInvalid)
@@ -177,11 +177,11 @@ func TestAClaimSentAgainIsAnsweredAsTheFirstTime(t *testing.T) {
 
 // An engine that has not heard of a claim finds out when it makes it again.
 func TestAClaimThatAnotherEngineMadeIsFoundInTheLog(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.define(queue)
 	ahead := w.engine()
 	w.follow(ahead)
-	b := w.urgent(ahead, "b", 2)
+	b := w.openUrgent(ahead, "b", 2)
 	store := &faulty{Store: w.store}
 	let, seen := make(chan struct{}), make(chan struct{}, 10)
 	store.read = func(f func(eventstore.Commit) error) func(eventstore.Commit) error {
@@ -195,9 +195,9 @@ func TestAClaimThatAnotherEngineMadeIsFoundInTheLog(t *testing.T) {
 	}
 	behind := w.engine(func(c *engine.Config) { c.Store = store })
 	w.follow(behind)
-	w.urgent(ahead, "a", 1)
+	w.openUrgent(ahead, "a", 1)
 	again := cmd("claim", "b", take("worker", b.Work))
-	first := w.take(ahead, again)
+	first := w.handle(ahead, again)
 	<-seen // it knows of b only
 	answered := make(chan engine.Outcome, 1)
 	go func() {
@@ -216,13 +216,13 @@ func TestAClaimThatAnotherEngineMadeIsFoundInTheLog(t *testing.T) {
 func TestWhatCannotBeClaimedHoldsUpNothing(t *testing.T) {
 	w, e := newQueue(t)
 	w.define(strings.NewReplacer("version: 1", "version: 2", "on: {", `on: {claimed: [{when: "1 / vars.zero == 1", to: done}], `).Replace(queue))
-	w.urgent(e, "stuck", 0)
+	w.openUrgent(e, "stuck", 0)
 	w.define(strings.NewReplacer("version: 1", "version: 3", "vars.urgency]", "1 / vars.zero]").Replace(queue))
-	untold := w.urgent(e, "untold", 0, "late")
+	untold := w.openUrgent(e, "untold", 0, "late")
 	w.define(queue)
-	w.urgent(e, "a", 1)
-	a := w.gives(e, untold, "a")
-	last := w.gives(e, untold, "untold")
+	w.openUrgent(e, "a", 1)
+	a := w.expectGiven(e, untold, "a")
+	last := w.expectGiven(e, untold, "untold")
 	w.refused(e, cmd("c", "untold", take("worker", untold.Work)), instance.CodeHeld) // it may come back
 	w.do(e, "a", done(a.Claim.Token))
 	w.do(e, "untold", done(last.Claim.Token))
@@ -233,24 +233,24 @@ func TestWhatCannotBeClaimedHoldsUpNothing(t *testing.T) {
 func TestWhatHasNoOrderIsGivenByName(t *testing.T) {
 	w, e := newQueue(t)
 	w.define(strings.NewReplacer("version: 1", "version: 9", "order:", "# order:").Replace(queue))
-	plain := w.urgent(e, "plain", 0)
+	plain := w.openUrgent(e, "plain", 0)
 	w.define(queue)
-	b := w.urgent(e, "b", 2)
-	w.gives(e, b, "b")
+	b := w.openUrgent(e, "b", 2)
+	w.expectGiven(e, b, "b")
 	w.refused(e, cmd("c", "b", take("worker", b.Work)), instance.CodeHeld)
-	w.gives(e, plain, "plain")
+	w.expectGiven(e, plain, "plain")
 	w.refused(e, cmd("d", "plain", take("worker", plain.Work)), instance.CodeHeld)
 }
 
 // After a commit whose outcome nobody told, a claim looks at the log first.
 func TestAClaimWaitsForWhatMayBeInTheLog(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.define(queue)
 	lost := errors.New("the answer was lost")
 	store := &faulty{Store: w.store}
 	e := w.engine(func(c *engine.Config) { c.Store = store })
 	w.follow(e)
-	b := w.urgent(e, "b", 2)
+	b := w.openUrgent(e, "b", 2)
 	store.append = func(ctx context.Context, c eventstore.Commit) (uint64, error) {
 		if _, err := w.store.Append(ctx, c); err != nil {
 			return 0, err
@@ -261,5 +261,5 @@ func TestAClaimWaitsForWhatMayBeInTheLog(t *testing.T) {
 		t.Fatalf("answered %v", err)
 	}
 	store.append = nil
-	w.gives(e, b, "a")
+	w.expectGiven(e, b, "a")
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// commit decides a command on state s at its time and appends the commit. w is the lock
-// of the workflow, which the caller has locked.
-func (e *Engine) commit(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, cmd instance.Command) (out Outcome, err error) {
+// commit decides a command on state s at its time and appends the commit. It marks the
+// lock of the workflow stale if the log may have a commit whose append failed.
+func (e *Engine) commit(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, cmd instance.Command,
+) (out Outcome, err error) {
 	cmd.At = cmd.At.UTC().Round(0) // no monotonic reading: what is kept is what is replayed
 	if cmd.At.Before(s.Instance.UpdatedAt) {
 		cmd.At = s.Instance.UpdatedAt // two clocks: time within an instance never runs back

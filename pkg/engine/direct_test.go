@@ -15,21 +15,21 @@ import (
 	"github.com/signalbox/signalbox/pkg/logcheck"
 )
 
-// answer is what one who waits is told.
+// answer is the reply to an agent that waits.
 type answer struct {
 	engine.Outcome
 	err error
 }
 
-// waits has an agent wait; what it is told comes out of the channel, however often.
+// waits makes an agent wait. The channel gets each reply.
 func waits(e *engine.Engine, role, agent string, atMost time.Duration) <-chan answer {
 	told := make(chan answer, 2)
 	e.Wait(instance.Claim{Role: role, Agent: agent, Lease: time.Minute}, atMost, func(out engine.Outcome, err error) { told <- answer{out, err} })
 	return told
 }
 
-// gets has who waits be told of the claim that it was given with a commit.
-func (w *world) gets(told <-chan answer, agent string, made engine.Outcome) instance.Instance {
+// expectClaim expects that an agent that waits gets the claim that a commit made.
+func (w *env) expectClaim(told <-chan answer, agent string, made engine.Outcome) instance.Instance {
 	w.Helper()
 	a := <-told
 	if c := a.Instance.Claim; a.err != nil || c == nil || c.Agent != agent || a.Seq != made.Seq || !a.Instance.Direct || !c.Lease.Equal(w.clock.now().Add(time.Minute)) {
@@ -41,16 +41,16 @@ func (w *world) gets(told <-chan answer, agent string, made engine.Outcome) inst
 	return a.Instance
 }
 
-// sent has who waits be told that there is no work for it.
-func (w *world) sent(told <-chan answer) {
+// expectNoWork expects that an agent that waits gets no work.
+func (w *env) expectNoWork(told <-chan answer) {
 	w.Helper()
 	if a := <-told; !errors.Is(a.err, engine.ErrNoWork) || a.Seq > 0 || len(told) > 0 {
 		w.Errorf("it is told %+v, and %d more; want ErrNoWork", a, len(told))
 	}
 }
 
-// sound has the log break no rule.
-func (w *world) sound() {
+// checkLog checks that the log breaks no rule.
+func (w *env) checkLog() {
 	w.Helper()
 	r, err := logcheck.Check(w.Context(), w.store, w.defs.Catalog.Hashed)
 	if err != nil || len(r.Violations) > 0 {
@@ -59,16 +59,16 @@ func (w *world) sound() {
 }
 
 func TestWorkIsGivenToWhoWaitsLongest(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		e := w.engine()
 		judge := waits(e, "judge", "j-1", time.Hour)
 		first, second := waits(e, "worker", "w-1", time.Hour), waits(e, "worker", "w-2", time.Hour)
-		a := w.gets(first, "w-1", w.do(e, "a", open("a chore")))
-		b := w.gets(second, "w-2", w.do(e, "b", open("a chore")))
+		a := w.expectClaim(first, "w-1", w.do(e, "a", open("a chore")))
+		b := w.expectClaim(second, "w-2", w.do(e, "b", open("a chore")))
 		if len(judge) > 0 {
 			w.Fatalf("work of another role: %+v", <-judge)
 		}
-		a = w.gets(judge, "j-1", w.do(e, "a", done(a.Claim.Token)))
+		a = w.expectClaim(judge, "j-1", w.do(e, "a", done(a.Claim.Token)))
 		a = w.do(e, "a", done(a.Claim.Token)).Instance
 		if b = w.do(e, "b", done(b.Claim.Token)).Instance; a.Closed != instance.Ended || b.State != "check" || b.Direct {
 			w.Errorf("a is in %s, b in %s, direct %v", a.State, b.State, b.Direct)
@@ -78,8 +78,8 @@ func TestWorkIsGivenToWhoWaitsLongest(t *testing.T) {
 				w.Errorf("commit %d of %s in %s wakes: %v", c.Seq, c.Instance, c.State, c.Wakes)
 			}
 		}
-		w.folds(e, b)
-		w.sound()
+		w.checkFold(e, b)
+		w.checkLog()
 	})
 }
 
@@ -96,7 +96,7 @@ func TestWhatIsNotGivenDirectlyGoesByTheQueue(t *testing.T) {
 		"what a claim is turned aside to": {strings.Replace(aside, "workflow: aside", "workflow: chore", 1), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inNoTime(t, func(w *world) {
+			inBubble(t, func(w *env) {
 				w.define(c.lifecycle)
 				e := w.engine()
 				w.follow(e)
@@ -111,9 +111,9 @@ func TestWhatIsNotGivenDirectlyGoesByTheQueue(t *testing.T) {
 				if all := w.commits("a"); !all[len(all)-1].Wakes {
 					w.Error("it wakes nobody")
 				}
-				w.sent(told) // to the queue, where the work is
+				w.expectNoWork(told) // to the queue, where the work is
 				w.do(e, "a", take("judge", out.Instance.Work))
-				w.sound()
+				w.checkLog()
 			})
 		})
 	}
@@ -125,7 +125,7 @@ func TestWhoWaitedForWorkThatWasNotMadeIsTold(t *testing.T) {
 	away := errors.New("the log is away")
 	for name, want := range map[string]error{"another was first": engine.ErrNoWork, "the log is away": away} {
 		t.Run(name, func(t *testing.T) {
-			inNoTime(t, func(w *world) {
+			inBubble(t, func(w *env) {
 				other, log := w.engine(), w.store
 				store := &faulty{Store: log}
 				e := w.engine(func(config *engine.Config) { config.Store = store })
@@ -153,26 +153,26 @@ func TestWhoWaitedForWorkThatWasNotMadeIsTold(t *testing.T) {
 				if a := <-first; !errors.Is(a.err, want) || len(first) > 0 {
 					w.Errorf("told %+v, want %v", a, want)
 				}
-				in = w.gets(second, "j-2", out)
-				w.folds(e, w.do(e, "a", done(in.Tokens)).Instance)
-				w.sound()
+				in = w.expectClaim(second, "j-2", out)
+				w.checkFold(e, w.do(e, "a", done(in.Tokens)).Instance)
+				w.checkLog()
 			})
 		})
 	}
 }
 
 func TestADuplicateOfAReportThatGaveWorkIsAnsweredAsTheFirst(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		e := w.engine()
 		in := w.do(e, "a", take("worker", w.do(e, "a", open("a chore")).Instance.Work)).Instance
 		told, report := waits(e, "judge", "j-1", time.Hour), cmd("report", "a", done(in.Tokens))
-		first := w.take(e, report)
-		w.gets(told, "j-1", first)
+		first := w.handle(e, report)
+		w.expectClaim(told, "j-1", first)
 		follower := w.engine()
 		w.follow(follower)
 		for name, e := range map[string]*engine.Engine{"the same engine": e, "one that knows nothing": w.engine(), "one that follows": follower} {
 			late := waits(e, "judge", "j-2", time.Hour)
-			got := w.take(e, report)
+			got := w.handle(e, report)
 			if !got.Duplicate || got.Seq != first.Seq || cmp.Diff(first.Events, got.Events) != "" || cmp.Diff(first.Instance, got.Instance) != "" {
 				w.Errorf("%s answers %d, duplicate %v, %v", name, got.Seq, got.Duplicate, got.Events)
 			}
@@ -180,7 +180,7 @@ func TestADuplicateOfAReportThatGaveWorkIsAnsweredAsTheFirst(t *testing.T) {
 				w.Errorf("%s tells who waits %+v", name, <-late)
 			}
 			e.Dismiss()
-			w.sent(late)
+			w.expectNoWork(late)
 		}
 		if n := len(w.commits("a")); n != 3 {
 			w.Errorf("the log has %d commits, want 3", n)

@@ -2,8 +2,8 @@
 // the commit, and does so again if another writer was first. What makes this correct is
 // the log's optimistic concurrency: no lock is held across processes.
 //
-// The state of all instances is pkg/projection's, and who waits for which work is
-// pkg/dispatch's: see states and dispatcher for all that command handling uses of them.
+// pkg/projection has the state of all instances, pkg/dispatch the agents that wait for
+// work. The interfaces states and dispatcher have all that command handling uses of them.
 //
 // Locks are taken in this order: the instance's (Engine.commands), its workflow's
 // (Engine.workflows), then those of the projection and of the dispatcher, which the
@@ -38,7 +38,7 @@ type Config struct {
 // work on one log.
 type Engine struct {
 	Config
-	*projection.Projection // Follow, Complete, Snapshot, Get, List, Known and Changes are for callers
+	*projection.Projection // for callers: Follow, Complete, Snapshot, Due, Get, List, Known, Changes
 
 	states     states
 	dispatcher dispatcher

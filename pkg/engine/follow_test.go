@@ -13,7 +13,7 @@ import (
 )
 
 func TestGetReadsOnesOwnWritesAndThoseOfOthers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	one, two := w.engine(), w.engine()
 	w.do(one, "a", open("a chore"))
 	for i, e := range []*engine.Engine{one, two, one, two} {
@@ -30,7 +30,7 @@ func TestGetReadsOnesOwnWritesAndThoseOfOthers(t *testing.T) {
 }
 
 func TestGetSaysWhenItCannotKnow(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	away := errors.New("the log is away")
 	store := &faulty{Store: w.store}
 	w.store = store
@@ -43,7 +43,7 @@ func TestGetSaysWhenItCannotKnow(t *testing.T) {
 }
 
 func TestListHasEverythingThatWasThereWhenItWasAsked(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	writer := w.engine()
 	for _, id := range []string{"b", "a", "c"} {
 		w.do(writer, id, open("chore "+id))
@@ -93,13 +93,13 @@ func TestListHasEverythingThatWasThereWhenItWasAsked(t *testing.T) {
 }
 
 func TestWhatIsClosedIsKeptInOutlineAndLosesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	w.follow(e)
 	w.finish(e, "a")
 	w.refused(e, cmd("late", "a", take("worker", 1)), instance.CodeClosed)
 	noted := w.do(e, "a", instance.Note{Text: "thanks"})
-	w.take(w.engine(), cmd("elsewhere", "a", instance.Note{Text: "indeed"}))
+	w.handle(w.engine(), cmd("elsewhere", "a", instance.Note{Text: "indeed"}))
 	got, err := e.Get(t.Context(), "a")
 	if err != nil || got.Issue.Body != "It is broken." || len(got.Notes) != 2 || got.Last == nil || got.Previous.Len() != 2 {
 		t.Errorf("it is read as %+v, %v", got, err)
@@ -114,7 +114,7 @@ func TestWhatIsClosedIsKeptInOutlineAndLosesNothing(t *testing.T) {
 }
 
 func TestFollowingStopsAtDamage(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	w.finish(e, "a")
 	w.do(e, "b", open("another"))
@@ -146,7 +146,7 @@ func TestFollowingStopsAtDamage(t *testing.T) {
 }
 
 func TestFollowingOnesOwnWritesChangesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	w.follow(e)
 	for _, id := range []string{"a", "b"} {

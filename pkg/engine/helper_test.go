@@ -49,7 +49,7 @@ var errAway = errors.New("the definitions are away")
 
 func (away) Hashed(context.Context, string) (*workflow.Definition, error) { return nil, errAway }
 
-// clock is a clock that tests turn.
+// clock is a clock that tests advance.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -61,7 +61,7 @@ func (c *clock) now() time.Time {
 	return c.at
 }
 
-func (c *clock) turn(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
@@ -69,8 +69,8 @@ func (c *clock) turn(d time.Duration) {
 
 func nine() *clock { return &clock{at: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)} }
 
-// world is one log and what any number of engines on it are made of.
-type world struct {
+// env is a log, and all that engines on it need.
+type env struct {
 	*testing.T
 	store eventstore.Store
 	defs  definitions
@@ -78,15 +78,15 @@ type world struct {
 	n     int
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	w := &world{T: t, store: memory.New(), defs: definitions{workflow.NewCatalog()}, clock: nine()}
+	w := &env{T: t, store: memory.New(), defs: definitions{workflow.NewCatalog()}, clock: nine()}
 	w.define(chore)
 	return w
 }
 
 // define adds a lifecycle, or a newer one of the name.
-func (w *world) define(source string) *workflow.Definition {
+func (w *env) define(source string) *workflow.Definition {
 	w.Helper()
 	d, err := workflow.Load("a lifecycle", []byte(source))
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *world) define(source string) *workflow.Definition {
 }
 
 // engine returns an engine that knows nothing yet.
-func (w *world) engine(change ...func(*engine.Config)) *engine.Engine {
+func (w *env) engine(change ...func(*engine.Config)) *engine.Engine {
 	c := engine.Config{Store: w.store, Definitions: w.defs, Now: w.clock.now}
 	for _, f := range change {
 		f(&c)
@@ -106,7 +106,7 @@ func (w *world) engine(change ...func(*engine.Config)) *engine.Engine {
 }
 
 // follow has e follow the log until the test ends.
-func (w *world) follow(e *engine.Engine) {
+func (w *env) follow(e *engine.Engine) {
 	w.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	caught, ended := make(chan struct{}), make(chan error, 1)
@@ -125,13 +125,13 @@ func cmd(id, in string, do instance.Action) instance.Command {
 }
 
 // do has the command taken, under an id of its own.
-func (w *world) do(e *engine.Engine, in string, do instance.Action) engine.Outcome {
+func (w *env) do(e *engine.Engine, in string, do instance.Action) engine.Outcome {
 	w.Helper()
 	w.n++
-	return w.take(e, cmd(fmt.Sprintf("do-%d", w.n), in, do))
+	return w.handle(e, cmd(fmt.Sprintf("do-%d", w.n), in, do))
 }
 
-func (w *world) take(e *engine.Engine, c instance.Command) engine.Outcome {
+func (w *env) handle(e *engine.Engine, c instance.Command) engine.Outcome {
 	w.Helper()
 	out, err := e.Handle(w.Context(), c, "chore")
 	if err != nil {
@@ -141,7 +141,7 @@ func (w *world) take(e *engine.Engine, c instance.Command) engine.Outcome {
 }
 
 // refused has the command refused with the code.
-func (w *world) refused(e *engine.Engine, c instance.Command, code instance.Code) {
+func (w *env) refused(e *engine.Engine, c instance.Command, code instance.Code) {
 	w.Helper()
 	out, err := e.Handle(w.Context(), c, "chore")
 	if !errors.Is(err, &instance.Refusal{Code: code}) {
@@ -149,7 +149,7 @@ func (w *world) refused(e *engine.Engine, c instance.Command, code instance.Code
 	}
 }
 
-func (w *world) commits(in string) []eventstore.Commit {
+func (w *env) commits(in string) []eventstore.Commit {
 	w.Helper()
 	all, err := w.store.Load(w.Context(), in)
 	if err != nil && !errors.Is(err, eventstore.ErrUnknown) {
@@ -171,7 +171,7 @@ func done(token uint64) instance.Report {
 }
 
 // finish brings a new instance to its end.
-func (w *world) finish(e *engine.Engine, in string) {
+func (w *env) finish(e *engine.Engine, in string) {
 	w.Helper()
 	now := w.do(e, in, open("a chore")).Instance
 	for _, role := range []string{"worker", "judge"} {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// keyedMutex is a mutex for each key. It lets those who wait go in order. The zero
-// keyedMutex is ready.
+// keyedMutex is a mutex for each key. Goroutines get it in the order of
+// arrival. The zero keyedMutex is ready.
 type keyedMutex struct {
 	mu   sync.Mutex
 	keys map[string]*keyMutex // of keys that are locked or waited for
@@ -56,7 +56,7 @@ func (k *keyedMutex) leave(key string) *keyMutex {
 }
 
 // sharedLock is locked by many together (RLock) or by one alone (Lock), in the order of
-// arrival: those who come later wait behind one that wants to be alone.
+// arrival: what comes later waits behind a Lock.
 type sharedLock struct{ sem *semaphore.Weighted }
 
 func newSharedLock() sharedLock { return sharedLock{semaphore.NewWeighted(math.MaxInt64)} }

@@ -23,10 +23,10 @@ func TestAnInstanceTakesLittleMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const instances = 3000
-			log, defs := conveyed(t, instances, c.steps, c.claimed)
+			log, defs := newSyntheticLog(t, instances, c.steps, c.claimed)
 			before := inUse()
 			var noted *projection.Changes
-			e := reading(t, engine.Config{Store: log, Definitions: defs, Now: time.Now}, func(e *engine.Engine) { noted = e.Changes() })
+			e := newFollowing(t, engine.Config{Store: log, Definitions: defs, Now: time.Now}, func(e *engine.Engine) { noted = e.Changes() })
 			if n := len(noted.Take()); n != instances {
 				t.Errorf("it noted %d", n)
 			}

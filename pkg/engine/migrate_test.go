@@ -10,7 +10,7 @@ import (
 )
 
 func TestAnInstanceMigratesToTheNewestOrToTheOneAskedFor(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	old := w.define(chore)
 	for _, id := range []string{"newest", "asked", "left"} {
@@ -44,7 +44,7 @@ func TestAnInstanceMigratesToTheNewestOrToTheOneAskedFor(t *testing.T) {
 }
 
 func TestADefinitionThatCannotBeReadIsNoAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.do(w.engine(), "a", open("a chore"))
 	e := w.engine(func(c *engine.Config) { c.Definitions = away{w.defs} })
 	for name, do := range map[string]instance.Action{"c0ffee": instance.Migrate{}, "": instance.Note{Text: "hm"}} {

@@ -38,7 +38,8 @@ func (e *Engine) replyAgain(ctx context.Context, cmd instance.Command) (Outcome,
 }
 
 func idConflict(cmd instance.Command) error {
-	return &instance.Refusal{Code: instance.CodeInvalid, Instance: cmd.Instance, What: fmt.Sprintf("the command id %q is spent on another instance", cmd.ID)}
+	why := fmt.Sprintf("the command id %q is spent on another instance", cmd.ID)
+	return &instance.Refusal{Code: instance.CodeInvalid, Instance: cmd.Instance, What: why}
 }
 
 // since returns the newest state of an instance and, if the command was ever carried

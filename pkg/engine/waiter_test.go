@@ -10,17 +10,17 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// In a bubble time is not spent: what has to be told in no time is, by then.
-func inNoTime(t *testing.T, f func(w *world)) {
+// inBubble runs a test in a bubble, where time is not spent.
+func inBubble(t *testing.T, f func(w *env)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { f(newWorld(t)) })
+	synctest.Test(t, func(t *testing.T) { f(newEnv(t)) })
 }
 
-// lies is after what time work lies in a queue.
-const lies = 20 * time.Millisecond
+// visibilityDelay is after what time work is visible in a queue.
+const visibilityDelay = 20 * time.Millisecond
 
-// stay has those who wait be told nothing by now.
-func (w *world) stay(all ...<-chan answer) {
+// expectSilence expects that agents that wait have no reply by now.
+func (w *env) expectSilence(all ...<-chan answer) {
 	w.Helper()
 	synctest.Wait()
 	for i, told := range all {
@@ -30,8 +30,8 @@ func (w *world) stay(all ...<-chan answer) {
 	}
 }
 
-// at has it be so much after the start.
-func (w *world) at(start time.Time, want time.Duration) {
+// expectElapsed expects that so much time has passed since the start.
+func (w *env) expectElapsed(start time.Time, want time.Duration) {
 	w.Helper()
 	if got := time.Since(start); got != want {
 		w.Errorf("told after %v, want %v", got, want)
@@ -39,95 +39,95 @@ func (w *world) at(start time.Time, want time.Duration) {
 }
 
 func TestWhoWaitsIsToldWhenItsTimeIsOver(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		e, start := w.engine(), time.Now()
 		long, short := waits(e, "worker", "w-1", time.Minute), waits(e, "worker", "w-2", time.Second)
-		w.sent(waits(e, "worker", "w-3", 0))
-		w.at(start, 0)
-		w.sent(short)
-		w.at(start, time.Second)
-		w.gets(long, "w-1", w.do(e, "a", open("a chore"))) // its place is its own
+		w.expectNoWork(waits(e, "worker", "w-3", 0))
+		w.expectElapsed(start, 0)
+		w.expectNoWork(short)
+		w.expectElapsed(start, time.Second)
+		w.expectClaim(long, "w-1", w.do(e, "a", open("a chore"))) // its place is its own
 		time.Sleep(time.Hour)
-		w.stay(long, short) // once is enough
+		w.expectSilence(long, short) // once is enough
 	})
 }
 
 // What is in the queue is older than what is made now.
 func TestForEachPieceInTheQueueOneIsSentThere(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		e, start := w.engine(), time.Now()
 		early := waits(e, "judge", "j-1", time.Hour)
 		a, b := w.do(e, "a", open("a chore")).Instance, w.do(e, "b", open("a chore")).Instance
 		first := waits(e, "worker", "w-1", time.Hour)
-		w.stay(early, first) // it is not its queue; what is there may be on its way already
-		w.sent(first)
-		w.at(start, lies)
-		w.sent(waits(e, "worker", "w-2", time.Hour))
+		w.expectSilence(early, first) // it is not its queue; what is there may be on its way already
+		w.expectNoWork(first)
+		w.expectElapsed(start, visibilityDelay)
+		w.expectNoWork(waits(e, "worker", "w-2", time.Hour))
 		third := waits(e, "worker", "w-3", time.Hour)
-		w.stay(third)
+		w.expectSilence(third)
 		a = w.do(e, "a", take("worker", a.Work)).Instance
 		b = w.do(e, "b", take("worker", b.Work)).Instance
 		fourth := waits(e, "worker", "w-4", time.Hour)
-		w.stay(third, fourth)
-		w.at(start, lies)
+		w.expectSilence(third, fourth)
+		w.expectElapsed(start, visibilityDelay)
 
 		// What comes later, too: there nobody waits for work of this engine.
 		other := w.engine()
 		w.follow(e)
 		w.do(other, "c", open("a chore"))
-		w.stay(third)
-		w.sent(third)
-		w.at(start, 2*lies)
-		w.stay(fourth)
-		d := w.gets(fourth, "w-4", w.do(e, "d", open("a chore")))
+		w.expectSilence(third)
+		w.expectNoWork(third)
+		w.expectElapsed(start, 2*visibilityDelay)
+		w.expectSilence(fourth)
+		d := w.expectClaim(fourth, "w-4", w.do(e, "d", open("a chore")))
 
 		// What came back after a fault, or its lease, comes again by itself.
 		fifth := waits(e, "worker", "w-5", time.Hour)
 		w.do(e, "d", instance.Fail{Token: d.Tokens, Reason: "disk"})
 		w.do(e, "a", instance.Fail{Token: a.Tokens, Reason: "disk"})
-		w.clock.turn(time.Hour)
-		w.stay(fifth)
-		w.gets(fifth, "w-5", w.do(e, b.ID, instance.Retry{Reason: "lost"}))
-		w.at(start, 2*lies)
+		w.clock.advance(time.Hour)
+		w.expectSilence(fifth)
+		w.expectClaim(fifth, "w-5", w.do(e, b.ID, instance.Retry{Reason: "lost"}))
+		w.expectElapsed(start, 2*visibilityDelay)
 	})
 }
 
 // Who was sent may be gone, or slower than another's agents.
 func TestForWhatStaysInTheQueueOthersAreSent(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		e := w.engine()
 		w.reclaim(e, nil)
 		w.do(e, "a", open("a chore"))
-		w.sent(waits(e, "worker", "w-1", time.Hour))
+		w.expectNoWork(waits(e, "worker", "w-1", time.Hour))
 		second := waits(e, "worker", "w-2", time.Hour)
-		w.stay(second)
+		w.expectSilence(second)
 		time.Sleep(2 * time.Second)
-		w.stay(second) // it is who comes next that is sent
-		w.sent(waits(e, "worker", "w-3", time.Hour))
-		w.stay(second)
+		w.expectSilence(second) // it is who comes next that is sent
+		w.expectNoWork(waits(e, "worker", "w-3", time.Hour))
+		w.expectSilence(second)
 	})
 }
 
 func TestWhoIsDismissedIsTold(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		e, start := w.engine(), time.Now()
 		worker, judge := waits(e, "worker", "w-1", time.Hour), waits(e, "judge", "j-1", time.Hour)
 		e.Dismiss()
-		w.sent(worker)
-		w.sent(judge)
-		w.sent(waits(e, "worker", "w-2", time.Hour))
-		w.at(start, 0)
+		w.expectNoWork(worker)
+		w.expectNoWork(judge)
+		w.expectNoWork(waits(e, "worker", "w-2", time.Hour))
+		w.expectElapsed(start, 0)
 		if out := w.do(e, "a", open("a chore")); out.Instance.Claim != nil {
 			w.Errorf("%+v has it", out.Instance.Claim)
 		}
 		time.Sleep(2 * time.Hour)
-		w.stay(worker, judge)
+		w.expectSilence(worker, judge)
 	})
 }
 
 // For work that another engine makes and that is taken again at once, none is sent.
 func TestWhatAnotherEngineMakesAndTakesIsCounted(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		e := w.engine()
 		told := waits(e, "worker", "w-1", time.Hour)
 		other := w.engine()
@@ -135,15 +135,15 @@ func TestWhatAnotherEngineMakesAndTakesIsCounted(t *testing.T) {
 		w.do(other, "a", take("worker", 1))
 		w.follow(e) // the piece came, and was taken
 		late := waits(e, "worker", "w-2", time.Hour)
-		time.Sleep(2 * lies)
-		w.stay(told, late)
-		w.gets(told, "w-1", w.do(e, "b", open("a chore")))
-		w.stay(late)
+		time.Sleep(2 * visibilityDelay)
+		w.expectSilence(told, late)
+		w.expectClaim(told, "w-1", w.do(e, "b", open("a chore")))
+		w.expectSilence(late)
 	})
 }
 
-// reclaim has e give to its queue what lapses, until the test ends.
-func (w *world) reclaim(e *engine.Engine, failed func(error)) {
+// reclaim runs Reclaim until the test ends.
+func (w *env) reclaim(e *engine.Engine, failed func(error)) {
 	if failed == nil {
 		failed = func(err error) { w.Error(err) }
 	}

@@ -158,7 +158,8 @@ func (p *Projection) rebuild(ctx context.Context, seq uint64) error {
 	return nil
 }
 
-// waitingForOthers returns the instances that have not been told yet of another's end.
+// waitingForOthers returns the instances with a link to one that has not ended yet, as
+// far as they know.
 func (p *Projection) waitingForOthers() (ids []string) {
 	for s := range p.states.eachLive() {
 		if anyOpen(s.Instance.Links) {

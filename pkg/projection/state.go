@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/series"
 )
 
-// State is one instance after one of its commits. It is immutable for all who were
-// given it; the next state shares the past with it.
+// State is one instance after one of its commits. It is immutable once it was
+// returned by an exported method; the next state shares the past with it.
 type State struct {
 	Instance instance.Instance
 	*metadata

@@ -140,8 +140,8 @@ func (t *states) put(s *State, ordered bool) {
 	}
 }
 
-// advance changes the state at seq in place to the one after commit c, if nobody was
-// given it: most states that a replay goes through are never looked at. It reports
+// advance changes the state at seq in place to the one after commit c, if no method has
+// returned it: most states that a replay goes through are never looked at. It reports
 // whether it did. The definition has no order, and stays the same.
 func (t *states) advance(id string, seq uint64, c instance.Commit, chain string) bool {
 	t.mu.Lock()

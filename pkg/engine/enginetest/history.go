@@ -68,11 +68,13 @@ func New(t rapid.TB) *History {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := workflow.Load("plain", []byte(strings.NewReplacer("workflow: ranked", "workflow: plain", "order: [vars.urgency]\n", "").Replace(ranked)))
+	orderless := strings.NewReplacer("workflow: ranked", "workflow: plain", "order: [vars.urgency]\n", "").Replace(ranked)
+	plain, err := workflow.Load("plain", []byte(orderless))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &History{Store: memory.New(), Definitions: Definitions{workflow.NewCatalog(def, plain)}, At: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)}
+	start := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
+	return &History{Store: memory.New(), Definitions: Definitions{workflow.NewCatalog(def, plain)}, At: start}
 }
 
 // Engine returns an engine on the log.
@@ -179,7 +181,8 @@ func (h *History) Act(t *rapid.T, e *engine.Engine) {
 			}
 		})
 	}
-	_, err := e.Handle(t.Context(), instance.Command{ID: fmt.Sprint("command-", h.Commands), Instance: id, Actor: "test", Do: do}, lifecycle)
+	cmd := instance.Command{ID: fmt.Sprint("command-", h.Commands), Instance: id, Actor: "test", Do: do}
+	_, err := e.Handle(t.Context(), cmd, lifecycle)
 	if err != nil && !errors.As(err, new(*instance.Refusal)) {
 		t.Fatal(err)
 	}

@@ -49,5 +49,6 @@ func (s *Store) decodeIndex(data []byte) (*pb.Snapshot, error) {
 
 // contains reports whether a part belongs to the snapshot.
 func contains(p *pb.Snapshot, name string) bool {
-	return p.GetLive().GetName() == name || slices.ContainsFunc(p.GetEnded(), func(part *pb.SnapshotPart) bool { return part.GetName() == name })
+	named := func(part *pb.SnapshotPart) bool { return part.GetName() == name }
+	return named(p.GetLive()) || slices.ContainsFunc(p.GetEnded(), named)
 }

@@ -23,7 +23,7 @@ type tailFirst struct {
 	answer func(seq uint64, err error) (uint64, error) // after the tail brought it
 }
 
-func newTailFirst(w *world, change ...func(*engine.Config)) *tailFirst {
+func newTailFirst(w *env, change ...func(*engine.Config)) *tailFirst {
 	nothing := func() {}
 	t := &tailFirst{before: nothing, answer: func(seq uint64, err error) (uint64, error) { return seq, err }}
 	log := w.store
@@ -41,8 +41,8 @@ func newTailFirst(w *world, change ...func(*engine.Config)) *tailFirst {
 	return t
 }
 
-// folds has what an engine knows be what the log tells.
-func (w *world) folds(e *engine.Engine, got instance.Instance) {
+// checkFold checks that an instance, and what the engine knows of it, is what the log says.
+func (w *env) checkFold(e *engine.Engine, got instance.Instance) {
 	w.Helper()
 	var commits []instance.Commit
 	for _, c := range w.commits(got.ID) {
@@ -62,7 +62,7 @@ func (w *world) folds(e *engine.Engine, got instance.Instance) {
 }
 
 func TestWhatTheTailBringsFirstIsAsIfItWereAcknowledgedFirst(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	var told []uint64
 	e := newTailFirst(w, func(c *engine.Config) {
 		c.Committed = func(before, after instance.Instance, c instance.Commit) {
@@ -75,15 +75,15 @@ func TestWhatTheTailBringsFirstIsAsIfItWereAcknowledgedFirst(t *testing.T) {
 	w.follow(e.Engine)
 	w.finish(e.Engine, "a")
 	now := w.do(e.Engine, "b", open("another")).Instance
-	w.folds(e.Engine, w.do(e.Engine, "b", take("worker", now.Work)).Instance)
-	w.folds(e.Engine, w.do(e.Engine, "b", done(1)).Instance)
+	w.checkFold(e.Engine, w.do(e.Engine, "b", take("worker", now.Work)).Instance)
+	w.checkFold(e.Engine, w.do(e.Engine, "b", done(1)).Instance)
 	if want := []uint64{1, 2, 3, 4, 5, 6, 7, 8}; !slices.Equal(told, want) {
 		t.Errorf("it told of %v, want %v", told, want)
 	}
 }
 
 func TestWhatTheTailBringsAlthoughTheAppendFailed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e, lost := newTailFirst(w), errors.New("the answer was lost")
 	w.follow(e.Engine)
 	now := w.do(e.Engine, "a", open("a chore")).Instance
@@ -96,14 +96,14 @@ func TestWhatTheTailBringsAlthoughTheAppendFailed(t *testing.T) {
 	if known, _ := e.Known("a"); known.Claim == nil {
 		t.Fatalf("the claim is in the log, and it knows %+v", known)
 	}
-	if again := w.take(e.Engine, claim); !again.Duplicate || again.Seq != 2 {
+	if again := w.handle(e.Engine, claim); !again.Duplicate || again.Seq != 2 {
 		t.Errorf("the same claim was answered %+v", again)
 	}
-	w.folds(e.Engine, w.do(e.Engine, "a", done(1)).Instance)
+	w.checkFold(e.Engine, w.do(e.Engine, "a", done(1)).Instance)
 }
 
 func TestWhatTheTailBringsInPlaceOfOnesOwn(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	conflicts := 0
 	e := newTailFirst(w, func(c *engine.Config) { c.Conflicted = func(string) { conflicts++ } })
 	w.follow(e.Engine)
@@ -114,7 +114,7 @@ func TestWhatTheTailBringsInPlaceOfOnesOwn(t *testing.T) {
 	if conflicts != 1 || len(got.Notes) != 2 || got.Notes[0].Text != "another's" {
 		t.Errorf("after %d conflicts it has %+v", conflicts, got.Notes)
 	}
-	w.folds(e.Engine, got)
+	w.checkFold(e.Engine, got)
 }
 
 // What looks like a commit that is on its way, and is not in all it says, is damage.
@@ -129,7 +129,7 @@ func TestWhatTheTailBringsDamaged(t *testing.T) {
 		"chain":    func(c *eventstore.Commit) { c.Chain = eventstore.NextChain("", *c) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			log := w.store
 			w.store = &faulty{Store: log, read: func(f func(eventstore.Commit) error) func(eventstore.Commit) error {
 				return func(c eventstore.Commit) error {

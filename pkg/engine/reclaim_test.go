@@ -14,22 +14,22 @@ import (
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-// look is more than what passes until an engine has looked for what lapsed.
-const look = 200 * time.Millisecond
+// reclaimDelay is more than what passes until an engine has looked for what lapsed.
+const reclaimDelay = 200 * time.Millisecond
 
-// ticking makes of an engine one whose clock goes.
-func ticking(c *engine.Config) { c.Now = time.Now }
+// withRunningClock gives an engine a clock that runs.
+func withRunningClock(c *engine.Config) { c.Now = time.Now }
 
-// direct has a worker be given a new instance directly, for a minute.
-func (w *world) direct(e *engine.Engine, id string) instance.Instance {
+// openDirect opens an instance whose work a worker is given directly, for a minute.
+func (w *env) openDirect(e *engine.Engine, id string) instance.Instance {
 	w.Helper()
 	told := waits(e, "worker", "w-1", time.Hour)
 	w.do(e, id, open("a chore"))
 	return (<-told).Instance
 }
 
-// lapsed has the newest commit give the work to its queue, and be its number.
-func (w *world) lapsed(id string, number int, reason string) uint64 {
+// expectLapse expects that the newest commit has that number and dispatches the work to its queue.
+func (w *env) expectLapse(id string, number int, reason string) uint64 {
 	w.Helper()
 	all := w.commits(id)
 	last, err := wire.ToCommit(all[len(all)-1])
@@ -43,8 +43,8 @@ func (w *world) lapsed(id string, number int, reason string) uint64 {
 	return last.Seq
 }
 
-// quiet has nothing happen to an instance that has so many commits.
-func (w *world) quiet(id string, commits int, so time.Duration) {
+// expectCommits expects that an instance has so many commits after a time.
+func (w *env) expectCommits(id string, commits int, so time.Duration) {
 	w.Helper()
 	time.Sleep(so)
 	synctest.Wait()
@@ -54,38 +54,38 @@ func (w *world) quiet(id string, commits int, so time.Duration) {
 }
 
 func TestWorkThatWasLostWithItsAgentGoesToTheQueue(t *testing.T) {
-	inNoTime(t, func(w *world) {
-		e := w.engine(ticking)
+	inBubble(t, func(w *env) {
+		e := w.engine(withRunningClock)
 		w.reclaim(e, nil)
-		in := w.direct(e, "a")
-		w.quiet("a", 1, time.Minute-look)
+		in := w.openDirect(e, "a")
+		w.expectCommits("a", 1, time.Minute-reclaimDelay)
 		w.do(e, "a", instance.Heartbeat{Token: in.Tokens, Lease: time.Minute})
-		w.quiet("a", 2, time.Minute-look)
+		w.expectCommits("a", 2, time.Minute-reclaimDelay)
 		late := waits(e, "worker", "w-2", time.Hour)
-		time.Sleep(2 * look)
-		work := w.lapsed("a", 3, "the lease of w-1 ran out")
-		w.sent(late) // not given it: whoever loses it with its agent, loses it once
+		time.Sleep(2 * reclaimDelay)
+		work := w.expectLapse("a", 3, "the lease of w-1 ran out")
+		w.expectNoWork(late) // not given it: whoever loses it with its agent, loses it once
 		w.refused(e, cmd("late", "a", done(in.Tokens)), instance.CodeLapsed)
 		in = w.do(e, "a", take("worker", work)).Instance
-		w.quiet("a", 4, time.Hour) // from now on the queue brings it again
+		w.expectCommits("a", 4, time.Hour) // from now on the queue brings it again
 		if in.Direct {
 			w.Error("it is said to be in no queue")
 		}
-		w.sound()
+		w.checkLog()
 	})
 }
 
 func TestWorkThatWasGivenBackGoesToTheQueueWhenItHasRested(t *testing.T) {
-	inNoTime(t, func(w *world) {
-		e := w.engine(ticking)
+	inBubble(t, func(w *env) {
+		e := w.engine(withRunningClock)
 		w.reclaim(e, nil)
-		in := w.direct(e, "a")
+		in := w.openDirect(e, "a")
 		w.do(e, "a", instance.Fail{Token: in.Tokens, Reason: "disk"})
-		w.quiet("a", 2, time.Second-look)
-		time.Sleep(2 * look)
-		w.lapsed("a", 3, "it was given back")
-		w.quiet("a", 3, time.Hour)
-		w.sound()
+		w.expectCommits("a", 2, time.Second-reclaimDelay)
+		time.Sleep(2 * reclaimDelay)
+		w.expectLapse("a", 3, "it was given back")
+		w.expectCommits("a", 3, time.Hour)
+		w.checkLog()
 	})
 }
 
@@ -101,44 +101,44 @@ func TestWhatWaitsForSomebodyElseDoesNotLapse(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inNoTime(t, func(w *world) {
+			inBubble(t, func(w *env) {
 				w.define(strings.Replace(chore, "decide: [{", "decide: [{when: \"result.status == 'blocked'\", stay: 1h}, {", 1))
-				e := w.engine(ticking)
+				e := w.engine(withRunningClock)
 				w.reclaim(e, nil)
-				if out := w.do(e, "a", do(w.direct(e, "a").Tokens)); !out.Instance.Direct || out.Instance.Claim != nil {
+				if out := w.do(e, "a", do(w.openDirect(e, "a").Tokens)); !out.Instance.Direct || out.Instance.Claim != nil {
 					w.Fatal("this proves nothing: it is in a queue, or held")
 				}
-				w.quiet("a", 2, time.Hour)
+				w.expectCommits("a", 2, time.Hour)
 			})
 		})
 	}
 }
 
 func TestOfManyEnginesOneGivesWhatLapsed(t *testing.T) {
-	inNoTime(t, func(w *world) {
-		one := w.engine(ticking)
-		in := w.direct(one, "a")
-		all := []*engine.Engine{one, w.engine(ticking), w.engine(ticking)} // two of which read of it
+	inBubble(t, func(w *env) {
+		one := w.engine(withRunningClock)
+		in := w.openDirect(one, "a")
+		all := []*engine.Engine{one, w.engine(withRunningClock), w.engine(withRunningClock)} // two of which read of it
 		for _, e := range all {
 			w.follow(e)
 			w.reclaim(e, nil)
 		}
-		w.quiet("a", 1, time.Minute-look)
-		time.Sleep(2 * look)
-		work := w.lapsed("a", 2, "the lease of w-1 ran out")
-		w.quiet("a", 2, time.Minute)
+		w.expectCommits("a", 1, time.Minute-reclaimDelay)
+		time.Sleep(2 * reclaimDelay)
+		work := w.expectLapse("a", 2, "the lease of w-1 ran out")
+		w.expectCommits("a", 2, time.Minute)
 		for _, e := range all {
 			w.refused(e, cmd("late", "a", done(in.Tokens)), instance.CodeLapsed)
-			w.folds(e, w.do(e, "a", instance.Note{Text: "hm"}).Instance)
+			w.checkFold(e, w.do(e, "a", instance.Note{Text: "hm"}).Instance)
 		}
 		w.do(all[1], "a", take("worker", work))
-		w.sound()
+		w.checkLog()
 	})
 }
 
 // Who waited is told that it has nothing, and the log says that it has.
 func TestWorkWhoseAgentWasNotToldIsNotLost(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		log, lost := w.store, errors.New("the answer is lost")
 		store := &faulty{Store: log, append: func(ctx context.Context, c eventstore.Commit) (uint64, error) {
 			if _, err := log.Append(ctx, c); err != nil || !strings.HasPrefix(c.ID, "open") {
@@ -146,7 +146,7 @@ func TestWorkWhoseAgentWasNotToldIsNotLost(t *testing.T) {
 			}
 			return 0, lost
 		}}
-		e := w.engine(ticking, func(c *engine.Config) { c.Store = store })
+		e := w.engine(withRunningClock, func(c *engine.Config) { c.Store = store })
 		w.follow(e)
 		w.reclaim(e, nil)
 		told := waits(e, "worker", "w-1", time.Hour)
@@ -156,19 +156,19 @@ func TestWorkWhoseAgentWasNotToldIsNotLost(t *testing.T) {
 		if a := <-told; !errors.Is(a.err, lost) {
 			w.Errorf("told %+v", a)
 		}
-		w.quiet("a", 1, time.Minute-look)
-		time.Sleep(2 * look)
-		w.lapsed("a", 2, "the lease of w-1 ran out")
-		w.sound()
+		w.expectCommits("a", 1, time.Minute-reclaimDelay)
+		time.Sleep(2 * reclaimDelay)
+		w.expectLapse("a", 2, "the lease of w-1 ran out")
+		w.checkLog()
 	})
 }
 
 func TestWhatCouldNotBeGivenIsTriedAgain(t *testing.T) {
-	inNoTime(t, func(w *world) {
+	inBubble(t, func(w *env) {
 		log, away, tries := w.store, errors.New("the log is away"), 0
 		store := &faulty{Store: log}
-		e := w.engine(ticking, func(c *engine.Config) { c.Store = store })
-		w.direct(e, "a")
+		e := w.engine(withRunningClock, func(c *engine.Config) { c.Store = store })
+		w.openDirect(e, "a")
 		store.append = func(ctx context.Context, c eventstore.Commit) (uint64, error) {
 			if tries++; tries < 4 {
 				return 0, away
@@ -181,8 +181,8 @@ func TestWhatCouldNotBeGivenIsTriedAgain(t *testing.T) {
 				w.Errorf("failed with %v", err)
 			}
 		})
-		time.Sleep(time.Minute + 4*look)
-		w.lapsed("a", 2, "the lease of w-1 ran out")
+		time.Sleep(time.Minute + 4*reclaimDelay)
+		w.expectLapse("a", 2, "the lease of w-1 ran out")
 		if failed != 3 {
 			w.Errorf("told of %d failures", failed)
 		}

@@ -87,7 +87,7 @@ func BenchmarkStep(b *testing.B) {
 				w := walk(b, func(c *engine.Config) { config = *c })
 				w.until(past)
 				if restarted {
-					w.engine = reading(b, config)
+					w.engine = newFollowing(b, config)
 				}
 				defer processor(b)()
 				for b.Loop() {

@@ -10,15 +10,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// past is a log as a server tells it that has not heard of the newest commits.
-type past struct {
+// shortLog is a log as a server tells it that has not heard of the newest commits.
+type shortLog struct {
 	eventstore.Store
 	end uint64
 }
 
-func (p *past) Head(context.Context) (uint64, error) { return p.end, nil }
+func (p *shortLog) Head(context.Context) (uint64, error) { return p.end, nil }
 
-func (p *past) Last(ctx context.Context, id string) (eventstore.Commit, error) {
+func (p *shortLog) Last(ctx context.Context, id string) (eventstore.Commit, error) {
 	commits, err := p.Load(ctx, id)
 	if err != nil {
 		return eventstore.Commit{}, err
@@ -26,7 +26,7 @@ func (p *past) Last(ctx context.Context, id string) (eventstore.Commit, error) {
 	return commits[len(commits)-1], nil
 }
 
-func (p *past) Load(ctx context.Context, id string) ([]eventstore.Commit, error) {
+func (p *shortLog) Load(ctx context.Context, id string) ([]eventstore.Commit, error) {
 	commits, err := p.Store.Load(ctx, id)
 	for len(commits) > 0 && commits[len(commits)-1].Seq > p.end {
 		commits = commits[:len(commits)-1]
@@ -37,7 +37,7 @@ func (p *past) Load(ctx context.Context, id string) ([]eventstore.Commit, error)
 	return commits, err
 }
 
-func (p *past) Since(ctx context.Context, id string, after uint64) ([]eventstore.Commit, error) {
+func (p *shortLog) Since(ctx context.Context, id string, after uint64) ([]eventstore.Commit, error) {
 	commits, err := p.Store.Since(ctx, id, after)
 	for len(commits) > 0 && commits[len(commits)-1].Seq > p.end {
 		commits = commits[:len(commits)-1]
@@ -46,14 +46,14 @@ func (p *past) Since(ctx context.Context, id string, after uint64) ([]eventstore
 }
 
 func TestNoWorkIsCalledPastByALogThatDoesNotHaveItYet(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ahead := w.engine()
 	old := w.do(ahead, "old", open("a chore")).Instance
 	fresh := w.do(ahead, "new", open("a chore")).Instance
 	claimed := w.do(ahead, "old", take("worker", old.Work)).Instance
 	checked := w.do(ahead, "old", done(claimed.Claim.Token)).Instance
 
-	cut := &past{w.store, old.Seq}
+	cut := &shortLog{w.store, old.Seq}
 	w.store = cut
 	behind := w.engine()
 	for id, claim := range map[string]instance.Command{

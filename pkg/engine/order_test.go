@@ -16,18 +16,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/logcheck"
 )
 
-// crowd is workers that take permits, in the order of the log, from one queue a
+// load is workers that take claim tokens, in the order of the log, from one queue a
 // role, and put back those that are refused as held.
-type crowd struct {
-	*world
+type load struct {
+	*env
 	*engine.Engine
-	queues map[string]chan permit
+	queues map[string]chan claimToken
 	open   atomic.Int64
 	asked  atomic.Int64
 	over   context.CancelFunc
 }
 
-type permit struct {
+type claimToken struct {
 	instance string
 	work     uint64
 }
@@ -37,12 +37,12 @@ type permit struct {
 // ever took anything while something more urgent was ready.
 func TestNobodyTakesWhatIsLessUrgent(t *testing.T) {
 	const instances, workers = 600, 40
-	w := newWorld(t)
+	w := newEnv(t)
 	w.define(queue)
 	start, ticks := nine().now(), atomic.Int64{}
 	ctx, over := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer over()
-	c := &crowd{world: w, over: over, queues: map[string]chan permit{"worker": make(chan permit, 50*instances), "judge": make(chan permit, 50*instances)}}
+	c := &load{env: w, over: over, queues: map[string]chan claimToken{"worker": make(chan claimToken, 50*instances), "judge": make(chan claimToken, 50*instances)}}
 	c.Engine = w.engine(func(c *engine.Config) { // each look at the clock takes two milliseconds
 		c.Now = func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * 2 * time.Millisecond) }
 	})
@@ -79,13 +79,13 @@ func TestNobodyTakesWhatIsLessUrgent(t *testing.T) {
 	}
 }
 
-// deliver makes permits of what the log dispatches, and ends it all when all
+// deliver makes claim tokens of what the log dispatches, and ends it all when all
 // instances have ended.
-func (c *crowd) deliver(ctx context.Context) {
+func (c *load) deliver(ctx context.Context) {
 	owner := map[string]string{"todo": "worker", "check": "judge"}
 	_ = c.store.Read(ctx, 1, func(commit eventstore.Commit) error {
 		if commit.Wakes {
-			c.queues[owner[commit.State]] <- permit{commit.Instance, commit.Seq}
+			c.queues[owner[commit.State]] <- claimToken{commit.Instance, commit.Seq}
 		}
 		if commit.State == "done" && c.open.Add(-1) == 0 {
 			c.over()
@@ -96,7 +96,7 @@ func (c *crowd) deliver(ctx context.Context) {
 
 // arrive opens instances of four urgencies, and now and then changes one, pauses
 // it and lets it go on.
-func (c *crowd) arrive(ctx context.Context, who, n int) {
+func (c *load) arrive(ctx context.Context, who, n int) {
 	dice := rand.New(rand.NewPCG(1, uint64(who)))
 	for i := range n {
 		id := fmt.Sprintf("%d-%d", who, i)
@@ -113,7 +113,7 @@ func (c *crowd) arrive(ctx context.Context, who, n int) {
 }
 
 // ask sends a command; that it is refused is fine.
-func (c *crowd) ask(ctx context.Context, id string, do instance.Action) (instance.Instance, error) {
+func (c *load) ask(ctx context.Context, id string, do instance.Action) (instance.Instance, error) {
 	out, err := c.Handle(ctx, cmd(fmt.Sprintf("c-%d", c.asked.Add(1)), id, do), "queue")
 	if err != nil && ctx.Err() == nil && !errors.As(err, new(*instance.Refusal)) {
 		c.Errorf("%T of %s: %v", do, id, err)
@@ -121,9 +121,9 @@ func (c *crowd) ask(ctx context.Context, id string, do instance.Action) (instanc
 	return out.Instance, err
 }
 
-func (c *crowd) work(ctx context.Context, role, name string, dice *rand.Rand) {
+func (c *load) work(ctx context.Context, role, name string, dice *rand.Rand) {
 	for {
-		var p permit
+		var p claimToken
 		select {
 		case p = <-c.queues[role]:
 		case <-ctx.Done():
@@ -141,7 +141,7 @@ func (c *crowd) work(ctx context.Context, role, name string, dice *rand.Rand) {
 		if dice.IntN(3) == 0 {
 			c.ask(ctx, in.ID, instance.Heartbeat{Token: token, Lease: 5 * time.Second})
 		}
-		back := false // a permit whose work is not done comes again
+		back := false // a token whose work is not done comes again
 		switch dice.IntN(12) {
 		case 0:
 			back = true // it falls silent

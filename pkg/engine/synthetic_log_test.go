@@ -13,16 +13,16 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// conveyor is a log of many instances that all have the same past, made as it is
+// syntheticLog is a log of many instances that all have the same past, made as it is
 // read and kept nowhere.
-type conveyor struct {
+type syntheticLog struct {
 	eventstore.Store
 	instances int
 	past      []eventstore.Commit
 }
 
-// conveyed is a conveyor of instances that got through so many of eight steps.
-func conveyed(t testing.TB, instances, steps int, claimed bool) (*conveyor, definitions) {
+// newSyntheticLog is a log of instances that got through so many of eight steps.
+func newSyntheticLog(t testing.TB, instances, steps int, claimed bool) (*syntheticLog, definitions) {
 	def, err := workflow.Load("line", []byte(line()))
 	if err != nil {
 		t.Fatal(err)
@@ -51,15 +51,15 @@ func conveyed(t testing.TB, instances, steps int, claimed bool) (*conveyor, defi
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &conveyor{log, instances, past}, defs
+	return &syntheticLog{log, instances, past}, defs
 }
 
-func (c *conveyor) head() uint64 { return uint64(c.instances * len(c.past)) }
+func (c *syntheticLog) head() uint64 { return uint64(c.instances * len(c.past)) }
 
-func (c *conveyor) Head(context.Context) (uint64, error) { return c.head(), nil }
+func (c *syntheticLog) Head(context.Context) (uint64, error) { return c.head(), nil }
 
 // each gives the commits from a sequence on.
-func (c *conveyor) each(from uint64, f func(eventstore.Commit) error) error {
+func (c *syntheticLog) each(from uint64, f func(eventstore.Commit) error) error {
 	for n := int(from-1) / len(c.past); n < c.instances; n++ {
 		chain := ""
 		for i, one := range c.past {
@@ -82,7 +82,7 @@ func (c *conveyor) each(from uint64, f func(eventstore.Commit) error) error {
 	return nil
 }
 
-func (c *conveyor) Read(ctx context.Context, from uint64, f func(eventstore.Commit) error, caught func()) error {
+func (c *syntheticLog) Read(ctx context.Context, from uint64, f func(eventstore.Commit) error, caught func()) error {
 	if err := c.each(from, f); err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func (c *conveyor) Read(ctx context.Context, from uint64, f func(eventstore.Comm
 	return ctx.Err()
 }
 
-// reading is an engine that has read the log, until the test ends.
-func reading(t testing.TB, c engine.Config, before ...func(*engine.Engine)) *engine.Engine {
+// newFollowing returns an engine that has read the log, and follows it until the test ends.
+func newFollowing(t testing.TB, c engine.Config, before ...func(*engine.Engine)) *engine.Engine {
 	e := engine.New(c)
 	for _, f := range before {
 		f(e)
@@ -111,10 +111,10 @@ func reading(t testing.TB, c engine.Config, before ...func(*engine.Engine)) *eng
 
 // BenchmarkReplay is one commit of a log that is read anew.
 func BenchmarkReplay(b *testing.B) {
-	log, defs := conveyed(b, 1+b.N/17, 8, false)
+	log, defs := newSyntheticLog(b, 1+b.N/17, 8, false)
 	var all []eventstore.Commit
 	_ = log.each(1, func(c eventstore.Commit) error { all = append(all, c); return nil })
-	e := engine.New(engine.Config{Store: &laid{log, all}, Definitions: defs, Now: time.Now})
+	e := engine.New(engine.Config{Store: &replayedLog{log, all}, Definitions: defs, Now: time.Now})
 	ctx, stop := context.WithCancel(b.Context())
 	b.ResetTimer()
 	defer processor(b)()
@@ -123,13 +123,13 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// laid is a log in memory, to be read and no more.
-type laid struct {
+// replayedLog is a log in memory, to be read and no more.
+type replayedLog struct {
 	eventstore.Store
 	all []eventstore.Commit
 }
 
-func (l *laid) Read(ctx context.Context, _ uint64, f func(eventstore.Commit) error, caught func()) error {
+func (l *replayedLog) Read(ctx context.Context, _ uint64, f func(eventstore.Commit) error, caught func()) error {
 	for _, c := range l.all {
 		if err := f(c); err != nil {
 			return err

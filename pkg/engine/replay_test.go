@@ -17,7 +17,7 @@ import (
 )
 
 func TestADuplicateIsAnsweredAsTheFirst(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	appends := map[string]int{}
 	store := &faulty{Store: w.store}
 	store.append = func(ctx context.Context, c eventstore.Commit) (uint64, error) {
@@ -28,10 +28,10 @@ func TestADuplicateIsAnsweredAsTheFirst(t *testing.T) {
 	e := w.engine()
 	work := w.do(e, "a", open("a chore")).Instance.Work
 	claim := cmd("claim", "a", take("worker", work))
-	first := w.take(e, claim)
+	first := w.handle(e, claim)
 	same := func(name string, e *engine.Engine) {
 		t.Run(name, func(t *testing.T) {
-			got := w.take(e, claim)
+			got := w.handle(e, claim)
 			if got.Seq != first.Seq || !got.Duplicate || cmp.Diff(first.Events, got.Events) != "" {
 				t.Errorf("answered %d, duplicate %v, %v; want %d, %v", got.Seq, got.Duplicate, got.Events, first.Seq, first.Events)
 			}
@@ -59,9 +59,9 @@ func TestADuplicateIsAnsweredAsTheFirst(t *testing.T) {
 }
 
 func TestAnIDThatAnotherInstanceSpentIsRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
-	w.take(e, cmd("once", "a", open("a chore")))
+	w.handle(e, cmd("once", "a", open("a chore")))
 	w.do(e, "b", open("another"))
 	w.refused(e, cmd("once", "b", instance.Note{Text: "hm"}), instance.CodeInvalid)
 	w.refused(e, cmd("once", "c", open("a third")), instance.CodeInvalid)
@@ -72,11 +72,11 @@ func TestAnIDThatAnotherInstanceSpentIsRefused(t *testing.T) {
 
 func TestAnIDThatLooksLikeASpentOneIsTaken(t *testing.T) {
 	one, two := collision()
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	w.do(e, "a", open("a chore"))
-	w.take(e, cmd(one, "a", instance.Note{Text: "one"}))
-	if got := w.take(e, cmd(two, "a", instance.Note{Text: "two"})); got.Duplicate || len(got.Instance.Notes) != 2 {
+	w.handle(e, cmd(one, "a", instance.Note{Text: "one"}))
+	if got := w.handle(e, cmd(two, "a", instance.Note{Text: "two"})); got.Duplicate || len(got.Instance.Notes) != 2 {
 		t.Errorf("%s after %s was answered %+v", two, one, got)
 	}
 }
@@ -98,12 +98,12 @@ func collision() (string, string) {
 // The answer to a command got lost, and it is sent again, to whoever is there,
 // while the first one may still be under way.
 func TestOneCommandThroughManyEnginesAtOnceIsTakenOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.do(w.engine(), "a", open("a chore"))
 	engines := make([]*engine.Engine, 4)
 	for i := range engines {
 		own := nine()
-		own.turn(time.Duration(i) * time.Second) // clocks differ
+		own.advance(time.Duration(i) * time.Second) // clocks differ
 		engines[i] = w.engine(func(c *engine.Config) { c.Now = own.now })
 		if i%2 == 0 {
 			w.follow(engines[i])
@@ -144,7 +144,7 @@ func TestOneCommandThroughManyEnginesAtOnceIsTakenOnce(t *testing.T) {
 
 // Between the try that was stored and the one that is answered the process died.
 func TestACommandWhoseAnswerWasLostIsFoundInTheLog(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.do(w.engine(), "a", open("a chore"))
 	lost := errors.New("lost")
 	store := &faulty{Store: w.store}
@@ -160,8 +160,8 @@ func TestACommandWhoseAnswerWasLostIsFoundInTheLog(t *testing.T) {
 	if _, err := e.Handle(t.Context(), c, "chore"); !errors.Is(err, lost) {
 		t.Fatalf("answered %v", err)
 	}
-	w.clock.turn(1)
-	if got := w.take(e, c); !got.Duplicate || got.Seq != 2 || len(w.commits("a")) != 2 {
+	w.clock.advance(1)
+	if got := w.handle(e, c); !got.Duplicate || got.Seq != 2 || len(w.commits("a")) != 2 {
 		t.Errorf("answered %+v", got)
 	}
 }

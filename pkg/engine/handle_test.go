@@ -17,7 +17,7 @@ import (
 )
 
 func TestAStaleViewNeverMakesAFalseRefusal(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ahead, behind := w.engine(), w.engine()
 	first := w.do(ahead, "a", open("a chore")).Instance
 	w.do(behind, "a", instance.Note{Text: "seen"}) // from here on it remembers this moment
@@ -33,7 +33,7 @@ func TestAStaleViewNeverMakesAFalseRefusal(t *testing.T) {
 }
 
 func TestARefusalThatCannotBeCheckedIsNoAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	away := errors.New("the log is away")
 	store := &faulty{Store: w.store}
 	w.store = store
@@ -50,7 +50,7 @@ func TestARefusalThatCannotBeCheckedIsNoAnswer(t *testing.T) {
 }
 
 func TestWhoIsAskedWhileTheLogIsAwaySaysSo(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.do(w.engine(), "a", open("a chore"))
 	away := errors.New("the log is away")
 	w.store = silent{w.store, away}
@@ -83,7 +83,7 @@ func (s silent) Since(context.Context, string, uint64) ([]eventstore.Commit, err
 }
 
 func TestARefusalComesWithTheInstanceItIsAbout(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	work := w.do(e, "a", open("a chore")).Instance.Work
 	held := w.do(e, "a", take("worker", work)).Instance
@@ -94,7 +94,7 @@ func TestARefusalComesWithTheInstanceItIsAbout(t *testing.T) {
 }
 
 func TestWhoLosesARaceDecidesAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	var conflicts []string
 	fast, slow := w.engine(), w.engine(func(c *engine.Config) {
 		c.Conflicted = func(in string) { conflicts = append(conflicts, in) }
@@ -108,7 +108,7 @@ func TestWhoLosesARaceDecidesAgain(t *testing.T) {
 }
 
 func TestACommandThatLosesEveryTryIsNotAnsweredForEver(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.do(w.engine(), "a", open("a chore"))
 	store := &faulty{Store: w.store, append: func(context.Context, eventstore.Commit) (uint64, error) { return 0, eventstore.ErrConflict }}
 	e := w.engine(func(c *engine.Config) { c.Store = store })
@@ -118,16 +118,16 @@ func TestACommandThatLosesEveryTryIsNotAnsweredForEver(t *testing.T) {
 }
 
 func TestTimeWithinAnInstanceNeverRunsBack(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	slow := nine()
-	slow.turn(-time.Hour)
+	slow.advance(-time.Hour)
 	right, late := w.engine(), w.engine(func(c *engine.Config) { c.Now = slow.now })
 	work := w.do(right, "a", open("a chore")).Instance.Work
 	claimed := w.do(late, "a", take("worker", work)).Instance
 	if want := w.clock.now(); !claimed.UpdatedAt.Equal(want) || !claimed.Claim.Lease.Equal(want.Add(time.Minute)) {
 		t.Errorf("claimed at %s until %s, want at %s for a minute", claimed.UpdatedAt, claimed.Claim.Lease, want)
 	}
-	w.clock.turn(2 * time.Minute)
+	w.clock.advance(2 * time.Minute)
 	w.do(right, "a", instance.Note{Text: "the lease is over"})
 	w.refused(late, cmd("report", "a", done(claimed.Claim.Token)), instance.CodeLapsed)
 	for i, c := range w.commits("a")[1:] {
@@ -138,7 +138,7 @@ func TestTimeWithinAnInstanceNeverRunsBack(t *testing.T) {
 }
 
 func TestWhatCanNeverBeStoredIsRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	w.do(e, "a", open("a chore"))
 	w.refused(e, cmd("large", "a", instance.Note{Text: strings.Repeat("x", eventstore.MaxData+1)}), instance.CodeInvalid)
@@ -153,7 +153,7 @@ func TestWhatCanNeverBeStoredIsRefused(t *testing.T) {
 }
 
 func TestCommandsOfOneInstanceAreToldOfAsTheyAreMade(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	var mu sync.Mutex
 	var told []string
 	e := w.engine(func(c *engine.Config) {
@@ -164,15 +164,15 @@ func TestCommandsOfOneInstanceAreToldOfAsTheyAreMade(t *testing.T) {
 		}
 	})
 	w.do(e, "a", open("a chore"))
-	w.take(e, cmd("twice", "a", instance.Cancel{}))
-	w.take(e, cmd("twice", "a", instance.Cancel{}))
+	w.handle(e, cmd("twice", "a", instance.Cancel{}))
+	w.handle(e, cmd("twice", "a", instance.Cancel{}))
 	if diff := cmp.Diff([]string{"1 >todo", "2 todo>todo"}, told); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
 func TestWaitingForAnInstancesTurnEndsWithTheContext(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	store := &faulty{Store: w.store}
 	store.append = func(ctx context.Context, c eventstore.Commit) (uint64, error) {
@@ -205,7 +205,7 @@ func TestWaitingForAnInstancesTurnEndsWithTheContext(t *testing.T) {
 }
 
 func TestACommitCarriesTheTraceItWasMadeUnder(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	e := w.engine()
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for i, given := range []string{parent, "", "not a trace", parent + "x"} {

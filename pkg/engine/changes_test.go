@@ -9,7 +9,7 @@ import (
 )
 
 func TestWhoFollowsNotesWhatChanged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.finish(w.engine(), "a") // before it follows
 	e := w.engine()
 	one, two := e.Changes(), e.Changes()
