@@ -1,5 +1,5 @@
-// Package app is the committer: the one role of the pipeline that holds a forge's
-// token. It brings the code that a run starts from and hands in what was approved.
+// Package app is the committer: the only role of the pipeline that holds a forge's token.
+// It fetches the code that a run starts from, and opens the pull request of approved work.
 package app
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// host is a forge as the committer uses it.
-type host interface {
+// forgeClient is the part of a forge that the committer uses.
+type forgeClient interface {
 	forge.Reader
 	forge.History
 	forge.Writer
 }
 
-// committer implements agent.Handler. Every effect is looked for before it is
-// made: made twice it is made once.
+// committer implements agent.Handler. It looks for every effect before it makes it, so
+// that a repeated job makes it once.
 type committer struct {
-	forge     host
+	forge     forgeClient
 	workspace *workspace.Cache
 	token     string
 }
@@ -53,8 +53,8 @@ func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, e
 	return c.submit(ctx, job, repo)
 }
 
-// bring answers with the code that the run starts from: nobody else in the
-// pipeline can fetch it.
+// bring answers with the code that the run starts from. No other role of the pipeline can
+// fetch it.
 func (c *committer) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	base, bundle, err := c.workspace.Snapshot(ctx, repo.Name, c.remote(repo), repo.DefaultBranch)

@@ -19,9 +19,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/pipeline"
 )
 
-// submit pushes the branch and opens a pull request for it, each once:
-// the branch is ours by name, the pull request by its branch, its author and its
-// marker. It hands in nothing that the reviewer did not approve.
+// submit pushes the branch and opens a pull request for it, each once. The branch
+// is known by its name, the pull request by its branch, its author and its marker. It
+// submits only work that the reviewer approved.
 func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
 	doc := pipeline.OfAssignment(job.Assignment)
 	switch {
@@ -69,7 +69,7 @@ func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.R
 	}
 	there, err := forge.Propose(ctx, c.forge, forge.Proposal{
 		Repo: repo.Name, Branch: branch, Since: job.Opened.Add(-time.Hour), // clocks differ
-		// One of other work that people have closed is no answer to this.
+		// A closed one of other work does not count.
 		Ours: func(pr forge.PullRequest) bool { return ours(pr) && pr.HeadSHA == job.Head },
 		Describe: func() (forge.NewPullRequest, error) {
 			with := rules.PullRequestContext{Summary: doc.Writer.Summary, Diffstat: stat, Closes: true} // the base is the default branch

@@ -1,5 +1,5 @@
-// Package app is the gateway: it watches repositories on the forge and turns
-// what people do there into commands and signals.
+// Package app is the gateway: it polls repositories on the forge and turns what people do
+// there into commands and signals.
 package app
 
 import (
@@ -31,7 +31,7 @@ type App struct {
 	Settings
 }
 
-// Settings is what the gateway is told beside the common flags.
+// Settings are the gateway's flags beside the common ones.
 type Settings struct {
 	Forge    github.Flags  `embed:"" prefix:"forge-"`
 	Repo     []string      `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch; may be repeated."`
@@ -86,14 +86,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	return nil
 }
 
-// source is something on the forge that is polled.
+// source is a part of the forge that is polled.
 type source interface {
 	poll(ctx context.Context) error
 	about() (repo string, log *slog.Logger)
 }
 
-// watch polls until ctx ends. An error is logged and slows the polling down; a
-// forge that says when it will answer again is not asked before.
+// watch polls until ctx ends. It logs errors and polls less often after them. It does not
+// poll before a rate limit ends.
 func watch(ctx context.Context, p source, every time.Duration, polls *prometheus.CounterVec) error {
 	repo, log := p.about()
 	slow := backoff.NewExponentialBackOff()
@@ -119,7 +119,7 @@ func watch(ctx context.Context, p source, every time.Duration, polls *prometheus
 	}
 }
 
-// answer is what sb.forge.issue.open answers.
+// answer is the answer to sb.forge.issue.open.
 type answer struct {
 	Instance string         `json:"instance"`
 	Issue    instance.Issue `json:"issue"`

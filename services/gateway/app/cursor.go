@@ -12,11 +12,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// cursor is how far a repository has been read. It is stored only after
-// everything up to it was taken, so a crash repeats and never skips.
+// cursor is the time up to which a repository is read. It is saved only after all changes
+// before it are handled, so a crash repeats some and skips none.
 //
-// Only the issues, as they were listed, move it: a comment that came while they
-// were read one by one says nothing of what came on the others before it.
+// Only the list of issues advances it. A comment that is read later says nothing about
+// earlier comments on other issues.
 type cursor struct {
 	Since time.Time           `json:"since"`           // the newest change when the issues were listed
 	Taken map[int64]time.Time `json:"taken,omitempty"` // the comments made since that were taken, and when they were made
@@ -30,16 +30,16 @@ func (c cursor) clone() cursor {
 	return cursor{c.Since, taken}
 }
 
-func (c *cursor) reached(at time.Time) {
+func (c *cursor) advance(at time.Time) {
 	if at.After(c.Since) {
 		c.Since = at
 	}
 }
 
-func (c *cursor) took(comment int64, made time.Time) { c.Taken[comment] = made }
+func (c *cursor) noteComment(comment int64, made time.Time) { c.Taken[comment] = made }
 
-// forget drops what will not be listed again.
-func (c *cursor) forget() {
+// prune drops comments that no list will contain again.
+func (c *cursor) prune() {
 	maps.DeleteFunc(c.Taken, func(_ int64, made time.Time) bool { return made.Before(c.Since) })
 }
 
@@ -47,7 +47,7 @@ func (c cursor) equal(o cursor) bool {
 	return c.Since.Equal(o.Since) && maps.EqualFunc(c.Taken, o.Taken, time.Time.Equal)
 }
 
-// cursors keeps one cursor a repository in a KV bucket.
+// cursors keeps the cursor of each repository in a KV bucket.
 type cursors struct{ kv jetstream.KeyValue }
 
 func (c cursors) load(ctx context.Context, repo string) (cursor, error) {
@@ -76,7 +76,7 @@ func (c cursors) save(ctx context.Context, repo string, at cursor) error {
 	return nil
 }
 
-// key spells a repository's name with the letters a KV key may have.
+// key returns a repository's name in the characters of a KV key.
 func key(repo string) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(repo))
 }

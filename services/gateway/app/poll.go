@@ -16,8 +16,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// poller turns what changed on the forge into commands: a new issue opens an
-// instance, a new comment of a person is a signal.
+// poller turns changes on the forge into commands: a new issue opens an instance, a new
+// comment of a person is a signal.
 type poller struct {
 	reader   forge.Reader
 	client   *client.Client
@@ -27,18 +27,18 @@ type poller struct {
 	label    string // only issues that carry it; empty: all
 	log      *slog.Logger
 
-	// making is held while an issue is made and opened here, so that the poll
-	// does not open it first, with another lifecycle.
-	making sync.Mutex
+	// creating is locked while create creates an issue and opens its instance, so that the
+	// poll does not open it first, with another lifecycle.
+	creating sync.Mutex
 }
 
-// Name is the instance of an issue.
+// Name returns the name of the instance of an issue.
 func Name(repo string, number int) string { return repo + "/" + strconv.Itoa(number) }
 
 func (p *poller) about() (string, *slog.Logger) { return p.repo, p.log }
 
-// poll takes everything that changed since the cursor. It may repeat what was
-// taken before, under the same command ids, and so does no harm.
+// poll handles all changes since the cursor. It may repeat commands of an earlier poll;
+// they have the same ids, so the orchestrator carries them out once.
 func (p *poller) poll(ctx context.Context) error {
 	at, err := p.cursors.load(ctx, p.repo)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *poller) poll(ctx context.Context) error {
 	}
 	next := at.clone()
 	for _, issue := range issues {
-		next.reached(issue.UpdatedAt)
+		next.advance(issue.UpdatedAt)
 		if p.label != "" && !slices.Contains(issue.Labels, p.label) {
 			continue
 		}
@@ -71,21 +71,21 @@ func (p *poller) poll(ctx context.Context) error {
 			if err := p.signal(ctx, issue, c); err != nil {
 				return err
 			}
-			next.took(c.ID, c.CreatedAt)
+			next.noteComment(c.ID, c.CreatedAt)
 		}
 	}
-	if next.forget(); next.equal(at) {
+	if next.prune(); next.equal(at) {
 		return nil
 	}
 	return p.cursors.save(ctx, p.repo, next)
 }
 
-// takeUp opens an issue that was found, unless its instance is there, and
-// reports whether it did. One that is being made here is opened by its maker.
+// takeUp opens an instance for the issue, unless there is one, and reports whether it did.
+// It leaves an issue that create is creating to create.
 func (p *poller) takeUp(ctx context.Context, issue forge.Issue) (opened bool, err error) {
-	p.making.Lock()
-	defer p.making.Unlock()
-	workflow, err := p.wanted(ctx, issue)
+	p.creating.Lock()
+	defer p.creating.Unlock()
+	workflow, err := p.workflowOf(ctx, issue)
 	if err != nil {
 		return false, err
 	}
@@ -93,10 +93,10 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue) (opened bool, er
 	if errors.Is(err, &instance.Refusal{Code: instance.CodeExists}) {
 		return false, nil
 	}
-	return opened, p.taken(Name(p.repo, issue.Number), err)
+	return opened, p.dropRefusal(Name(p.repo, issue.Number), err)
 }
 
-// open opens the issue's instance; opened is false if this did it before.
+// open opens the issue's instance. It returns false if there was one.
 func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string) (opened bool, err error) {
 	name := Name(p.repo, issue.Number)
 	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, workflow, name, instance.Issue{
@@ -109,8 +109,8 @@ func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string) (
 	return true, nil
 }
 
-// signal passes a person's comment on. What a bot says, ourselves included,
-// never moves anything.
+// signal sends a person's comment as a signal. Comments of bots, also our own, are never
+// signals.
 func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment) error {
 	self, err := p.reader.Self(ctx)
 	if err != nil {
@@ -126,12 +126,12 @@ func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment)
 	name := Name(p.repo, issue.Number)
 	said := map[string]string{"body": c.Body, "url": c.URL, "permission": permission}
 	_, err = p.client.Signal(ctx, name, "commented", fmt.Sprintf("comment/%d", c.ID), c.Author.Login, said)
-	return errors.Join(p.taken(name, err), p.others(ctx, issue.Number, c, said))
+	return errors.Join(p.dropRefusal(name, err), p.signalWaiting(ctx, issue.Number, c, said))
 }
 
-// others passes a comment on to the instances of the issue that have names of
-// their own, such as stories of a plan, and wait for people's word.
-func (p *poller) others(ctx context.Context, issue int, c forge.Comment, said map[string]string) error {
+// signalWaiting sends a comment to those instances of the issue that have other names,
+// such as stories of a plan, and wait for people.
+func (p *poller) signalWaiting(ctx context.Context, issue int, c forge.Comment, said map[string]string) error {
 	held, err := p.client.List(ctx, &pb.ListRequest{Escalated: true})
 	if err != nil {
 		return err
@@ -143,25 +143,25 @@ func (p *poller) others(ctx context.Context, issue int, c forge.Comment, said ma
 		}
 		in, err := p.client.Get(ctx, id)
 		if err != nil {
-			if err := p.taken(id, err); err != nil {
+			if err := p.dropRefusal(id, err); err != nil {
 				return err
 			}
 			continue
 		}
-		since, asked := asked(in)
+		since, asked := waitingSince(in)
 		if in.GetIssue().GetRepo() != p.repo || int(in.GetIssue().GetNumber()) != issue || !asked || c.CreatedAt.Before(since) {
 			continue
 		}
-		_, err = p.client.Signal(ctx, id, "commented", heard(c, id), c.Author.Login, said)
-		if err := p.taken(id, err); err != nil {
+		_, err = p.client.Signal(ctx, id, "commented", commentCommand(c, id), c.Author.Login, said)
+		if err := p.dropRefusal(id, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// taken drops a refusal that will not change by asking again, after saying so.
-func (p *poller) taken(name string, err error) error {
+// dropRefusal logs and drops a refusal that a repetition would not change.
+func (p *poller) dropRefusal(name string, err error) error {
 	if no := (*instance.Refusal)(nil); errors.As(err, &no) {
 		p.log.Warn("refused", "instance", name, "error", err)
 		return nil

@@ -16,8 +16,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// pulls tells instances that their pull request changed: those that remember
-// its number as prNumber (story lifecycle).
+// pulls signals to instances that their pull request changed: those with its number in the
+// variable prNumber (story lifecycle).
 type pulls struct {
 	forge interface {
 		forge.Reader
@@ -28,23 +28,23 @@ type pulls struct {
 	repo    string
 	now     func() time.Time
 	log     *slog.Logger
-	known   map[string]shepherded // open instances by id
+	known   map[string]tracked // open instances by id
 }
 
-// shepherded is what is known of an instance as of a commit.
-type shepherded struct {
+// tracked is the pull request of an instance as of a commit.
+type tracked struct {
 	seq  uint64
 	pull int // 0: it has none, or in another repository
 }
 
 func (p *pulls) about() (string, *slog.Logger) { return p.repo, p.log }
 
-// margin is how far before its first poll changes are looked for: clocks differ.
-// What was missed before, whoever owns the instance finds in time.
+// margin is how long before the first poll a change may be to be handled: clocks differ.
+// The owner of an instance finds earlier changes by itself.
 const margin = time.Hour
 
-// poll takes every pull request that changed since the cursor. One request tells
-// of all of them, and costs nothing while nothing changes.
+// poll handles every pull request that changed since the cursor. One request lists them
+// all, and costs nothing while nothing changes.
 func (p *pulls) poll(ctx context.Context) error {
 	at, err := p.cursors.load(ctx, p.repo+"/pulls")
 	if err != nil {
@@ -61,11 +61,11 @@ func (p *pulls) poll(ctx context.Context) error {
 	next := at.clone()
 	var changed []forge.PullRequest
 	for _, pr := range rows {
-		next.reached(pr.UpdatedAt)
+		next.advance(pr.UpdatedAt)
 		if was, taken := at.Taken[int64(pr.Number)]; !taken || !was.Equal(pr.UpdatedAt) {
 			changed = append(changed, pr)
 		}
-		next.took(int64(pr.Number), pr.UpdatedAt)
+		next.noteComment(int64(pr.Number), pr.UpdatedAt)
 	}
 	if len(changed) > 0 {
 		if err := p.refresh(ctx); err != nil {
@@ -73,27 +73,27 @@ func (p *pulls) poll(ctx context.Context) error {
 		}
 	}
 	for _, pr := range changed {
-		if err := p.tell(ctx, pr); err != nil {
+		if err := p.signal(ctx, pr); err != nil {
 			return err
 		}
 	}
-	if next.forget(); next.equal(at) {
+	if next.prune(); next.equal(at) {
 		return nil
 	}
 	return p.cursors.save(ctx, p.repo+"/pulls", next)
 }
 
-// refresh learns the pull requests of the instances that changed.
+// refresh reads the pull requests of the instances that changed.
 func (p *pulls) refresh(ctx context.Context) error {
 	open, err := p.client.List(ctx, &pb.ListRequest{})
 	if err != nil {
 		return err
 	}
-	known := make(map[string]shepherded, len(open))
+	known := make(map[string]tracked, len(open))
 	for _, line := range open {
 		one, ok := p.known[line.GetInstance()]
 		if !ok || one.seq != line.GetSeq() {
-			if one, err = p.learn(ctx, line.GetInstance()); err != nil {
+			if one, err = p.read(ctx, line.GetInstance()); err != nil {
 				return err
 			}
 		}
@@ -103,24 +103,24 @@ func (p *pulls) refresh(ctx context.Context) error {
 	return nil
 }
 
-func (p *pulls) learn(ctx context.Context, id string) (shepherded, error) {
+func (p *pulls) read(ctx context.Context, id string) (tracked, error) {
 	in, err := p.client.Get(ctx, id)
 	if no := new(instance.Refusal); errors.As(err, &no) {
-		return shepherded{}, nil
+		return tracked{}, nil
 	}
 	if err != nil {
-		return shepherded{}, err
+		return tracked{}, err
 	}
-	one := shepherded{seq: in.GetSeq()}
+	one := tracked{seq: in.GetSeq()}
 	if in.GetIssue().GetRepo() == p.repo {
 		one.pull, _ = strconv.Atoi(in.GetVars()["prNumber"])
 	}
 	return one, nil
 }
 
-// tell signals the instances of a pull request. The command's id follows from
-// the change: told again, it is heard once.
-func (p *pulls) tell(ctx context.Context, pr forge.PullRequest) error {
+// signal signals the instances of a pull request. The command's id follows from the
+// change, so a repetition has no effect.
+func (p *pulls) signal(ctx context.Context, pr forge.PullRequest) error {
 	for id, one := range p.known {
 		if one.pull != pr.Number {
 			continue
@@ -129,18 +129,18 @@ func (p *pulls) tell(ctx context.Context, pr forge.PullRequest) error {
 		_, err := p.client.Signal(ctx, id, "changed", "pull/"+hex.EncodeToString(sum[:16]), "gateway", map[string]string{
 			"pull_request": strconv.Itoa(pr.Number), "url": pr.URL, "updated_at": pr.UpdatedAt.UTC().Format(time.RFC3339),
 		})
-		if err := p.refused(id, err); err != nil {
+		if err := p.dropRefusal(id, err); err != nil {
 			return err
 		}
-		if err := p.hear(ctx, id, pr); err != nil {
+		if err := p.forwardComments(ctx, id, pr); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// refused drops a refusal that will not change by asking again.
-func (p *pulls) refused(id string, err error) error {
+// dropRefusal drops a refusal that a repetition would not change.
+func (p *pulls) dropRefusal(id string, err error) error {
 	if no := new(instance.Refusal); errors.As(err, &no) {
 		p.log.Warn("refused", "instance", id, "error", err)
 		return nil
@@ -148,14 +148,14 @@ func (p *pulls) refused(id string, err error) error {
 	return err
 }
 
-// hear passes on what people say on the pull request of an instance that waits
-// for their word: one that an escalation holds.
-func (p *pulls) hear(ctx context.Context, id string, pr forge.PullRequest) error {
+// forwardComments sends the comments on the pull request to an instance that waits for
+// people because of an escalation.
+func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullRequest) error {
 	in, err := p.client.Get(ctx, id)
 	if err != nil {
-		return p.refused(id, err)
+		return p.dropRefusal(id, err)
 	}
-	since, held := asked(in)
+	since, held := waitingSince(in)
 	if !held {
 		return nil
 	}
@@ -175,19 +175,19 @@ func (p *pulls) hear(ctx context.Context, id string, pr forge.PullRequest) error
 		if err != nil && !errors.Is(err, forge.ErrNotFound) {
 			return err
 		}
-		_, err = p.client.Signal(ctx, id, "commented", heard(c, id), c.Author.Login, map[string]string{
+		_, err = p.client.Signal(ctx, id, "commented", commentCommand(c, id), c.Author.Login, map[string]string{
 			"body": c.Body, "url": c.URL, "permission": permission,
 		})
-		if err := p.refused(id, err); err != nil {
+		if err := p.dropRefusal(id, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// asked is since when an instance waits for people's word, in seconds as a forge
-// counts; held is false if it does not.
-func asked(in *pb.Instance) (since time.Time, held bool) {
+// waitingSince returns since when an instance waits for people, in whole seconds as a
+// forge counts. held is false if it does not wait.
+func waitingSince(in *pb.Instance) (since time.Time, held bool) {
 	for _, e := range in.GetEscalations() {
 		at := e.GetAt().AsTime().Truncate(time.Second)
 		if e.GetRequiresHuman() && !e.GetResolved() && (!held || at.Before(since)) {
@@ -197,9 +197,9 @@ func asked(in *pb.Instance) (since time.Time, held bool) {
 	return since, held
 }
 
-// heard is the id of the command that passes a comment on to an instance that is
+// commentCommand returns the id of the command that sends a comment to an instance that is
 // not named after its issue.
-func heard(c forge.Comment, id string) string {
+func commentCommand(c forge.Comment, id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return fmt.Sprintf("comment/%d/%s", c.ID, hex.EncodeToString(sum[:8]))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// request is what sb.forge.issue.open takes.
+// request is the request to sb.forge.issue.open.
 type request struct {
 	ID       string   `json:"id"` // the same when it is sent again: then the issue is made once; may be empty
 	Repo     string   `json:"repo"`
@@ -23,11 +23,11 @@ type request struct {
 	Labels   []string `json:"labels"`
 }
 
-// opens begins the key of the marker that an issue of ours has: what it is to be
-// opened as. A gateway that dies in between leaves that to the next poll.
+// opens is the prefix of the key in the marker of an issue that create made. The rest is
+// the lifecycle. If the gateway crashes, the next poll opens the instance with it.
 const opens = "opens-"
 
-// create makes the issue on the forge and opens its instance.
+// create creates the issue on the forge and opens its instance.
 func (p *poller) create(ctx context.Context, r request) (instance.Issue, string, error) {
 	labels := r.Labels
 	if p.label != "" && !slices.Contains(labels, p.label) {
@@ -38,13 +38,13 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 		return instance.Issue{}, "", errors.New("this gateway cannot write to the forge")
 	}
 	workflow := cmp.Or(r.Workflow, p.workflow)
-	// First, or there would be an issue that the next poll opens with another one.
+	// Checked first: else the next poll opens the issue with another lifecycle.
 	if _, err := p.client.Definition(ctx, workflow); err != nil {
 		return instance.Issue{}, "", err
 	}
-	p.making.Lock()
-	defer p.making.Unlock()
-	issue, err := p.made(ctx, r)
+	p.creating.Lock()
+	defer p.creating.Unlock()
+	issue, err := p.findCreated(ctx, r)
 	if errors.Is(err, forge.ErrNotFound) {
 		body := r.Body
 		if r.ID != "" || workflow != p.workflow {
@@ -63,11 +63,11 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 	return made, Name(p.repo, issue.Number), err
 }
 
-// lookBack is for how long a request may be sent again.
-const lookBack = 24 * time.Hour
+// repeatWithin is how long a request may be repeated.
+const repeatWithin = 24 * time.Hour
 
-// made finds the open issue that the request has made before.
-func (p *poller) made(ctx context.Context, r request) (forge.Issue, error) {
+// findCreated finds the open issue that the request has created before.
+func (p *poller) findCreated(ctx context.Context, r request) (forge.Issue, error) {
 	if r.ID == "" {
 		return forge.Issue{}, forge.ErrNotFound
 	}
@@ -75,7 +75,7 @@ func (p *poller) made(ctx context.Context, r request) (forge.Issue, error) {
 	if err != nil {
 		return forge.Issue{}, err
 	}
-	issues, err := p.reader.Issues(ctx, p.repo, time.Now().Add(-lookBack))
+	issues, err := p.reader.Issues(ctx, p.repo, time.Now().Add(-repeatWithin))
 	if err != nil {
 		return forge.Issue{}, err
 	}
@@ -87,9 +87,9 @@ func (p *poller) made(ctx context.Context, r request) (forge.Issue, error) {
 	return forge.Issue{}, forge.ErrNotFound
 }
 
-// wanted is the lifecycle that an issue opens with: what it was made for, if it
-// is ours and says so.
-func (p *poller) wanted(ctx context.Context, issue forge.Issue) (string, error) {
+// workflowOf returns the lifecycle that an issue opens with: that of its marker if create
+// made it, else the configured one.
+func (p *poller) workflowOf(ctx context.Context, issue forge.Issue) (string, error) {
 	_, key, ok := rules.FindMarker(issue.Body)
 	workflow, made := strings.CutPrefix(key, opens)
 	if !ok || !made {

@@ -13,9 +13,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// build has the task's work start with that of the tasks it comes after: what
-// became of the default branch since, and then their branches. What conflicts is
-// left to the developer, between git's marks; it is not committed so.
+// build merges the default branch, and then the branches of the tasks that this one builds
+// on, into the task's work. It leaves conflicts to the developer, between git's conflict
+// marks. Work with such marks is not committed.
 func (m *manager) build(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
 	head, bundle, bundles := job.Head, "", forgeside.BundleObjects(job)
 	branches := []string{repo.DefaultBranch}

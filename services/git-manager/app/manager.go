@@ -1,6 +1,5 @@
-// Package app is the git-manager: the one role of the task lifecycle that holds
-// a forge's token. It brings the code that a task starts from, and commits what
-// came of it to a branch of the forge.
+// Package app is the git-manager: the only role of the task lifecycle that holds a forge's
+// token. It fetches the code that a task starts from, and pushes its work to a branch.
 package app
 
 import (
@@ -55,8 +54,8 @@ func (m *manager) bring(ctx context.Context, job agent.Job, repo forge.Repositor
 	}, err
 }
 
-// commit takes the work to its branch, once: the branch is the task's by name.
-// A forge that refuses the commits is the source's failed pre-commit.
+// commit pushes the work to the task's branch, once. If the forge refuses the commits, the
+// task fails as it does after a failed pre-commit in the lifecycle's source.
 func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
 	if job.Head == "" || job.Head == job.Base {
 		return instance.Result{Status: instance.Failure, Summary: "there is nothing to commit"}, nil
@@ -84,7 +83,7 @@ func (m *manager) remote(repo forge.Repository) workspace.Remote {
 	return workspace.Remote{URL: repo.CloneURL, Token: m.token}
 }
 
-// Branch names the branch of a task's work: signalbox/task-plan-TASK-001.
+// Branch returns the name of the branch of a task, such as signalbox/task-plan-TASK-001.
 func Branch(id string) string {
 	words := strings.FieldsFunc(id, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')

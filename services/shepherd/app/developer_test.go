@@ -22,7 +22,7 @@ type change struct {
 	err        error
 }
 
-// developer does what the world's script says, and hands over a commit with
+// developer does what the script of the env says, and hands over a commit with
 // the evidence that a real one's runtime would make. It implements agent.Handler.
 type developer struct {
 	w     *env

@@ -11,31 +11,31 @@ import (
 	"github.com/signalbox/signalbox/pkg/merge"
 )
 
-// gateAnswered is the one gate that is not of the pull request alone: what
-// reviewers said has been taken into account (story lifecycle: no unresolved
-// comments).
+// gateAnswered passes if all remarks of reviewers are handled (story lifecycle: no
+// unresolved comments). It is the only gate that does not depend on the pull request
+// alone.
 const gateAnswered = "remarks-answered"
 
-func (t *turn) answeredGate() merge.Gate {
+func (t *visit) answeredGate() merge.Gate {
 	g := merge.Gate{Name: gateAnswered, Verdict: merge.Pass, Reason: "no remark waits for an answer"}
 	switch {
-	case t.last.Who == merge.Reviewer:
-		g.Verdict, g.Reason = merge.Fail, fmt.Sprintf("%d remarks wait for an answer", len(t.last.New))
-		for _, r := range t.last.New {
+	case t.activity.Who == merge.Reviewer:
+		g.Verdict, g.Reason = merge.Fail, fmt.Sprintf("%d remarks wait for an answer", len(t.activity.New))
+		for _, r := range t.activity.New {
 			g.Evidence = append(g.Evidence, merge.Evidence{What: r.Key, Says: "by " + r.By.Login, URL: r.URL})
 		}
-	case t.last.Who == "":
-		g.Verdict, g.Reason = merge.Unknown, t.last.Why
+	case t.activity.Who == "":
+		g.Verdict, g.Reason = merge.Unknown, t.activity.Why
 	}
 	return g
 }
 
-// ready: every gate passes, but that the draft is ours to end.
-func (t *turn) ready() bool { return t.verdict() == merge.Pass }
+// ready reports whether every gate passes, apart from the draft that we end.
+func (t *visit) ready() bool { return t.verdict() == merge.Pass }
 
-// missing are the gates that do not pass. The draft that we made waits for nobody
-// but us; one that somebody made of it later is their will.
-func (t *turn) missing() (all []merge.Gate) {
+// missing returns the gates that do not pass. Our own draft does not count, as we end it;
+// a draft that a person made later does.
+func (t *visit) missing() (all []merge.Gate) {
 	for _, g := range t.report.Open() {
 		if g.Name != merge.GateNotDraft || t.job.Vars["undrafted"] == "true" {
 			all = append(all, g)
@@ -44,8 +44,8 @@ func (t *turn) missing() (all []merge.Gate) {
 	return all
 }
 
-// verdict is the worst of all gates.
-func (t *turn) verdict() merge.Verdict {
+// verdict returns the worst verdict of all gates.
+func (t *visit) verdict() merge.Verdict {
 	worst := merge.Pass
 	order := []merge.Verdict{merge.Pass, merge.Pending, merge.Fail, merge.Unknown}
 	for _, g := range t.missing() {
@@ -56,10 +56,9 @@ func (t *turn) verdict() merge.Verdict {
 	return worst
 }
 
-// evidence is the gates that changed, and what all come to. What the log has as
-// it is now is left out: a pull request is looked at many times before anything
-// changes. A merge cites them all.
-func (t *turn) evidence() []instance.Evidence {
+// evidence returns the gates that changed since the last visit, and the verdict. Visits
+// are many and changes few, so what the log has already is left out. A merge has all.
+func (t *visit) evidence() []instance.Evidence {
 	var all []instance.Evidence
 	for _, g := range t.report.Gates {
 		data := map[string]string{"reason": g.Reason}
@@ -79,16 +78,16 @@ func (t *turn) evidence() []instance.Evidence {
 		reason = fmt.Sprintf("%d of %d gates do not pass", n, len(t.report.Gates))
 	}
 	return append(all, t.finding("readiness", t.verdict(), map[string]string{
-		"reason": reason, "method": t.report.Method, "read_at": t.world.ReadAt.Format(time.RFC3339), "pull_request": strconv.Itoa(t.world.Number),
+		"reason": reason, "method": t.report.Method, "read_at": t.snapshot.ReadAt.Format(time.RFC3339), "pull_request": strconv.Itoa(t.snapshot.Number),
 	}))
 }
 
-// finding is a verdict on the commit that was looked at.
-func (t *turn) finding(name string, v merge.Verdict, data map[string]string) instance.Evidence {
-	return instance.Evidence{Name: name, OK: v == merge.Pass, Verdict: instance.Verdict(v), Commit: t.world.Head, Data: data}
+// finding returns a verdict on the head of the visit.
+func (t *visit) finding(name string, v merge.Verdict, data map[string]string) instance.Evidence {
+	return instance.Evidence{Name: name, OK: v == merge.Pass, Verdict: instance.Verdict(v), Commit: t.snapshot.Head, Data: data}
 }
 
-// same tells whether two findings say the same of the same commit.
+// same reports whether two findings are equal and of the same commit.
 func same(a, b instance.Evidence) bool {
 	return a.Verdict == b.Verdict && a.Commit == b.Commit && maps.Equal(a.Data, b.Data)
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// inform answers what a role wants to know of the forge: whether somebody has
-// proposed the story's work already. A story that has no code yet gets that
-// which its work starts from.
+// inform answers a question of a role about the forge: whether a pull request does the
+// story already. A story without code gets the code that its work starts from.
 func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, error) {
 	r, err := s.duplicate(ctx, job)
 	if err != nil || job.Base != "" || r.Data["duplicate"] != "" {
@@ -35,7 +34,7 @@ func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, 
 	return r, err
 }
 
-// repository reads where the code is; that it is not there only people can mend.
+// repository reads the repository. It escalates to people if there is none.
 func (s *shepherd) repository(ctx context.Context, job agent.Job) (forge.Repository, error) {
 	repo, err := s.forge.Repository(ctx, job.Issue.Repo)
 	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
@@ -44,9 +43,8 @@ func (s *shepherd) repository(ctx context.Context, job agent.Job) (forge.Reposit
 	return repo, err
 }
 
-// duplicate looks for a pull request that does the story already: one that
-// closes its issue and is open, or is merged and has closed it. One that only
-// mentions the issue proves nothing, and one of this very story is no other.
+// duplicate looks for another pull request that does the story: one that closes its issue
+// and is open, or is merged and has closed it. A mention of the issue is not enough.
 func (s *shepherd) duplicate(ctx context.Context, job agent.Job) (instance.Result, error) {
 	issue := job.Issue.Number
 	switch {
@@ -79,7 +77,7 @@ func (s *shepherd) duplicate(ctx context.Context, job agent.Job) (instance.Resul
 	return done(fmt.Sprintf("No pull request mentions issue #%d.", issue)), nil
 }
 
-// does says how a pull request does the story; empty: it does not.
+// does returns how a pull request does the story, "" if it does not.
 func (s *shepherd) does(ctx context.Context, job agent.Job, m forge.Mention) (string, error) {
 	if !m.Closes || m.State != "open" && m.State != "merged" {
 		return "", nil
@@ -104,5 +102,5 @@ func (s *shepherd) does(ctx context.Context, job agent.Job, m forge.Mention) (st
 	return fmt.Sprintf("is merged and has closed issue #%d", job.Issue.Number), nil
 }
 
-// marker tells the story's own pull request.
+// marker returns the marker of the story's own pull request.
 func marker(job agent.Job) string { return rules.Marker(job.Instance, "pull-request") }

@@ -10,13 +10,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// number is a var that is a number; what is none is 0.
+// number returns a variable that is a number, else 0.
 func number(job agent.Job, name string) int {
 	n, _ := strconv.Atoi(job.Vars[name])
 	return n
 }
 
-// text is a value of the policy.
+// text returns a value of the policy.
 func text(job agent.Job, name string) string {
 	if s, ok := job.Policy[name].(string); ok {
 		return s
@@ -24,15 +24,15 @@ func text(job agent.Job, name string) string {
 	return ""
 }
 
-// words is a value of the policy that is a list, with spaces or commas between.
+// words returns a value of the policy that is a list, separated by spaces or commas.
 func words(job agent.Job, name string) []string {
 	return strings.FieldsFunc(text(job, name), func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// yes is a value of the policy that is true or false.
+// yes reports whether a value of the policy is true.
 func yes(job agent.Job, name string) bool { return text(job, name) == "true" }
 
-// evidence is the newest of a name.
+// evidence returns the newest evidence of a name.
 func evidence(job agent.Job, name string) (ev instance.Evidence, ok bool) {
 	for _, e := range job.Evidence {
 		if e.Name == name {
@@ -42,15 +42,15 @@ func evidence(job agent.Job, name string) (ev instance.Evidence, ok bool) {
 	return ev, ok
 }
 
-// accepted is the run of the acceptance criteria, and whether all passed on the
-// commit.
+// accepted returns the newest run of the acceptance criteria, and whether all passed on
+// the commit.
 func accepted(job agent.Job, commit string) (instance.Evidence, bool) {
 	ev, ok := evidence(job, testrun.Acceptance)
 	return ev, ok && ev.OK && ev.Commit == commit
 }
 
-// seen are the remarks that were taken into account. Nil says that it was never
-// counted: the times of remarks and pushes have to tell.
+// seen returns the keys of the handled remarks, nil if they were never recorded. Then the
+// times of remarks and pushes decide.
 func seen(job agent.Job) []string {
 	var keys []string
 	if json.Unmarshal([]byte(job.Vars["seen"]), &keys) != nil {
@@ -59,11 +59,11 @@ func seen(job agent.Job) []string {
 	return keys
 }
 
-// listed is a list as a var keeps it; an empty one is not nil.
+// listed encodes a list for a variable. An empty list is not nil.
 func listed(keys []string) string {
 	out, err := json.Marshal(append([]string{}, keys...))
 	if err != nil {
-		return "[]" // no list of texts is refused
+		return "[]" // unreachable: texts can always be encoded
 	}
 	return string(out)
 }

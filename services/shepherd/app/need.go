@@ -17,38 +17,37 @@ import (
 	"github.com/signalbox/signalbox/pkg/merge"
 )
 
-// implementer is the role that is asked to change the work.
+// implementer is the role that changes the work.
 const implementer = "developer"
 
-// needs says, each in a line, what of the pull request only a change of the
-// work or another run of its acceptance criteria can settle.
-func (t *turn) needs() []string {
+// needs returns, a line each, what requires a change of the work or another run of its
+// acceptance criteria.
+func (t *visit) needs() []string {
 	var all []string
-	for _, r := range t.last.New {
-		if t.last.Who == merge.Reviewer {
+	for _, r := range t.activity.New {
+		if t.activity.Who == merge.Reviewer {
 			all = append(all, r.Key+" by "+r.By.Login)
 		}
 	}
 	if t.conflicts() {
-		all = append(all, "a conflict with "+t.world.BaseRef)
+		all = append(all, "a conflict with "+t.snapshot.BaseRef)
 	} else if t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail {
-		all = append(all, "new commits of "+t.world.BaseRef)
+		all = append(all, "new commits of "+t.snapshot.BaseRef)
 	}
-	if _, ok := accepted(t.job, t.world.Head); !ok {
-		all = append(all, fmt.Sprintf("the acceptance criteria on %.7s", t.world.Head))
+	if _, ok := accepted(t.job, t.snapshot.Head); !ok {
+		all = append(all, fmt.Sprintf("the acceptance criteria on %.7s", t.snapshot.Head))
 	}
 	return all
 }
 
-func (t *turn) conflicts() bool {
-	return t.world.MergeableState == "dirty" || t.world.Mergeable != nil && !*t.world.Mergeable
+func (t *visit) conflicts() bool {
+	return t.snapshot.MergeableState == "dirty" || t.snapshot.Mergeable != nil && !*t.snapshot.Mergeable
 }
 
-// notice says that something waits for us, so that it comes before everything
-// else (story lifecycle, task selection: urgent). A story that came without its
-// code gets it.
-func (t *turn) notice(ctx context.Context, needs []string) (instance.Result, error) {
-	r := t.anew(forgeside.WithData(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy", merge.Reviewer))
+// noteNeeds records that the pull request waits for us, which makes the story urgent
+// (story lifecycle, task selection). A story without its code gets it.
+func (t *visit) noteNeeds(ctx context.Context, needs []string) (instance.Result, error) {
+	r := t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy", merge.Reviewer))
 	if t.job.Base != "" {
 		return r, nil
 	}
@@ -56,43 +55,43 @@ func (t *turn) notice(ctx context.Context, needs []string) (instance.Result, err
 	if err != nil {
 		return r, err
 	}
-	adopted, err := t.adopt(ctx, repo, t.world.HeadRef)
+	adopted, err := t.adopt(ctx, repo, t.snapshot.HeadRef)
 	r.Base, r.Bundle = adopted.Base, adopted.Bundle
 	return r, err
 }
 
-// anew takes the last run of the acceptance criteria for past: only one that is
-// made when what is asked for was done tells that it was.
-func (t *turn) anew(r instance.Result) instance.Result {
+// requireNewRun makes the acceptance criteria pending: only a run after the requested
+// change counts.
+func (t *visit) requireNewRun(r instance.Result) instance.Result {
 	r.Evidence = append(r.Evidence, instance.Evidence{
 		Name: testrun.Acceptance, Verdict: instance.VerdictPending, Commit: t.job.Head, Output: "to be run again",
 	})
 	return r
 }
 
-// awaited reports whether a run of the acceptance criteria is.
-func (t *turn) awaited() bool {
+// runPending reports whether a run of the acceptance criteria is still to come.
+func (t *visit) runPending() bool {
 	ev, ok := evidence(t.job, testrun.Acceptance)
 	return !ok || ev.Verdict == instance.VerdictPending
 }
 
-// ask has the implementer work in what is needed, on what the branch has now:
-// commits that somebody else pushed to it are part of the work from then on.
-func (t *turn) ask(ctx context.Context, needs []string) error {
+// ask asks the implementer for the needed changes, on top of the branch as it is now.
+// Commits that others pushed to it become part of the work.
+func (t *visit) ask(ctx context.Context, needs []string) error {
 	repo, err := t.repository(ctx, t.job)
 	if err != nil {
 		return err
 	}
 	asking := &agent.Asking{}
-	q := question{Number: t.world.Number, Base: t.world.BaseRef, Needs: needs}
-	if t.last.Who == merge.Reviewer {
-		q.Remarks = t.last.New[:min(len(t.last.New), maxRemarks)]
+	q := question{Number: t.snapshot.Number, Base: t.snapshot.BaseRef, Needs: needs}
+	if t.activity.Who == merge.Reviewer {
+		q.Remarks = t.activity.New[:min(len(t.activity.New), maxRemarks)]
 	}
 	at := t.job.Head
 	join := func(branch string) (workspace.Joined, error) {
 		j, err := t.workspace.Join(ctx, workspace.Meeting{
 			Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: at, From: t.remote(repo), Branch: branch,
-			Message: fmt.Sprintf("Merge %s into %s", branch, t.world.HeadRef),
+			Message: fmt.Sprintf("Merge %s into %s", branch, t.snapshot.HeadRef),
 		})
 		if err == nil && j.Head != at {
 			at, asking.Head, asking.Bundle = j.Head, j.Head, j.Bundle
@@ -100,17 +99,17 @@ func (t *turn) ask(ctx context.Context, needs []string) error {
 		q.Conflicts = append(q.Conflicts, j.Conflicts...)
 		return j, err
 	}
-	if t.world.Head != at {
-		j, err := join(t.world.HeadRef)
+	if t.snapshot.Head != at {
+		j, err := join(t.snapshot.HeadRef)
 		if err != nil {
 			return err
 		}
-		if t.world.Head != t.job.Vars["pushed"] {
+		if t.snapshot.Head != t.job.Vars["pushed"] {
 			q.Theirs = j.Theirs
 		}
 	}
 	if t.conflicts() || t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail {
-		if _, err := join(t.world.BaseRef); err != nil {
+		if _, err := join(t.snapshot.BaseRef); err != nil {
 			return err
 		}
 		q.Merged = true
@@ -119,28 +118,28 @@ func (t *turn) ask(ctx context.Context, needs []string) error {
 	return asking
 }
 
-// What of reviewers' remarks goes into one question: more of them come next.
+// The limits of one question. Remarks above them go into the next one.
 const (
 	maxRemarks = 40
 	maxRemark  = 8 << 10 // bytes
 )
 
-// question is what the implementer is asked for.
+// question is the question to the implementer.
 type question struct {
 	Number    int // of the pull request
 	Base      string
 	Needs     []string
 	Remarks   []merge.Remark
-	Theirs    string // where somebody else moved the branch to
-	Merged    bool   // the work holds the base
+	Theirs    string // the commit that others moved the branch to
+	Merged    bool   // the work contains the base
 	Conflicts []string
 }
 
 //go:embed text/question.md
 var questionText string
 
-// String is the question in Markdown. What people said is quoted, so that no
-// line of it passes for one of ours.
+// String returns the question in Markdown. It quotes the remarks of people, so that none
+// of their lines passes for one of ours.
 func (q question) String() string {
 	quote := func(s string) string {
 		if len(s) > maxRemark {
@@ -162,7 +161,7 @@ var (
 	markLine   = regexp.MustCompile(`(?m)^### conflict$`)
 )
 
-// remarksIn are the keys of the remarks that a question puts.
+// remarksIn returns the keys of the remarks in a question.
 func remarksIn(question string) []string {
 	var keys []string
 	for _, m := range keyLine.FindAllStringSubmatch(question, -1) {

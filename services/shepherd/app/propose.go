@@ -18,9 +18,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// propose pushes the story's branch and opens a draft pull request for it, each
-// once (story lifecycle, committed): the branch is ours by name, the pull
-// request by its branch, its author and its marker.
+// propose pushes the story's branch and opens a draft pull request for it, each once
+// (story lifecycle, committed). The branch is known by its name, the pull request by its
+// branch, its author and its marker.
 func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result, error) {
 	repo, err := s.repository(ctx, job)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 	}
 	branch := branch(job)
 	var adopted instance.Result
-	if job.Base == "" { // it was committed before anybody here knew of it
+	if job.Base == "" { // the branch was pushed before the story was opened
 		if adopted, err = s.adopt(ctx, repo, branch); err != nil {
 			return instance.Result{}, err
 		}
@@ -53,7 +53,7 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 	return r, nil
 }
 
-// adopt takes in what the branch holds on the forge as the work so far.
+// adopt takes the branch on the forge as the work so far.
 func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch string) (r instance.Result, err error) {
 	r.Base, r.Bundle, err = s.workspace.Snapshot(ctx, repo.Name, s.remote(repo), branch)
 	if errors.Is(err, workspace.ErrSource) {
@@ -62,12 +62,12 @@ func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch stri
 	return r, err
 }
 
-// lookBack is how long ago a pull request of ours may have been closed that a
-// lost answer hid from us.
-const lookBack = 7 * 24 * time.Hour
+// proposedWithin is how long ago a pull request of ours may have been closed whose
+// creation had no answer.
+const proposedWithin = 7 * 24 * time.Hour
 
-// pullRequest finds the story's pull request, in any state, or opens it. One for
-// the same branch by somebody else is people's to sort out.
+// pullRequest finds the story's pull request, in any state, or opens it. It escalates if
+// there is one of another author for the branch.
 func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
 	self, err := s.forge.Account(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, marker(job))
 	}
 	pr, err := forge.Propose(ctx, s.forge, forge.Proposal{
-		Repo: repo.Name, Branch: branch, Ours: ours, Since: s.now().Add(-lookBack),
+		Repo: repo.Name, Branch: branch, Ours: ours, Since: s.now().Add(-proposedWithin),
 		Describe: func() (forge.NewPullRequest, error) {
 			title, body, err := s.describe(ctx, job)
 			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: true}, err
@@ -92,7 +92,7 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 	return pr, err
 }
 
-// describe words the pull request.
+// describe returns the title and the body of the pull request.
 func (s *shepherd) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
 	c := rules.PullRequestContext{Closes: true} // the base is the default branch
 	if job.Head != job.Base {
@@ -114,7 +114,7 @@ func (s *shepherd) describe(ctx context.Context, job agent.Job) (title, body str
 	return title, body, nil
 }
 
-// branch names the story's branch: the plan's, or signalbox/ and the story's own name.
+// branch returns the name of the story's branch: that of the plan, else Branch.
 func branch(job agent.Job) string {
 	if name := job.Vars["branch"]; name != "" {
 		return name
@@ -122,7 +122,7 @@ func branch(job agent.Job) string {
 	return Branch(job.Issue.Repo, job.Instance)
 }
 
-// Branch names the branch of a story: signalbox/story-us-001.
+// Branch returns the name of the branch of a story, such as signalbox/story-us-001.
 func Branch(repo, story string) string {
 	name := strings.TrimPrefix(story, repo+"/")
 	slug := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })

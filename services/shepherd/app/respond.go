@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/merge"
 )
 
-// answer is the implementer's newest answer that nothing was done about yet.
-func (t *turn) answer() (q instance.Question, ok bool) {
+// answer returns the implementer's newest answer that is not handled yet.
+func (t *visit) answer() (q instance.Question, ok bool) {
 	for _, asked := range t.job.Questions {
 		if asked.To == implementer && asked.From == t.job.Role && asked.Answered && asked.Number > number(t.job, "answered") {
 			q, ok = asked, true
@@ -26,11 +26,10 @@ func (t *turn) answer() (q instance.Question, ok bool) {
 	return q, ok
 }
 
-// respond brings the implementer's work to the branch and tells the reviewers.
-// The work has to pass the same gate as the first one (story lifecycle:
-// responding to reviews). What somebody else pushed meanwhile stays, and is
-// worked in next.
-func (t *turn) respond(ctx context.Context, q instance.Question) (instance.Result, error) {
+// respond pushes the implementer's work to the branch and replies to the reviewers. The
+// work must pass the same gate as the first (story lifecycle: responding to reviews).
+// Commits that others pushed meanwhile stay, and are worked in next.
+func (t *visit) respond(ctx context.Context, q instance.Question) (instance.Result, error) {
 	answered := strconv.Itoa(q.Number)
 	ev, ok := accepted(t.job, t.job.Head)
 	if !ok {
@@ -49,41 +48,41 @@ func (t *turn) respond(ctx context.Context, q instance.Question) (instance.Resul
 			return r, nil
 		}
 	}
-	moved := t.job.Head != t.world.Head
+	moved := t.job.Head != t.snapshot.Head
 	if moved {
 		theirs, err := t.push(ctx)
 		if err != nil {
 			return instance.Result{}, err
 		}
 		if theirs != nil {
-			return t.anew(forgeside.WithData(t.outcome("reviewed", "somebody else pushed meanwhile: %v", theirs), "answered", answered)), nil
+			return t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "somebody else pushed meanwhile: %v", theirs), "answered", answered)), nil
 		}
 	}
 	if err := t.reply(ctx, q, ev); err != nil {
 		return instance.Result{}, err
 	}
 	r := t.outcome("responded", "%.7s answers the reviewers", t.job.Head)
-	return forgeside.WithData(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.taken(q)), "lastActivityBy", merge.Bot), nil
+	return forgeside.WithData(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.handledRemarks(q)), "lastActivityBy", merge.Bot), nil
 }
 
-// unfit is an answer that cannot be brought to the branch.
-func (t *turn) unfit(answered, format string, args ...any) instance.Result {
-	return t.anew(forgeside.WithData(t.outcome("unfit", format, args...), "answered", answered))
+// unfit returns the result of an answer whose work cannot be pushed.
+func (t *visit) unfit(answered, format string, args ...any) instance.Result {
+	return t.requireNewRun(forgeside.WithData(t.outcome("unfit", format, args...), "answered", answered))
 }
 
-func (t *turn) spec() workspace.Spec {
+func (t *visit) spec() workspace.Spec {
 	return workspace.Spec{Repo: t.job.Issue.Repo, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: t.job.Head}
 }
 
-// push brings the branch to the work's head. theirs says that it holds other
-// commits, which are never overwritten.
-func (t *turn) push(ctx context.Context) (theirs, err error) {
+// push moves the branch to the work's head. It returns theirs if the branch has commits
+// of others, which it never overwrites.
+func (t *visit) push(ctx context.Context) (theirs, err error) {
 	repo, err := t.repository(ctx, t.job)
 	if err != nil {
 		return nil, err
 	}
-	t.job.Progress("pushing %s", t.world.HeadRef)
-	_, err = t.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Head: t.job.Head, Branch: t.world.HeadRef, To: t.remote(repo)})
+	t.job.Progress("pushing %s", t.snapshot.HeadRef)
+	_, err = t.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Head: t.job.Head, Branch: t.snapshot.HeadRef, To: t.remote(repo)})
 	switch {
 	case errors.Is(err, workspace.ErrForeign):
 		return err, nil
@@ -93,14 +92,14 @@ func (t *turn) push(ctx context.Context) (theirs, err error) {
 	return nil, err
 }
 
-// reply tells the reviewers what was done: in one comment, and in each
-// conversation on lines. One that was worked in is ended.
-func (t *turn) reply(ctx context.Context, q instance.Question, ev instance.Evidence) error {
+// reply replies to the reviewers in one comment, and in each conversation on lines. It
+// resolves those that were worked in.
+func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evidence) error {
 	keys := remarksIn(q.Text)
 	if len(keys) == 0 {
-		return nil // nobody said anything
+		return nil // there is no remark to reply to
 	}
-	if err := t.conversations(ctx, keys); err != nil {
+	if err := t.readConversations(ctx, keys); err != nil {
 		return err
 	}
 	marker := rules.Marker(t.job.Instance, fmt.Sprintf("answer-%d", q.Number))
@@ -109,17 +108,17 @@ func (t *turn) reply(ctx context.Context, q instance.Question, ev instance.Evide
 	if t.job.Head != t.job.Vars["pushed"] {
 		response.Commit = t.job.Head
 	}
-	for _, c := range t.world.Comments {
+	for _, c := range t.snapshot.Comments {
 		if contains(keys, key(c)) && c.Path == "" {
 			response.Remarks = append(response.Remarks, c.URL)
 		}
 	}
-	for _, r := range t.world.Reviews {
+	for _, r := range t.snapshot.Reviews {
 		if contains(keys, fmt.Sprintf("review %d", r.ID)) {
 			response.Remarks = append(response.Remarks, r.URL)
 		}
 	}
-	said, err := forge.Post(ctx, t.forge, t.world.Repo, t.world.Number, marker, rules.Responded(response))
+	said, err := forge.Post(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, marker, rules.Responded(response))
 	if err != nil {
 		return err
 	}
@@ -132,55 +131,55 @@ func (t *turn) reply(ctx context.Context, q instance.Question, ev instance.Evide
 		if err != nil {
 			return err
 		}
-		if err := forge.Answer(ctx, t.forge, t.world.Repo, t.world.Number, id, marker, "Answered in "+said.URL+"."); err != nil {
+		if err := forge.Answer(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, id, marker, "Answered in "+said.URL+"."); err != nil {
 			return err
 		}
-		if err := t.end(ctx, id, response.Commit != ""); err != nil {
+		if err := t.resolveConversation(ctx, id, response.Commit != ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// conversations reads those that the look could not: whoever answers in one ends it
-// then, or never does.
-func (t *turn) conversations(ctx context.Context, keys []string) error {
-	unread := slices.ContainsFunc(t.world.Unread, func(u merge.Unread) bool { return u.Part == merge.PartStanding })
+// readConversations reads the conversations if the observation could not. They can only
+// be resolved together with the reply.
+func (t *visit) readConversations(ctx context.Context, keys []string) error {
+	unread := slices.ContainsFunc(t.snapshot.Unread, func(u merge.Unread) bool { return u.Part == merge.PartStanding })
 	onLine := slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, "line ") })
 	if !unread || !onLine {
 		return nil
 	}
-	standing, err := t.forge.Standing(ctx, t.world.Repo, t.world.Number)
+	standing, err := t.forge.Standing(ctx, t.snapshot.Repo, t.snapshot.Number)
 	if err == nil {
-		t.world.Threads = standing.Threads
+		t.snapshot.Threads = standing.Threads
 	}
 	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) {
 		return err
 	}
-	return nil // what the forge does not show it does not have ended either
+	return nil // conversations that the forge does not show cannot be resolved
 }
 
-// end ends the conversation of the comment, if the policy has us do that and
-// something was changed: who gets a no may insist.
-func (t *turn) end(ctx context.Context, comment int64, changed bool) error {
-	i := slices.IndexFunc(t.world.Threads, func(th merge.Thread) bool { return slices.Contains(th.Comments, comment) })
-	if i < 0 || t.world.Threads[i].Resolved || !changed || !yes(t.job, "resolve_threads") {
+// resolveConversation resolves the conversation of the comment if the policy says so and
+// something was changed. A refusal leaves it open, so that the reviewer may insist.
+func (t *visit) resolveConversation(ctx context.Context, comment int64, changed bool) error {
+	i := slices.IndexFunc(t.snapshot.Threads, func(th merge.Thread) bool { return slices.Contains(th.Comments, comment) })
+	if i < 0 || t.snapshot.Threads[i].Resolved || !changed || !yes(t.job, "resolve_threads") {
 		return nil
 	}
-	return t.forge.Resolve(ctx, t.world.Threads[i].ID)
+	return t.forge.Resolve(ctx, t.snapshot.Threads[i].ID)
 }
 
-// taken are the remarks that have been taken into account once the question is
-// answered: those before, and those it put. Where none were counted before,
-// those from before the last push are.
-func (t *turn) taken(q instance.Question) []string {
+// handledRemarks returns the keys of the remarks that are handled once the question is
+// answered: those of the question and those before. If none were recorded before, the
+// remarks from before the last push count as handled.
+func (t *visit) handledRemarks(q instance.Question) []string {
 	keys := seen(t.job)
 	if keys == nil {
 		fresh := map[string]bool{}
-		for _, r := range t.last.New {
+		for _, r := range t.activity.New {
 			fresh[r.Key] = true
 		}
-		all := t.world
+		all := t.snapshot
 		all.Seen = []string{}
 		for _, r := range merge.Activity(all).New {
 			if !fresh[r.Key] {
@@ -193,7 +192,7 @@ func (t *turn) taken(q instance.Question) []string {
 	return slices.Compact(keys)
 }
 
-// key is a comment's as a remark.
+// key returns the key of a comment as a remark.
 func key(c merge.Comment) string {
 	if c.Path != "" {
 		return fmt.Sprintf("line %d", c.ID)

@@ -1,6 +1,6 @@
-// Package app is the shepherd: it takes a story's code to the forge, and its
-// pull request to the merge (story lifecycle). Every effect on the forge is
-// looked for before it is made: made twice it is made once.
+// Package app is the shepherd: it pushes a story's code to the forge and brings its pull
+// request to the merge (story lifecycle). It looks for every effect on the forge before
+// it makes it, so that a repeated job makes it once.
 package app
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// host is a forge as the shepherd uses it.
-type host interface {
+// forgeClient is the part of a forge that the shepherd uses.
+type forgeClient interface {
 	forge.Observer
 	forge.Writer
 	forge.Merger
@@ -26,7 +26,7 @@ type host interface {
 
 // shepherd does the shepherd's work. It implements agent.Handler.
 type shepherd struct {
-	forge     host
+	forge     forgeClient
 	workspace *workspace.Cache
 	token     string
 	now       func() time.Time
@@ -51,12 +51,12 @@ func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, er
 	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s, whose work is %s", job.State, job.Work)
 }
 
-// done is a result with what it has the instance remember: names and values in turn.
+// done returns a success with names and values, in turn, that the instance keeps.
 func done(summary string, data ...string) instance.Result {
 	return forgeside.WithData(instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: summary}, data...)
 }
 
-// remote is where the repository is pushed to and fetched from.
+// remote returns the address that the repository is pushed to and fetched from.
 func (s *shepherd) remote(r forge.Repository) workspace.Remote {
 	return workspace.Remote{URL: r.CloneURL, Token: s.token}
 }
