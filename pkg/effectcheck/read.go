@@ -20,7 +20,7 @@ import (
 type Forge struct {
 	URL   string // of the API, such as https://api.github.com/
 	Git   string // what a repository's name and .git follow, to clone from
-	Token string // of somebody who may read everything; empty: nobody
+	Token string // of a user who may read everything; "" for none
 	Bot   string // the login that effects are made with
 }
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// cache keeps the answers used last, up to a number of bytes.
+// cache keeps the most recently used answers, up to a number of bytes.
 type cache struct {
 	mu    sync.Mutex
 	room  int // bytes
@@ -24,7 +24,7 @@ func newCache(bytes int) *cache {
 	return &cache{room: bytes, order: list.New(), byKey: map[string]*list.Element{}}
 }
 
-// Get returns what is kept under the key.
+// Get returns the value of the key.
 func (c *cache) Get(key string) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +36,7 @@ func (c *cache) Get(key string) ([]byte, bool) {
 	return e.Value.(cached).value, true
 }
 
-// Set keeps the value, and drops those used longest ago when there is no room.
+// Set keeps the value, and drops the least recently used ones if there is no room.
 func (c *cache) Set(key string, value []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +49,7 @@ func (c *cache) Set(key string, value []byte) {
 	}
 }
 
-// Delete drops what is kept under the key.
+// Delete drops the value of the key.
 func (c *cache) Delete(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

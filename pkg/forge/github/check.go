@@ -63,7 +63,7 @@ func (c *Client) CheckRuns(ctx context.Context, repo, sha string) ([]forge.Check
 	return runs, nil
 }
 
-// Behind counts the commits of the base branch that the head has not.
+// Behind counts the commits of the base branch that the head does not have.
 func (c *Client) Behind(ctx context.Context, repo, base, head string) (int, error) {
 	owner, name, err := split(repo)
 	if err != nil {

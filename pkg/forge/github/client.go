@@ -1,5 +1,5 @@
-// Package github reads and writes GitHub, github.com or an Enterprise Server,
-// or whatever else speaks its REST.
+// Package github is a client of GitHub as a forge: of github.com, an Enterprise Server, or
+// another server with its REST.
 package github
 
 import (
@@ -16,33 +16,35 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// Config is how GitHub is reached and as whom.
+// Config is the address and the credentials of GitHub.
 type Config struct {
 	// BaseURL is the server, such as "https://github.example.com" or
-	// "http://127.0.0.1:8080"; empty is github.com.
+	// "http://127.0.0.1:8080"; "" is github.com.
 	BaseURL string
-	// Token signs in. Without it and TokenFile only what is public can be read.
+	// Token is sent with every request. Without it and TokenFile only public repositories
+	// can be read.
 	Token string
-	// TokenFile holds the token and is read for every request, so that a
-	// renewed token is used at once.
+	// TokenFile contains the token. It is read for every request, so that a renewed token is
+	// used at once.
 	TokenFile string
-	// UserAgent names the program; empty is "signalbox".
+	// UserAgent is the name of the program; "" is "signalbox".
 	UserAgent string
-	// HTTPClient is what requests are sent with; its transport is the innermost
-	// one. Nil is a client that gives up on a request after a minute.
+	// HTTPClient sends the requests; its transport is the innermost one. Nil is a client
+	// with a timeout of a minute.
 	HTTPClient *http.Client
-	// MaxWait is the longest pause GitHub may ask for that is made within a
-	// call; what is longer is a *forge.RateLimit. Zero is ten seconds.
+	// MaxWait is the longest rate limit that is waited out within a call; a longer one is a
+	// *forge.RateLimit. Zero is ten seconds.
 	MaxWait time.Duration
-	// Cache is how many bytes of answers are kept, which GitHub then confirms
-	// at no cost. Zero is 64 MiB.
+	// Cache is how many bytes of answers are kept. GitHub confirms them outside of the rate
+	// limit. Zero is 64 MiB.
 	Cache int
 }
 
 // requestTimeout ends a request to a server that hangs.
 const requestTimeout = time.Minute
 
-// Client is GitHub as a forge.
+// Client implements the interfaces of package forge. Its methods may be called from any
+// goroutine.
 type Client struct {
 	api *github.Client
 }
@@ -55,7 +57,7 @@ var (
 	_ forge.Observer = (*Client)(nil)
 )
 
-// New is a client of the configured server. It sends nothing yet.
+// New returns a client of the configured server. It sends nothing yet.
 func New(config Config) (*Client, error) {
 	if config.Token != "" && config.TokenFile != "" {
 		return nil, fmt.Errorf("github: %w: give a token or a token file, not both", forge.ErrInvalid)
@@ -82,14 +84,14 @@ func New(config Config) (*Client, error) {
 
 const publicHost = "api.github.com"
 
-// host is where the API is, and the only host the token is for.
+// host returns the host of the API, the only one that gets the token.
 func (c Config) host() (string, error) {
 	if c.BaseURL == "" {
 		return publicHost, nil
 	}
 	base, err := url.Parse(c.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || base.Scheme != "https" && base.Scheme != "http" {
-		// The URL is not repeated: it may hold a password.
+		// The URL is left out: it may contain a password.
 		return "", fmt.Errorf("github: %w: the base URL must be like https://github.example.com, without credentials", forge.ErrInvalid)
 	}
 	if base.Host == "github.com" {
@@ -98,7 +100,7 @@ func (c Config) host() (string, error) {
 	return base.Host, nil
 }
 
-// token is what signs a request in; empty for nothing.
+// token returns the token of a request, "" for none.
 func (c Config) token() (string, error) {
 	if c.TokenFile == "" {
 		return c.Token, nil

@@ -37,9 +37,9 @@ func comment(row *github.IssueComment) forge.Comment {
 func pullRequest(row *github.PullRequest) forge.PullRequest {
 	pr := forge.PullRequest{
 		Number: row.GetNumber(), NodeID: row.GetNodeID(), Title: row.GetTitle(), Body: row.GetBody(), State: row.GetState(), Draft: row.GetDraft(),
-		// Lists tell the time of a merge, but not that there was one.
+		// Lists have the time of a merge, but no flag.
 		Merged: row.GetMerged() || row.MergedAt != nil,
-		// Not GetMergeable: it says no where GitHub does not know yet.
+		// Not GetMergeable: it returns false where GitHub does not know yet.
 		Mergeable: row.Mergeable, MergeableState: row.GetMergeableState(),
 		HeadRef: row.GetHead().GetRef(), HeadSHA: row.GetHead().GetSHA(), HeadRepo: row.GetHead().GetRepo().GetFullName(),
 		BaseRef: row.GetBase().GetRef(), BaseSHA: row.GetBase().GetSHA(),

@@ -15,8 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// explain turns an error of go-github's into one of the forge's, with GitHub's
-// own words.
+// explain turns an error of go-github into one of package forge, with GitHub's text.
 func explain(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
@@ -74,7 +73,7 @@ func classifyResponse(refused *github.ErrorResponse) error {
 	return fmt.Errorf("%w: %s", sentinel, words(refused))
 }
 
-// words is what GitHub said: the status, the message and every single error.
+// words returns GitHub's text: the status, the message and every single error.
 func words(refused *github.ErrorResponse) string {
 	said := []string{strconv.Itoa(refused.Response.StatusCode)}
 	if refused.Message != "" {
@@ -92,8 +91,8 @@ func words(refused *github.ErrorResponse) string {
 	return strings.Join(said, " ")
 }
 
-// limited recognises the limits go-github does not: a 429, and a secondary
-// limit without the link to its documentation.
+// limited recognises the rate limits that go-github does not: a 429, and a secondary limit
+// without the link to its documentation.
 func limited(refused *github.ErrorResponse) error {
 	header, status := refused.Response.Header, refused.Response.StatusCode
 	if status != http.StatusForbidden && status != http.StatusTooManyRequests {
@@ -104,7 +103,7 @@ func limited(refused *github.ErrorResponse) error {
 	if err != nil && !spent && status != http.StatusTooManyRequests && !strings.Contains(strings.ToLower(refused.Message), "rate limit") {
 		return nil
 	}
-	// GitHub asks for at least a minute where it names no time.
+	// GitHub asks for at least a minute if it names no time.
 	limit := &forge.RateLimit{Until: time.Now().Add(time.Minute), Message: words(refused)}
 	reset, noReset := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
 	switch {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Flags says which forge to talk to and as whom, for a service's flags.
+// Flags are the flags of a service that uses a forge.
 type Flags struct {
 	URL       string `name:"url" env:"SIGNALBOX_FORGE_URL,GITHUB_API_URL" default:"https://api.github.com/" placeholder:"URL" help:"REST API of the forge; ${default} by default."`
 	TokenFile string `name:"token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the token."`
 	Token     string `name:"token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
 }
 
-// Secret returns the token, the file's before the variable's.
+// Secret returns the token: that of the file, else that of the variable.
 func (f Flags) Secret() (string, error) {
 	if f.TokenFile == "" {
 		return f.Token, nil

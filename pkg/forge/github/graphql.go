@@ -13,15 +13,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// graphqlError is a refusal within an answer that says 200.
+// graphqlError is a refusal in an answer with status 200.
 type graphqlError struct {
 	Type       string
 	Message    string
 	Extensions struct{ Code string }
 }
 
-// graphql asks what only GitHub's GraphQL tells. An answer with any error in
-// it is no answer, however much else is in it.
+// graphql sends a query to GitHub's GraphQL. It fails if the answer has any error, even
+// with data beside it.
 func (c *Client) graphql(ctx context.Context, what, query string, variables map[string]any, into any) error {
 	path := "graphql"
 	if strings.HasSuffix(c.api.BaseURL.Path, "/api/v3/") {
@@ -72,13 +72,13 @@ func classifyGraphQL(all []graphqlError, resp *github.Response) error {
 	return fmt.Errorf("%w: %s", sentinel, words)
 }
 
-// cursor is where a connection goes on.
+// cursor is the end of a page of a connection.
 type cursor struct {
 	HasNextPage bool
 	EndCursor   string
 }
 
-// next is the cursor to go on from; nil begins.
+// next returns the cursor of the next page, nil for the first.
 func (p cursor) next() any {
 	if p.EndCursor == "" {
 		return nil
@@ -86,8 +86,7 @@ func (p cursor) next() any {
 	return p.EndCursor
 }
 
-// actor is an account as GraphQL shows it: bots without the ending their login
-// has in REST.
+// actor is an account in GraphQL, where the login of a bot lacks its ending in REST.
 type actor struct {
 	Kind       string `json:"__typename"`
 	Login      string

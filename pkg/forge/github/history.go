@@ -15,9 +15,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// PullRequests lists those in any state that changed since the given time, the
-// one changed longest ago first. It reads from the newest change back, so what
-// changes meanwhile can come twice, but is not missed.
+// PullRequests lists the pull requests in any state that changed at or after the time, the
+// one that changed longest ago first. It reads from the newest change back, so one that
+// changes meanwhile can appear twice, but is not missed.
 func (c *Client) PullRequests(ctx context.Context, repo string, since time.Time) ([]forge.PullRequest, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -46,8 +46,8 @@ func (c *Client) PullRequests(ctx context.Context, repo string, since time.Time)
 	}), nil
 }
 
-// Pushes lists who moved the branch when, newest first, the last hundred at
-// most. go-github has no call for it.
+// Pushes lists the moves of the branch, newest first, at most a hundred. go-github has no
+// call for it.
 func (c *Client) Pushes(ctx context.Context, repo, branch string) ([]forge.Push, error) {
 	owner, name, err := split(repo)
 	if err != nil {

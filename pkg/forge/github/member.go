@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// Account is the one the token belongs to. An App's installation token is told
-// by GraphQL only.
+// Account returns the account of the token. Only GraphQL has that of an App's
+// installation.
 func (c *Client) Account(ctx context.Context) (forge.User, error) {
 	const what = "read whose the token is"
 	row, _, err := c.api.Users.Get(ctx, "")
@@ -29,8 +29,8 @@ func (c *Client) Account(ctx context.Context) (forge.User, error) {
 	return answer.Viewer.user(), nil
 }
 
-// Member tells whether the user belongs to the organisation. GitHub sends who
-// is no member itself on to the list of public members, which knows no noes.
+// Member reports whether the user is a member of the organisation. GitHub redirects a
+// client that is no member to the list of public members, which proves no absence.
 func (c *Client) Member(ctx context.Context, organisation, login string) (bool, error) {
 	what := fmt.Sprintf("read whether %s is a member of %s", login, organisation)
 	member, resp, err := c.api.Organizations.IsMember(ctx, url.PathEscape(organisation), url.PathEscape(login))

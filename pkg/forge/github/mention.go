@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// mention is a pull request as an issue's references show it.
+// mention is a pull request in the references of an issue.
 type mention struct {
 	Number     int
 	State      string
@@ -24,8 +24,8 @@ func (m mention) forge(closes bool) forge.Mention {
 	return forge.Mention{Number: m.Number, Closes: closes, State: strings.ToLower(m.State), Author: m.Author.user(), URL: m.URL}
 }
 
-// Mentions lists the pull requests of the repository that mention the issue,
-// by number: those that say so in words, and those that close it by a link.
+// Mentions lists the pull requests of the repository that mention the issue, by number:
+// in their text, or by a link that closes it.
 func (c *Client) Mentions(ctx context.Context, repo string, issue int) ([]forge.Mention, error) {
 	found := map[int]forge.Mention{}
 	note := func(m mention, closes bool) {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// MarkReady ends the draft, which only GraphQL can.
+// MarkReady ends the draft. Only GraphQL can.
 func (c *Client) MarkReady(ctx context.Context, repo string, number int) error {
 	pr, err := c.PullRequest(ctx, repo, number)
 	if err != nil || !pr.Draft {
@@ -33,8 +33,8 @@ func (c *Client) MarkReady(ctx context.Context, repo string, number int) error {
 	return nil
 }
 
-// UpdateBranch has GitHub merge the base into the head some time after this
-// returns. A head that has all of the base is left as it is.
+// UpdateBranch makes GitHub merge the base into the head some time after it returns. It
+// changes nothing if the head contains the base.
 func (c *Client) UpdateBranch(ctx context.Context, repo string, number int, head string) error {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Client) UpdateBranch(ctx context.Context, repo string, number int, head
 	return explain(ctx, what, err)
 }
 
-// Merge merges the head given, and no other.
+// Merge merges only the given head.
 func (c *Client) Merge(ctx context.Context, repo string, number int, in forge.Merge) (string, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Client) Merge(ctx context.Context, repo string, number int, in forge.Me
 		case says(said, "base branch was modified"):
 			sentinel = forge.ErrBaseMoved
 		case says(said, "in progress"):
-			sentinel = forge.ErrUnavailable // somebody merges it at this moment
+			sentinel = forge.ErrUnavailable // another merge is in progress
 		}
 		return "", fmt.Errorf("github: %s: %w: %s", what, sentinel, said)
 	}
@@ -94,10 +94,10 @@ func (c *Client) Merge(ctx context.Context, repo string, number int, in forge.Me
 	return result.GetSHA(), nil
 }
 
-// says tells whether GitHub's words have the phrase, in any case.
+// says reports whether GitHub's text has the phrase, in letters of either case.
 func says(said, phrase string) bool { return strings.Contains(strings.ToLower(said), phrase) }
 
-// refusal is what GitHub said with the status.
+// refusal returns GitHub's text with the status.
 func refusal(err error, status int) (said string, ok bool) {
 	var refused *github.ErrorResponse
 	if !errors.As(err, &refused) || refused.Response == nil || refused.Response.StatusCode != status {

@@ -13,8 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// Protection reads what the branch demands by rulesets and by classic
-// protection, put together.
+// Protection reads what the branch demands by rulesets and by classic protection.
 func (c *Client) Protection(ctx context.Context, repo, branch string) (forge.Protection, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -31,8 +30,8 @@ func (c *Client) Protection(ctx context.Context, repo, branch string) (forge.Pro
 	return p, nil
 }
 
-// classic adds the branch's classic protection. Only who administers the
-// repository may read all of it; everybody else is shown its checks.
+// classic adds the branch's classic protection. Only administrators may read all of it;
+// other users see its checks.
 func (c *Client) classic(ctx context.Context, p *forge.Protection, owner, name, branch string) error {
 	var shown struct {
 		Protected  bool
@@ -117,7 +116,7 @@ func addCheck(p *forge.Protection, check forge.RequiredCheck) {
 	}
 }
 
-// refusedWith tells whether GitHub answered with one of the statuses.
+// refusedWith reports whether GitHub answered with one of the statuses.
 func refusedWith(err error, statuses ...int) bool {
 	var refused *github.ErrorResponse
 	return errors.As(err, &refused) && refused.Response != nil && limited(refused) == nil && slices.Contains(statuses, refused.Response.StatusCode)

@@ -2,8 +2,8 @@ package github
 
 import _ "embed"
 
-// The queries and mutations that are sent; pkg/forge/local holds them to
-// GitHub's schema.
+// The queries and mutations that are sent. pkg/forge/local checks them against GitHub's
+// schema.
 var (
 	//go:embed query/viewer.graphql
 	viewerQuery string

@@ -15,12 +15,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// perPage is the most GitHub gives at once.
+// perPage is the largest page of GitHub.
 const perPage = 100
 
 var repoPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+$`)
 
-// split takes owner/name apart.
+// split splits owner/name.
 func split(repo string) (owner, name string, err error) {
 	owner, name, _ = strings.Cut(repo, "/")
 	if !repoPattern.MatchString(repo) || name == "." || name == ".." {
@@ -45,9 +45,9 @@ func pages[T any](fetch func(github.ListOptions) ([]T, *github.Response, error))
 	}
 }
 
-// Issues lists the open issues changed since the given time, the one that was
-// changed longest ago first. One that changes while the pages are read is not
-// missed: it moves to the end.
+// Issues lists the open issues that changed at or after the time, the one that changed
+// longest ago first. One that changes while the pages are read moves to the end, so it is
+// not missed.
 func (c *Client) Issues(ctx context.Context, repo string, since time.Time) ([]forge.Issue, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Client) Issues(ctx context.Context, repo string, since time.Time) ([]fo
 	return issues, nil
 }
 
-// Issue reads one issue; a pull request's number is ErrNotFound.
+// Issue reads one issue. The number of a pull request is ErrNotFound.
 func (c *Client) Issue(ctx context.Context, repo string, number int) (forge.Issue, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -131,9 +131,8 @@ func (c *Client) Comments(ctx context.Context, repo string, number int, since ti
 
 var roles = []string{"admin", "maintain", "write", "triage", "read", "none"}
 
-// Permission is the user's permission: the role's name, or for a role of the
-// organisation's own making the nearest of GitHub's. An unknown user is
-// ErrNotFound.
+// Permission returns the user's permission: the name of the role, or, for a custom role of
+// the organisation, the nearest of GitHub's. An unknown user is ErrNotFound.
 func (c *Client) Permission(ctx context.Context, repo, user string) (string, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -187,7 +186,7 @@ func (c *Client) PullRequest(ctx context.Context, repo string, number int) (forg
 	return pullRequest(row), nil
 }
 
-// Repository tells the default branch and where to clone from.
+// Repository returns the default branch and the URL to clone from.
 func (c *Client) Repository(ctx context.Context, repo string) (forge.Repository, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -200,7 +199,7 @@ func (c *Client) Repository(ctx context.Context, repo string) (forge.Repository,
 	return forge.Repository{Name: row.GetFullName(), DefaultBranch: row.GetDefaultBranch(), CloneURL: row.GetCloneURL()}, nil
 }
 
-// Self is the login the token belongs to.
+// Self returns the login of the token.
 func (c *Client) Self(ctx context.Context) (string, error) {
 	row, _, err := c.api.Users.Get(ctx, "")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 var _ forge.Responder = (*Client)(nil)
 
-// Reply answers a conversation on lines of the change, by its first comment.
+// Reply replies in the conversation on lines of the change that starts with the comment.
 func (c *Client) Reply(ctx context.Context, repo string, number int, comment int64, body string) (forge.ReviewComment, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *Client) WithdrawReply(ctx context.Context, repo string, comment int64) 
 	return explain(ctx, fmt.Sprintf("withdraw comment %d on a change in %s", comment, repo), err)
 }
 
-// Resolve ends a conversation, which only GraphQL can.
+// Resolve resolves a conversation. Only GraphQL can.
 func (c *Client) Resolve(ctx context.Context, thread string) error {
 	var answer struct {
 		ResolveReviewThread struct {

@@ -13,8 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// Reviews lists the submitted reviews, oldest first. Those their authors still
-// write are left out.
+// Reviews lists the submitted reviews, oldest first. It leaves out drafts.
 func (c *Client) Reviews(ctx context.Context, repo string, number int) ([]forge.Review, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -59,7 +58,7 @@ func (c *Client) ReviewComments(ctx context.Context, repo string, number int) ([
 	return comments, nil
 }
 
-// Standing reads the review decision, the conversations and the ways to merge.
+// Standing reads the review decision, the conversations and the merge methods.
 func (c *Client) Standing(ctx context.Context, repo string, number int) (forge.Standing, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s standing) methods() []string {
 	return methods
 }
 
-// bigInt is a number that GraphQL writes as text.
+// bigInt is a number that GraphQL encodes as text.
 type bigInt int64
 
 func (b *bigInt) UnmarshalJSON(data []byte) error {

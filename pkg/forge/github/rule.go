@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// rule is a rule of a ruleset. go-github knows some types only, and refuses
-// the whole list for one it does not.
+// rule is a rule of a ruleset. go-github fails on a list with a type that it does not
+// know.
 type rule struct {
 	Type       string
 	Parameters json.RawMessage
@@ -22,7 +22,7 @@ type rule struct {
 // harmless are the rules that a merge cannot break.
 var harmless = []string{"creation", "deletion", "non_fast_forward"}
 
-// rules reads what the rulesets demand of the branch.
+// rules reads the demands of the rulesets of the branch.
 func (c *Client) rules(ctx context.Context, owner, name, branch string) (forge.Protection, error) {
 	var p forge.Protection
 	rows, err := readAll[rule](ctx, c, fmt.Sprintf("repos/%s/%s/rules/branches/%s", owner, name, url.PathEscape(branch)))
@@ -87,7 +87,7 @@ func addRule(p *forge.Protection, row rule) error {
 	return nil
 }
 
-// common is what both lists have; nil has everything.
+// common returns the intersection of the lists. A nil list stands for all.
 func common(a, b []string) []string {
 	both := []string{}
 	for _, m := range b {
@@ -98,7 +98,7 @@ func common(a, b []string) []string {
 	return both
 }
 
-// get reads what go-github has no call for.
+// get reads a path that go-github has no call for.
 func (c *Client) get(ctx context.Context, path string, into any) error {
 	r, err := c.api.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Client) get(ctx context.Context, path string, into any) error {
 	return err
 }
 
-// readAll reads all pages of what go-github has no call for.
+// readAll reads all pages of a path that go-github has no call for.
 func readAll[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	separator := "?"
 	if strings.Contains(path, "?") {

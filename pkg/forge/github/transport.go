@@ -18,8 +18,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// newTransport stacks what every request goes through, outermost first: sign
-// in, wait out short limits, ask for confirmation of what is cached, cache.
+// newTransport stacks the transports of every request, outermost first: add the token,
+// wait out short limits, revalidate cached answers, cache.
 func newTransport(config Config, base http.RoundTripper, host string) http.RoundTripper {
 	cache := &httpcache.Transport{
 		Transport: base, Cache: newCache(cmp.Or(config.Cache, 64<<20)), MarkCachedResponses: true,
@@ -33,8 +33,8 @@ func newTransport(config Config, base http.RoundTripper, host string) http.Round
 	return signIn(config, host, limit)
 }
 
-// signIn adds the token, and only for the configured host: a redirect
-// elsewhere does not take it along.
+// signIn adds the token to requests to the configured host. A redirect to another host
+// does not get it.
 func signIn(config Config, host string, next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		token, err := config.token()
@@ -49,9 +49,9 @@ func signIn(config Config, host string, next http.RoundTripper) http.RoundTrippe
 	})
 }
 
-// revalidate has GitHub asked about everything that is cached, however fresh
-// GitHub said it would stay: a comment of this second matters. It also rewinds
-// the body, since the limiter above sends a request again.
+// revalidate makes the cache ask GitHub about every cached answer, even within its
+// lifetime: a comment of this second matters. It also rewinds the body, since the limiter
+// above it repeats requests.
 func revalidate(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
@@ -73,8 +73,8 @@ func revalidate(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// drained is read to its end when it is closed: go-github stops at the end of
-// the JSON, and what is not read to the end is not cached.
+// drained reads the body to its end when it is closed. go-github stops at the end of the
+// JSON, and the cache keeps only bodies that were read completely.
 type drained struct {
 	io.ReadCloser
 	over bool // the cache takes a second end for another, empty answer
@@ -86,7 +86,7 @@ func (d *drained) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// rest is the most that is read on closing, in bytes: there is next to nothing.
+// rest is how many bytes are read on closing at most.
 const rest = 4 << 10
 
 func (d *drained) Close() error {
@@ -100,7 +100,7 @@ func (d *drained) Close() error {
 	return errors.Join(err, d.ReadCloser.Close())
 }
 
-// cacheKey keeps what different tokens may see apart.
+// cacheKey separates the answers to different tokens.
 func cacheKey(r *http.Request) string {
 	if r.Method != http.MethodGet {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// CreateIssue makes an issue. Who cannot triage makes it without labels.
+// CreateIssue creates an issue. GitHub drops the labels if the user cannot triage.
 func (c *Client) CreateIssue(ctx context.Context, repo string, in forge.NewIssue) (forge.Issue, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -27,7 +27,7 @@ func (c *Client) CreateIssue(ctx context.Context, repo string, in forge.NewIssue
 	return issue(repo, row), nil
 }
 
-// Comment writes a comment on an issue or a pull request.
+// Comment creates a comment on an issue or a pull request.
 func (c *Client) Comment(ctx context.Context, repo string, number int, body string) (forge.Comment, error) {
 	owner, name, err := split(repo)
 	if err != nil {

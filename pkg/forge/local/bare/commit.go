@@ -13,7 +13,7 @@ type Commit struct {
 	Message           string
 }
 
-// Signature is who made a commit, and when.
+// Signature is the author or committer of a commit, with the date.
 type Signature struct{ Name, Email, Date string }
 
 // commitFormat ends a commit with NUL, which a message cannot contain.

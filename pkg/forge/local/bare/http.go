@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
-// Gate says who may read and push over HTTP, and is notified of pushes.
+// Gate admits users to read and push over HTTP, and is notified of pushes.
 type Gate interface {
 	// Admit returns the account that sent the request and the repository's full name. If
 	// it refuses, it answers the request and returns false.

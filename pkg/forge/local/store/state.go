@@ -27,7 +27,7 @@ type Repo struct {
 	Rulesets Table[Ruleset]
 	Guards   Table[Guard]
 
-	// Refs serialises those who read the refs of the repository and then move them.
+	// Refs is locked from reading the refs of the repository until they are moved.
 	Refs *sync.Mutex
 }
 
