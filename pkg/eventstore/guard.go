@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Guard is a Store that takes no commit any more once the log proved damaged:
-// whoever finds that out, nothing is built on it. Make one with NewGuard.
+// Guard is a Store that refuses all appends once a method has found the log
+// damaged. It is safe for concurrent use. Make one with NewGuard.
 type Guard struct {
 	Store
 	mu      sync.Mutex
@@ -18,17 +18,17 @@ type Guard struct {
 // NewGuard guards a store.
 func NewGuard(s Store) *Guard { return &Guard{Store: s, damaged: make(chan struct{})} }
 
-// Damaged is closed when the log proved damaged; Err says how.
+// Damaged returns a channel that is closed when the log proves damaged; Err says how.
 func (g *Guard) Damaged() <-chan struct{} { return g.damaged }
 
-// Err is what proved the log damaged, ErrCorrupt, or nil.
+// Err returns the error that proved the log damaged, an ErrCorrupt, or nil.
 func (g *Guard) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
 }
 
-// note remembers the first proof, and passes the error on.
+// note keeps the first proof, and returns the error.
 func (g *Guard) note(err error) error {
 	if !errors.Is(err, ErrCorrupt) {
 		return err
@@ -42,7 +42,7 @@ func (g *Guard) note(err error) error {
 	return err
 }
 
-// Append implements Store. After the proof it is answered with it.
+// Append implements Store. Once the log proved damaged it returns Err.
 func (g *Guard) Append(ctx context.Context, c Commit) (uint64, error) {
 	if err := g.Err(); err != nil {
 		return 0, err
@@ -63,8 +63,8 @@ func (g *Guard) Load(ctx context.Context, instance string) ([]Commit, error) {
 	return all, g.note(err)
 }
 
-// Since implements Store. It may be asked about what never was in the log, so
-// that its ErrCorrupt proves nothing by itself: the whole instance does.
+// Since implements Store. Its sequence may be one that was never in the log, so
+// its ErrCorrupt alone proves nothing. Guard then loads the whole instance.
 func (g *Guard) Since(ctx context.Context, instance string, after uint64) ([]Commit, error) {
 	all, err := g.Store.Since(ctx, instance, after)
 	if errors.Is(err, ErrCorrupt) {
@@ -75,7 +75,7 @@ func (g *Guard) Since(ctx context.Context, instance string, after uint64) ([]Com
 	return all, err
 }
 
-// Read implements Store. What f finds is noted, too.
+// Read implements Store. An ErrCorrupt of f is a proof, too.
 func (g *Guard) Read(ctx context.Context, from uint64, f func(Commit) error, caught func()) error {
 	return g.note(g.Store.Read(ctx, from, f, caught))
 }

@@ -10,12 +10,11 @@ import (
 // Store is the log. All methods are safe for concurrent use.
 type Store interface {
 	// Append stores c if c.Prev is still the instance's newest commit and
-	// returns its sequence. ErrConflict says another commit came first. An
-	// append whose answer was lost and is retried is recognised by its ID and
-	// its Chain and succeeds with the first sequence; an ID that was spent on
-	// another commit is ErrDuplicate. ErrInvalid and ErrTooLarge say that c can
-	// never be stored. After any other error, ctx's included, c may or may not
-	// be stored: append the very same commit again to find out.
+	// returns its sequence. ErrConflict says that another commit came first. A
+	// retried append whose reply was lost is recognised by its ID and Chain, and
+	// returns the first sequence. An ID of another commit is ErrDuplicate.
+	// ErrInvalid and ErrTooLarge say that c can never be stored. After any other
+	// error, ctx's included, c may or may not be stored: append it again to know.
 	Append(ctx context.Context, c Commit) (uint64, error)
 	// Head returns the sequence of the log's newest commit; 0 when it is empty.
 	Head(ctx context.Context) (uint64, error)
@@ -25,15 +24,14 @@ type Store interface {
 	// A missing commit or a broken chain is ErrCorrupt.
 	Load(ctx context.Context, instance string) ([]Commit, error)
 	// Since returns the instance's commits after the one at sequence after, oldest
-	// first, or none: what somebody who knows that one has not seen yet. Its cost
-	// is that of what it returns, however long the instance's past is. Whether
-	// they are chained to what is known is the caller's to check; an instance that
-	// has no commit at after, which is not zero, is ErrCorrupt.
+	// first, or none. Its cost does not grow with the instance's past. The caller
+	// checks that they are chained to the commit at after. If after is not zero and
+	// the instance has no commit there, that is ErrCorrupt.
 	Since(ctx context.Context, instance string, after uint64) ([]Commit, error)
-	// Read calls f for each commit from sequence from on, in order, and goes on
-	// with those that come; caught is called once, when the commits that were
-	// there at the start have been read; it may be nil. Read ends with ctx, or
-	// with f's error. A gap in the sequences, or a log that ends before from-1, is ErrCorrupt.
+	// Read calls f for each commit from sequence from on, in order, and continues
+	// with new ones. It calls caught, which may be nil, once: when it has read the
+	// commits that the log had at the start. Read ends with ctx, or with f's error.
+	// A gap in the sequences, or a log that ends before from-1, is ErrCorrupt.
 	Read(ctx context.Context, from uint64, f func(Commit) error, caught func()) error
 }
 
@@ -41,8 +39,8 @@ type Store interface {
 var (
 	// ErrConflict: load the instance and decide again.
 	ErrConflict = errors.New("the instance has moved on")
-	// ErrDuplicate: the command was carried out before, as another commit. It
-	// always comes with ErrConflict, for the remedy is the same. A store
+	// ErrDuplicate: the command made another commit before. It always wraps
+	// ErrConflict, since the remedy is the same. A store
 	// remembers IDs for at least two minutes, those of one instance's commits
 	// after Prev for ever.
 	ErrDuplicate = errors.New("the command id is spent")
