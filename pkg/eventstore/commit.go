@@ -44,7 +44,8 @@ func (c Commit) Check() error {
 	case c.ID == "" || !visible(c.ID):
 		return fmt.Errorf("%w: id %.140q of a commit of %q, want 1 to %d visible ASCII characters", ErrInvalid, c.ID, c.Instance, maxHeader)
 	case !visible(c.Trace):
-		return fmt.Errorf("%w: traceparent %.140q of commit %s of %q, want at most %d visible ASCII characters", ErrInvalid, c.Trace, c.ID, c.Instance, maxHeader)
+		return fmt.Errorf("%w: traceparent %.140q of commit %s of %q, want at most %d visible ASCII characters",
+			ErrInvalid, c.Trace, c.ID, c.Instance, maxHeader)
 	case !chained(c.Chain):
 		return fmt.Errorf("%w: chain %.140q of commit %s of %q, want what NextChain makes", ErrInvalid, c.Chain, c.ID, c.Instance)
 	case c.Time.Unix() < firstTime || c.Time.Unix() > lastTime:

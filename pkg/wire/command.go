@@ -37,14 +37,16 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Inquire, instance.Inquire{Token: uint64(a.Inquire.GetToken()), Questions: each(a.Inquire.GetQuestions(), toInquiry),
 			Head: a.Inquire.GetHead(), Bundle: a.Inquire.GetBundle(), Sections: a.Inquire.GetSections()}
 	case *pb.Command_Escalate:
-		return subject.Escalate, instance.Escalate{Token: uint64(a.Escalate.GetToken()), Reason: a.Escalate.GetReason(), RequiresHuman: a.Escalate.GetRequiresHuman(),
+		return subject.Escalate, instance.Escalate{Token: uint64(a.Escalate.GetToken()), Reason: a.Escalate.GetReason(),
+			RequiresHuman: a.Escalate.GetRequiresHuman(),
 			Head: a.Escalate.GetHead(), Bundle: a.Escalate.GetBundle(), Sections: a.Escalate.GetSections()}
 	case *pb.Command_Spend:
 		return subject.Spend, instance.Spend{Token: uint64(a.Spend.GetToken()), Spend: toSpend(a.Spend.GetSpend())}
 	case *pb.Command_Note:
 		return subject.Note, instance.Note{Kind: a.Note.GetKind(), Text: a.Note.GetText()}
 	case *pb.Command_Signal:
-		return subject.Signal, instance.Signal{Name: a.Signal.GetName(), Ref: a.Signal.GetRef(), Data: a.Signal.GetData(), Evidence: each(a.Signal.GetEvidence(), toEvidence)}
+		return subject.Signal, instance.Signal{Name: a.Signal.GetName(), Ref: a.Signal.GetRef(), Data: a.Signal.GetData(),
+			Evidence: each(a.Signal.GetEvidence(), toEvidence)}
 	case *pb.Command_Answer:
 		return subject.Answer, instance.Answer{Number: int(a.Answer.GetNumber()), Text: a.Answer.GetText()}
 	case *pb.Command_Override:

@@ -94,8 +94,8 @@ func toEvent(p *pb.Event) instance.Event {
 	case *pb.Event_Opened:
 		e := p.Opened
 		return instance.Opened{
-			Workflow: name(e.GetWorkflow()), Definition: name(e.GetDefinition()), Issue: ToIssue(e.GetIssue()), Base: e.GetBase(), Bundle: e.GetBundle(),
-			State: name(e.GetState()), Owner: name(e.GetOwner()), Kind: workflow.Kind(name(e.GetKind())), Timeout: e.GetTimeout().AsDuration(),
+			Workflow: name(e.GetWorkflow()), Definition: name(e.GetDefinition()), Issue: ToIssue(e.GetIssue()), Base: e.GetBase(),
+			Bundle: e.GetBundle(), State: name(e.GetState()), Owner: name(e.GetOwner()), Kind: workflow.Kind(name(e.GetKind())), Timeout: e.GetTimeout().AsDuration(),
 			Vars: e.GetVars(), After: e.GetAfter(), Parent: e.GetParent(), Bundles: each(e.GetBundles(), toBundle)}
 	case *pb.Event_Claimed:
 		e := p.Claimed
@@ -131,7 +131,8 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.Dispatched{State: name(e.GetState()), Owner: name(e.GetOwner()), Reason: e.GetReason(), Question: int(e.GetQuestion())}
 	case *pb.Event_Signalled:
 		e := p.Signalled
-		return instance.Signalled{Name: e.GetName(), Actor: e.GetActor(), Ref: e.GetRef(), Data: e.GetData(), Evidence: ToEvidence(e.GetEvidence())}
+		return instance.Signalled{Name: e.GetName(), Actor: e.GetActor(), Ref: e.GetRef(), Data: e.GetData(),
+			Evidence: ToEvidence(e.GetEvidence())}
 	case *pb.Event_Asked:
 		e := p.Asked
 		return instance.Asked{Number: int(e.GetNumber()), From: e.GetFrom(), Text: e.GetText(), To: e.GetTo()}

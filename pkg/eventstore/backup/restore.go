@@ -173,7 +173,8 @@ func (m Manifest) readBack(ctx context.Context, js natsjs.JetStream) error {
 		return err
 	}
 	if p.next != m.Last || p.hash() != m.Head {
-		return fmt.Errorf("%w: read back, it has %d commits with the head hash %s, want %d with %s", eventstore.ErrCorrupt, p.next, p.hash(), m.Last, m.Head)
+		return fmt.Errorf("%w: read back, it has %d commits with the head hash %s, want %d with %s",
+			eventstore.ErrCorrupt, p.next, p.hash(), m.Last, m.Head)
 	}
 	return nil
 }

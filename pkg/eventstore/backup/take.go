@@ -84,7 +84,8 @@ func fits(ctx context.Context, log *jetstream.AuditReader, m Manifest, p *progre
 	case log.Identity == "":
 		return fmt.Errorf("%w: stream %s has no metadata %s; give a mirror that of the log", ErrOther, log.Stream, jetstream.Identity)
 	case log.Last < log.Expected:
-		return fmt.Errorf("%w: it ends at %d, and reached %d by its watermark (%s)", eventstore.ErrCorrupt, log.Last, log.Expected, log.WatermarkName)
+		return fmt.Errorf("%w: it ends at %d, and reached %d by its watermark (%s)",
+			eventstore.ErrCorrupt, log.Last, log.Expected, log.WatermarkName)
 	case m.Last == 0:
 		return nil
 	case log.Identity != m.Identity:

@@ -65,7 +65,8 @@ func verify(dir string) (Manifest, *progress, error) {
 		}
 	}
 	if p.next != m.Last || p.hash() != m.Head {
-		return m, p, fmt.Errorf("%w: %s: it has %d commits with the head hash %s, want %d with %s", ErrDamaged, manifestFile, p.next, p.hash(), m.Last, m.Head)
+		return m, p, fmt.Errorf("%w: %s: it has %d commits with the head hash %s, want %d with %s",
+			ErrDamaged, manifestFile, p.next, p.hash(), m.Last, m.Head)
 	}
 	return m, p, nil
 }

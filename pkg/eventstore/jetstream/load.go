@@ -147,7 +147,9 @@ func (s *Store) loadForward(ctx context.Context, end eventstore.Commit, after ui
 }
 
 // readChain reads the commits that lead from the sequence after to end.
-func (s *Store) readChain(ctx context.Context, messages jetstream.MessagesContext, end eventstore.Commit, after uint64) ([]eventstore.Commit, error) {
+func (s *Store) readChain(
+	ctx context.Context, messages jetstream.MessagesContext, end eventstore.Commit, after uint64,
+) ([]eventstore.Commit, error) {
 	var commits []eventstore.Commit
 	option := jetstream.NextContext(ctx)
 	for last := after; ; {

@@ -16,7 +16,8 @@ import (
 // ErrNoMajority says that too few of the NATS servers that keep the log are
 // reachable, or that they have not elected a leader yet. Nothing is stored until
 // then. It passes when they are back.
-var ErrNoMajority = errors.New("no majority of the NATS servers that keep the log is there, or it has not chosen its leader yet; nothing is stored until then")
+var ErrNoMajority = errors.New("no majority of the NATS servers that keep the log is there, " +
+	"or it has not chosen its leader yet; nothing is stored until then")
 
 // Majority returns ErrNoMajority, with the names of the missing servers, if too few
 // of the servers that keep the log are reachable. A single server is a majority.

@@ -57,12 +57,14 @@ func Rebuild(ctx context.Context, js jetstream.JetStream, c Config, o Origin) (*
 	if there.stream != nil {
 		config := there.stream.CachedInfo().Config
 		if config.Metadata[restoring] != o.Head && there.Last > 0 || config.Metadata[restoring] != "" && config.Metadata[restoring] != o.Head {
-			return nil, fmt.Errorf("%w: stream %s has %d commits, identity %s; a backup is restored to where there is none", ErrNotEmpty, there.Stream, there.Last, there.Identity)
+			return nil, fmt.Errorf("%w: stream %s has %d commits, identity %s; a backup is restored to where there is none",
+				ErrNotEmpty, there.Stream, there.Last, there.Identity)
 		}
 	}
 	// An empty log that an orchestrator made in place of the lost one proves nothing.
 	if want := there.watermarked; !o.Lossy && want.Seq > 0 && (want.Identity != o.Metadata[identity] || want.Seq > o.Last) {
-		return nil, fmt.Errorf("%w: it has %d commits of identity %s, and the watermark (%s) means %s", ErrLoss, o.Last, o.Metadata[identity], there.WatermarkName, want)
+		return nil, fmt.Errorf("%w: it has %d commits of identity %s, and the watermark (%s) means %s",
+			ErrLoss, o.Last, o.Metadata[identity], there.WatermarkName, want)
 	}
 	if there.stream == nil {
 		r.stream, err = js.CreateStream(ctx, logConfig(c.Replicas, metadata))

@@ -50,7 +50,8 @@ func EnsureSnapshots(ctx context.Context, js jetstream.JetStream, replicas int) 
 			return parts, fmt.Errorf("ensure bucket %s: %w", SnapshotBucket, err)
 		}
 		store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: SnapshotParts, Description: "What snapshots are made of.", Storage: jetstream.FileStorage, Compression: compressed(replicas), Replicas: replicas,
+			Bucket: SnapshotParts, Description: "What snapshots are made of.", Storage: jetstream.FileStorage,
+			Compression: compressed(replicas), Replicas: replicas,
 		})
 		if err == nil {
 			parts.objects, err = readable(ctx, js, SnapshotParts, store)
@@ -99,7 +100,8 @@ func (s SnapshotStore) Get(ctx context.Context, name string) ([]byte, error) {
 // Put stores a part.
 func (s SnapshotStore) Put(ctx context.Context, name string, data []byte) error {
 	_, err := retry(ctx, snapshotTimeout, func(ctx context.Context) (*jetstream.ObjectInfo, error) {
-		return s.objects.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: partChunk}}, bytes.NewReader(data))
+		meta := jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: partChunk}}
+		return s.objects.Put(ctx, meta, bytes.NewReader(data))
 	})
 	return err
 }

@@ -30,7 +30,8 @@ func Drained(ctx context.Context, js jetstream.JetStream, stream, durable string
 			err = errors.Join(err, ctx.Err())
 		}
 	}
-	return fmt.Errorf("of the queue %s %d are not handed out and %d not settled; it is at %d of %d: %w", durable, now.waiting, now.unsettled, now.at, now.last, err)
+	return fmt.Errorf("of the queue %s %d are not handed out and %d not settled; it is at %d of %d: %w",
+		durable, now.waiting, now.unsettled, now.at, now.last, err)
 }
 
 // level is how full a queue is, as its consumer counts, and how far it has got:
