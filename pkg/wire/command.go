@@ -39,7 +39,7 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 	case *pb.Command_Escalate:
 		return subject.Escalate, instance.Escalate{Token: uint64(a.Escalate.GetToken()), Reason: a.Escalate.GetReason(),
 			RequiresHuman: a.Escalate.GetRequiresHuman(),
-			Head: a.Escalate.GetHead(), Bundle: a.Escalate.GetBundle(), Sections: a.Escalate.GetSections()}
+			Head:          a.Escalate.GetHead(), Bundle: a.Escalate.GetBundle(), Sections: a.Escalate.GetSections()}
 	case *pb.Command_Spend:
 		return subject.Spend, instance.Spend{Token: uint64(a.Spend.GetToken()), Spend: toSpend(a.Spend.GetSpend())}
 	case *pb.Command_Note:
