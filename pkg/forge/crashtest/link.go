@@ -78,9 +78,6 @@ func (l *Link) Calls() []Call {
 	return slices.Clone(l.calls)
 }
 
-// Reached reports whether the call that is to fail was made.
-func (l *Link) Reached() bool { return len(l.Calls()) >= l.fault.Call }
-
 // Resume sends the calls that are held.
 func (l *Link) Resume() { l.once.thaw.Do(func() { close(l.resume) }) }
 
