@@ -171,11 +171,13 @@ func (w *faultInjector) repeatCommands(_ context.Context, r *rand.Rand) int64 {
 func (w *faultInjector) stealDeliveries(ctx context.Context, r *rand.Rand) int64 {
 	var all atomic.Int64
 	var wg sync.WaitGroup
-	for range 4 { // most roles have no work just now
-		role, own := w.anyRole(r), rand.New(rand.NewPCG(r.Uint64(), 0))
-		wg.Go(func() { all.Add(stealDeliveries(ctx, w.js, own, role)) })
+	for round := 0; round < 5 && all.Load() == 0; round++ {
+		for range 4 { // most roles have no work just now
+			role, own := w.anyRole(r), rand.New(rand.NewPCG(r.Uint64(), 0))
+			wg.Go(func() { all.Add(stealDeliveries(ctx, w.js, own, role)) })
+		}
+		wg.Wait()
 	}
-	wg.Wait()
 	return all.Load()
 }
 
