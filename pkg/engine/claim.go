@@ -4,30 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/dispatch"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
-
-// ordered returns the workflow of the instance that a claim names; ok is false unless its
-// definition has an order and the role works in it.
-func (e *Engine) ordered(ctx context.Context, id, role string) (workflow string, ok bool, err error) {
-	in, known := e.states.Known(id)
-	if !known {
-		s, err := e.states.Load(ctx, id)
-		if err != nil || !s.Instance.Exists() {
-			return "", false, err
-		}
-		in = s.Instance
-	}
-	def, err := e.Definitions.Hashed(ctx, in.Definition)
-	if err != nil || len(def.Order) == 0 {
-		return "", false, err
-	}
-	return in.Workflow, slices.Contains(def.Roles(), role), nil
-}
 
 // claim claims, in place of the work that the command names, the most urgent work of
 // that role in the workflow that is ready at that moment: what it names is a claim token,
@@ -133,28 +114,4 @@ func (c *choosing) nothing(choice dispatch.Choice) (Outcome, error) {
 	}
 	why := fmt.Sprintf("%s has no work in %s", c.key.Role, c.key.Workflow)
 	return Outcome{}, &instance.Refusal{Code: instance.CodeStale, Instance: c.cmd.Instance, What: why}
-}
-
-// priorClaim replies to a claim that was carried out before with the work that it was
-// given then; ok is false if it was not.
-func (e *Engine) priorClaim(ctx context.Context, cmd instance.Command) (out Outcome, ok bool, err error) {
-	id, ok, err := e.states.Given(ctx, cmd.ID)
-	if !ok || err != nil {
-		return Outcome{}, false, err
-	}
-	cmd.Instance = id
-	return e.replay(ctx, cmd)
-}
-
-// claimAgain replies to a claim whose id has made a commit that the tail may not have
-// brought yet. It refuses the claim if that commit is no claim.
-func (e *Engine) claimAgain(ctx context.Context, cmd instance.Command) (Outcome, error) {
-	if err := e.states.CatchUp(ctx); err != nil {
-		return Outcome{}, err
-	}
-	out, ok, err := e.priorClaim(ctx, cmd)
-	if !ok && err == nil {
-		err = idConflict(cmd)
-	}
-	return out, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/projection"
+	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -95,4 +96,31 @@ func reply(w *dispatch.Waiter, out Outcome, err error) {
 // leftNothing reports whether an append that failed so has left nothing in the log.
 func leftNothing(err error) bool {
 	return errors.Is(err, eventstore.ErrConflict) || errors.Is(err, eventstore.ErrInvalid) || errors.Is(err, eventstore.ErrTooLarge)
+}
+
+// address returns what the subject of a commit names, and whether the commit is delivered
+// to a queue. It names the role that is asked a question, or people if one is required,
+// else the state that the instance has after the commit; state is the one before. Work
+// that the commit claims is not delivered.
+func address(state string, events []instance.Event) (to string, wakes bool) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case instance.Opened:
+			state = e.State
+		case instance.Moved:
+			state = e.To
+		case instance.Dispatched:
+			wakes = true
+			if e.Question > 0 {
+				to = subject.To(e.Owner)
+			}
+		case instance.Claimed:
+			wakes = wakes && !e.Direct
+		case instance.Escalated:
+			if e.RequiresHuman {
+				to = subject.People
+			}
+		}
+	}
+	return cmp.Or(to, state), wakes
 }

@@ -49,7 +49,7 @@ type Engine struct {
 // states is what command handling uses of the Projection.
 type states interface {
 	Live(id string) (*projection.State, bool)
-	Knows(id string) bool
+	Start(ctx context.Context, id string, opens bool) (*projection.State, error)
 	Known(id string) (instance.Instance, bool)
 	Fresh(ctx context.Context, s *projection.State) (bool, error)
 	Load(ctx context.Context, id string) (*projection.State, error)

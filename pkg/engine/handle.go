@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -31,7 +32,8 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 		return Outcome{}, err
 	}
 	defer e.commands.Unlock(cmd.Instance)
-	s, err := e.state(ctx, cmd)
+	_, opens := cmd.Do.(instance.Open)
+	s, err := e.states.Start(ctx, cmd.Instance, opens)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -55,17 +57,22 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 	})
 }
 
-// state returns the state that the first attempt at a command decides on. For an Open of
-// an instance that is not known it is empty: if there is one after all, the log refuses
-// the commit.
-func (e *Engine) state(ctx context.Context, cmd instance.Command) (*projection.State, error) {
-	if s, ok := e.states.Live(cmd.Instance); ok {
-		return s, nil
+// ordered returns the workflow of the instance that a claim names; ok is false unless its
+// definition has an order and the role works in it.
+func (e *Engine) ordered(ctx context.Context, id, role string) (workflow string, ok bool, err error) {
+	in, known := e.states.Known(id)
+	if !known {
+		s, err := e.states.Load(ctx, id)
+		if err != nil || !s.Instance.Exists() {
+			return "", false, err
+		}
+		in = s.Instance
 	}
-	if _, opens := cmd.Do.(instance.Open); opens && !e.states.Knows(cmd.Instance) {
-		return projection.Empty(cmd.Instance), nil
+	def, err := e.Definitions.Hashed(ctx, in.Definition)
+	if err != nil || len(def.Order) == 0 {
+		return "", false, err
 	}
-	return e.states.Load(ctx, cmd.Instance)
+	return in.Workflow, slices.Contains(def.Roles(), role), nil
 }
 
 // try makes one attempt at a command.

@@ -42,6 +42,30 @@ func idConflict(cmd instance.Command) error {
 	return &instance.Refusal{Code: instance.CodeInvalid, Instance: cmd.Instance, What: why}
 }
 
+// priorClaim replies to a claim that was carried out before with the work that it was
+// given then; ok is false if it was not.
+func (e *Engine) priorClaim(ctx context.Context, cmd instance.Command) (out Outcome, ok bool, err error) {
+	id, ok, err := e.states.Given(ctx, cmd.ID)
+	if !ok || err != nil {
+		return Outcome{}, false, err
+	}
+	cmd.Instance = id
+	return e.replay(ctx, cmd)
+}
+
+// claimAgain replies to a claim whose id has made a commit that the tail may not have
+// brought yet. It refuses the claim if that commit is no claim.
+func (e *Engine) claimAgain(ctx context.Context, cmd instance.Command) (Outcome, error) {
+	if err := e.states.CatchUp(ctx); err != nil {
+		return Outcome{}, err
+	}
+	out, ok, err := e.priorClaim(ctx, cmd)
+	if !ok && err == nil {
+		err = idConflict(cmd)
+	}
+	return out, err
+}
+
 // since returns the newest state of an instance and, if the command was ever carried
 // out, at least the commits since then.
 func (e *Engine) since(ctx context.Context, cmd instance.Command) (*projection.State, []eventstore.Commit, error) {

@@ -5,9 +5,8 @@
 // A Projection may be behind the log. What is decided on its states is safe all the
 // same: the log refuses a commit whose instance has newer ones.
 //
-// Locks are taken in this order: Projection.position, states, and what Config.Changed
-// locks. The other types with a lock (claims, inFlight, missing, schedule, Changes)
-// take no second one. No lock is held while the log, a snapshot or a definition is read.
+// Locks: states holds its lock while it calls Config.Changed, which may take one. No other
+// two locks are held together, and none while the log, a snapshot or a definition is read.
 package projection
 
 import (
@@ -79,8 +78,18 @@ func New(c Config) *Projection {
 // not known. A command can be decided on it.
 func (p *Projection) Live(id string) (s *State, ok bool) { return p.states.get(id) }
 
-// Knows reports whether there is any state of an instance.
-func (p *Projection) Knows(id string) bool { return p.states.seq(id) > 0 }
+// Start returns the state on which a command is decided first: of a live instance the one
+// in memory, else what Load returns. If the command opens an instance that is not known,
+// the state is empty; if there is one after all, the log refuses the commit.
+func (p *Projection) Start(ctx context.Context, id string, opens bool) (*State, error) {
+	if s, ok := p.states.get(id); ok {
+		return s, nil
+	}
+	if opens && p.states.at(id).seq == 0 {
+		return Empty(id), nil
+	}
+	return p.Load(ctx, id)
+}
 
 // Known returns the state of an instance, which may be behind the log and is a summary
 // if the instance is closed. ok is false if there is none.
@@ -191,4 +200,32 @@ func (p *Projection) List(ctx context.Context, keep func(instance.Instance) bool
 		return nil, err
 	}
 	return p.states.list(keep), nil
+}
+
+// order says whether a definition has an order of claims.
+type order int
+
+const (
+	unread order = iota // the definition cannot be read
+	ordered
+	orderless
+)
+
+// orderOf returns the order of a definition, by its hash. It reads each definition only
+// once, even one that cannot be read.
+func (p *Projection) orderOf(ctx context.Context, hash string) order {
+	if known, ok := p.orders.Load(hash); ok {
+		return known.(order)
+	}
+	o := unread
+	switch def, err := p.definitions.Hashed(ctx, hash); {
+	case ctx.Err() != nil:
+		return unread
+	case err == nil && len(def.Order) > 0:
+		o = ordered
+	case err == nil:
+		o = orderless
+	}
+	p.orders.Store(hash, o)
+	return o
 }

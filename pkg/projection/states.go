@@ -99,13 +99,6 @@ func (t *states) stateOf(id string) *State {
 	return Empty(id)
 }
 
-// seq returns the sequence of an instance's newest state, 0 if there is none.
-func (t *states) seq(id string) uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.readPosition(id).seq
-}
-
 // readPosition is where the log of an instance is to be read on.
 type readPosition struct {
 	seq        uint64
