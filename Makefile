@@ -16,9 +16,14 @@ TEST  := go test $(if $(RUN),-run '$(RUN)') $(FLAGS)
 
 ## The product
 
+# The roles that one program serves, bin/agent, under the name of each.
+ROLES := analyst build cto developer fullstack-developer navigator quality-monitor reviewer solution-validator tester triage writer
+PROGRAMS := $(filter-out $(ROLES:%=./services/%),$(patsubst %/main.go,./%,$(wildcard services/*/main.go)))
+
 .PHONY: build
 build: ## build every service into bin/
-	go build -o bin/ ./services/...
+	go build -o bin/ $(PROGRAMS)
+	@for role in $(ROLES); do ln -sf agent bin/$$role; done
 
 .PHONY: demo
 demo: ## watch one bug go from an issue to a pull request

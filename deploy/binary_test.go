@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -18,9 +19,9 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			help := help(t, filepath.Join(bin, name))
+			help := help(t, filepath.Join(bin, program(name)), s.Environment["SIGNALBOX_ROLE"])
 			for _, variable := range slices.Concat(inImage, slices.Sorted(maps.Keys(s.Environment))) {
-				if !knows(help, "$"+variable) {
+				if variable != "SIGNALBOX_ROLE" && !knows(help, "$"+variable) {
 					t.Errorf("it has no variable %s", variable)
 				}
 			}
@@ -45,10 +46,14 @@ func binaries(t *testing.T) string {
 	return bin
 }
 
-// help returns the --help of a binary.
-func help(t *testing.T, binary string) string {
+// help returns the --help of a binary, called for a role if one is named.
+func help(t *testing.T, binary, role string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), binary, "--help").CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), binary, "--help")
+	if role != "" {
+		cmd.Env = append(os.Environ(), "SIGNALBOX_ROLE="+role)
+	}
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("--help: %v\n%s", err, out)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
 // compose is the part of the Compose format that docker-compose.yml uses.
@@ -20,6 +22,7 @@ type compose struct {
 	Service  Container          `yaml:"x-service"`
 	Agent    Container          `yaml:"x-agent"`
 	Coder    Container          `yaml:"x-coder"`
+	Image    *build             `yaml:"x-agent-image"`
 	Services map[string]service `yaml:"services"`
 	Volumes  map[string]any     `yaml:"volumes"`
 	Secrets  map[string]struct {
@@ -84,7 +87,7 @@ func exists(t *testing.T, name string) {
 	}
 }
 
-func TestEveryServiceIsBuiltFromItsOwnDirectory(t *testing.T) {
+func TestEveryServiceIsBuiltFromItsOwnDirectoryOrTheAgents(t *testing.T) {
 	c := load(t)
 	for name, s := range c.Services {
 		if s.Build == nil {
@@ -93,14 +96,25 @@ func TestEveryServiceIsBuiltFromItsOwnDirectory(t *testing.T) {
 			}
 			continue
 		}
-		if s.Build.Args["SERVICE"] != name || s.Image != "signalbox/"+name {
+		if want := program(name); s.Build.Args["SERVICE"] != want || s.Image != "signalbox/"+want {
 			t.Errorf("%s: builds %s as %s", name, s.Build.Args["SERVICE"], s.Image)
+		}
+		if role, set := s.Environment["SIGNALBOX_ROLE"]; set != (program(name) == "agent") || set && role != name {
+			t.Errorf("%s: serves the role %q", name, role)
 		}
 		file := filepath.Join(s.Build.Context, s.Build.Dockerfile)
 		if !slices.Contains(stages(read(t, file)), s.Build.Target) {
 			t.Errorf("%s: %s has no target %s", name, file, s.Build.Target)
 		}
 	}
+}
+
+// program is the directory below services that has the program of a service.
+func program(name string) string {
+	if slices.ContainsFunc(roles.All(), func(r roles.Role) bool { return r.Name == name }) {
+		return "agent"
+	}
+	return name
 }
 
 func TestEveryServiceOfTheRepositoryIsDeployed(t *testing.T) {
@@ -111,7 +125,7 @@ func TestEveryServiceOfTheRepositoryIsDeployed(t *testing.T) {
 	}
 	for _, file := range mains {
 		name := filepath.Base(filepath.Dir(file))
-		if _, ok := c.Services[name]; !ok && name != "signalbox" { // the command line
+		if _, ok := c.Services[name]; !ok && name != "signalbox" && name != "agent" { // the command line, and the program of many
 			t.Errorf("services/%s is not in docker-compose.yml", name)
 		}
 	}

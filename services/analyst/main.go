@@ -1,17 +1,14 @@
-// Command analyst finds out what a report asks for for Signalbox.
+// Command analyst judges reports: its work in `issue` and `pipeline` is
+// reading, without changes. The work is done in
+// pkg/agent/brain/rules/analyst.go, pkg/pipelinerole/brief.go; the loop around
+// a brain is pkg/agent/role/coder.go. bin/analyst is a link to services/agent,
+// which serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "analyst", About: "Judges reports and asks for what they lack.", Program: role.NewApp("analyst").With(pipelinerole.Document{}),
-	}))
-}
+func main() { os.Exit(roles.Main("analyst")) }

@@ -1,17 +1,13 @@
-// Command build serves the role build of Signalbox.
+// Command build runs the tests, lint and type checks of the pipeline: the
+// `work` that runs checks. The work is done in pkg/agent/role/test.go and
+// pkg/agent/testrun. bin/build is a link to services/agent, which serves the
+// same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "build", About: "Runs tests, lint and type checks for the pipeline.", Program: role.NewApp("build").With(pipelinerole.Document{}),
-	}))
-}
+func main() { os.Exit(roles.Main("build")) }

@@ -1,16 +1,13 @@
-// Command cto serves the role cto of Signalbox.
+// Command cto steps in where tasks keep failing: state cto_intervention of
+// `task`. The work is done in pkg/agent/brain/rules/cto.go; the loop around a
+// brain is pkg/agent/role/coder.go. bin/cto is a link to services/agent, which
+// serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "cto", About: "Steps in where tasks keep failing.", Program: role.NewApp("cto"),
-	}))
-}
+func main() { os.Exit(roles.Main("cto")) }

@@ -1,16 +1,14 @@
-// Command developer writes the solution for Signalbox.
+// Command developer implements and fixes: the states of `issue` and `story`
+// whose `work` requires a change. The work is done in the program that --brain
+// names, run by pkg/agent/brain/exec; what it left is checked and committed by
+// pkg/agent/role/coder.go. bin/developer is a link to services/agent, which
+// serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "developer", About: "Implements and fixes; needs a --brain.", Program: role.NewApp("developer"),
-	}))
-}
+func main() { os.Exit(roles.Main("developer")) }

@@ -1,16 +1,13 @@
-// Command fullstack-developer serves the role fullstack-developer of Signalbox.
+// Command fullstack-developer carries tasks out: the states of `task` whose
+// `work` requires a change or runs the acceptance criteria. The work is done in
+// pkg/agent/role/coder.go and pkg/agent/role/accept.go. bin/fullstack-developer
+// is a link to services/agent, which serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "fullstack-developer", About: "Carries tasks out and checks them.", Program: role.NewApp("fullstack-developer"),
-	}))
-}
+func main() { os.Exit(roles.Main("fullstack-developer")) }

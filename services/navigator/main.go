@@ -1,16 +1,13 @@
-// Command navigator reviews code for Signalbox.
+// Command navigator reviews code, architecture and integration, in the overlay
+// `issue-navigator`. The work is done in pkg/agent/brain/rules/navigator.go;
+// the loop around a brain is pkg/agent/role/coder.go. bin/navigator is a link
+// to services/agent, which serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "navigator", About: "Reviews code, architecture and integration.", Program: role.NewApp("navigator"),
-	}))
-}
+func main() { os.Exit(roles.Main("navigator")) }

@@ -1,16 +1,13 @@
-// Command quality-monitor serves the role quality-monitor of Signalbox.
+// Command quality-monitor verifies the quality of tasks. The work is done in
+// pkg/agent/brain/rules/quality.go; the loop around a brain is
+// pkg/agent/role/coder.go. bin/quality-monitor is a link to services/agent,
+// which serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "quality-monitor", About: "Verifies the quality of tasks.", Program: role.NewApp("quality-monitor"),
-	}))
-}
+func main() { os.Exit(roles.Main("quality-monitor")) }

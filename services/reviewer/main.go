@@ -1,17 +1,13 @@
-// Command reviewer serves the role reviewer of Signalbox.
+// Command reviewer judges the changes of the pipeline: the `work` that drops
+// changes. The work is done in pkg/pipelinerole/reviewer.go and
+// pkg/agent/role/judge.go. bin/reviewer is a link to services/agent, which
+// serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "reviewer", About: "Judges the changes of the pipeline.", Program: role.NewApp("reviewer").With(pipelinerole.Document{}),
-	}))
-}
+func main() { os.Exit(roles.Main("reviewer")) }

@@ -1,16 +1,13 @@
-// Command solution-validator serves the role solution-validator of Signalbox.
+// Command solution-validator judges how tasks are to be gone about. The work is
+// done in pkg/agent/brain/rules/validator.go; the loop around a brain is
+// pkg/agent/role/coder.go. bin/solution-validator is a link to services/agent,
+// which serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "solution-validator", About: "Judges how tasks are to be gone about.", Program: role.NewApp("solution-validator"),
-	}))
-}
+func main() { os.Exit(roles.Main("solution-validator")) }

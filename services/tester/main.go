@@ -1,16 +1,13 @@
-// Command tester writes, runs and judges tests for Signalbox.
+// Command tester writes tests, and runs and judges those of the repository: the
+// `work` that runs tests. The work is done in pkg/agent/role/test.go,
+// pkg/agent/testrun and pkg/agent/brain/rules/tester.go. bin/tester is a link
+// to services/agent, which serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "tester", About: "Writes tests; runs and judges those of the repository.", Program: role.NewApp("tester"),
-	}))
-}
+func main() { os.Exit(roles.Main("tester")) }

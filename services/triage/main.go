@@ -1,17 +1,13 @@
-// Command triage serves the role triage of Signalbox.
+// Command triage says which issues the pipeline takes up. The work is done in
+// pkg/pipelinerole/triage.go; the loop around a brain is
+// pkg/agent/role/coder.go. bin/triage is a link to services/agent, which serves
+// the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "triage", About: "Says which issues the pipeline takes up.", Program: role.NewApp("triage").With(pipelinerole.Document{}),
-	}))
-}
+func main() { os.Exit(roles.Main("triage")) }

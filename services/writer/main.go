@@ -1,17 +1,13 @@
-// Command writer serves the role writer of Signalbox.
+// Command writer writes the changes of the pipeline: the `work` that requires a
+// change. The work is done in the program that --brain names, run by
+// pkg/agent/brain/exec; its part of the document is checked by pkg/pipeline.
+// bin/writer is a link to services/agent, which serves the same role.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
-	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/roles"
 )
 
-func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "writer", About: "Writes the changes of the pipeline.", Program: role.NewApp("writer").With(pipelinerole.Document{}),
-	}))
-}
+func main() { os.Exit(roles.Main("writer")) }

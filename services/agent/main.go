@@ -1,0 +1,11 @@
+// Command agent is the service of every role that needs no program of its own:
+// `agent analyst`, or a link to it that is called analyst. See pkg/roles.
+package main
+
+import (
+	"os"
+
+	"github.com/signalbox/signalbox/pkg/roles"
+)
+
+func main() { os.Exit(roles.Multicall()) }
