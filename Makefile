@@ -17,7 +17,7 @@ TEST  := go test $(if $(RUN),-run '$(RUN)') $(FLAGS)
 ## The product
 
 # The roles that one program serves, bin/agent, under the name of each.
-ROLES := analyst build cto developer fullstack-developer navigator quality-monitor reviewer solution-validator tester triage writer
+ROLES := $(patsubst services/%/main.go,%,$(shell grep -l 'roles\.Main' services/*/main.go))
 PROGRAMS := $(filter-out $(ROLES:%=./services/%),$(patsubst %/main.go,./%,$(wildcard services/*/main.go)))
 
 .PHONY: build
