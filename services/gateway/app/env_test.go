@@ -16,7 +16,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/git/gittest"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
@@ -63,14 +62,6 @@ func newEnv(t *testing.T) *env {
 	})
 	w.ann, w.bob, w.robot = w.forge.Client("ann"), w.forge.Client("bob"), w.forge.Client("robot")
 	return w
-}
-
-// repository is one with a commit.
-func repository(t *testing.T) string {
-	t.Helper()
-	g := gittest.Repo(t)
-	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "first")
-	return g.Dir()
 }
 
 func (w *env) resume() {
