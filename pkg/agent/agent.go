@@ -1,6 +1,7 @@
-// Package agent is the runtime a role is built on: take work as it is pushed,
-// claim it, let the handler do it under a lease kept alive, report, and only
-// then acknowledge. Killed at any moment, it loses nothing: the work comes back.
+// Package agent is the runtime a role is built on. It receives work from the
+// role's queue, claims it, runs the handler while heartbeats keep the lease
+// alive, reports the result and only then acknowledges the message. If the
+// process is killed at any moment, the work is delivered again.
 package agent
 
 import (
@@ -16,15 +17,16 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // Handler does a role's work.
 type Handler interface {
 	// Work returns the result to report. An error wrapping
-	// brain.ErrInfrastructure gives the work back without spending an attempt; an
-	// *Asking or an *Escalating asks others; any other error is reported as a
-	// failure. Work returns soon after ctx ends.
+	// brain.ErrInfrastructure gives the work back without spending an attempt. An
+	// *ErrAsk or an *ErrEscalate asks others. Any other error is reported as a
+	// failure. Work must return soon after ctx ends.
 	Work(ctx context.Context, job Job) (instance.Result, error)
 }
 
@@ -33,26 +35,26 @@ type Job struct {
 	brain.Assignment
 	Bundles []instance.Bundle // the work's commits so far, oldest first
 	Token   uint64
-	// Progress tells people what is being done right now; it is not recorded.
+	// Progress shows people the present step. It is not recorded.
 	Progress func(format string, args ...any)
-	// Note keeps a remark with the instance, whatever comes of the work; the same
-	// one is kept once.
+	// Note records a note with the instance, whether or not the work succeeds. A
+	// note with the same kind and text is recorded once.
 	Note func(ctx context.Context, kind, text string) error
 }
 
-// Config is what an Agent is made of.
+// Config configures an Agent.
 type Config struct {
 	Role      string
 	Name      string // unique among the running agents
 	JetStream jetstream.JetStream
 	Client    *client.Client
 	Handler   Handler
-	Workers   int // pieces of work at a time; 0 is one
+	Workers   int // pieces of work at a time; 0 means one
 	Log       *slog.Logger
 	Observer  Observer // may be nil
 }
 
-// Observer is told what an agent does, as it happens.
+// Observer is called as an agent works, from the goroutines of its workers.
 type Observer interface {
 	Started(job Job)
 	Progressed(job Job, text string)
@@ -62,21 +64,20 @@ type Observer interface {
 // Agent works for one role until its context ends.
 type Agent struct {
 	Config
-	lease time.Duration // of a claim: the consumer's ack wait
-	queue atomic.Bool   // work comes from it only: nobody takes claims that wait
+	lease     time.Duration // of a claim: the consumer's ack wait
+	queueOnly atomic.Bool   // the orchestrator refuses claims that wait
 }
 
 // New returns an agent.
 func New(c Config) *Agent {
 	if c.Observer == nil {
-		c.Observer = silent{}
+		c.Observer = noObserver{}
 	}
 	return &Agent{Config: c}
 }
 
-// Run works until ctx ends; then it takes no new work, gives a piece under way
-// as long as the handler needs to notice, releases it if it is not done, and
-// returns.
+// Run works until ctx ends. Then it takes no new work, waits for the handlers,
+// releases the work that is not done, and returns.
 func (a *Agent) Run(ctx context.Context) error {
 	consumer, err := a.bind(ctx)
 	if ctx.Err() != nil {
@@ -87,38 +88,24 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	a.lease = consumer.CachedInfo().Config.AckWait
 	n := max(1, a.Workers)
-	q, err := newQueue(a.JetStream, a.Role, n, a.Log)
-	if err != nil {
-		return err
-	}
-	// A claim under way when the agent is stopped may be made all the same: only
-	// its answer tells, and gives the token to release it with.
-	claiming, cancel := outlive(ctx, parting)
+	// A claim that is under way when the agent stops may succeed. Its reply has the
+	// token to release it with.
+	claiming, cancel := withGrace(ctx, shutdownGrace)
 	defer cancel()
 	a.Log.Info("taking work", "role", a.Role, "lease", a.lease)
 	var workers sync.WaitGroup
 	for range n {
 		workers.Go(func() {
-			(&worker{Agent: a, claiming: claiming, all: &workers}).run(ctx, q)
+			q := &queue{consumer: consumer, log: a.Log.With("role", a.Role), backOff: newBackOff()}
+			(&worker{Agent: a, claiming: claiming, background: &workers}).run(ctx, q)
+			q.stop(a.JetStream.Conn().IsConnected())
 		})
 	}
-	look := time.NewTicker(pulse)
-	defer look.Stop()
-	for {
-		select {
-		case <-look.C:
-			q.look()
-			continue
-		case <-ctx.Done():
-		}
-		break
-	}
-	q.stop()
 	workers.Wait()
 	return nil
 }
 
-// bind waits for the role's consumer: the orchestrator makes it.
+// bind waits for the role's consumer, which the orchestrator creates.
 func (a *Agent) bind(ctx context.Context) (jetstream.Consumer, error) {
 	return backoff.Retry(ctx, func() (jetstream.Consumer, error) {
 		c, err := a.JetStream.Consumer(ctx, subject.EventStream, a.Role)
@@ -126,14 +113,12 @@ func (a *Agent) bind(ctx context.Context) (jetstream.Consumer, error) {
 			a.Log.Debug("no work queue yet", "role", a.Role, "error", err)
 		}
 		return c, err
-	}, backoff.WithBackOff(pace()), backoff.WithMaxElapsedTime(0))
+	}, backoff.WithBackOff(newBackOff()), backoff.WithMaxElapsedTime(0))
 }
 
-// pace spaces out tries after an error: from 50 ms to 5 s.
-func pace() *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, 5*time.Second
-	return b
+// newBackOff returns the pauses between tries to get work.
+func newBackOff() *backoff.ExponentialBackOff {
+	return pacing.Backoff(50*time.Millisecond, 5*time.Second)
 }
 
 // pause waits for d or for ctx to end.
@@ -146,8 +131,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-type silent struct{}
+type noObserver struct{}
 
-func (silent) Started(Job)                                      {}
-func (silent) Progressed(Job, string)                           {}
-func (silent) Ended(Job, instance.Result, error, time.Duration) {}
+func (noObserver) Started(Job)                                      {}
+func (noObserver) Progressed(Job, string)                           {}
+func (noObserver) Ended(Job, instance.Result, error, time.Duration) {}

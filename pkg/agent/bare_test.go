@@ -15,22 +15,22 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// newBare is a world without an orchestrator. Most of what is tested here is
+// newBareEnv is an env without an orchestrator. Most of what is tested here is
 // waiting, so the test runs beside others.
-func newBare(t *testing.T) *world {
+func newBareEnv(t *testing.T) *env {
 	t.Helper()
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	server := natstest.Start(t, natstest.Options{})
-	return &world{T: t, ctx: ctx, server: server, js: server.JetStream(t)}
+	return &env{T: t, ctx: ctx, server: server, js: server.JetStream(t)}
 }
 
-// newQueue is a world without an orchestrator, where pm has the work of one
+// newQueueEnv is an env without an orchestrator, where pm has the work of one
 // state, and the filter of its subjects.
-func newQueue(t *testing.T, workflow, state string, lease time.Duration) (w *world, filter string) {
+func newQueueEnv(t *testing.T, workflow, state string, lease time.Duration) (w *env, filter string) {
 	t.Helper()
-	w = newBare(t)
+	w = newBareEnv(t)
 	if _, err := store.Open(w.ctx, w.js, store.Config{}); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func newQueue(t *testing.T, workflow, state string, lease time.Duration) (w *wor
 
 // answers has every command of the role's agents answered so; who waits for work
 // gets none.
-func (w *world) answers(role string, say func(*pb.Command) *pb.CommandReply) {
+func (w *env) answers(role string, say func(*pb.Command) *pb.CommandReply) {
 	w.Helper()
 	w.serve(role, func(cmd *pb.Command, answer func(*pb.CommandReply)) {
 		if cmd.GetClaim().GetWaitMs() > 0 {
@@ -59,7 +59,7 @@ func (w *world) answers(role string, say func(*pb.Command) *pb.CommandReply) {
 
 // serve is given every command of the role's agents, one after the other. It may
 // answer later.
-func (w *world) serve(role string, take func(cmd *pb.Command, answer func(*pb.CommandReply))) {
+func (w *env) serve(role string, take func(cmd *pb.Command, answer func(*pb.CommandReply))) {
 	w.Helper()
 	nc := w.server.Connect(w.T)
 	filter, err := subject.AgentsOf(role)

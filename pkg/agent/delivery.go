@@ -13,38 +13,37 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// deliver takes one message from its arrival to its acknowledgement. Whatever
-// goes wrong on the way, the message stays unacknowledged and comes again.
-func (a *worker) deliver(ctx context.Context, msg delivery) {
-	meta, err := msg.Metadata()
+// handle claims the work of one message, does it and acknowledges the message.
+// On any error the message is not acknowledged, and is delivered again.
+func (a *worker) handle(ctx context.Context, msg delivery) {
+	meta, err := msg.msg.Metadata()
 	if err != nil {
-		a.settle(msg.term("not a stream message"), msg)
+		a.logLostAck(msg.term("not a stream message"), msg)
 		return
 	}
-	work, err := subject.ParseEvent(msg.Subject)
+	work, err := subject.ParseEvent(msg.subject())
 	if err != nil {
-		a.settle(msg.term(err.Error()), msg)
+		a.logLostAck(msg.term(err.Error()), msg)
 		return
 	}
 	if ctx.Err() != nil {
-		a.settle(msg.nak(0), msg)
+		a.logLostAck(msg.nak(0), msg)
 		return
 	}
 	sent := time.Now()
 	reply, err := a.Client.DoAs(a.claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
 	if err != nil {
-		a.settle(a.refused(msg, reply, err), msg)
+		a.logLostAck(a.claimRefused(msg, reply, err), msg)
 		return
 	}
-	a.settle(a.do(ctx, msg, a.job(reply), sent.Add(a.lease)), msg)
+	a.logLostAck(a.execute(ctx, msg, a.job(reply), sent.Add(a.lease)), msg)
 }
 
-// refused ends a delivery whose claim was refused. Work that is past is
-// acknowledged and gone; work that another holds comes again when that lease
-// may have run out, and what cannot be claimed for another reason comes again
-// until it is a dead letter.
-func (a *Agent) refused(msg delivery, reply *pb.CommandReply, err error) error {
+// claimRefused acknowledges work that is past. Work that another agent holds is
+// delivered again when that lease may have expired. After any other error it is
+// delivered again until it is a dead letter.
+func (a *Agent) claimRefused(msg delivery, reply *pb.CommandReply, err error) error {
 	no := new(instance.Refusal)
 	errors.As(err, &no)
 	switch no.Code {
@@ -55,41 +54,41 @@ func (a *Agent) refused(msg delivery, reply *pb.CommandReply, err error) error {
 		a.Log.Debug("held by another", "instance", no.Instance, "reason", no.What)
 		return msg.nak(a.untilFree(reply))
 	}
-	a.Log.Warn("cannot claim work; trying again", "subject", msg.Subject, "error", err)
+	a.Log.Warn("cannot claim work; trying again", "subject", msg.subject(), "error", err)
 	return msg.nak(a.lease / 4)
 }
 
-// untilFree is when work that is held may be free. The lease runs by another's
-// clock, so what counts is how much was left of it, not when it ends.
+// untilFree returns after how long held work may be free. The orchestrator sends
+// the time left of the lease, since its clock may differ from this one.
 func (a *Agent) untilFree(reply *pb.CommandReply) time.Duration {
 	const after = 10 * time.Millisecond
-	if reply.GetLeaseLeft() == nil { // an orchestrator of before does not say
+	if reply.GetLeaseLeft() == nil { // an older orchestrator
 		return a.lease / 4
 	}
 	return min(reply.GetLeaseLeft().AsDuration()+after, a.lease)
 }
 
-// settle logs an acknowledgement that did not go out: the server will deliver
-// the message again, and the claim of it will be refused.
-func (a *Agent) settle(err error, msg delivery) {
+// logLostAck logs an acknowledgement that was not sent. The server delivers the
+// message again, and the claim of it is refused.
+func (a *Agent) logLostAck(err error, msg delivery) {
 	if err != nil {
-		a.Log.Warn("acknowledgement lost", "subject", msg.Subject, "error", err)
+		a.Log.Warn("acknowledgement lost", "subject", msg.subject(), "error", err)
 	}
 }
 
-// do runs the handler under a lease that is kept alive, reports, and settles
-// the message.
-func (a *worker) do(ctx context.Context, msg delivery, job Job, until time.Time) error {
+// execute runs the handler under a lease that is kept alive until the given time
+// or longer, reports the result and acknowledges the message. Its error is that of
+// the acknowledgement.
+func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.Time) error {
 	start := time.Now()
 	a.Observer.Started(job)
-	leased, stop := a.keep(ctx, msg, job, until)
+	leased, stop := a.keepAlive(ctx, msg, job, until)
 	result, err := a.Handler.Work(leased, job)
 	lost := context.Cause(leased)
 	stop()
 	took := time.Since(start)
 
-	// From here on the work is done: what follows must not be cut short by the
-	// stop that ended it.
+	// The work is done. The stop that may have ended it must not interrupt the report.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.lease)
 	defer cancel()
 	switch {
@@ -97,7 +96,7 @@ func (a *worker) do(ctx context.Context, msg delivery, job Job, until time.Time)
 		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
 		a.Observer.Ended(job, instance.Result{}, lost, took)
 		return msg.nak(a.lease / 4)
-	case ctx.Err() != nil && err != nil && !Pleads(err):
+	case ctx.Err() != nil && err != nil && !NeedsOthers(err):
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		if a.giveBack(after, job, subject.Release, "the agent is stopping") != nil {
 			return msg.nak(0)
@@ -106,20 +105,20 @@ func (a *worker) do(ctx context.Context, msg delivery, job Job, until time.Time)
 	case errors.Is(err, brain.ErrInfrastructure):
 		a.Log.Warn("infrastructure fault; the work is tried again", "instance", job.Instance, "state", job.State, "error", err)
 		a.Observer.Ended(job, instance.Result{}, err, took)
-		_ = a.giveBack(after, job, subject.Fail, err.Error()) // it has logged its error, and the delay covers it
-		return msg.nak(delay(msg))
+		_ = a.giveBack(after, job, subject.Fail, err.Error()) // logged there; the delay covers it
+		return msg.nak(msg.faultDelay())
 	}
 	if result.Spend.WallMS == 0 {
 		result.Spend.WallMS = took.Milliseconds()
 	}
-	if Pleads(err) {
-		over, left := a.plead(after, job, &result, err)
+	if NeedsOthers(err) {
+		over, left := a.askOthers(after, job, &result, err)
 		switch {
 		case over:
 			a.Observer.Ended(job, instance.Result{}, err, took)
-			return msg.ack() // whoever was asked has the work
-		case gone(left):
-			return a.drop(msg, job, left, took)
+			return msg.ack() // the others have the work
+		case claimGone(left):
+			return a.dropResult(msg, job, left, took)
 		}
 		err = left
 	}
@@ -129,47 +128,48 @@ func (a *worker) do(ctx context.Context, msg delivery, job Job, until time.Time)
 			result.FailureSignature = signature(err)
 		}
 	}
-	return a.report(after, msg, job, result, err, took, ctx.Err() == nil)
+	return a.complete(after, msg, job, result, err, took, ctx.Err() == nil)
 }
 
-// report sends the result, asks for more work with it, and settles the message by
-// the answer.
-func (a *worker) report(ctx context.Context, msg delivery, job Job, result instance.Result, failed error, took time.Duration, more bool) error {
-	err := a.tell(ctx, job, &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}, more)
+// complete reports the result, with a claim of more work if more is set, and
+// acknowledges the message.
+func (a *worker) complete(ctx context.Context, msg delivery, job Job, result instance.Result, failed error, took time.Duration, more bool) error {
+	err := a.report(ctx, job, &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}, more)
 	if err == nil {
 		a.Observer.Ended(job, result, failed, took)
 		return msg.ack()
 	}
-	if gone(err) {
-		return a.drop(msg, job, errors.Join(failed, err), took)
+	if claimGone(err) {
+		return a.dropResult(msg, job, errors.Join(failed, err), took)
 	}
-	// The result as it is will never be taken: another try may have a better one,
-	// and faults are counted.
+	// This result will never be accepted. Another try may have a better one, and
+	// faults are counted.
 	a.Log.Error("result refused", "instance", job.Instance, "state", job.State, "error", err)
 	a.Observer.Ended(job, instance.Result{}, errors.Join(failed, err), took)
 	_ = a.giveBack(ctx, job, subject.Fail, "the result cannot be taken: "+err.Error())
-	return msg.nak(delay(msg))
+	return msg.nak(msg.faultDelay())
 }
 
-// gone reports whether nobody answers, or the claim is not ours any more.
-func gone(err error) bool {
+// claimGone reports whether a command failed because no orchestrator replies or
+// because the claim has ended.
+func claimGone(err error) bool {
 	no := new(instance.Refusal)
 	return errors.Is(err, client.ErrUnavailable) || errors.As(err, &no) && no.Code != instance.CodeUndecided && no.Code != instance.CodeInvalid
 }
 
-// drop gives up what the work came to: whoever takes the message next finds out
-// how things stand.
-func (a *Agent) drop(msg delivery, job Job, err error, took time.Duration) error {
+// dropResult drops the result. The next claim of the message finds out how the
+// instance is.
+func (a *Agent) dropResult(msg delivery, job Job, err error, took time.Duration) error {
 	a.Log.Warn("result not taken", "instance", job.Instance, "state", job.State, "error", err)
 	a.Observer.Ended(job, instance.Result{}, err, took)
 	return msg.nak(0)
 }
 
-// parting is how long a claim under way is waited for once the agent is stopped.
-const parting = 5 * time.Second
+// shutdownGrace is how long a stopped agent waits for the reply to a claim.
+const shutdownGrace = 5 * time.Second
 
-// outlive returns a context that ends d after ctx does.
-func outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// withGrace returns a context that ends d after ctx does.
+func withGrace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		pause(longer, d)
@@ -178,7 +178,8 @@ func outlive(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return longer, func() { stop(); cancel() }
 }
 
-// giveBack ends the claim without a result. If it fails, the lease runs out.
+// giveBack ends the claim without a result, with the command Release or Fail. It
+// logs its error; the lease then expires.
 func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error {
 	cmd := &pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: uint32(job.Token), Reason: reason}}}
 	if how == subject.Fail {
@@ -191,17 +192,4 @@ func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error
 	}
 	a.Log.Info("claim given back", "instance", job.Instance, "state", job.State, "reason", reason)
 	return nil
-}
-
-// delay spaces out tries after infrastructure faults: 1, 4, 16, 60 seconds. A
-// policy of five faults then outlasts an outage of a minute.
-func delay(msg delivery) time.Duration {
-	if msg.Msg == nil { // the orchestrator knows how long it rests
-		return 0
-	}
-	meta, err := msg.Metadata()
-	if err != nil {
-		return time.Second
-	}
-	return min(time.Second<<(2*min(meta.NumDelivered-1, 3)), time.Minute)
 }

@@ -39,7 +39,7 @@ func (k tests) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 // direct returns an instance whose work the one tester was given with its report
 // of the work before, and has begun. Where that came too late, as on a machine
 // that has much else to do, it is tried with another.
-func (w *world) direct(k tests) (id string) {
+func (w *env) direct(k tests) (id string) {
 	w.Helper()
 	for n := 0; ; n++ {
 		id := fmt.Sprintf("i%d", n)
@@ -64,14 +64,14 @@ func (w *world) direct(k tests) (id string) {
 }
 
 // behind are the events behind the claim of what was given directly.
-func (w *world) behind(id string) []instance.Event {
+func (w *env) behind(id string) []instance.Event {
 	w.Helper()
 	all := w.until(id, func(e instance.Event) bool { m, ok := e.(instance.Moved); return ok && m.To == "implementing" })
 	i := slices.IndexFunc(all, func(e instance.Event) bool { c, ok := e.(instance.Claimed); return ok && c.Direct })
 	return all[i+1:]
 }
 
-func (w *world) follows(id string, want ...string) (all []instance.Event) {
+func (w *env) follows(id string, want ...string) (all []instance.Event) {
 	w.Helper()
 	all = w.behind(id)
 	if got := names(all); !slices.Equal(got, append(want, "moved to implementing")) {
@@ -86,7 +86,7 @@ func (w *world) follows(id string, want ...string) (all []instance.Event) {
 }
 
 func TestWorkThatAReportBringsIsDoneAtOnce(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	k := newTests()
 	w.agent("a1", k, as("tester"))
 	id := w.direct(k)
@@ -102,7 +102,7 @@ func TestWorkThatAReportBringsIsDoneAtOnce(t *testing.T) {
 }
 
 func TestHeartbeatsKeepWorkThatCameWithAReport(t *testing.T) {
-	w := newWorld(t, 6*time.Second)
+	w := newEnv(t, 6*time.Second)
 	k := newTests()
 	w.agent("slow", k, as("tester"))
 	id := w.direct(k)
@@ -119,7 +119,7 @@ func TestHeartbeatsKeepWorkThatCameWithAReport(t *testing.T) {
 }
 
 func TestWorkThatCameWithAReportOfAnAgentThatIsKilledGoesToAnother(t *testing.T) {
-	w := newWorld(t, 2*time.Second)
+	w := newEnv(t, 2*time.Second)
 	k := newTests()
 	killed := w.agent("killed", k, as("tester"))
 	id := w.direct(k)
@@ -132,7 +132,7 @@ func TestWorkThatCameWithAReportOfAnAgentThatIsKilledGoesToAnother(t *testing.T)
 }
 
 func TestAFaultInWorkThatCameWithAReportIsTriedAgain(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	k := newTests()
 	w.agent("a1", k, as("tester"))
 	id := w.direct(k)
@@ -145,7 +145,7 @@ func TestAFaultInWorkThatCameWithAReportIsTriedAgain(t *testing.T) {
 }
 
 func TestAnAgentThatIsStoppedGivesBackWorkThatCameWithAReport(t *testing.T) {
-	w := newWorld(t, 40*time.Second) // nobody waits for a lease here
+	w := newEnv(t, 40*time.Second) // nobody waits for a lease here
 	k := newTests()
 	stopping := w.agent("stopping", k, as("tester"))
 	id := w.direct(k)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestAnAgentThatIsStoppedGivesItsWorkToAnother(t *testing.T) {
-	w := newWorld(t, 40*time.Second) // nobody waits for a lease here
+	w := newEnv(t, 40*time.Second) // nobody waits for a lease here
 	started := make(chan string, 10)
 	stopping := w.agent("stopping", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		started <- job.Instance
@@ -30,7 +30,7 @@ func TestAnAgentThatIsStoppedGivesItsWorkToAnother(t *testing.T) {
 }
 
 func TestWorkThatIsDoneWhenTheAgentIsStoppedIsReported(t *testing.T) {
-	w := newWorld(t, 40*time.Second)
+	w := newEnv(t, 40*time.Second)
 	started := make(chan struct{})
 	k := w.agent("a1", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		close(started)
@@ -48,7 +48,7 @@ func TestWorkThatIsDoneWhenTheAgentIsStoppedIsReported(t *testing.T) {
 }
 
 func TestAStoppedAgentTakesNoNewWork(t *testing.T) {
-	w := newWorld(t, 40*time.Second)
+	w := newEnv(t, 40*time.Second)
 	k := w.agent("a1", works(succeed))
 	w.logged(k, "taking work")
 	k.stop()
@@ -60,15 +60,15 @@ func TestAStoppedAgentTakesNoNewWork(t *testing.T) {
 }
 
 func TestAnAgentWaitsForItsQueueAndEndsWithIt(t *testing.T) {
-	w := newWorld(t, 40*time.Second)
+	w := newEnv(t, 40*time.Second)
 	waiting := func(c *agent.Config) { c.Role = "nobody" }
 	k := w.agent("a1", works(succeed), waiting)
 	w.logged(k, "no work queue yet")
 	k.stop()
 }
 
-func TestAnAgentHasAsManyHandsAsItWasGiven(t *testing.T) {
-	w := newWorld(t, 40*time.Second)
+func TestAnAgentHasAsManyWorkersAsConfigured(t *testing.T) {
+	w := newEnv(t, 40*time.Second)
 	started, release := make(chan string, 10), make(chan struct{})
 	w.agent("a1", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		started <- job.Instance
@@ -85,7 +85,7 @@ func TestAnAgentHasAsManyHandsAsItWasGiven(t *testing.T) {
 	}
 	select {
 	case id := <-started:
-		t.Errorf("with three hands it works on %s, the fourth", id)
+		t.Errorf("with three workers it works on %s, the fourth", id)
 	default:
 	}
 	close(release)

@@ -21,7 +21,7 @@ import (
 )
 
 // fail gives the work back as its holder.
-func (w *world) fail(id string, token uint64) {
+func (w *env) fail(id string, token uint64) {
 	w.Helper()
 	if _, err := w.client.DoAs(w.ctx, "pm", "fail", &pb.Command{Instance: id, Action: &pb.Command_Fail{
 		Fail: &pb.Fail{Token: uint32(token), Reason: "a fault"}}}); err != nil {
@@ -30,7 +30,7 @@ func (w *world) fail(id string, token uint64) {
 }
 
 func TestAFaultOfTheMachineryIsTriedAgainByWhoeverIsFreeAndCostsNoAttempt(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	begun, fail, busy, release := make(chan struct{}, 10), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	defer close(release)
 	first := w.agent("first", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -76,7 +76,7 @@ func TestAFaultOfTheMachineryIsTriedAgainByWhoeverIsFreeAndCostsNoAttempt(t *tes
 }
 
 func TestAnErrorOfTheHandlerIsAFailureOfTheWork(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	k := w.agent("a1", works(func(_ context.Context, job agent.Job) (instance.Result, error) {
 		switch job.Instance {
 		case "other":
@@ -108,7 +108,7 @@ func TestAnErrorOfTheHandlerIsAFailureOfTheWork(t *testing.T) {
 }
 
 func TestTheSameFaultHasTheSameSignature(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	n := 0
 	w.agent("a1", works(func(context.Context, agent.Job) (instance.Result, error) {
 		n++
@@ -131,7 +131,7 @@ func TestAResultThatCanNeverBeTakenIsAFault(t *testing.T) {
 		"of a status that there is not": {Status: "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, 20*time.Second)
+			w := newEnv(t, 20*time.Second)
 			k := w.agent("a1", works(func(_ context.Context, job agent.Job) (instance.Result, error) {
 				if job.Token == 1 {
 					return bad, nil
@@ -154,7 +154,7 @@ func TestAResultThatCanNeverBeTakenIsAFault(t *testing.T) {
 }
 
 func TestAReportThatComesWhenAPersonSaidStopIsDroppedOnce(t *testing.T) {
-	w := newWorld(t, 40*time.Second)
+	w := newEnv(t, 40*time.Second)
 	started, release := make(chan string, 10), make(chan struct{})
 	k := w.agent("a1", works(func(_ context.Context, job agent.Job) (instance.Result, error) {
 		started <- job.Instance
@@ -185,7 +185,7 @@ func TestAReportThatComesWhenAPersonSaidStopIsDroppedOnce(t *testing.T) {
 }
 
 func TestWorkWithASubjectThatIsNoneIsADeadLetter(t *testing.T) {
-	w, filter := newQueue(t, "issue", "received", 20*time.Second)
+	w, filter := newQueueEnv(t, "issue", "received", 20*time.Second)
 	if _, err := store.Provision(w.ctx, w.js, store.ProvisionConfig{}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func TestHeldWorkIsAskedForAgainWhenItMayBeFree(t *testing.T) {
-	w, filter := newQueue(t, "issue", "received", 40*time.Second)
+	w, filter := newQueueEnv(t, "issue", "received", 40*time.Second)
 	said, err := w.js.Conn().SubscribeSync("$JS.ACK.EVENTS.pm.>")
 	if err == nil {
 		err = w.js.Conn().Flush()
@@ -50,7 +50,7 @@ func TestHeldWorkIsAskedForAgainWhenItMayBeFree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := "", fmt.Sprintf(`-NAK {"delay":%d}`, c.want)
+		got, want := "", fmt.Sprintf(`-NAK {"delay": %d}`, c.want)
 		for of := uint64(0); of != ack.Sequence; { // others come again
 			msg, err := said.NextMsgWithContext(w.ctx)
 			if err != nil {
@@ -69,7 +69,7 @@ func TestHeldWorkIsAskedForAgainWhenItMayBeFree(t *testing.T) {
 
 func TestWorkOfAnAgentThatIsKilledBeginsAnewWhenItsLeaseEnds(t *testing.T) {
 	const lease = 2 * time.Second
-	w := newWorld(t, lease)
+	w := newEnv(t, lease)
 	begun := make(chan time.Time, 10)
 	begins := func(ctx context.Context, _ agent.Job) (instance.Result, error) {
 		begun <- time.Now()

@@ -19,8 +19,8 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// world is a NATS server, an orchestrator, and a person at a client.
-type world struct {
+// env is a NATS server, an orchestrator, and a person at a client.
+type env struct {
 	*testing.T
 	ctx      context.Context // ends a test that hangs
 	server   *natstest.Server
@@ -30,10 +30,10 @@ type world struct {
 	js       jetstream.JetStream
 }
 
-// newWorld has the role's work come again after the lease.
-func newWorld(t *testing.T, lease time.Duration) *world {
+// newEnv starts an orchestrator whose queues deliver work again after the lease.
+func newEnv(t *testing.T, lease time.Duration) *env {
 	t.Helper()
-	w := newBare(t)
+	w := newBareEnv(t)
 	w.settings = orchestratortest.Settings{AckWait: lease}
 	w.resume()
 	w.client = client.New(w.server.Connect(t), "operator:ann")
@@ -41,7 +41,7 @@ func newWorld(t *testing.T, lease time.Duration) *world {
 }
 
 // resume starts the orchestrator.
-func (w *world) resume() {
+func (w *env) resume() {
 	w.Helper()
 	w.stop = orchestratortest.Start(w.T, w.server.URL, 1, w.settings)
 }
@@ -74,7 +74,7 @@ type worker struct {
 }
 
 // agent starts one as pm, the role that a new issue comes to first.
-func (w *world) agent(name string, h agent.Handler, change ...func(*agent.Config)) *worker {
+func (w *env) agent(name string, h agent.Handler, change ...func(*agent.Config)) *worker {
 	w.Helper()
 	nc := w.server.Connect(w.T)
 	js, err := jetstream.New(nc)
@@ -126,7 +126,7 @@ func (r recorder) WithAttrs([]slog.Attr) slog.Handler { return r }
 func (r recorder) WithGroup(string) slog.Handler      { return r }
 
 // logged waits for a message in the log of k.
-func (w *world) logged(k *worker, message string) {
+func (w *env) logged(k *worker, message string) {
 	w.Helper()
 	for rec := range take(w, k.logs) {
 		if rec.Message == message {
@@ -136,7 +136,7 @@ func (w *world) logged(k *worker, message string) {
 }
 
 // take yields what comes until the test has run for too long.
-func take[T any](w *world, c <-chan T) func(yield func(T) bool) {
+func take[T any](w *env, c <-chan T) func(yield func(T) bool) {
 	return func(yield func(T) bool) {
 		for {
 			select {
@@ -153,7 +153,7 @@ func take[T any](w *world, c <-chan T) func(yield func(T) bool) {
 }
 
 // next waits for one.
-func next[T any](w *world, c <-chan T) T {
+func next[T any](w *env, c <-chan T) T {
 	w.Helper()
 	select {
 	case v := <-c:
@@ -165,7 +165,7 @@ func next[T any](w *world, c <-chan T) T {
 }
 
 // open starts an issue and returns the work it dispatched.
-func (w *world) open(id string) uint64 {
+func (w *env) open(id string) uint64 {
 	w.Helper()
 	reply, err := w.client.Open(w.ctx, "", "issue", id, instance.Issue{Title: "title of " + id})
 	if err != nil {
@@ -175,7 +175,7 @@ func (w *world) open(id string) uint64 {
 }
 
 // start opens an instance of another lifecycle, on code that is known.
-func (w *world) start(workflow, id string) {
+func (w *env) start(workflow, id string) {
 	w.Helper()
 	if _, err := w.client.OpenWith(w.ctx, "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0"}); err != nil {
 		w.Fatal(err)
@@ -186,7 +186,7 @@ func (w *world) start(workflow, id string) {
 func as(role string) func(*agent.Config) { return func(c *agent.Config) { c.Role = role } }
 
 // claim takes the work as somebody who is no agent of the runtime.
-func (w *world) claim(id, agent string, work uint64, lease time.Duration) uint64 {
+func (w *env) claim(id, agent string, work uint64, lease time.Duration) uint64 {
 	w.Helper()
 	reply, err := w.client.DoAs(w.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: agent, Work: work, LeaseMs: uint32(lease.Milliseconds())}}})
@@ -197,7 +197,7 @@ func (w *world) claim(id, agent string, work uint64, lease time.Duration) uint64
 }
 
 // until returns the events of the instance up to the first that stop holds for.
-func (w *world) until(id string, stop func(instance.Event) bool) []instance.Event {
+func (w *env) until(id string, stop func(instance.Event) bool) []instance.Event {
 	w.Helper()
 	var all []instance.Event
 	err := w.client.Watch(w.ctx, id, 0, func(s client.LogEntry) error {
@@ -253,7 +253,7 @@ func names(all []instance.Event) (out []string) {
 }
 
 // settled waits until no message of the role is under way or waiting.
-func (w *world) settled() {
+func (w *env) settled() {
 	w.Helper()
 	if err := natstest.Drained(w.ctx, w.js, "EVENTS", "pm"); err != nil {
 		w.Fatal(err)

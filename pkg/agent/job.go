@@ -20,7 +20,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// job is the answer to a claim as the handler sees it.
+// job returns the reply to a claim in the form the handler gets.
 func (a *Agent) job(r *pb.CommandReply) Job {
 	in := r.GetInstance()
 	j := Job{Token: uint64(r.GetToken())}
@@ -63,13 +63,13 @@ func (a *Agent) note(ctx context.Context, job Job, kind, text string) error {
 	return a.command(ctx, job, subject.Note, &pb.Command{Id: "note-" + hex.EncodeToString(same[:]), Action: &pb.Command_Note{Note: &pb.Note{Kind: kind, Text: text}}})
 }
 
-// Open returns the questions to people that nobody has answered.
+// Open returns the questions to people that are not answered.
 func (j Job) Open() []instance.Question {
 	return slices.DeleteFunc(slices.Clone(j.Questions), func(q instance.Question) bool { return q.Answered || q.To != "" })
 }
 
-// sections is the document as far as it came whole: an answer that is too large
-// for one message is cut.
+// sections returns the sections of the document that are valid JSON. A section
+// that is too large for one message is cut, and so is not valid.
 func sections(texts map[string]string) (whole map[string]json.RawMessage, warnings []string) {
 	whole = make(map[string]json.RawMessage, len(texts))
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -90,11 +90,11 @@ func policy(p map[string]string) map[string]any {
 	return out
 }
 
-// signature tells one fault of a handler from another; the ids and the paths in
-// its text, which each try has anew, do not count. Nor does the state: a program
-// that falls over the same way wherever it is sent makes no progress.
+// signature identifies a handler's error. Ids and paths in its text are left out,
+// since each try has new ones. So is the state: the same error in every state is
+// no progress.
 func signature(err error) string {
-	return testrun.Signature(instance.Evidence{Output: passing.ReplaceAllString(err.Error(), "ID")})
+	return testrun.Signature(instance.Evidence{Output: changingIDs.ReplaceAllString(err.Error(), "ID")})
 }
 
-var passing = regexp.MustCompile(`\b[0-9a-f]{12,}\b|\d{5,}`)
+var changingIDs = regexp.MustCompile(`\b[0-9a-f]{12,}\b|\d{5,}`)

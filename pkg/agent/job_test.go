@@ -25,7 +25,7 @@ func (o told) Progressed(job agent.Job, text string)                  { o.progre
 func (o told) Ended(agent.Job, instance.Result, error, time.Duration) {}
 
 func TestAHandlerIsGivenAllThatIsKnownOfItsWork(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	issue := instance.Issue{Repo: "acme/widgets", Number: 42, Title: "It is broken", Body: "Please fix.", Labels: []string{"bug"}, Author: "ann", URL: "https://forge/42"}
 	if _, err := w.client.Do(w.ctx, "open", &pb.Command{Instance: "a", Action: &pb.Command_Open{Open: &pb.Open{
 		Workflow: "issue", Base: "c0ffee", Bundle: "git/base", Issue: &pb.Issue{Repo: issue.Repo, Number: 42, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: "ann", Url: issue.URL},
@@ -98,7 +98,7 @@ func to(state string) func(instance.Event) bool {
 }
 
 func TestAHandlerIsWarnedOfALoop(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	w.open("a")
 	seen := make(chan []string, 100)
 	w.agent("dev-1", works(func(_ context.Context, job agent.Job) (instance.Result, error) {

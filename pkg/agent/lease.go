@@ -12,69 +12,70 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// errLost ends a handler's context when its claim is no longer its own.
+// errLost is the cause of the end of a handler's context if the claim was lost.
 var errLost = errors.New("the claim is lost")
 
-// claim is one of an agent that is at work, whose lease is kept alive: a third
-// of it after each other, heartbeats extend it, first in the log, then at the
-// server that would deliver the work again. Work that is done before the first of
-// them costs a timer that never rings.
+// claim keeps the lease of one claim alive while the handler works. Every third of
+// the lease a heartbeat extends it, first in the log, then the message's ack wait
+// at the server.
 type claim struct {
 	agent  *Agent
 	job    Job
 	msg    delivery
-	leased context.Context
-	lose   context.CancelCauseFunc
+	leased context.Context // the handler's; ends with the claim
+	cancel context.CancelCauseFunc
 
-	mu    sync.Mutex // held while it beats
-	until time.Time
-	timer *time.Timer
-	over  bool
+	mu      sync.Mutex // held for the whole of a heartbeat
+	until   time.Time  // the lease lasts at least until then
+	timer   *time.Timer
+	stopped bool
 }
 
-// keep returns a context that lives as long as the claim does, which so far is
-// at least until the given time. stop ends the context and waits.
-func (a *Agent) keep(ctx context.Context, msg delivery, job Job, until time.Time) (leased context.Context, stop func()) {
+// keepAlive returns a context that ends when the claim is lost, with cause
+// errLost. until is when the lease expires at the earliest. stop ends the context
+// and waits for a heartbeat under way.
+func (a *Agent) keepAlive(ctx context.Context, msg delivery, job Job, until time.Time) (leased context.Context, stop func()) {
 	c := &claim{agent: a, job: job, msg: msg, until: until}
-	c.leased, c.lose = context.WithCancelCause(ctx)
+	c.leased, c.cancel = context.WithCancelCause(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.timer = time.AfterFunc(a.lease/3, c.beat)
+	c.timer = time.AfterFunc(a.lease/3, c.heartbeat)
 	return c.leased, c.stop
 }
 
-func (c *claim) beat() {
+// heartbeat runs in the timer's goroutine. It loses the claim if the orchestrator
+// refuses the heartbeat, or if the lease expires without a reply.
+func (c *claim) heartbeat() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over || c.leased.Err() != nil {
+	if c.stopped || c.leased.Err() != nil {
 		return
 	}
-	// What counts is when it is decided, which is not before it is sent.
-	sent := time.Now()
-	err := c.agent.beat(c.leased, c.job, c.until)
+	sent := time.Now() // the new lease begins when it is decided, which is not earlier
+	err := c.agent.extendLease(c.leased, c.job, c.until)
 	switch {
 	case err == nil:
 		c.until = sent.Add(c.agent.lease)
-		c.agent.settle(c.msg.progress(), c.msg)
+		c.agent.logLostAck(c.msg.inProgress(), c.msg)
 	case c.leased.Err() != nil:
 		return
 	case errors.As(err, new(*instance.Refusal)), time.Now().After(c.until):
-		c.lose(fmt.Errorf("%w: %w", errLost, err))
+		c.cancel(fmt.Errorf("%w: %w", errLost, err))
 		return
 	}
 	c.timer.Reset(c.agent.lease/3 - time.Since(sent))
 }
 
 func (c *claim) stop() {
-	c.lose(context.Canceled) // first: a heartbeat under way ends with it
+	c.cancel(context.Canceled) // before the lock: it ends a heartbeat under way
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.over = true
+	c.stopped = true
 	c.timer.Stop()
 }
 
-// beat extends the lease; it looks for an orchestrator as long as the lease lasts.
-func (a *Agent) beat(ctx context.Context, job Job, until time.Time) error {
+// extendLease sends one heartbeat. It tries until the lease expires.
+func (a *Agent) extendLease(ctx context.Context, job Job, until time.Time) error {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	return a.command(ctx, job, subject.Heartbeat, &pb.Command{Action: &pb.Command_Heartbeat{

@@ -11,7 +11,7 @@ import (
 )
 
 func TestWorkMayTakeLongerThanALease(t *testing.T) {
-	w := newWorld(t, 6*time.Second)
+	w := newEnv(t, 6*time.Second)
 	enough := make(chan struct{})
 	w.agent("slow", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		select {
@@ -40,7 +40,7 @@ func TestWorkMayTakeLongerThanALease(t *testing.T) {
 }
 
 func TestALostClaimEndsTheWorkAndDropsItsResult(t *testing.T) {
-	w := newWorld(t, 6*time.Second)
+	w := newEnv(t, 6*time.Second)
 	started, ended := make(chan struct{}, 10), make(chan error, 10)
 	k := w.agent("a1", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 		if job.Token > 1 {
@@ -74,7 +74,7 @@ func TestALostClaimEndsTheWorkAndDropsItsResult(t *testing.T) {
 }
 
 func TestWorkOfAnAgentThatDiedGoesToAnother(t *testing.T) {
-	w := newWorld(t, 5*time.Second)
+	w := newEnv(t, 5*time.Second)
 	consumer, err := w.js.Consumer(w.ctx, "EVENTS", "pm")
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestWorkOfAnAgentThatDiedGoesToAnother(t *testing.T) {
 }
 
 func TestHeldWorkComesBack(t *testing.T) {
-	w := newWorld(t, 5*time.Second)
+	w := newEnv(t, 5*time.Second)
 	work := w.open("a")
 	token := w.claim("a", "holder", work, time.Hour) // by somebody who was not given the message
 	k := w.agent("a1", works(succeed))
@@ -108,7 +108,7 @@ func TestHeldWorkComesBack(t *testing.T) {
 }
 
 func TestWorkThatIsPastIsAcknowledged(t *testing.T) {
-	w := newWorld(t, 10*time.Second)
+	w := newEnv(t, 10*time.Second)
 	for _, id := range []string{"again", "paused", "cancelled", "moved"} {
 		w.open(id)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// NewMetrics returns an observer that counts a role's work.
+// NewMetrics returns an observer that counts and times a role's work.
 func NewMetrics(r prometheus.Registerer, role string) Observer {
 	r = prometheus.WrapRegistererWith(prometheus.Labels{"role": role}, r)
 	m := &metrics{
@@ -35,9 +35,9 @@ func (m *metrics) Ended(job Job, r instance.Result, err error, took time.Duratio
 	how := string(r.Status)
 	switch {
 	case how != "":
-	case errors.As(err, new(*Asking)):
+	case errors.As(err, new(*ErrAsk)):
 		how = "asked"
-	case errors.As(err, new(*Escalating)):
+	case errors.As(err, new(*ErrEscalate)):
 		how = "escalated"
 	default:
 		how = "given_back"
@@ -45,7 +45,7 @@ func (m *metrics) Ended(job Job, r instance.Result, err error, took time.Duratio
 	m.work.WithLabelValues(job.State, how).Observe(took.Seconds())
 }
 
-// Observers passes everything on to each that is not nil.
+// Observers calls each observer that is not nil.
 type Observers []Observer
 
 // Started implements Observer.

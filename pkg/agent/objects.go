@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
 
-// Objects is the NATS object store as agents use it: names are content
-// addresses, so writing one twice is writing it once.
+// Objects is the NATS object store as agents use it. Names are content addresses,
+// so Put is idempotent. Its errors wrap brain.ErrInfrastructure.
 type Objects struct{ Store jetstream.ObjectStore }
 
 // Put stores the object.

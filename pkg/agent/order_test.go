@@ -13,7 +13,7 @@ import (
 
 // Whoever claims is given more urgent work than was named.
 func TestAClaimMayBeAnsweredWithMoreUrgentWork(t *testing.T) {
-	w, filter := newQueue(t, "story", "pending", 6*time.Second)
+	w, filter := newQueueEnv(t, "story", "pending", 6*time.Second)
 	asked := make(chan *pb.Command, 1000)
 	w.answers("pm", func(cmd *pb.Command) *pb.CommandReply {
 		asked <- cmd

@@ -26,7 +26,7 @@ func blocked(started chan<- struct{}, release <-chan struct{}) works {
 }
 
 func TestAReportWaitsForAnOrchestrator(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	started, release := make(chan struct{}, 10), make(chan struct{})
 	k := w.agent("a1", blocked(started, release))
 	w.open("a")
@@ -45,7 +45,7 @@ func TestAReportWaitsForAnOrchestrator(t *testing.T) {
 }
 
 func TestWithoutAnOrchestratorAReportIsGivenUpWithTheLeaseAndTheWorkIsDoneAgain(t *testing.T) {
-	w := newWorld(t, 5*time.Second)
+	w := newEnv(t, 5*time.Second)
 	started, release := make(chan struct{}, 10), make(chan struct{})
 	k := w.agent("a1", blocked(started, release))
 	w.open("a")
@@ -66,7 +66,7 @@ func TestWithoutAnOrchestratorAReportIsGivenUpWithTheLeaseAndTheWorkIsDoneAgain(
 }
 
 func TestWithoutAnOrchestratorAClaimIsLostWithItsLease(t *testing.T) {
-	w := newWorld(t, 5*time.Second)
+	w := newEnv(t, 5*time.Second)
 	started := make(chan struct{}, 10)
 	k := w.agent("a1", blocked(started, nil))
 	w.open("a")
@@ -80,7 +80,7 @@ func TestWithoutAnOrchestratorAClaimIsLostWithItsLease(t *testing.T) {
 }
 
 func TestAServerThatRestartsInTheMiddleCostsNothing(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	started, release := make(chan struct{}, 10), make(chan struct{})
 	w.agent("a1", blocked(started, release))
 	idle := w.agent("idle", works(succeed))

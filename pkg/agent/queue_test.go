@@ -2,36 +2,49 @@ package agent_test
 
 import (
 	"encoding/json"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 )
 
-func TestIdleHandsAskTogetherForNoMoreThanTheyAre(t *testing.T) {
-	w := newWorld(t, 40*time.Second)
-	asked, err := w.js.Conn().SubscribeSync("$JS.API.CONSUMER.MSG.NEXT.EVENTS.pm")
+func TestIdleWorkersAskForOneMessageEachAndNoMore(t *testing.T) {
+	const workers = 8
+	e := newEnv(t, 40*time.Second)
+	requests, err := e.js.Conn().SubscribeSync("$JS.API.CONSUMER.MSG.NEXT.EVENTS.pm")
 	if err == nil {
-		err = w.js.Conn().Flush()
+		err = e.js.Conn().Flush()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.agent("a1", works(succeed), func(c *agent.Config) { c.Workers = 8 })
-	var batches []int
-	for range 4 {
-		msg, err := asked.NextMsgWithContext(w.ctx)
+	e.agent("a1", works(succeed), func(c *agent.Config) { c.Workers = workers })
+	for range workers {
+		msg, err := requests.NextMsgWithContext(e.ctx)
 		if err != nil {
-			t.Fatalf("after %v: %v", batches, err)
+			t.Fatal(err)
 		}
 		var request struct{ Batch int }
 		if err := json.Unmarshal(msg.Data, &request); err != nil {
 			t.Fatal(err)
 		}
-		batches = append(batches, request.Batch)
+		if request.Batch != 1 {
+			t.Errorf("a worker asks for %d messages", request.Batch)
+		}
 	}
-	if !slices.Equal(batches, []int{1, 1, 2, 4}) {
-		t.Errorf("eight hands asked for %v", batches)
+	e.open("a") // served by the first request: its worker asks once more
+	e.until("a", moved)
+	e.settled()
+	for {
+		info, err := e.js.Consumer(e.ctx, "EVENTS", "pm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch n := info.CachedInfo().NumWaiting; {
+		case n > workers:
+			t.Fatalf("%d requests are open for %d workers", n, workers)
+		case n == workers:
+			return
+		}
 	}
 }

@@ -12,84 +12,87 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// longest is for how long a worker that has reported waits at most for work that
-// is made just then, which it is given directly, before it goes to the queue.
-const longest = 500 * time.Millisecond
+// maxDirectWait limits how long a claim sent with a report waits for direct work.
+// After it the worker takes from the queue again.
+const maxDirectWait = 500 * time.Millisecond
 
-// overdue is how much later the answer may come: that of an orchestrator that was
-// killed never does.
-const overdue = time.Second
+// replyMargin is added to maxDirectWait for the reply's way. A killed
+// orchestrator never replies.
+const replyMargin = time.Second
 
-// worker does one piece of work after the other.
+// worker does one piece of work after the other. Its fields belong to the
+// goroutine of run.
 type worker struct {
 	*Agent
-	claiming context.Context     // ends a little after the agent's
-	all      *sync.WaitGroup     // what ends before the agent does
-	next     client.PendingClaim // for more work, since the last report
-	asked    time.Time           // when that was sent
+	claiming   context.Context     // of claims and releases; ends shutdownGrace after the agent's
+	background *sync.WaitGroup     // waited for before the agent ends
+	pending    client.PendingClaim // sent with the last report
+	askedAt    time.Time           // when pending was sent
 }
 
-// run works until ctx ends.
+// run works until ctx ends. Direct work comes before the queue.
 func (a *worker) run(ctx context.Context, q *queue) {
 	for {
-		if reply := a.more(); reply != nil {
-			a.direct(ctx, reply)
+		if reply := a.nextClaim(); reply != nil {
+			a.runDirect(ctx, reply)
 			continue
 		}
 		msg, ok := q.receive(ctx)
 		if !ok {
 			return
 		}
-		a.deliver(ctx, delivery{msg})
+		a.handle(ctx, delivery{msg})
 	}
 }
 
-// direct does work that came with its claim. No queue has it: if it is not
-// reported or given back its lease runs out, and then it goes to the queue.
-func (a *worker) direct(ctx context.Context, reply *pb.CommandReply) {
-	job, until := a.job(reply), a.asked.Add(a.lease)
+// runDirect does work that came with its claim. It has no message to acknowledge:
+// if it is neither reported nor released, its lease expires and an orchestrator
+// dispatches it to the queue.
+func (a *worker) runDirect(ctx context.Context, reply *pb.CommandReply) {
+	job, until := a.job(reply), a.askedAt.Add(a.lease)
 	if ctx.Err() != nil {
-		_ = a.giveBack(a.claiming, job, subject.Release, "the agent is stopping") // it has logged its error
+		_ = a.giveBack(a.claiming, job, subject.Release, "the agent is stopping") // logged there
 		return
 	}
-	_ = a.do(ctx, delivery{}, job, until) // there is nothing to acknowledge
+	_ = a.execute(ctx, delivery{}, job, until) // without a message there is no error
 }
 
-// more returns the work that the last report asked for, or nil if none came.
-func (a *worker) more() *pb.CommandReply {
-	next := a.next
-	a.next = client.PendingClaim{}
-	ctx, cancel := context.WithDeadline(a.claiming, a.asked.Add(longest+overdue))
+// nextClaim waits for the claim that was sent with the last report. It returns
+// nil if there is none, or if it got no work.
+func (a *worker) nextClaim() *pb.CommandReply {
+	next := a.pending
+	a.pending = client.PendingClaim{}
+	ctx, cancel := context.WithDeadline(a.claiming, a.askedAt.Add(maxDirectWait+replyMargin))
 	defer cancel()
 	reply, err := next.Wait(ctx)
 	if err != nil && ctx.Err() != nil {
-		a.all.Go(func() { a.giveUp(next) })
+		a.background.Go(func() { a.abandon(next) })
 		return nil
 	}
-	if errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) { // by an orchestrator of before
-		a.queue.Store(true)
+	if errors.Is(err, &instance.Refusal{Code: instance.CodeInvalid}) { // an older orchestrator
+		a.queueOnly.Store(true)
 	}
 	return reply
 }
 
-// giveUp gives back what a claim was given that nobody waits for any more.
-func (a *worker) giveUp(claim client.PendingClaim) {
-	if reply, _ := claim.Wait(a.claiming); reply != nil { // an error is none to wait for either
-		_ = a.giveBack(a.claiming, a.job(reply), subject.Release, "the answer came too late")
+// abandon releases the work of a claim whose reply comes too late.
+func (a *worker) abandon(claim client.PendingClaim) {
+	if reply, _ := claim.Wait(a.claiming); reply != nil { // after an error there is nothing to release
+		_ = a.giveBack(a.claiming, a.job(reply), subject.Release, "the answer came too late") // logged there
 	}
 }
 
-// tell sends a result and, if more is wanted, a claim of work that comes of it or
-// of what others report at the same time.
-func (a *worker) tell(ctx context.Context, job Job, report *pb.Report, more bool) error {
+// report sends a result. If more is set it sends a waiting claim in the same
+// message; nextClaim returns what that gets.
+func (a *worker) report(ctx context.Context, job Job, report *pb.Report, more bool) error {
 	cmd := &pb.Command{Instance: job.Instance, Actor: a.Name, Action: &pb.Command_Report{Report: report}}
-	if !more || a.queue.Load() {
+	if !more || a.queueOnly.Load() {
 		_, err := a.Client.DoAs(ctx, a.Role, subject.Report, cmd)
 		return err
 	}
-	a.asked = time.Now()
+	a.askedAt = time.Now()
 	var err error
-	_, a.next, err = a.Client.DoAsWithClaim(ctx, a.Role, subject.Report, cmd, &pb.Command{Actor: a.Name, Action: &pb.Command_Claim{
-		Claim: &pb.Claim{Agent: a.Name, LeaseMs: uint32(a.lease.Milliseconds()), WaitMs: uint32(min(longest, a.lease/4).Milliseconds())}}})
+	_, a.pending, err = a.Client.DoAsWithClaim(ctx, a.Role, subject.Report, cmd, &pb.Command{Actor: a.Name, Action: &pb.Command_Claim{
+		Claim: &pb.Claim{Agent: a.Name, LeaseMs: uint32(a.lease.Milliseconds()), WaitMs: uint32(min(maxDirectWait, a.lease/4).Milliseconds())}}})
 	return err
 }

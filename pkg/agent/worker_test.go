@@ -13,7 +13,7 @@ import (
 )
 
 // publish puts work of instances into the queue.
-func (w *world) publish(filter string, ids ...string) {
+func (w *env) publish(filter string, ids ...string) {
 	w.Helper()
 	for _, id := range ids {
 		if _, err := w.js.Publish(w.ctx, strings.Replace(filter, "*", id, 1), nil); err != nil {
@@ -50,7 +50,7 @@ func TestWhoIsGivenNoWorkWithAReportTakesItFromTheQueue(t *testing.T) {
 		"invalid":     {"claim a", "wait", "report a", "claim b", "report b", "claim c", "report c"}, // of an orchestrator of before
 	} {
 		t.Run(code, func(t *testing.T) {
-			w, filter := newQueue(t, "issue", "received", 20*time.Second)
+			w, filter := newQueueEnv(t, "issue", "received", 20*time.Second)
 			asked := make(chan string, 1000)
 			w.serve("pm", func(cmd *pb.Command, answer func(*pb.CommandReply)) {
 				asked <- said(cmd)
@@ -81,7 +81,7 @@ func TestWhoIsGivenNoWorkWithAReportTakesItFromTheQueue(t *testing.T) {
 }
 
 func TestAnAgentThatIsStoppedWhileItWaitsGivesBackWhatItIsGiven(t *testing.T) {
-	w, filter := newQueue(t, "issue", "received", 40*time.Second)
+	w, filter := newQueueEnv(t, "issue", "received", 40*time.Second)
 	waits, released := make(chan func(*pb.CommandReply), 10), make(chan *pb.Command, 10)
 	w.serve("pm", func(cmd *pb.Command, answer func(*pb.CommandReply)) {
 		switch {
@@ -128,7 +128,7 @@ func TestAnAgentThatIsStoppedWhileItWaitsGivesBackWhatItIsGiven(t *testing.T) {
 // An orchestrator that was killed answers no claim; one that was paused may after
 // all, when nobody waits any more.
 func TestAnAnswerThatIsOverdueIsNotWaitedForAndWhatItGivesIsGivenBack(t *testing.T) {
-	w, filter := newQueue(t, "issue", "received", 40*time.Second)
+	w, filter := newQueueEnv(t, "issue", "received", 40*time.Second)
 	waits, released, reported := make(chan func(*pb.CommandReply), 10), make(chan *pb.Command, 10), make(chan string, 10)
 	w.serve("pm", func(cmd *pb.Command, answer func(*pb.CommandReply)) {
 		switch {

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+
+	"github.com/signalbox/signalbox/pkg/pacing"
 )
 
 const (
@@ -67,18 +69,11 @@ func (c *Client) request(ctx context.Context, msg *nats.Msg, send sender, q, rep
 			last = err
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(newBackOff()), backoff.WithMaxElapsedTime(0))
+	}, backoff.WithBackOff(pacing.Backoff(20*time.Millisecond, 2*time.Second)), backoff.WithMaxElapsedTime(0))
 	if errors.Is(last, ErrUnavailable) {
 		return fmt.Errorf("%w; until then: %w", err, last)
 	}
 	return err
-}
-
-// newBackOff returns the pauses between tries.
-func newBackOff() *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 20*time.Millisecond, 2*time.Second
-	return b
 }
 
 // try sends msg once. Its error is permanent, or ErrUnavailable: then the caller may try again.

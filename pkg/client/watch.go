@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 )
@@ -82,7 +83,7 @@ func newConsumer(ctx context.Context, js jetstream.JetStream, c jetstream.Ordere
 			err = backoff.Permanent(err)
 		}
 		return consumer, err
-	}, backoff.WithBackOff(newBackOff()), backoff.WithMaxElapsedTime(0))
+	}, backoff.WithBackOff(pacing.Backoff(20*time.Millisecond, 2*time.Second)), backoff.WithMaxElapsedTime(0))
 }
 
 func decodeEntry(msg jetstream.Msg) (LogEntry, error) {

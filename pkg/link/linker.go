@@ -12,10 +12,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -56,8 +55,7 @@ func New(c Config) *Linker {
 // Run links until ctx ends. At its start Changes must have every instance of the
 // log.
 func (l *Linker) Run(ctx context.Context) error {
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = 100*time.Millisecond, 5*time.Second
+	pause := pacing.Backoff(100*time.Millisecond, 5*time.Second)
 	failing := false
 	for {
 		left, err := l.linkAll(ctx, l.Changes.Take())

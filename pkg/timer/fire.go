@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
@@ -22,7 +23,7 @@ const (
 // ctx ends. Call it several times to handle several at a time.
 func (k *Keeper) Fire(ctx context.Context) error {
 	failing := false
-	for pause := newBackoff(); ; {
+	for pause := pacing.Backoff(100*time.Millisecond, 5*time.Second); ; {
 		err := k.fire(ctx, func() { pause.Reset(); failing = false })
 		if ctx.Err() != nil {
 			return nil

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -94,7 +94,7 @@ func (k *Keeper) Keep(ctx context.Context) error {
 	sweep, behind := time.NewTicker(k.ReconcileEvery), time.NewTicker(k.OthersDelay)
 	defer sweep.Stop()
 	defer behind.Stop()
-	pause, failing := newBackoff(), false
+	pause, failing := pacing.Backoff(100*time.Millisecond, 5*time.Second), false
 	for next := k.reconcile; ; {
 		err := next(ctx)
 		own, fired := k.Own.More(), k.fired.More()
@@ -212,10 +212,4 @@ func (k *Keeper) timersOf(ctx context.Context, in instance.Instance) []Timer {
 	}
 	delete(k.unreadable, in.Definition)
 	return Of(def, in)
-}
-
-func newBackoff() *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 100*time.Millisecond, 5*time.Second
-	return b
 }

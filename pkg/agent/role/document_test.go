@@ -67,7 +67,7 @@ func TestTheDocumentAloneIsNoChange(t *testing.T) {
 func TestAQuestionInTheDocumentIsAsked(t *testing.T) {
 	w := newEnv(t, map[string]string{})
 	said := brain.Outcome{Asks: []instance.Inquiry{{To: "analyst", Question: "Where?"}}}
-	asking := new(agent.Asking)
+	asking := new(agent.ErrAsk)
 	r, err := w.do(w.in("pipeline", "writer", "writer", ""), w.runs("echo x > a.sh; echo 1 > issue-state.json", said))
 	if !errors.As(err, &asking) || asking.Questions[0] != said.Asks[0] || asking.Head == "" || w.content("issue-state.json", r) != "" {
 		t.Errorf("it ended with %+v, %v", r, err)

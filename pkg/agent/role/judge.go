@@ -71,16 +71,16 @@ func needsOthers(out brain.Outcome, r instance.Result, err error) error {
 		return err
 	}
 	if err == nil && len(out.Asks) > 0 {
-		err = &agent.Asking{Questions: out.Asks, Head: r.Head, Bundle: r.Bundle, Sections: r.Sections}
+		err = &agent.ErrAsk{Questions: out.Asks, Head: r.Head, Bundle: r.Bundle, Sections: r.Sections}
 	}
 	e := out.Escalate
 	if e == nil {
 		return err
 	}
-	word := &agent.Escalating{Reason: printable(e.Reason), RequiresHuman: e.RequiresHuman, Then: err}
+	word := &agent.ErrEscalate{Reason: printable(e.Reason), RequiresHuman: e.RequiresHuman, Then: err}
 	if e.RequiresHuman {
 		word.Head, word.Bundle, word.Sections = r.Head, r.Bundle, r.Sections
-		if err != nil && !agent.Pleads(err) { // nothing else will say so
+		if err != nil && !agent.NeedsOthers(err) { // nothing else will say so
 			word.Reason += "\n\nWhat it left is lost: " + err.Error()
 		}
 	}

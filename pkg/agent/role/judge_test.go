@@ -146,7 +146,7 @@ func TestWhoAsksOrEscalatesDoesNotReport(t *testing.T) {
 	wrote := func(sections map[string]string, text string) bool {
 		return len(sections) == 1 && sections["writer"] == text
 	}
-	asking, escalating := new(agent.Asking), new(agent.Escalating)
+	asking, escalating := new(agent.ErrAsk), new(agent.ErrEscalate)
 
 	r, err := w.do(job, answers(work, asks))
 	if !errors.As(err, &asking) || asking.Questions[0].To != "analyst" || asking.Head != r.Head || asking.Bundle == "" || !wrote(asking.Sections, `{"half":1}`) || w.content("half.sh", r) != "half" {

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
@@ -33,7 +34,7 @@ func (s *Store) Read(ctx context.Context, from uint64, f func(eventstore.Commit)
 		r.local = s.readers.add()
 		defer s.readers.remove(r.local)
 	}
-	pause := pauses()
+	pause := pacing.Backoff(50*time.Millisecond, 2*time.Second)
 	for {
 		before := r.next
 		err := r.follow(ctx)

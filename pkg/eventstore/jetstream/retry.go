@@ -9,6 +9,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/pacing"
 )
 
 // Codes of API errors that pass, and that the client library does not name.
@@ -91,7 +93,7 @@ func retry[T any](ctx context.Context, timeout time.Duration, try func(context.C
 			err = backoff.Permanent(err)
 		}
 		return v, err
-	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
+	}, backoff.WithBackOff(pacing.Backoff(50*time.Millisecond, 2*time.Second)), backoff.WithMaxElapsedTime(0))
 	if err != nil && !errors.Is(last, err) {
 		err = fmt.Errorf("%w; until then: %w", err, last)
 	}
@@ -102,10 +104,4 @@ func once[T any](ctx context.Context, timeout time.Duration, try func(context.Co
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return try(ctx)
-}
-
-func pauses() *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, 2*time.Second
-	return b
 }

@@ -50,7 +50,7 @@ func Classify(err error) error {
 // EscalateToPeople returns the error of work that only people can make possible. The
 // work is tried again after they have.
 func EscalateToPeople(format string, args ...any) error {
-	return &agent.Escalating{Reason: fmt.Sprintf(format, args...), RequiresHuman: true}
+	return &agent.ErrEscalate{Reason: fmt.Sprintf(format, args...), RequiresHuman: true}
 }
 
 // WithData returns the result with names and values, in turn, added to its data.

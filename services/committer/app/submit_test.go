@@ -102,7 +102,7 @@ func TestWhatIsInTheWayIsPutToPeople(t *testing.T) {
 			w := newEnv(t)
 			job := w.approved()
 			put(t, w, &job)
-			plea := new(agent.Escalating)
+			plea := new(agent.ErrEscalate)
 			if r, err := w.Work(t.Context(), job); !errors.As(err, &plea) || !plea.RequiresHuman || plea.Reason == "" {
 				t.Errorf("it ended with %+v, %v", r, err)
 			}

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
@@ -96,8 +96,7 @@ type source interface {
 // poll before a rate limit ends.
 func watch(ctx context.Context, p source, every time.Duration, polls *prometheus.CounterVec) error {
 	repo, log := p.about()
-	slow := backoff.NewExponentialBackOff()
-	slow.InitialInterval, slow.MaxInterval = every, max(10*every, time.Minute)
+	slow := pacing.Backoff(every, max(10*every, time.Minute))
 	for {
 		wait := every
 		if err := p.poll(ctx); err == nil {

@@ -82,7 +82,7 @@ func (t *visit) ask(ctx context.Context, needs []string) error {
 	if err != nil {
 		return err
 	}
-	asking := &agent.Asking{}
+	asking := &agent.ErrAsk{}
 	q := question{Number: t.snapshot.Number, Base: t.snapshot.BaseRef, Needs: needs}
 	if t.activity.Who == merge.Reviewer {
 		q.Remarks = t.activity.New[:min(len(t.activity.New), maxRemarks)]

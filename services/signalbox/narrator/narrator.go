@@ -71,7 +71,7 @@ func (n *Narrator) Progressed(job agent.Job, text string) {
 // Ended implements agent.Observer. It narrates faults. A question or an escalation is
 // no fault: its commit is narrated.
 func (n *Narrator) Ended(job agent.Job, _ instance.Result, err error, _ time.Duration) {
-	if err != nil && !agent.Pleads(err) {
+	if err != nil && !agent.NeedsOthers(err) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.p.line(red, "    "+job.State, job.Role, "", first(err.Error()))

@@ -31,8 +31,8 @@ func TestOnlyAFaultIsNarrated(t *testing.T) {
 		says bool
 	}{
 		"work that is done":       {nil, false},
-		"a question to a role":    {&agent.Asking{Questions: []instance.Inquiry{{To: "analyst", Question: "Where?"}}}, false},
-		"an escalation to people": {&agent.Escalating{Reason: "It touches the login.", RequiresHuman: true}, false},
+		"a question to a role":    {&agent.ErrAsk{Questions: []instance.Inquiry{{To: "analyst", Question: "Where?"}}}, false},
+		"an escalation to people": {&agent.ErrEscalate{Reason: "It touches the login.", RequiresHuman: true}, false},
 		"a fault":                 {broken, true},
 		"a fault on the way":      {errors.Join(broken, brain.ErrInfrastructure), true},
 	} {

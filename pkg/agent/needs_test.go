@@ -41,7 +41,7 @@ func ends(r instance.Result, err error) func(agent.Job) (instance.Result, error)
 }
 
 func TestARoleAsksAnotherAndGoesOnWithItsAnswerAndItsWork(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	w.start("pipeline", "a")
 	judged := success()
 	judged.Sections, judged.Data = map[string]string{"triage": `{"scope":"SMALL"}`}, map[string]string{"should_proceed": "true"}
@@ -49,7 +49,7 @@ func TestARoleAsksAnotherAndGoesOnWithItsAnswerAndItsWork(t *testing.T) {
 	spent.Spend.TokensIn = 5
 	half := map[string]string{"triage": `{"scope":"MEDIUM"}`}
 	triage := newPlays(
-		ends(spent, &agent.Asking{Questions: []instance.Inquiry{{To: "analyst", Question: "Whose is it?"}}, Head: "c0ffee", Bundle: "git/half", Sections: half}),
+		ends(spent, &agent.ErrAsk{Questions: []instance.Inquiry{{To: "analyst", Question: "Whose is it?"}}, Head: "c0ffee", Bundle: "git/half", Sections: half}),
 		ends(judged, nil))
 	answer := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "Ours.", Head: "f00d", Bundle: "git/more"}
 	analyst := newPlays(ends(answer, nil), ends(success(), nil))
@@ -74,7 +74,7 @@ func TestARoleAsksAnotherAndGoesOnWithItsAnswerAndItsWork(t *testing.T) {
 	if job.State != "analyst" || job.Question != nil || string(job.Sections["triage"]) != `{"scope":"SMALL"}` || job.Vars["should_proceed"] != "true" || job.Opened.IsZero() {
 		t.Errorf("the next is given %+v", job.Assignment)
 	}
-	if got := next(w, k.ended); !errors.As(got.err, new(*agent.Asking)) || got.result.Status != "" {
+	if got := next(w, k.ended); !errors.As(got.err, new(*agent.ErrAsk)) || got.result.Status != "" {
 		t.Errorf("asking ended with %+v, %v", got.result, got.err)
 	}
 	all := w.until("a", to("writer"))
@@ -84,14 +84,14 @@ func TestARoleAsksAnotherAndGoesOnWithItsAnswerAndItsWork(t *testing.T) {
 }
 
 func TestPeopleAreAskedWithTheWorkHeldOrBesideIt(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	w.start("pipeline", "a")
 	triage := newPlays(
-		ends(success(), &agent.Escalating{Reason: "It touches the login.", RequiresHuman: true, Head: "c0ffee", Bundle: "git/half", Sections: map[string]string{"triage": `{"scope":"LARGE"}`}}),
-		ends(success(), &agent.Escalating{Reason: "The tests are slow."}))
+		ends(success(), &agent.ErrEscalate{Reason: "It touches the login.", RequiresHuman: true, Head: "c0ffee", Bundle: "git/half", Sections: map[string]string{"triage": `{"scope":"LARGE"}`}}),
+		ends(success(), &agent.ErrEscalate{Reason: "The tests are slow."}))
 	k := w.agent("triage-1", triage, as("triage"))
 	w.until("a", func(e instance.Event) bool { _, ok := e.(instance.Escalated); return ok })
-	if got := next(w, k.ended); !errors.As(got.err, new(*agent.Escalating)) {
+	if got := next(w, k.ended); !errors.As(got.err, new(*agent.ErrEscalate)) {
 		t.Errorf("it ended with %v", got.err)
 	}
 	if _, err := w.client.Do(w.ctx, "resolve", &pb.Command{Instance: "a", Action: &pb.Command_Resolve{Resolve: &pb.Resolve{Text: "That is fine."}}}); err != nil {
@@ -116,17 +116,17 @@ func TestARefusedPleaIsAFailureThatSaysSo(t *testing.T) {
 		plea error
 		says []string
 	}{
-		"a role there is not":         {&agent.Asking{Questions: []instance.Inquiry{{To: "oracle", Question: "Why?"}}}, []string{"cannot ask", "oracle", "analyst"}},
-		"nobody":                      {&agent.Asking{}, []string{"cannot ask"}},
-		"for no reason":               {&agent.Escalating{RequiresHuman: true}, []string{"cannot escalate", "reason"}},
-		"another's section":           {&agent.Asking{Questions: []instance.Inquiry{{To: "analyst", Question: "Why?"}}, Sections: map[string]string{"writer": "{}"}}, []string{"cannot ask", `"writer"`}},
-		"a section that is no JSON":   {&agent.Escalating{Reason: "r", RequiresHuman: true, Sections: map[string]string{"triage": "{"}}, []string{"cannot escalate", `"triage"`}},
-		"a failure beside a word":     {&agent.Escalating{Reason: "r", Then: errBroken}, []string{"broken"}},
-		"one beside a word, refused":  {&agent.Escalating{Reason: "r", Then: &agent.Asking{}}, []string{"cannot ask"}},
-		"a refused word with another": {&agent.Escalating{Then: errBroken}, []string{"cannot escalate"}},
+		"a role there is not":         {&agent.ErrAsk{Questions: []instance.Inquiry{{To: "oracle", Question: "Why?"}}}, []string{"cannot ask", "oracle", "analyst"}},
+		"nobody":                      {&agent.ErrAsk{}, []string{"cannot ask"}},
+		"for no reason":               {&agent.ErrEscalate{RequiresHuman: true}, []string{"cannot escalate", "reason"}},
+		"another's section":           {&agent.ErrAsk{Questions: []instance.Inquiry{{To: "analyst", Question: "Why?"}}, Sections: map[string]string{"writer": "{}"}}, []string{"cannot ask", `"writer"`}},
+		"a section that is no JSON":   {&agent.ErrEscalate{Reason: "r", RequiresHuman: true, Sections: map[string]string{"triage": "{"}}, []string{"cannot escalate", `"triage"`}},
+		"a failure beside a word":     {&agent.ErrEscalate{Reason: "r", Then: errBroken}, []string{"broken"}},
+		"one beside a word, refused":  {&agent.ErrEscalate{Reason: "r", Then: &agent.ErrAsk{}}, []string{"cannot ask"}},
+		"a refused word with another": {&agent.ErrEscalate{Then: errBroken}, []string{"cannot escalate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, 20*time.Second)
+			w := newEnv(t, 20*time.Second)
 			w.start("pipeline", "a")
 			left := success()
 			left.Head, left.Bundle, left.Sections = "c0ffee", "git/half", map[string]string{"triage": "{}"}
@@ -149,7 +149,7 @@ func TestARefusedPleaIsAFailureThatSaysSo(t *testing.T) {
 }
 
 func TestANoteIsKeptOnce(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	w.start("pipeline", "a")
 	w.agent("triage-1", newPlays(func(job agent.Job) (instance.Result, error) {
 		for _, text := range []string{"It uses lodash.", "It uses lodash.", "It is slow."} {
@@ -166,13 +166,13 @@ func TestANoteIsKeptOnce(t *testing.T) {
 }
 
 func TestAQuestionIsAskedEvenWhileTheAgentStops(t *testing.T) {
-	w := newWorld(t, 20*time.Second)
+	w := newEnv(t, 20*time.Second)
 	w.start("pipeline", "a")
 	begun := make(chan struct{})
 	k := w.agent("triage-1", works(func(ctx context.Context, _ agent.Job) (instance.Result, error) {
 		close(begun)
 		<-ctx.Done()
-		return instance.Result{}, &agent.Asking{Questions: []instance.Inquiry{{To: "reviewer", Question: "Is it ours?"}}}
+		return instance.Result{}, &agent.ErrAsk{Questions: []instance.Inquiry{{To: "reviewer", Question: "Is it ours?"}}}
 	}), as("triage"))
 	next(w, begun)
 	k.stop()

@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// delivery is a message of a role's consumer. The message is nil for direct work,
+// and then each method does nothing.
+//
+// Acknowledgements are sent and not confirmed. A lost one costs one redelivery,
+// whose claim is refused.
+type delivery struct{ msg jetstream.Msg }
+
+func (d delivery) ack() error {
+	if d.msg == nil {
+		return nil
+	}
+	return d.msg.Ack()
+}
+
+// nak has the server deliver the message again after the delay.
+func (d delivery) nak(delay time.Duration) error {
+	if d.msg == nil {
+		return nil
+	}
+	return d.msg.NakWithDelay(delay)
+}
+
+// inProgress restarts the message's ack wait.
+func (d delivery) inProgress() error {
+	if d.msg == nil {
+		return nil
+	}
+	return d.msg.InProgress()
+}
+
+// term makes the message a dead letter.
+func (d delivery) term(reason string) error {
+	if d.msg == nil {
+		return nil
+	}
+	return d.msg.TermWithReason(reason)
+}
+
+// faultDelay is the delay of a redelivery after an infrastructure fault: 1, 4, 16,
+// then 60 seconds. A policy of five faults then outlasts an outage of a minute.
+func (d delivery) faultDelay() time.Duration {
+	if d.msg == nil { // the orchestrator delays direct work itself
+		return 0
+	}
+	meta, err := d.msg.Metadata()
+	if err != nil {
+		return time.Second
+	}
+	return min(time.Second<<(2*min(meta.NumDelivered-1, 3)), time.Minute)
+}
+
+// subject is empty for direct work.
+func (d delivery) subject() string {
+	if d.msg == nil {
+		return ""
+	}
+	return d.msg.Subject()
+}

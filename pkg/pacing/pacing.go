@@ -1,0 +1,16 @@
+// Package pacing has the one constructor of the pauses between tries.
+package pacing
+
+import (
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Backoff returns pauses that grow from first to longest, with the library's
+// factor and jitter. It is not safe for concurrent use.
+func Backoff(first, longest time.Duration) *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = first, longest
+	return b
+}
