@@ -1,5 +1,5 @@
-// Package brain is what an agent thinks with: a program, a model or plain
-// rules. A brain judges and edits the work tree; the runtime checks.
+// Package brain defines the brain of an agent: a program, a model or plain rules.
+// A brain judges and edits the work tree. The runtime checks the change.
 package brain
 
 import (
@@ -10,10 +10,10 @@ import (
 
 // Brain works one assignment in the given work tree.
 type Brain interface {
-	// Work returns the brain's judgement. An error wrapping ErrInfrastructure
-	// means the work was not tried; any other error is a failure of the work.
-	// With an error the outcome still holds what was printed and spent.
-	// Work returns soon after ctx ends.
+	// Work returns the brain's outcome. An error that wraps ErrInfrastructure means
+	// that the work was not tried; any other error is a failure of the work. With an
+	// error the outcome still has the output and the cost. Work must return soon
+	// after ctx ends.
 	Work(ctx context.Context, a Assignment) (Outcome, error)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// remembered tells the variables and the document.
+// remembered adds the variables and the document.
 func (p *prompt) remembered(a Assignment) {
 	var values []string
 	for _, name := range slices.Sorted(maps.Keys(a.Vars)) {
@@ -38,7 +38,7 @@ func pretty(section json.RawMessage) string {
 	return b.String()
 }
 
-// escalations tells what was put to people and what they said.
+// escalations adds the escalations to people and their resolutions.
 func (p *prompt) escalations(all []instance.Escalation) {
 	if len(all) == 0 {
 		return

@@ -8,11 +8,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// maxQuoted is how many bytes of one text from outside a prompt quotes.
+// maxQuoted limits the bytes that a prompt quotes of one text.
 const maxQuoted = 32 << 10
 
-// Prompt is the assignment in words, as Markdown. What people and programs
-// wrote stands between marks that it cannot forge: they carry its own hash.
+// Prompt returns the assignment as Markdown. Texts of people and programs stand
+// between marks that they cannot forge, since the marks carry the text's hash.
 func Prompt(a Assignment) string {
 	p := &prompt{}
 	p.task(a)
@@ -45,7 +45,7 @@ func (p *prompt) list(title string, lines []string) {
 	}
 }
 
-// quote fences a text.
+// quote adds a text between its marks.
 func (p *prompt) quote(text string) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if over := len(text) - maxQuoted; over > 0 {
@@ -55,7 +55,7 @@ func (p *prompt) quote(text string) {
 	p.add("<<<quoted %x\n%s\n%x quoted>>>\n", sum[:6], text, sum[:6])
 }
 
-// task says what to do: the work of the state, or to answer another role.
+// task adds the work of the state, or the question of another role.
 func (p *prompt) task(a Assignment) {
 	if q := a.Question; q != nil {
 		p.add("# %s: question %d, from the %s\n", a.Role, q.Number, oneLine(q.From))

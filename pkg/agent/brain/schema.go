@@ -19,10 +19,10 @@ import (
 //go:embed schema/*.schema.json
 var schemas embed.FS
 
-// AssignmentSchema is the JSON Schema of an assignment.
+// AssignmentSchema returns the JSON Schema of an assignment.
 func AssignmentSchema() []byte { return document("assignment") }
 
-// ResultSchema is the JSON Schema of what a brain may state as its result.
+// ResultSchema returns the JSON Schema of a stated result.
 func ResultSchema() []byte { return document("result") }
 
 func document(name string) []byte {
@@ -33,20 +33,20 @@ func document(name string) []byte {
 	return text
 }
 
-// ErrInvalidResult marks a stated result that is not one; the text names the
-// field and what would be right.
+// ErrInvalidResult marks a stated result that the schema refuses. Its text names
+// the field and the values it may have.
 var ErrInvalidResult = errors.New("invalid result")
 
-// statement is a result as a brain states it.
+// statement is the JSON of a stated result.
 type statement struct {
 	instance.Result
-	Sections map[string]json.RawMessage `json:"sections"` // in the place of the result's, which are text
+	Sections map[string]json.RawMessage `json:"sections"` // as JSON; shadows the text of Result
 	Asks     []instance.Inquiry         `json:"asks"`
 	Escalate *Escalation                `json:"escalate"`
 }
 
-// DecodeResult reads what a brain states: JSON that ResultSchema describes, and
-// nothing else. A confidence that is not stated is 1.
+// DecodeResult decodes a stated result, one JSON value that ResultSchema accepts.
+// A missing confidence is 1. Its errors wrap ErrInvalidResult.
 func DecodeResult(text []byte) (Outcome, error) {
 	var value any
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -73,7 +73,7 @@ func DecodeResult(text []byte) (Outcome, error) {
 	return out, nil
 }
 
-// check validates a value and names the field at fault.
+// check validates a value. Its error names the field.
 func check(document []byte, value any) error {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(document, &s); err != nil {
@@ -91,8 +91,8 @@ func check(document []byte, value any) error {
 
 var validating = regexp.MustCompile(`^validating (\S+): `)
 
-// fault turns a path through the schema, told level by level, into the name
-// of the field: answers[].question.
+// fault replaces the path through the schema in a validator's message by the name
+// of the field, such as answers[].question.
 func fault(text string) string {
 	path := ""
 	for {
@@ -103,7 +103,7 @@ func fault(text string) string {
 		path, text = m[1], text[len(m[0]):]
 	}
 	if head, list, ok := strings.Cut(text, " [\""); ok {
-		// In any order it comes; the same fault has to read the same.
+		// The validator's order varies; the same fault must have the same text.
 		names := strings.Split(strings.TrimSuffix(list, "\"]"), "\" \"")
 		slices.Sort(names)
 		text = fmt.Sprintf("%s %q", head, names)

@@ -10,18 +10,19 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// answer is what is gathered from the lines that a coding agent prints.
+// answer collects the lines that a coding agent prints.
 type answer struct {
 	text       string          // its last message
-	structured json.RawMessage // the result it was asked for, when it states one apart
-	failed     bool            // it says so itself, whatever its exit code
-	reason     string          // its words for what went wrong
+	structured json.RawMessage // the result, if the agent states it apart from its text
+	failed     bool            // reported by the agent itself, whatever its exit code
+	reason     string          // of the failure, in the agent's words
 	spend      instance.Cost
 
-	message string // of a message that comes in parts
+	message string // id of the message whose parts text has
 }
 
-// fail notes a failure that the agent tells of.
+// fail records a failure that the agent reports, with the first reason that is not
+// empty.
 func (a *answer) fail(reasons ...string) {
 	a.failed = true
 	for _, r := range reasons {
@@ -32,7 +33,7 @@ func (a *answer) fail(reasons ...string) {
 	}
 }
 
-// event reads a line into v; a line that is none is passed over.
+// event decodes a line into v. It returns false for a line that is not JSON.
 func event(line []byte, v any) bool { return json.Unmarshal(line, v) == nil }
 
 func readClaude(a *answer, line []byte) {
@@ -117,7 +118,7 @@ func readGemini(a *answer, line []byte) {
 			a.text += e.Content
 		}
 	case "tool_use":
-		a.text = "" // what came before was not the last word
+		a.text = "" // the last message comes later
 	case "error":
 		a.reason = e.Message
 	case "result":
@@ -240,11 +241,11 @@ func thousands(number, unit string) int64 {
 	return int64(n)
 }
 
-// maxLine is the longest line that is read: an event with a whole file in it
-// is passed over rather than held.
+// maxLine is the longest line that is read, in bytes. Longer ones, such as events
+// with a whole file, are skipped.
 const maxLine = 8 << 20
 
-// lineWriter hands on lines.
+// lineWriter calls each for every line written to it, without its end.
 type lineWriter struct {
 	each func([]byte)
 	buf  []byte

@@ -16,14 +16,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
 
-// Documents renders the document of a lifecycle that has one, and reads what a
-// program made of it (pipeline lifecycle, the state file).
+// Documents renders a lifecycle's document and reads a program's change of it
+// (pipeline lifecycle, the state file).
 type Documents interface {
-	// Render returns the document as the assignment has it; nil: it has none.
+	// Render returns the assignment's document, or nil if it has none.
 	Render(a brain.Assignment) ([]byte, error)
-	// Read makes an outcome of the change from before to after. What the role may
-	// not change is named in Outcome.Refused; an error says what is wrong with
-	// what it may.
+	// Read returns the outcome that the change from before to after means. Changes
+	// that the role may not make are named in Outcome.Refused. An error means that a
+	// permitted change is invalid.
 	Read(a brain.Assignment, before, after []byte) (brain.Outcome, error)
 }
 
@@ -33,18 +33,18 @@ const DefaultStateFile = "issue-state.json"
 // maxDocument is how many bytes of a document are read back.
 const maxDocument = 4 << 20
 
-// document is one in a program's working directory, which is held open: the
-// program may put a link in its place.
+// document is a document in a program's working directory. The directory is held
+// open, since the program may replace it by a link.
 type document struct {
 	Documents
 	root   *os.Root
 	name   string
 	before []byte
-	kept   []byte // what the repository has under the name; nil: nothing
+	kept   []byte // the repository's own file of that name; nil: none
 	mode   fs.FileMode
 }
 
-// place writes the document; nil: there is none.
+// place writes the document. It returns nil if the assignment has none.
 func (b *Brain) place(a brain.Assignment) (d *document, err error) {
 	if b.cfg.Documents == nil {
 		return nil, nil
@@ -84,8 +84,7 @@ func (b *Brain) place(a brain.Assignment) (d *document, err error) {
 	return d, root.WriteFile(d.name, before, 0o644)
 }
 
-// exclude keeps the file out of what the program commits, should it commit all
-// there is.
+// exclude keeps the file out of the program's own commits.
 func (d *document) exclude() error {
 	if _, err := d.root.Stat(".git"); err != nil {
 		return nil // there is no code
@@ -101,7 +100,7 @@ func (d *document) exclude() error {
 	return errors.Join(err, f.Close())
 }
 
-// remove has the working directory be as if the document had never been there.
+// remove deletes the document and restores the repository's own file.
 func (d *document) remove() {
 	defer d.root.Close()
 	_ = d.root.RemoveAll(d.name) // left over, it shows in the diff
@@ -113,7 +112,7 @@ func (d *document) remove() {
 	}
 }
 
-// join adds to an outcome what the program did to the document.
+// join adds the program's change of the document to the outcome.
 func (d *document) join(a brain.Assignment, out brain.Outcome) (brain.Outcome, error) {
 	after, err := d.read()
 	if err != nil {
@@ -133,7 +132,8 @@ func (d *document) join(a brain.Assignment, out brain.Outcome) (brain.Outcome, e
 	return joined(out, said), nil
 }
 
-// read is the file as it is now, whatever the program put there; nil: nothing.
+// read returns the document as the program left it, or nil if it is gone. The
+// program may have put anything in its place.
 func (d *document) read() ([]byte, error) {
 	f, err := d.root.OpenFile(d.name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,8 +153,8 @@ func (d *document) read() ([]byte, error) {
 	return append([]byte{}, text...), err // an empty file is one, too
 }
 
-// joined is a program's outcome with what its document says. A result that it
-// stated goes first.
+// joined merges a program's outcome with that of its document. A stated result
+// takes precedence.
 func joined(out, said brain.Outcome) brain.Outcome {
 	first, second := out.Result, said.Result
 	if said.Declared && !out.Declared {
@@ -164,8 +164,8 @@ func joined(out, said brain.Outcome) brain.Outcome {
 	if strings.TrimSpace(r.Summary) == "" {
 		r.Summary = second.Summary
 	}
-	r.Sections = laid(second.Sections, first.Sections)
-	r.Data = laid(second.Data, first.Data)
+	r.Sections = merged(second.Sections, first.Sections)
+	r.Data = merged(second.Data, first.Data)
 	r.IssuesFound = slices.Concat(out.Result.IssuesFound, said.Result.IssuesFound)
 	r.Questions = slices.Concat(out.Result.Questions, said.Result.Questions)
 	r.Answers = slices.Concat(out.Result.Answers, said.Result.Answers)
@@ -180,7 +180,8 @@ func joined(out, said brain.Outcome) brain.Outcome {
 	return out
 }
 
-func laid(base, over map[string]string) map[string]string {
+// merged returns base with the entries of over; nil: none.
+func merged(base, over map[string]string) map[string]string {
 	if len(base)+len(over) == 0 {
 		return nil
 	}

@@ -1,17 +1,21 @@
-// Package exec is a brain that is any program: a shell script of ten lines, or
+// Package exec is a brain that runs any program: a shell script of ten lines, or
 // a coding agent with a command line.
 //
-// The program runs in the work tree. It gets the prompt on standard input and
-// in the file SIGNALBOX_PROMPT names, the assignment as JSON in the file
-// SIGNALBOX_ASSIGNMENT names, and may write its result as JSON to the file
-// SIGNALBOX_RESULT names; brain.ResultSchema describes it, and is in the file
-// SIGNALBOX_SCHEMA names. SIGNALBOX_INSTANCE, _STATE, _ROLE and _ATTEMPT spare
-// it reading the assignment; apart from these its environment is an allow
-// list. In a lifecycle that has a document it is in the file that
-// SIGNALBOX_DOCUMENT names, in the work tree and no part of the change: what
-// the program writes there counts as its result. Exit code 0 without a result is success, to be judged by the diff;
-// exit code 75 says that the work was not tried, for a reason that is not the
-// work's; any other is a failure.
+// The program runs in the work tree. These variables name its files:
+//
+//	SIGNALBOX_PROMPT      the prompt, which is also the standard input
+//	SIGNALBOX_ASSIGNMENT  the assignment as JSON
+//	SIGNALBOX_RESULT      where it may write its result as JSON
+//	SIGNALBOX_SCHEMA      the result's schema, brain.ResultSchema
+//	SIGNALBOX_DOCUMENT    the lifecycle's document, if it has one
+//
+// The document lies in the work tree and is not part of the change. A change of
+// the document counts as a result. SIGNALBOX_INSTANCE, _STATE, _ROLE and _ATTEMPT
+// repeat fields of the assignment. The rest of the environment is an allow list.
+//
+// Exit code 0 without a result means success, judged by the diff. Exit code 75
+// means that the work was not tried, for a reason outside the work. Any other
+// exit code is a failure.
 package exec
 
 import (
@@ -31,8 +35,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
 
-// Config is what a Brain needs. Limits of time that are zero have a default;
-// negative ones are none.
+// Config configures a Brain. A time limit of zero means the default, a negative
+// one no limit.
 type Config struct {
 	Program   Program
 	Env       []string        // names of more variables to pass on, with the wildcards of path.Match
@@ -56,7 +60,7 @@ type Config struct {
 // Brain runs a program. It implements brain.Brain.
 type Brain struct{ cfg Config }
 
-// New refuses a program that is not there.
+// New returns a Brain, or an error if the program is not installed.
 func New(cfg Config) (*Brain, error) {
 	if len(cfg.Program.Argv) == 0 {
 		return nil, errors.New("exec: no program given")
@@ -75,41 +79,112 @@ func New(cfg Config) (*Brain, error) {
 
 // Work runs the program once.
 func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+	s, err := b.prepare(a)
+	if err != nil {
+		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+	}
+	defer s.close()
+	run, err := b.run(ctx, s)
+	if err != nil && ctx.Err() == nil {
+		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+	}
+	out := brain.Outcome{Output: run.Output}
+	out.Result.Spend = s.printed.spend
+	out.Result.Spend.WallMS = run.Duration.Milliseconds()
+	if err != nil {
+		return out, err
+	}
+	out, err = judge(b.cfg.Program, run, s.files, s.printed, out)
+	if err == nil && s.document != nil && run.OK() {
+		return s.document.join(s.assignment, out)
+	}
+	return out, err
+}
+
+// session is one run of the program, with the files it gets.
+type session struct {
+	files      files
+	assignment brain.Assignment // Dir is never empty
+	document   *document        // nil: none
+	printed    *answer          // of a coding agent
+}
+
+// prepare writes the program's files and its document. The caller must close the
+// session.
+func (b *Brain) prepare(a brain.Assignment) (*session, error) {
 	f, err := newFiles()
 	if err != nil {
-		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+		return nil, err
 	}
-	defer os.RemoveAll(f.dir)
-	told := a // a place to run in is not told as one with code
-	if a.Dir == "" {
-		a.Dir = f.empty
+	s := &session{files: f, assignment: a, printed: &answer{}}
+	if err := b.fill(s); err != nil {
+		s.close()
+		return nil, err
 	}
-	doc, err := b.place(a)
+	return s, nil
+}
+
+// fill writes the document and the files of a session.
+func (b *Brain) fill(s *session) error {
+	a := s.assignment
+	if a.Dir == "" { // the program is given no directory with code, but runs in one
+		s.assignment.Dir = s.files.empty
+	}
+	doc, err := b.place(s.assignment)
 	if err != nil {
-		return brain.Outcome{}, fmt.Errorf("%w: place the document: %w", brain.ErrInfrastructure, err)
+		return fmt.Errorf("place the document: %w", err)
 	}
 	if doc != nil {
-		defer doc.remove()
-		f.document = filepath.Join(a.Dir, doc.name)
-		told.StateFile = doc.name
+		s.document = doc
+		s.files.document = filepath.Join(s.assignment.Dir, doc.name)
+		a.StateFile = doc.name
 	}
-	if err := f.write(told); err != nil {
-		return brain.Outcome{}, fmt.Errorf("%w: write the program's files: %w", brain.ErrInfrastructure, err)
+	if err := s.files.write(a); err != nil {
+		return fmt.Errorf("write the program's files: %w", err)
 	}
-	stdin, err := os.Open(f.prompt)
+	return nil
+}
+
+// close removes the session's files and restores the work tree.
+func (s *session) close() {
+	if s.document != nil {
+		s.document.remove()
+	}
+	os.RemoveAll(s.files.dir)
+}
+
+// run runs the program and reads the lines that a coding agent prints.
+func (b *Brain) run(ctx context.Context, s *session) (sandbox.Result, error) {
+	stdin, err := os.Open(s.files.prompt)
 	if err != nil {
-		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+		return sandbox.Result{}, err
 	}
 	defer stdin.Close()
+	c := b.command(s)
+	c.Stdin = stdin
+	if read := b.cfg.Program.read; read != nil {
+		lines := &lineWriter{each: func(line []byte) { read(s.printed, line) }}
+		defer lines.flush()
+		c.Stdout = lines
+	}
+	removeLitter, err := b.cfg.Program.litter(s.assignment.Dir)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	defer removeLitter()
+	return b.cfg.Sandbox.Run(ctx, c)
+}
 
-	p, said := b.cfg.Program, &answer{}
+// command returns the sandboxed command, without its streams.
+func (b *Brain) command(s *session) sandbox.Command {
+	p, a := b.cfg.Program, s.assignment
 	c := sandbox.Command{
-		Argv: p.expand(f, b.cfg.Sandbox.Mode()), Dir: a.Dir, Stdin: stdin,
-		Env:  slices.Concat(sandbox.Environ(slices.Concat(p.env, b.cfg.Env)...), p.set, f.environ(a)),
+		Argv: p.expand(s.files, b.cfg.Sandbox.Mode()), Dir: a.Dir,
+		Env:  slices.Concat(sandbox.Environ(slices.Concat(p.env, b.cfg.Env)...), p.set, s.files.environ(a)),
 		Wall: b.cfg.Wall, Idle: b.cfg.Idle, Grace: b.cfg.Grace, MaxOutput: b.cfg.MaxOutput, Limits: b.cfg.Limits,
 		Network:  b.cfg.Network || p.read != nil,
 		Readable: b.cfg.Readable,
-		Writable: slices.Concat(p.state(), b.cfg.Writable, []string{f.dir}),
+		Writable: slices.Concat(p.state(), b.cfg.Writable, []string{s.files.dir}),
 	}
 	if a.Shared != "" {
 		c.Readable = slices.Concat(c.Readable, []string{a.Shared})
@@ -117,41 +192,14 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	if b.cfg.Line != nil {
 		c.Line = func(line string) { b.cfg.Line(a, line) }
 	}
-	var lines *lineWriter
-	if p.read != nil {
-		lines = &lineWriter{each: func(line []byte) { p.read(said, line) }}
-		c.Stdout = lines
-	}
-	tidy, err := p.litter(a.Dir)
-	if err != nil {
-		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
-	}
-	run, err := b.cfg.Sandbox.Run(ctx, c)
-	tidy()
-	if lines != nil {
-		lines.flush()
-	}
-	if err != nil && ctx.Err() == nil {
-		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
-	}
-	out := brain.Outcome{Output: run.Output}
-	out.Result.Spend = said.spend
-	out.Result.Spend.WallMS = run.Duration.Milliseconds()
-	if err != nil {
-		return out, err
-	}
-	out, err = judge(p, run, f, said, out)
-	if err == nil && doc != nil && run.OK() {
-		return doc.join(a, out)
-	}
-	return out, err
+	return c
 }
 
-// files are what a program and the runtime tell each other by, outside the
-// work tree.
+// files are the paths of the files that the program and the runtime exchange, in a
+// temporary directory.
 type files struct {
 	dir, prompt, assignment, result, schema string
-	empty                                   string // to run in when there is no code
+	empty                                   string // the program's directory if there is no code
 	document                                string // in the working directory; empty: none
 }
 
@@ -190,11 +238,11 @@ func (f files) environ(a brain.Assignment) []string {
 		"SIGNALBOX_ATTEMPT=" + strconv.Itoa(a.Attempt),
 	}
 	if f.document != "" {
-		// The latter is where a job of GitHub Actions looks for the document.
+		// Jobs of GitHub Actions look for the document in GITHUB_WORKSPACE.
 		env = append(env, "SIGNALBOX_DOCUMENT="+f.document, "GITHUB_WORKSPACE="+a.Dir)
 	}
 	return env
 }
 
-// clean leaves out what no variable can hold.
+// clean removes zero bytes, which no environment variable can hold.
 func clean(s string) string { return strings.ReplaceAll(s, "\x00", "") }

@@ -18,23 +18,23 @@ import (
 // ErrTimeLimit marks a program that was stopped at a limit of time.
 var ErrTimeLimit = errors.New("time limit")
 
-// notTried is the exit code of a program that could not try: EX_TEMPFAIL of
-// sysexits.h.
+// notTried is the exit code of a program that did not try the work: EX_TEMPFAIL
+// of sysexits.h.
 const notTried = 75
 
 const (
 	maxResult  = 1 << 20  // bytes of a result file
 	maxSummary = 16 << 10 // bytes of a summary
 	maxObject  = 64 << 10 // bytes of a result at the end of a message
-	lastLines  = 20       // of the output, told with a failure
+	lastLines  = 20       // of the output, quoted with a failure
 	lastBytes  = 4 << 10
 )
 
-// judge makes an outcome of how the program ended and what it said. The exit
-// code, the program's own word and the result have to agree on success.
+// judge returns the outcome. It is a success only if the exit code, the program's
+// own report and the stated result agree.
 func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outcome) (brain.Outcome, error) {
 	if run.TimedOut != "" && p.read != nil && infrastructure.MatchString(said.reason) {
-		// It kept on trying to connect.
+		// The program tried to connect until the limit.
 		return out, fmt.Errorf("%w: %s was %s: %s", brain.ErrInfrastructure, p.Name, run, said.reason)
 	}
 	if run.TimedOut != "" {
@@ -72,7 +72,8 @@ func contradiction(declared bool) error {
 	return nil
 }
 
-// failure tells why there is no result, and whether that is the work's fault.
+// failure returns the error of a run without a result. It wraps
+// brain.ErrInfrastructure if the work is not the cause.
 func failure(p Program, run sandbox.Result, said *answer, more error) error {
 	how := run.String()
 	if run.OK() {
@@ -99,19 +100,19 @@ func failure(p Program, run sandbox.Result, said *answer, more error) error {
 	return errors.New(text)
 }
 
-// infrastructure is how coding agents say that it was not the work. It is
-// looked for only where one failed.
+// infrastructure matches the messages of coding agents about faults outside the
+// work. It is applied only to failed runs.
 var infrastructure = regexp.MustCompile(`(?i)(usage|rate|session|weekly|daily|\d-hour) limit|limit reached|hit your .{0,30}limit|out of (extra )?(usage|credits)|quota|` +
 	`too many requests|overloaded|credit balance|insufficient (credit|funds)|` +
 	`\b(API Error|status|HTTP)\b:? ?(401|403|408|429|5\d\d)|connection (error|refused|reset|closed)|stream (disconnected|closed)|network error|fetch failed|` +
 	`ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|no such host|unauthori[sz]ed|authentication|invalid (x-)?api[ -]key|not logged in|please run /login`)
 
-// outOfService is the whole of a message with which one ends as if it had
-// succeeded, though a limit kept it from working.
+// outOfService matches the whole last message of a coding agent that exits with 0
+// though a usage limit kept it from working.
 var outOfService = regexp.MustCompile(`(?i)^.{0,40}((usage|session|weekly|5-hour) limit reached|hit your .{0,30}limit|out of extra usage)[^\n]{0,120}$`)
 
-// statement is the result the program stated: in its file, apart from its
-// text, or as the last thing in it.
+// statement returns the program's stated result: from its file, else from its
+// structured output, else from the end of its text.
 func statement(f files, said *answer) (stated brain.Outcome, declared bool, err error) {
 	text, err := readResult(f.result)
 	if err != nil {
@@ -130,8 +131,8 @@ func statement(f files, said *answer) (stated brain.Outcome, declared bool, err 
 	return stated, err == nil, err
 }
 
-// readResult reads the result file; nil: there is none. What the program put
-// there may be anything.
+// readResult returns the result file, or nil if there is none. The program may
+// have put anything in its place.
 func readResult(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -154,8 +155,8 @@ func readResult(path string) ([]byte, error) {
 	return text, nil
 }
 
-// lastObject is the JSON object that a text ends with, in a code fence or not,
-// if it looks like a result: with a status that results have.
+// lastObject returns the JSON object at the end of a text, in a code fence or not,
+// if its status is one of a result.
 func lastObject(text string) []byte {
 	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "```"))
 	text = text[max(len(text)-maxObject, 0):]
@@ -182,7 +183,7 @@ func lastObject(text string) []byte {
 	}
 }
 
-// summary is the last message, or else the last line printed.
+// summary returns the last message, or else the last line printed.
 func summary(said *answer, output []byte) string {
 	text := strings.TrimSpace(said.text)
 	if text == "" {
@@ -192,7 +193,7 @@ func summary(said *answer, output []byte) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxSummary)], "")
 }
 
-// tail is the last of the output, to stand after a message.
+// tail returns the end of the output, to be appended to a message.
 func tail(output []byte) string {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(output[max(len(output)-lastBytes, 0):]), ""))
 	if text == "" {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Presets names the coding agents that are known, in order.
+// Presets returns the names of the known coding agents, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets())) }
 
-// presets is the table of known coding agents: how each is run unattended with
-// the prompt on its standard input, and how what it prints is read. All but
-// aider print an event a line as they go, so that silence means something.
+// presets returns the known coding agents: how each runs unattended with the
+// prompt on its standard input, and the reader of its output. All but aider print
+// one event per line while they work, so the idle limit applies.
 func presets() map[string]preset {
 	proxy := []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 	models := slices.Concat(proxy, []string{"ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*", "DEEPSEEK_*", "MISTRAL_*", "GROQ_*", "AZURE_*", "AWS_*", "OLLAMA_*"})
@@ -29,7 +29,7 @@ func presets() map[string]preset {
 			read: readCodex,
 		},
 		"gemini": {
-			// What -p says comes after the standard input.
+			// The text of -p is appended to the standard input.
 			argv: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "yolo", "-p", "Do what the text above asks."},
 			env:  slices.Concat(proxy, []string{"GEMINI_*", "GOOGLE_*"}),
 			home: []string{".gemini"},

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
 
-// Program is what to run.
+// Program is a command to run.
 type Program struct {
 	Name string   // for messages
 	Argv []string // a preset's may hold {{…}}, see expand
@@ -23,24 +23,24 @@ type Program struct {
 	preset
 }
 
-// preset is what there is to know of a coding agent.
+// preset describes a coding agent.
 type preset struct {
 	argv []string
 	env  []string              // variables it needs
 	set  []string              // variables it is given, name=value
-	home []string              // what it keeps below HOME
-	drop string                // pattern of what it leaves in the work tree for itself
-	read func(*answer, []byte) // a line of its standard output; nil: it is no coding agent
+	home []string              // its own files below HOME
+	drop string                // pattern of its own files in the work tree
+	read func(*answer, []byte) // reads a line of its standard output; nil: not a coding agent
 }
 
-// Parse reads what a program is called in a configuration:
+// Parse reads a program from a configuration:
 //
 //	claude, codex --model M   a preset, with more of its own flags
 //	./agent.sh --fast         a shell command
 //	["agent", "--fast"]       arguments, without a shell
 //
-// A program given by a relative path is the caller's, found from the current
-// directory, and never one of the same name that the work tree brings.
+// A relative path is resolved from the current directory, never from the work
+// tree.
 func Parse(spec string) (Program, error) {
 	spec = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(spec), "exec:"))
 	if spec == "" {
@@ -64,7 +64,7 @@ func Parse(spec string) (Program, error) {
 	return Program{Name: filepath.Base(words[0]), Argv: []string{"sh", "-c", spec}}, nil
 }
 
-// ours makes a relative path to a program absolute, if there is one.
+// ours returns the absolute path of a program given by a relative one.
 func ours(program string) string {
 	if !strings.Contains(program, "/") || filepath.IsAbs(program) {
 		return program
@@ -79,9 +79,9 @@ func ours(program string) string {
 	return path
 }
 
-// expand fills a preset's template: the prompt's file, the directory of the
-// files, the result's schema, and how codex confines itself: not at all where
-// that is done, since it cannot be done twice.
+// expand fills a preset's template: the prompt's file, the directory of the files,
+// the result's schema and the sandbox mode of codex. Codex cannot confine itself
+// inside a sandbox.
 func (p Program) expand(f files, mode sandbox.Mode) []string {
 	if p.read == nil {
 		return p.Argv
@@ -98,8 +98,8 @@ func (p Program) expand(f files, mode sandbox.Mode) []string {
 	return argv
 }
 
-// inline is a schema on one line, without the name of its own schema, which
-// not every validator knows.
+// inline returns a schema on one line, without its $schema, which not every
+// validator knows.
 func inline(schema []byte) string {
 	var s map[string]any
 	if err := json.Unmarshal(schema, &s); err != nil {
@@ -113,7 +113,7 @@ func inline(schema []byte) string {
 	return string(text)
 }
 
-// state is where the program keeps its login and settings.
+// state returns the paths of the program's login and settings.
 func (p Program) state() []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -126,9 +126,9 @@ func (p Program) state() []string {
 	return paths
 }
 
-// litter remembers what is in the tree under the pattern, and returns what
-// removes the rest of it. The tree is held open: the program may put a link in
-// its place.
+// litter records the files that match the pattern drop, and returns a function that
+// removes the newer ones. The tree is held open, since the program may replace it
+// by a link.
 func (p Program) litter(dir string) (func(), error) {
 	if p.drop == "" {
 		return func() {}, nil
