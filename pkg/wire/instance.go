@@ -72,8 +72,10 @@ func NextDeadline(def *workflow.Definition, in instance.Instance) *pb.Deadline {
 // grow with the instance's past: it has at most the newest of the previous
 // states, and no visits.
 func AgentView(in instance.Instance, newest int) *pb.Instance {
+	attempt := i32(in.Visited(in.State))
+	in.Visits = nil // before they are encoded
 	p := readable(in, in.Previous.Newest(newest))
-	p.Visits = nil
+	p.Attempt = attempt
 	return p
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -34,7 +36,7 @@ func (s *Server) commandReply(ctx context.Context, r request, name string, out e
 				continue
 			}
 			reply.Token, reply.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
-			reply.Task = s.task(ctx, out.Instance, e.Role)
+			s.setTask(ctx, r, reply, out.Instance, e.Role)
 		case instance.LeaseExtended:
 			reply.Token, reply.Lease = wire.Token(e.Token), wire.Stamp(e.Lease)
 		}
@@ -66,24 +68,43 @@ func (s *Server) instanceMessage(ctx context.Context, in instance.Instance) *pb.
 	return wire.WithDeadlines(def, in, time.Now())
 }
 
-// task returns what the instance's state, or a question, asks of the agent that claimed it. Tasks of
-// states are cached.
-func (s *Server) task(ctx context.Context, in instance.Instance, role string) *pb.Task {
+// stateTask is what a state asks of the agent that claimed it. It does not change.
+type stateTask struct {
+	message *pb.Task
+	encoded []byte // a CommandReply with this task alone
+}
+
+// setTask adds to a reply what the instance's state, or a question, asks of the agent that claimed it.
+// What a state asks is encoded once, and protobuf replies get the bytes: a decoder adds their field to
+// the others.
+func (s *Server) setTask(ctx context.Context, r request, reply *pb.CommandReply, in instance.Instance, role string) {
 	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)
 	if err != nil {
-		return nil
+		return
 	}
 	if q, asked := in.Inquiry(); asked {
-		t := newTask(def, in.State, role, true)
-		t.Question, t.Next = wire.Question(q), nil
-		return t
+		reply.Task = newTask(def, in.State, role, true)
+		reply.Task.Question, reply.Task.Next = wire.Question(q), nil
+		return
 	}
+	task := s.stateTask(def, in, role)
+	if r.json || task.encoded == nil {
+		reply.Task = task.message
+		return
+	}
+	reply.ProtoReflect().SetUnknown(task.encoded)
+}
+
+// stateTask returns what the instance's state asks of the role.
+func (s *Server) stateTask(def *workflow.Definition, in instance.Instance, role string) stateTask {
 	key := [3]string{in.Definition, in.State, role}
 	if t, ok := s.tasks.Load(key); ok {
-		return t.(*pb.Task)
+		return t.(stateTask)
 	}
-	t, _ := s.tasks.LoadOrStore(key, newTask(def, in.State, role, false))
-	return t.(*pb.Task)
+	t := stateTask{message: newTask(def, in.State, role, false)}
+	t.encoded, _ = proto.Marshal(&pb.CommandReply{Task: t.message})
+	kept, _ := s.tasks.LoadOrStore(key, t)
+	return kept.(stateTask)
 }
 
 // newTask returns what the state, or a question that is asked in it, asks of the role.

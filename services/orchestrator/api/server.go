@@ -47,7 +47,7 @@ type Server struct {
 	Config
 	service micro.Service
 	workers *workerPool
-	tasks   sync.Map // *pb.Task by definition, state and role
+	tasks   sync.Map // stateTask by definition, state and role
 
 	mu       sync.Mutex
 	closed   bool
