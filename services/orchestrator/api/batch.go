@@ -1,6 +1,9 @@
 package api
 
 import (
+	"runtime"
+	"sync"
+
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
@@ -9,7 +12,7 @@ import (
 )
 
 // batch handles the commands of a Batch concurrently, each as if it had been sent alone. Each is replied
-// to as soon as it is handled, in a BatchReply of its own.
+// to as soon as it is handled. Replies of the same moment share a BatchReply.
 func (s *Server) batch(m micro.Request) {
 	commands, err := wire.Commands(m.Data())
 	if err != nil || len(commands) == 0 {
@@ -21,7 +24,55 @@ func (s *Server) batch(m micro.Request) {
 	for place, data := range commands {
 		s.command(request{
 			name: "agent-" + subject.Batch, subject: m.Subject(), role: role, data: data, untyped: true, trace: trace, refused: refusedCommand,
-			send: func(data []byte, _ nats.Header) { s.send(m, wire.AppendAnswer(nil, place, data), nil) },
+			send: func(data []byte, _ nats.Header) { s.batchReplies.add(m, place, data) },
 		}, nil, "")
 	}
+}
+
+// maxBatchReply bounds the bytes of a BatchReply that has more than one reply.
+const maxBatchReply = 64 << 10
+
+// batchReplies sends the replies to commands of batches. It is safe for concurrent use.
+type batchReplies struct {
+	send func(to micro.Request, data []byte)
+
+	mu             sync.Mutex
+	pending        []batchReply
+	flushScheduled bool
+}
+
+// batchReply is an encoded BatchReply, and the Batch that it replies to.
+type batchReply struct {
+	to   micro.Request
+	data []byte
+}
+
+// add sends the reply to the command at the index place of a Batch, before long.
+func (b *batchReplies) add(to micro.Request, place int, reply []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.flushScheduled {
+		b.flushScheduled = true
+		go func() {
+			runtime.Gosched() // what can run now may have replies to the same batches
+			b.flush()
+		}()
+	}
+	for i := range b.pending {
+		if p := &b.pending[i]; p.to == to && len(p.data)+len(reply) < maxBatchReply {
+			p.data = wire.AppendAnswer(p.data, place, reply)
+			return
+		}
+	}
+	b.pending = append(b.pending, batchReply{to, wire.AppendAnswer(nil, place, reply)})
+}
+
+// flush sends all that was added. When it returns, the connection has it.
+func (b *batchReplies) flush() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.pending {
+		b.send(p.to, p.data)
+	}
+	b.pending, b.flushScheduled = nil, false
 }

@@ -45,9 +45,10 @@ type Definitions interface {
 // Server serves requests concurrently until Close.
 type Server struct {
 	Config
-	service micro.Service
-	workers *workerPool
-	tasks   sync.Map // stateTask by definition, state and role
+	service      micro.Service
+	workers      *workerPool
+	batchReplies batchReplies
+	tasks        sync.Map // stateTask by definition, state and role
 
 	mu       sync.Mutex
 	closed   bool
@@ -67,6 +68,7 @@ const (
 // Serve starts a server. When it returns, requests reach the server.
 func Serve(c Config) (*Server, error) {
 	s := &Server{Config: c, workers: newWorkerPool(maxConcurrent)}
+	s.batchReplies.send = func(to micro.Request, data []byte) { s.send(to, data, nil) }
 	svc, err := micro.AddService(c.Conn, micro.Config{
 		Name: "signalbox-orchestrator", Version: c.Version, Description: "commands and queries of Signalbox",
 	})
@@ -95,6 +97,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.Engine.Dismiss()
 	s.requests.Wait()
+	s.batchReplies.flush()
 	if first {
 		s.workers.close()
 	}
