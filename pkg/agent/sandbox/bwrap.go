@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// bwrapArgs is the command line up to the command. The environment is passed
-// on as it is rather than by --setenv: arguments show in ps. Later mounts lie
-// over earlier ones.
+// bwrapArgs returns the command line up to the command. The environment is inherited
+// and not set by --setenv, since ps shows arguments. Later mounts hide earlier ones.
 func (c Command) bwrapArgs(bwrap string) []string {
 	args := []string{bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--info-fd", "3", "--cap-drop", "ALL"}
 	if c.Network {
@@ -41,9 +40,9 @@ func (c Command) bwrapArgs(bwrap string) []string {
 	return append(args, "--")
 }
 
-// toolchain is what programs on PATH and the usual builders need to read, and
-// no more of a home than that: credentials lie beside caches. With its build
-// cache read-only go test still uses what is in it and builds the rest.
+// toolchain returns the paths that programs on PATH and the usual builders read. Of
+// a home it has the caches only, since credentials lie beside them. go test works
+// with a read-only build cache.
 func (c Command) toolchain() []string {
 	home := filepath.Clean(lookup(c.Env, "HOME"))
 	var paths []string
@@ -51,7 +50,7 @@ func (c Command) toolchain() []string {
 		if !filepath.IsAbs(dir) || dir == "/bin" || dir == "/sbin" || within(dir, "/usr") {
 			continue
 		}
-		// A program's libraries lie beside its bin, unless that is in a home.
+		// A program's libraries lie beside its bin directory, except in a home.
 		prefix := filepath.Dir(dir)
 		if filepath.Base(dir) == "bin" && filepath.Dir(prefix) != home && !within(home, prefix) {
 			dir = prefix
@@ -75,15 +74,15 @@ func (c Command) toolchain() []string {
 	return paths
 }
 
-// within says that path is dir or lies below it.
+// within reports whether path is dir or lies below it.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// infoPipe is where bubblewrap tells the process it made. That process leads
-// the session the command is in, so a signal to its group reaches the command
-// and not bubblewrap, which would take all down at once.
+// infoPipe is the pipe to which bubblewrap writes the id of its child. The child
+// leads the command's session. A signal to its group reaches the command and not
+// bubblewrap, whose end would kill all at once.
 type infoPipe struct{ r, w *os.File }
 
 func newInfoPipe() (*infoPipe, error) {
@@ -91,7 +90,8 @@ func newInfoPipe() (*infoPipe, error) {
 	return &infoPipe{r, w}, err
 }
 
-// childPid is otherwise when bubblewrap failed before it made a process.
+// childPid returns the child's id, or otherwise if bubblewrap failed before it had
+// one.
 func (p *infoPipe) childPid(otherwise int) int {
 	_ = p.w.Close()
 	_ = p.r.SetReadDeadline(time.Now().Add(5 * time.Second))

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Command is what to run and within which limits. Limits that are zero are
-// none, except Grace and MaxOutput.
+// Command is a command with its limits. A limit of zero is none, except for Grace
+// and MaxOutput.
 type Command struct {
 	Argv  []string
 	Dir   string   // where it runs; writable
 	Env   []string // the whole environment, name=value; see Environ
-	Stdin *os.File // nil: empty. A file, so that nobody has to wait for a reader that never reads
+	Stdin *os.File // nil: empty. A file needs no goroutine that writes to the command
 
 	Wall  time.Duration // how long it may run
 	Idle  time.Duration // how long it may print nothing
@@ -65,10 +65,10 @@ type Result struct {
 	Mode     Mode
 }
 
-// OK says that the command exited with 0 within its limits.
+// OK reports whether the command exited with 0 within its limits.
 func (r Result) OK() bool { return r.ExitCode == 0 && r.TimedOut == "" }
 
-// String says how the command ended, for people.
+// String describes for people how the command ended.
 func (r Result) String() string {
 	switch {
 	case r.TimedOut == Wall:
@@ -78,7 +78,7 @@ func (r Result) String() string {
 	case r.Signal != "":
 		return "ended by " + r.Signal
 	case r.ExitCode > 128 && signalName(r.ExitCode-128) != "":
-		// A shell, or bubblewrap, tells so of what it ran.
+		// A shell, or bubblewrap, reports the signal of its child so.
 		return fmt.Sprintf("exit code %d (%s)", r.ExitCode, signalName(r.ExitCode-128))
 	}
 	return fmt.Sprintf("exit code %d", r.ExitCode)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// DefaultEnv names the variables a command gets unless more are allowed: what
-// finds programs, homes, caches and a language; nothing that opens anything.
+// DefaultEnv returns the names of the variables that every command gets: those of
+// programs, homes, caches and the language, and no credentials.
 func DefaultEnv() []string {
 	return []string{
 		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR",
@@ -18,8 +18,8 @@ func DefaultEnv() []string {
 	}
 }
 
-// Environ picks from this process's environment what DefaultEnv or allow
-// name; a name may hold the wildcards of path.Match.
+// Environ returns the variables of this process that DefaultEnv or allow name. A
+// name may have the wildcards of path.Match.
 func Environ(allow ...string) []string {
 	allow = append(DefaultEnv(), allow...)
 	env := []string{}
@@ -35,7 +35,7 @@ func Environ(allow ...string) []string {
 	return env
 }
 
-// lookup is the variable's value in env; the last one wins.
+// lookup returns the variable's last value in env.
 func lookup(env []string, name string) string {
 	for _, v := range slices.Backward(env) {
 		if key, value, _ := strings.Cut(v, "="); key == name {

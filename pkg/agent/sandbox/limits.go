@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// limited is the command line with its limits set first. The shell does it in
-// the process that then becomes the command, before anything of it runs.
+// limited returns a command line that sets the limits and then runs the command. A
+// shell sets them in the process that becomes the command.
 func (c Command) limited() []string {
 	l := c.Limits
 	if l == (Limits{}) {

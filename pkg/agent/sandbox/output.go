@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// maxLine is how much of a line the callback gets.
+// maxLine limits the bytes of a line that the callback gets.
 const maxLine = 4 << 10
 
-// sink takes what a command prints.
+// sink receives the output of a command. Its methods may be called from several
+// goroutines.
 type sink struct {
 	mu      sync.Mutex
 	capture capture
@@ -70,7 +71,7 @@ func (s *sink) flush() {
 	s.line = s.line[:0]
 }
 
-// finish returns what was kept and how many bytes were not.
+// finish returns the captured output and the number of dropped bytes.
 func (s *sink) finish() ([]byte, int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,8 +81,8 @@ func (s *sink) finish() ([]byte, int64) {
 	return s.capture.bytes()
 }
 
-// capture keeps the first half and the last half of what is written to it, in
-// memory that does not grow with it.
+// capture keeps the first and the last bytes written to it, half each, in bounded
+// memory.
 type capture struct {
 	half  int
 	head  []byte

@@ -13,15 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drain is how long output is still read once the command has ended: only a
-// process that left the session can hold the pipe open longer.
+// drain limits how long output is read after the command has ended. Only a process
+// that left the session keeps the pipe open longer.
 const drain = time.Second
 
-// Run runs the command and waits for it. At a limit, or when ctx ends, its
-// process group gets INT, TERM and KILL, Grace apart; whatever of the group is
-// left when the command has ended is killed. An error says that it could not
-// be started, or is the cause of ctx's end; how it ended otherwise is in the
-// Result.
+// Run runs the command and waits for it. At a limit, or when ctx ends, its process
+// group gets INT, TERM and KILL, Grace apart. When the command has ended, the rest
+// of its group is killed. The error means that the command was not started, or is
+// the cause of ctx's end. Any other end is in the Result.
 func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 	c = c.withDefaults()
 	r := Result{ExitCode: -1, Mode: s.Mode()}
@@ -69,13 +68,13 @@ func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 type process struct {
 	cmd     *exec.Cmd
 	exited  chan struct{}
-	group   int // gets the signals that ask
+	group   int // process group that gets INT and TERM
 	pipes   []*os.File
 	readers sync.WaitGroup
 }
 
-// start runs the command in a session of its own: no terminal to ask on, and
-// one process group to signal.
+// start starts the command in a session of its own: it has no terminal, and one
+// process group to signal.
 func (s Sandbox) start(c Command, out *sink) (*process, error) {
 	argv := c.limited()
 	var info *infoPipe
@@ -98,7 +97,7 @@ func (s Sandbox) start(c Command, out *sink) (*process, error) {
 	if info != nil {
 		cmd.ExtraFiles = []*os.File{info.w}
 	}
-	// Pipes of our own: os/exec would wait for whoever holds theirs.
+	// Pipes of our own: os/exec would wait for each process that holds its pipes.
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	stdout, err := p.pipe(out.stdout)
 	if err != nil {
@@ -120,7 +119,7 @@ func (s Sandbox) start(c Command, out *sink) (*process, error) {
 	}
 	go func() {
 		defer close(p.exited)
-		_ = cmd.Wait() // ProcessState tells
+		_ = cmd.Wait() // the result is in ProcessState
 	}()
 	p.group = cmd.Process.Pid
 	if info != nil {
@@ -129,7 +128,7 @@ func (s Sandbox) start(c Command, out *sink) (*process, error) {
 	return p, nil
 }
 
-// pipe starts a reader and returns the end for the command.
+// pipe starts a reading goroutine and returns the command's end of the pipe.
 func (p *process) pipe(write func([]byte)) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -149,7 +148,7 @@ func (p *process) pipe(write func([]byte)) (*os.File, error) {
 	return w, nil
 }
 
-// stop returns when the command has ended and its group is gone.
+// stop ends the command and its group, and returns when they have ended.
 func (p *process) stop(grace time.Duration) {
 	defer func() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -184,7 +183,7 @@ func (p *process) closePipes() {
 	p.readers.Wait()
 }
 
-// newTimer never fires when d is 0.
+// newTimer returns a timer that never fires if d is 0.
 func newTimer(d time.Duration) *time.Timer {
 	if d > 0 {
 		return time.NewTimer(d)

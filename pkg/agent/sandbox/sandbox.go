@@ -1,7 +1,7 @@
 // Package sandbox runs a command for a brain or a test: in a process group of
 // its own, within limits of time and output, with an environment made from an
-// allow list, and, where bubblewrap works, without network and with nothing
-// writable but what it was given.
+// allow list. Where bubblewrap works, the command has no network and may write
+// only to the given paths.
 package sandbox
 
 import (
@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// Mode is how far a command is confined.
+// Mode says how a command is confined.
 type Mode string
 
 const (
-	// None confines nothing: the command may read, write and reach what this
-	// user may, writes outside its directory are not noticed, and a process
-	// that leaves its session outlives the run.
+	// None confines nothing: the command has all rights of this user, writes outside
+	// its directory are not noticed, and a process that leaves its session outlives
+	// the run.
 	None Mode = "none"
 	// Bwrap runs the command under bubblewrap: its own process table, no
 	// network unless asked for, the system read-only, home and /tmp empty, and
@@ -35,8 +35,8 @@ type Sandbox struct {
 	reason string // why Auto became None
 }
 
-// New settles the mode once, by running true under bubblewrap. Mode Bwrap
-// where bubblewrap does not work is an error.
+// New returns a Sandbox. It finds out once whether bubblewrap works. Mode Bwrap is
+// an error where it does not.
 func New(ctx context.Context, mode Mode) (Sandbox, error) {
 	switch mode {
 	case None:
@@ -73,7 +73,7 @@ func probe(ctx context.Context) (Sandbox, error) {
 	return s, nil
 }
 
-// Mode is None or Bwrap.
+// Mode returns None or Bwrap.
 func (s Sandbox) Mode() Mode {
 	if s.bwrap == "" {
 		return None
@@ -81,8 +81,7 @@ func (s Sandbox) Mode() Mode {
 	return Bwrap
 }
 
-// Describe is the mode and, where Auto had to do without bubblewrap, the
-// reason: a line for the log.
+// Describe returns a line for the log: the mode and, if Auto chose None, the reason.
 func (s Sandbox) Describe() string {
 	if s.reason == "" {
 		return string(s.Mode())

@@ -14,14 +14,14 @@ import (
 
 var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
-// objectName names a bundle by what is in it: its last element is the commit
-// it brings.
+// objectName returns the name of a bundle, made of its content. Its last element is
+// the bundle's head.
 func objectName(repo, base, head string) string {
 	return path.Join("git", url.PathEscape(repo), base, head)
 }
 
-// obtain brings a commit and its history here from the bundles that hold
-// them, fetching those whose commit is not here yet.
+// obtain adds commits and their history to the repository. It fetches only the
+// bundles whose head is missing.
 func (c *Cache) obtain(ctx context.Context, r repository, bundles []string, commits ...string) error {
 	for _, commit := range commits {
 		if !commitID.MatchString(commit) {
@@ -93,8 +93,8 @@ func (c *Cache) unbundle(ctx context.Context, r repository, name string) (err er
 	return nil
 }
 
-// put bundles a commit that is kept, without what base holds; an empty base
-// is none.
+// put stores a bundle of head without the history of base, and returns the
+// object's name. An empty base means the whole history.
 func (c *Cache) put(ctx context.Context, r repository, base, head string) (string, error) {
 	dir, err := os.MkdirTemp(c.cfg.Dir, "bundle-*")
 	if err != nil {

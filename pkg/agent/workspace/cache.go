@@ -1,8 +1,7 @@
-// Package workspace gives an agent a work tree to work in and hands its
-// commits on as git bundles in an object store, so that two roles on two
-// machines continue each other's work without sharing a disk, and without a
-// forge's token on any of them. Forge-side services take the first bundle
-// from the forge with Snapshot and bring the work back with Push.
+// Package workspace makes work trees for agents and stores their commits as git
+// bundles in an object store. So roles on different machines continue each other's
+// work without a shared disk and without a forge's token. Forge-side services make
+// the first bundle from the forge with Snapshot, and Push brings the work back.
 //
 //	DIR/repos/REPO.git    objects of one code repository, bare
 //	DIR/repos/REPO.lock   held while it is made or filled
@@ -10,15 +9,14 @@
 //	DIR/trees/ID/index    the runtime's own index of the tree
 //	DIR/trees/ID/work     the work tree, with a repository of the program's
 //
-// The program in the tree is not trusted, and a repository is code: its
-// configuration and hooks run programs. A git worktree shares both with the
-// repository it belongs to, so a tree here has a repository of its own
-// instead, which borrows the cached objects (alternates) and is thrown away
-// with the tree. The runtime reads the tree with the cached repository's
-// configuration and its own index; from the program's repository it takes
-// nothing but commits, by git fetch, after putting a plain configuration in
-// its place. Under a sandbox the cached objects are read-only to the program;
-// without one it runs as this user, and git cannot keep it from anything.
+// The program in the tree is not trusted, and a repository's configuration and
+// hooks run programs. A git worktree shares both with its repository. So a tree
+// here has a repository of its own, which borrows the cached objects (alternates)
+// and is removed with the tree. The runtime reads the tree with the cached
+// repository's configuration and its own index. From the program's repository it
+// fetches only commits, after it has replaced the configuration there. In a sandbox
+// the cached objects are read-only to the program. Without one the program has all
+// rights of this user.
 package workspace
 
 import (
@@ -38,18 +36,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/secret"
 )
 
-// Objects is where bundles are kept between agents.
+// Objects stores bundles.
 type Objects interface {
-	// Put stores what r holds under the name, replacing what was there.
+	// Put stores the content of r under the name, and replaces an object of that name.
 	Put(ctx context.Context, name string, r io.Reader) error
 	// Get opens an object; a missing one is an error.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
-// Identity is who commits.
+// Identity is the author and committer of commits.
 type Identity struct{ Name, Email string }
 
-// Config is what a Cache needs.
+// Config configures a Cache.
 type Config struct {
 	Dir      string // of this node alone; any number of its processes may share it
 	Objects  Objects
@@ -63,7 +61,7 @@ type Cache struct {
 	secrets *secret.Scanner
 }
 
-// New makes the directories of a cache.
+// New returns a Cache and creates its directories.
 func New(cfg Config) (*Cache, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -94,9 +92,8 @@ func New(cfg Config) (*Cache, error) {
 	return &Cache{cfg, secrets}, nil
 }
 
-// Sweep removes the trees that processes left behind when they were killed,
-// and says how many; bundles half fetched go after a day. Trees in use, by
-// whatever process, stay.
+// Sweep removes the trees of killed processes and returns their number. It removes
+// partly fetched bundles after a day. Trees that a process uses stay.
 func (c *Cache) Sweep(ctx context.Context) (int, error) {
 	making, err := filelock.Wait(ctx, c.treesLock())
 	if err != nil {
@@ -160,14 +157,14 @@ func runner(dir string) git.Runner {
 		WithConfig("diff.ignoreSubmodules", "dirty") // looking into one would run git with its configuration
 }
 
-// keep is the reference that holds a commit all of whose history is here.
+// keep returns the reference that keeps a commit whose whole history is cached.
 func keep(commit string) string { return "refs/signalbox/keep/" + commit }
 
-// bare is the whole configuration of a cached repository.
+// bare returns the whole configuration of a cached repository.
 const bare = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
-// open makes the repository if there is none, sees to it that its
-// configuration is ours, and holds its lock until the file is closed.
+// open locks the repository, creates it if need be and writes its configuration.
+// The caller must close the returned file to unlock it.
 func (r repository) open(ctx context.Context) (*os.File, error) {
 	held, err := filelock.Wait(ctx, strings.TrimSuffix(r.dir, ".git")+".lock")
 	if err != nil {
@@ -186,12 +183,13 @@ func (r repository) open(ctx context.Context) (*os.File, error) {
 	return held, nil
 }
 
-// parts are all that a cached repository consists of.
+// parts are the files and directories of a cached repository.
 var parts = []string{"HEAD", "FETCH_HEAD", "config", "objects", "packed-refs", "refs"}
 
-// strip removes what git would read beside the parts: commondir has it read
-// another configuration, info has attributes and grafts, worktrees and modules
-// have configurations of their own. Locks are other processes'.
+// strip removes all files but the parts, since git would read them: commondir
+// names another configuration, info has attributes and grafts, worktrees and
+// modules have configurations of their own. Lock files stay: other processes own
+// them.
 func (r repository) strip() error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
@@ -208,7 +206,7 @@ func (r repository) strip() error {
 	return err
 }
 
-// made reports whether there is a whole repository.
+// made reports whether the repository is complete.
 func (r repository) made() bool {
 	for _, part := range []string{"HEAD", "objects", "refs"} {
 		if _, err := os.Lstat(filepath.Join(r.dir, part)); err != nil {
@@ -218,8 +216,8 @@ func (r repository) made() bool {
 	return true
 }
 
-// make makes the repository elsewhere first: git may be stopped half-way, and
-// half a repository is none, and in the way.
+// make creates the repository in another directory and renames it, since git may
+// be killed half-way.
 func (r repository) make(ctx context.Context) error {
 	half := strings.TrimSuffix(r.dir, ".git") + ".new"
 	if err := errors.Join(os.RemoveAll(half), os.RemoveAll(r.dir)); err != nil {
@@ -231,7 +229,7 @@ func (r repository) make(ctx context.Context) error {
 	return os.Rename(half, r.dir)
 }
 
-// seal makes a plain file with the text of whatever is there.
+// seal replaces the file at path by a plain file with the text.
 func seal(path, text string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().IsRegular() {
@@ -239,7 +237,7 @@ func seal(path, text string) error {
 			return nil
 		}
 	}
-	// Written through, a link would lead out.
+	// A write through a link would leave the directory.
 	if err := os.RemoveAll(path); err != nil {
 		return err
 	}

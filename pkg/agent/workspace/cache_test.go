@@ -19,7 +19,7 @@ import (
 )
 
 func TestWorkIsContinuedOnAnotherMachineFromBundlesAlone(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	first := w.tree()
 	w.program(first, "echo fixed >> main.go; echo new > new.txt")
 	head := w.commit(first, "Fix it")
@@ -44,7 +44,7 @@ func TestWorkIsContinuedOnAnotherMachineFromBundlesAlone(t *testing.T) {
 }
 
 func TestCachedWorkIsNotFetchedAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.tree()
 	if w.store.gets != 1 { // Snapshot asked whether it is there
 		t.Errorf("%d objects read", w.store.gets)
@@ -59,7 +59,7 @@ func TestCachedWorkIsNotFetchedAgain(t *testing.T) {
 
 // Whoever is stopped while git makes the repository leaves half of one.
 func TestHalfARepositoryIsMadeAnew(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, left := range [][]string{{}, {"HEAD"}, {"HEAD", "HEAD.lock", "refs/"}, {"objects/", "refs/"}} {
 		dir := t.TempDir()
 		for _, half := range []string{"acme%2Fwidgets.git", "acme%2Fwidgets.new"} {
@@ -84,7 +84,7 @@ func TestHalfARepositoryIsMadeAnew(t *testing.T) {
 }
 
 func TestMissingOrWrongBundlesAreInfrastructureFaults(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	absent := strings.Repeat("a", 40)
 	w.store.objects["git/x/"+absent] = []byte("no bundle")
 	for name, spec := range map[string]workspace.Spec{
@@ -105,7 +105,7 @@ func TestMissingOrWrongBundlesAreInfrastructureFaults(t *testing.T) {
 }
 
 func TestWorkWithoutItsBaseIsRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	tree := w.tree()
 	w.program(tree, "echo x > x")
 	head := w.commit(tree, "X")
@@ -117,7 +117,7 @@ func TestWorkWithoutItsBaseIsRefused(t *testing.T) {
 }
 
 func TestCloseAndSweepRemoveTrees(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	dir := t.TempDir()
 	node := newCache(t, dir, w.store)
 	spec := workspace.Spec{Repo: "r", Bundles: []string{w.bundle}, Base: w.base}
@@ -156,7 +156,7 @@ func TestCloseAndSweepRemoveTrees(t *testing.T) {
 }
 
 func TestManyTreesAtOnceFromOneColdCache(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	heads := make([]string, 8)
@@ -187,7 +187,7 @@ func TestManyTreesAtOnceFromOneColdCache(t *testing.T) {
 }
 
 func TestWaitingForAnotherEndsWithTheContext(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	dir := t.TempDir()
 	node := newCache(t, dir, blocked{make(chan struct{})})
 	ctx, cancel := context.WithCancel(t.Context())

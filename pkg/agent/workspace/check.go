@@ -15,21 +15,21 @@ import (
 	"github.com/signalbox/signalbox/pkg/secret"
 )
 
-// Rules is what may leave an agent. Patterns are git's globs: ** crosses
-// directories; case does not matter.
+// Rules limits the change that may leave an agent. Patterns are git's globs: **
+// crosses directories; case does not matter.
 type Rules struct {
 	Forbidden      []string // paths no change may touch
 	MaxFile        int64    // bytes of one file; 0: no limit
-	SecretsAllowed []string // paths where what looks like a secret is none, such as test data
+	SecretsAllowed []string // paths whose apparent secrets are none, such as test data
 }
 
-// DefaultRules forbid what would run with a forge's rights, or change what a
-// checkout fetches, and files above 10 MiB.
+// DefaultRules returns rules that forbid files that run with a forge's rights or
+// change what a checkout fetches, and files above 10 MiB.
 func DefaultRules() Rules {
 	return Rules{Forbidden: []string{".git/**", ".github/workflows/**", ".gitmodules"}, MaxFile: 10 << 20}
 }
 
-// Violation is one thing that must not leave. It never shows the secret.
+// Violation is a file or a text that must not leave. It never shows the secret.
 type Violation struct {
 	Rule   string // forbidden, size, link, submodule, secret
 	Path   string
@@ -45,9 +45,10 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: %s (%s)", where, v.Detail, v.Rule)
 }
 
-// Check judges everything since the checkout or the last Commit: the files as
-// they are, and each commit the program made, for what a later one takes back
-// would leave all the same. Nothing found means it may leave.
+// Check applies the rules to the change since the checkout or the last Commit. It
+// reads the files as they are and each commit of the program, since a bundle has
+// also the content that a later commit removes. No violations means the change may
+// leave.
 func (t *Tree) Check(ctx context.Context, rules Rules) ([]Violation, error) {
 	now, err := t.state(ctx, "check\n")
 	if nested := (*nestedError)(nil); errors.As(err, &nested) {
@@ -79,7 +80,7 @@ type check struct {
 	order   []Violation
 }
 
-// add keeps each violation once: several commits may repeat it.
+// add records each violation once, since several commits may repeat it.
 func (c *check) add(v Violation) {
 	if !c.found[v] {
 		c.found[v] = true
@@ -106,7 +107,7 @@ func (c *check) run(ctx context.Context, rules Rules) error {
 	if err := c.files(ctx, rules); err != nil {
 		return err
 	}
-	// As text, or a .gitattributes that says "binary" would hide things.
+	// --text: a .gitattributes file that says "binary" would hide lines.
 	args := []string{"-p", "-U0", "--text", "--no-ext-diff", "--no-textconv", "--", "."}
 	for _, pattern := range rules.SecretsAllowed {
 		args = append(args, ":(glob,icase,exclude)"+pattern)
@@ -119,7 +120,7 @@ func (c *check) run(ctx context.Context, rules Rules) error {
 	return c.messages(ctx)
 }
 
-// messages judges what the commits say: it leaves with them.
+// messages checks the commits' messages.
 func (c *check) messages(ctx context.Context) error {
 	for commit := range strings.FieldsSeq(c.steps) {
 		text, err := c.git.Run(ctx, "log", "-1", "--format=%an <%ae>%n%cn <%ce>%n%B", commit)
@@ -133,7 +134,7 @@ func (c *check) messages(ctx context.Context) error {
 	return nil
 }
 
-// files judges what kind of file was added or changed, and how large.
+// files checks the mode and the size of each file that was added or changed.
 func (c *check) files(ctx context.Context, rules Rules) error {
 	var out bytes.Buffer
 	if err := c.diff(ctx, &out, "-z", "--raw", "--no-abbrev"); err != nil {
@@ -186,7 +187,7 @@ func submodule(path string) Violation {
 	return Violation{Rule: "submodule", Path: path, Detail: "a repository within the repository: its files would be lost"}
 }
 
-// leads says that the link leads out of the tree, or into its repository.
+// leads reports whether the link leads out of the tree or into its repository.
 func leads(name, target string) bool {
 	if path.IsAbs(target) {
 		return true

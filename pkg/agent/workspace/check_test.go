@@ -16,7 +16,7 @@ var (
 )
 
 func TestCheckFindsWhatMustNotLeave(t *testing.T) {
-	world := newWorld(t)
+	parent := newEnv(t)
 	for name, c := range map[string]struct {
 		script string
 		want   []string
@@ -42,7 +42,7 @@ func TestCheckFindsWhatMustNotLeave(t *testing.T) {
 		"a repository within":            {"git init -q sub; git -C sub -c user.name=a -c user.email=b commit -q --allow-empty -m x", []string{"submodule sub 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := world.in(t)
+			w := parent.in(t)
 			tree := w.tree()
 			w.program(tree, c.script)
 			rules := workspace.DefaultRules()
@@ -71,7 +71,7 @@ func TestCheckFindsWhatMustNotLeave(t *testing.T) {
 }
 
 func TestSecretsWhereTheyAreAllowedAndWhereTheyWereBefore(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	tree := w.tree()
 	w.program(tree, "mkdir testdata; echo '"+privateKey+"' > testdata/key.pem")
 	rules := workspace.DefaultRules()

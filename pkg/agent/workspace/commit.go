@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Commit commits everything in the tree that is not ignored, on top of the
-// commits that the program made itself, and returns the new head; moved is
-// false when there was nothing to commit. Trailers are lines such as
+// Commit commits all files that are not ignored, on top of the program's own
+// commits, and returns the new head. moved is false if nothing had changed.
+// Trailers are lines such as
 // "Signalbox-State: implementing".
 func (t *Tree) Commit(ctx context.Context, message string, trailers ...string) (head string, moved bool, err error) {
 	message = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(message, "\x00", ""), "\uFFFD"))
@@ -44,9 +44,9 @@ func (t *Tree) Commit(ctx context.Context, message string, trailers ...string) (
 	return head, true, nil
 }
 
-// Bundle puts everything between Base and Head into the object store and
-// returns the object's name; it is empty when there is nothing between them.
-// The name tells the content: bundling again is harmless.
+// Bundle stores the commits between Base and Head in the object store and returns
+// the object's name, or "" if there are none. The name is made of the content, so
+// Bundle is idempotent.
 func (t *Tree) Bundle(ctx context.Context) (string, error) {
 	if t.Head == t.Base {
 		return "", nil
@@ -58,9 +58,8 @@ func (t *Tree) Bundle(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// state is the commit that holds the tree as it is now: Head, the program's
-// own last commit, or one made on top of it with the message. Nothing refers
-// to it yet.
+// state returns a commit with the tree as it is: Head, the program's own last
+// commit, or a new one on top of it with the message. No reference has it yet.
 func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	if info, err := os.Lstat(t.Dir); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("%w: %s is not there any more", ErrGone, t.Dir)
@@ -97,11 +96,10 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// program is where the program's own commits are fetched to.
+// program returns the reference to which the program's own commits are fetched.
 func (t *Tree) program() string { return "refs/signalbox/tree/" + t.id }
 
-// intake takes in the commits that the program made and returns the last of
-// them, or Head.
+// intake fetches the program's own commits and returns the last one, or Head.
 func (t *Tree) intake(ctx context.Context) (string, error) {
 	dot := filepath.Join(t.Dir, ".git")
 	info, err := os.Lstat(dot)
@@ -111,7 +109,7 @@ func (t *Tree) intake(ctx context.Context) (string, error) {
 	if err != nil || !info.IsDir() {
 		return "", fmt.Errorf("%w: the program replaced %s", ErrUnreadable, dot)
 	}
-	// commondir would have the configuration read from somewhere else.
+	// commondir would name another directory's configuration.
 	err = errors.Join(seal(filepath.Join(dot, "config"), t.plain()), os.RemoveAll(filepath.Join(dot, "commondir")))
 	if err != nil {
 		return "", unreadable(err)

@@ -12,7 +12,7 @@ import (
 
 func TestCommit(t *testing.T) {
 	t.Run("takes in all that is not ignored, with trailers", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		tree := w.tree()
 		w.program(tree, "echo noise > x.log; echo new > new.txt")
 		head, moved, err := tree.Commit(t.Context(), "Add a file\n\nBody.\n", "Signalbox-Instance: acme/1", "Signalbox-State: implementing")
@@ -26,7 +26,7 @@ func TestCommit(t *testing.T) {
 		}
 	})
 	t.Run("of nothing moves nothing", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		tree := w.tree()
 		head, moved, err := tree.Commit(t.Context(), "Nothing")
 		if err != nil || moved || head != w.base {
@@ -37,7 +37,7 @@ func TestCommit(t *testing.T) {
 		}
 	})
 	t.Run("of the same work is the same commit on any machine", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		one, two := w.tree(), w.checkout(w.newNode(), "")
 		w.program(one, "echo x > x")
 		w.program(two, "echo x > x")
@@ -49,7 +49,7 @@ func TestCommit(t *testing.T) {
 		}
 	})
 	t.Run("needs a message and one-line trailers", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		tree := w.tree()
 		for _, trailer := range []string{"no colon", "A: b\nc", "two words: x"} {
 			if _, _, err := tree.Commit(t.Context(), "m", trailer); err == nil {
@@ -61,7 +61,7 @@ func TestCommit(t *testing.T) {
 		}
 	})
 	t.Run("again continues in the same tree", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		tree := w.tree()
 		w.program(tree, "echo 1 > n")
 		w.commit(tree, "One")
@@ -74,9 +74,9 @@ func TestCommit(t *testing.T) {
 }
 
 func TestTheProgramsOwnCommits(t *testing.T) {
-	world := newWorld(t)
+	parent := newEnv(t)
 	t.Run("are taken in, with what it left uncommitted on top", func(t *testing.T) {
-		w := world.in(t)
+		w := parent.in(t)
 		tree := w.tree()
 		w.program(tree, "echo a > a; git add a; git commit -qm 'own commit'; echo b > b")
 		w.commit(tree, "Rest")
@@ -86,7 +86,7 @@ func TestTheProgramsOwnCommits(t *testing.T) {
 		}
 	})
 	t.Run("on a branch of its own count as well", func(t *testing.T) {
-		w := world.in(t)
+		w := parent.in(t)
 		tree := w.tree()
 		w.program(tree, "git checkout -qb mine; echo a > a; git add a; git commit -qm own")
 		w.commit(tree, "unused")
@@ -100,7 +100,7 @@ func TestTheProgramsOwnCommits(t *testing.T) {
 		"in another repository": "rm -rf .git; git init -q; git add .; git -c user.name=a -c user.email=b commit -qm other",
 	} {
 		t.Run(name+" are refused", func(t *testing.T) {
-			w := world.in(t)
+			w := parent.in(t)
 			tree := w.tree()
 			w.program(tree, script)
 			_, _, err := tree.Commit(t.Context(), "m")

@@ -13,8 +13,8 @@ import (
 // maxPatch is how many bytes of a patch Diff keeps.
 const maxPatch = 256 << 10
 
-// Diff is what a tree holds beyond Head: read with git, files that are
-// ignored left out.
+// Diff is the change between two commits or a commit and the tree, without
+// ignored files.
 type Diff struct {
 	Tree  string // git's id of the content: the same content has the same id, however it came about
 	Files []File
@@ -30,10 +30,10 @@ type File struct {
 	Binary         bool
 }
 
-// Empty says that nothing changed.
+// Empty reports whether nothing changed.
 func (d Diff) Empty() bool { return len(d.Files) == 0 }
 
-// String is a line for people: how many files and lines changed.
+// String returns a line for people: how many files and lines changed.
 func (d Diff) String() string {
 	var added, deleted int
 	for _, f := range d.Files {
@@ -46,7 +46,7 @@ func (d Diff) String() string {
 	return fmt.Sprintf("%d %s, +%d -%d lines", len(d.Files), files, added, deleted)
 }
 
-// Diff reads what changed against Head.
+// Diff returns the change of the tree against Head.
 func (t *Tree) Diff(ctx context.Context) (Diff, error) {
 	now, err := t.state(ctx, "diff\n")
 	if err != nil {
@@ -55,7 +55,7 @@ func (t *Tree) Diff(ctx context.Context) (Diff, error) {
 	return t.diff(ctx, t.Head, now)
 }
 
-// Change reads what changed against Base: by the whole work, not by this step alone.
+// Change returns the change of the tree against Base: of the whole work.
 func (t *Tree) Change(ctx context.Context) (Diff, error) {
 	now, err := t.state(ctx, "diff\n")
 	if err != nil {
@@ -88,8 +88,8 @@ func (t *Tree) diff(ctx context.Context, from, to string) (Diff, error) {
 	return d, nil
 }
 
-// parseFiles reads raw lines, each ending in the status and followed by a
-// path, and then as many lines of numbers.
+// parseFiles parses raw lines, each with the status and a path, and then the same
+// number of numstat lines.
 func parseFiles(z string) ([]File, error) {
 	var files []File
 	at := map[string]int{}

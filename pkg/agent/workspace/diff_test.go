@@ -9,7 +9,7 @@ import (
 )
 
 func TestDiffIsReadWithGit(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	tree := w.tree()
 	d, err := tree.Diff(t.Context())
 	if err != nil || !d.Empty() || d.Patch != "" {
@@ -48,7 +48,7 @@ line"; git add main.go; git commit -qm own`)
 }
 
 func TestAChangeIsThatOfTheWholeWork(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	tree := w.tree()
 	w.program(tree, `echo "// more" >> main.go`)
 	w.commit(tree, "first step")

@@ -13,7 +13,7 @@ import (
 )
 
 func TestSnapshotOnlyReadsItsSource(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	write(t, w.source, "main.go", "uncommitted")
 	write(t, w.source, "untracked", "x")
 	w.run(w.git, "add", "main.go")
@@ -31,7 +31,7 @@ func TestSnapshotOnlyReadsItsSource(t *testing.T) {
 }
 
 func TestSnapshotOfTheSameCommitIsTheSameObject(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	base, object, err := w.newNode().Snapshot(t.Context(), "acme/widgets", workspace.Remote{URL: w.source}, "main")
 	if err != nil || base != w.base || object != w.bundle || len(w.store.objects) != 1 {
 		t.Errorf("%s %s %v; objects %v", base, object, err, w.store.names())
@@ -45,7 +45,7 @@ func TestSnapshotOfTheSameCommitIsTheSameObject(t *testing.T) {
 }
 
 func TestSnapshotOfWhatIsNoSourceIsRefusedClearly(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	empty, shallow := t.TempDir(), filepath.Join(t.TempDir(), "shallow")
 	w.run(git.New(empty), "init", "--quiet")
 	w.program(w.tree(), "echo two > two; git add two; git commit -qm two; git push -q "+w.source+" HEAD:refs/heads/two")
@@ -75,8 +75,8 @@ func TestSnapshotOfWhatIsNoSourceIsRefusedClearly(t *testing.T) {
 }
 
 // delivery is finished work and an empty bare repository to bring it to.
-func delivery(t *testing.T) (*world, *workspace.Tree, workspace.Delivery, git.Runner) {
-	w := newWorld(t)
+func delivery(t *testing.T) (*env, *workspace.Tree, workspace.Delivery, git.Runner) {
+	w := newEnv(t)
 	tree := w.tree()
 	w.program(tree, "echo fix > fix")
 	head := w.commit(tree, "Fix")

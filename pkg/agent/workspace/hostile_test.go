@@ -14,7 +14,7 @@ import (
 )
 
 func TestWhatAProgramDoesToItsTree(t *testing.T) {
-	world := newWorld(t)
+	parent := newEnv(t)
 	for name, c := range map[string]struct {
 		script string
 		want   error
@@ -30,7 +30,7 @@ func TestWhatAProgramDoesToItsTree(t *testing.T) {
 		"has a repository without commits": {"git init -q sub; echo x > sub/x", workspace.ErrUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := world.in(t)
+			w := parent.in(t)
 			tree := w.tree()
 			w.program(tree, c.script)
 			d, err := tree.Diff(t.Context())
@@ -49,7 +49,7 @@ func TestWhatAProgramDoesToItsTree(t *testing.T) {
 }
 
 func TestHooksAndConfigurationOfTheProgramNeverRun(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	tree := w.tree()
 	trap := filepath.Join(t.TempDir(), "sprung")
 	w.program(tree, `
@@ -106,7 +106,7 @@ func TestHooksAndConfigurationOfTheProgramNeverRun(t *testing.T) {
 // git reads a nested repository with its own configuration, and what its
 // .gitmodules says of it goes before diff.ignoreSubmodules.
 func TestFiltersOfANestedRepositoryNeverRun(t *testing.T) {
-	env := newWorld(t)
+	parent := newEnv(t)
 	for name, c := range map[string]struct {
 		prepare string
 		paths   []string // of the violations
@@ -117,7 +117,7 @@ func TestFiltersOfANestedRepositoryNeverRun(t *testing.T) {
 		"ignored":                  {"mkdir vendor; mv sub vendor; echo /vendor/ > .gitignore; rm .gitmodules; ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := env.in(t)
+			w := parent.in(t)
 			tree := w.tree()
 			trap := filepath.Join(t.TempDir(), "sprung")
 			w.program(tree, `
@@ -158,7 +158,7 @@ func TestFiltersOfANestedRepositoryNeverRun(t *testing.T) {
 // A program that could write to the cache must not have the next git read more
 // than a plain repository.
 func TestWhatIsPlantedInTheCacheIsRemoved(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	tree := w.tree()
 	repo := filepath.Dir(tree.Shared)
 	trap := filepath.Join(t.TempDir(), "sprung")
@@ -185,7 +185,7 @@ func TestWhatIsPlantedInTheCacheIsRemoved(t *testing.T) {
 }
 
 func TestTheCachesConfigurationIsPutBack(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	tree := w.tree()
 	config := filepath.Join(filepath.Dir(tree.Shared), "config")
 	was := read(t, filepath.Dir(config), "config")

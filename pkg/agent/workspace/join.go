@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
-// Meeting is work and a branch on a forge that are to be one.
+// Meeting is a request to merge work with a branch on a forge.
 type Meeting struct {
 	Repo    string
 	Bundles []string // object names, the base's first
@@ -20,7 +20,7 @@ type Meeting struct {
 	Message string // of a merge, if there has to be one
 }
 
-// Joined is what a meeting came to.
+// Joined is the result of a Meeting.
 type Joined struct {
 	Theirs    string   // where the branch is
 	Head      string   // holds the work and the branch
@@ -28,10 +28,10 @@ type Joined struct {
 	Conflicts []string // files that hold both sides between git's marks
 }
 
-// Join fetches the branch and joins it with the work: where one holds the other
-// that one is it, and else a merge of the two. A conflict is no error: the merge
-// then holds both sides for somebody to choose. Nothing is pushed. ErrSource
-// says that there is no such branch; any other fault is brain.ErrInfrastructure.
+// Join fetches the branch and merges it with the work. If one contains the other,
+// it is the result. A conflict is not an error: the merge then has git's marks of
+// both sides. Nothing is pushed. The error is ErrSource if there is no such branch,
+// else it wraps brain.ErrInfrastructure.
 func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 	r, err := c.repository(m.Repo)
 	if err != nil {
@@ -71,16 +71,16 @@ func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 	return j, nil
 }
 
-// contains reports whether the commit holds the other one.
+// contains reports whether the commit descends from the other one or is it.
 func (r repository) contains(ctx context.Context, commit, other string) bool {
 	_, err := r.git.Run(ctx, "merge-base", "--is-ancestor", other, commit)
 	return err == nil
 }
 
-// merge makes the merge of the work and the branch, without a work tree.
+// merge commits the merge of the work and the branch, without a work tree.
 func (c *Cache) merge(ctx context.Context, r repository, m Meeting, j *Joined) error {
 	out, err := r.git.Run(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "--allow-unrelated-histories", "-z", m.Head, j.Theirs)
-	if err != nil && git.ExitCode(err) != 1 { // which says that there are conflicts
+	if err != nil && git.ExitCode(err) != 1 { // 1: there are conflicts
 		return err
 	}
 	names := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
@@ -93,9 +93,8 @@ func (c *Cache) merge(ctx context.Context, r repository, m Meeting, j *Joined) e
 	return err
 }
 
-// Unresolved lists the files, each with its line, in which the work between the
-// spec's base and head leaves git's marks of a conflict. Every fault is
-// brain.ErrInfrastructure.
+// Unresolved returns FILE:LINE of each mark of a conflict that the work between the
+// spec's base and head leaves. Its errors wrap brain.ErrInfrastructure.
 func (c *Cache) Unresolved(ctx context.Context, s Spec) ([]string, error) {
 	repo, err := c.repository(s.Repo)
 	if err != nil {
@@ -105,7 +104,7 @@ func (c *Cache) Unresolved(ctx context.Context, s Spec) ([]string, error) {
 		return nil, err
 	}
 	out, err := repo.git.Run(ctx, "diff", "--check", "--no-ext-diff", s.Base, s.Head)
-	if err != nil && git.ExitCode(err) != 2 { // which says that there is something
+	if err != nil && git.ExitCode(err) != 2 { // 2: marks were found
 		return nil, infra(err, "look for conflicts in %s", s.Head)
 	}
 	marked := map[string]bool{} // by a line that only looks like a mark too: ======= may be under a heading
@@ -127,7 +126,7 @@ func (c *Cache) Unresolved(ctx context.Context, s Spec) ([]string, error) {
 	return found, nil
 }
 
-// String says in a line what a meeting came to.
+// String describes the result in a line.
 func (j Joined) String() string {
 	if len(j.Conflicts) == 0 {
 		return fmt.Sprintf("%.7s holds %.7s", j.Head, j.Theirs)

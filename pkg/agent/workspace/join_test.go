@@ -10,7 +10,7 @@ import (
 )
 
 // meeting is the work at head with the branch other of the source.
-func (w *world) meeting(head string, bundles ...string) workspace.Meeting {
+func (w *env) meeting(head string, bundles ...string) workspace.Meeting {
 	return workspace.Meeting{
 		Repo: "acme/widgets", Bundles: append([]string{w.bundle}, bundles...), Base: w.base, Head: head,
 		From: workspace.Remote{URL: w.source}, Branch: "other", Message: "Merge other",
@@ -18,7 +18,7 @@ func (w *world) meeting(head string, bundles ...string) workspace.Meeting {
 }
 
 // theirs commits a file on the branch other of the source.
-func (w *world) theirs(file, text string) string {
+func (w *env) theirs(file, text string) string {
 	w.t.Helper()
 	w.run(w.git, "checkout", "--quiet", "-B", "other")
 	write(w.t, w.source, file, text)
@@ -28,14 +28,14 @@ func (w *world) theirs(file, text string) string {
 }
 
 // ours commits a file in a tree.
-func (w *world) ours(file, text string) (head, bundle string) {
+func (w *env) ours(file, text string) (head, bundle string) {
 	w.t.Helper()
 	tree := w.tree()
 	write(w.t, tree.Dir, file, text)
 	return w.commit(tree, "ours"), w.bundleOf(tree)
 }
 
-func (w *world) join(m workspace.Meeting) workspace.Joined {
+func (w *env) join(m workspace.Meeting) workspace.Joined {
 	w.t.Helper()
 	j, err := w.newNode().Join(w.t.Context(), m)
 	if err != nil {
@@ -45,7 +45,7 @@ func (w *world) join(m workspace.Meeting) workspace.Joined {
 }
 
 func TestABranchThatHoldsTheWorkIsTaken(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	theirs := w.theirs("new.txt", "theirs\n")
 	j := w.join(w.meeting(w.base))
 	if j.Head != theirs || j.Theirs != theirs || j.Bundle == "" || j.Conflicts != nil {
@@ -57,7 +57,7 @@ func TestABranchThatHoldsTheWorkIsTaken(t *testing.T) {
 }
 
 func TestABranchThatTheWorkHoldsChangesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.run(w.git, "checkout", "--quiet", "-B", "other")
 	head, bundle := w.ours("new.txt", "ours\n")
 	if j := w.join(w.meeting(head, bundle)); j.Head != head || j.Theirs != w.base || j.Bundle != "" {
@@ -66,7 +66,7 @@ func TestABranchThatTheWorkHoldsChangesNothing(t *testing.T) {
 }
 
 func TestLinesOfWorkThatPartedAreMerged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	theirs := w.theirs("new.txt", "theirs\n")
 	head, bundle := w.ours("other.txt", "ours\n")
 	j := w.join(w.meeting(head, bundle))
@@ -83,7 +83,7 @@ func TestLinesOfWorkThatPartedAreMerged(t *testing.T) {
 }
 
 func TestAConflictHoldsBothSidesUntilSomebodyChooses(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.theirs("doc/a b.txt", "theirs\ntwo\n")
 	head, bundle := w.ours("doc/a b.txt", "ours\ntwo\n")
 	j := w.join(w.meeting(head, bundle))
@@ -107,7 +107,7 @@ func TestAConflictHoldsBothSidesUntilSomebodyChooses(t *testing.T) {
 }
 
 func TestABranchThatIsNotThereIsNotJoined(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	if _, err := w.node.Join(t.Context(), w.meeting(w.base)); !errors.Is(err, workspace.ErrSource) {
 		t.Errorf("err %v", err)
 	}

@@ -8,9 +8,8 @@ import (
 // Entry is one commit of the work.
 type Entry struct{ Commit, Subject string }
 
-// Log lists the commits between the spec's base and head, oldest first, and
-// what they change together, as git diff --stat prints it. Every fault is
-// brain.ErrInfrastructure.
+// Log returns the commits between the spec's base and head, oldest first, and their
+// change as git diff --stat prints it. Its errors wrap brain.ErrInfrastructure.
 func (c *Cache) Log(ctx context.Context, s Spec) (entries []Entry, stat string, err error) {
 	repo, err := c.repository(s.Repo)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
-// Delivery is work to bring to a forge.
+// Delivery is work to be pushed to a forge.
 type Delivery struct {
 	Repo    string
 	Bundles []string // object names, the base's first
@@ -17,11 +17,11 @@ type Delivery struct {
 	Branch  string
 }
 
-// Push brings the work's branch to Head; pushed is false when it was there
-// already. A branch that holds anything Head does not is ErrForeign and left
-// as it is: nothing is forced and nothing deleted. A push that fails is read
-// back: it may have happened. ErrRejected carries the forge's words; any other
-// fault is brain.ErrInfrastructure.
+// Push moves the work's branch to Head. pushed is false if it was there already.
+// If the branch has commits that Head has not, Push changes nothing and returns
+// ErrForeign; it never forces or deletes. After a failed push it reads the branch,
+// since the push may have succeeded. ErrRejected has the forge's message. Any other
+// error wraps brain.ErrInfrastructure.
 func (c *Cache) Push(ctx context.Context, d Delivery) (pushed bool, err error) {
 	repo, err := c.repository(d.Repo)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Cache) Push(ctx context.Context, d Delivery) (pushed bool, err error) {
 	case there == d.Head:
 		return false, nil
 	case there != "":
-		// A commit that is not even here is not an ancestor either.
+		// A commit that is not cached is not an ancestor.
 		if _, err := repo.git.Run(ctx, "merge-base", "--is-ancestor", there, d.Head); err != nil {
 			return false, fmt.Errorf("%w: %s is at %s, which is not in the history of %s", ErrForeign, d.Branch, there, d.Head)
 		}
@@ -54,7 +54,7 @@ func (c *Cache) Push(ctx context.Context, d Delivery) (pushed bool, err error) {
 	if err == nil {
 		return true, nil
 	}
-	// Its answer may have been lost, or somebody else may have been quicker with the same.
+	// The reply may have been lost, or another process may have pushed the same commit.
 	if there, lost := at(ctx, g, d.To.URL, ref); lost == nil && there == d.Head {
 		return true, nil
 	}
@@ -67,7 +67,7 @@ func (c *Cache) Push(ctx context.Context, d Delivery) (pushed bool, err error) {
 	return false, infra(err, "push %s", d.Branch)
 }
 
-// at is the commit of a remote's reference; empty: there is none.
+// at returns the commit of a remote's reference, or "" if there is none.
 func at(ctx context.Context, g git.Runner, url, ref string) (string, error) {
 	refs, err := g.Run(ctx, "ls-remote", "--refs", "--", url, ref)
 	for line := range strings.Lines(refs) {

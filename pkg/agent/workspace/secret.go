@@ -43,7 +43,7 @@ func (s *patchScanner) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// take takes a piece of a line, and the line's end if it is whole.
+// take adds a piece of a line. whole says that it ends the line.
 func (s *patchScanner) take(piece []byte, whole bool) {
 	switch {
 	case s.added:
@@ -70,7 +70,7 @@ func (s *patchScanner) take(piece []byte, whole bool) {
 
 func (s *patchScanner) inHunk() bool { return s.old > 0 || s.new > 0 }
 
-// header takes a line that adds nothing.
+// header reads a line of the patch that adds nothing.
 func (s *patchScanner) header(line []byte) {
 	switch {
 	case s.inHunk():
@@ -103,7 +103,7 @@ func (s *patchScanner) add(text []byte) {
 	s.first += bytes.Count(dropped, []byte("\n"))
 }
 
-// flush scans what is left of the lines that followed each other.
+// flush scans the rest of a run of adjacent lines.
 func (s *patchScanner) flush() {
 	if s.text.Len() > 0 {
 		s.scan()

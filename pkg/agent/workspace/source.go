@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
-// Remote is a repository on a forge, or a directory. Only forge-side services
-// have a token to put here.
+// Remote is a repository on a forge, or a directory. Only forge-side services have
+// a token for it.
 type Remote struct {
 	URL   string
 	Token string // empty: none is sent
@@ -38,10 +38,10 @@ func (m Remote) resolved() (Remote, error) {
 	return m, err
 }
 
-// Snapshot fetches a branch, an empty one being the remote's HEAD, and puts
-// its whole history into the object store. It returns the commit and the
-// object's name. The remote is only read. ErrSource says that there is nothing
-// to work on; any other fault is brain.ErrInfrastructure.
+// Snapshot fetches a branch and stores its whole history in the object store. An
+// empty branch means the remote's HEAD. It returns the commit and the object's
+// name. The error is ErrSource if the remote has no such commit, else it wraps
+// brain.ErrInfrastructure.
 func (c *Cache) Snapshot(ctx context.Context, repo string, from Remote, branch string) (base, object string, err error) {
 	r, err := c.repository(repo)
 	if err != nil {
@@ -74,13 +74,13 @@ func (c *Cache) Snapshot(ctx context.Context, repo string, from Remote, branch s
 	return base, object, nil
 }
 
-// errShallow is what git keeps to itself: it leaves out a reference whose
-// history is cut off, and calls the fetch a success.
+// errShallow marks a fetch from a shallow clone. Git reports success and leaves the
+// reference out.
 var errShallow = errors.New("the history is incomplete: a shallow clone")
 
-// fetch brings one reference here and returns its commit.
+// fetch fetches one reference and returns its commit.
 func (r repository) fetch(ctx context.Context, g git.Runner, url, ref, into string) (string, error) {
-	// What an earlier fetch left must not pass for this one's.
+	// The reference of an earlier fetch would hide that this one left it out.
 	if _, err := r.git.Run(ctx, "update-ref", "-d", into); err != nil {
 		return "", err
 	}
@@ -95,7 +95,8 @@ func (r repository) fetch(ctx context.Context, g git.Runner, url, ref, into stri
 	return commit, err
 }
 
-// sourceError tells a source that will not do from a network that fails.
+// sourceError returns an ErrSource for a source without the commit, and a
+// brain.ErrInfrastructure for any other fault.
 func sourceError(err error, url, branch string) error {
 	if errors.Is(err, errShallow) {
 		return fmt.Errorf("%w: %s is a shallow clone: run git fetch --unshallow in it", ErrSource, url)

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
-// Spec says what to check out.
+// Spec selects the commit to check out.
 type Spec struct {
 	Repo    string   // names the code repository, such as acme/widgets
 	Bundles []string // object names, the base's first
@@ -23,7 +23,7 @@ type Spec struct {
 
 // Tree is a work tree for one assignment. One goroutine uses it at a time.
 type Tree struct {
-	Dir    string // what the program works in
+	Dir    string // the program's directory
 	Shared string // objects the tree borrows: a sandbox must let the program read it
 	Base   string
 	Head   string // moves with Commit
@@ -36,8 +36,8 @@ type Tree struct {
 	held   *os.File
 }
 
-// Checkout makes a work tree at the spec's head, fetching what is not cached.
-// Every fault is brain.ErrInfrastructure.
+// Checkout makes a work tree at the spec's head and fetches the bundles that are not
+// cached. Its errors wrap brain.ErrInfrastructure. The caller must close the tree.
 func (c *Cache) Checkout(ctx context.Context, s Spec) (*Tree, error) {
 	if s.Head == "" {
 		s.Head = s.Base
@@ -83,7 +83,7 @@ func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (t *Tree, err
 	return t, t.equip(ctx)
 }
 
-// newTree makes and locks a directory for a tree.
+// newTree creates and locks a directory for a tree.
 func (c *Cache) newTree(ctx context.Context) (string, *os.File, error) {
 	making, err := filelock.Wait(ctx, c.treesLock())
 	if err != nil {
@@ -100,13 +100,13 @@ func (c *Cache) newTree(ctx context.Context) (string, *os.File, error) {
 
 func (t *Tree) index() string { return filepath.Join(filepath.Dir(t.Dir), "index") }
 
-// plain is the whole configuration of the program's repository.
+// plain returns the whole configuration of the program's repository.
 func (t *Tree) plain() string {
 	who := t.cache.cfg.Identity
 	return fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tbare = false\n[user]\n\tname = %q\n\temail = %q\n", who.Name, who.Email)
 }
 
-// equip gives the program a new repository at Head.
+// equip creates the program's repository at Head.
 func (t *Tree) equip(ctx context.Context) error {
 	dot := filepath.Join(t.Dir, ".git")
 	if err := removeAll(dot); err != nil {
@@ -149,13 +149,13 @@ func orMain(branch string) string {
 // Close removes the tree.
 func (t *Tree) Close() error {
 	defer t.held.Close()
-	// Not under the caller's context: a tree is removed after work that was ended.
+	// Not under the caller's context, which may have ended.
 	_, err := t.repo.git.Run(context.Background(), "update-ref", "-d", t.program())
 	return errors.Join(err, removeAll(filepath.Dir(t.Dir)))
 }
 
-// removeAll removes also what lies in directories that are not writable, such
-// as Go's module cache.
+// removeAll is os.RemoveAll that also empties read-only directories, such as those
+// of Go's module cache.
 func removeAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {

@@ -50,8 +50,8 @@ func (s *store) Get(_ context.Context, name string) (io.ReadCloser, error) {
 
 func (s *store) names() []string { return slices.Sorted(maps.Keys(s.objects)) }
 
-// world is a source repository, an object store and one node.
-type world struct {
+// env is a source repository, an object store and one node.
+type env struct {
 	t      *testing.T
 	source string
 	git    git.Runner // in the source
@@ -61,8 +61,8 @@ type world struct {
 	bundle string
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{t: t, source: t.TempDir(), store: newStore()}
+func newEnv(t *testing.T) *env {
+	w := &env{t: t, source: t.TempDir(), store: newStore()}
 	w.git = git.New(w.source).WithIdentity("Ada", "ada@example.org")
 	w.run(w.git, "init", "--quiet")
 	write(t, w.source, "main.go", "package main\n\nfunc main() {}\n")
@@ -79,14 +79,14 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// in is the same world for a subtest.
-func (w world) in(t *testing.T) *world {
+// in is the same environment for a subtest.
+func (w env) in(t *testing.T) *env {
 	w.t = t
 	return &w
 }
 
 // newNode is another machine: it shares nothing but the object store.
-func (w *world) newNode() *workspace.Cache {
+func (w *env) newNode() *workspace.Cache {
 	w.t.Helper()
 	return newCache(w.t, w.t.TempDir(), w.store)
 }
@@ -103,7 +103,7 @@ func newCache(t *testing.T, dir string, objects workspace.Objects) *workspace.Ca
 	return c
 }
 
-func (w *world) run(r git.Runner, args ...string) string {
+func (w *env) run(r git.Runner, args ...string) string {
 	w.t.Helper()
 	out, err := r.Run(w.t.Context(), args...)
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *world) run(r git.Runner, args ...string) string {
 	return out
 }
 
-func (w *world) checkout(c *workspace.Cache, head string, bundles ...string) *workspace.Tree {
+func (w *env) checkout(c *workspace.Cache, head string, bundles ...string) *workspace.Tree {
 	w.t.Helper()
 	tree, err := c.Checkout(w.t.Context(), workspace.Spec{
 		Repo: "acme/widgets", Bundles: append([]string{w.bundle}, bundles...), Base: w.base, Head: head, Branch: "signalbox/issue-1",
@@ -128,10 +128,10 @@ func (w *world) checkout(c *workspace.Cache, head string, bundles ...string) *wo
 	return tree
 }
 
-func (w *world) tree() *workspace.Tree { return w.checkout(w.node, "") }
+func (w *env) tree() *workspace.Tree { return w.checkout(w.node, "") }
 
 // program runs a shell script in the tree as a brain would.
-func (w *world) program(tree *workspace.Tree, script string) {
+func (w *env) program(tree *workspace.Tree, script string) {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), "sh", "-ec", script)
 	cmd.Dir = tree.Dir
@@ -141,7 +141,7 @@ func (w *world) program(tree *workspace.Tree, script string) {
 	}
 }
 
-func (w *world) commit(tree *workspace.Tree, message string) string {
+func (w *env) commit(tree *workspace.Tree, message string) string {
 	w.t.Helper()
 	head, _, err := tree.Commit(w.t.Context(), message)
 	if err != nil {
@@ -150,7 +150,7 @@ func (w *world) commit(tree *workspace.Tree, message string) string {
 	return head
 }
 
-func (w *world) bundleOf(tree *workspace.Tree) string {
+func (w *env) bundleOf(tree *workspace.Tree) string {
 	w.t.Helper()
 	name, err := tree.Bundle(w.t.Context())
 	if err != nil {
