@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// link is one connection: a client's and the server's.
+// link is one forwarded connection.
 type link struct {
 	client, server *net.TCPConn
-	gone           chan struct{} // closed when it has ended
+	gone           chan struct{} // closed at its end
 
 	mu    sync.Mutex
 	ended bool
 	lost  bool // abandoned
-	quiet int  // sides that will send no more
+	quiet int  // sides that send no more
 }
 
-// accept takes connections until the listener is closed.
+// accept accepts connections until the listener is closed.
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.AcceptTCP()
@@ -55,13 +55,13 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	ways.Go(func() { p.forward(l, true) })
 	ways.Go(func() { p.forward(l, false) })
 	ways.Wait()
-	l.close((*net.TCPConn).Close) // what is still to be sent is sent
+	l.close((*net.TCPConn).Close) // sends what the kernel has buffered
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.links, l)
 }
 
-// current returns the connections there are.
+// current returns the open connections.
 func (p *Proxy) current() []*link {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,8 +72,7 @@ func (p *Proxy) current() []*link {
 	return all
 }
 
-// end closes both sides at once, whatever is under way. It reports whether it
-// was this call that did.
+// end resets both sides. It reports whether the link was open.
 func (l *link) end() bool { return l.close(reset) }
 
 func (l *link) close(how func(*net.TCPConn) error) bool {
@@ -84,11 +83,11 @@ func (l *link) close(how func(*net.TCPConn) error) bool {
 	}
 	l.ended = true
 	close(l.gone)
-	_, _ = how(l.client), how(l.server) // one that is gone does not mind
+	_, _ = how(l.client), how(l.server) // an error means that it is closed already
 	return true
 }
 
-// abandon tells no side anything any more.
+// abandon makes the link half-open on both sides.
 func (l *link) abandon() bool {
 	l.mu.Lock()
 	was := l.lost || l.ended
@@ -101,8 +100,8 @@ func (l *link) abandon() bool {
 	return !was
 }
 
-// silent notes that a side will send no more. An abandoned connection has no
-// other end than that of both.
+// silent records that a side sends no more. An abandoned link ends when both sides
+// have.
 func (l *link) silent() {
 	l.mu.Lock()
 	l.quiet++

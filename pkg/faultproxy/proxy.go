@@ -1,6 +1,6 @@
-// Package faultproxy stands between the clients and the server of a test, on
-// TCP, and makes their connections as bad as the test wants them: slow, narrow,
-// cut both ways or one, half-open, gone. It is a library of tests.
+// Package faultproxy is a TCP proxy between the clients and the server of a test. It
+// injects faults into their connections: latency, low bandwidth, a cut in one or
+// both directions, half-open connections, resets. Only tests import it.
 package faultproxy
 
 import (
@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// Way is how one direction is. The zero value forwards at once.
+// Way is the state of one direction. The zero value forwards at once.
 type Way struct {
-	Latency time.Duration // each byte arrives so much later
-	Jitter  time.Duration // and up to so much later still, in order nevertheless
-	Rate    int           // bytes a second of each connection; 0: as many as there are
-	Cut     bool          // nothing arrives, an end neither; what was sent arrives when it is healed
+	Latency time.Duration // added to the arrival of each byte
+	Jitter  time.Duration // maximum of a random addition; the order stays
+	Rate    int           // bytes per second and connection; 0: no limit
+	Cut     bool          // neither data nor an end arrives before Heal
 }
 
-// Fault is how the connections are, those there are and those to come. The zero
-// value is none.
+// Fault is the fault of all connections, present and future. The zero value is none.
 type Fault struct {
 	Up   Way  // from the client to the server
 	Down Way  // from the server to the client
-	Shut bool // a new connection is closed as soon as it is made
+	Shut bool // new connections are closed at once
 }
 
-// Cut is a network that is gone: nothing arrives, and nobody is told.
+// Cut returns the fault of a network that drops everything silently.
 func Cut() Fault { return Fault{Up: Way{Cut: true}, Down: Way{Cut: true}} }
 
-// Slow is a network that takes latency each way, and up to half as much more.
+// Slow returns the fault of a network with the latency each way, and a jitter of up
+// to half of it.
 func Slow(latency time.Duration) Fault {
 	w := Way{Latency: latency, Jitter: latency / 2}
 	return Fault{Up: w, Down: w}
@@ -42,7 +42,7 @@ type Stats struct {
 	Up, Down                       int64 // bytes that arrived
 }
 
-// Proxy forwards what is sent to its address to its target.
+// Proxy forwards connections from its address to its target.
 type Proxy struct {
 	listener *net.TCPListener
 	wg       sync.WaitGroup
@@ -58,8 +58,8 @@ type Proxy struct {
 }
 
 // Start listens on a free port of the loopback interface and forwards to target,
-// host:port, until the test ends. A target that is not there yet ends the
-// connections that are made meanwhile.
+// host:port, until the test ends. Connections are reset while the target does not
+// accept any.
 func Start(t testing.TB, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,17 +72,17 @@ func Start(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// Addr is where it listens, host:port.
+// Addr returns the address it listens on, host:port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Retarget forwards the connections to come to another place.
+// Retarget forwards future connections to another target.
 func (p *Proxy) Retarget(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.target = target
 }
 
-// Set makes the connections so, from now on.
+// Set changes the fault of all connections.
 func (p *Proxy) Set(f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,11 +91,11 @@ func (p *Proxy) Set(f Fault) {
 	p.changed = make(chan struct{})
 }
 
-// Heal ends the fault: what a cut held back arrives, and so does an end.
+// Heal ends the fault. Data and ends that a cut held back arrive.
 func (p *Proxy) Heal() { p.Set(Fault{}) }
 
-// Reset ends all connections there are, on both sides at once, with what they
-// hold. It returns how many.
+// Reset resets all connections on both sides, with the data under way, and returns
+// their number.
 func (p *Proxy) Reset() int {
 	n := 0
 	for _, l := range p.current() {
@@ -107,8 +107,8 @@ func (p *Proxy) Reset() int {
 	return n
 }
 
-// Abandon makes all connections there are half-open, for ever: what is sent
-// there is accepted and lost, and no side is told. It returns how many.
+// Abandon makes all connections half-open for ever: data is accepted and lost, and no
+// side gets an error. It returns their number.
 func (p *Proxy) Abandon() int {
 	n := 0
 	for _, l := range p.current() {
@@ -125,7 +125,7 @@ func (p *Proxy) Stats() Stats {
 	return Stats{p.connections.Load(), p.resets.Load(), p.abandoned.Load(), p.up.Load(), p.down.Load()}
 }
 
-// Close ends it and every connection. A closed one closes at no cost.
+// Close ends the proxy and every connection. It is idempotent.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -137,7 +137,8 @@ func (p *Proxy) Close() {
 	p.wg.Wait()
 }
 
-// now is how a direction is, and a channel that is closed when that changes.
+// now returns the state of a direction, and a channel that is closed when that
+// changes.
 func (p *Proxy) now(up bool) (Way, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// block is the most bytes that travel as one, and ahead how many such may be
-// under way in one direction: more waits at the sender, as on a real line.
+// block limits the bytes of a chunk, ahead the chunks under way in one direction.
+// The sender blocks at that limit, as on a real network.
 const (
 	block = 16 << 10
 	ahead = 256
 )
 
-// chunk is what was read at once, or the end.
+// chunk is the data of one read, or the end of a direction.
 type chunk struct {
 	bytes []byte
 	due   time.Time
 	end   error // nil: it is none
 }
 
-// forward carries one direction to its end.
+// forward forwards one direction until it ends.
 func (p *Proxy) forward(l *link, up bool) {
 	from, to, count := l.client, l.server, &p.up
 	if !up {
@@ -33,7 +33,7 @@ func (p *Proxy) forward(l *link, up bool) {
 	var reading sync.WaitGroup
 	reading.Go(func() { p.read(l, from, up, under) })
 	defer reading.Wait()
-	var last time.Time // when the one before arrived
+	var last time.Time // arrival of the previous chunk
 	for {
 		var c chunk
 		select {
@@ -66,7 +66,7 @@ func (p *Proxy) forward(l *link, up bool) {
 	}
 }
 
-// read puts what comes under way, and the end last.
+// read sends chunks to the channel, and the end last.
 func (p *Proxy) read(l *link, from *net.TCPConn, up bool, under chan<- chunk) {
 	defer l.silent()
 	var last time.Time
@@ -98,7 +98,7 @@ func (p *Proxy) read(l *link, from *net.TCPConn, up bool, under chan<- chunk) {
 	}
 }
 
-// arrive waits until c has arrived; false if the connection has ended before.
+// arrive waits until c has arrived. It returns false if the connection ends before.
 func (p *Proxy) arrive(l *link, up bool, c chunk) bool {
 	for {
 		way, changed := p.now(up)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// setting is one line of configuration, handed over in the environment: the
-// argument list shows in ps.
+// setting is one line of configuration. It is passed in the environment, since ps
+// shows arguments.
 type setting struct{ key, value string }
 
-// fixed is what every run is configured with, whatever the repository says.
+// fixed returns the configuration of every run. It overrides the repository's own.
 func fixed() []setting {
 	return []setting{
 		{"core.hooksPath", os.DevNull},
@@ -25,33 +25,33 @@ func fixed() []setting {
 		{"gc.autoDetach", "false"},
 		{"advice.detachedHead", "false"},
 		{"init.defaultBranch", "main"},
-		{"http.lowSpeedLimit", "1"}, // bytes a second: a connection that died without a word is given up
+		{"http.lowSpeedLimit", "1"}, // bytes per second; ends a connection that is half-open
 		{"http.lowSpeedTime", "60"},
 	}
 }
 
-// WithToken authenticates with the token at URLs that begin with url, and only
-// there: redirects are not followed, so the token stays with its host.
+// WithToken returns a runner that sends the token to URLs that begin with url. It
+// follows no redirects, so the token stays with its host.
 func (r Runner) WithToken(url, token string) Runner {
 	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
 	return r.WithConfig("http."+url+".extraHeader", "Authorization: Basic "+basic).
 		WithConfig("http."+url+".followRedirects", "false")
 }
 
-// WithIdentity names the author and committer of what is committed.
+// WithIdentity returns a runner that sets the author and committer of commits.
 func (r Runner) WithIdentity(name, email string) Runner {
 	return r.WithEnv(
 		"GIT_AUTHOR_NAME="+name, "GIT_AUTHOR_EMAIL="+email,
 		"GIT_COMMITTER_NAME="+name, "GIT_COMMITTER_EMAIL="+email)
 }
 
-// WithEnv adds variables, each as name=value; later ones win.
+// WithEnv returns a runner with more variables, each as name=value; later ones win.
 func (r Runner) WithEnv(vars ...string) Runner {
 	r.env = append(r.env[:len(r.env):len(r.env)], vars...)
 	return r
 }
 
-// WithConfig sets a configuration key for every run; it overrides the
+// WithConfig returns a runner that sets a configuration key. It overrides the
 // repository's own.
 func (r Runner) WithConfig(key, value string) Runner {
 	r.config = append(r.config[:len(r.config):len(r.config)], setting{key, value})
@@ -72,7 +72,7 @@ func (r Runner) environ() []string {
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_ASKPASS=", // empty, not absent: keeps SSH_ASKPASS out as well
 		"GIT_EDITOR=:",
-		"GIT_OPTIONAL_LOCKS=0", // looking at a repository never writes its index
+		"GIT_OPTIONAL_LOCKS=0", // reading a repository never writes its index
 	)
 	settings := append(fixed(), r.config...)
 	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)))

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// maxStderr is how many of the last bytes git wrote to standard error are kept.
+// maxStderr limits the last bytes kept of git's standard error.
 const maxStderr = 8 << 10
 
-// ErrTooLarge says that git wrote more than the caller accepts.
+// ErrTooLarge reports that git wrote more than the caller accepts.
 var ErrTooLarge = errors.New("git wrote more than is accepted")
 
 var credentials = regexp.MustCompile(`://[^/@\s]+@`)
 
-// Error is a run of git that failed. It unwraps to the context's error when
-// that ended the run, to ErrTooLarge, or to why git could not be started.
+// Error is a failed run of git. It unwraps to the context's error if that ended the
+// run, to ErrTooLarge, or to the error of the start.
 type Error struct {
 	Args     []string // without credentials in URLs
 	ExitCode int      // -1 when git did not exit by itself
-	Stderr   string   // the end of what git said
+	Stderr   string   // the end of standard error
 
 	cause error
 }
@@ -38,8 +38,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// ExitCode is the exit status of the run of git that err reports: 0 for nil,
-// -1 when there is none.
+// ExitCode returns the exit code of a failed run: 0 for nil, -1 if git did not exit
+// by itself or err is no *Error.
 func ExitCode(err error) int {
 	var e *Error
 	switch {

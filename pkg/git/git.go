@@ -1,6 +1,6 @@
-// Package git runs the git program: arguments only, never a shell; no
-// configuration, hook, prompt or credential helper of the machine's; and
-// nothing left running when the context ends.
+// Package git runs the git program, without a shell, and without the machine's
+// configuration, hooks, prompts and credential helpers. When the context ends, git
+// and its helpers are killed.
 package git
 
 import (
@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// MaxOutput is how many bytes Run accepts on standard output.
+// MaxOutput limits the bytes of standard output that Run accepts.
 const MaxOutput = 16 << 20
 
-// grace is how long git may take to remove its lock files once it is told to stop.
+// grace is how long git may take to remove its lock files after the signal to stop.
 const grace = 2 * time.Second
 
 // Runner runs git in one directory. It is a value: the With methods return a
@@ -30,16 +30,16 @@ type Runner struct {
 	config []setting
 }
 
-// New is a runner in the directory; an empty one is the process's own.
+// New returns a runner in the directory; "" means the process's own.
 func New(dir string) Runner { return Runner{dir: dir} }
 
-// In is the same runner in another directory.
+// In returns the runner in another directory.
 func (r Runner) In(dir string) Runner {
 	r.dir = dir
 	return r
 }
 
-// Dir is where git runs.
+// Dir returns the directory that git runs in.
 func (r Runner) Dir() string { return r.dir }
 
 // Run runs git and returns its standard output without the final newline.
@@ -49,17 +49,16 @@ func (r Runner) Run(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// Output runs git and returns its standard output as it is. When there is
-// more than max bytes git is stopped, and the first max bytes come with an
-// error that is ErrTooLarge.
+// Output runs git and returns its standard output unchanged. At more than max bytes
+// it stops git and returns the first max bytes with ErrTooLarge.
 func (r Runner) Output(ctx context.Context, max int, args ...string) ([]byte, error) {
 	out := &capped{max: max}
 	err := r.Stream(ctx, nil, out, args...)
 	return out.Bytes(), err
 }
 
-// Stream runs git between a reader and a writer; either may be nil. A failure
-// is an *Error.
+// Stream runs git with in as its standard input and out as its standard output;
+// either may be nil. Its error is an *Error.
 func (r Runner) Stream(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
 	stderr := &tail{max: maxStderr}
 	cmd := exec.CommandContext(ctx, "git", args...)
@@ -74,7 +73,7 @@ func (r Runner) Stream(ctx context.Context, in io.Reader, out io.Writer, args ..
 	}
 	if ctx.Err() != nil {
 		if cmd.Process != nil {
-			// Helpers of git's may have outlived it; they share its group.
+			// Helpers of git may outlive it; they are in its process group.
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
 		err = ctx.Err()
@@ -106,12 +105,12 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.Buffer.Write(p)
 }
 
-// ReadFrom hides the buffer's own, which knows no limit.
+// ReadFrom hides that of the buffer, which has no limit.
 func (c *capped) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{c}, r)
 }
 
-// tail keeps the last max bytes: git says last what went wrong.
+// tail keeps the last max bytes. Git writes its error last.
 type tail struct {
 	buf []byte
 	max int
@@ -138,8 +137,8 @@ func redactAll(args []string) []string {
 // redact removes the credentials of URLs.
 func redact(s string) string { return credentials.ReplaceAllString(s, "://***@") }
 
-// Version is the installed git's, such as "2.39.5"; an error says that git is
-// not installed.
+// Version returns the version of the installed git, such as "2.39.5". An error means
+// that git is not installed.
 func Version(ctx context.Context) (string, error) {
 	out, err := New("").Run(ctx, "version")
 	if err != nil {

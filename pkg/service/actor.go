@@ -14,26 +14,26 @@ import (
 	"github.com/oklog/run"
 )
 
-// actors are functions that run together: the first to return stops all, those
-// that others stand on last.
+// actors are functions that run together. The first to return stops all. The base
+// actors are stopped after the others have ended.
 type actors struct {
 	list []actor
 
 	mu      sync.Mutex
-	running map[int]string // by place in list
-	above   int            // those of them that are no base
+	running map[int]string // names by index in list
+	above   int            // running actors that are no base
 	errs    []error
 }
 
 type actor struct {
 	name string
 	run  func(context.Context) error
-	base bool // others stand on it: it is stopped when they have ended
+	base bool // stopped when all others have ended
 }
 
 const (
 	defaultGrace = 30 * time.Second
-	// An actor that used all of its grace still has to say so.
+	// graceMargin lets an actor that used all of its grace report that.
 	graceMargin = 5 * time.Second
 )
 
@@ -49,8 +49,8 @@ func (a *actors) has(name string) bool {
 	return slices.ContainsFunc(a.list, func(one actor) bool { return one.name == name })
 }
 
-// run returns when every actor has, with what each of them said, or with
-// ErrGrace and who is left when grace is over. stop ends ctx.
+// run returns the joined errors of all actors when all have ended, or ErrGrace with
+// the names of those that run when grace is over. stop ends ctx.
 func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Duration) error {
 	a.running = map[int]string{}
 	for i, actor := range a.list {
@@ -61,7 +61,7 @@ func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Du
 	}
 	base, stopBase := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBase()
-	if a.above == 0 { // nothing stands on the base but the run itself
+	if a.above == 0 { // there are base actors only
 		defer context.AfterFunc(ctx, stopBase)()
 	}
 	var g run.Group
@@ -96,8 +96,7 @@ func (a *actors) run(ctx context.Context, stop context.CancelFunc, grace time.Du
 	}
 }
 
-// ended books the end of an actor and reports whether nothing stands on the
-// base any more.
+// ended records the end of an actor and reports whether only base actors run.
 func (a *actors) ended(ctx context.Context, i int, err error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Build says what a binary was built from, as far as the Go tool recorded it.
+// Build is the origin of a binary, as the Go tool recorded it.
 type Build struct {
 	Version  string `json:"version"`            // of the module; "(devel)" outside a repository
 	Revision string `json:"revision,omitempty"` // commit
@@ -15,7 +15,7 @@ type Build struct {
 	Go       string `json:"go"`
 }
 
-// ReadBuild describes the running binary.
+// ReadBuild returns that of the running binary.
 func ReadBuild() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -35,7 +35,7 @@ func ReadBuild() Build {
 	return b
 }
 
-// String is the version and, in parentheses, the rest that is known.
+// String returns the version and, in parentheses, the other fields.
 func (b Build) String() string {
 	var rest []string
 	if b.Revision != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Call is how a program was called.
+// Call is one call of a program.
 type Call struct {
 	Name   string // of the program
 	About  string // one sentence for --help
@@ -17,11 +17,11 @@ type Call struct {
 	Stderr io.Writer
 }
 
-// Parse fills grammar, a pointer to a struct as kong reads it, from flags,
-// then the environment (SIGNALBOX_ and the flag's name unless its tag says
-// otherwise), then the file that a flag of type kong.ConfigFlag names, then
-// defaults. A call that is wrong is a UsageError; ErrAnswered says that --help
-// or --version was all that was asked.
+// Parse fills grammar, a pointer to a struct with kong's tags. A value comes from the
+// flags, else from the environment, else from the file that a flag of type
+// kong.ConfigFlag names, else from the default. A flag's variable is SIGNALBOX_ and
+// its name, unless its tag has another. The error is a UsageError, or ErrAnswered
+// after --help or --version.
 func Parse(grammar any, c Call, options ...kong.Option) (*kong.Context, error) {
 	answered := false
 	options = append([]kong.Option{
@@ -48,8 +48,8 @@ func Parse(grammar any, c Call, options ...kong.Option) (*kong.Context, error) {
 	return ctx, nil
 }
 
-// Exit says on standard error why the program fails, if it does, and returns
-// its exit code.
+// Exit writes the error to standard error, if the exit code is not 0, and returns the
+// exit code.
 func (c Call) Exit(err error) int {
 	code := ExitCode(err)
 	if code == 0 {
@@ -62,20 +62,20 @@ func (c Call) Exit(err error) int {
 	return code
 }
 
-// ErrAnswered is a call that asked for nothing but help or the version.
+// ErrAnswered reports that --help or --version was answered.
 var ErrAnswered = errors.New("help or version was shown")
 
-// UsageError is a call that was wrong. Its text says what would be right.
+// UsageError reports an invalid call. Its text names a valid one.
 type UsageError struct{ Err error }
 
-// Usagef makes a UsageError as fmt.Errorf makes an error.
+// Usagef returns a UsageError, formatted as by fmt.Errorf.
 func Usagef(format string, args ...any) error {
 	return &UsageError{Err: fmt.Errorf(format, args...)}
 }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what was wrong.
+// Unwrap returns Err.
 func (e *UsageError) Unwrap() error { return e.Err }
 
 const (
@@ -83,8 +83,8 @@ const (
 	exitUsage  = 2
 )
 
-// ExitCode is 0 for no error and for ErrAnswered, 2 for a UsageError, and 1
-// for any other: what was asked did not hold.
+// ExitCode returns 0 for nil and ErrAnswered, 2 for a UsageError, and 1 for any other
+// error.
 func ExitCode(err error) int {
 	var usage *UsageError
 	switch {

@@ -8,13 +8,13 @@ import (
 	"runtime/metrics"
 )
 
-// headroom is how much may be allocated between two collections at least.
+// headroom is the least number of bytes allocated between two collections.
 const headroom = 64 << 20
 
-// CollectLess has the garbage collector run less often, until ctx ends, while
-// there is little to keep: its own rule, to collect whenever the heap has
-// doubled, has a process of a few megabytes collect all the time. Of 64 MiB and
-// more the rule is as it was. GOGC, if set, stands, and GOMEMLIMIT holds anyway.
+// CollectLess lets the garbage collector run less often while the heap is small,
+// until ctx ends. By default it runs whenever the heap has doubled, which for a few
+// megabytes is all the time. From 64 MiB on the default holds. If GOGC is set,
+// CollectLess does nothing. GOMEMLIMIT holds in any case.
 func CollectLess(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -38,10 +38,10 @@ func CollectLess(ctx context.Context) {
 	adjust(struct{}{})
 }
 
-// percent is how much the heap may grow, in percent of what is live, before it is
-// collected.
+// percent returns the growth of the heap between collections, in percent of its live
+// bytes.
 func percent(live uint64) int {
-	const least, most = 100, 1600 // 4 MiB is the least the runtime reckons with
+	const least, most = 100, 1600 // the runtime's own minimum is 4 MiB
 	if live == 0 {
 		return most
 	}

@@ -31,7 +31,7 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 	return c, nil
 }
 
-// Validate refuses names that are no flag's.
+// Validate returns an error for a name that is not a flag's.
 func (c config) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	err := kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
@@ -52,7 +52,7 @@ func (c config) Validate(app *kong.Application) error {
 	return nil
 }
 
-// Resolve answers for a flag that neither the call nor the environment gave.
+// Resolve returns the value of a flag that neither the call nor the environment set.
 func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	value, ok := c.values[flag.Name]
 	if !ok || value == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Flags is what every service can be told. A Program embeds it.
+// Flags are the flags of every service. A Program embeds it.
 type Flags struct {
 	NATS
 	Logging
@@ -22,10 +22,10 @@ type Flags struct {
 	Version     kong.VersionFlag `name:"version" group:"Service" env:"-" help:"Show the version and exit."`
 }
 
-// Common returns f: a Program is asked for the flags that all have.
+// Common implements Program.
 func (f *Flags) Common() *Flags { return f }
 
-// name is what the process calls itself.
+// name returns the name of the process.
 func (f Flags) name(service string) string {
 	if f.Name != "" {
 		return f.Name

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// Health says whether a service is ready: whether all its checks pass and it
-// is neither starting nor draining.
+// Health reports whether a service is ready: all its checks pass, and it is neither
+// starting nor draining.
 type Health struct {
 	mu     sync.Mutex
-	phase  error // why it is not ready whatever the checks say
+	phase  error // not nil: not ready, whatever the checks return
 	checks map[string]func(context.Context) error
 }
 
@@ -23,8 +23,8 @@ var (
 	errDraining   = errors.New("draining: no new work is taken")
 )
 
-// Check adds a condition of readiness. f returns why it does not hold, soon,
-// and is called by several goroutines at once.
+// Check adds a condition of readiness. f returns nil if it holds. It must return soon,
+// and is called from several goroutines at once.
 func (h *Health) Check(name string, f func(context.Context) error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,7 +40,7 @@ func (h *Health) enter(phase error) {
 	h.phase = phase
 }
 
-// Readiness is the answer of /readyz.
+// Readiness is the response of /readyz.
 type Readiness struct {
 	Ready   bool              `json:"ready"`
 	Reasons map[string]string `json:"reasons,omitempty"` // by check, why it does not hold
@@ -64,7 +64,7 @@ func (h *Health) Ready(ctx context.Context) Readiness {
 	return Readiness{Ready: len(reasons) == 0, Reasons: reasons}
 }
 
-// ServeHTTP answers 200 if ready, else 503, with a Readiness as JSON.
+// ServeHTTP responds with 200 if ready, else 503, and a Readiness as JSON.
 func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	readiness := h.Ready(r.Context())
 	status := http.StatusOK

@@ -14,13 +14,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// monitor is the HTTP side of a service.
+// monitor is the HTTP server of a service.
 type monitor struct {
 	server   *http.Server
 	listener net.Listener
 }
 
-// newMonitor listens at addr. It answers /healthz while the process lives.
+// newMonitor listens on addr. It serves /healthz while the process lives.
 func newMonitor(addr string, metrics *prometheus.Registry, health *Health, log *slog.Logger) (*monitor, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -49,7 +49,7 @@ func (m *monitor) serve() error {
 	return nil
 }
 
-// stop lets answers under way end, for a second.
+// stop waits up to a second for responses under way.
 func (m *monitor) stop(error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -58,7 +58,7 @@ func (m *monitor) stop(error) {
 	}
 }
 
-// healthcheck asks the service at addr, as its --http says, whether it is ready.
+// healthcheck returns nil if the service at addr, its --http, is ready.
 func healthcheck(ctx context.Context, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "0" {

@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// LocalUser is the user that a server which runs inside a process of this machine
-// accepts from other processes of the same person.
+// LocalUser is the user that an embedded server accepts from other processes of the
+// same person on this machine.
 const LocalUser = "signalbox"
 
-// LocalLogin is the password of a server on a loopback port. It lies in a file
-// that only this person can read; Connect finds it by the port. Each start of a
-// server has a new one: what is sent to a stranger who took the port meanwhile
-// opens nothing later.
+// LocalLogin is the password of a server on a loopback port. It is in a file that only
+// this person can read; Connect finds it by the port. Each start of a server has a
+// new password. So one that was sent to another program on the port opens nothing
+// later.
 type LocalLogin struct {
 	Password string
 	path     string
 }
 
-// NewLocalLogin returns a login with a random password. Nobody can find it before Publish.
+// NewLocalLogin returns a login with a random password. Publish makes it available.
 func NewLocalLogin() *LocalLogin { return &LocalLogin{Password: rand.Text() + rand.Text()} }
 
-// Publish writes the password where Connect finds it for the server at url. It
-// returns the path.
+// Publish writes the password to a file where Connect finds it for the server at url,
+// and returns the path.
 func (l *LocalLogin) Publish(serverURL string) (path string, err error) {
 	port, ok := loopbackPort(serverURL)
 	if !ok {
@@ -55,7 +55,7 @@ func (l *LocalLogin) Publish(serverURL string) (path string, err error) {
 	return path, nil
 }
 
-// Withdraw removes what Publish wrote, unless another server has published since.
+// Withdraw removes the file of Publish, unless another server has written it since.
 func (l *LocalLogin) Withdraw() error {
 	if l.path == "" {
 		return nil
@@ -67,7 +67,7 @@ func (l *LocalLogin) Withdraw() error {
 	return errors.Join(err, os.Remove(l.path))
 }
 
-// localPasswordFile is where the password of the server at a loopback port lies.
+// localPasswordFile returns the path of the password of the server at a loopback port.
 func localPasswordFile(port string) (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// Logging says what is logged and how.
+// Logging are the flags of the log.
 type Logging struct {
 	Level  string `name:"log-level" group:"Logs" enum:"debug,info,warn,error" default:"info" help:"The least that is logged: ${enum}."`
 	Format string `name:"log-format" group:"Logs" enum:"auto,text,json" default:"auto" help:"How it is written: ${enum}; auto is text on a terminal and JSON elsewhere."`
 }
 
-// Logger writes to w: text for people, in colour if w is a terminal and
-// NO_COLOR is not set, or JSON, one object a line.
+// Logger returns a logger that writes to w: text for people, in colour if w is a
+// terminal and NO_COLOR is not set, or JSON, one object per line.
 func (l Logging) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(l.Level)); err != nil {

@@ -1,5 +1,5 @@
-// Package service is what every main shares: flags, logs, NATS, metrics,
-// health, and a run that drains when it is told to stop.
+// Package service has the common parts of every main: flags, logs, NATS, metrics,
+// health, and a run that drains on a signal.
 //
 //	type program struct {
 //		service.Flags
@@ -30,17 +30,17 @@ import (
 	"syscall"
 )
 
-// Program is a service's own part: a pointer to a struct of kong flags that
-// embeds Flags, and so has Common.
+// Program is a service's own part: a pointer to a struct with kong's tags that embeds
+// Flags, and so has Common.
 type Program interface {
-	// Setup builds the service on h and adds its actors. ctx ends when the
-	// service is to stop. An error ends the service; a UsageError with code 2.
+	// Setup adds the service's actors to h. ctx ends when the service must stop. An
+	// error ends the service; a UsageError with exit code 2.
 	Setup(ctx context.Context, h *Host) error
 
 	Common() *Flags
 }
 
-// Main is a service as a value.
+// Main describes a service to Run.
 type Main struct {
 	Name    string // of the service, one word
 	About   string // one sentence for --help
@@ -51,10 +51,9 @@ type Main struct {
 	Stderr io.Writer // default os.Stderr: logs and refused calls
 }
 
-// Run parses the call, runs the service until it ends, ctx ends or the process
-// is told to stop (SIGINT, SIGTERM), and returns the exit code: 0 when it
-// stopped as asked, 1 when it failed, 2 when the call was wrong. A second
-// signal ends the process at once.
+// Run parses the call and runs the service until it ends, ctx ends or a SIGINT or
+// SIGTERM arrives. It returns the exit code: 0 after a stop, 1 after a failure, 2
+// for an invalid call. A second signal ends the process at once.
 func Run(ctx context.Context, m Main) int {
 	if m.Args == nil {
 		m.Args = os.Args[1:]
@@ -86,14 +85,13 @@ func Run(ctx context.Context, m Main) int {
 	return exitFailed
 }
 
-// NotifyContext returns a context that ends with the first SIGINT or SIGTERM.
-// From then on the signals have their usual effect again, so that a second one
-// ends the process at once.
+// NotifyContext returns a context that ends with the first SIGINT or SIGTERM. From
+// then on the signals have their default effect, so a second one ends the process.
 func NotifyContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(signalled, func() {
-		stop() // first, for whoever sees ctx end and signals again
+		stop() // before cancel: a signal after the end of ctx has its default effect
 		cancel()
 	})
 	return ctx, stop

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// newMetrics returns a registry with what every process has.
+// newMetrics returns a registry with the metrics of every process.
 func newMetrics(service string) *prometheus.Registry {
 	build := ReadBuild()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{

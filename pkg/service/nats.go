@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// NATS says which server to talk to and as whom.
+// NATS are the flags of the connection: servers and credentials.
 type NATS struct {
 	URL          string `name:"nats" group:"NATS" env:"SIGNALBOX_NATS,NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL" help:"Servers, separated by commas; ${default} by default."`
 	Creds        string `name:"nats-creds" group:"NATS" type:"existingfile" placeholder:"FILE" xor:"nats" help:"Credentials file (JWT and seed)."`
@@ -28,16 +28,16 @@ const (
 	reconnectJitter = 500 * time.Millisecond // a server that returns is not met by all at once
 	drainTimeout    = 10 * time.Second
 
-	// A connection that is half-open tells nobody: what does not answer three
-	// pings is made anew.
+	// A half-open connection reports no error. It is replaced after three pings
+	// without a reply.
 	pingInterval = 5 * time.Second
 	pingsOut     = 2
 )
 
-// Connect returns a connection called name once the server accepts it. It tries
-// until ctx ends, and after that the connection reconnects for ever; only a
-// server that refuses the credentials ends either. What the server refuses and
-// what is lost is logged.
+// Connect returns a connection with the name when a server has accepted it. It tries
+// until ctx ends. Later the connection reconnects without a limit. A server that
+// refuses the credentials ends both. Refused messages and lost connections are
+// logged.
 func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra ...nats.Option) (*nats.Conn, error) {
 	login, err := n.login(extra)
 	if err != nil {
@@ -95,7 +95,7 @@ func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra .
 	}
 }
 
-// refused says what would help where the server does not accept the credentials.
+// refused adds to an authorization error how to give credentials.
 func (n NATS) refused(err error) error {
 	if n.Creds+n.NKey+n.User != "" {
 		return fmt.Errorf("NATS at %s: %w", redact(n.URL), err)
@@ -103,7 +103,7 @@ func (n NATS) refused(err error) error {
 	return fmt.Errorf("NATS at %s: %w: it wants credentials: --nats-creds, --nats-nkey or --nats-user, or the system is another person's", redact(n.URL), err)
 }
 
-// login returns the options that log in. Options of the caller that do so as well go first.
+// login returns the options with the credentials. Those of the caller go first.
 func (n NATS) login(extra []nats.Option) ([]nats.Option, error) {
 	switch {
 	case n.Creds != "":
@@ -127,7 +127,7 @@ func (n NATS) login(extra []nats.Option) ([]nats.Option, error) {
 	if own, err := applied(extra); err != nil || own.InProcessServer != nil || own.User != "" {
 		return nil, err
 	}
-	// Read again at each attempt: a server that was started anew has another.
+	// Read at each attempt: a restarted server has a new password.
 	return []nats.Option{nats.UserInfoHandler(func() (user, password string) {
 		if password = localPassword(n.URL); password == "" {
 			return "", ""
@@ -136,7 +136,7 @@ func (n NATS) login(extra []nats.Option) ([]nats.Option, error) {
 	})}, nil
 }
 
-// applied returns what options set.
+// applied returns the values that options set.
 func applied(options []nats.Option) (o nats.Options, err error) {
 	for _, option := range options {
 		if err := option(&o); err != nil {
@@ -146,8 +146,8 @@ func applied(options []nats.Option) (o nats.Options, err error) {
 	return o, nil
 }
 
-// logAsync logs what NATS reports outside any call: a refused publish is seen
-// by its caller as a time-out only.
+// logAsync logs errors that NATS reports outside a call. The caller of a refused
+// publish sees a time-out only.
 func logAsync(log *slog.Logger) nats.ErrHandler {
 	return func(_ *nats.Conn, sub *nats.Subscription, err error) {
 		log := log.With("error", err)

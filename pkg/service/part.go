@@ -5,15 +5,15 @@ import (
 	"errors"
 )
 
-// Part is some of a service that runs and ends as one, beside the rest, and may be
-// begun anew.
+// Part is a group of actors that is started and stopped apart from the rest of the
+// service, as during one term of an orchestrator.
 type Part struct{ host *Host }
 
-// Part sets one up on a host of its own, which shares all but the actors.
+// Part sets up a part on a host of its own, which shares all but the actors.
 func (h *Host) Part(ctx context.Context, setup func(context.Context, *Host) error) (*Part, error) {
 	p := &Part{&Host{Name: h.Name, HTTP: h.HTTP, Log: h.Log, NATS: h.NATS, Metrics: h.Metrics, Health: h.Health, Grace: h.Grace}}
 	err := setup(ctx, p.host)
-	if err != nil { // what has begun ends
+	if err != nil { // end the actors added so far
 		over, stop := context.WithCancel(ctx)
 		stop()
 		return nil, errors.Join(err, p.Run(over))
@@ -21,8 +21,8 @@ func (h *Host) Part(ctx context.Context, setup func(context.Context, *Host) erro
 	return p, nil
 }
 
-// Run runs the actors of the part, once, until one of them returns or ctx ends and
-// all have, as Serve does those of a service.
+// Run runs the actors of the part as Serve does those of a service, and returns when
+// all have ended. It may be called once.
 func (p *Part) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -12,9 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Host is what a running service stands on.
+// Host has the parts that a running service uses.
 type Host struct {
-	Name    string // what this process calls itself, unique among those of its service
+	Name    string // of the process, unique in its service
 	HTTP    string // where metrics and health are served, "" for nowhere
 	Log     *slog.Logger
 	NATS    *nats.Conn
@@ -25,28 +25,27 @@ type Host struct {
 	actors actors
 }
 
-// Add gives the service an actor. The first actor to return ends the service.
-// When ctx ends run takes no new work, ends what it has within Grace, and
-// returns.
+// Add adds an actor. The first actor to return ends the service. When ctx ends, run
+// must take no new work, end its work within Grace, and return.
 func (h *Host) Add(name string, run func(ctx context.Context) error) {
 	h.actors.add(name, run)
 }
 
-// AddBase gives the service an actor that others stand on: its ctx ends only
-// when all that were given to Add have ended.
+// AddBase adds an actor that others depend on. Its ctx ends after all actors of Add
+// have ended.
 func (h *Host) AddBase(name string, run func(ctx context.Context) error) {
 	h.actors.addBase(name, run)
 }
 
-// AddBaseOnce is AddBase, unless there is one of that name: several parts of a
-// service may need the same.
+// AddBaseOnce is AddBase, unless there is an actor of that name: several roles in one
+// process need the same one.
 func (h *Host) AddBaseOnce(name string, run func(ctx context.Context) error) {
 	if !h.actors.has(name) {
 		h.AddBase(name, run)
 	}
 }
 
-// Config is what Serve needs.
+// Config configures Serve.
 type Config struct {
 	Service string // its name
 	Flags   Flags
@@ -57,13 +56,12 @@ type Config struct {
 	Options []nats.Option
 }
 
-// ErrGrace is work that did not end in time after the service was told to stop.
+// ErrGrace reports actors that did not end within Grace after the stop.
 var ErrGrace = errors.New("did not end in time")
 
-// Serve runs one service until an actor returns or ctx ends. Metrics and
-// health are there first and go last: between them it connects to NATS, sets
-// the service up, runs its actors, and drains the connection after the last of
-// them has ended.
+// Serve runs one service until an actor returns or ctx ends. It serves metrics and
+// health, connects to NATS, calls Setup and runs the actors. It drains the
+// connection after the last actor has ended.
 //
 //	http ─────────────────────────────────────────────┐
 //	  └─ connect ─ setup ─┬─ actor … ─┬─ drain NATS ──┴─ stop
@@ -94,7 +92,7 @@ func Serve(ctx context.Context, c Config) error {
 	return g.Run()
 }
 
-// run is the service between its first and its last answer over HTTP; stop ends ctx.
+// run runs the service while HTTP is served. stop ends ctx.
 func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error {
 	nc, err := Connect(ctx, c.Flags.NATS, h.Name, h.Log, c.Options...)
 	if err != nil {
@@ -123,8 +121,7 @@ func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error
 	return errors.Join(err, drain(nc))
 }
 
-// unlessStopped drops an error that only says that the service was told to
-// stop while it started.
+// unlessStopped drops the error of a start that the end of ctx interrupted.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil
@@ -146,7 +143,7 @@ func connected(nc *nats.Conn) error {
 	return nil
 }
 
-// watch returns when the connection is closed for good.
+// watch returns when the connection is closed.
 func watch(ctx context.Context, nc *nats.Conn) error {
 	closed := nc.StatusChanged(nats.CLOSED)
 	defer nc.RemoveStatusListener(closed)
@@ -160,8 +157,8 @@ func watch(ctx context.Context, nc *nats.Conn) error {
 	return fmt.Errorf("connection closed: %w", errors.Join(nats.ErrConnectionClosed, nc.LastError()))
 }
 
-// drain sends what is buffered, lets subscriptions take what they were sent,
-// and closes the connection. One that is down has nobody to drain to.
+// drain sends the buffered messages, lets subscriptions process theirs, and closes
+// the connection. A connection that is down is only closed.
 func drain(nc *nats.Conn) error {
 	if !nc.IsConnected() {
 		return nil

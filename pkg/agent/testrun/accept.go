@@ -10,16 +10,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
-// Acceptance is the name of the evidence that Accept makes; Build of the one
-// that the checks of a build make together.
+// Acceptance names the evidence of Accept, Build that of all checks of a build.
 const (
 	Acceptance = work.Acceptance
 	Build      = work.Build
 )
 
-// Accept runs every plan in dir, which holds the commit, and returns evidence
-// that is OK only if all passed (story lifecycle, acceptance criteria). Without
-// a plan it is not. The only error is one that wraps brain.ErrInfrastructure.
+// Accept runs every plan in dir, which has the commit checked out. The evidence is
+// OK only if there is a plan and all passed (story lifecycle, acceptance criteria).
+// Its errors wrap brain.ErrInfrastructure.
 func Accept(ctx context.Context, dir, commit string, plans []Plan, runner Runner) (instance.Evidence, error) {
 	var all []instance.Evidence
 	for _, plan := range plans {
@@ -32,9 +31,9 @@ func Accept(ctx context.Context, dir, commit string, plans []Plan, runner Runner
 	return Together(Acceptance, commit, all), nil
 }
 
-// Together is one evidence of several on a commit, OK only if there are some and
-// all are. It counts checks, not tests; Failed names the commands that failed,
-// Output is theirs, and Data has how each command ended.
+// Together merges evidence of several checks on a commit. It is OK only if there is
+// a check and all are OK. It counts checks, not tests. Failed and Output are those
+// of the failed commands; Data has the end of each command.
 func Together(name, commit string, all []instance.Evidence) instance.Evidence {
 	sum := instance.Evidence{Name: name, Commit: commit, OK: len(all) > 0, Data: map[string]string{}}
 	var commands, output []string
@@ -70,7 +69,7 @@ func Together(name, commit string, all []instance.Evidence) instance.Evidence {
 	return sum
 }
 
-// ending is how a check ended, in a line.
+// ending describes in a line how a check ended.
 func ending(ev instance.Evidence) string {
 	switch {
 	case ev.OK && ev.Passed > 0:

@@ -10,7 +10,7 @@ var (
 	cargoBuild  = regexp.MustCompile("(?m)^error: could not compile `([^`]+)`")
 )
 
-// cargoText reads cargo test.
+// cargoText parses the output of cargo test.
 func cargoText(text string) report {
 	var r report
 	r.passed, r.counted = sum(text, cargoPassed)

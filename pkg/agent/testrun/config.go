@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// ConfigFile at the root of a repository says how it is tested and checked:
+// ConfigFile, at the root of a repository, has its commands for tests and checks:
 //
 //	test: {command: "npm ci && npm test", timeout: 15m}
 //	lint: {command: "npm run lint"}
@@ -32,7 +32,7 @@ type command struct {
 	Timeout timeout `yaml:"timeout"`
 }
 
-// of is the command of a check and its key.
+// of returns the key and the command of a check.
 func (c config) of(check string) (string, *command) {
 	switch check {
 	case Lint:
@@ -43,8 +43,8 @@ func (c config) of(check string) (string, *command) {
 	return "test", c.Test
 }
 
-// configured reads the configuration file strictly. Its errors name the line
-// but never quote it.
+// configured returns the plan of the configuration file. It refuses unknown keys.
+// Its errors name the line but never quote it.
 func configured(tree fs.FS, check string) (Plan, bool, error) {
 	if _, err := fs.Lstat(tree, ConfigFile); errors.Is(err, fs.ErrNotExist) {
 		return Plan{}, false, nil
@@ -80,7 +80,7 @@ func (t *timeout) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// located puts the file and line before what the parser said.
+// located puts the file and the line before the parser's message.
 func located(err error) error {
 	var e yaml.Error
 	if !errors.As(err, &e) || e.GetToken() == nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits on what is kept of go test -json while it runs, in bytes.
+// Limits of the output of go test -json kept while it runs, in bytes.
 const (
 	maxEvent    = 1 << 20  // of one line
 	maxTestSaid = 64 << 10 // of each end of one test's output
@@ -25,14 +25,15 @@ type goEvent struct {
 	FailedBuild string
 }
 
-// goEvents reads go test -json as it is written to it; other lines are ignored.
+// goEvents parses the output of go test -json that is written to it. It ignores
+// other lines.
 type goEvents struct {
 	line     []byte // begun, not ended
 	builds   map[string]*said
 	packages map[string]map[string]*goTest
 }
 
-// goTest is a test or, with an empty name, a package, as far as the events told.
+// goTest is the state of a test or, with an empty name, of a package.
 type goTest struct {
 	said
 	end           string // pass, fail or skip
@@ -105,8 +106,8 @@ func (t *goTest) see(e goEvent) {
 	}
 }
 
-// report counts the tests without subtests. A test that never ended fails when
-// its package or, unless the run ended well, the run did.
+// report counts the tests that have no subtests. A test without an end event has
+// failed if its package has failed or ended is false.
 func (g *goEvents) report(ended bool) (r report) {
 	for _, pkg := range slices.Sorted(maps.Keys(g.packages)) {
 		r = r.add(goPackage(pkg, g.packages[pkg], g.builds, ended))
@@ -149,7 +150,7 @@ func goPackage(pkg string, tests map[string]*goTest, builds map[string]*said, en
 	return r
 }
 
-// said is what a test printed: the beginning and the end of it.
+// said is the beginning and the end of a test's output.
 type said struct{ head, tail []byte }
 
 func (s *said) add(output string) {
@@ -163,7 +164,7 @@ func (s *said) add(output string) {
 
 func (s *said) String() string { return string(s.head) + string(s.tail) }
 
-// withoutEvents is the output without the lines of go test -json.
+// withoutEvents returns the output without the lines of go test -json.
 func withoutEvents(out string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(out) {

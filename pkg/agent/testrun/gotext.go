@@ -14,15 +14,15 @@ var (
 	goNoBuild = regexp.MustCompile(`^(ok  |FAIL|\?   |--- |=== |# \[)`)
 )
 
-// goText reads go test without -json, as a Makefile runs it. Without -v passing
-// tests are not printed: each passing package then counts as one.
+// goText parses the output of go test without -json, as of a Makefile. Without -v
+// go test does not print passing tests; a passing package then counts as one test.
 func goText(text string) report {
 	var r report
 	builds := map[string]string{}
 	for _, f := range sections(strings.ReplaceAll(text, "\n# [", "\n["), goBuild, goNoBuild) {
 		builds[f.name] = f.output
 	}
-	said := map[string]string{}        // what each test of the package printed
+	said := map[string]string{}        // output by test of the package
 	var passed, failed, other []string // the package's tests so far
 	current := ""                      // the test that prints
 	for line := range strings.Lines(text) {
@@ -60,7 +60,7 @@ func goText(text string) report {
 	return r
 }
 
-// leaves drops the tests that others of the list are subtests of.
+// leaves returns the tests that have no subtest in the list.
 func leaves(tests []string) (kept []string) {
 	for i, test := range tests {
 		if i+1 == len(tests) || !strings.HasPrefix(tests[i+1], test+"/") {

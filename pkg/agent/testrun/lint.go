@@ -6,23 +6,22 @@ import (
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
-// Names of the evidence of checks beside the tests (pipeline lifecycle, build).
+// Names of the evidence of other checks than tests (pipeline lifecycle, build).
 const (
 	Lint      = work.Lint
 	TypeCheck = work.TypeCheck
 )
 
-// Shell is a plan to run a command with sh.
+// Shell returns a plan that runs a command with sh.
 func Shell(command string) Plan { return shell(command).complete() }
 
 func shell(command string) Plan {
 	return Plan{Tool: "configured", Argv: []string{"sh", "-c", command}}
 }
 
-// DetectCheck finds how the tree is linted or type-checked. The first that
-// applies is taken: the configuration file, a script of package.json, a target
-// of a Makefile, and what comes with Go or Cargo. Unlike tests, a repository
-// need not have it: found is false then.
+// DetectCheck returns the plan to lint or type-check the tree. It takes the first of
+// the configuration file, a script of package.json, a target of a Makefile, and the
+// tools of Go or Cargo. found is false if there is none, which is no error.
 func DetectCheck(tree fs.FS, check string) (plan Plan, found bool, err error) {
 	scripts, targets := []string{"lint"}, []string{"lint"}
 	tools := []detector{vet}

@@ -10,8 +10,8 @@ import (
 
 func nodeTest(tree fs.FS, _ string) (Plan, bool, error) { return nodePackage(tree, "test") }
 
-// nodePackage knows a package.json with one of the scripts; the lock file or the
-// packageManager field says which program runs it.
+// nodePackage detects a package.json with one of the scripts. The lock file or the
+// packageManager field names the program that runs it.
 func nodePackage(tree fs.FS, scripts ...string) (Plan, bool, error) {
 	content := text(tree, "package.json")
 	if content == "" {
@@ -26,7 +26,7 @@ func nodePackage(tree fs.FS, scripts ...string) (Plan, bool, error) {
 	}
 	i := slices.IndexFunc(scripts, func(name string) bool {
 		script := pkg.Scripts[name]
-		// The latter is what npm init writes in place of a test.
+		// npm init writes the latter for a package without tests.
 		return strings.TrimSpace(script) != "" && !strings.Contains(script, "no test specified")
 	})
 	if i < 0 {

@@ -29,7 +29,7 @@ var (
 	jsFrames = regexp.MustCompile(`(?m)^\s+at (?:async )?(?:.* \()?(?:node:|.*node_modules/).*\n?`)
 )
 
-// nodeSpec reads the reporter that node --test writes for people.
+// nodeSpec parses the spec reporter of node --test.
 func nodeSpec(text string) report {
 	var r report
 	r.passed, r.counted = sum(text, specPassed)
@@ -38,7 +38,7 @@ func nodeSpec(text string) report {
 	return r
 }
 
-// jest reads jest's summary and its failures, which it may print twice.
+// jest parses jest's summary and its failures, which it may print twice.
 func jest(text string) report {
 	totals := jestTotal.FindAllString(text, -1)
 	if totals == nil {
@@ -63,7 +63,7 @@ func jest(text string) report {
 	return r
 }
 
-// vitest reads vitest's summary and failures.
+// vitest parses vitest's summary and failures.
 func vitest(text string) report {
 	if !vitestTotal.MatchString(text) {
 		return report{}
@@ -74,8 +74,8 @@ func vitest(text string) report {
 	return r
 }
 
-// mocha reads mocha's spec reporter, whose failures have a title over several
-// lines that ends with a colon.
+// mocha parses mocha's spec reporter. Its failures have a title of several lines
+// that ends with a colon.
 func mocha(text string) report {
 	var r report
 	r.passed, r.counted = sum(text, mochaPassed)
@@ -99,7 +99,7 @@ func mocha(text string) report {
 	return r
 }
 
-// inner drops the stack frames that are node's or a library's own.
+// inner drops the stack frames of node and of libraries.
 func inner(failures []failure) []failure {
 	for i := range failures {
 		failures[i].output = strings.TrimRight(jsFrames.ReplaceAllString(failures[i].output+"\n", ""), "\n ")

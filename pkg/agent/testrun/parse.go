@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// parse reads the output of a test run. A command may run several tools, so
-// every format reads what is its own; each is anchored so that it leaves the
-// others' lines alone. ended says that the command came to its own good end.
+// parse parses the output of a test run. A command may run several tools, so every
+// parser gets all of it, and matches only lines of its own format. ended says that
+// the command ended by itself.
 func parse(events *goEvents, out string, ended bool) report {
 	r := events.report(ended)
 	out = withoutEvents(out)
@@ -20,9 +20,8 @@ func parse(events *goEvents, out string, ended bool) report {
 	return r
 }
 
-// sections cuts the text at the lines that head matches: the head's first
-// group is the name, what follows up to the next head, or a line that end
-// matches, is the output.
+// sections cuts the text at the lines that head matches. The first group of head is
+// the name. The output goes on to the next head or to a line that end matches.
 func sections(text string, head, end *regexp.Regexp) (found []failure) {
 	open := false
 	var body []string
@@ -47,7 +46,7 @@ func sections(text string, head, end *regexp.Regexp) (found []failure) {
 	return found
 }
 
-// sum adds up the first group of all matches and says whether there are any.
+// sum adds up the first group of all matches, and reports whether there is one.
 func sum(text string, re *regexp.Regexp) (n int, found bool) {
 	for _, m := range re.FindAllStringSubmatch(text, -1) {
 		k, _ := strconv.Atoi(m[1]) // digits, or nothing: 0

@@ -1,6 +1,6 @@
-// Package testrun finds a repository's tests, runs them on one commit and says
-// what came of it. Test evidence is made here and nowhere else: no brain is
-// asked whether the tests pass.
+// Package testrun detects a repository's tests, runs them on one commit and returns
+// evidence. Only this package makes test evidence: no brain decides whether the
+// tests pass.
 package testrun
 
 import (
@@ -15,26 +15,26 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a test run may take unless configured.
+// DefaultTimeout limits a test run without a configured timeout.
 const DefaultTimeout = 10 * time.Minute
 
-// maxRead is how many bytes of a repository's own file are looked at.
+// maxRead limits the bytes read of a file of the repository.
 const maxRead = 1 << 20
 
-// ErrNoTests says that no way to test the repository was found.
+// ErrNoTests reports that no way to test the repository was found.
 var ErrNoTests = errors.New("no tests found")
 
-// Plan is how a repository is tested, or checked otherwise.
+// Plan is a command that tests or checks a repository.
 type Plan struct {
 	Check   string        // the name of the evidence; empty: Name
 	Tool    string        // go, npm, pnpm, yarn, pytest, unittest, cargo, make or configured
-	Source  string        // the file that says so, within the repository
+	Source  string        // the file it was detected by, in the repository
 	Argv    []string      // program and arguments, run at the repository's root
-	Env     []string      // name=value, on top of what the runner gives
+	Env     []string      // name=value, beside those of the runner
 	Timeout time.Duration // above zero
 }
 
-// Command is the plan as a person would type it.
+// Command returns the plan as a person would type it.
 func (p Plan) Command() string {
 	if p.Tool == "configured" {
 		return p.Argv[len(p.Argv)-1]
@@ -42,13 +42,12 @@ func (p Plan) Command() string {
 	return strings.Join(p.Argv, " ")
 }
 
-// Detect finds how the tree is tested. The first that applies is taken: the
-// configuration file, Go, a package.json, Python, Cargo, make. Without any of
-// them the error is ErrNoTests; a configuration that cannot be read is an error
-// that names its file and line, never a reason to look further.
+// Detect returns the plan to test the tree. It takes the first of the configuration
+// file, Go, package.json, Python, Cargo and make. Without any of them the error is
+// ErrNoTests. An invalid configuration is an error with its file and line.
 //
-// The tree decides what is run. Give the FS of an os.Root where the tree may
-// hold links that lead out of it.
+// The tree decides which command runs. Give the FS of an os.Root if the tree may
+// have links that lead out of it.
 func Detect(tree fs.FS) (Plan, error) {
 	plan, found, err := first(tree, Name, configured, goModule, nodeTest, python, cargo, makeTest)
 	if err != nil || found {
@@ -59,10 +58,10 @@ func Detect(tree fs.FS) (Plan, error) {
 		"to say how this repository is tested, add a file %s with: test: {command: \"…\"}", ErrNoTests, ConfigFile, ConfigFile)
 }
 
-// detector finds how a tree is checked in one way.
+// detector detects one kind of plan.
 type detector func(tree fs.FS, check string) (Plan, bool, error)
 
-// first is the plan of the first detector that finds one.
+// first returns the plan of the first detector that has one.
 func first(tree fs.FS, check string, detectors ...detector) (Plan, bool, error) {
 	for _, detect := range detectors {
 		plan, found, err := detect(tree, check)
@@ -77,15 +76,15 @@ func first(tree fs.FS, check string, detectors ...detector) (Plan, bool, error) 
 	return Plan{}, false, nil
 }
 
-// complete is the plan with what every plan has.
+// complete returns the plan with the defaults of all plans.
 func (p Plan) complete() Plan {
 	p.Env = append(p.Env, "CI=1", "NO_COLOR=1")
 	p.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	return p
 }
 
-// goModule knows modules and workspaces. In a workspace ./... covers only the
-// root's own module, so each member is named.
+// goModule detects modules and workspaces. In a workspace ./... covers only the root
+// module, so the plan names each member.
 func goModule(tree fs.FS, _ string) (Plan, bool, error) {
 	return goTool(tree, "test", "-json")
 }
@@ -104,7 +103,7 @@ func goTool(tree fs.FS, words ...string) (Plan, bool, error) {
 	return Plan{Tool: "go", Source: "go.mod", Argv: append(argv, "./...")}, exists(tree, "go.mod"), nil
 }
 
-// workspace lists the directories that a go.work file uses and that are inside the repository.
+// workspace returns the directories inside the repository that a go.work file uses.
 func workspace(work string) (dirs []string) {
 	block := false
 	for line := range strings.Lines(work) {
@@ -145,7 +144,7 @@ func cargo(tree fs.FS, check string) (Plan, bool, error) {
 
 func makeTest(tree fs.FS, _ string) (Plan, bool, error) { return makefile(tree, "test") }
 
-// makefile knows a Makefile with one of the targets.
+// makefile detects a Makefile with one of the targets.
 func makefile(tree fs.FS, goals ...string) (Plan, bool, error) {
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} { // as make looks
 		if !exists(tree, name) {
@@ -169,7 +168,7 @@ func exists(tree fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// text is the file's content as far as it is looked at; empty when there is none.
+// text returns the first maxRead bytes of a file, or "" if there is none.
 func text(tree fs.FS, name string) string {
 	if !exists(tree, name) {
 		return ""

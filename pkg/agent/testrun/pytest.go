@@ -13,7 +13,7 @@ var (
 	pytestEnd    = regexp.MustCompile(`^(={3,} .* ={3,}|!{3,} .* !{3,}|(FAILED|ERROR) \S+::.*)$`)
 )
 
-// pytest reads the summary and the sections of the failing tests.
+// pytest parses the summary and the sections of the failing tests.
 func pytest(text string) report {
 	totals := pytestTotal.FindAllString(text, -1)
 	if totals == nil {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// python knows pytest by its configuration or by its naming of files, and falls
-// back to the standard library's unittest when the tests are written for it
-// and nothing speaks of pytest.
+// python detects pytest by its configuration or its file names. It chooses unittest
+// if the tests are written for that and nothing mentions pytest.
 func python(tree fs.FS, _ string) (Plan, bool, error) {
 	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
 	pytest := Plan{
@@ -42,14 +41,14 @@ func python(tree fs.FS, _ string) (Plan, bool, error) {
 		}
 	}
 	unittest := Plan{Tool: "unittest", Source: files[0], Env: env, Argv: []string{"python3", "-m", "unittest", "discover", "-v"}}
-	// discover enters packages only: a test directory that is none is named.
+	// discover enters packages only; other test directories must be named.
 	if dir := path.Dir(files[0]); dir != "." && !exists(tree, path.Join(dir, "__init__.py")) {
 		unittest.Argv = append(unittest.Argv, "-s", dir)
 	}
 	return unittest, true, nil
 }
 
-// pythonTests lists the test files at the root and in tests and test, two levels deep.
+// pythonTests returns the test files at the root and in tests and test, two levels deep.
 func pythonTests(tree fs.FS) (files []string) {
 	for _, dir := range []string{"", "tests/", "test/", "tests/*/", "test/*/"} {
 		for _, name := range []string{"test_*.py", "*_test.py"} {

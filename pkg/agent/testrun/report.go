@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Limits on what is kept of the output. They count lines, not bytes, so that a
-// timing of another width does not move what is left out.
+// Limits of the output kept. They count lines, not bytes, so that the width of a
+// timing does not change which part is left out.
 const (
 	maxLines     = 200 // of all failures together
 	maxTestLines = 60  // of one failure
@@ -19,14 +19,14 @@ const (
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]")
 
-// report is what a parser reads in the output of a test run.
+// report is the result of a parser of test output.
 type report struct {
 	counted  bool // a tool was recognised: passed is a count, not a guess
 	passed   int
 	failures []failure
 }
 
-// failure is one failing test and what it printed.
+// failure is one failing test and its output.
 type failure struct {
 	name   string
 	output string
@@ -36,7 +36,7 @@ func (r report) add(o report) report {
 	return report{r.counted || o.counted, r.passed + o.passed, append(r.failures, o.failures...)}
 }
 
-// names are the failing tests, sorted, each once, up to maxNames.
+// names returns the failing tests, sorted, each once, up to maxNames.
 func (r report) names() []string {
 	var names []string
 	for _, f := range r.failures {
@@ -47,8 +47,8 @@ func (r report) names() []string {
 	return names[:min(len(names), maxNames)]
 }
 
-// text is the telling part of the output: what the failing tests printed, or
-// its end where no test claims it.
+// text returns the relevant part of the output: that of the failing tests, or else
+// the end of all.
 func (r report) text(all string) string {
 	failures := slices.Clone(r.failures)
 	slices.SortStableFunc(failures, func(a, b failure) int { return cmp.Compare(a.name, b.name) })
@@ -72,7 +72,7 @@ func (r report) text(all string) string {
 	return strings.Join(out, "\n")
 }
 
-// clip keeps the first quarter and the last three of so many lines.
+// clip returns at most max lines: the first quarter and the last three quarters.
 func clip(s string, max int) []string {
 	all := strings.Split(strings.Trim(s, "\n"), "\n")
 	if left := len(all) - max; left > 0 {

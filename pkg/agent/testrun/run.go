@@ -16,25 +16,25 @@ import (
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
-// Name is the name of the evidence that tests give.
+// Name names the evidence of tests.
 const Name = work.Tests
 
-// maxOutput is how many bytes of output are looked at. The events of go test
-// are read as they come, however many there are.
+// maxOutput limits the bytes of output that are kept for the parsers. The events of
+// go test are parsed as they arrive, without this limit.
 const maxOutput = 4 << 20
 
-// Runner runs one command under limits; a sandbox.Sandbox is one. Its error
-// says that the command could not be started or that ctx ended.
+// Runner runs one command under limits; sandbox.Sandbox implements it. Its error
+// means that the command was not started, or is the cause of ctx's end.
 type Runner interface {
 	Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error)
 }
 
-// Run runs the plan in dir, which holds the commit, and returns what was seen.
-// Failing tests, a missing program and a timeout are evidence that is not OK,
-// not errors; the only error is one that wraps brain.ErrInfrastructure.
+// Run runs the plan in dir, which has the commit checked out, and returns evidence.
+// Failing tests, a missing program and a timeout are not errors but evidence that
+// is not OK. Its errors wrap brain.ErrInfrastructure.
 //
-// Evidence is OK when the command exited 0, reported no failing test and, as
-// far as its output can be counted, did test something.
+// Evidence is OK if the command exited with 0 and reported no failing test. If the
+// output can be counted, it must have at least one test.
 func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (instance.Evidence, error) {
 	var events goEvents
 	res, err := runner.Run(ctx, sandbox.Command{
@@ -50,7 +50,7 @@ func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (ins
 		return ev, nil
 	}
 	if err == nil {
-		err = context.Cause(ctx) // what a stopped run shows says nothing about the work
+		err = context.Cause(ctx) // the output of a stopped run is no evidence
 	}
 	if err != nil {
 		return instance.Evidence{}, fmt.Errorf("%w: run %s on %s: %w", brain.ErrInfrastructure, plan.Command(), commit, err)
@@ -61,15 +61,15 @@ func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (ins
 	return ev, nil
 }
 
-// CouldNotRun reports whether the evidence says that the tests did not run for
-// want of something that the work cannot give, such as a missing program.
+// CouldNotRun reports whether the tests did not run because of something outside
+// the work, such as a missing program.
 func CouldNotRun(ev instance.Evidence) bool {
 	return !ev.OK && strings.HasPrefix(ev.Output, couldNotRun)
 }
 
 const couldNotRun = "could not run: "
 
-// noProgram is what bubblewrap and Python say of a program that is not there.
+// noProgram matches the messages of bubblewrap and Python about a missing program.
 var noProgram = regexp.MustCompile(`(?m)^(?:bwrap: execvp (\S+): No such file or directory|\S*python\S*: No module named (pytest))$`)
 
 func judge(ev instance.Evidence, res sandbox.Result, r report, out string) instance.Evidence {
@@ -79,7 +79,7 @@ func judge(ev instance.Evidence, res sandbox.Result, r report, out string) insta
 	switch {
 	case !res.OK() && m != nil:
 		ev.Output = couldNotRun + m[1] + m[2] + " is not installed here"
-	case res.ExitCode == 126 || res.ExitCode == 127: // what a shell says of a program it cannot run
+	case res.ExitCode == 126 || res.ExitCode == 127: // exit codes of a shell that cannot run the program
 		ev.Output = couldNotRun + "a program that the tests call is missing; a command that installs it first can be set in " + ConfigFile + "\n" + telling
 	case res.TimedOut != "":
 		ev.Output = res.String() + "\n" + telling
@@ -95,7 +95,7 @@ func judge(ev instance.Evidence, res sandbox.Result, r report, out string) insta
 	return ev
 }
 
-// clean is output as kept: no terminal colours, and no path of this machine.
+// clean removes terminal colours and the paths of this machine from output.
 func clean(s, dir string) string {
 	s = strings.ReplaceAll(escapes.ReplaceAllString(strings.ToValidUTF8(s, "�"), ""), "\r\n", "\n")
 	roots := []string{dir}

@@ -10,14 +10,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Signature identifies a failure: equal for the same tests failing in the same
-// way, on any machine and at any time; different when another test or another
-// assertion fails or its values differ. It is empty for evidence that is OK.
+// Signature identifies a failure. It is equal if the same tests fail in the same way,
+// on any machine and at any time. It differs if another test or another assertion
+// fails, or if the values differ. It is empty for evidence that is OK.
 //
-// What changes by itself does not count: timings, times of day, addresses,
-// process and goroutine ids, free ports, temporary directories, the order of
-// lines, and line numbers outside test files, which any edit moves. Inside a
-// test file the number tells which assertion failed.
+// It leaves out timings, times of day, addresses, process and goroutine ids, free
+// ports, temporary directories and the order of lines. It also leaves out line
+// numbers outside test files, which any edit moves. Inside a test file the line
+// number identifies the assertion.
 func Signature(ev instance.Evidence) string {
 	if ev.OK {
 		return ""
@@ -39,7 +39,7 @@ func Signature(ev instance.Evidence) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:6])
 }
 
-// unsteady are the rewritings of a line, in order.
+// unsteady has the replacements in a line, in order.
 var unsteady = []struct {
 	what *regexp.Regexp
 	by   string
@@ -51,7 +51,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`^(\S*(?:time|ts)["=:]+ ?"?)?(\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d)?`), "${1}TIME"},
 	{regexp.MustCompile(`\b(\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d\.\d{3,}(Z| ?[+-]\d\d:?\d\d)?( m=[+-][\d.]+)?`), "TIME"},
 	{regexp.MustCompile(`\b(\d+[hm])*\d+\.\d{3,}(ns|µs|us|ms|s)\b`), "TIME"},
-	// What a tool appends: (0.01s), (5 ms), in 0.10s
+	// Timings at the end of a line: (0.01s), (5 ms), in 0.10s
 	{regexp.MustCompile(`\s*\((\d+\.\d\ds|\d+ m?s)\)$`), ""},
 	{regexp.MustCompile(`\bin \d+\.\d\d+s( =+)?$`), ""},
 	// The arguments of a stack frame, its offset, and addresses anywhere.
@@ -62,10 +62,10 @@ var unsteady = []struct {
 	{regexp.MustCompile(`(?i)\b(pid|process|goroutine|thread)([ =:#]+)\d+\b`), "$1$2N"},
 	{regexp.MustCompile(`^(thread '.*') \(\d+\)`), "$1"},
 	{regexp.MustCompile(`(127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1?\]):\d{4,5}\b`), "$1:PORT"},
-	// A temporary path is as good as its last element.
+	// Of a temporary path only the last element is kept.
 	{regexp.MustCompile(`(/private)?(/tmp|/var/tmp|/var/folders/\w+/\w+/T|/dev/shm)(/[^\s:'"<>()\[\],;]*)?/([^\s/:'"<>()\[\],;]*)`), "TMP/$4"},
 	{regexp.MustCompile(`TMP/(.*?)\d{5,}`), "TMP/$1N"},
-	// Other absolute paths of source files lie where this machine has them.
+	// Directories of other absolute paths depend on the machine.
 	{regexp.MustCompile(`(^|[\s'"(])/[^\s:'"()]*/([^\s/:'"()]+\.\w{1,5}:\d+)`), "$1$2"},
 }
 
@@ -74,7 +74,7 @@ var (
 	testFile = regexp.MustCompile(`(_test\.go|(^|/)test_[^/]*\.py|_test\.py|[._](test|spec)\.[cm]?[jt]sx?|(^|/)(tests?|spec|__tests__)/.*)$`)
 )
 
-// steady is the line without what changes by itself.
+// steady returns the line without the parts that differ between runs.
 func steady(line string) string {
 	line = strings.TrimSpace(line)
 	for _, u := range unsteady {

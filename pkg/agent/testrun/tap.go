@@ -11,14 +11,14 @@ var (
 	tapDrop = regexp.MustCompile(`duration_ms:|\(node:internal|\(node:async_hooks|type: 'test'`)
 )
 
-// tapTest is a line of results with what it stands for: itself, or its subtests.
+// tapTest is a result line, which counts as one test or as its subtests.
 type tapTest struct {
 	passed   int
 	failures []failure
 }
 
-// tap reads the Test Anything Protocol. A parent's line comes after its
-// subtests; they are counted, not it.
+// tap parses the Test Anything Protocol. A parent's line comes after its subtests,
+// and only they are counted.
 func tap(text string) report {
 	if !tapHead.MatchString(text) {
 		return report{}
@@ -74,7 +74,7 @@ func tapResult(ok bool, name string, directive bool, subtests []tapTest) tapTest
 	return t
 }
 
-// last is the newest result, whose diagnostics follow it.
+// last returns the newest result, to which the next diagnostics belong.
 func last(levels [][]tapTest) *tapTest {
 	deepest := levels[len(levels)-1]
 	if len(deepest) == 0 {
@@ -83,7 +83,7 @@ func last(levels [][]tapTest) *tapTest {
 	return &deepest[len(deepest)-1]
 }
 
-// say gives a test its diagnostics; those of a parent only count its subtests.
+// say adds diagnostics to a test. Those of a parent are ignored.
 func (t *tapTest) say(output string) {
 	if len(t.failures) == 1 && t.failures[0].output == "" {
 		t.failures[0].output = output

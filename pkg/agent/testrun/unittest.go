@@ -12,7 +12,7 @@ var (
 	unittestEnd     = regexp.MustCompile(`^(={70}|Ran \d+ tests? in .*)$`)
 )
 
-// unittest reads Python's own test runner.
+// unittest parses the output of Python's unittest.
 func unittest(text string) report {
 	ran, counted := sum(text, unittestRan)
 	if !counted {

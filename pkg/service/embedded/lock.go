@@ -12,11 +12,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/filelock"
 )
 
-// ErrLocked is a directory that another process works in.
+// ErrLocked reports that another process uses the directory.
 var ErrLocked = errors.New("in use by another process")
 
-// lockDir makes dir and claims it for as long as the file is open: the kernel
-// lets go of it however the process ends.
+// lockDir creates and locks dir. The lock ends when the file is closed, and with the
+// process in any case.
 func lockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -35,7 +35,8 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// Hold claims dir as Start does, or says who has it. Close gives it back.
+// Hold locks dir as Start does. The error names the process that holds the lock.
+// Close unlocks it.
 func Hold(dir string) (io.Closer, error) { return lockDir(dir) }
 
 func writePID(f *os.File) error {
@@ -43,7 +44,7 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// holder says which process holds the lock, if it has said so itself.
+// holder describes the process that holds the lock, if it has written its id.
 func holder(path string) string {
 	b, _ := os.ReadFile(path)
 	if pid := strings.TrimSpace(string(b)); pid != "" {

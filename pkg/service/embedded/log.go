@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// logger is the server's log: notices are about as much as a client's debug.
+// logger is the server's log. Its notices are logged at debug.
 type logger struct{ log *slog.Logger }
 
 func (l logger) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }

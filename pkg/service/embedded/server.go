@@ -16,21 +16,21 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Config says where the server keeps its streams and who may reach it.
+// Config configures a server.
 type Config struct {
 	Dir string // of the store; made if it is not there
-	// Sync is how often what was written is flushed to disk. Zero flushes
-	// before each write is acknowledged: what was acknowledged survives power
-	// loss. Otherwise a power loss, not a crash, costs up to Sync.
+	// Sync is the interval of flushes to disk. Zero flushes before each write is
+	// acknowledged, so acknowledged writes survive a power loss. Otherwise a power
+	// loss, not a crash, loses the writes of up to Sync.
 	Sync time.Duration
 	// Listen is HOST:PORT for clients in other processes, port 0 for a free
 	// one. Empty: only this process connects.
 	Listen string
-	// User and Password are what each connection has to log in with, also one of
-	// this process. Both empty: none has to.
+	// User and Password are the credentials of all connections, also of this process.
+	// Both empty: no login.
 	User, Password string
 	Name           string       // of the server, default signalbox
-	Log            *slog.Logger // what the server has to say: warnings and worse, the rest at debug
+	Log            *slog.Logger // warnings and errors at their level, the rest at debug
 }
 
 // Server is a running server. It is a nats.InProcessConnProvider.
@@ -40,7 +40,7 @@ type Server struct {
 	user, password string
 }
 
-// readyTimeout covers the reading of a large store.
+// readyTimeout is long enough to read a large store.
 const readyTimeout = time.Minute
 
 // Start returns a server that accepts connections, or ErrLocked if another
@@ -77,7 +77,7 @@ func start(c Config) (*server.Server, error) {
 		if err != nil {
 			return nil, fmt.Errorf("listen %s: %w", c.Listen, err)
 		}
-		// The server would try for a minute and say so in its log alone.
+		// The server would try for a minute and report that in its log only.
 		probe, err := net.Listen("tcp", c.Listen)
 		if err != nil {
 			return nil, fmt.Errorf("%w; name another address to listen at", err)
@@ -107,8 +107,8 @@ func start(c Config) (*server.Server, error) {
 	return s, nil
 }
 
-// credentials are what the server accepts. It implements server.Authentication.
-// The server's own check of a password wants it hashed, which a random one need not be.
+// credentials implements server.Authentication. The server's own check warns about a
+// password that is not hashed; a random one need not be.
 type credentials struct{ user, password string }
 
 // Check implements server.Authentication.
@@ -125,12 +125,12 @@ func (s *Server) Connect(options ...nats.Option) (*nats.Conn, error) {
 	return nats.Connect("", append(s.Options(), options...)...)
 }
 
-// Options are what a connection within the process is made with.
+// Options returns the options of a connection within the process.
 func (s *Server) Options() []nats.Option {
 	return []nats.Option{nats.InProcessServer(s), nats.UserInfo(s.user, s.password)}
 }
 
-// ClientURL is where other processes connect, empty if they cannot.
+// ClientURL returns the URL for other processes, or "" if they cannot connect.
 func (s *Server) ClientURL() string {
 	if s.server.Addr() == nil {
 		return ""
@@ -138,8 +138,8 @@ func (s *Server) ClientURL() string {
 	return s.server.ClientURL()
 }
 
-// Shutdown closes all connections, flushes the store and gives the directory
-// back. It returns when that is done.
+// Shutdown closes all connections, flushes the store and unlocks the directory. It
+// returns when that is done.
 func (s *Server) Shutdown() {
 	s.server.Shutdown()
 	s.server.WaitForShutdown()

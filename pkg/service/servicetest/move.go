@@ -1,4 +1,4 @@
-// Package servicetest sees what services do together with a NATS server.
+// Package servicetest tests services together with NATS servers.
 package servicetest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
-// Moves runs a service that may connect to both servers, does what is to have it
-// leave the one that it is at, and sees that it goes to the other.
+// Moves runs a service that may connect to both servers, calls leave, and checks that
+// the service moves from here to there.
 func Moves(t *testing.T, name string, here, there *natstest.Server, leave func(), setup func(context.Context, *service.Host) error) {
 	t.Helper()
 	set := make(chan *nats.Conn, 1)
