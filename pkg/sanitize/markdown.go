@@ -6,16 +6,16 @@ import (
 )
 
 // apart is a space without width. It keeps a forge from reading a meaning into
-// the characters it stands between, and shows nowhere. It is written here only;
-// in what is given it is shown.
+// the characters it stands between, and shows nowhere. Markdown drops those in
+// its argument: to sanitize twice is to sanitize once.
 const apart = "\u200b"
 
 var (
 	// A forge looks for mentions in what was rendered: so after any character but
 	// those of a word, and a character reference may not make one either.
 	mention   = regexp.MustCompile(`(^|[^0-9A-Za-z_])@([0-9A-Za-z_])`)
-	reference = regexp.MustCompile(`&([#0-9A-Za-z])`)
-	closing   = regexp.MustCompile(`(?i)\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(:?\s+)((?:[\w.-]+/[\w.-]+)?#|GH-|https?:/)(\w|/)`)
+	reference = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
+	closing   = regexp.MustCompile(`(?i)\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(:?[\s\p{Z}]+)((?:[\w.-]+/[\w.-]+)?#|GH-|https?:/)(\w|/)`)
 	tag       = regexp.MustCompile(`<([A-Za-z/!?])`)
 	command   = regexp.MustCompile(`(?m)^([\s>*+-]*(?:[0-9]{1,9}[.)])?[\s>*+-]*)/([A-Za-z])`)
 )
@@ -25,13 +25,27 @@ var (
 // own Markdown stays: a text that must not end the block it stands in belongs into
 // Quote or Verbatim.
 func Markdown(s string) string {
-	s = text(s)
-	s = replace(mention, s, "$1@"+apart+"$2")
+	s = inert(Terminal(s))
 	s = reference.ReplaceAllString(s, "&"+apart+"$1")
-	s = replace(closing, s, "$1$2$3"+apart+"$4")
 	s = tag.ReplaceAllString(s, "<"+apart+"$1")
 	return command.ReplaceAllString(s, "$1"+apart+"/$2")
 }
+
+// MarkdownLine returns s as Markdown within a line.
+func MarkdownLine(s string) string { return Markdown(line(Terminal(s))) }
+
+// Subject returns s as the subject of a commit or the title of a pull request: it
+// notifies nobody and closes no issue.
+func Subject(s string) string { return inert(line(Terminal(s))) }
+
+// inert returns s without mentions and without what closes issues.
+func inert(s string) string {
+	s = replace(mention, s, "$1@"+apart+"$2")
+	return replace(closing, s, "$1$2$3"+apart+"$4")
+}
+
+// Cell returns s as Markdown within a cell of a table.
+func Cell(s string) string { return strings.ReplaceAll(MarkdownLine(s), "|", `\|`) }
 
 // replace replaces until nothing matches: matches may share characters.
 func replace(pattern *regexp.Regexp, s, by string) string {
@@ -60,7 +74,7 @@ func Code(s string) string {
 		return "` `"
 	}
 	fence := strings.Repeat("`", longest(s)+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+	if strings.Contains(s, "`") {
 		s = " " + s + " " // a renderer takes one space off each end
 	}
 	return fence + s + fence

@@ -60,11 +60,15 @@ func hidden(r rune) bool {
 	return r >= 0xe0000 && r <= 0xe0fff
 }
 
-// Terminal returns s as it may be printed on a terminal.
-func Terminal(s string) string { return text(s) }
+// Terminal returns s as it may be printed on a terminal, without the characters
+// that Markdown adds.
+func Terminal(s string) string { return text(strings.ReplaceAll(s, apart, "")) }
 
 // TerminalLine returns s as it may be printed within a line of a terminal.
-func TerminalLine(s string) string { return line(text(s)) }
+func TerminalLine(s string) string { return line(Terminal(s)) }
+
+// Lines returns the lines of s, each as it may be printed on a terminal.
+func Lines(s string) []string { return strings.Split(Terminal(s), "\n") }
 
 // line joins the lines of s by spaces.
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }

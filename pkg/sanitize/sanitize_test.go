@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
 	gmtext "github.com/yuin/goldmark/text"
 
 	"github.com/signalbox/signalbox/pkg/sanitize"
@@ -17,7 +18,7 @@ import (
 
 // hostile are texts that were made to get out of where they are put.
 var hostile = []string{
-	"@octocat", "/@octocat", ".@octocat", "@@octocat", "x @acme/team", `\@octocat`, "&#64;octocat", "&commat;octocat", "(@a)@b,@c", "_@octocat_",
+	"@octocat", "/@octocat", ".@octocat", "@@octocat", "x @acme/team", `\@octocat`, "&#64;octocat", "&commat;octocat", "R&D; &amp &amp; &x;", "a|b \\| `|`", "fixes\u00a0#1", "a\u200b@\u200bb\xe2\x80\u200b\x8b", "(@a)@b,@c", "_@octocat_",
 	"fixes #1", "Closes: acme/widgets#12", "resolved GH-7", "fix https://github.com/a/b/issues/1", "FIXED\t#9",
 	"<!-- signalbox instance=a key=b -->", "<details><summary>x", "<script>alert(1)</script>", "<img src=x onerror=y>", "</details>", "<?php", "<![CDATA[x]]>",
 	"/approve", "  /lgtm", "- /approve", "> /approve", "1. /approve", "a\n/merge",
@@ -51,15 +52,16 @@ func count(t testing.TB, n ast.Node, kinds ...ast.NodeKind) (found int) {
 }
 
 var (
-	live    = regexp.MustCompile(`(?:^|\W)@[0-9A-Za-z_]`)
-	closes  = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:(?:[\w.-]+/[\w.-]+)?#\w|GH-\w|https?://)`)
-	command = regexp.MustCompile(`(?m)^[\s>*+-]*/[a-zA-Z]`)
+	live      = regexp.MustCompile(`(?:^|\W)@[0-9A-Za-z_]`)
+	closes    = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:(?:[\w.-]+/[\w.-]+)?#\w|GH-\w|https?://)`)
+	reference = regexp.MustCompile(`&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z][0-9A-Za-z]*);`)
+	command   = regexp.MustCompile(`(?m)^[\s>*+-]*/[a-zA-Z]`)
 )
 
 func check(t testing.TB, s string) {
 	t.Helper()
 	for name, out := range map[string]string{
-		"Markdown": sanitize.Markdown(s), "Quote": sanitize.Quote(s), "Code": sanitize.Code(s), "Verbatim": sanitize.Verbatim(s),
+		"Markdown": sanitize.Markdown(s), "MarkdownLine": sanitize.MarkdownLine(s), "Subject": sanitize.Subject(s), "Cell": sanitize.Cell(s), "Quote": sanitize.Quote(s), "Code": sanitize.Code(s), "Verbatim": sanitize.Verbatim(s),
 		"Terminal": sanitize.Terminal(s), "TerminalLine": sanitize.TerminalLine(s),
 	} {
 		if !utf8.ValidString(out) {
@@ -71,10 +73,29 @@ func check(t testing.TB, s string) {
 			}
 		}
 	}
-	if out := sanitize.TerminalLine(s); strings.Contains(out, "\n") {
-		t.Errorf("TerminalLine(%q) is %q", s, out)
+	for name, line := range map[string]func(string) string{
+		"TerminalLine": sanitize.TerminalLine, "MarkdownLine": sanitize.MarkdownLine, "Subject": sanitize.Subject, "Cell": sanitize.Cell, "Code": sanitize.Code,
+	} {
+		if out := line(s); strings.Contains(out, "\n") {
+			t.Errorf("%s(%q) is %q", name, s, out)
+		}
 	}
-	for name, out := range map[string]string{"Markdown": sanitize.Markdown(s), "Quote": sanitize.Quote(s)} {
+	for _, bad := range []*regexp.Regexp{live, closes} {
+		if m := bad.FindString(sanitize.Subject(s)); m != "" {
+			t.Errorf("Subject(%q) has %q: %q", s, m, sanitize.Subject(s))
+		}
+	}
+	for name, twice := range map[string]func(string) string{"Markdown": sanitize.Markdown, "MarkdownLine": sanitize.MarkdownLine, "Subject": sanitize.Subject, "Terminal": sanitize.Terminal} {
+		if once := twice(s); twice(once) != once {
+			t.Errorf("%s(%q) is %q, and %q the second time", name, s, once, twice(once))
+		}
+	}
+	if cell := parse("| " + sanitize.Cell(s) + " | b |\n|---|---|\n"); count(t, cell, extast.KindTableHeader) != 1 || count(t, cell, extast.KindTableCell) != 2 {
+		t.Errorf("Cell(%q) is no cell alone: %q", s, sanitize.Cell(s))
+	}
+	for name, out := range map[string]string{
+		"Markdown": sanitize.Markdown(s), "MarkdownLine": sanitize.MarkdownLine(s), "Cell": sanitize.Cell(s), "Quote": sanitize.Quote(s),
+	} {
 		for _, bad := range []*regexp.Regexp{live, closes, command} {
 			if m := bad.FindString(out); m != "" {
 				t.Errorf("%s(%q) has %q: %q", name, s, m, out)
@@ -83,7 +104,7 @@ func check(t testing.TB, s string) {
 		if count(t, parse(out), ast.KindRawHTML, ast.KindHTMLBlock) > 0 {
 			t.Errorf("%s(%q) has HTML: %q", name, s, out)
 		}
-		if strings.Contains(out, "&") && regexp.MustCompile(`&[#0-9A-Za-z]`).MatchString(out) {
+		if reference.MatchString(out) {
 			t.Errorf("%s(%q) has a character reference: %q", name, s, out)
 		}
 	}
@@ -112,12 +133,20 @@ func TestHostileTextStaysWhereItIsPut(t *testing.T) {
 }
 
 func TestOrdinaryTextStaysAsItIs(t *testing.T) {
-	for _, s := range []string{"", "a", "Steps:\n\n1. run `go test`\n2. see **it** fail", "mail a@b.example", "5 < 6 & 7 > 3", "👩\u200d💻 ❤\ufe0f", "naïve, 日本語, العربية", "a/b and /", "fixes the bug"} {
+	for _, s := range []string{"", "a", "Steps:\n\n1. run `go test`\n2. see **it** fail", "mail a@b.example", "5 < 6 & 7 > 3", "👩\u200d💻 ❤\ufe0f", "naïve, 日本語, العربية", "a/b and /", "fixes the bug", "R&D, AT&T. So: a&b", "?a=1&b=2"} {
 		if got := sanitize.Markdown(s); got != s {
 			t.Errorf("Markdown(%q) is %q", s, got)
 		}
 		if got := sanitize.Terminal(s); got != s {
 			t.Errorf("Terminal(%q) is %q", s, got)
+		}
+	}
+}
+
+func TestAnOrdinarySubjectStaysAsItIs(t *testing.T) {
+	for _, s := range []string{"Return a List<String>", "R&D; &amp;", "/approve is a command", "fixes the bug of a@b.example"} {
+		if got := sanitize.Subject(s); got != s {
+			t.Errorf("Subject(%q) is %q", s, got)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -62,11 +63,11 @@ func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 	return nil
 }
 
-// message is a step's commit message.
+// message is a step's commit message. Forges read it once it is pushed.
 func message(job agent.Job, r instance.Result) string {
-	subject, _, _ := strings.Cut(strings.TrimSpace(r.Summary), "\n")
+	subject := sanitize.Lines(strings.TrimSpace(r.Summary))[0]
 	if subject == "" || len(subject) > 72 {
 		subject = job.State + ": " + job.Issue.Title
 	}
-	return subject
+	return sanitize.Subject(subject)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 // CTO makes guidance of the failures there were: which state, how often, and
@@ -67,7 +68,7 @@ func guidance(a brain.Assignment, from string) string {
 			said = append(said, "Make these pass: "+names(ev.Failed)+".")
 		}
 		if text := strings.TrimSpace(ev.Output); text != "" {
-			said = append(said, "It printed:\n\n"+verbatim(ending(text))+"\n")
+			said = append(said, "It printed:\n\n"+sanitize.Verbatim(ending(text))+"\n")
 		}
 		if testrun.CouldNotRun(ev) {
 			said = append(said, "The tests could not even run: mend that first.")

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 // PullRequestContext is what a pull request's text says beyond the assignment.
@@ -32,7 +33,7 @@ func PullRequest(a brain.Assignment, c PullRequestContext) (title, body string) 
 }
 
 func pullRequestTitle(a brain.Assignment) string {
-	title := neutral(strings.TrimRight(oneLine(tag.ReplaceAllString(strings.TrimSpace(a.Issue.Title), "")), " ."))
+	title := sanitize.Subject(strings.TrimRight(oneLine(tag.ReplaceAllString(strings.TrimSpace(a.Issue.Title), "")), " ."))
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = strings.TrimSpace(string(runes[:maxTitle-1])) + "…"
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 // Limits on what comments repeat of what others wrote.
@@ -36,8 +37,10 @@ func write(name string, data any) string {
 // panics on one that fails: templates are part of the program.
 func Fill(name, text string, data any) string {
 	t := template.Must(template.New(name).Funcs(template.FuncMap{
-		"neutral": neutral, "numbered": numbered, "excerpt": excerpt, "sentence": Sentence, "quote": quote,
-		"code": code, "verbatim": verbatim, "short": short, "line": oneLine, "tested": tested,
+		"numbered": numbered, "quote": quote, "code": code, "verbatim": sanitize.Verbatim, "short": short, "tested": tested,
+		"line":     sanitize.MarkdownLine,
+		"excerpt":  func(s string) string { return sanitize.MarkdownLine(excerpt(s)) },
+		"sentence": func(s string) string { return sanitize.MarkdownLine(Sentence(s)) },
 	}).Parse(text))
 	var out bytes.Buffer
 	if err := t.Execute(&out, data); err != nil {
@@ -74,9 +77,14 @@ func passes(n int) string {
 }
 
 // numbered is a question with its number, which joins the emphasis that the
-// question may begin with.
+// question may begin with. Lines after the first are quoted: they could hold
+// headings that pass for ours.
 func numbered(q instance.Question) string {
-	text := strings.TrimSpace(neutral(q.Text))
+	first, more, _ := strings.Cut(strings.Join(sanitize.Lines(strings.TrimSpace(q.Text)), "\n"), "\n")
+	text := sanitize.MarkdownLine(first)
+	if strings.TrimSpace(more) != "" {
+		text += "\n\n" + sanitize.Quote(more)
+	}
 	if rest, ok := strings.CutPrefix(text, "**"); ok && strings.Contains(rest, "**") {
 		return fmt.Sprintf("**Q%d. %s", q.Number, rest)
 	}
@@ -98,32 +106,20 @@ func excerpt(s string) string {
 
 // quote is a text of others as a quote of its beginning.
 func quote(s string) string {
-	all := strings.Split(strings.TrimSpace(s), "\n")
+	all := sanitize.Lines(strings.TrimSpace(s))
 	if len(all) > maxQuote {
 		all = append(all[:maxQuote], "…")
 	}
 	for i, line := range all {
 		if runes := []rune(line); len(runes) > maxExcerpt {
-			line = string(runes[:maxExcerpt]) + " …"
+			all[i] = string(runes[:maxExcerpt]) + " …"
 		}
-		all[i] = strings.TrimRight("> "+neutral(line), " \r")
 	}
-	return strings.Join(all, "\n")
+	return sanitize.Quote(strings.Join(all, "\n"))
 }
 
 // code is a text as code within a line.
-func code(s string) string {
-	s = excerpt(s)
-	if strings.Contains(s, "`") {
-		return "`` " + strings.ReplaceAll(s, "``", "` `") + " ``"
-	}
-	return "`" + s + "`"
-}
-
-// verbatim is a text as a block of code.
-func verbatim(s string) string {
-	return "```\n" + strings.ReplaceAll(strings.Trim(s, "\n"), "```", "` ` `") + "\n```"
-}
+func code(s string) string { return sanitize.Code(excerpt(s)) }
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }
 

@@ -1,0 +1,33 @@
+package role
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+func TestACommitMessageNotifiesNobodyAndClosesNothing(t *testing.T) {
+	long := strings.Repeat("long ", 20)
+	for name, c := range map[string]struct{ summary, title, want string }{
+		"ordinary":             {"Round halves up in List<T>\nand more", "Totals", "Round halves up in List<T>"},
+		"nothing said":         {"", "Totals are off", "implementing: Totals are off"},
+		"much said":            {long, "Totals are off", "implementing: Totals are off"},
+		"closing":              {"Fixes #1", "", "Fixes #\u200b1"},
+		"closing elsewhere":    {"round up, resolves acme/gears#4", "", "round up, resolves acme/gears#\u200b4"},
+		"a mention":            {".@octocat did it", "", ".@\u200boctocat did it"},
+		"title of a stranger":  {"", "Fixes #1\r\rFixes #2 /@octocat", "implementing: Fixes #\u200b1 Fixes #\u200b2 /@\u200boctocat"},
+		"carriage returns":     {"Round up\rFixes #1", "", "Round up"},
+		"escapes":              {"red \x1b[31m", "", "red ‹U+001B›[31m"},
+		"nothing that is seen": {"\u200b", "Totals", "implementing: Totals"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := agent.Job{Assignment: brain.Assignment{State: "implementing", Issue: instance.Issue{Title: c.title}}}
+			if got := message(job, instance.Result{Summary: c.summary}); got != c.want {
+				t.Errorf("the message is %q, want %q", got, c.want)
+			}
+		})
+	}
+}
