@@ -16,9 +16,9 @@ const MaxData = 1<<20 - 4<<10
 type Commit struct {
 	ID       string // the command's id; also the message id: 1 to 128 visible ASCII characters
 	Workflow string // with State, the subject
-	State    string // what the subject names: where the instance is now, or whom the commit is addressed to, "@tester"
+	State    string // what the subject names: the instance's state now, or the role that the commit is addressed to, "@tester"
 	Instance string
-	Wakes    bool      // the owner of State, or who is addressed, has something to do
+	Wakes    bool      // the owner of State, or the role that is addressed, has work
 	Time     time.Time // when it was decided, UTC, nanoseconds kept
 	Prev     uint64    // sequence of the instance's previous commit; 0 opens it
 	Data     []byte

@@ -101,7 +101,7 @@ func TestAuthorsApprovalDoesNotCount(t *testing.T) {
 
 func TestWhoseTurnItIs(t *testing.T) {
 	w := newEnv(t)
-	turn := func() merge.Turn { return merge.Activity(w.observe()) }
+	turn := func() merge.LastActivity { return merge.Activity(w.observe()) }
 	if got := turn(); got.Who != merge.Bot || len(got.New) != 0 {
 		t.Errorf("after our push: %+v", got)
 	}

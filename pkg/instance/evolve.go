@@ -69,7 +69,7 @@ func (in *Instance) apply(c Commit, e Event) {
 	case Reported:
 		in.applyResult(e)
 	case Moved:
-		in.Previous = in.Previous.And(e.From)
+		in.Previous = in.Previous.Append(e.From)
 		in.Iteration++
 		in.Returns = in.returnsAfter(e.To)
 		in.Loop, in.Failed = e.Loop, e.Failure

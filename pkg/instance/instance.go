@@ -71,7 +71,7 @@ type Instance struct {
 }
 
 // Past is the list of states that were left, oldest first. It only grows.
-type Past = series.Of[string]
+type Past = series.List[string]
 
 // Visit counts entries into a state.
 type Visit struct {

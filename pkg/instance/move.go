@@ -58,7 +58,7 @@ func (d *decision) transition(trigger *workflow.Facts, rule workflow.Rule) error
 	*d = after
 	if d.in.Loop && d.in.Visited(d.in.State) > 1 {
 		w := d.def.Loop.Window
-		recent := d.in.Previous.Newest(w)
+		recent := d.in.Previous.Last(w)
 		d.record(LoopDetected{recent, fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
 	}
 	if limited.Escalate {
@@ -137,7 +137,7 @@ func (d *decision) inLoop() bool {
 	if d.def.Loop.Window == 0 {
 		return false
 	}
-	return InLoop(appended(d.in.Previous.Newest(d.def.Loop.Window), d.in.State), d.def.Loop)
+	return InLoop(appended(d.in.Previous.Last(d.def.Loop.Window), d.in.State), d.def.Loop)
 }
 
 // InLoop reports whether the newest l.Window previous states are at most

@@ -14,11 +14,11 @@ const (
 	Bot      = "bot"      // we did, and wait for a reviewer
 )
 
-// Turn is whose turn it is.
-type Turn struct {
+// LastActivity says who acted last on a pull request.
+type LastActivity struct {
 	// Who acted last: Reviewer, Bot, or empty when that is not known.
 	Who string `json:"who"`
-	// New are the remarks nobody has acted on, oldest first.
+	// New are the remarks that were not acted on, oldest first.
 	New []Remark `json:"new,omitempty"`
 	// Since is the push that remarks are compared with; zero when there is none.
 	Since time.Time `json:"since"`
@@ -38,13 +38,13 @@ type Remark struct {
 	At   time.Time `json:"at"`
 }
 
-// Activity tells who acted last, by comparing what members of the configured
-// organisations said with our last push (story lifecycle, "pushed"). What
-// others say, or bots, is not listened to; a review that only approves is no
-// remark. Edits of remarks are not new.
-func Activity(s Snapshot) Turn {
+// Activity returns who acted last. It compares the remarks of members of the
+// configured organisations with our last push (story lifecycle, "pushed").
+// Remarks of other people and of bots do not count, nor does a review that only
+// approves. An edited remark is not new.
+func Activity(s Snapshot) LastActivity {
 	s = sorted(s)
-	t := Turn{Who: Bot, Since: s.lastPush()}
+	t := LastActivity{Who: Bot, Since: s.lastPush()}
 	unknown := func(format string, args ...any) {
 		if t.Why == "" {
 			t.Why = fmt.Sprintf(format, args...)
@@ -78,8 +78,8 @@ func Activity(s Snapshot) Turn {
 	return t
 }
 
-// isNew: not among what has been taken into account, or if that is not told,
-// not from before the last push.
+// isNew reports whether a remark was not taken into account yet. If Seen is nil,
+// it was if it is older than the last push.
 func (s Snapshot) isNew(r Remark, since time.Time) bool {
 	if s.Seen != nil {
 		return !slices.Contains(s.Seen, r.Key)
@@ -87,8 +87,8 @@ func (s Snapshot) isNew(r Remark, since time.Time) bool {
 	return !r.At.Before(since)
 }
 
-// we are whose credentials read this, and who opened the pull request: another
-// of our roles may have.
+// we reports whether an account is ours: the one whose credentials read the
+// snapshot, or the author of the pull request, which may be another of our roles.
 func (s Snapshot) we(p Person) bool {
 	return p.ID != 0 && (p.ID == s.Self.ID || p.ID == s.Author.ID)
 }

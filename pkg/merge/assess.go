@@ -8,7 +8,7 @@ import (
 // Assess asks every gate about the snapshot. The order of the snapshot's lists
 // does not matter, and what is not known never helps.
 func Assess(s Snapshot, r Rules) Report {
-	w := world{s: sorted(s), r: r}
+	w := assessment{s: sorted(s), r: r}
 	method, how := w.method()
 	gates := []Gate{
 		w.open(), w.notDraft(), w.ours(), w.mergeable(), w.fresh(),
@@ -18,8 +18,8 @@ func Assess(s Snapshot, r Rules) Report {
 	return Report{Verdict: sum(gates), Head: s.Head, ReadAt: s.ReadAt, Method: method, Gates: gates}
 }
 
-// world is what the gates see.
-type world struct {
+// assessment has what the gates judge.
+type assessment struct {
 	s Snapshot
 	r Rules
 }

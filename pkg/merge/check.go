@@ -32,23 +32,23 @@ func (c Check) evidence() Evidence {
 // required: everything demanded has been reported and is green. A status and a
 // run of one name must both be, and so must the runs of several apps, unless
 // the rule names one.
-func (w world) required() Gate {
-	if why, missing := w.s.unread(PartProtection, PartChecks); missing {
+func (in assessment) required() Gate {
+	if why, missing := in.s.unread(PartProtection, PartChecks); missing {
 		return gate(GateRequiredChecks, Unknown, "%s", why)
 	}
-	demanded := slices.Clone(w.s.Protection.Checks)
-	for _, name := range w.r.Checks {
+	demanded := slices.Clone(in.s.Protection.Checks)
+	for _, name := range in.r.Checks {
 		if !slices.Contains(demanded, RequiredCheck{Name: name}) {
 			demanded = append(demanded, RequiredCheck{Name: name})
 		}
 	}
 	var all tally
 	for _, d := range demanded {
-		if slices.Contains(w.r.OwnChecks, d.Name) {
+		if slices.Contains(in.r.OwnChecks, d.Name) {
 			continue
 		}
 		verdict, found := Pass, false
-		for _, c := range w.s.Checks {
+		for _, c := range in.s.Checks {
 			if d.by(c) {
 				verdict, found = worse(verdict, c.verdict()), true
 				all.evidence = append(all.evidence, c.evidence())
@@ -109,15 +109,15 @@ func (d RequiredCheck) String() string {
 
 // noneFailing: nothing reported is red or still runs, and something was
 // reported at all.
-func (w world) noneFailing() Gate {
-	if why, missing := w.s.unread(PartChecks); missing {
+func (in assessment) noneFailing() Gate {
+	if why, missing := in.s.unread(PartChecks); missing {
 		return gate(GateNoFailingChecks, Unknown, "%s", why)
 	}
-	others := slices.DeleteFunc(slices.Clone(w.s.Checks), func(c Check) bool { return slices.Contains(w.r.OwnChecks, c.Name) })
+	others := slices.DeleteFunc(slices.Clone(in.s.Checks), func(c Check) bool { return slices.Contains(in.r.OwnChecks, c.Name) })
 	if len(others) == 0 {
-		return w.noChecks()
+		return in.noChecks()
 	}
-	if w.r.RequiredOnly {
+	if in.r.RequiredOnly {
 		return gate(GateNoFailingChecks, Pass, "only the required checks count")
 	}
 	var all tally
@@ -130,24 +130,24 @@ func (w world) noneFailing() Gate {
 	return all.gate(GateNoFailingChecks, fmt.Sprintf("all %d checks are green", len(others)))
 }
 
-// noChecks judges a head that nobody has reported anything on: checks appear
+// noChecks judges a head without any check: checks appear
 // some time after a push.
-func (w world) noChecks() Gate {
-	if !w.r.AllowNoChecks {
+func (in assessment) noChecks() Gate {
+	if !in.r.AllowNoChecks {
 		return gate(GateNoFailingChecks, Pending, "no check has reported yet")
 	}
-	if why, missing := w.s.unread(PartPushes); missing {
+	if why, missing := in.s.unread(PartPushes); missing {
 		return gate(GateNoFailingChecks, Unknown, "when the head was pushed is not known: %s", why)
 	}
-	pushed := w.s.pushedAt()
+	pushed := in.s.pushedAt()
 	if pushed.IsZero() {
 		return gate(GateNoFailingChecks, Unknown, "when the head was pushed is not known: no push of it is on record")
 	}
-	wait := w.r.Dwell
+	wait := in.r.Dwell
 	if wait == 0 {
 		wait = dwell
 	}
-	if left := wait - w.s.ReadAt.Sub(pushed); left > 0 {
+	if left := wait - in.s.ReadAt.Sub(pushed); left > 0 {
 		return gate(GateNoFailingChecks, Pending, "no check has reported; for another %v one may", left)
 	}
 	return gate(GateNoFailingChecks, Pass, "no check has reported in %v, which the rules allow", wait)

@@ -6,27 +6,27 @@ import (
 )
 
 // method is the best way to merge that the repository and the branch allow.
-func (w world) method() (string, Gate) {
-	if why, missing := w.s.unread(PartProtection, PartStanding); missing {
+func (in assessment) method() (string, Gate) {
+	if why, missing := in.s.unread(PartProtection, PartStanding); missing {
 		return "", gate(GateMethodAllowed, Unknown, "%s", why)
 	}
-	p := w.s.Protection
+	p := in.s.Protection
 	if p.Queue {
-		return "", gate(GateMethodAllowed, Fail, "merges into %s go through its queue only", w.s.BaseRef)
+		return "", gate(GateMethodAllowed, Fail, "merges into %s go through its queue only", in.s.BaseRef)
 	}
-	wanted := w.r.Methods
+	wanted := in.r.Methods
 	if len(wanted) == 0 {
 		wanted = []string{"squash", "merge", "rebase"}
 	}
 	var refused []Evidence
 	for _, m := range wanted {
 		switch {
-		case !slices.Contains(w.s.Methods, m):
+		case !slices.Contains(in.s.Methods, m):
 			refused = append(refused, Evidence{What: m, Says: "the repository does not allow it"})
 		case p.Methods != nil && !slices.Contains(p.Methods, m):
-			refused = append(refused, Evidence{What: m, Says: "a rule of " + w.s.BaseRef + " does not allow it"})
+			refused = append(refused, Evidence{What: m, Says: "a rule of " + in.s.BaseRef + " does not allow it"})
 		case p.Linear && m == "merge":
-			refused = append(refused, Evidence{What: m, Says: w.s.BaseRef + " takes no merge commits"})
+			refused = append(refused, Evidence{What: m, Says: in.s.BaseRef + " takes no merge commits"})
 		default:
 			return m, gate(GateMethodAllowed, Pass, "%s", m).with(refused...)
 		}
@@ -35,17 +35,17 @@ func (w world) method() (string, Gate) {
 }
 
 // acceptance: the story's own tests have passed on this very commit.
-func (w world) acceptance() Gate {
-	a := w.s.Acceptance
-	if w.r.NoAcceptance {
+func (in assessment) acceptance() Gate {
+	a := in.s.Acceptance
+	if in.r.NoAcceptance {
 		return gate(GateAcceptance, Pass, "it has no acceptance tests")
 	}
 	says := Evidence{What: "acceptance tests on " + short(a.Commit), Says: string(a.Verdict)}
 	switch {
 	case a.Commit == "":
 		return gate(GateAcceptance, Pending, "they have not run")
-	case a.Commit != w.s.Head:
-		return gate(GateAcceptance, Pending, "they have not run on %s", short(w.s.Head)).with(says)
+	case a.Commit != in.s.Head:
+		return gate(GateAcceptance, Pending, "they have not run on %s", short(in.s.Head)).with(says)
 	case a.Verdict == Pass:
 		return gate(GateAcceptance, Pass, "they passed on %s", short(a.Commit)).with(says)
 	case a.Verdict == Fail, a.Verdict == Pending:

@@ -24,7 +24,7 @@ func some[T any](t *rapid.T, label string, values ...T) []T {
 }
 
 // world is any world, passing more often than chance would have it.
-func world(t *rapid.T) (merge.Snapshot, merge.Rules) {
+func assessment(t *rapid.T) (merge.Snapshot, merge.Rules) {
 	s, r := ready(), rules()
 	flaw := func(what string) bool { return rapid.IntRange(0, 5).Draw(t, what) == 0 }
 	persons := of(ada, bob, max, eve, bot)
@@ -99,7 +99,7 @@ func shuffle[T any](t *rapid.T, rows []T) []T {
 
 func TestTheOrderThingsWereReadInDecidesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, r := world(t)
+		s, r := assessment(t)
 		other := s
 		other.Checks, other.Reviews, other.Threads = shuffle(t, s.Checks), shuffle(t, s.Reviews), shuffle(t, s.Threads)
 		other.Comments, other.Pushes, other.Labels = shuffle(t, s.Comments), shuffle(t, s.Pushes), shuffle(t, s.Labels)
@@ -117,7 +117,7 @@ func TestTheOrderThingsWereReadInDecidesNothing(t *testing.T) {
 func TestWhatIsNotKnownNeverHelps(t *testing.T) {
 	passed := 0
 	rapid.Check(t, func(t *rapid.T) {
-		s, r := world(t)
+		s, r := assessment(t)
 		less := s
 		less.Checks, less.Reviews = append([]merge.Check{}, s.Checks...), append([]merge.Review{}, s.Reviews...)
 		switch what := rapid.IntRange(0, 5).Draw(t, "what"); {
@@ -153,7 +153,7 @@ func TestWhatIsNotKnownNeverHelps(t *testing.T) {
 // TestWhatPassesHasEverythingOnOneCommit restates the rules as plainly as can be.
 func TestWhatPassesHasEverythingOnOneCommit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, r := world(t)
+		s, r := assessment(t)
 		report := merge.Assess(s, r)
 		if report.Verdict != merge.Pass {
 			return

@@ -36,24 +36,24 @@ func (p Person) canWrite() Verdict {
 }
 
 // approval tells whether the review is an approval that counts, and why not.
-func (w world) approval(r Review) (Verdict, string) {
-	stale := r.Commit != w.s.Head && (w.s.Protection.DismissStale || !w.r.StaleApprovals)
+func (in assessment) approval(r Review) (Verdict, string) {
+	stale := r.Commit != in.s.Head && (in.s.Protection.DismissStale || !in.r.StaleApprovals)
 	switch {
 	case r.State == "DISMISSED":
 		return Fail, "dismissed"
 	case r.State != "APPROVED":
 		return Fail, "requested changes"
-	case r.By.ID == w.s.Author.ID:
+	case r.By.ID == in.s.Author.ID:
 		return Fail, "approved, but is the author"
-	case r.By.ID == w.s.Self.ID, r.By.Bot && !slices.Contains(w.r.Bots, r.By.ID):
+	case r.By.ID == in.s.Self.ID, r.By.Bot && !slices.Contains(in.r.Bots, r.By.ID):
 		return Fail, "approved, but is a bot"
 	case stale:
 		return Fail, fmt.Sprintf("approved %s, an earlier commit", short(r.Commit))
 	case r.By.canWrite() == Fail:
 		return Fail, "approved, but may only " + r.By.Permission
 	}
-	if w.s.Protection.LastPush {
-		switch by, known := w.s.pusher(); {
+	if in.s.Protection.LastPush {
+		switch by, known := in.s.pusher(); {
 		case !known:
 			return Unknown, "approved; whether they pushed last is not known"
 		case by.ID == r.By.ID:
@@ -66,17 +66,17 @@ func (w world) approval(r Review) (Verdict, string) {
 	return Pass, "approved " + short(r.Commit)
 }
 
-func (w world) approvals() Gate {
-	if why, missing := w.s.unread(PartReviews, PartProtection, PartStanding); missing {
+func (in assessment) approvals() Gate {
+	if why, missing := in.s.unread(PartReviews, PartProtection, PartStanding); missing {
 		return gate(GateApprovals, Unknown, "%s", why)
 	}
-	need := max(w.r.Approvals, w.s.Protection.Approvals)
-	if !w.r.Unreviewed {
+	need := max(in.r.Approvals, in.s.Protection.Approvals)
+	if !in.r.Unreviewed {
 		need = max(need, 1)
 	}
 	have, perhaps, evidence := 0, 0, []Evidence{}
-	for _, r := range w.s.latest() {
-		v, says := w.approval(r)
+	for _, r := range in.s.latest() {
+		v, says := in.approval(r)
 		evidence = append(evidence, Evidence{What: r.By.Login, Says: says, URL: r.URL})
 		switch v {
 		case Pass:
@@ -91,23 +91,23 @@ func (w world) approvals() Gate {
 		verdict = Pending
 	case have < need:
 		verdict = Unknown
-	case w.s.Decision == "REVIEW_REQUIRED":
+	case in.s.Decision == "REVIEW_REQUIRED":
 		verdict, reason = Pending, reason+", but the branch demands another's"
-		if w.s.Protection.CodeOwners {
+		if in.s.Protection.CodeOwners {
 			reason += ", perhaps a code owner's"
 		}
-	case !slices.Contains([]string{"", "APPROVED", "CHANGES_REQUESTED"}, w.s.Decision):
-		verdict, reason = Unknown, fmt.Sprintf("the forge's decision %q is not known", w.s.Decision)
+	case !slices.Contains([]string{"", "APPROVED", "CHANGES_REQUESTED"}, in.s.Decision):
+		verdict, reason = Unknown, fmt.Sprintf("the forge's decision %q is not known", in.s.Decision)
 	}
 	return gate(GateApprovals, verdict, "%s", reason).with(evidence...)
 }
 
-func (w world) noChanges() Gate {
-	if why, missing := w.s.unread(PartReviews, PartStanding); missing {
+func (in assessment) noChanges() Gate {
+	if why, missing := in.s.unread(PartReviews, PartStanding); missing {
 		return gate(GateNoChangesRequested, Unknown, "%s", why)
 	}
 	verdict, who, evidence := Pass, []string{}, []Evidence{}
-	for _, r := range w.s.latest() {
+	for _, r := range in.s.latest() {
 		if r.State != "CHANGES_REQUESTED" || r.By.canWrite() == Fail {
 			continue
 		}
@@ -124,46 +124,46 @@ func (w world) noChanges() Gate {
 		return gate(GateNoChangesRequested, Unknown, "requested by %s, and what they may do is not known", names(who)).with(evidence...)
 	case verdict == Fail:
 		return gate(GateNoChangesRequested, Fail, "requested by %s", names(who)).with(evidence...)
-	case w.s.Decision == "CHANGES_REQUESTED":
+	case in.s.Decision == "CHANGES_REQUESTED":
 		return gate(GateNoChangesRequested, Fail, "requested, as the forge has it")
 	}
 	return gate(GateNoChangesRequested, Pass, "nobody whose word counts requests changes")
 }
 
-func (w world) resolved() Gate {
-	if w.r.OpenThreads {
-		if why, missing := w.s.unread(PartProtection); missing {
+func (in assessment) resolved() Gate {
+	if in.r.OpenThreads {
+		if why, missing := in.s.unread(PartProtection); missing {
 			return gate(GateThreadsResolved, Unknown, "%s", why)
 		}
-		if !w.s.Protection.Threads {
+		if !in.s.Protection.Threads {
 			return gate(GateThreadsResolved, Pass, "conversations may stay open")
 		}
 	}
-	if why, missing := w.s.unread(PartStanding); missing {
+	if why, missing := in.s.unread(PartStanding); missing {
 		return gate(GateThreadsResolved, Unknown, "%s", why)
 	}
 	var open []Evidence
-	for _, t := range w.s.Threads {
+	for _, t := range in.s.Threads {
 		if !t.Resolved {
 			open = append(open, Evidence{What: "thread " + t.ID, Says: fmt.Sprintf("open on %s:%d", t.Path, t.Line)})
 		}
 	}
 	if len(open) > 0 {
-		return gate(GateThreadsResolved, Fail, "%d of %d conversations are open", len(open), len(w.s.Threads)).with(open...)
+		return gate(GateThreadsResolved, Fail, "%d of %d conversations are open", len(open), len(in.s.Threads)).with(open...)
 	}
-	return gate(GateThreadsResolved, Pass, "all %d conversations are resolved", len(w.s.Threads))
+	return gate(GateThreadsResolved, Pass, "all %d conversations are resolved", len(in.s.Threads))
 }
 
-func (w world) noHold() Gate {
+func (in assessment) noHold() Gate {
 	var held []Evidence
-	for _, l := range w.s.Labels {
-		if slices.ContainsFunc(w.r.Holds, func(h string) bool { return strings.EqualFold(h, l) }) {
+	for _, l := range in.s.Labels {
+		if slices.ContainsFunc(in.r.Holds, func(h string) bool { return strings.EqualFold(h, l) }) {
 			held = append(held, Evidence{What: "label " + l, Says: "holds it"})
 		}
 	}
 	switch {
-	case w.s.Held != "":
-		return gate(GateNoHold, Fail, "%s", w.s.Held).with(held...)
+	case in.s.Held != "":
+		return gate(GateNoHold, Fail, "%s", in.s.Held).with(held...)
 	case len(held) > 0:
 		return gate(GateNoHold, Fail, "held by a label").with(held...)
 	}

@@ -7,9 +7,9 @@ import "time"
 type Rules struct {
 	// Branch is the head branch that is ours, in the repository itself.
 	Branch string `json:"branch"`
-	// Commit is the one we pushed last; empty leaves it to who pushed.
+	// Commit is the one we pushed last; if it is empty, the pusher of the head is judged.
 	Commit string `json:"commit,omitempty"`
-	// ForeignCommits takes a head that somebody else pushed to our branch. It
+	// ForeignCommits accepts a head that another account pushed to our branch. It
 	// still has to pass the acceptance tests.
 	ForeignCommits bool `json:"foreign_commits,omitempty"`
 
@@ -31,7 +31,7 @@ type Rules struct {
 	// pushed for as long as Dwell; zero is 90 seconds.
 	AllowNoChecks bool          `json:"allow_no_checks,omitempty"`
 	Dwell         time.Duration `json:"dwell,omitempty"`
-	// OwnChecks are those we report ourselves, which nobody waits for.
+	// OwnChecks are those we report ourselves. A merge does not wait for them.
 	OwnChecks []string `json:"own_checks,omitempty"`
 
 	// Fresh demands that the head has all of the base, even if the branch does not.

@@ -41,11 +41,11 @@ type Snapshot struct {
 	Comments   []Comment  `json:"comments,omitempty"`
 	Pushes     []Push     `json:"pushes,omitempty"` // of the head branch
 
-	// What the caller adds, who alone knows it.
+	// The caller adds what follows: the forge does not have it.
 
 	// Acceptance is the newest run of the story's acceptance tests.
 	Acceptance Acceptance `json:"acceptance"`
-	// Held says who holds the pull request by command, and why; empty for nobody.
+	// Held names the person who holds the pull request by command, and why; empty if it is not held.
 	Held string `json:"held,omitempty"`
 	// Seen are the keys of the remarks that the work pushed last took into
 	// account. Nil leaves it to the times of remarks and pushes.
@@ -54,7 +54,7 @@ type Snapshot struct {
 	Unread []Unread `json:"unread,omitempty"`
 }
 
-// Part is what of the world a read may fail to tell.
+// Part is a part of a snapshot that may be unreadable.
 type Part string
 
 // The parts of a snapshot that are read by themselves.
@@ -93,7 +93,7 @@ type Protection struct {
 	Approvals    int             `json:"approvals,omitempty"`     // the fewest
 	CodeOwners   bool            `json:"code_owners,omitempty"`   // their approval is among them
 	DismissStale bool            `json:"dismiss_stale,omitempty"` // a push ends approvals
-	LastPush     bool            `json:"last_push,omitempty"`     // who pushed last does not approve
+	LastPush     bool            `json:"last_push,omitempty"`     // the last pusher's approval does not count
 	Threads      bool            `json:"threads,omitempty"`       // all must be resolved
 	Linear       bool            `json:"linear,omitempty"`        // no merge commits
 	Queue        bool            `json:"queue,omitempty"`         // merges go through a queue, and no other way
@@ -117,7 +117,7 @@ type RequiredCheck struct {
 type Check struct {
 	Name  string    `json:"name"`
 	Kind  string    `json:"kind"`          // status or run
-	App   int64     `json:"app,omitempty"` // who runs it; 0 when that is not told
+	App   int64     `json:"app,omitempty"` // the App that runs it; 0 if not known
 	State string    `json:"state"`         // a status's state, a finished run's conclusion, or an unfinished one's status
 	Note  string    `json:"note,omitempty"`
 	URL   string    `json:"url,omitempty"`

@@ -135,7 +135,7 @@ func feedback(in instance.Instance, d Document) *string {
 	if d.Pipeline.Attempt == 1 {
 		return nil
 	}
-	if before := in.Previous.Newest(1); len(before) > 0 && before[0] == stateWriter && in.Last != nil && in.Last.Status == instance.Failure {
+	if before := in.Previous.Last(1); len(before) > 0 && before[0] == stateWriter && in.Last != nil && in.Last.Status == instance.Failure {
 		text := strings.TrimSpace(strings.Join(append([]string{in.Last.Summary}, in.Last.IssuesFound...), "\n"))
 		return &text
 	}

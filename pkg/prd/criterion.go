@@ -11,7 +11,7 @@ import (
 type Criterion struct {
 	Text string
 	// Command is what sh runs at the root of the repository to see whether it
-	// holds; empty: it is prose, which nobody can run.
+	// holds; empty: it is prose, which cannot be run.
 	Command string
 }
 

@@ -24,7 +24,7 @@ type metadata struct {
 	head digest // chain of its newest commit
 	// commands are all that it carried out. A command may come again long after, when
 	// its sender was away before the reply came.
-	commands series.Of[command]
+	commands series.List[command]
 	// rests is until when the instance is left alone after a fault.
 	rests time.Time
 	// unshared says that only states has it: then it may be changed in place. states
@@ -72,7 +72,7 @@ func (s *State) with(c instance.Commit, chain string) *State {
 // evolve changes the state in place to the one after one more commit.
 func (s *State) evolve(c instance.Commit, chain string) {
 	s.Instance.Evolve(c)
-	s.head, s.commands = digestOf(chain), s.commands.And(command{hash(c.ID), uint32(c.Seq)})
+	s.head, s.commands = digestOf(chain), s.commands.Append(command{hash(c.ID), uint32(c.Seq)})
 	for _, e := range c.Events {
 		switch e := e.(type) {
 		case instance.Released:

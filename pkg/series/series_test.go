@@ -13,13 +13,13 @@ import (
 // A series grows as a slice does, and what was made from the same one stays as it is.
 func TestASeriesIsASliceThatNobodyWritesTo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all, want := []series.Of[int]{{}}, [][]int{nil}
+		all, want := []series.List[int]{{}}, [][]int{nil}
 		for n := range rapid.IntRange(1, 200).Draw(t, "steps") {
 			from := len(all) - 1
 			if rapid.IntRange(0, 9).Draw(t, "older") == 0 {
 				from = rapid.IntRange(0, from).Draw(t, "from")
 			}
-			all, want = append(all, all[from].And(n)), append(want, append(slices.Clone(want[from]), n))
+			all, want = append(all, all[from].Append(n)), append(want, append(slices.Clone(want[from]), n))
 		}
 		for i, s := range all {
 			if got := s.Slice(); !slices.Equal(got, want[i]) || s.Len() != len(want[i]) {
@@ -27,11 +27,11 @@ func TestASeriesIsASliceThatNobodyWritesTo(t *testing.T) {
 			}
 		}
 		last, whole := all[len(all)-1], want[len(want)-1]
-		if made := series.New(whole...); !made.Equal(last) || made.Equal(last.And(-1)) {
+		if made := series.New(whole...); !made.Equal(last) || made.Equal(last.Append(-1)) {
 			t.Errorf("made at once it is %v, one by one %v", made.Slice(), last.Slice())
 		}
 		n := rapid.IntRange(0, len(whole)+3).Draw(t, "n")
-		if got := last.Newest(n); !slices.Equal(got, whole[max(0, len(whole)-n):]) {
+		if got := last.Last(n); !slices.Equal(got, whole[max(0, len(whole)-n):]) {
 			t.Errorf("the newest %d of %v are %v", n, whole, got)
 		}
 		if back := slices.Collect(last.Backward()); !slices.Equal(back, reversed(whole)) {

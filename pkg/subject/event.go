@@ -22,7 +22,7 @@ type Event struct {
 	Workflow string
 	State    string // where the instance is after the commit, or an address: To a role, or People
 	Instance string // the id, not escaped
-	Wakes    bool   // whether the owner of State, or who is addressed, has something to do
+	Wakes    bool   // whether the owner of State, or the role that is addressed, has work
 }
 
 const at = "@"

@@ -2,14 +2,14 @@
 // else in the repository spells one out.
 //
 //	sb.evt.work.<workflow>.<state>.<instance>   a commit that gives the owner of <state> something to do
-//	sb.evt.note.<workflow>.<state>.<instance>   a commit that wakes nobody
+//	sb.evt.note.<workflow>.<state>.<instance>   a commit that wakes no role
 //	sb.evt.work.<workflow>.@<role>.<instance>   a commit that asks <role> a question
 //	sb.evt.note.<workflow>.@people.<instance>   a commit that people have to know of
 //	sb.timer.armed.<kind>.<instance>            a timer that waits for its time
 //	sb.timer.fired.<kind>.<instance>            a timer that is due
 //	sb.api.<command>                            people and the gateway ask the orchestrator
 //	sb.api.agent.<role>.<command>               an agent asks the orchestrator
-//	sb.orchestrator.duty                        orchestrators ask who of them answers
+//	sb.orchestrator.duty                        orchestrators ask for the active one
 //	sb.forge.issue.open                         the gateway takes a report for the forge
 package subject
 

@@ -52,7 +52,7 @@ func Of(id string, commits []instance.Commit, now time.Time) State {
 		CreatedAt: in.OpenedAt, UpdatedAt: in.UpdatedAt,
 		TimeInState: now.Sub(in.EnteredAt).Minutes(),
 	}
-	for _, state := range in.Previous.Newest(1) {
+	for _, state := range in.Previous.Last(1) {
 		s.PreviousState = state
 	}
 	if worker := in.Worker(); worker != "" {

@@ -74,7 +74,7 @@ func NextDeadline(def *workflow.Definition, in instance.Instance) *pb.Deadline {
 func AgentView(in instance.Instance, newest int) *pb.Instance {
 	attempt := i32(in.Visited(in.State))
 	in.Visits = nil // before they are encoded
-	p := readable(in, in.Previous.Newest(newest))
+	p := readable(in, in.Previous.Last(newest))
 	p.Attempt = attempt
 	return p
 }

@@ -33,7 +33,7 @@ func TestWhatIsProvenEndsInTheEngine(t *testing.T) {
 		proven++
 		in := play(t, d, most)
 		if in.Iteration >= most {
-			t.Fatalf("a run of %d moves of\n%s\nlast %v", in.Iteration, text, in.Previous.Newest(20))
+			t.Fatalf("a run of %d moves of\n%s\nlast %v", in.Iteration, text, in.Previous.Last(20))
 		}
 	})
 	if t.Logf("%d lifecycles are proven", proven); proven == 0 {

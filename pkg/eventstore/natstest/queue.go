@@ -25,7 +25,7 @@ func Drained(ctx context.Context, js jetstream.JetStream, stream, durable string
 			err = recount(consumer)
 		}
 		select {
-		case <-time.After(5 * time.Millisecond): // nobody tells of a settled message
+		case <-time.After(5 * time.Millisecond): // the server does not notify of a settled message
 		case <-ctx.Done():
 			err = errors.Join(err, ctx.Err())
 		}
@@ -38,8 +38,8 @@ func Drained(ctx context.Context, js jetstream.JetStream, stream, durable string
 // the sequences of what it handed out last and of the last there is for it.
 type level struct{ waiting, unsettled, at, last uint64 }
 
-// empty takes no count for it: a nats-server tells a consumer of a message only
-// after it has acknowledged it to who appended it.
+// empty does not rely on counts alone: a nats-server counts a message for a
+// consumer only after it has acknowledged the message to its publisher.
 func (l level) empty() bool { return l.at >= l.last && l.waiting == 0 && l.unsettled == 0 }
 
 // look reads it.
@@ -67,8 +67,8 @@ func (l *level) look(ctx context.Context, js jetstream.JetStream, consumer jetst
 	return nil
 }
 
-// recount asks for a message and gives it back: a nats-server that is asked about
-// a consumer while it delivers may count one too many until somebody asks for more.
+// recount pulls a message and naks it: a nats-server that is asked for a
+// consumer's state while it delivers may count one too many until the next pull.
 func recount(consumer jetstream.Consumer) error {
 	batch, err := consumer.FetchNoWait(1)
 	if err != nil {

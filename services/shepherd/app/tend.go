@@ -20,7 +20,7 @@ type visit struct {
 	*shepherd
 	job      agent.Job
 	snapshot merge.Snapshot
-	activity merge.Turn // who acted last
+	activity merge.LastActivity // who acted last
 	report   merge.Report
 }
 
