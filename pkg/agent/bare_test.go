@@ -86,7 +86,7 @@ func (w *env) serve(role string, take func(cmd *pb.Command, answer func(*pb.Comm
 				w.Error(err)
 			}
 			for place, data := range commands {
-				one(data, func(reply []byte) []byte { return wire.AppendAnswer(nil, place, reply) })
+				one(data, func(reply []byte) []byte { return wire.BatchReply(wire.Answer{Number: place, Reply: reply}) })
 			}
 		})
 	}

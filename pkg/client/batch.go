@@ -122,9 +122,10 @@ type batchQueue struct {
 // batch is commands that are sent in one message.
 type batch struct {
 	subject    string
-	token      string // last token of its reply subject
-	data       []byte
-	entries    []entry // by place
+	token      string   // last token of its reply subject
+	commands   [][]byte // encoded, by place
+	size       int      // bytes of the commands
+	entries    []entry  // by place
 	unanswered int
 	timeout    *time.Timer // set once it is sent
 }
@@ -201,11 +202,12 @@ func (q *batchQueue) batch(subject string) *batch {
 
 func (g *batch) add(command []byte, waits bool) <-chan result {
 	done := make(chan result, 1)
-	g.entries, g.data = append(g.entries, entry{done, waits}), wire.AppendCommand(g.data, command)
+	g.entries, g.commands = append(g.entries, entry{done, waits}), append(g.commands, command)
+	g.size += len(command)
 	return done
 }
 
-func (g *batch) full() bool { return len(g.entries) >= maxCommands || len(g.data) > maxBytes }
+func (g *batch) full() bool { return len(g.entries) >= maxCommands || g.size > maxBytes }
 
 // send sends a batch, unless it was sent before.
 func (q *batchQueue) send(g *batch) {
@@ -224,7 +226,7 @@ func (q *batchQueue) send(g *batch) {
 	}
 	q.sent[g.token] = g
 	g.timeout = q.after(perTry, func() { q.end(g, nats.ErrTimeout) })
-	if err := q.nc.PublishRequest(g.subject, q.inbox+g.token, g.data); err != nil {
+	if err := q.nc.PublishRequest(g.subject, q.inbox+g.token, wire.Batch(g.commands...)); err != nil {
 		q.end(g, err)
 	}
 }

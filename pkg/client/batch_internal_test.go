@@ -67,16 +67,16 @@ func (nc *fakeConn) lone() []string    { nc.mu.Lock(); defer nc.mu.Unlock(); ret
 
 // answer replies to the nth batch, with "place=text" for each reply.
 func (nc *fakeConn) answer(n int, places ...string) {
-	var data []byte
+	var answers []wire.Answer
 	for _, p := range places {
 		var place int
 		var text string
 		if _, err := fmt.Sscanf(strings.ReplaceAll(p, "=", " "), "%d %s", &place, &text); err != nil {
 			panic(err)
 		}
-		data = wire.AppendAnswer(data, place, []byte(text))
+		answers = append(answers, wire.Answer{Number: place, Reply: []byte(text)})
 	}
-	nc.handle(&nats.Msg{Subject: nc.sent()[n].Reply, Data: data})
+	nc.handle(&nats.Msg{Subject: nc.sent()[n].Reply, Data: wire.BatchReply(answers...)})
 	synctest.Wait()
 }
 

@@ -42,7 +42,7 @@ func (nc *agentConn) lone() []string {
 
 // answer replies to one command of the nth batch.
 func (nc *agentConn) answer(n, place int, reply *pb.CommandReply) {
-	nc.handle(&nats.Msg{Subject: nc.sent()[n].Reply, Data: wire.AppendAnswer(nil, place, encoded(reply))})
+	nc.handle(&nats.Msg{Subject: nc.sent()[n].Reply, Data: wire.BatchReply(wire.Answer{Number: place, Reply: encoded(reply)})})
 	synctest.Wait()
 }
 

@@ -12,9 +12,9 @@ import (
 // ErrBatch says that what was received is not a Batch or a BatchReply.
 var ErrBatch = errors.New("not a batch")
 
-// AppendCommand appends an encoded Command to a Batch.
-func AppendCommand(batch, command []byte) []byte {
-	return appendMessage(batch, &pb.EncodedBatch{Commands: [][]byte{command}})
+// Batch encodes a Batch of encoded Commands.
+func Batch(commands ...[]byte) []byte {
+	return encode(&pb.EncodedBatch{Commands: commands})
 }
 
 // Commands returns the encoded commands of a Batch, or ErrBatch.
@@ -26,10 +26,17 @@ func Commands(batch []byte) ([][]byte, error) {
 	return p.GetCommands(), nil
 }
 
-// AppendAnswer appends to a BatchReply the encoded CommandReply that answers the
-// command at index number of the Batch.
-func AppendAnswer(batch []byte, number int, reply []byte) []byte {
-	return appendMessage(batch, &pb.EncodedBatchReply{Answers: []*pb.EncodedBatchAnswer{{Number: uint32(number), Reply: reply}}})
+// Answer is the encoded CommandReply to the command at index Number of a Batch.
+type Answer struct {
+	Number int
+	Reply  []byte
+}
+
+// BatchReply encodes a BatchReply.
+func BatchReply(answers ...Answer) []byte {
+	return encode(&pb.EncodedBatchReply{Answers: each(answers, func(a Answer) *pb.EncodedBatchAnswer {
+		return &pb.EncodedBatchAnswer{Number: uint32(a.Number), Reply: a.Reply}
+	})})
 }
 
 // Answers calls f with the index of a command and its encoded CommandReply, for
@@ -45,10 +52,9 @@ func Answers(batch []byte, f func(number uint64, reply []byte)) error {
 	return nil
 }
 
-// appendMessage appends the fields of m, which the decoder adds to those before.
-// m has no text: nothing in it can fail to be encoded.
-func appendMessage(data []byte, m proto.Message) []byte {
-	data, err := proto.MarshalOptions{}.MarshalAppend(data, m)
+// encode encodes m, which has no text: nothing in it can fail to be encoded.
+func encode(m proto.Message) []byte {
+	data, err := proto.Marshal(m)
 	if err != nil {
 		panic(err)
 	}

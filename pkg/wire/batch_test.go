@@ -22,15 +22,15 @@ func marshal(t *rapid.T, m proto.Message) []byte {
 func TestABatchIsWhatItsMessageSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOf(rapid.StringMatching(`[a-z]{0,5}`)).Draw(t, "ids")
-		var data []byte
+		var all [][]byte
 		want := new(pb.Batch)
 		for _, id := range ids {
 			c := &pb.Command{Id: id}
 			want.Commands = append(want.Commands, c)
-			data = wire.AppendCommand(data, marshal(t, c))
+			all = append(all, marshal(t, c))
 		}
 		got := new(pb.Batch)
-		if err := proto.Unmarshal(data, got); err != nil || !proto.Equal(got, want) {
+		if err := proto.Unmarshal(wire.Batch(all...), got); err != nil || !proto.Equal(got, want) {
 			t.Fatalf("%v, want %v (%v)", got, want, err)
 		}
 		commands, err := wire.Commands(marshal(t, want))
@@ -49,15 +49,15 @@ func TestABatchIsWhatItsMessageSays(t *testing.T) {
 func TestABatchReplyIsWhatItsMessageSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seqs := rapid.MapOf(rapid.Uint32Range(0, 1<<20), rapid.Uint64()).Draw(t, "answers")
-		var data []byte
+		var all []wire.Answer
 		want := new(pb.BatchReply)
 		for number, seq := range seqs {
 			reply := &pb.CommandReply{Seq: seq}
 			want.Answers = append(want.Answers, &pb.BatchAnswer{Number: number, Reply: reply})
-			data = wire.AppendAnswer(data, int(number), marshal(t, reply))
+			all = append(all, wire.Answer{Number: int(number), Reply: marshal(t, reply)})
 		}
 		got := new(pb.BatchReply)
-		if err := proto.Unmarshal(data, got); err != nil || !proto.Equal(got, want) {
+		if err := proto.Unmarshal(wire.BatchReply(all...), got); err != nil || !proto.Equal(got, want) {
 			t.Fatalf("%v, want %v (%v)", got, want, err)
 		}
 		n := 0

@@ -179,7 +179,7 @@ func TestInstancesOfAnEarlierBuildAreReadAndWrittenAsItDid(t *testing.T) {
 
 func TestBatchesOfAnEarlierBuildAreReadAndWrittenAsItDid(t *testing.T) {
 	batch, reply := stoneOf(t, "batch").data, stoneOf(t, "batch reply").data
-	if data := wire.AppendCommand(wire.AppendCommand(nil, []byte("one")), []byte("two")); !bytes.Equal(data, batch) {
+	if data := wire.Batch([]byte("one"), []byte("two")); !bytes.Equal(data, batch) {
 		t.Errorf("a batch is %x, want %x", data, batch)
 	}
 	commands, err := wire.Commands(batch)
@@ -193,7 +193,7 @@ func TestBatchesOfAnEarlierBuildAreReadAndWrittenAsItDid(t *testing.T) {
 	alike(t, map[uint64]string{0: "one", 300: "two"}, answers)
 	// A number that is zero may be there or not.
 	want, got := new(pb.EncodedBatchReply), new(pb.EncodedBatchReply)
-	data := wire.AppendAnswer(wire.AppendAnswer(nil, 0, []byte("one")), 300, []byte("two"))
+	data := wire.BatchReply(wire.Answer{Number: 0, Reply: []byte("one")}, wire.Answer{Number: 300, Reply: []byte("two")})
 	if err := errors.Join(proto.Unmarshal(reply, want), proto.Unmarshal(data, got)); err != nil || !proto.Equal(got, want) {
 		t.Errorf("the reply is %v, want %v (%v)", got, want, err)
 	}

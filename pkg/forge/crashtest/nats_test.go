@@ -7,7 +7,7 @@ import (
 )
 
 func TestTheLastOperationIsAnswered(t *testing.T) {
-	answer := wire.AppendAnswer(nil, 0, []byte("reply"))
+	answer := wire.BatchReply(wire.Answer{Reply: []byte("reply")})
 	for name, c := range map[string]struct {
 		awaited, subject string
 		payload          []byte

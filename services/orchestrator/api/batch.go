@@ -2,6 +2,7 @@ package api
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -41,10 +42,11 @@ type batchReplies struct {
 	flushScheduled bool
 }
 
-// batchReply is an encoded BatchReply, and the Batch that it replies to.
+// batchReply is the answers of a BatchReply, and the Batch that it replies to.
 type batchReply struct {
-	to   micro.Request
-	data []byte
+	to      micro.Request
+	answers []wire.Answer
+	size    int // bytes of the answers
 }
 
 // add sends the reply to the command at the index place of a Batch, before long.
@@ -58,13 +60,12 @@ func (b *batchReplies) add(to micro.Request, place int, reply []byte) {
 			b.flush()
 		}()
 	}
-	for i := range b.pending {
-		if p := &b.pending[i]; p.to == to && len(p.data)+len(reply) < maxBatchReply {
-			p.data = wire.AppendAnswer(p.data, place, reply)
-			return
-		}
+	i := slices.IndexFunc(b.pending, func(p batchReply) bool { return p.to == to && p.size+len(reply) < maxBatchReply })
+	if i < 0 {
+		i, b.pending = len(b.pending), append(b.pending, batchReply{to: to})
 	}
-	b.pending = append(b.pending, batchReply{to, wire.AppendAnswer(nil, place, reply)})
+	p := &b.pending[i]
+	p.answers, p.size = append(p.answers, wire.Answer{Number: place, Reply: reply}), p.size+len(reply)
 }
 
 // flush sends all that was added. When it returns, the connection has it.
@@ -72,7 +73,7 @@ func (b *batchReplies) flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.pending {
-		b.send(p.to, p.data)
+		b.send(p.to, wire.BatchReply(p.answers...))
 	}
 	b.pending, b.flushScheduled = nil, false
 }
