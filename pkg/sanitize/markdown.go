@@ -80,6 +80,9 @@ func Code(s string) string {
 	return fence + s + fence
 }
 
+// CodeCell returns s as a code span within a cell of a table.
+func CodeCell(s string) string { return strings.ReplaceAll(Code(s), "|", `\|`) }
+
 // Verbatim returns s as a fenced block of code.
 func Verbatim(s string) string {
 	s = strings.Trim(text(s), "\n")

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 // Call is one call of a program.
@@ -55,7 +57,7 @@ func (c Call) Exit(err error) int {
 	if code == 0 {
 		return code
 	}
-	fmt.Fprintf(c.Stderr, "%s: %v\n", c.Name, err)
+	fmt.Fprintf(c.Stderr, "%s: %s\n", c.Name, sanitize.Terminal(err.Error()))
 	if code == exitUsage {
 		fmt.Fprintf(c.Stderr, "%s --help lists what there is.\n", c.Name)
 	}

@@ -1,13 +1,17 @@
 package service
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
+
+	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 // Logging are the flags of the log.
@@ -25,13 +29,30 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	}
 	terminal := isTerminal(w)
 	if l.Format == "text" || l.Format != "json" && terminal {
-		return slog.New(tint.NewTextHandler(w, &tint.Options{
-			Level:      level,
-			TimeFormat: time.TimeOnly,
-			NoColor:    !terminal || os.Getenv("NO_COLOR") != "",
-		}))
+		return slog.New(textHandler(w, level, terminal))
 	}
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+// textHandler returns a handler that writes text. On a terminal it writes no control
+// characters but those of its own colours.
+func textHandler(w io.Writer, level slog.Level, terminal bool) slog.Handler {
+	options := tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !terminal || os.Getenv("NO_COLOR") != ""}
+	if terminal {
+		options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
+			_, level := a.Value.Any().(slog.Level)
+			if kind := a.Value.Kind(); !level && (kind == slog.KindString || kind == slog.KindAny) {
+				text := sanitize.Terminal(fmt.Sprintf("%+v", a.Value.Any()))
+				if a.Key == slog.MessageKey { // tint does not quote it
+					text = strings.ReplaceAll(text, "\n", " ")
+				}
+				// tint takes a quoted \x1b for an escape that it quoted itself.
+				a.Value = slog.StringValue(strings.ReplaceAll(text, `\x1b`, `\x1B`))
+			}
+			return a
+		}
+	}
+	return tint.NewTextHandler(w, &options)
 }
 
 func isTerminal(w io.Writer) bool {

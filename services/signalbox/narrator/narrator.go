@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -32,22 +33,22 @@ func New(out io.Writer, colour bool) *Narrator {
 func (n *Narrator) Say(format string, args ...any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	fmt.Fprintf(n.p.out, format+"\n", args...)
+	fmt.Fprintln(n.p.out, sanitize.Terminal(fmt.Sprintf(format, args...)))
 }
 
 // Title writes a heading.
 func (n *Narrator) Title(format string, args ...any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	fmt.Fprintf(n.p.out, "\n%s\n", n.p.paint(bold, fmt.Sprintf(format, args...)))
+	fmt.Fprintf(n.p.out, "\n%s\n", n.p.paint(bold, sanitize.Terminal(fmt.Sprintf(format, args...))))
 }
 
 // Quote writes a text indented.
 func (n *Narrator) Quote(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		fmt.Fprintf(n.p.out, "          %s %s\n", n.p.paint(dim, "│"), strings.TrimRight(line, "\r\n"))
+	for _, line := range sanitize.Lines(strings.TrimSpace(text)) {
+		fmt.Fprintf(n.p.out, "          %s %s\n", n.p.paint(dim, "│"), line)
 	}
 }
 
@@ -65,7 +66,7 @@ func (n *Narrator) Started(agent.Job) {}
 func (n *Narrator) Progressed(job agent.Job, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.p.line(dim, "    "+job.State, job.Role, "", n.p.paint(dim, first(text)+" …"))
+	n.p.row(dim, "    "+job.State, job.Role, "", n.p.paint(dim, first(text)+" …"))
 }
 
 // Ended implements agent.Observer. It narrates faults. A question or an escalation is
@@ -111,6 +112,13 @@ func (p *printer) paint(code, text string) string {
 
 // line writes one line in columns: when, what, who, how long, why.
 func (p *printer) line(code, what, who, took, why string) {
+	p.row(code, what, who, took, term.Line(why))
+}
+
+// row writes a line whose last column may be painted already.
+func (p *printer) row(code, what, who, took, why string) {
+	words := strings.TrimLeft(what, " ")
+	what, who = what[:len(what)-len(words)]+term.Line(words), term.Line(who)
 	at := fmt.Sprintf("%6.1fs", time.Since(p.started).Seconds())
 	fmt.Fprintf(p.out, "%s  %s  %s %s  %s\n", p.paint(dim, at), p.paint(code, pad(what, 40)), pad(who, 10),
 		p.paint(dim, fmt.Sprintf("%7s", took)), why)
@@ -202,8 +210,7 @@ func moveColour(m instance.Moved) string {
 
 // first returns the first line of a text, shortened and safe to print.
 func first(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	s = term.Line(s)
+	s = term.Line(sanitize.Lines(strings.TrimSpace(s))[0])
 	if r := []rune(s); len(r) > 100 {
 		s = string(r[:99]) + "…"
 	}

@@ -2,6 +2,7 @@ package narrator_test
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,6 +21,51 @@ func TestEveryEventHasACase(t *testing.T) {
 		if strings.Contains(out.String(), "unknown") {
 			t.Errorf("there is no case for %s: %s", name, out.String())
 		}
+	}
+}
+
+// hostile has escapes that set a title and a colour, a bell, and what overwrites a line.
+const hostile = "x\x1b]0;title\a\x1b[31m\u009b2J\rover\u202ewritten"
+
+func TestTextsOfOthersDoNotSteerTheTerminal(t *testing.T) {
+	commit := func(events ...instance.Event) func(*narrator.Narrator) {
+		return func(n *narrator.Narrator) {
+			n.Commit(client.LogEntry{Commit: instance.Commit{Actor: hostile, Events: events}})
+		}
+	}
+	job := agent.Job{Assignment: brain.Assignment{Role: hostile, State: hostile}}
+	for name, say := range map[string]func(*narrator.Narrator){
+		"title":      commit(instance.Opened{State: "a", Issue: instance.Issue{Title: hostile}}),
+		"reason":     commit(instance.Moved{To: "b", Reason: hostile}),
+		"summary":    commit(instance.Reported{Role: hostile, Result: instance.Result{Summary: hostile}}, instance.Moved{To: "b"}),
+		"signal":     commit(instance.Signalled{Actor: hostile}, instance.Moved{To: hostile, Reason: "r"}),
+		"pause":      commit(instance.Paused{Reason: hostile}),
+		"cancel":     commit(instance.CancelledBy{Reason: hostile}),
+		"gate":       commit(instance.GateRefused{Gate: hostile, Reason: hostile}),
+		"proposal":   commit(instance.ProposalRefused{Proposed: hostile, From: hostile}),
+		"loop":       commit(instance.LoopDetected{Reason: hostile}),
+		"question":   commit(instance.Asked{To: hostile, From: hostile, Text: hostile}),
+		"escalation": commit(instance.Escalated{Agent: hostile, Reason: hostile}),
+		"resolution": commit(instance.Resolved{By: hostile, Text: hostile}),
+		"parked":     commit(instance.ParkedUntil{Reason: hostile}),
+		"spawned":    commit(instance.Spawned{Workflow: hostile, Instance: hostile}),
+		"progress":   func(n *narrator.Narrator) { n.Progressed(job, hostile) },
+		"fault":      func(n *narrator.Narrator) { n.Ended(job, instance.Result{}, errors.New(hostile), 0) },
+		"word":       func(n *narrator.Narrator) { n.Say("%s", hostile) },
+		"heading":    func(n *narrator.Narrator) { n.Title("%s", hostile) },
+		"quote":      func(n *narrator.Narrator) { n.Quote(hostile) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			say(narrator.New(&out, true))
+			said := regexp.MustCompile(`\x1b\[(?:0|1|2|32|33|36)m|\x1b\[31m( *(?:→|gate|cancelled|‹|x‹|    x))`).ReplaceAllString(out.String(), "$1")
+			if !strings.Contains(said, "x‹U+001B›]0;title") {
+				t.Errorf("the text is not there: %q", said)
+			}
+			if i := strings.IndexFunc(said, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r == '\u202e' }); i >= 0 {
+				t.Errorf("it says %q, of %q", said[i:], out.String())
+			}
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // commented is the signal that the gateway sends for a comment.
@@ -83,8 +84,8 @@ func obstacle(in *pb.Instance) string {
 	return plain(why)
 }
 
-// plain returns a text without Markdown emphasis.
-func plain(text string) string { return strings.ReplaceAll(text, "**", "") }
+// plain returns a text without Markdown emphasis, as it may be printed.
+func plain(text string) string { return term.Text(strings.ReplaceAll(text, "**", "")) }
 
 // openQuestions returns the unanswered questions to people.
 func openQuestions(in *pb.Instance) []*pb.Question {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
-	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
@@ -70,8 +70,8 @@ func (f files) write(document []byte, summary string) error {
 func markdown(issue instance.Issue, in *pb.Instance, out Outcome) string {
 	var b strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	cell := func(s string) string { return strings.ReplaceAll(term.Line(s), "|", "\\|") }
-	add("## %s\n", cell(issue.Title))
+	cell := sanitize.Cell
+	add("## %s\n", sanitize.MarkdownLine(issue.Title))
 	add("| | |\n|---|---|")
 	add("| lifecycle | %s |", out.Workflow)
 	add("| state | **%s** |", out.State)
@@ -79,26 +79,26 @@ func markdown(issue instance.Issue, in *pb.Instance, out Outcome) string {
 		add("| reason | %s |", cell(out.Reason))
 	}
 	if out.Branch != "" {
-		add("| branch | `%s` |", out.Branch)
+		add("| branch | %s |", sanitize.CodeCell(out.Branch))
 	}
 	if t := out.Tests; t != nil {
 		how := fmt.Sprintf("%d passed", t.Passed)
 		if !t.OK {
 			how = fmt.Sprintf("%d passed, %d failed", t.Passed, len(t.Failed))
 		}
-		add("| tests | `%s`: %s |", cell(t.Command), how)
+		add("| tests | %s: %s |", sanitize.CodeCell(t.Command), how)
 	}
 	add("| moves | %d |\n", out.Iterations)
 	if out.Branch == "" {
-		if said := term.Text(obstacle(in)); said != "" {
-			add("> %s\n", strings.ReplaceAll(strings.TrimSpace(said), "\n", "\n> "))
+		if said := obstacle(in); said != "" {
+			add("%s\n", sanitize.Quote(said))
 		}
 		for _, q := range openQuestions(in) {
-			add("- Q%d: %s", q.GetNumber(), term.Line(q.GetText()))
+			add("- Q%d: %s", q.GetNumber(), sanitize.MarkdownLine(q.GetText()))
 		}
 	}
 	for _, c := range out.Commits {
-		add("- `%.12s` %s", c.ID, cell(c.Subject))
+		add("- `%.12s` %s", c.ID, sanitize.MarkdownLine(c.Subject))
 	}
 	return b.String() + "\n"
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -60,7 +61,7 @@ func (r *run) unresolved(in *pb.Instance, waits bool) error {
 		return fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState())
 	}
 	if waits {
-		r.n.Say("\nit waits for a word; give it with --answers FILE:\n\n%s", term.Text(obstacle(in)))
+		r.n.Say("\nit waits for a word; give it with --answers FILE:\n\n%s", obstacle(in))
 		why, _, _ := strings.Cut(obstacle(in), "\n")
 		return fmt.Errorf("%w: %s waits in %s: %s", ErrUnresolved, r.id(), in.GetState(), why)
 	}
@@ -86,7 +87,11 @@ func (r *run) print(in *pb.Instance, out Outcome) error {
 		return r.env.Print(out)
 	}
 	if pr := out.PullRequest; pr != nil {
-		r.env.Printf("# %s\n\n%s\n", pr.Title, pr.Body)
+		title, body := pr.Title, pr.Body
+		if r.env.Terminal {
+			title, body = sanitize.TerminalLine(title), sanitize.Terminal(body)
+		}
+		r.env.Printf("# %s\n\n%s\n", title, body)
 	}
 	return nil
 }

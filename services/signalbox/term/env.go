@@ -23,9 +23,10 @@ type Env struct {
 	Stdout io.Writer // for the result
 	Stderr io.Writer // everything else
 
-	Person bool // Stdin is a terminal, so that a person can be asked
-	Colour bool // Stdout is a terminal and NO_COLOR is not set
-	JSON   bool // Stdout gets JSON, one object a line
+	Person   bool // Stdin is a terminal, so that a person can be asked
+	Terminal bool // Stdout is a terminal
+	Colour   bool // Stdout is a terminal and NO_COLOR is not set
+	JSON     bool // Stdout gets JSON, one object a line
 
 	Logging service.Logging
 	Log     *slog.Logger // to Stderr, as Logging says
@@ -40,7 +41,8 @@ type Env struct {
 func System() Env {
 	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, User: operator(), Now: time.Now}
 	e.Person = isatty.IsTerminal(os.Stdin.Fd())
-	e.Colour = isatty.IsTerminal(os.Stdout.Fd()) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	e.Terminal = isatty.IsTerminal(os.Stdout.Fd())
+	e.Colour = e.Terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	e.Log = e.Logging.Logger(e.Stderr)
 	return e
 }

@@ -36,10 +36,10 @@ func TestADurationIsSaidInAtMostTwoUnits(t *testing.T) {
 
 func TestTextFromAnybodyDoesNotSteerTheTerminal(t *testing.T) {
 	const nasty = "a\x1b[2Jb\tc\r\nd\u009b31m\u202ee\x07\n\n"
-	if got, want := Line(nasty), "a [2Jb c d 31m e"; got != want {
+	if got, want := Line(nasty), "a‹U+001B›[2Jb c d‹U+009B›31m‹U+202E›e‹U+0007›"; got != want {
 		t.Errorf("a line is %q, want %q", got, want)
 	}
-	if got, want := Text(nasty), "a [2Jb    c\nd 31m e"; got != want {
+	if got, want := Text(nasty), "a‹U+001B›[2Jb    c\nd‹U+009B›31m‹U+202E›e‹U+0007›"; got != want {
 		t.Errorf("a text is %q, want %q", got, want)
 	}
 	if got, want := Indent("a\n\nb", "  "), "  a\n\n  b"; got != want {

@@ -23,7 +23,7 @@ const table = `  checks       pass     acceptance      go test ./... (3 passed, 
                pass     gate:open       it is open
                pending  gate:approvals  0 of 1 approvals
                                         ann: dismissed
-               unknown  gate:checks     nobody [31m knows (on 0123456789)
+               unknown  gate:checks     nobody‹U+001B›[31m knows (on 0123456789)
 `
 
 func TestAnExplanationEndsWithTheChecksAndWhatTheySaw(t *testing.T) {
