@@ -19,15 +19,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 )
 
-// world is a server with a log and all that goes with it.
-type world struct {
+// env is a server with a log, and the buckets beside it.
+type env struct {
 	*natstest.Server
 	js   natsjs.JetStream
 	log  *jetstream.Store
 	mark jetstream.Config
 }
 
-func begin(t *testing.T) *world {
+func begin(t *testing.T) *env {
 	t.Helper()
 	w := bare(t)
 	w.open(t)
@@ -50,14 +50,14 @@ func begin(t *testing.T) *world {
 	return w
 }
 
-func bare(t *testing.T) *world {
+func bare(t *testing.T) *env {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
-	return &world{Server: server, js: server.JetStream(t), mark: jetstream.Config{Watermark: filepath.Join(t.TempDir(), "watermark")}}
+	return &env{Server: server, js: server.JetStream(t), mark: jetstream.Config{Watermark: filepath.Join(t.TempDir(), "watermark")}}
 }
 
 // restored is a server of its own with what dir has.
-func restored(t *testing.T, dir string) *world {
+func restored(t *testing.T, dir string) *env {
 	t.Helper()
 	w := bare(t)
 	if _, err := backup.Restore(t.Context(), w.js, dir, w.mark, false); err != nil {
@@ -66,7 +66,7 @@ func restored(t *testing.T, dir string) *world {
 	return w
 }
 
-func (w *world) open(t *testing.T) {
+func (w *env) open(t *testing.T) {
 	t.Helper()
 	var err error
 	if w.log, err = jetstream.Open(t.Context(), w.js, w.mark); err != nil {
@@ -75,7 +75,7 @@ func (w *world) open(t *testing.T) {
 	t.Cleanup(func() { _ = w.log.Close(t.Context()) })
 }
 
-func (w *world) take(t *testing.T, dir string) (backup.Added, error) {
+func (w *env) take(t *testing.T, dir string) (backup.Added, error) {
 	t.Helper()
 	reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "", w.mark)
 	if err != nil {
@@ -85,7 +85,7 @@ func (w *world) take(t *testing.T, dir string) (backup.Added, error) {
 }
 
 // raw is the log as it is stored, but for when that was.
-func (w *world) raw(t *testing.T) (all []jetstream.Message) {
+func (w *env) raw(t *testing.T) (all []jetstream.Message) {
 	t.Helper()
 	reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "", jetstream.Config{})
 	if err != nil {
@@ -194,16 +194,16 @@ func done(t *testing.T, js natsjs.JetStream, n int) {
 
 func TestABackupIsOfOneSoundLog(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*testing.T, *world, string) *world
+		change func(*testing.T, *env, string) *env
 		want   error
 		text   string
 	}{
-		"not of another log": {func(t *testing.T, _ *world, _ string) *world {
+		"not of another log": {func(t *testing.T, _ *env, _ string) *env {
 			other := begin(t)
 			eventstoretest.Grow(t, other.log, "a", 9, eventstore.Commit{})
 			return other
 		}, backup.ErrOther, "this one is"},
-		"not of what went another way since": {func(t *testing.T, w *world, dir string) *world {
+		"not of what went another way since": {func(t *testing.T, w *env, dir string) *env {
 			other := restored(t, dir)
 			other.open(t)
 			eventstoretest.Grow(t, other.log, "c", 1, eventstore.Commit{})
@@ -213,7 +213,7 @@ func TestABackupIsOfOneSoundLog(t *testing.T) {
 			}
 			return other
 		}, backup.ErrOther, "sequence 4 is another commit"},
-		"not of one that lost its end": {func(t *testing.T, w *world, dir string) *world {
+		"not of one that lost its end": {func(t *testing.T, w *env, dir string) *env {
 			other := restored(t, dir)
 			eventstoretest.Grow(t, w.log, "d", 1, eventstore.Commit{})
 			if _, err := w.take(t, dir); err != nil {
@@ -221,13 +221,13 @@ func TestABackupIsOfOneSoundLog(t *testing.T) {
 			}
 			return other
 		}, backup.ErrOther, "the log ends at 3, and the backup at 4"},
-		"not of one with a message of somebody else": {func(t *testing.T, w *world, _ string) *world {
+		"not of one with a message of somebody else": {func(t *testing.T, w *env, _ string) *env {
 			if _, err := w.js.Publish(t.Context(), "sb.evt.work.issue.received.a", nil); err != nil {
 				t.Fatal(err)
 			}
 			return w
 		}, eventstore.ErrCorrupt, "sequence 4 on sb.evt.work.issue.received.a is not a commit of ours"},
-		"not where something else lies": {func(t *testing.T, w *world, dir string) *world {
+		"not where something else lies": {func(t *testing.T, w *env, dir string) *env {
 			if err := errors.Join(os.Remove(filepath.Join(dir, "manifest.json")), os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600)); err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTheFiveQueriesAreAnsweredOverNATS(t *testing.T) {
-	w := newWorld(t, "")
+	w := newEnv(t, "")
 	w.begin("p/called")
 	for range 3 {
 		w.step("p/called", instance.Failure)
@@ -60,7 +60,7 @@ func TestTheFiveQueriesAreAnsweredOverNATS(t *testing.T) {
 }
 
 func TestDeadlinesAreToldOnceALevel(t *testing.T) {
-	w := newWorld(t, "states:\n  assigned: {timeout: 1s}\n")
+	w := newEnv(t, "states:\n  assigned: {timeout: 1s}\n")
 	w.begin("p/late")
 	levels := map[string]slog.Level{}
 	for len(levels) < 3 {

@@ -24,8 +24,8 @@ import (
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
-// world is a log, an orchestrator and a plan-manager; the test plays the roles.
-type world struct {
+// env is a log, an orchestrator and a plan-manager; the test plays the roles.
+type env struct {
 	*testing.T
 	ctx      context.Context
 	nats     *nats.Conn
@@ -35,14 +35,14 @@ type world struct {
 	lines    chan slog.Record // what the plan-manager logs
 }
 
-// newWorld starts a world, whose lifecycle is task or an overlay on it.
-func newWorld(t *testing.T, overlay string) *world {
+// newEnv starts an env, whose lifecycle is task or an overlay on it.
+func newEnv(t *testing.T, overlay string) *env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	server := natstest.Start(t, natstest.Options{})
 	settings := orchestratortest.Settings{AckWait: time.Minute}
-	w := &world{T: t, ctx: ctx, nats: server.Connect(t), workflow: "task", lines: make(chan slog.Record, 100)}
+	w := &env{T: t, ctx: ctx, nats: server.Connect(t), workflow: "task", lines: make(chan slog.Record, 100)}
 	if overlay != "" {
 		w.workflow, settings.WorkflowDir = "task-here", t.TempDir()
 		file := filepath.Join(settings.WorkflowDir, "task-here.yaml")
@@ -57,7 +57,7 @@ func newWorld(t *testing.T, overlay string) *world {
 }
 
 // manage runs a plan-manager until the test ends.
-func (w *world) manage(url string) {
+func (w *env) manage(url string) {
 	w.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan struct{}), make(chan error, 1)
@@ -81,16 +81,16 @@ func (w *world) manage(url string) {
 }
 
 // Enabled implements slog.Handler.
-func (w *world) Enabled(context.Context, slog.Level) bool { return true }
+func (w *env) Enabled(context.Context, slog.Level) bool { return true }
 
 // WithAttrs implements slog.Handler.
-func (w *world) WithAttrs([]slog.Attr) slog.Handler { return w }
+func (w *env) WithAttrs([]slog.Attr) slog.Handler { return w }
 
 // WithGroup implements slog.Handler.
-func (w *world) WithGroup(string) slog.Handler { return w }
+func (w *env) WithGroup(string) slog.Handler { return w }
 
 // Handle implements slog.Handler.
-func (w *world) Handle(_ context.Context, r slog.Record) error {
+func (w *env) Handle(_ context.Context, r slog.Record) error {
 	select {
 	case w.lines <- r:
 	default:
@@ -99,7 +99,7 @@ func (w *world) Handle(_ context.Context, r slog.Record) error {
 }
 
 // begin opens a task that has its code.
-func (w *world) begin(id string) {
+func (w *env) begin(id string) {
 	w.Helper()
 	_, err := w.client.OpenWith(w.ctx, "", id, &pb.Open{Workflow: w.workflow, Base: "c0", Issue: wire.Issue(instance.Issue{Title: id})})
 	if err != nil {
@@ -108,7 +108,7 @@ func (w *world) begin(id string) {
 }
 
 // step has whose turn it is report.
-func (w *world) step(id string, status instance.Status) {
+func (w *env) step(id string, status instance.Status) {
 	w.Helper()
 	in, err := w.client.Get(w.ctx, id)
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *world) step(id string, status instance.Status) {
 }
 
 // ask sends a query over NATS until somebody answers it.
-func ask[T any](w *world, query, request string) (answer T, refused string) {
+func ask[T any](w *env, query, request string) (answer T, refused string) {
 	w.Helper()
 	for {
 		ctx, cancel := context.WithTimeout(w.ctx, 10*time.Second)
