@@ -3,7 +3,7 @@ package agent
 import (
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nats.go"
 )
 
 // delivery is a message of a role's consumer. The message is nil for direct work,
@@ -11,7 +11,7 @@ import (
 //
 // Acknowledgements are sent and not confirmed. A lost one costs one redelivery,
 // whose claim is refused.
-type delivery struct{ msg jetstream.Msg }
+type delivery struct{ msg *nats.Msg }
 
 func (d delivery) ack() error {
 	if d.msg == nil {
@@ -41,7 +41,7 @@ func (d delivery) term(reason string) error {
 	if d.msg == nil {
 		return nil
 	}
-	return d.msg.TermWithReason(reason)
+	return d.msg.Respond([]byte("+TERM " + reason))
 }
 
 // faultDelay is the delay of a redelivery after an infrastructure fault: 1, 4, 16,
@@ -62,5 +62,5 @@ func (d delivery) subject() string {
 	if d.msg == nil {
 		return ""
 	}
-	return d.msg.Subject()
+	return d.msg.Subject
 }

@@ -96,9 +96,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for range n {
 		workers.Go(func() {
-			q := &queue{consumer: consumer, log: a.Log.With("role", a.Role), backOff: newBackOff()}
+			q := newQueue(a.JetStream, a.Role, a.Log)
 			(&worker{Agent: a, claiming: claiming, background: &workers}).run(ctx, q)
-			q.stop(a.JetStream.Conn().IsConnected())
+			q.stop()
 		})
 	}
 	workers.Wait()

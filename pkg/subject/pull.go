@@ -1,0 +1,16 @@
+package subject
+
+import "strings"
+
+// Pull returns where a consumer of the log is asked for messages. domain and prefix
+// are those of JetStream's API, as its client was told; either may be empty.
+func Pull(domain, prefix, consumer string) string {
+	api := "$JS.API"
+	switch {
+	case domain != "":
+		api = "$JS." + domain + ".API"
+	case prefix != "":
+		api = strings.TrimSuffix(prefix, ".")
+	}
+	return api + ".CONSUMER.MSG.NEXT." + EventStream + "." + consumer
+}
