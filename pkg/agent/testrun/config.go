@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// ConfigFile, at the root of a repository, has its commands for tests and checks:
+// ConfigFile is at the root of a repository and has its commands for tests and checks:
 //
 //	test: {command: "npm ci && npm test", timeout: 15m}
 //	lint: {command: "npm run lint"}
