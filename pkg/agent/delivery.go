@@ -31,8 +31,9 @@ func (a *worker) handle(ctx context.Context, msg delivery) {
 		return
 	}
 	sent := time.Now()
-	reply, err := a.Client.DoAs(a.claiming, a.Role, subject.Claim, &pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
-		Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
+	reply, err := a.Client.DoAs(a.claiming, a.Role, subject.Claim,
+		&pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
+			Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
 	if err != nil {
 		a.logLostAck(a.claimRefused(msg, reply, err), msg)
 		return

@@ -48,7 +48,8 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	}
 	if in.GetLoop() {
 		n := min(3, len(j.Previous))
-		j.Warnings = append(j.Warnings, fmt.Sprintf("loop: the newest states are %v; the same failure once more ends the run", j.Previous[len(j.Previous)-n:]))
+		j.Warnings = append(j.Warnings, fmt.Sprintf("loop: the newest states are %v; the same failure once more ends the run",
+			j.Previous[len(j.Previous)-n:]))
 	}
 	for _, b := range in.GetBundles() {
 		j.Bundles = append(j.Bundles, instance.Bundle{Object: b.GetObject(), Head: b.GetHead()})
@@ -60,7 +61,8 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 
 func (a *Agent) note(ctx context.Context, job Job, kind, text string) error {
 	same := sha256.Sum256([]byte(strings.Join([]string{job.Instance, a.Role, kind, text}, "\x00")))
-	return a.command(ctx, job, subject.Note, &pb.Command{Id: "note-" + hex.EncodeToString(same[:]), Action: &pb.Command_Note{Note: &pb.Note{Kind: kind, Text: text}}})
+	return a.command(ctx, job, subject.Note,
+		&pb.Command{Id: "note-" + hex.EncodeToString(same[:]), Action: &pb.Command_Note{Note: &pb.Note{Kind: kind, Text: text}}})
 }
 
 // Open returns the questions to people that are not answered.

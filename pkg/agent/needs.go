@@ -64,7 +64,8 @@ func (a *Agent) askOthers(ctx context.Context, job Job, result *instance.Result,
 			a.spend(ctx, job, result)
 		}
 		err := a.command(ctx, job, subject.Escalate, &pb.Command{Action: &pb.Command_Escalate{
-			Escalate: &pb.Escalate{Token: uint32(job.Token), Reason: e.Reason, RequiresHuman: e.RequiresHuman, Head: e.Head, Bundle: e.Bundle, Sections: e.Sections}}})
+			Escalate: &pb.Escalate{Token: uint32(job.Token), Reason: e.Reason, RequiresHuman: e.RequiresHuman, Head: e.Head, Bundle: e.Bundle,
+				Sections: e.Sections}}})
 		if err != nil || e.RequiresHuman || !NeedsOthers(e.Then) {
 			return err == nil && e.RequiresHuman, refusedRequest("escalate", result, err, e.Then)
 		}

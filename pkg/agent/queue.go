@@ -109,7 +109,8 @@ func (q *queue) request() error {
 		return err
 	}
 	q.sub = sub
-	return q.nc.PublishRequest(q.pull, sub.Subject, fmt.Appendf(nil, `{"batch":1,"expires":%d,"idle_heartbeat":%d}`, pullExpiry, pullHeartbeat))
+	return q.nc.PublishRequest(q.pull, sub.Subject, fmt.Appendf(nil, `{"batch":1,"expires":%d,"idle_heartbeat":%d}`, pullExpiry,
+		pullHeartbeat))
 }
 
 // abandon gives the pull request up: the server drops one whose inbox has no

@@ -27,7 +27,8 @@ func Commands(log []Entry, acks []Ack) []Violation {
 		case len(there) > 1:
 			report(a, "the command %s is in the log at sequences %d and %d", a.ID, there[0].Seq, there[1].Seq)
 		case there[0].Seq != a.Seq || there[0].Instance != a.Instance:
-			report(a, "the command %s was answered with sequence %d of %q, and is at %d of %q", a.ID, a.Seq, a.Instance, there[0].Seq, there[0].Instance)
+			report(a, "the command %s was answered with sequence %d of %q, and is at %d of %q", a.ID, a.Seq, a.Instance, there[0].Seq,
+				there[0].Instance)
 		}
 	}
 	return found

@@ -53,7 +53,8 @@ func (c *checker) checkComments(r *Repo) {
 		}
 		seen[made{comment.Thread, comment.Number, id, key}] = comment
 		switch _, meant := t.may[key]; {
-		case t.issue.Repo != r.Name || comment.Number != t.issue.Number && strconv.Itoa(comment.Number) != t.vars["prNumber"] && comment.Number != t.pull:
+		case t.issue.Repo != r.Name || comment.Number != t.issue.Number && strconv.Itoa(comment.Number) != t.vars["prNumber"] &&
+			comment.Number != t.pull:
 			c.report(Foreign, id, where, "%s stands where the instance is not: its issue is %s#%d", key, t.issue.Repo, t.issue.Number)
 		case !meant:
 			c.report(Unexplained, id, where, "nothing in the log intends %s", key)

@@ -133,6 +133,7 @@ func (t *expectation) ownsBranch(repo, branch string) bool {
 		}), "-")
 	}
 	numbered := fmt.Sprintf("signalbox/issue-%d", t.issue.Number)
-	return t.issue.Number != 0 && (branch == numbered || strings.HasPrefix(branch, numbered+"-") || branch == fmt.Sprintf("agent/issue-%d", t.issue.Number)) ||
+	return t.issue.Number != 0 &&
+		(branch == numbered || strings.HasPrefix(branch, numbered+"-") || branch == fmt.Sprintf("agent/issue-%d", t.issue.Number)) ||
 		branch == "signalbox/task-"+words(t.id) || branch == "signalbox/story-"+strings.ToLower(words(strings.TrimPrefix(t.id, repo+"/")))
 }

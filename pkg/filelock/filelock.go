@@ -1,5 +1,5 @@
-// Package filelock lets one process at a time work in a place. It excludes
-// goroutines as well: every open file is a holder of its own.
+// Package filelock locks a file exclusively. A lock belongs to the open file, so it
+// excludes other goroutines of the process as well as other processes.
 package filelock
 
 import (
@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// ErrHeld is a file that another holds.
+// ErrHeld is returned if the file is locked already.
 var ErrHeld = errors.New("held by another")
 
-// Closing the file lets go of it, and so does the end of the process, however
-// it ends. But what a killed process was just starting holds its files until it
-// runs its own program: for that long Take waits.
+// The lock ends when the file is closed, or when the process ends in any way. A
+// child that a killed process was just starting inherits the file until it runs its
+// own program. Take waits that long.
 const (
 	patience = time.Second
 	pause    = 20 * time.Millisecond
 )
 
-// Try holds the file at path until it is closed, and makes it if there is none.
-// ErrHeld if another holds it.
+// Try locks the file at path, and creates it if there is none. The lock lasts until
+// the file is closed. The error is ErrHeld if the file is locked.
 func Try(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -39,7 +39,7 @@ func Try(path string) (*os.File, error) {
 	return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 }
 
-// Take is Try after a process that may just have been killed.
+// Take locks the file as Try does, and waits up to a second for the child of a killed process.
 func Take(path string) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -50,7 +50,7 @@ func Take(path string) (*os.File, error) {
 	return f, err
 }
 
-// Wait is Try until the file is free or ctx ends.
+// Wait locks the file as soon as it is free. The error is that of ctx if it ends before.
 func Wait(ctx context.Context, path string) (*os.File, error) {
 	// The kernel's own wait cannot be ended by a context.
 	tick := time.NewTicker(pause)

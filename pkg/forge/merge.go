@@ -50,5 +50,6 @@ func Land(ctx context.Context, on Lander, repo string, number int, in Merge) (st
 	case merging != nil:
 		return "", merging
 	}
-	return "", fmt.Errorf("%w: %s#%d was answered to be merged as %s, but reads merged=%t as %q", ErrUnavailable, repo, number, sha, pr.Merged, pr.MergeSHA)
+	return "", fmt.Errorf("%w: %s#%d was answered to be merged as %s, but reads merged=%t as %q", ErrUnavailable, repo, number, sha,
+		pr.Merged, pr.MergeSHA)
 }

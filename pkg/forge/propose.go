@@ -27,7 +27,7 @@ type Proposal struct {
 }
 
 // Propose finds the pull request from the branch, or opens it. It returns an open one
-// whoever made it: a forge has at most one from a branch to another. If the forge refuses
+// of any author: a forge has at most one from a branch to another. If the forge refuses
 // a second one that no list shows yet, Propose waits until a list does.
 func Propose(ctx context.Context, on Proposer, p Proposal) (PullRequest, error) {
 	pr, err := on.PullRequestByHead(ctx, p.Repo, p.Branch)

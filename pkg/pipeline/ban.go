@@ -66,10 +66,13 @@ var forms = []struct {
 	said     *regexp.Regexp
 	statuses string
 }{
-	{regexp.MustCompile(`(?i)` + never + `(?:modify|modifying|touch|touching|change|changing|changes|edit|editing|edits|alter|altering|rewrite|rewriting|refactor|refactoring|update|updating|format|reformat)\s+` + filler + places), "AMDT"},
-	{regexp.MustCompile(`(?i)` + never + `(?:delete|deleting|remove|removing|drop|dropping|rename|renaming|move|moving)\s+` + filler + places), "D"},
+	{regexp.MustCompile(`(?i)` + never +
+		`(?:modify|modifying|touch|touching|change|changing|changes|edit|editing|edits|alter|altering|rewrite|rewriting|refactor|refactoring|update|updating|format|reformat)\s+` + filler + places), "AMDT"},
+	{regexp.MustCompile(`(?i)` + never + `(?:delete|deleting|remove|removing|drop|dropping|rename|renaming|move|moving)\s+` + filler +
+		places), "D"},
 	{regexp.MustCompile(`(?i)` + never + `(?:add|adding|create|creating|put|putting)\s+` + filler + places), "A"},
-	{regexp.MustCompile(`(?i)\b(?:leave|keep)\s+` + filler + places + `\s+(?:alone|unchanged|untouched|unmodified|as (?:it is|they are|is))`), "AMDT"},
+	{regexp.MustCompile(`(?i)\b(?:leave|keep)\s+` + filler + places +
+		`\s+(?:alone|unchanged|untouched|unmodified|as (?:it is|they are|is))`), "AMDT"},
 }
 
 // one is a single place within places.

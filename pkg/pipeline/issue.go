@@ -20,7 +20,8 @@ var signs = []struct {
 	kind          string
 	labels, title *regexp.Regexp
 }{
-	{BugFix, regexp.MustCompile(`(?i)\b(bug|defect|regression|crash|fix)\b`), regexp.MustCompile(`(?i)^\W*(bug|fix(es)?|hotfix|regression)\b`)},
+	{BugFix, regexp.MustCompile(`(?i)\b(bug|defect|regression|crash|fix)\b`),
+		regexp.MustCompile(`(?i)^\W*(bug|fix(es)?|hotfix|regression)\b`)},
 	{RefactorStyle, regexp.MustCompile(`(?i)\b(refactor\w*|style|cleanup|clean-up|chore|tech[ -]?debt|formatting|lint)\b`),
 		regexp.MustCompile(`(?i)^\W*(refactor\w*|style|chore|clean[ -]?up|rename|reformat|tidy|simplify|extract|restructure)\b`)},
 	{NewFeature, regexp.MustCompile(`(?i)\b(feature|enhancement|request|improvement|proposal)\b`),

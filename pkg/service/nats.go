@@ -100,7 +100,8 @@ func (n NATS) refused(err error) error {
 	if n.Creds+n.NKey+n.User != "" {
 		return fmt.Errorf("NATS at %s: %w", redact(n.URL), err)
 	}
-	return fmt.Errorf("NATS at %s: %w: it wants credentials: --nats-creds, --nats-nkey or --nats-user, or the system is another person's", redact(n.URL), err)
+	return fmt.Errorf("NATS at %s: %w: it wants credentials: --nats-creds, --nats-nkey or --nats-user, or the system is another person's",
+		redact(n.URL), err)
 }
 
 // login returns the options with the credentials. Those of the caller go first.

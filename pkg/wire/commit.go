@@ -12,7 +12,7 @@ import (
 
 // Events encodes the body of a commit. Equal events have equal bytes: the hash
 // chain covers them. It is an error if an event has no wire form or a text is not
-// UTF-8, since nobody could read that back.
+// UTF-8, since decoding would fail.
 func Events(actor string, events []instance.Event) ([]byte, error) {
 	p := &pb.Commit{Actor: actor, Events: each(events, event)}
 	for i, e := range p.Events {

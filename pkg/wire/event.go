@@ -95,8 +95,9 @@ func toEvent(p *pb.Event) instance.Event {
 		e := p.Opened
 		return instance.Opened{
 			Workflow: name(e.GetWorkflow()), Definition: name(e.GetDefinition()), Issue: ToIssue(e.GetIssue()), Base: e.GetBase(),
-			Bundle: e.GetBundle(), State: name(e.GetState()), Owner: name(e.GetOwner()), Kind: workflow.Kind(name(e.GetKind())), Timeout: e.GetTimeout().AsDuration(),
-			Vars: e.GetVars(), After: e.GetAfter(), Parent: e.GetParent(), Bundles: each(e.GetBundles(), toBundle)}
+			Bundle: e.GetBundle(), State: name(e.GetState()), Owner: name(e.GetOwner()), Kind: workflow.Kind(name(e.GetKind())),
+			Timeout: e.GetTimeout().AsDuration(),
+			Vars:    e.GetVars(), After: e.GetAfter(), Parent: e.GetParent(), Bundles: each(e.GetBundles(), toBundle)}
 	case *pb.Event_Claimed:
 		e := p.Claimed
 		return instance.Claimed{Token: uint64(e.GetToken()), Role: name(e.GetRole()), Agent: name(e.GetAgent()), Lease: toTime(e.GetLease()),

@@ -11,9 +11,9 @@ func (v *verifier) hops() {
 	v.circles(always, func(step) bool { return true }, "always rules lead round %s without anybody's doing")
 }
 
-// cycles takes out every state that is passed a bounded number of times between
-// two words from outside; whoever goes round without any of them is passed a
-// bounded number of times if bounded says so of it. No circle may be left.
+// cycles removes every state that is passed a bounded number of times between
+// two inputs from outside. A state of a cycle without any of these is removed if
+// bounded reports it. A cycle that is left is a problem.
 func (v *verifier) cycles() {
 	done := map[string]bool{}
 	own := func(m step) bool { return !m.news && !done[m.to] }
@@ -95,9 +95,9 @@ func (v *verifier) bounded(s State, circle map[string]bool) bool {
 	return false
 }
 
-// rests reports whether an instance that stays in s by the rule leaves it into the
-// circle on somebody's word alone: it is parked until a signal, and neither a
-// deadline nor the end of another instance leads on.
+// rests reports whether an instance that stays in s by the rule moves along the
+// circle only after an input from outside: it is parked until a signal, and neither
+// a deadline nor the end of another instance leads on.
 func (v *verifier) rests(s State, r Rule, circle map[string]bool) bool {
 	if s.Kind != Work || r.Stay.Source != staySignal {
 		return false
@@ -144,8 +144,8 @@ func (v *verifier) spent(g Guard, s State, circle map[string]bool) bool {
 //   - instance.returns: unless the circle has a state that waits, which sets it back
 //   - instance.visits['S']: if s is S
 //   - instance.failures: if every step from s within the circle is a failure, and
-//     no step of the circle is fresh. Who comes into the circle again comes from a
-//     state that is passed a bounded number of times, or on somebody's word.
+//     no step of the circle is fresh. A run enters the circle again from a state that
+//     is passed a bounded number of times, or after an input from outside.
 func (v *verifier) raised(n count, s State, circle map[string]bool) bool {
 	switch n.fact {
 	case "iteration":

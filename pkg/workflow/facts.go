@@ -47,7 +47,7 @@ type EvidenceFacts struct {
 type InstanceFacts struct {
 	State         string           `cel:"state"`
 	Iteration     int64            `cel:"iteration"` // moves made so far
-	Returns       int64            `cel:"returns"`   // moves into a state entered before, since it last waited for somebody
+	Returns       int64            `cel:"returns"`   // moves into a state entered before, since it last waited for people
 	Visits        map[string]int64 `cel:"visits"`
 	Previous      []string         `cel:"previous_states"`
 	Loop          bool             `cel:"loop"`           // the loop rule holds

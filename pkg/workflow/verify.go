@@ -12,12 +12,12 @@ import (
 //   - Every state but an entry is reachable from the initial one by moves that can
 //     really be made: see graph. (What only an entry leads to is another lifecycle.)
 //   - Every state that is not final has a way out that needs more than one party to
-//     fail. One that somebody owns has a signal that leads out or asks people, a limit
+//     fail. One that has an owner has a signal that leads out or asks people, a limit
 //     on a count that does so, or a timeout; either all such states have a timeout or
 //     none has. One that waits has a signal, a deadline or an always rule that leads
 //     out. (Cancel and override exist everywhere and do not count.)
-//   - Between two words from outside a run makes a bounded number of moves before it
-//     ends, rests or is put before people: see verifier.bounded. Words from outside are
+//   - Between two inputs from outside a run makes a bounded number of moves before it
+//     ends, rests or is put before people: see verifier.bounded. Inputs are
 //     signals other than claimed, ended and timeout_*, answers, and what people resolve;
 //     rests are stays until a signal or for a time. No owner is given a state again at
 //     once without a move, and no always rules follow one another round.
@@ -29,8 +29,8 @@ import (
 //   - No guard reads a key of a map that it does not ask for first: where there is
 //     none, nothing could be decided. (A state's own rules may read its visits.)
 //   - No gate is a dead end or a way around another gate.
-//   - Every owner is one of roles, if any are given; who is asked owns a state. Every
-//     role can do what the state's work has it do.
+//   - Every owner is one of roles, if any are given. A role that is asked owns a state.
+//     Every role can do what the state's work names.
 //
 // People's overrides and what they migrate to are theirs to judge: they are no
 // moves of the definition.

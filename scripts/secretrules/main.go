@@ -61,7 +61,8 @@ func main() {
 			if len(a.Paths)+len(a.Commits) > 0 {
 				continue
 			}
-			one.Allowlists = append(one.Allowlists, allowlist{a.MatchCondition == config.AllowlistMatchAnd, a.RegexTarget, patterns(a.Regexes), a.StopWords})
+			one.Allowlists = append(one.Allowlists, allowlist{a.MatchCondition == config.AllowlistMatchAnd, a.RegexTarget, patterns(a.Regexes),
+				a.StopWords})
 		}
 		rules = append(rules, one)
 	}

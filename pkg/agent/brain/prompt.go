@@ -63,9 +63,11 @@ func (p *prompt) quote(text string) {
 func (p *prompt) task(a Assignment) {
 	if q := a.Question; q != nil {
 		p.add("# %s: question %d, from the %s\n", a.Role, q.Number, oneLine(q.From))
-		p.add("You are the %s. The work item is %s. In its state %s the %s cannot go on without you, and asks:\n", a.Role, a.Instance, a.State, oneLine(q.From))
+		p.add("You are the %s. The work item is %s. In its state %s the %s cannot go on without you, and asks:\n", a.Role, a.Instance, a.State,
+			oneLine(q.From))
 		p.quote(q.Text)
-		p.add("Answer it, or do what it asks of the work. The summary of your result is the answer. What the state is about: %s\n", strings.TrimSpace(a.About))
+		p.add("Answer it, or do what it asks of the work. The summary of your result is the answer. What the state is about: %s\n",
+			strings.TrimSpace(a.About))
 		return
 	}
 	p.add("# %s: %s\n", a.Role, a.State)

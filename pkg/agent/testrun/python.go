@@ -30,7 +30,8 @@ func python(tree fs.FS, _ string) (Plan, bool, error) {
 		return Plan{}, false, nil
 	}
 	pytest.Source = files[0]
-	for _, name := range []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "requirements.txt", "requirements-dev.txt", "dev-requirements.txt"} {
+	for _, name := range []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "requirements.txt", "requirements-dev.txt",
+		"dev-requirements.txt"} {
 		if strings.Contains(text(tree, name), "pytest") {
 			return pytest, true, nil
 		}

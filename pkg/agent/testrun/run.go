@@ -80,7 +80,8 @@ func judge(ev instance.Evidence, res sandbox.Result, r report, out string) insta
 	case !res.OK() && m != nil:
 		ev.Output = couldNotRun + m[1] + m[2] + " is not installed here"
 	case res.ExitCode == 126 || res.ExitCode == 127: // exit codes of a shell that cannot run the program
-		ev.Output = couldNotRun + "a program that the tests call is missing; a command that installs it first can be set in " + ConfigFile + "\n" + telling
+		ev.Output = couldNotRun + "a program that the tests call is missing; a command that installs it first can be set in " + ConfigFile +
+			"\n" + telling
 	case res.TimedOut != "":
 		ev.Output = res.String() + "\n" + telling
 	case res.OK() && len(ev.Failed) > 0:

@@ -32,7 +32,8 @@ func infra(err error, format string, args ...any) error {
 
 // unreadable blames the program, unless the disk or the context is to blame.
 func unreadable(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "No space left on device") {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		strings.Contains(err.Error(), "No space left on device") {
 		return infra(err, "read the work tree")
 	}
 	return fmt.Errorf("%w: %w", ErrUnreadable, err)

@@ -79,7 +79,8 @@ func (r repository) contains(ctx context.Context, commit, other string) bool {
 
 // merge commits the merge of the work and the branch, without a work tree.
 func (c *Cache) merge(ctx context.Context, r repository, m Meeting, j *Joined) error {
-	out, err := r.git.Run(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "--allow-unrelated-histories", "-z", m.Head, j.Theirs)
+	out, err := r.git.Run(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "--allow-unrelated-histories", "-z", m.Head,
+		j.Theirs)
 	if err != nil && git.ExitCode(err) != 1 { // 1: there are conflicts
 		return err
 	}

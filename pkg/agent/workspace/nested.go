@@ -20,7 +20,8 @@ type nestedError struct{ paths []string }
 
 // Error implements error.
 func (e *nestedError) Error() string {
-	return fmt.Sprintf("%v: %s: a git repository within the repository: remove its .git, or have git ignore it", ErrUnreadable, strings.Join(e.paths, ", "))
+	return fmt.Sprintf("%v: %s: a git repository within the repository: remove its .git, or have git ignore it", ErrUnreadable,
+		strings.Join(e.paths, ", "))
 }
 
 // Unwrap makes errors.Is(err, ErrUnreadable) hold.

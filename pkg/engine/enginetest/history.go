@@ -175,11 +175,12 @@ func (h *History) Act(t *rapid.T, e *engine.Engine) {
 		lifecycle = "plain"
 	}
 	if role := rapid.SampledFrom([]string{"", "worker", "judge"}).Draw(t, "waits"); role != "" {
-		e.Wait(instance.Claim{Role: role, Agent: fmt.Sprint("agent-", h.Commands%3), Lease: time.Minute}, time.Hour, func(_ engine.Outcome, err error) {
-			if err == nil {
-				h.Direct++ // as the command is carried out
-			}
-		})
+		e.Wait(instance.Claim{Role: role, Agent: fmt.Sprint("agent-", h.Commands%3), Lease: time.Minute}, time.Hour,
+			func(_ engine.Outcome, err error) {
+				if err == nil {
+					h.Direct++ // as the command is carried out
+				}
+			})
 	}
 	cmd := instance.Command{ID: fmt.Sprint("command-", h.Commands), Instance: id, Actor: "test", Do: do}
 	_, err := e.Handle(t.Context(), cmd, lifecycle)

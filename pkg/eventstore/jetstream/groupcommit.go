@@ -139,8 +139,8 @@ type request struct {
 	cancelled bool
 }
 
-// grant tells a request which batch to flush, its own append being the first of
-// it, or, if there is no batch, the result of its append.
+// grant is the batch that the request has to flush, its own append first; without a
+// batch it is the result of the request's append.
 type grant struct {
 	batch []*request
 	seq   uint64

@@ -54,7 +54,7 @@ func (r *localReaders) appended(c eventstore.Commit) {
 	r.each(func(l *localCommits) { l.appended(c) })
 }
 
-// setHead tells all readers that the log has commits up to a sequence.
+// setHead sets the highest sequence of the log in all readers.
 func (r *localReaders) setHead(head uint64) {
 	r.each(func(l *localCommits) { l.setHead(head) })
 }

@@ -126,8 +126,8 @@ func (t *watermarkTracker) save(ctx context.Context) error {
 	return nil
 }
 
-// Known returns the sequence of the newest commit that this process has read,
-// appended, or been told of by Know.
+// Known returns the highest sequence that this process has read, appended, or
+// received by Know.
 func (s *Store) Known() uint64 { return s.tracker.current().Seq }
 
 // Know raises the watermark to the sequence of a commit that another process has

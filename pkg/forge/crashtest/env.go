@@ -110,7 +110,8 @@ func (s *Env) startInstance(at FaultAt) *instanceOf {
 		s.Fatal(err)
 	}
 	setup := s.Service.Setup(l.Forge, dir)
-	i := &instanceOf{Link: l, name: name, ended: make(chan error, 1), cancel: cancel, close: func() { _ = wires.Close(); front.CloseClientConnections(); front.Close() }}
+	i := &instanceOf{Link: l, name: name, ended: make(chan error, 1), cancel: cancel,
+		close: func() { _ = wires.Close(); front.CloseClientConnections(); front.Close() }}
 	go func() {
 		i.ended <- service.Serve(ctx, service.Config{
 			Service: s.Service.Name, Flags: service.Flags{Name: name, NATS: service.NATS{URL: l.NATS}, Grace: time.Minute},
@@ -174,8 +175,9 @@ func (s *Env) endLease(in *pb.Instance) {
 	if claim == nil {
 		return
 	}
-	_, err := s.Client.DoAs(s.Ctx, claim.GetRole(), subject.Release, &pb.Command{Instance: in.GetInstance(), Actor: claim.GetAgent(), Action: &pb.Command_Release{
-		Release: &pb.Release{Token: claim.GetToken(), Reason: "its lease has run out"}}})
+	_, err := s.Client.DoAs(s.Ctx, claim.GetRole(), subject.Release,
+		&pb.Command{Instance: in.GetInstance(), Actor: claim.GetAgent(), Action: &pb.Command_Release{
+			Release: &pb.Release{Token: claim.GetToken(), Reason: "its lease has run out"}}})
 	if err != nil {
 		s.Fatal(errors.Join(err, s.Ctx.Err()))
 	}

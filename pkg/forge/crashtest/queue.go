@@ -29,7 +29,8 @@ func (s *Env) redeliver(queue string) error {
 	}
 	info := consumer.CachedInfo()
 	for seq := info.AckFloor.Stream + 1; seq <= info.Delivered.Stream && err == nil; seq++ {
-		err = s.nc.Publish(fmt.Sprintf("%s%s.%s.1.%d.%d.%d.0", ackPrefix, subject.EventStream, queue, seq, info.Delivered.Consumer, time.Now().UnixNano()), []byte("-NAK"))
+		err = s.nc.Publish(fmt.Sprintf("%s%s.%s.1.%d.%d.%d.0", ackPrefix, subject.EventStream, queue, seq, info.Delivered.Consumer,
+			time.Now().UnixNano()), []byte("-NAK"))
 	}
 	return err
 }

@@ -106,7 +106,8 @@ func (sc Scenario) await(s *Env, i *instanceOf, id string) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("the work does not end; it is in %s (%s), held by %v, last %q, after %v: %w", in.GetState(), in.GetReason(), in.GetClaim(), in.GetLastResult().GetSummary(), i.Calls(), err)
+		return fmt.Errorf("the work does not end; it is in %s (%s), held by %v, last %q, after %v: %w", in.GetState(), in.GetReason(),
+			in.GetClaim(), in.GetLastResult().GetSummary(), i.Calls(), err)
 	}
 	for sc.Idle != nil && !sc.Idle(s, id) {
 		if err := pause(i); err != nil {

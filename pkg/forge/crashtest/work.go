@@ -18,7 +18,8 @@ import (
 // Issue creates an issue of bob on the forge.
 func (s *Env) Issue(title string) instance.Issue {
 	s.Helper()
-	made, err := s.Forge.Client("bob").CreateIssue(s.Ctx, forgetest.Repo, forge.NewIssue{Title: title, Body: "It says 5.\n\n## Acceptance criteria\n\n- make check"})
+	made, err := s.Forge.Client("bob").CreateIssue(s.Ctx, forgetest.Repo,
+		forge.NewIssue{Title: title, Body: "It says 5.\n\n## Acceptance criteria\n\n- make check"})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func (s *Env) Code() Code {
 func (s *Env) Work() Code {
 	s.Helper()
 	if s.changed == nil {
-		base, bundle, err := s.workspace.Snapshot(s.Ctx, forgetest.Repo, workspace.Remote{URL: s.Forge.URL + "/" + forgetest.Repo + ".git"}, forgetest.Trunk)
+		base, bundle, err := s.workspace.Snapshot(s.Ctx, forgetest.Repo, workspace.Remote{URL: s.Forge.URL + "/" + forgetest.Repo + ".git"},
+			forgetest.Trunk)
 		if err != nil {
 			s.Fatal(err)
 		}

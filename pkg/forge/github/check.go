@@ -29,7 +29,8 @@ func (c *Client) Statuses(ctx context.Context, repo, sha string) ([]forge.Status
 	statuses := []forge.Status{}
 	for _, row := range rows {
 		statuses = append(statuses, forge.Status{
-			Context: row.GetContext(), State: row.GetState(), Description: row.GetDescription(), URL: row.GetTargetURL(), At: row.GetUpdatedAt().Time,
+			Context: row.GetContext(), State: row.GetState(), Description: row.GetDescription(), URL: row.GetTargetURL(),
+			At: row.GetUpdatedAt().Time,
 		})
 	}
 	return statuses, nil

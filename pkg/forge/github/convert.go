@@ -36,7 +36,8 @@ func comment(row *github.IssueComment) forge.Comment {
 
 func pullRequest(row *github.PullRequest) forge.PullRequest {
 	pr := forge.PullRequest{
-		Number: row.GetNumber(), NodeID: row.GetNodeID(), Title: row.GetTitle(), Body: row.GetBody(), State: row.GetState(), Draft: row.GetDraft(),
+		Number: row.GetNumber(), NodeID: row.GetNodeID(), Title: row.GetTitle(), Body: row.GetBody(), State: row.GetState(),
+		Draft: row.GetDraft(),
 		// Lists have the time of a merge, but no flag.
 		Merged: row.GetMerged() || row.MergedAt != nil,
 		// Not GetMergeable: it returns false where GitHub does not know yet.

@@ -1141,7 +1141,7 @@ func (x *Inquiry) GetQuestion() string {
 }
 
 // Escalate puts the matter to people, under the claim. If it requires them, the
-// claim ends and the instance pauses until somebody resolves it.
+// claim ends and the instance pauses until a person resolves it.
 type Escalate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -1906,7 +1906,7 @@ type CommandReply struct {
 	// Why not; then all else is empty, but of a held one the lease that is in the
 	// way and what is left of it.
 	Refusal *Refusal `protobuf:"bytes,7,opt,name=refusal,proto3" json:"refusal,omitempty"`
-	// For how long the lease still lives, by the clock of who decides.
+	// The time left of the lease, by the orchestrator's clock.
 	LeaseLeft     *durationpb.Duration `protobuf:"bytes,8,opt,name=lease_left,json=leaseLeft,proto3" json:"lease_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

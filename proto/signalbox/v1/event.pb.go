@@ -24,7 +24,7 @@ const (
 )
 
 // Commit is the body of one message on the EVENTS stream: all events of one
-// decision. Its id, time, workflow, instance and whom it is for are in the
+// decision. Its id, time, workflow, instance and addressee are in the
 // message's headers and subject.
 type Commit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1218,7 +1218,7 @@ type Moved struct {
 	Override bool                   `protobuf:"varint,9,opt,name=override,proto3" json:"override,omitempty"`
 	// Of the state that is entered; none: any time.
 	Timeout *durationpb.Duration `protobuf:"bytes,10,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// The claim stays with who holds it.
+	// The agent that holds the claim keeps it.
 	Keeps bool `protobuf:"varint,11,opt,name=keeps,proto3" json:"keeps,omitempty"`
 	// The failures of the state that is entered are counted anew.
 	Fresh bool `protobuf:"varint,12,opt,name=fresh,proto3" json:"fresh,omitempty"`
@@ -1349,7 +1349,7 @@ func (x *Moved) GetCites() []string {
 	return nil
 }
 
-// Dispatched says that the owner of the state, or who is asked, has something to do.
+// Dispatched makes work available to the owner of the state, or to the role that is asked.
 type Dispatched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
@@ -1938,7 +1938,7 @@ type Escalated struct {
 	// The role.
 	Agent  string `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The instance pauses until somebody resolves it.
+	// The instance pauses until a person resolves it.
 	RequiresHuman bool `protobuf:"varint,4,opt,name=requires_human,json=requiresHuman,proto3" json:"requires_human,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -65,7 +65,7 @@ type Instance struct {
 	OpenedAt   *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=opened_at,json=openedAt,proto3" json:"opened_at,omitempty"`
 	Seq        uint64                 `protobuf:"varint,33,opt,name=seq,proto3" json:"seq,omitempty"`
 	UpdatedAt  *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// Whose turn it is: the owner, the role that is asked, or nobody.
+	// The role that has to act: the owner, or the role that is asked. Empty if neither has.
 	Worker string `protobuf:"bytes,35,opt,name=worker,proto3" json:"worker,omitempty"`
 	// Sequence of the commit that entered the state.
 	Entered uint64 `protobuf:"varint,36,opt,name=entered,proto3" json:"entered,omitempty"`
@@ -854,7 +854,7 @@ func (x *Visit) GetTime() *durationpb.Duration {
 	return nil
 }
 
-// Claimant is who holds the work.
+// Claimant is the agent that holds the claim.
 type Claimant struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`

@@ -128,8 +128,8 @@ type ListRequest struct {
 	State    string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
 	// Only those that wait for a person: in a state that does, or escalated.
 	Waiting bool `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	// Only those that nobody works on although somebody should, or that are in a
-	// state for longer than its timeout.
+	// Only those whose work no agent has claimed although it is ready, or that are
+	// in a state for longer than its timeout.
 	Stuck bool `protobuf:"varint,4,opt,name=stuck,proto3" json:"stuck,omitempty"`
 	// Closed ones too.
 	All bool `protobuf:"varint,5,opt,name=all,proto3" json:"all,omitempty"`
@@ -345,11 +345,11 @@ type Summary struct {
 	Closed        string                 `protobuf:"bytes,13,opt,name=closed,proto3" json:"closed,omitempty"`
 	Title         string                 `protobuf:"bytes,14,opt,name=title,proto3" json:"title,omitempty"`
 	Seq           uint64                 `protobuf:"varint,15,opt,name=seq,proto3" json:"seq,omitempty"`
-	// Whose turn it is: the owner, the role that is asked, or nobody.
+	// The role that has to act: the owner, or the role that is asked. Empty if neither has.
 	Worker string `protobuf:"bytes,16,opt,name=worker,proto3" json:"worker,omitempty"`
 	// The most failures in a row, in any one state.
 	Failures int32 `protobuf:"varint,17,opt,name=failures,proto3" json:"failures,omitempty"`
-	// Escalations that nobody has resolved.
+	// Escalations that are not resolved.
 	OpenEscalations int32 `protobuf:"varint,18,opt,name=open_escalations,json=openEscalations,proto3" json:"open_escalations,omitempty"`
 	// How long the stay is expected to last; none: any time.
 	Timeout *durationpb.Duration `protobuf:"bytes,19,opt,name=timeout,proto3" json:"timeout,omitempty"`

@@ -26,20 +26,23 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 	doc := pipeline.OfAssignment(job.Assignment)
 	switch {
 	case doc.Review.Verdict != pipeline.Approved:
-		return instance.Result{Status: instance.Blocked, Summary: fmt.Sprintf("nothing is handed in without approval: the verdict is %s", doc.Review.Verdict)}, nil
+		return instance.Result{Status: instance.Blocked, Summary: fmt.Sprintf("nothing is handed in without approval: the verdict is %s",
+			doc.Review.Verdict)}, nil
 	case job.Head == "" || job.Head == job.Base:
 		return instance.Result{Status: instance.Failure, Summary: "there is nothing to hand in: the work changed nothing"}, nil
 	}
 	branch := pipeline.Branch(job.Issue)
 	job.Progress("pushing %s", branch)
-	_, err := c.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch, To: c.remote(repo)})
+	_, err := c.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head,
+		Branch: branch, To: c.remote(repo)})
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
 		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
 	if err != nil {
 		return instance.Result{}, err
 	}
-	entries, stat, err := c.workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head})
+	entries, stat, err := c.workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base,
+		Head: job.Head})
 	if err != nil {
 		return instance.Result{}, err
 	}

@@ -71,11 +71,13 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return fmt.Errorf("bucket of cursors: %w", err)
 	}
-	polls := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_gateway_polls_total", Help: "Polls of the forge by repository and result."}, []string{"repo", "result"})
+	polls := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_gateway_polls_total",
+		Help: "Polls of the forge by repository and result."}, []string{"repo", "result"})
 	h.Metrics.MustRegister(polls)
 	pollers := map[string]*poller{}
 	for _, repo := range s.Repo {
-		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow, label: s.Label, log: h.Log.With("repo", repo)}
+		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
+			label: s.Label, log: h.Log.With("repo", repo)}
 		pollers[repo] = p
 		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, s.Every, polls) })
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}

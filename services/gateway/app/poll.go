@@ -100,7 +100,8 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue) (opened bool, er
 func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string) (opened bool, err error) {
 	name := Name(p.repo, issue.Number)
 	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, workflow, name, instance.Issue{
-		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login, URL: issue.URL,
+		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login,
+		URL: issue.URL,
 	})
 	if err != nil || reply.GetDuplicate() {
 		return false, err

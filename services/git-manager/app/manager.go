@@ -66,7 +66,8 @@ func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Reposito
 	case err != nil:
 		return instance.Result{}, err
 	case len(left) > 0:
-		return instance.Result{Status: instance.Failure, Summary: "there are marks of conflicts in " + strings.Join(left, ", "), IssuesFound: left}, nil
+		return instance.Result{Status: instance.Failure, Summary: "there are marks of conflicts in " + strings.Join(left, ", "),
+			IssuesFound: left}, nil
 	}
 	job.Progress("pushing %s", branch)
 	_, err = m.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: bundles, Head: job.Head, Branch: branch, To: m.remote(repo)})

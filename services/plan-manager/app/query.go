@@ -95,7 +95,7 @@ func (q queries) answer(ctx context.Context, ask func(context.Context, request) 
 		var r request
 		if len(m.Data()) > 0 {
 			if err := json.Unmarshal(m.Data(), &r); err != nil {
-				_ = m.Error("invalid", err.Error(), nil) // who asked has gone
+				_ = m.Error("invalid", err.Error(), nil) // the client has gone
 				return
 			}
 		}

@@ -80,7 +80,7 @@ func (h *handler) mayAnswer(ctx context.Context, issue instance.Issue, login str
 	}
 	permission, err := h.reader.Permission(ctx, issue.Repo, login)
 	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
-		return false, nil // nobody there
+		return false, nil // the author has no account any more
 	}
 	return permission == "write" || permission == "maintain" || permission == "admin", err
 }

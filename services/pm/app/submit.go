@@ -26,7 +26,8 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	branch := Branch(job.Issue)
 	job.Progress("pushing %s", branch)
 	_, err = h.workspace.Push(ctx, workspace.Delivery{
-		Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch, To: workspace.Remote{URL: repo.CloneURL, Token: h.token},
+		Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch,
+		To: workspace.Remote{URL: repo.CloneURL, Token: h.token},
 	})
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
 		return h.stuck(ctx, job, err)
@@ -82,7 +83,8 @@ func (h *handler) stuck(ctx context.Context, job agent.Job, why error) (instance
 
 // describe words the pull request.
 func (h *handler) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
-	entries, stat, err := h.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head})
+	entries, stat, err := h.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job), Base: job.Base,
+		Head: job.Head})
 	if err != nil {
 		return "", "", err
 	}

@@ -22,7 +22,7 @@ func (h *handler) tell(ctx context.Context, after subject.Event, in *pb.Instance
 		issue.Number, _ = strconv.Atoi(in.GetVars()["prNumber"])
 	}
 	switch {
-	case issue.Number == 0: // nobody reads it
+	case issue.Number == 0: // no issue on a forge
 		return nil
 	case in.GetKind() == string(workflow.Final):
 		return h.end(ctx, in, issue)

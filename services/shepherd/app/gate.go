@@ -78,7 +78,8 @@ func (t *visit) evidence() []instance.Evidence {
 		reason = fmt.Sprintf("%d of %d gates do not pass", n, len(t.report.Gates))
 	}
 	return append(all, t.finding("readiness", t.verdict(), map[string]string{
-		"reason": reason, "method": t.report.Method, "read_at": t.snapshot.ReadAt.Format(time.RFC3339), "pull_request": strconv.Itoa(t.snapshot.Number),
+		"reason": reason, "method": t.report.Method, "read_at": t.snapshot.ReadAt.Format(time.RFC3339),
+		"pull_request": strconv.Itoa(t.snapshot.Number),
 	}))
 }
 

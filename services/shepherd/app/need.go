@@ -47,7 +47,8 @@ func (t *visit) conflicts() bool {
 // noteNeeds records that the pull request waits for us, which makes the story urgent
 // (story lifecycle, task selection). A story without its code gets it.
 func (t *visit) noteNeeds(ctx context.Context, needs []string) (instance.Result, error) {
-	r := t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy", merge.Reviewer))
+	r := t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy",
+		merge.Reviewer))
 	if t.job.Base != "" {
 		return r, nil
 	}
@@ -149,7 +150,8 @@ func (q question) String() string {
 	}
 	var out bytes.Buffer
 	// The text is part of the program: one that fails is a mistake in it.
-	if err := template.Must(template.New("question").Funcs(template.FuncMap{"quote": quote}).Parse(questionText)).Execute(&out, q); err != nil {
+	if err := template.Must(template.New("question").Funcs(template.FuncMap{"quote": quote}).Parse(questionText)).Execute(&out,
+		q); err != nil {
 		panic(err)
 	}
 	return strings.TrimSpace(blankLines.ReplaceAllString(out.String(), "\n\n")) + "\n"

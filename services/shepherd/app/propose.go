@@ -36,7 +36,8 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 		job.Bundles = []instance.Bundle{{Object: adopted.Bundle, Head: adopted.Base}}
 	}
 	job.Progress("pushing %s", branch)
-	_, err = s.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch, To: s.remote(repo)})
+	_, err = s.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch,
+		To: s.remote(repo)})
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
 		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
@@ -96,7 +97,8 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 func (s *shepherd) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
 	c := rules.PullRequestContext{Closes: true} // the base is the default branch
 	if job.Head != job.Base {
-		entries, stat, err := s.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head})
+		entries, stat, err := s.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job), Base: job.Base,
+			Head: job.Head})
 		if err != nil {
 			return "", "", err
 		}

@@ -55,14 +55,16 @@ func (t *visit) respond(ctx context.Context, q instance.Question) (instance.Resu
 			return instance.Result{}, err
 		}
 		if theirs != nil {
-			return t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "somebody else pushed meanwhile: %v", theirs), "answered", answered)), nil
+			return t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "somebody else pushed meanwhile: %v", theirs), "answered", answered)),
+				nil
 		}
 	}
 	if err := t.reply(ctx, q, ev); err != nil {
 		return instance.Result{}, err
 	}
 	r := t.outcome("responded", "%.7s answers the reviewers", t.job.Head)
-	return forgeside.WithData(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.handledRemarks(q)), "lastActivityBy", merge.Bot), nil
+	return forgeside.WithData(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.handledRemarks(q)), "lastActivityBy",
+		merge.Bot), nil
 }
 
 // unfit returns the result of an answer whose work cannot be pushed.
@@ -82,7 +84,8 @@ func (t *visit) push(ctx context.Context) (theirs, err error) {
 		return nil, err
 	}
 	t.job.Progress("pushing %s", t.snapshot.HeadRef)
-	_, err = t.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Head: t.job.Head, Branch: t.snapshot.HeadRef, To: t.remote(repo)})
+	_, err = t.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Head: t.job.Head,
+		Branch: t.snapshot.HeadRef, To: t.remote(repo)})
 	switch {
 	case errors.Is(err, workspace.ErrForeign):
 		return err, nil

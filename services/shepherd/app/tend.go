@@ -64,7 +64,8 @@ func (s *shepherd) visit(ctx context.Context, job agent.Job) (*visit, error) {
 	}
 	t := &visit{shepherd: s, job: job}
 	var err error
-	t.snapshot, err = forge.Observe(ctx, s.forge, forge.Observation{Repo: job.Issue.Repo, Number: pull, Organisations: words(job, "members"), Now: s.now})
+	t.snapshot, err = forge.Observe(ctx, s.forge, forge.Observation{Repo: job.Issue.Repo, Number: pull, Organisations: words(job, "members"),
+		Now: s.now})
 	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
 		return nil, forgeside.EscalateToPeople("%v", err)
 	}
@@ -73,7 +74,8 @@ func (s *shepherd) visit(ctx context.Context, job agent.Job) (*visit, error) {
 	}
 	t.snapshot.Seen = seen(job)
 	if ev, ok := evidence(job, testrun.Acceptance); ok {
-		t.snapshot.Acceptance = merge.Acceptance{Commit: ev.Commit, Verdict: merge.Verdict(ev.EffectiveVerdict()), Reason: strings.Join(ev.Failed, ", ")}
+		t.snapshot.Acceptance = merge.Acceptance{Commit: ev.Commit, Verdict: merge.Verdict(ev.EffectiveVerdict()),
+			Reason: strings.Join(ev.Failed, ", ")}
 		if ev.Verdict == instance.VerdictPending {
 			t.snapshot.Acceptance.Reason = ev.Output
 		}

@@ -49,7 +49,8 @@ func (r running) callOn(ctx context.Context, env *term.Env, s system, f func(con
 	err := f(limited, s)
 	if ctx.Err() == nil && (errors.Is(err, client.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
 		env.Log.Debug("no answer", "error", err)
-		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator says a word within %s: is `signalbox up` running?", s.at, term.Duration(r.Timeout))
+		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator says a word within %s: is `signalbox up` running?", s.at,
+			term.Duration(r.Timeout))
 	}
 	return err
 }

@@ -67,7 +67,8 @@ type Spend struct {
 // outcome returns the outcome without branch, commits and pull request.
 func outcome(in *pb.Instance, s source) Outcome {
 	o := Outcome{
-		Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), Reason: in.GetReason(), Base: in.GetBase(), Head: in.GetHead(),
+		Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), Reason: in.GetReason(), Base: in.GetBase(),
+		Head:    in.GetHead(),
 		Commits: []Commit{}, Iterations: int(in.GetIteration()), Questions: []Question{},
 		Spend: Spend{int64(in.GetSpend().GetTokensIn()), int64(in.GetSpend().GetTokensOut()), in.GetSpend().GetUsd(),
 			int64(in.GetSpend().GetWallMs())},

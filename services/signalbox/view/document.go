@@ -13,8 +13,10 @@ import (
 // its definition.
 func Document(p *pb.Instance, def *workflow.Definition) pipeline.Document {
 	in := instance.Instance{
-		ID: p.GetInstance(), Issue: wire.ToIssue(p.GetIssue()), OpenedAt: p.GetOpenedAt().AsTime(), State: p.GetState(), Kind: workflow.Kind(p.GetKind()),
-		Owner: p.GetOwner(), Previous: series.New(p.GetPreviousStates()...), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Reason: p.GetReason(),
+		ID: p.GetInstance(), Issue: wire.ToIssue(p.GetIssue()), OpenedAt: p.GetOpenedAt().AsTime(), State: p.GetState(),
+		Kind:  workflow.Kind(p.GetKind()),
+		Owner: p.GetOwner(), Previous: series.New(p.GetPreviousStates()...), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()),
+		Reason:    p.GetReason(),
 		LastState: p.GetLastState(), Questions: wire.ToQuestions(p.GetQuestions()), Notes: wire.ToNotes(p.GetNotes()),
 		Escalations: wire.ToEscalations(p.GetEscalations()), Sections: p.GetSections(),
 	}

@@ -49,7 +49,8 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	state, _ := def.State(in.State)
 	e := Explanation{
 		Instance: in.Instance, State: in.State, About: state.About, Kind: string(in.Kind), Owner: in.Owner, Claim: in.Claim,
-		Always: []Rule{}, Rules: []Rule{}, Signals: []Rule{}, Next: []string{}, Gates: []Rule{}, Limits: []Rule{}, Checks: []Check{}, head: in.Head,
+		Always: []Rule{}, Rules: []Rule{}, Signals: []Rule{}, Next: []string{}, Gates: []Rule{}, Limits: []Rule{}, Checks: []Check{},
+		head: in.Head,
 	}
 	e.Why, e.Help = why(env, in)
 	if e.Help == nil {
@@ -197,7 +198,8 @@ func (in Instance) values(def *workflow.Definition) map[string]any {
 	}
 	values := map[string]any{
 		"instance.state": in.State, "instance.iteration": in.Iteration, "instance.returns": in.Returns, "instance.loop": in.Loop,
-		"instance.repeats": repeats, "instance.head": in.Head, "instance.open_questions": len(in.Open()), "instance.failures": in.Failures[in.State], "instance.waiting_on": in.after(),
+		"instance.repeats": repeats, "instance.head": in.Head, "instance.open_questions": len(in.Open()),
+		"instance.failures": in.Failures[in.State], "instance.waiting_on": in.after(),
 		"spend.tokens": in.Spend.TokensIn + in.Spend.TokensOut, "spend.usd": in.Spend.USD, "spend.wall_ms": in.Spend.WallMS,
 	}
 	for name, value := range def.Policy {

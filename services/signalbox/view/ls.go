@@ -44,8 +44,10 @@ func Summaries(ps []*pb.Summary) []Summary {
 	return list(ps, func(p *pb.Summary) Summary {
 		return Summary{
 			Instance: p.GetInstance(), Workflow: p.GetWorkflow(), State: p.GetState(), Kind: workflow.Kind(p.GetKind()), Owner: p.GetOwner(),
-			Agent: p.GetAgent(), Lease: when(p.GetLease()), EnteredAt: when(p.GetEnteredAt()), Iteration: int(p.GetIteration()), Attempt: int(p.GetAttempt()),
-			OpenQuestions: int(p.GetOpenQuestions()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Title: p.GetTitle(), Seq: p.GetSeq(),
+			Agent: p.GetAgent(), Lease: when(p.GetLease()), EnteredAt: when(p.GetEnteredAt()), Iteration: int(p.GetIteration()),
+			Attempt:       int(p.GetAttempt()),
+			OpenQuestions: int(p.GetOpenQuestions()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Title: p.GetTitle(),
+			Seq:    p.GetSeq(),
 			Worker: p.GetWorker(), Failures: int(p.GetFailures()), OpenEscalations: int(p.GetOpenEscalations()), Level: workflow.Level(p.GetLevel()),
 			Deadline: deadline(p), ParkedUntil: when(p.GetParked().GetUntil()), Parent: p.GetParent(), WaitingOn: int(p.GetWaitingOn()),
 		}
@@ -99,7 +101,7 @@ func (s Summary) where() string {
 	return s.State + " (" + strings.Join(rest, ", ") + ")"
 }
 
-// owner returns the role that works now, and for whom; "" if the instance is closed.
+// owner returns the role that works now, and the one that asked it; "" if the instance is closed.
 func (s Summary) owner() string {
 	if s.Closed != "" {
 		return ""

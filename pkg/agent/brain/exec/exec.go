@@ -69,7 +69,8 @@ func New(cfg Config) (*Brain, error) {
 		return nil, fmt.Errorf("exec: %w: install it, or name another program", err)
 	}
 	cfg.StateFile = filepath.Clean(cmp.Or(cfg.StateFile, DefaultStateFile))
-	if first, _, _ := strings.Cut(filepath.ToSlash(cfg.StateFile), "/"); !filepath.IsLocal(cfg.StateFile) || first == "." || strings.EqualFold(first, ".git") {
+	if first, _, _ := strings.Cut(filepath.ToSlash(cfg.StateFile), "/"); !filepath.IsLocal(cfg.StateFile) || first == "." ||
+		strings.EqualFold(first, ".git") {
 		return nil, fmt.Errorf("exec: state file %s: want a path below the working directory", cfg.StateFile)
 	}
 	cfg.Wall = cmp.Or(cfg.Wall, 30*time.Minute)
@@ -208,7 +209,8 @@ func newFiles() (f files, err error) {
 		return f, err
 	}
 	at := func(name string) string { return filepath.Join(f.dir, name) }
-	f.prompt, f.assignment, f.result, f.schema, f.empty = at("prompt.md"), at("assignment.json"), at("result.json"), at("schema.json"), at("empty")
+	f.prompt, f.assignment, f.result, f.schema, f.empty = at("prompt.md"), at("assignment.json"), at("result.json"), at("schema.json"),
+		at("empty")
 	if err = os.Mkdir(f.empty, 0o700); err != nil {
 		os.RemoveAll(f.dir)
 	}

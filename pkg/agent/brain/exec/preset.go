@@ -13,11 +13,13 @@ func Presets() []string { return slices.Sorted(maps.Keys(presets())) }
 // one event per line while they work, so the idle limit applies.
 func presets() map[string]preset {
 	proxy := []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
-	models := slices.Concat(proxy, []string{"ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*", "DEEPSEEK_*", "MISTRAL_*", "GROQ_*", "AZURE_*", "AWS_*", "OLLAMA_*"})
+	models := slices.Concat(proxy, []string{"ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*", "DEEPSEEK_*", "MISTRAL_*",
+		"GROQ_*", "AZURE_*", "AWS_*", "OLLAMA_*"})
 	return map[string]preset{
 		"claude": {
 			argv: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--json-schema", "{{schema}}", "--add-dir", "{{dir}}",
-				"--permission-mode", "acceptEdits", "--allowedTools", "Read,Write,Edit,Glob,Grep,Bash", "--disallowedTools", "AskUserQuestion", "--no-session-persistence"},
+				"--permission-mode", "acceptEdits", "--allowedTools", "Read,Write,Edit,Glob,Grep,Bash", "--disallowedTools", "AskUserQuestion",
+				"--no-session-persistence"},
 			env:  slices.Concat(proxy, []string{"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION"}),
 			home: []string{".claude", ".claude.json", ".config/claude"},
 			read: readClaude,
@@ -30,7 +32,8 @@ func presets() map[string]preset {
 		},
 		"gemini": {
 			// The text of -p is appended to the standard input.
-			argv: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "yolo", "-p", "Do what the text above asks."},
+			argv: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "yolo", "-p",
+				"Do what the text above asks."},
 			env:  slices.Concat(proxy, []string{"GEMINI_*", "GOOGLE_*"}),
 			home: []string{".gemini"},
 			read: readGemini,
@@ -49,7 +52,8 @@ func presets() map[string]preset {
 			read: readGoose,
 		},
 		"aider": {
-			argv: []string{"aider", "--message-file", "{{prompt}}", "--yes-always", "--no-stream", "--no-pretty", "--no-auto-commits", "--no-dirty-commits",
+			argv: []string{"aider", "--message-file", "{{prompt}}", "--yes-always", "--no-stream", "--no-pretty", "--no-auto-commits",
+				"--no-dirty-commits",
 				"--no-check-update", "--no-show-release-notes", "--analytics-disable", "--no-suggest-shell-commands", "--no-gitignore"},
 			env:  slices.Concat(models, []string{"AIDER_*"}),
 			home: []string{".aider", ".aider.conf.yml"},

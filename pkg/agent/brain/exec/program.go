@@ -44,7 +44,8 @@ type preset struct {
 func Parse(spec string) (Program, error) {
 	spec = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(spec), "exec:"))
 	if spec == "" {
-		return Program{}, fmt.Errorf("exec: no program given: want a command, a JSON list of arguments, or one of %s", strings.Join(Presets(), ", "))
+		return Program{}, fmt.Errorf("exec: no program given: want a command, a JSON list of arguments, or one of %s",
+			strings.Join(Presets(), ", "))
 	}
 	if spec[0] == '[' {
 		p := Program{}

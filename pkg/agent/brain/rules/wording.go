@@ -54,7 +54,8 @@ var (
 
 	wants = words(`add(ing)?`, `support(ing)?`, `allow(ing)?`, `implement`, `provide`, `introduce`, `would like`, `i'd like`, `wants?`,
 		`needs?`, `please`, `(ability|option) to`, `should`, `could`, `let (me|us|users)`, `make it possible`, `feature`)
-	purposes = words(`so that`, `so (i|we|you|users|people|one|they|it) (can|could|do)`, `because`, `in order to`, `to be able to`, `use ?case`,
+	purposes = words(`so that`, `so (i|we|you|users|people|one|they|it) (can|could|do)`, `because`, `in order to`, `to be able to`,
+		`use ?case`,
 		`currently`, `at (the moment|present)`, `right now`, `today`, `as of now`, `otherwise`, `without (it|this|that)`,
 		`(i|we|you|they) (use|run|have|have to|often|need)`, `would (help|save|allow|let|make)`, `helps?`, `saves?`, `useful (for|when|if)`,
 		`as an? [\w ]+,? i (want|need)`, `(my|our) (team|users|customers|company|ci|pipeline|builds?)`)

@@ -81,7 +81,8 @@ func sinceOf(c *call) (time.Time, error) {
 	}
 	since, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return since, &failure{status: http.StatusUnprocessableEntity, message: fmt.Sprintf("since %q is not a time such as 2006-01-02T15:04:05Z", s)}
+		return since, &failure{status: http.StatusUnprocessableEntity,
+			message: fmt.Sprintf("since %q is not a time such as 2006-01-02T15:04:05Z", s)}
 	}
 	return since, nil
 }

@@ -30,7 +30,8 @@ type Info struct {
 func Read() Info {
 	return Info{
 		CPU: field("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH,
-		Kernel: readLine("/proc/sys/kernel/osrelease"), Go: runtime.Version(), NATS: server.VERSION, Client: nats.Version, Build: service.ReadBuild(),
+		Kernel: readLine("/proc/sys/kernel/osrelease"), Go: runtime.Version(), NATS: server.VERSION, Client: nats.Version,
+		Build: service.ReadBuild(),
 	}
 }
 
