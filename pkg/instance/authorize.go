@@ -8,18 +8,25 @@ import (
 )
 
 // authorize refuses an actor that the definition does not let do what. An agent
-// acts as its role, "cto/agent-1"; every other actor is a person.
+// acts as its role, "cto/agent-1", and may do what lists its role; every other actor
+// is a person, and may do what is not listed at all, too.
 func (d *decision) authorize(what string) error {
 	roles, listed := d.def.May[what]
-	if !listed || slices.Contains(roles, d.actorRole()) {
+	if !listed {
+		roles = []string{workflow.Human}
+	}
+	if slices.Contains(roles, d.actorRole()) {
 		return nil
 	}
 	return d.refuse(CodeForbidden, roles, "%s may not %s in %s", d.actorRole(), what, d.def.Name)
 }
 
 // actorRole returns the role of the agent that sent the command, or workflow.Human.
-func (d *decision) actorRole() string {
-	role, _, agent := strings.Cut(d.cmd.Actor, "/")
+func (d *decision) actorRole() string { return roleOf(d.cmd.Actor) }
+
+// roleOf returns the role of an actor, "cto" of "cto/agent-1", or workflow.Human.
+func roleOf(actor string) string {
+	role, _, agent := strings.Cut(actor, "/")
 	if !agent || strings.Contains(role, ":") {
 		return workflow.Human
 	}

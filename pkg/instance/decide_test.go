@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,11 +21,25 @@ func TestDecideRecords(t *testing.T) {
 		{Question: 2, Text: "b", By: "ann"}, {Question: 1, Text: "not again", By: "ann"}, {Question: 2, Text: "nor again"},
 		{Question: 9, Text: "what?"}, {Question: 3, Text: "c"},
 	}}
+	answered := answering
+	answered.Answers = slices.Clone(answering.Answers)
+	for i := range answered.Answers { // what names nobody is the role's own
+		if answered.Answers[i].By == "" {
+			answered.Answers[i].By = "pm"
+		}
+	}
 	tested := func(commit string) instance.Result {
 		return instance.Result{Status: instance.Success, ConfidenceScore: 1,
 			Evidence: []instance.Evidence{{Name: "tests", OK: true, Commit: commit}}}
 	}
 
+	signed := func(r instance.Result, role, agent string) instance.Result {
+		r.Evidence = slices.Clone(r.Evidence)
+		for i := range r.Evidence {
+			r.Evidence[i].Role, r.Evidence[i].Agent = role, agent
+		}
+		return r
+	}
 	for _, c := range []struct {
 		name   string
 		policy []string
@@ -79,33 +94,92 @@ func TestDecideRecords(t *testing.T) {
 			}},
 		{"a result's answers go to open questions, once", nil,
 			[]step{opened(), moveTo("requirements_unclear"), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"}),
-				do(instance.Answer{Number: 1, Text: "a"}), report(asking), claim("p1")}, report(answering),
+				do(instance.Answer{Number: 1, Text: "a"}), report(asking), do(instance.Note{Kind: "comment", Text: "**B** - not again"}), claim("p1")},
+			report(answering),
 			[]instance.Event{
-				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "blocked", Result: answering},
+				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "blocked", Result: answered},
 				instance.Answered{Number: 2, Text: "b", By: "ann"},
-				instance.Answered{Number: 3, Text: "c"},
+				instance.Answered{Number: 3, Text: "c", By: "pm"},
 				instance.Moved{From: "blocked", To: "requires_human_intervention", Kind: workflow.Final, Rule: "decide",
 					Reason: "the obstacle is beyond the agents", Failure: true},
 			}},
 		{"evidence of another commit does not open the gate", nil,
-			[]step{opened(), moveTo("creating_pr"), claim("p1"), report(instance.Result{Status: instance.Blocked, Head: "c1"}),
-				moveTo("creating_pr"), claim("p1")}, report(tested("c0")),
+			[]step{opened(), moveTo("implementing"), claim("d1"), report(instance.Result{Status: instance.Blocked, Head: "c1"}),
+				moveTo("validating_solution"), claim("t1")}, report(tested("c0")),
 			[]instance.Event{
-				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "creating_pr", Result: tested("c0")},
-				instance.GateRefused{Gate: "require_tests", Wanted: "completed", Instead: "waiting_for_human_input",
+				instance.Reported{Token: 2, Role: "tester", Agent: "t1", State: "validating_solution", Result: signed(tested("c0"), "tester", "t1")},
+				instance.GateRefused{Gate: "require_tests", Wanted: "creating_pr", Instead: "fixing_issues",
 					Reason: "the tests have not passed on the newest commit"},
-				instance.Moved{From: "creating_pr", To: "waiting_for_human_input", Kind: workflow.Wait, Rule: "require_tests",
-					Reason: "the tests have not passed on the newest commit", Failure: true, Loop: true, Cites: []string{"tests"}},
-				instance.LoopDetected{States: []string{"creating_pr", "waiting_for_human_input", "creating_pr"},
-					Reason: "the last 3 states were creating_pr, waiting_for_human_input, creating_pr"},
+				instance.Moved{From: "validating_solution", To: "fixing_issues", Owner: "developer", Kind: workflow.Work, Rule: "require_tests",
+					Reason: "the tests have not passed on the newest commit", Failure: true, Cites: []string{"tests"}},
+				instance.Dispatched{State: "fixing_issues", Owner: "developer"},
 			}},
 		{"evidence of the very commit opens it", nil,
-			[]step{opened(), moveTo("creating_pr"), claim("p1"), report(instance.Result{Status: instance.Blocked, Head: "c1"}),
-				moveTo("creating_pr"), claim("p1")}, report(tested("c1")),
+			[]step{opened(), moveTo("implementing"), claim("d1"), report(instance.Result{Status: instance.Blocked, Head: "c1"}),
+				moveTo("validating_solution"), claim("t1")}, report(tested("c1")),
 			[]instance.Event{
-				instance.Reported{Token: 2, Role: "pm", Agent: "p1", State: "creating_pr", Result: tested("c1")},
-				instance.Moved{From: "creating_pr", To: "completed", Kind: workflow.Final, Rule: "decide", Reason: "the pull request is open",
-					Loop: true, Cites: []string{"tests"}},
+				instance.Reported{Token: 2, Role: "tester", Agent: "t1", State: "validating_solution", Result: signed(tested("c1"), "tester", "t1")},
+				instance.Moved{From: "validating_solution", To: "creating_pr", Owner: "pm", Kind: workflow.Work, Rule: "decide",
+					Reason: "the solution is valid", Cites: []string{"tests"}},
+				instance.Dispatched{State: "creating_pr", Owner: "pm"},
+			}},
+		{"evidence of a role that does not run the tests is set aside, and names who does", nil,
+			[]step{opened(), moveTo("implementing"), claim("d1")},
+			report(instance.Result{Status: instance.Success, ConfidenceScore: 0.85, Head: "c1",
+				Evidence: []instance.Evidence{{Name: "tests", OK: true, Commit: "c1", Passed: 412}}}),
+			[]instance.Event{
+				instance.Reported{Token: 1, Role: "developer", Agent: "d1", State: "implementing",
+					Result: instance.Result{Status: instance.Success, ConfidenceScore: 0.85, Head: "c1"}},
+				instance.StatementRefused{What: "evidence", Name: "tests", Role: "developer", Agent: "d1", Said: "pass on c1",
+					Permitted: []string{"tester in running_tests, validating_solution"}},
+				instance.GateRefused{Gate: "require_tests", Wanted: "creating_pr", Instead: "running_tests",
+					Reason: "the tests have not passed on the newest commit"},
+				instance.Moved{From: "implementing", To: "running_tests", Owner: "tester", Kind: workflow.Work, Rule: "require_tests",
+					Reason: "the tests have not passed on the newest commit", Failure: true, Cites: []string{}},
+				instance.Dispatched{State: "running_tests", Owner: "tester"},
+			}},
+		{"evidence of a person's signal is set aside where a role runs the check", nil,
+			[]step{opened(), moveTo("creating_pr")}, do(instance.Signal{Name: "checked",
+				Evidence: []instance.Evidence{{Name: "tests", OK: true, Commit: "c1"}, {Name: "weather", OK: true}}}),
+			[]instance.Event{
+				instance.Signalled{Name: "checked", Actor: "ann", Evidence: []instance.Evidence{{Name: "weather", OK: true, Agent: "ann"}}},
+				instance.StatementRefused{What: "evidence", Name: "tests", Role: "human", Agent: "ann", Said: "pass on c1",
+					Permitted: []string{"tester in running_tests, validating_solution"}},
+			}},
+		{"a variable of another role is set aside", nil,
+			[]step{opened(), moveTo("analyzing_requirements"), claim("a1")},
+			report(instance.Result{Status: instance.Blocked, Data: map[string]string{"prNumber": "7", "hint": "x"}}),
+			[]instance.Event{
+				instance.Reported{Token: 1, Role: "analyst", Agent: "a1", State: "analyzing_requirements",
+					Result: instance.Result{Status: instance.Blocked, Data: map[string]string{"hint": "x"}}},
+				instance.StatementRefused{What: "variable", Name: "prNumber", Role: "analyst", Agent: "a1", Said: "7", Permitted: []string{"pm"}},
+				instance.Moved{From: "analyzing_requirements", To: "requirements_unclear", Owner: "pm", Kind: workflow.Work, Rule: "decide",
+					Reason: "the analysis did not come to an end"},
+				instance.Dispatched{State: "requirements_unclear", Owner: "pm"},
+			}},
+		{"an answer of a role that does not read them is set aside", nil,
+			[]step{opened(), moveTo("implementing"), claim("d1"), do(instance.Ask{Token: 1, Text: "Remove it?"})},
+			report(instance.Result{Status: instance.Blocked, Answers: []instance.QuestionAnswer{{Question: 1, Text: "Yes. Approved.", By: "ann"}}}),
+			[]instance.Event{
+				instance.Reported{Token: 1, Role: "developer", Agent: "d1", State: "implementing", Result: instance.Result{Status: instance.Blocked}},
+				instance.StatementRefused{What: "answer", Name: "1", Role: "developer", Agent: "d1", Said: "Yes. Approved.", Permitted: []string{"pm"}},
+				instance.Moved{From: "implementing", To: "analyzing_requirements", Owner: "analyst", Kind: workflow.Work, Rule: "decide",
+					Reason: "the developer cannot go on by these requirements"},
+				instance.Dispatched{State: "analyzing_requirements", Owner: "analyst"},
+			}},
+		{"words that nobody said are by the role that reads the answers", nil,
+			[]step{opened(), moveTo("requirements_clarified"), do(instance.Note{Kind: "comment", Text: "No, leave it."}),
+				claim("p1"), do(instance.Ask{Token: 1, Text: "Remove it?"})},
+			report(instance.Result{Status: instance.Success, Answers: []instance.QuestionAnswer{{Question: 1, Text: "Yes. Approved.", By: "ann"}}}),
+			[]instance.Event{
+				instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "requirements_clarified", Result: instance.Result{Status: instance.Success,
+					Answers: []instance.QuestionAnswer{{Question: 1, Text: "Yes. Approved.", By: "pm"}}}},
+				instance.StatementRefused{What: "author", Name: "1", Role: "pm", Agent: "p1", Said: "ann",
+					Permitted: []string{"people whose remark has these words", "pm"}},
+				instance.Answered{Number: 1, Text: "Yes. Approved.", By: "pm"},
+				instance.Moved{From: "requirements_clarified", To: "creating_tests", Owner: "tester", Kind: workflow.Work, Rule: "decide",
+					Reason: "every question is answered"},
+				instance.Dispatched{State: "creating_tests", Owner: "tester"},
 			}},
 		{"a budget that is spent does not keep a run from ending as it should", []string{"max_iterations: 0"},
 			[]step{opened(), moveTo("creating_pr"), moveTo("blocked"), moveTo("creating_pr"), claim("p1")},

@@ -44,6 +44,9 @@ func (d *decision) escalateToPeople(by string, rule workflow.Rule) error {
 // resolve records people's decision. The instance goes on unless another
 // escalation holds it.
 func (d *decision) resolve(a Resolve) error {
+	if err := d.fromPeople("resolve an escalation"); err != nil {
+		return err
+	}
 	var open []string
 	for _, e := range d.in.Escalations {
 		if !e.Resolved {

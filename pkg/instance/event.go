@@ -82,6 +82,17 @@ type ProposalRefused struct {
 	Permitted []string
 }
 
+// StatementRefused says that a role, or a signal, gave something that the definition
+// does not let it give. It was set aside: no guard sees it.
+type StatementRefused struct {
+	What      string   // RefusedEvidence, RefusedVar, RefusedAnswer, RefusedAuthor or RefusedChange
+	Name      string   // of the check or variable, the number of the question, the commit
+	Role      string   // workflow.Human for a signal
+	Agent     string   // the actor of a signal
+	Said      string   // what it said, cut
+	Permitted []string // who may give it, and where
+}
+
 // GateRefused says that a quality gate changed the target of a move.
 type GateRefused struct {
 	Gate    string
@@ -238,31 +249,32 @@ type Resumed struct{ Reason string }
 // CancelledBy closes the instance in its state.
 type CancelledBy struct{ Reason string }
 
-func (Opened) event()          {}
-func (Claimed) event()         {}
-func (LeaseExtended) event()   {}
-func (Released) event()        {}
-func (Reported) event()        {}
-func (ProposalRefused) event() {}
-func (GateRefused) event()     {}
-func (LoopDetected) event()    {}
-func (Moved) event()           {}
-func (Dispatched) event()      {}
-func (Signalled) event()       {}
-func (Asked) event()           {}
-func (Answered) event()        {}
-func (Handed) event()          {}
-func (Escalated) event()       {}
-func (Resolved) event()        {}
-func (Remembered) event()      {}
-func (ParkedUntil) event()     {}
-func (Woken) event()           {}
-func (TimedOut) event()        {}
-func (Spawned) event()         {}
-func (LinkEnded) event()       {}
-func (Migrated) event()        {}
-func (Noted) event()           {}
-func (Spent) event()           {}
-func (Paused) event()          {}
-func (Resumed) event()         {}
-func (CancelledBy) event()     {}
+func (Opened) event()           {}
+func (Claimed) event()          {}
+func (LeaseExtended) event()    {}
+func (Released) event()         {}
+func (Reported) event()         {}
+func (ProposalRefused) event()  {}
+func (GateRefused) event()      {}
+func (StatementRefused) event() {}
+func (LoopDetected) event()     {}
+func (Moved) event()            {}
+func (Dispatched) event()       {}
+func (Signalled) event()        {}
+func (Asked) event()            {}
+func (Answered) event()         {}
+func (Handed) event()           {}
+func (Escalated) event()        {}
+func (Resolved) event()         {}
+func (Remembered) event()       {}
+func (ParkedUntil) event()      {}
+func (Woken) event()            {}
+func (TimedOut) event()         {}
+func (Spawned) event()          {}
+func (LinkEnded) event()        {}
+func (Migrated) event()         {}
+func (Noted) event()            {}
+func (Spent) event()            {}
+func (Paused) event()           {}
+func (Resumed) event()          {}
+func (CancelledBy) event()      {}

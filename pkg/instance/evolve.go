@@ -153,7 +153,7 @@ func (in *Instance) apply(c Commit, e Event) {
 		if e.Kind == workflow.Final {
 			in.Closed = Ended
 		}
-	case ProposalRefused, GateRefused, LoopDetected:
+	case ProposalRefused, StatementRefused, GateRefused, LoopDetected:
 		// recorded for people; they change nothing
 	}
 }

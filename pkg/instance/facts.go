@@ -53,7 +53,7 @@ func (d *decision) computeFacts() workflow.Facts {
 		f.Evidence = make(map[string]workflow.EvidenceFacts, len(in.Evidence))
 		for _, e := range in.Evidence {
 			f.Evidence[e.Name] = workflow.EvidenceFacts{
-				OK: e.OK, Verdict: string(e.EffectiveVerdict()), Commit: e.Commit, Failed: e.Failed, Data: e.Data,
+				OK: e.OK, Verdict: string(e.EffectiveVerdict()), Commit: e.Commit, By: e.Role, Failed: e.Failed, Data: e.Data,
 			}
 		}
 	}

@@ -48,6 +48,9 @@ func formatEvent(t *testing.T, e instance.Event) string {
 			optional(formatMap(e.Result.Sections), ", writes %s")
 	case instance.ProposalRefused:
 		return fmt.Sprintf("proposal refused: %s has no %s; permitted: %s", e.From, e.Proposed, strings.Join(e.Permitted, ", "))
+	case instance.StatementRefused:
+		return fmt.Sprintf("%s %s of %s, %s, set aside: %q; permitted: %s", e.What, e.Name, e.Agent, e.Role, e.Said,
+			strings.Join(e.Permitted, ", "))
 	case instance.GateRefused:
 		return fmt.Sprintf("gate %s: %s instead of %s: %s", e.Gate, e.Instead, e.Wanted, e.Reason)
 	case instance.LoopDetected:

@@ -152,6 +152,7 @@ func (m *model) create(a instance.Open) {
 
 func (m *model) report(r instance.Result) {
 	number := m.openInquiry()
+	r = m.admit(r)
 	m.claim = nil
 	m.addResult(r)
 	if number > 0 {
@@ -215,7 +216,7 @@ func (m *model) addResult(r instance.Result) {
 
 // saveProgress keeps the head and sections of a step.
 func (m *model) saveProgress(head string, sections map[string]string) {
-	if head != "" {
+	if head != "" && (m.claim == nil || m.mayChange()) {
 		m.head = head
 	}
 	for name, text := range sections {
@@ -224,13 +225,13 @@ func (m *model) saveProgress(head string, sections map[string]string) {
 }
 
 func (m *model) signal(actor string, a instance.Signal) {
-	for _, e := range a.Evidence {
+	for _, e := range m.admitEvidence("human", actor, false, a.Evidence) {
 		m.evidence[e.Name] = e
 	}
 	if m.closed() != "" {
 		return
 	}
-	m.setVars(a.Data)
+	m.setVars(m.admitVars("human", false, a.Data))
 	if m.openEscalation() > 0 {
 		facts := m.facts()
 		facts.Signal = workflow.SignalFacts{Name: a.Name, Actor: actor, Data: a.Data}

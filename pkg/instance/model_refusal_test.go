@@ -32,7 +32,7 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 		return ""
 	case instance.Signal:
 		own := strings.HasPrefix(a.Name, "timeout_") || a.Name == "claimed" || a.Name == "ended"
-		return firstReason(check{a.Name == "" || own, instance.CodeInvalid})
+		return firstReason(check{a.Name == "" || own, instance.CodeInvalid}, check{isAgent(cmd.Actor), instance.CodeForbidden})
 	case instance.End:
 		i := slices.IndexFunc(m.links, func(l instance.Link) bool { return l.Instance == a.Instance })
 		return firstReason(check{i < 0, instance.CodeInvalid}, check{i >= 0 && m.links[max(i, 0)].Ended, instance.CodeStale})
@@ -120,12 +120,14 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 		})
 		return firstReason(check{len(a.Questions) == 0 || int64(asked) > limit || wrong || !m.writes(a.Sections), instance.CodeInvalid})
 	case instance.Answer:
-		return firstReason(check{!slices.Contains(m.openQuestions(), a.Number), instance.CodeInvalid})
+		return firstReason(check{isAgent(cmd.Actor), instance.CodeForbidden},
+			check{!slices.Contains(m.openQuestions(), a.Number), instance.CodeInvalid})
 	case instance.Resolve:
 		if a.Number == 0 {
 			a.Number = m.openEscalation()
 		}
-		return firstReason(check{a.Number < 1 || a.Number > len(m.escalations) || !m.escalations[max(0, a.Number-1)].open, instance.CodeInvalid})
+		return firstReason(check{isAgent(cmd.Actor), instance.CodeForbidden},
+			check{a.Number < 1 || a.Number > len(m.escalations) || !m.escalations[max(0, a.Number-1)].open, instance.CodeInvalid})
 	}
 	return ""
 }
@@ -159,7 +161,7 @@ func (m model) forbidden(what, actor string) bool {
 	if !agent || strings.Contains(role, ":") {
 		role = "human"
 	}
-	return listed && !slices.Contains(roles, role)
+	return !slices.Contains(roles, role) && (listed || role != "human")
 }
 
 func (m model) writes(sections map[string]string) bool {

@@ -197,7 +197,7 @@ func (m model) facts() workflow.Facts {
 		if verdict == "" {
 			verdict = map[bool]string{true: "pass", false: "fail"}[e.OK]
 		}
-		f.Evidence[name] = workflow.EvidenceFacts{OK: e.OK, Verdict: verdict, Commit: e.Commit, Failed: e.Failed, Data: e.Data}
+		f.Evidence[name] = workflow.EvidenceFacts{OK: e.OK, Verdict: verdict, Commit: e.Commit, By: e.Role, Failed: e.Failed, Data: e.Data}
 	}
 	for name, text := range m.vars {
 		if value, ok := m.def.Var(name, text); ok {

@@ -20,6 +20,9 @@ func (d *decision) ask(a Ask) error {
 
 // answer records an answer of people to an open question.
 func (d *decision) answer(a Answer) error {
+	if err := d.fromPeople("answer"); err != nil {
+		return err
+	}
 	open := d.in.OpenQuestions()
 	if !slices.ContainsFunc(open, func(q Question) bool { return q.Number == a.Number }) {
 		var allowed []string
@@ -85,6 +88,10 @@ func (d *decision) saveProgress(h Handed) error {
 	if err := d.checkSections(h.Sections); err != nil {
 		return err
 	}
+	_, inquired := d.in.Inquiry()
+	head, bundle, refused := d.admitChange(d.speaker(inquired), h.Head, h.Bundle)
+	h.Head, h.Bundle = head, bundle
+	d.record(refused...)
 	if h.Head != "" || h.Bundle != "" || len(h.Sections) > 0 {
 		d.record(h)
 	}

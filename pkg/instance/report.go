@@ -23,19 +23,21 @@ func (d *decision) report(a Report) error {
 	if inquired && strings.TrimSpace(a.Result.Summary) == "" {
 		return d.refuse(CodeInvalid, nil, "the summary of a result that answers question %d is the answer: it needs a text", inquiry.Number)
 	}
-	d.record(Reported{claim.Token, claim.Role, claim.Agent, from, a.Result, inquiry.Number})
+	result, refused := d.admit(d.speaker(inquired), a.Result)
+	d.record(Reported{claim.Token, claim.Role, claim.Agent, from, result, inquiry.Number})
+	d.record(refused...)
 	if inquired {
 		d.record(Answered{inquiry.Number, a.Result.Summary, claim.Role})
 	}
-	for _, q := range a.Result.Questions {
+	for _, q := range result.Questions {
 		d.record(Asked{Number: len(d.in.Questions) + 1, From: claim.Role, Text: q})
 	}
-	for _, ans := range a.Result.Answers {
+	for _, ans := range result.Answers {
 		if slices.ContainsFunc(d.in.OpenQuestions(), func(q Question) bool { return q.Number == ans.Question }) {
 			d.record(Answered{ans.Question, ans.Text, ans.By})
 		}
 	}
-	if err := d.setVars(a.Result.Data); err != nil {
+	if err := d.setVars(result.Data); err != nil {
 		return err
 	}
 	if inquired {

@@ -58,6 +58,11 @@ type Evidence struct {
 	Verdict Verdict `json:"verdict,omitempty"`
 	// Data is what the check was made from, in short texts.
 	Data map[string]string `json:"data,omitempty"`
+
+	// Role and Agent made it, as the claim says under which it came. For a signal's,
+	// Role is empty and Agent the sender. Both are empty in logs of before there were they.
+	Role  string `json:"role,omitempty"`
+	Agent string `json:"agent,omitempty"`
 }
 
 // Verdict is the outcome of a check. VerdictUnknown never counts as VerdictPass.

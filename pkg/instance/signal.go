@@ -11,11 +11,19 @@ func (d *decision) signal(a Signal) error {
 	case reservedSignal(a.Name):
 		return d.refuse(CodeInvalid, nil, "%s is what the engine itself says, not a signal", a.Name)
 	}
-	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data, a.Evidence})
+	if err := d.fromPeople("send signals"); err != nil {
+		return err
+	}
+	s := speaker{role: workflow.Human, agent: d.cmd.Actor, state: d.in.State}
+	evidence, refused := d.admitEvidence(s, a.Evidence)
+	d.record(Signalled{a.Name, d.cmd.Actor, a.Ref, a.Data, evidence})
+	d.record(refused...)
 	if d.in.Closed != "" {
 		return nil
 	}
-	if err := d.setVars(a.Data); err != nil {
+	vars, refused := d.admitVars(s, a.Data)
+	d.record(refused...)
+	if err := d.setVars(vars); err != nil {
 		return err
 	}
 	if open, escalated := d.in.Escalation(); escalated {

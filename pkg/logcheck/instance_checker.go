@@ -32,6 +32,7 @@ type instanceChecker struct {
 	unjudged     bool   // a commit is missing or unreadable: its state is unknown
 	stay         stay
 	discussion   discussion
+	stated       statements
 	failures     map[string]int
 	links        map[string]bool // by instance: whether its end is recorded
 
@@ -99,10 +100,16 @@ func (t *instanceChecker) check(e instance.Event, k *Checker) {
 		t.addLink(e.Instance)
 	case instance.LinkEnded:
 		t.linkEnded(e, k)
-	case instance.ProposalRefused, instance.GateRefused, instance.LoopDetected, instance.Signalled, instance.Remembered,
+	case instance.Signalled:
+		t.checkEvidence(t.state, workflow.Human, e.Actor, false, e.Evidence)
+	case instance.Remembered:
+		t.remember(e.Vars)
+		return
+	case instance.ProposalRefused, instance.StatementRefused, instance.GateRefused, instance.LoopDetected,
 		instance.Woken, instance.Noted, instance.Spent:
 		// no rule depends on them
 	}
+	t.stated.set = false
 }
 
 // checkAdmitted checks whether the instance can have such an event at all.
@@ -124,7 +131,7 @@ func name(e instance.Event) string { return strings.TrimPrefix(fmt.Sprintf("%T",
 // recordOnly reports whether an event adds to the record and moves nothing.
 func recordOnly(e instance.Event) bool {
 	switch e.(type) {
-	case instance.Signalled, instance.Noted, instance.LinkEnded:
+	case instance.Signalled, instance.StatementRefused, instance.Noted, instance.LinkEnded:
 		return true
 	}
 	return false
@@ -179,5 +186,10 @@ func (t *instanceChecker) reported(e instance.Reported) {
 		t.report(Asking, "a result for question %d, and question %d is open", e.Question, inquiry.number)
 	}
 	t.checkSections(e.Role, e.Result.Sections)
+	t.checkEvidence(e.State, e.Role, e.Agent, e.Question != 0, e.Result.Evidence)
+	if e.Result.Base != "" && t.stated.head == "" {
+		t.headed(e.Result.Base)
+	}
+	t.headed(e.Result.Head)
 	t.endClaim()
 }

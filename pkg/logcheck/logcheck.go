@@ -40,6 +40,8 @@ const (
 	Deadline   Rule = "deadline"   // a deadline is recorded once, in order, and not before it is reached
 	Failing    Rule = "failing"    // a move by a limit is a failure, an override is not
 	Document   Rule = "document"   // a section is JSON, written by a role that may
+	Statement  Rule = "statement"  // evidence is signed by who gives it, who may
+	Gate       Rule = "gate"       // a move passes the gates of its target
 	Link       Rule = "link"       // the end of a linked instance is recorded once, and correctly
 	End        Rule = "end"        // after the end an instance only has notes, signals and ends of others
 )

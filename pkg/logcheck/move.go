@@ -16,6 +16,7 @@ func (t *instanceChecker) open(e instance.Opened, find Find) {
 	}
 	t.workflow, t.definition, t.table = e.Workflow, e.Definition, table
 	t.failures, t.links = nil, nil
+	t.stated = statements{head: e.Base, vars: e.Vars}
 	for _, id := range e.After {
 		t.addLink(id)
 	}
@@ -29,6 +30,7 @@ func (t *instanceChecker) moved(e instance.Moved) {
 	if t.table != nil && !e.Override && !t.table.Permits(e.From, e.To) {
 		t.report(Table, "the table of %s has no %s → %s", t.workflow, e.From, e.To)
 	}
+	t.checkGates(e)
 	switch {
 	case !e.KeepsClaim:
 		t.endClaim()

@@ -15,6 +15,7 @@ func (t *instanceChecker) handed(e instance.Handed) {
 		return
 	}
 	t.checkSections(t.newestClaim().Role, e.Sections)
+	t.headed(e.Head)
 }
 
 // checkSections checks that the role may write each section, and that it is JSON.

@@ -31,6 +31,9 @@ func event(e instance.Event) *pb.Event {
 	case instance.ProposalRefused:
 		return &pb.Event{Event: &pb.Event_ProposalRefused{ProposalRefused: &pb.ProposalRefused{
 			From: e.From, Proposed: e.Proposed, Permitted: e.Permitted}}}
+	case instance.StatementRefused:
+		return &pb.Event{Event: &pb.Event_StatementRefused{StatementRefused: &pb.StatementRefused{
+			What: e.What, Name: e.Name, Role: e.Role, Agent: e.Agent, Said: e.Said, Permitted: e.Permitted}}}
 	case instance.GateRefused:
 		return &pb.Event{Event: &pb.Event_GateRefused{GateRefused: &pb.GateRefused{
 			Gate: e.Gate, Wanted: e.Wanted, Instead: e.Instead, Reason: e.Reason}}}
@@ -115,6 +118,10 @@ func toEvent(p *pb.Event) instance.Event {
 	case *pb.Event_ProposalRefused:
 		e := p.ProposalRefused
 		return instance.ProposalRefused{From: e.GetFrom(), Proposed: e.GetProposed(), Permitted: e.GetPermitted()}
+	case *pb.Event_StatementRefused:
+		e := p.StatementRefused
+		return instance.StatementRefused{What: e.GetWhat(), Name: e.GetName(), Role: name(e.GetRole()), Agent: name(e.GetAgent()),
+			Said: e.GetSaid(), Permitted: e.GetPermitted()}
 	case *pb.Event_GateRefused:
 		e := p.GateRefused
 		return instance.GateRefused{Gate: e.GetGate(), Wanted: e.GetWanted(), Instead: e.GetInstead(), Reason: e.GetReason()}

@@ -37,6 +37,7 @@ func (d *Definition) Source() []byte {
 	for _, action := range sortedKeys(d.May) {
 		w.line(1, "%s: %s", action, names(d.May[action]))
 	}
+	d.gives.write(&w)
 	if len(d.Resolves) > 0 {
 		w.line(0, "resolves:")
 	}

@@ -18,6 +18,7 @@ func check(d *Definition, ps *problems) {
 	c.head()
 	c.entries()
 	c.may()
+	c.from()
 	for _, r := range d.Resolves {
 		c.token("signal", r.Signal, r.at)
 	}

@@ -139,6 +139,7 @@ func (c *compiler) compile(g Guard, want *cel.Type, ps *problems) Guard {
 	}
 	g.checked, g.program, g.given = checked, program, c.given
 	g.cites, g.unasked = cites(checked), unasked(checked)
+	g.rests, g.facts = rests(checked, g.cites), factsOf(checked)
 	c.done[key] = g
 	for _, fact := range []string{"evidence", "failures_in", "previous_states", "visits"} {
 		c.reads[fact] = c.reads[fact] || strings.Contains(g.Source, fact)

@@ -29,8 +29,11 @@ type Definition struct {
 	Order []Guard
 
 	// May says who may do what: override, cancel. Each names roles, or Human.
-	// What is not in it anybody may.
+	// What is not in it any person may.
 	May map[string][]string
+
+	// gives says which roles may give what: see Gives. nil: nothing is said.
+	gives *From
 
 	// Resolves are the signals that resolve what was escalated to people.
 	Resolves []Resolve
@@ -49,6 +52,9 @@ type Definition struct {
 
 	index     map[string]int
 	reads     map[string]bool
+	runs      map[string]bool   // by name: evidence that the work of some state makes
+	writers   map[string]string // by role: a state in which it writes the code
+	readers   map[string]bool   // the roles whose work in some state is to read answers
 	at        Position
 	entriesAt []Position
 	places    map[string]Position // of keys that are in no row: "initial", "policy.NAME"

@@ -107,6 +107,17 @@ func said(d, other *Definition) []saying {
 	for _, action := range sortedKeys(d.May) {
 		s.one("who may", action, strings.Join(d.May[action], ", "))
 	}
+	if d.gives != nil {
+		for _, check := range sortedKeys(d.gives.Evidence) {
+			s.one("who gives evidence", check, giversText(d.gives.Evidence[check]))
+		}
+		for _, name := range sortedKeys(d.gives.Vars) {
+			s.one("who gives var", name, giversText(d.gives.Vars[name]))
+		}
+		if d.gives.Answers != nil {
+			s.one("who gives answers", "", giversText(d.gives.Answers))
+		}
+	}
 	for _, r := range d.Resolves {
 		s.one("resolving signal", r.Signal, r.When.Source)
 	}

@@ -39,6 +39,7 @@ type EvidenceFacts struct {
 	OK      bool              `cel:"ok"`
 	Verdict string            `cel:"verdict"` // pass, fail, pending or unknown
 	Commit  string            `cel:"commit"`  // the commit it was made on
+	By      string            `cel:"by"`      // the role that made it; empty for one of people's signals, and in old logs
 	Failed  []string          `cel:"failed"`
 	Data    map[string]string `cel:"data"` // the snapshot it was made from
 }

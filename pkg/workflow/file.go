@@ -33,6 +33,7 @@ func (r *reader) definition(n ast.Node) *Definition {
 		}),
 		"may":      func(n ast.Node) { r.may(n, d) },
 		"resolves": func(n ast.Node) { r.resolves(n, d) },
+		"from":     func(n ast.Node) { r.readFrom(n, d) },
 		"loop": placed("loop", func(n ast.Node) {
 			r.object(n, map[string]take{"window": r.count(&d.Loop.Window), "distinct": r.count(&d.Loop.Distinct)})
 		}),

@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"cel.dev/cel-go/cel"
 )
@@ -21,6 +22,8 @@ type Guard struct {
 	program cel.Program
 	given   map[string]any // by the full name a guard reads: "policy.NAME", "vars.NAME"
 	cites   []string
+	rests   []given  // what it reads that somebody gives
+	facts   []string // what it reads beside: "evidence", "instance.head", …
 	unasked []lookup
 }
 
@@ -68,6 +71,12 @@ func (g Guard) Rank(f Facts) (int64, error) {
 
 // Cites lists the evidence that the guard reads by name, in order of name.
 func (g Guard) Cites() []string { return g.cites }
+
+// ReadsOnly reports whether the guard reads no other facts than those named, beside
+// policy and vars: "evidence", or a field such as "instance.head".
+func (g Guard) ReadsOnly(facts ...string) bool {
+	return !slices.ContainsFunc(g.facts, func(f string) bool { return !slices.Contains(facts, f) })
+}
 
 // reading gives a guard the facts by name. It hands out pointers: a guard
 // mostly reads one field of one of them.

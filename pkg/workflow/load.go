@@ -88,6 +88,7 @@ func (d *Definition) derive() {
 		s.Proposes = s.Kind == Work && (s.proposes == nil || *s.proposes)
 	}
 	d.deriveWork()
+	d.deriveFrom()
 	slices.SortFunc(d.Resolves, func(a, b Resolve) int { return strings.Compare(a.Signal, b.Signal) })
 	for rules := range d.rules() {
 		for i := range rules {

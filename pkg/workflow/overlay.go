@@ -25,6 +25,7 @@ func overlay(base, o *Definition) *Definition {
 	maps.Copy(d.Policy, o.Policy)
 	d.Vars = laid(d.Vars, o.Vars)
 	d.May = laid(d.May, o.May)
+	d.gives = laidFrom(d.gives, o.gives)
 	d.Entries, d.entriesAt = append(d.Entries, o.Entries...), append(d.entriesAt, o.entriesAt...)
 	if o.Order != nil {
 		d.Order = o.Order

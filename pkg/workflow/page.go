@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ func Page(d *Definition) string {
 	for _, s := range d.States {
 		p.rules(s)
 	}
+	p.givers(d)
 	p.bounds(d)
 	p.heading("Diagram")
 	p.line("```mermaid\n%s```", Mermaid(d))
@@ -145,6 +147,38 @@ func (p *page) doings(s State) []string {
 		lines = append(lines, spawn(sp, code))
 	}
 	return lines
+}
+
+// givers writes who may say what moves are decided by.
+func (p *page) givers(d *Definition) {
+	p.heading("Who may say what")
+	p.line("What another role gives is set aside, and no rule sees it. "+
+		"People's signals and rules set variables, too: `%s` stands for the signals.\n", Human)
+	p.line("| what | from | judges its own work, because |\n|---|---|---|")
+	row := func(what, kind, name string) {
+		var self []string
+		named, _ := d.gives.givers(kind, name)
+		for _, g := range named {
+			if g.Self != "" {
+				self = append(self, g.Role+": "+g.Self)
+			}
+		}
+		p.line("| %s | %s | %s |", what, strings.Join(d.Givers(kind, name), "<br>"), strings.Join(self, "<br>"))
+	}
+	checks := maps.Clone(d.runs)
+	if d.gives != nil {
+		for name := range d.gives.Evidence {
+			checks[name] = true
+		}
+	}
+	for _, name := range sortedKeys(checks) {
+		row("evidence "+code(name), GivenEvidence, name)
+	}
+	for _, name := range sortedKeys(d.Vars) {
+		row("variable "+code(name), GivenVar, name)
+	}
+	row("answers of people", GivenAnswers, "")
+	p.line("")
 }
 
 // bounds writes what holds in every state: limits, gates, the loop and the policy.

@@ -29,6 +29,7 @@ import (
 //   - No guard reads a key of a map that it does not ask for first: where there is
 //     none, nothing could be decided. (A state's own rules may read its visits.)
 //   - No gate is a dead end or a way around another gate.
+//   - No role that writes the code gives what a move is decided by: see verifier.judges.
 //   - Every owner is one of roles, if any are given. A role that is asked owns a state.
 //     Every role can do what the state's work names.
 //
@@ -54,6 +55,7 @@ func Verify(d *Definition, roles ...string) []Problem {
 		v.gate(i)
 	}
 	v.guards()
+	v.judges()
 	return v.problems
 }
 

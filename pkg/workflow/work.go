@@ -66,9 +66,10 @@ func canDo(role, action string) bool {
 }
 
 // DropsChanges reports whether what the role changes is dropped: where it judges.
-func (w WorkSpec) DropsChanges() bool {
-	return w.Change == ChangeDropped || w.Runs == RunsTests || w.Runs == RunsChecks
-}
+func (w WorkSpec) DropsChanges() bool { return w.Change == ChangeDropped || w.Tests() }
+
+// Tests reports whether checks are run on what others left.
+func (w WorkSpec) Tests() bool { return w.Runs == RunsTests || w.Runs == RunsChecks }
 
 // WritesCode reports whether the result is judged by the code that it leaves.
 func (w WorkSpec) WritesCode() bool { return w.Change == ChangeRequired || w.Runs == RunsCriteria }

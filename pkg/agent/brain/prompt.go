@@ -130,7 +130,12 @@ func (p *prompt) evidence(all []instance.Evidence) {
 		if e.OK {
 			verdict = "passed"
 		}
-		p.add("Check %s %s on commit %s: `%s` ended with exit code %d.\n", oneLine(e.Name), verdict, e.Commit, oneLine(e.Command), e.ExitCode)
+		by := ""
+		if e.Role != "" {
+			by = ", made by " + oneLine(e.Role)
+		}
+		p.add("Check %s %s on commit %s%s: `%s` ended with exit code %d.\n", oneLine(e.Name), verdict, e.Commit, by, oneLine(e.Command),
+			e.ExitCode)
 		if len(e.Failed) > 0 {
 			p.add("Failing:\n")
 			p.quote(strings.Join(e.Failed, "\n"))

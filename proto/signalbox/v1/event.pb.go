@@ -111,6 +111,7 @@ type Event struct {
 	//	*Event_Spawned
 	//	*Event_LinkEnded
 	//	*Event_Migrated
+	//	*Event_StatementRefused
 	Event         isEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -405,6 +406,15 @@ func (x *Event) GetMigrated() *Migrated {
 	return nil
 }
 
+func (x *Event) GetStatementRefused() *StatementRefused {
+	if x != nil {
+		if x, ok := x.Event.(*Event_StatementRefused); ok {
+			return x.StatementRefused
+		}
+	}
+	return nil
+}
+
 type isEvent_Event interface {
 	isEvent_Event()
 }
@@ -521,6 +531,10 @@ type Event_Migrated struct {
 	Migrated *Migrated `protobuf:"bytes,28,opt,name=migrated,proto3,oneof"`
 }
 
+type Event_StatementRefused struct {
+	StatementRefused *StatementRefused `protobuf:"bytes,29,opt,name=statement_refused,json=statementRefused,proto3,oneof"`
+}
+
 func (*Event_Opened) isEvent_Event() {}
 
 func (*Event_Claimed) isEvent_Event() {}
@@ -576,6 +590,8 @@ func (*Event_Spawned) isEvent_Event() {}
 func (*Event_LinkEnded) isEvent_Event() {}
 
 func (*Event_Migrated) isEvent_Event() {}
+
+func (*Event_StatementRefused) isEvent_Event() {}
 
 // Opened is an instance's first event.
 type Opened struct {
@@ -1082,6 +1098,98 @@ func (x *ProposalRefused) GetPermitted() []string {
 	return nil
 }
 
+// StatementRefused says that a role or a signal gave what the definition does not
+// let it give. It was set aside.
+type StatementRefused struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// evidence, variable, answer, author or change.
+	What string `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`
+	// Of the check or variable, the number of the question, the commit.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// human for a signal.
+	Role string `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
+	// The actor of a signal.
+	Agent string `protobuf:"bytes,4,opt,name=agent,proto3" json:"agent,omitempty"`
+	// What it said, cut.
+	Said string `protobuf:"bytes,5,opt,name=said,proto3" json:"said,omitempty"`
+	// Who may give it, and where.
+	Permitted     []string `protobuf:"bytes,6,rep,name=permitted,proto3" json:"permitted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatementRefused) Reset() {
+	*x = StatementRefused{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatementRefused) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatementRefused) ProtoMessage() {}
+
+func (x *StatementRefused) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatementRefused.ProtoReflect.Descriptor instead.
+func (*StatementRefused) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *StatementRefused) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *StatementRefused) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *StatementRefused) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *StatementRefused) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *StatementRefused) GetSaid() string {
+	if x != nil {
+		return x.Said
+	}
+	return ""
+}
+
+func (x *StatementRefused) GetPermitted() []string {
+	if x != nil {
+		return x.Permitted
+	}
+	return nil
+}
+
 // GateRefused says that a quality gate turned a move aside.
 type GateRefused struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1095,7 +1203,7 @@ type GateRefused struct {
 
 func (x *GateRefused) Reset() {
 	*x = GateRefused{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[8]
+	mi := &file_signalbox_v1_event_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1107,7 +1215,7 @@ func (x *GateRefused) String() string {
 func (*GateRefused) ProtoMessage() {}
 
 func (x *GateRefused) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[8]
+	mi := &file_signalbox_v1_event_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1120,7 +1228,7 @@ func (x *GateRefused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GateRefused.ProtoReflect.Descriptor instead.
 func (*GateRefused) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GateRefused) GetGate() string {
@@ -1162,7 +1270,7 @@ type LoopDetected struct {
 
 func (x *LoopDetected) Reset() {
 	*x = LoopDetected{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[9]
+	mi := &file_signalbox_v1_event_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1282,7 @@ func (x *LoopDetected) String() string {
 func (*LoopDetected) ProtoMessage() {}
 
 func (x *LoopDetected) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[9]
+	mi := &file_signalbox_v1_event_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1295,7 @@ func (x *LoopDetected) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoopDetected.ProtoReflect.Descriptor instead.
 func (*LoopDetected) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LoopDetected) GetStates() []string {
@@ -1230,7 +1338,7 @@ type Moved struct {
 
 func (x *Moved) Reset() {
 	*x = Moved{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[10]
+	mi := &file_signalbox_v1_event_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +1350,7 @@ func (x *Moved) String() string {
 func (*Moved) ProtoMessage() {}
 
 func (x *Moved) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[10]
+	mi := &file_signalbox_v1_event_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +1363,7 @@ func (x *Moved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Moved.ProtoReflect.Descriptor instead.
 func (*Moved) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Moved) GetFrom() string {
@@ -1364,7 +1472,7 @@ type Dispatched struct {
 
 func (x *Dispatched) Reset() {
 	*x = Dispatched{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[11]
+	mi := &file_signalbox_v1_event_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1484,7 @@ func (x *Dispatched) String() string {
 func (*Dispatched) ProtoMessage() {}
 
 func (x *Dispatched) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[11]
+	mi := &file_signalbox_v1_event_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1497,7 @@ func (x *Dispatched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatched.ProtoReflect.Descriptor instead.
 func (*Dispatched) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Dispatched) GetState() string {
@@ -1435,7 +1543,7 @@ type Signalled struct {
 
 func (x *Signalled) Reset() {
 	*x = Signalled{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[12]
+	mi := &file_signalbox_v1_event_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1555,7 @@ func (x *Signalled) String() string {
 func (*Signalled) ProtoMessage() {}
 
 func (x *Signalled) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[12]
+	mi := &file_signalbox_v1_event_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1568,7 @@ func (x *Signalled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Signalled.ProtoReflect.Descriptor instead.
 func (*Signalled) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{12}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Signalled) GetName() string {
@@ -1511,7 +1619,7 @@ type Asked struct {
 
 func (x *Asked) Reset() {
 	*x = Asked{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[13]
+	mi := &file_signalbox_v1_event_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1523,7 +1631,7 @@ func (x *Asked) String() string {
 func (*Asked) ProtoMessage() {}
 
 func (x *Asked) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[13]
+	mi := &file_signalbox_v1_event_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1536,7 +1644,7 @@ func (x *Asked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Asked.ProtoReflect.Descriptor instead.
 func (*Asked) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{13}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Asked) GetNumber() int32 {
@@ -1579,7 +1687,7 @@ type Answered struct {
 
 func (x *Answered) Reset() {
 	*x = Answered{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[14]
+	mi := &file_signalbox_v1_event_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1591,7 +1699,7 @@ func (x *Answered) String() string {
 func (*Answered) ProtoMessage() {}
 
 func (x *Answered) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[14]
+	mi := &file_signalbox_v1_event_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1604,7 +1712,7 @@ func (x *Answered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answered.ProtoReflect.Descriptor instead.
 func (*Answered) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{14}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Answered) GetNumber() int32 {
@@ -1640,7 +1748,7 @@ type Noted struct {
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[15]
+	mi := &file_signalbox_v1_event_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1652,7 +1760,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[15]
+	mi := &file_signalbox_v1_event_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1665,7 +1773,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{15}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Noted) GetAuthor() string {
@@ -1699,7 +1807,7 @@ type Spent struct {
 
 func (x *Spent) Reset() {
 	*x = Spent{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[16]
+	mi := &file_signalbox_v1_event_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1711,7 +1819,7 @@ func (x *Spent) String() string {
 func (*Spent) ProtoMessage() {}
 
 func (x *Spent) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[16]
+	mi := &file_signalbox_v1_event_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1724,7 +1832,7 @@ func (x *Spent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spent.ProtoReflect.Descriptor instead.
 func (*Spent) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{16}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Spent) GetSpend() *Spend {
@@ -1744,7 +1852,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[17]
+	mi := &file_signalbox_v1_event_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1756,7 +1864,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[17]
+	mi := &file_signalbox_v1_event_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1769,7 +1877,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{17}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Paused) GetReason() string {
@@ -1789,7 +1897,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[18]
+	mi := &file_signalbox_v1_event_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1909,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[18]
+	mi := &file_signalbox_v1_event_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1922,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{18}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Resumed) GetReason() string {
@@ -1834,7 +1942,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[19]
+	mi := &file_signalbox_v1_event_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1846,7 +1954,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[19]
+	mi := &file_signalbox_v1_event_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1859,7 +1967,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{19}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Cancelled) GetReason() string {
@@ -1882,7 +1990,7 @@ type Handed struct {
 
 func (x *Handed) Reset() {
 	*x = Handed{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[20]
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +2002,7 @@ func (x *Handed) String() string {
 func (*Handed) ProtoMessage() {}
 
 func (x *Handed) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[20]
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +2015,7 @@ func (x *Handed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handed.ProtoReflect.Descriptor instead.
 func (*Handed) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{20}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Handed) GetHead() string {
@@ -1946,7 +2054,7 @@ type Escalated struct {
 
 func (x *Escalated) Reset() {
 	*x = Escalated{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1958,7 +2066,7 @@ func (x *Escalated) String() string {
 func (*Escalated) ProtoMessage() {}
 
 func (x *Escalated) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1971,7 +2079,7 @@ func (x *Escalated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalated.ProtoReflect.Descriptor instead.
 func (*Escalated) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Escalated) GetNumber() int32 {
@@ -2014,7 +2122,7 @@ type Resolved struct {
 
 func (x *Resolved) Reset() {
 	*x = Resolved{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2026,7 +2134,7 @@ func (x *Resolved) String() string {
 func (*Resolved) ProtoMessage() {}
 
 func (x *Resolved) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2039,7 +2147,7 @@ func (x *Resolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resolved.ProtoReflect.Descriptor instead.
 func (*Resolved) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Resolved) GetNumber() int32 {
@@ -2073,7 +2181,7 @@ type Remembered struct {
 
 func (x *Remembered) Reset() {
 	*x = Remembered{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2193,7 @@ func (x *Remembered) String() string {
 func (*Remembered) ProtoMessage() {}
 
 func (x *Remembered) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2206,7 @@ func (x *Remembered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
 func (*Remembered) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Remembered) GetVars() map[string]string {
@@ -2123,7 +2231,7 @@ type ParkedUntil struct {
 
 func (x *ParkedUntil) Reset() {
 	*x = ParkedUntil{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2135,7 +2243,7 @@ func (x *ParkedUntil) String() string {
 func (*ParkedUntil) ProtoMessage() {}
 
 func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2148,7 +2256,7 @@ func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParkedUntil.ProtoReflect.Descriptor instead.
 func (*ParkedUntil) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ParkedUntil) GetState() string {
@@ -2189,7 +2297,7 @@ type Woken struct {
 
 func (x *Woken) Reset() {
 	*x = Woken{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2201,7 +2309,7 @@ func (x *Woken) String() string {
 func (*Woken) ProtoMessage() {}
 
 func (x *Woken) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2214,7 +2322,7 @@ func (x *Woken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Woken.ProtoReflect.Descriptor instead.
 func (*Woken) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Woken) GetReason() string {
@@ -2238,7 +2346,7 @@ type TimedOut struct {
 
 func (x *TimedOut) Reset() {
 	*x = TimedOut{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2250,7 +2358,7 @@ func (x *TimedOut) String() string {
 func (*TimedOut) ProtoMessage() {}
 
 func (x *TimedOut) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2263,7 +2371,7 @@ func (x *TimedOut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimedOut.ProtoReflect.Descriptor instead.
 func (*TimedOut) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TimedOut) GetState() string {
@@ -2300,7 +2408,7 @@ type Spawned struct {
 
 func (x *Spawned) Reset() {
 	*x = Spawned{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2312,7 +2420,7 @@ func (x *Spawned) String() string {
 func (*Spawned) ProtoMessage() {}
 
 func (x *Spawned) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2325,7 +2433,7 @@ func (x *Spawned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spawned.ProtoReflect.Descriptor instead.
 func (*Spawned) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Spawned) GetInstance() string {
@@ -2369,7 +2477,7 @@ type LinkEnded struct {
 
 func (x *LinkEnded) Reset() {
 	*x = LinkEnded{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2381,7 +2489,7 @@ func (x *LinkEnded) String() string {
 func (*LinkEnded) ProtoMessage() {}
 
 func (x *LinkEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2394,7 +2502,7 @@ func (x *LinkEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkEnded.ProtoReflect.Descriptor instead.
 func (*LinkEnded) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *LinkEnded) GetInstance() string {
@@ -2435,7 +2543,7 @@ type Migrated struct {
 
 func (x *Migrated) Reset() {
 	*x = Migrated{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	mi := &file_signalbox_v1_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2447,7 +2555,7 @@ func (x *Migrated) String() string {
 func (*Migrated) ProtoMessage() {}
 
 func (x *Migrated) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	mi := &file_signalbox_v1_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2460,7 +2568,7 @@ func (x *Migrated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Migrated.ProtoReflect.Descriptor instead.
 func (*Migrated) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Migrated) GetFrom() string {
@@ -2512,7 +2620,7 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x18signalbox/v1/event.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"K\n" +
 	"\x06Commit\x12\x14\n" +
 	"\x05actor\x18\x01 \x01(\tR\x05actor\x12+\n" +
-	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\x91\f\n" +
+	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\xe0\f\n" +
 	"\x05Event\x12.\n" +
 	"\x06opened\x18\x01 \x01(\v2\x14.signalbox.v1.OpenedH\x00R\x06opened\x121\n" +
 	"\aclaimed\x18\x02 \x01(\v2\x15.signalbox.v1.ClaimedH\x00R\aclaimed\x12D\n" +
@@ -2547,7 +2655,8 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\aspawned\x18\x1a \x01(\v2\x15.signalbox.v1.SpawnedH\x00R\aspawned\x128\n" +
 	"\n" +
 	"link_ended\x18\x1b \x01(\v2\x17.signalbox.v1.LinkEndedH\x00R\tlinkEnded\x124\n" +
-	"\bmigrated\x18\x1c \x01(\v2\x16.signalbox.v1.MigratedH\x00R\bmigratedB\a\n" +
+	"\bmigrated\x18\x1c \x01(\v2\x16.signalbox.v1.MigratedH\x00R\bmigrated\x12M\n" +
+	"\x11statement_refused\x18\x1d \x01(\v2\x1e.signalbox.v1.StatementRefusedH\x00R\x10statementRefusedB\a\n" +
 	"\x05event\"\xdb\x03\n" +
 	"\x06Opened\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x1e\n" +
@@ -2594,7 +2703,14 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x0fProposalRefused\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x1a\n" +
 	"\bproposed\x18\x02 \x01(\tR\bproposed\x12\x1c\n" +
-	"\tpermitted\x18\x03 \x03(\tR\tpermitted\"k\n" +
+	"\tpermitted\x18\x03 \x03(\tR\tpermitted\"\x96\x01\n" +
+	"\x10StatementRefused\x12\x12\n" +
+	"\x04what\x18\x01 \x01(\tR\x04what\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\x12\x14\n" +
+	"\x05agent\x18\x04 \x01(\tR\x05agent\x12\x12\n" +
+	"\x04said\x18\x05 \x01(\tR\x04said\x12\x1c\n" +
+	"\tpermitted\x18\x06 \x03(\tR\tpermitted\"k\n" +
 	"\vGateRefused\x12\x12\n" +
 	"\x04gate\x18\x01 \x01(\tR\x04gate\x12\x16\n" +
 	"\x06wanted\x18\x02 \x01(\tR\x06wanted\x12\x18\n" +
@@ -2718,7 +2834,7 @@ func file_signalbox_v1_event_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_event_proto_rawDescData
 }
 
-var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Commit)(nil),                // 0: signalbox.v1.Commit
 	(*Event)(nil),                 // 1: signalbox.v1.Event
@@ -2728,39 +2844,40 @@ var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Released)(nil),              // 5: signalbox.v1.Released
 	(*Reported)(nil),              // 6: signalbox.v1.Reported
 	(*ProposalRefused)(nil),       // 7: signalbox.v1.ProposalRefused
-	(*GateRefused)(nil),           // 8: signalbox.v1.GateRefused
-	(*LoopDetected)(nil),          // 9: signalbox.v1.LoopDetected
-	(*Moved)(nil),                 // 10: signalbox.v1.Moved
-	(*Dispatched)(nil),            // 11: signalbox.v1.Dispatched
-	(*Signalled)(nil),             // 12: signalbox.v1.Signalled
-	(*Asked)(nil),                 // 13: signalbox.v1.Asked
-	(*Answered)(nil),              // 14: signalbox.v1.Answered
-	(*Noted)(nil),                 // 15: signalbox.v1.Noted
-	(*Spent)(nil),                 // 16: signalbox.v1.Spent
-	(*Paused)(nil),                // 17: signalbox.v1.Paused
-	(*Resumed)(nil),               // 18: signalbox.v1.Resumed
-	(*Cancelled)(nil),             // 19: signalbox.v1.Cancelled
-	(*Handed)(nil),                // 20: signalbox.v1.Handed
-	(*Escalated)(nil),             // 21: signalbox.v1.Escalated
-	(*Resolved)(nil),              // 22: signalbox.v1.Resolved
-	(*Remembered)(nil),            // 23: signalbox.v1.Remembered
-	(*ParkedUntil)(nil),           // 24: signalbox.v1.ParkedUntil
-	(*Woken)(nil),                 // 25: signalbox.v1.Woken
-	(*TimedOut)(nil),              // 26: signalbox.v1.TimedOut
-	(*Spawned)(nil),               // 27: signalbox.v1.Spawned
-	(*LinkEnded)(nil),             // 28: signalbox.v1.LinkEnded
-	(*Migrated)(nil),              // 29: signalbox.v1.Migrated
-	nil,                           // 30: signalbox.v1.Opened.VarsEntry
-	nil,                           // 31: signalbox.v1.Signalled.DataEntry
-	nil,                           // 32: signalbox.v1.Handed.SectionsEntry
-	nil,                           // 33: signalbox.v1.Remembered.VarsEntry
-	(*Issue)(nil),                 // 34: signalbox.v1.Issue
-	(*durationpb.Duration)(nil),   // 35: google.protobuf.Duration
-	(*Bundle)(nil),                // 36: signalbox.v1.Bundle
-	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
-	(*Result)(nil),                // 38: signalbox.v1.Result
-	(*Evidence)(nil),              // 39: signalbox.v1.Evidence
-	(*Spend)(nil),                 // 40: signalbox.v1.Spend
+	(*StatementRefused)(nil),      // 8: signalbox.v1.StatementRefused
+	(*GateRefused)(nil),           // 9: signalbox.v1.GateRefused
+	(*LoopDetected)(nil),          // 10: signalbox.v1.LoopDetected
+	(*Moved)(nil),                 // 11: signalbox.v1.Moved
+	(*Dispatched)(nil),            // 12: signalbox.v1.Dispatched
+	(*Signalled)(nil),             // 13: signalbox.v1.Signalled
+	(*Asked)(nil),                 // 14: signalbox.v1.Asked
+	(*Answered)(nil),              // 15: signalbox.v1.Answered
+	(*Noted)(nil),                 // 16: signalbox.v1.Noted
+	(*Spent)(nil),                 // 17: signalbox.v1.Spent
+	(*Paused)(nil),                // 18: signalbox.v1.Paused
+	(*Resumed)(nil),               // 19: signalbox.v1.Resumed
+	(*Cancelled)(nil),             // 20: signalbox.v1.Cancelled
+	(*Handed)(nil),                // 21: signalbox.v1.Handed
+	(*Escalated)(nil),             // 22: signalbox.v1.Escalated
+	(*Resolved)(nil),              // 23: signalbox.v1.Resolved
+	(*Remembered)(nil),            // 24: signalbox.v1.Remembered
+	(*ParkedUntil)(nil),           // 25: signalbox.v1.ParkedUntil
+	(*Woken)(nil),                 // 26: signalbox.v1.Woken
+	(*TimedOut)(nil),              // 27: signalbox.v1.TimedOut
+	(*Spawned)(nil),               // 28: signalbox.v1.Spawned
+	(*LinkEnded)(nil),             // 29: signalbox.v1.LinkEnded
+	(*Migrated)(nil),              // 30: signalbox.v1.Migrated
+	nil,                           // 31: signalbox.v1.Opened.VarsEntry
+	nil,                           // 32: signalbox.v1.Signalled.DataEntry
+	nil,                           // 33: signalbox.v1.Handed.SectionsEntry
+	nil,                           // 34: signalbox.v1.Remembered.VarsEntry
+	(*Issue)(nil),                 // 35: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 36: google.protobuf.Duration
+	(*Bundle)(nil),                // 37: signalbox.v1.Bundle
+	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
+	(*Result)(nil),                // 39: signalbox.v1.Result
+	(*Evidence)(nil),              // 40: signalbox.v1.Evidence
+	(*Spend)(nil),                 // 41: signalbox.v1.Spend
 }
 var file_signalbox_v1_event_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Commit.events:type_name -> signalbox.v1.Event
@@ -2770,49 +2887,50 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	5,  // 4: signalbox.v1.Event.released:type_name -> signalbox.v1.Released
 	6,  // 5: signalbox.v1.Event.reported:type_name -> signalbox.v1.Reported
 	7,  // 6: signalbox.v1.Event.proposal_refused:type_name -> signalbox.v1.ProposalRefused
-	8,  // 7: signalbox.v1.Event.gate_refused:type_name -> signalbox.v1.GateRefused
-	9,  // 8: signalbox.v1.Event.loop_detected:type_name -> signalbox.v1.LoopDetected
-	10, // 9: signalbox.v1.Event.moved:type_name -> signalbox.v1.Moved
-	11, // 10: signalbox.v1.Event.dispatched:type_name -> signalbox.v1.Dispatched
-	12, // 11: signalbox.v1.Event.signalled:type_name -> signalbox.v1.Signalled
-	13, // 12: signalbox.v1.Event.asked:type_name -> signalbox.v1.Asked
-	14, // 13: signalbox.v1.Event.answered:type_name -> signalbox.v1.Answered
-	15, // 14: signalbox.v1.Event.noted:type_name -> signalbox.v1.Noted
-	16, // 15: signalbox.v1.Event.spent:type_name -> signalbox.v1.Spent
-	17, // 16: signalbox.v1.Event.paused:type_name -> signalbox.v1.Paused
-	18, // 17: signalbox.v1.Event.resumed:type_name -> signalbox.v1.Resumed
-	19, // 18: signalbox.v1.Event.cancelled:type_name -> signalbox.v1.Cancelled
-	20, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
-	21, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
-	22, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
-	23, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
-	24, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
-	25, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
-	26, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
-	27, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
-	28, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
-	29, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
-	34, // 29: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
-	35, // 30: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
-	30, // 31: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
-	36, // 32: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
-	37, // 33: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
-	37, // 34: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
-	38, // 35: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
-	35, // 36: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
-	31, // 37: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
-	39, // 38: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
-	40, // 39: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	32, // 40: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
-	33, // 41: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
-	37, // 42: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
-	35, // 43: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
-	35, // 44: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
-	45, // [45:45] is the sub-list for method output_type
-	45, // [45:45] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	9,  // 7: signalbox.v1.Event.gate_refused:type_name -> signalbox.v1.GateRefused
+	10, // 8: signalbox.v1.Event.loop_detected:type_name -> signalbox.v1.LoopDetected
+	11, // 9: signalbox.v1.Event.moved:type_name -> signalbox.v1.Moved
+	12, // 10: signalbox.v1.Event.dispatched:type_name -> signalbox.v1.Dispatched
+	13, // 11: signalbox.v1.Event.signalled:type_name -> signalbox.v1.Signalled
+	14, // 12: signalbox.v1.Event.asked:type_name -> signalbox.v1.Asked
+	15, // 13: signalbox.v1.Event.answered:type_name -> signalbox.v1.Answered
+	16, // 14: signalbox.v1.Event.noted:type_name -> signalbox.v1.Noted
+	17, // 15: signalbox.v1.Event.spent:type_name -> signalbox.v1.Spent
+	18, // 16: signalbox.v1.Event.paused:type_name -> signalbox.v1.Paused
+	19, // 17: signalbox.v1.Event.resumed:type_name -> signalbox.v1.Resumed
+	20, // 18: signalbox.v1.Event.cancelled:type_name -> signalbox.v1.Cancelled
+	21, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
+	22, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
+	23, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
+	24, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
+	25, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
+	26, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
+	27, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
+	28, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
+	29, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
+	30, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
+	8,  // 29: signalbox.v1.Event.statement_refused:type_name -> signalbox.v1.StatementRefused
+	35, // 30: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
+	36, // 31: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
+	31, // 32: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
+	37, // 33: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
+	38, // 34: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
+	38, // 35: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
+	39, // 36: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
+	36, // 37: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
+	32, // 38: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
+	40, // 39: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
+	41, // 40: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	33, // 41: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
+	34, // 42: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	38, // 43: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	36, // 44: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	36, // 45: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	46, // [46:46] is the sub-list for method output_type
+	46, // [46:46] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }
@@ -2851,6 +2969,7 @@ func file_signalbox_v1_event_proto_init() {
 		(*Event_Spawned)(nil),
 		(*Event_LinkEnded)(nil),
 		(*Event_Migrated)(nil),
+		(*Event_StatementRefused)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2858,7 +2977,7 @@ func file_signalbox_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_event_proto_rawDesc), len(file_signalbox_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

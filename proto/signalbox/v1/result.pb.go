@@ -272,7 +272,10 @@ type Evidence struct {
 	// pass, fail, pending or unknown; empty, it follows from ok.
 	Verdict string `protobuf:"bytes,10,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// The snapshot of the world it was made from.
-	Data          map[string]string `protobuf:"bytes,11,rep,name=data,proto3" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Data map[string]string `protobuf:"bytes,11,rep,name=data,proto3" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Who made it, as the orchestrator knows; a signal's has its sender as agent alone.
+	Role          string `protobuf:"bytes,12,opt,name=role,proto3" json:"role,omitempty"`
+	Agent         string `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -382,6 +385,20 @@ func (x *Evidence) GetData() map[string]string {
 		return x.Data
 	}
 	return nil
+}
+
+func (x *Evidence) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *Evidence) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
 }
 
 // Artifact is something a step left in the object store.
@@ -651,7 +668,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06Answer\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\x05R\bquestion\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\"\xe6\x02\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"\x90\x03\n" +
 	"\bEvidence\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02ok\x18\x02 \x01(\bR\x02ok\x12\x16\n" +
@@ -664,7 +681,9 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06millis\x18\t \x01(\x05R\x06millis\x12\x18\n" +
 	"\averdict\x18\n" +
 	" \x01(\tR\averdict\x124\n" +
-	"\x04data\x18\v \x03(\v2 .signalbox.v1.Evidence.DataEntryR\x04data\x1a7\n" +
+	"\x04data\x18\v \x03(\v2 .signalbox.v1.Evidence.DataEntryR\x04data\x12\x12\n" +
+	"\x04role\x18\f \x01(\tR\x04role\x12\x14\n" +
+	"\x05agent\x18\r \x01(\tR\x05agent\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"b\n" +

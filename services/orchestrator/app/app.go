@@ -117,6 +117,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 				own.Note(after.ID)
 			}
 			logOverdue(h.Log, before, c)
+			logRefused(h.Log, after.ID, c)
 		},
 		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Snapshots: o.snapshots,
 	})

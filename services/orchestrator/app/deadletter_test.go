@@ -133,6 +133,8 @@ func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
 	claimed.Direct = true
 	m.committed(claimed, instance.Instance{},
 		instance.Commit{At: at.Add(99 * time.Second), Events: []instance.Event{instance.Dispatched{State: "received", Owner: "pm"}}})
+	m.committed(claimed, instance.Instance{Workflow: "issue"}, instance.Commit{At: at.Add(99 * time.Second), Events: []instance.Event{
+		instance.StatementRefused{What: instance.RefusedEvidence, Name: "tests", Role: "developer", Agent: "d-1"}}})
 	m.answered("claim", "held", time.Millisecond)
 	families, err := registry.Gather()
 	if err != nil {

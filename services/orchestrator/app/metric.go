@@ -22,6 +22,7 @@ type metrics struct {
 	lapsed    *prometheus.CounterVec
 	dead      *prometheus.CounterVec
 	timeouts  *prometheus.CounterVec
+	refused   *prometheus.CounterVec
 	armed     prometheus.Counter
 	late      prometheus.Histogram
 	active    prometheus.Gauge
@@ -53,6 +54,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			[]string{"role"}),
 		timeouts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_timeouts_total",
 			Help: "Deadlines of stays that passed, by workflow, state and level."}, []string{"workflow", "state", "level"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_statements_refused_total",
+			Help: "Evidence, variables, answers and code set aside because the lifecycle does not take them from the role, by workflow, role and kind."},
+			[]string{"workflow", "role", "kind"}),
 		armed: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_timers_armed_total", Help: "Timers stored."}),
 		late: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "signalbox_timer_late_seconds",
 			Help: "Time from when a timer was due to when it was recorded.", Buckets: long}),
@@ -60,7 +64,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "1 while this orchestrator answers, 0 while it stands by."}),
 	}
 	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.armed, m.late, m.active)
+		m.timeouts, m.refused, m.armed, m.late, m.active)
 	return m
 }
 
@@ -89,6 +93,8 @@ func (m *metrics) committed(before, after instance.Instance, c instance.Commit) 
 			m.stay.WithLabelValues(before.Workflow, e.From).Observe(c.At.Sub(before.EnteredAt).Seconds())
 		case instance.TimedOut:
 			m.timeouts.WithLabelValues(before.Workflow, e.State, string(e.Level)).Inc()
+		case instance.StatementRefused:
+			m.refused.WithLabelValues(after.Workflow, e.Role, e.What).Inc()
 		}
 	}
 }

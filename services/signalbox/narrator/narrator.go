@@ -147,6 +147,9 @@ func (p *printer) commit(c client.LogEntry) {
 			who, said = e.Role, first(e.Result.Summary)
 		case instance.Signalled:
 			who = e.Actor
+		case instance.StatementRefused:
+			p.line(yellow, "  "+e.What+" set aside", e.Agent, "", e.Role+" may not give "+e.Name+"; it may come from "+strings.Join(e.Permitted,
+				", "))
 		case instance.GateRefused:
 			p.line(yellow, "  gate "+e.Gate, "", "", e.Reason)
 		case instance.ProposalRefused:

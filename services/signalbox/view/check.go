@@ -16,8 +16,10 @@ type Check struct {
 	Name    string            `json:"name"`
 	Verdict instance.Verdict  `json:"verdict"`
 	Commit  string            `json:"commit"`
-	Says    string            `json:"says"` // the reason, or the command and its counts
-	Seen    map[string]string `json:"seen"` // the data that the verdict was made from
+	Says    string            `json:"says"`           // the reason, or the command and its counts
+	Seen    map[string]string `json:"seen"`           // the data that the verdict was made from
+	Role    string            `json:"role,omitempty"` // who made it
+	Agent   string            `json:"agent,omitempty"`
 }
 
 // checks converts evidence.
@@ -26,7 +28,7 @@ func checks(all []instance.Evidence) []Check {
 	for i, e := range all {
 		seen := maps.Clone(e.Data)
 		delete(seen, "reason")
-		made[i] = Check{e.Name, e.EffectiveVerdict(), e.Commit, resultOf(e), seen}
+		made[i] = Check{e.Name, e.EffectiveVerdict(), e.Commit, resultOf(e), seen, e.Role, e.Agent}
 	}
 	return made
 }

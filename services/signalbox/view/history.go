@@ -56,7 +56,8 @@ func (e Event) style() term.Style {
 	switch {
 	case e.Failure, e.Fault, e.Event == cancelled:
 		return term.Bad
-	case e.Event == "gate_refused", e.Event == "proposal_refused", e.Event == "loop_detected", e.Event == "paused", e.Event == "asked":
+	case e.Event == "gate_refused", e.Event == "statement_refused", e.Event == "proposal_refused", e.Event == "loop_detected",
+		e.Event == "paused", e.Event == "asked":
 		return term.Wait
 	case e.Event == "moved", e.Event == "opened":
 		return term.Bold

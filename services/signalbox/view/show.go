@@ -263,7 +263,8 @@ func (p page) evidence(all []instance.Evidence) {
 		if !e.OK {
 			verdict = fmt.Sprintf("failed with exit code %d", e.ExitCode)
 		}
-		p.field(e.Name, fmt.Sprintf("%s on %s: %s (%d passed, %d failed)", verdict, short(e.Commit), e.Command, e.Passed, len(e.Failed)))
+		p.field(e.Name, fmt.Sprintf("%s on %s%s: %s (%d passed, %d failed)", verdict, short(e.Commit), madeBy(e), e.Command, e.Passed,
+			len(e.Failed)))
 		for i, name := range e.Failed {
 			if i == maxFailed {
 				p.below(term.Bad, fmt.Sprintf("and %d more", len(e.Failed)-i))
@@ -272,6 +273,17 @@ func (p page) evidence(all []instance.Evidence) {
 			p.below(term.Bad, "✗ "+name)
 		}
 	}
+}
+
+// madeBy names who made the evidence; empty if the log does not say.
+func madeBy(e instance.Evidence) string {
+	switch {
+	case e.Role != "":
+		return ", by " + e.Role + " " + e.Agent
+	case e.Agent != "":
+		return ", by a signal of " + e.Agent
+	}
+	return ""
 }
 
 // commits describes the range of commits and the bundles.

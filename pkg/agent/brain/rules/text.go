@@ -54,6 +54,9 @@ var blankLines = regexp.MustCompile(`\n{3,}`)
 // tested says how the tests went, for people.
 func tested(ev instance.Evidence) string {
 	on := code(ev.Command) + " on " + code(short(ev.Commit))
+	if ev.Role != "" {
+		on += ", run by " + code(ev.Role) + " (" + code(ev.Agent) + ")"
+	}
 	switch n := len(ev.Failed); {
 	case ev.Command == "":
 		return "It was not tested."
