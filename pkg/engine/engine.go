@@ -19,7 +19,17 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/projection/snapshot"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
+
+// Definitions finds lifecycles. What there is none of is a workflow.ErrUnknown.
+type Definitions interface {
+	// Named returns the definition new instances of the name open with; the
+	// error says which names there are.
+	Named(name string) (*workflow.Definition, error)
+	// Hashed returns the definition of that content hash.
+	Hashed(ctx context.Context, hash string) (*workflow.Definition, error)
+}
 
 // Config says what an Engine works with.
 type Config struct {
