@@ -2,9 +2,91 @@ package instance
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
+
+// Claim gives an agent the right to do the work that commit Work dispatched, for
+// the duration of Lease.
+type Claim struct {
+	Role  string
+	Agent string
+	Work  uint64
+	Lease time.Duration
+}
+
+// Heartbeat extends the lease: it then ends Lease after the command's time.
+type Heartbeat struct {
+	Token uint64
+	Lease time.Duration
+}
+
+// Release gives the work back untouched. It is dispatched again at once.
+type Release struct {
+	Token  uint64
+	Reason string
+}
+
+// Fail gives the work back because of an infrastructure fault.
+type Fail struct {
+	Token  uint64
+	Reason string
+}
+
+// Claimed gives one agent the work until Lease. Lapsed is the agent whose lease ran
+// out before, if any.
+type Claimed struct {
+	Token  uint64
+	Role   string
+	Agent  string
+	Lease  time.Time
+	Lapsed string
+	// Direct says that the commit that dispatched the work claimed it for a waiting
+	// agent: no queue delivers it.
+	Direct bool
+}
+
+func (e Claimed) apply(in *Instance, c Commit) {
+	in.Claim = &ActiveClaim{e.Token, e.Role, e.Agent, c.At, e.Lease}
+	in.Tokens, in.Woken, in.Direct = e.Token, false, in.Direct || e.Direct
+}
+
+// LeaseExtended is a heartbeat.
+type LeaseExtended struct {
+	Token uint64
+	Lease time.Time
+}
+
+func (e LeaseExtended) apply(in *Instance, _ Commit) {
+	if in.Claim != nil {
+		claim := *in.Claim
+		claim.Lease = e.Lease
+		in.Claim = &claim
+	}
+}
+
+// Released ends a claim without a result. Fault marks an infrastructure fault, which
+// is counted in Instance.Faults and never as a failure of the work.
+type Released struct {
+	Token  uint64
+	Agent  string
+	Reason string
+	Fault  bool
+}
+
+func (e Released) apply(in *Instance, _ Commit) {
+	in.Claim = nil
+	if e.Fault {
+		in.Faults++
+	}
+}
+
+func (a Claim) decide(d *decision) error { return d.claim(a, false) }
+
+func (a Release) decide(d *decision) error { return d.release(a.Token, a.Reason, false) }
+
+func (a Fail) decide(d *decision) error { return d.release(a.Token, a.Reason, true) }
 
 // claim gives the work to one agent, with the next fencing token. direct marks
 // a claim made by the commit that dispatched the work.
@@ -66,7 +148,7 @@ func (d *decision) checkClaim(token uint64) error {
 	return nil
 }
 
-func (d *decision) heartbeat(a Heartbeat) error {
+func (a Heartbeat) decide(d *decision) error {
 	if a.Lease <= 0 {
 		return d.refuse(CodeInvalid, nil, "a heartbeat asks for a lease above zero")
 	}
@@ -99,15 +181,4 @@ func (d *decision) release(token uint64, reason string, fault bool) error {
 		d.record(Paused{fmt.Sprintf("%d infrastructure faults in %s, the last: %s", d.in.Faults, d.in.State, reason)})
 	}
 	return d.runAlways(false)
-}
-
-func (d *decision) spend(a Spend) error {
-	if err := d.checkClaim(a.Token); err != nil {
-		return err
-	}
-	if !a.Spend.valid() {
-		return d.refuse(CodeInvalid, nil, "a cost is a number that is not below zero")
-	}
-	d.record(Spent{a.Spend})
-	return nil
 }

@@ -7,6 +7,24 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
+// Expire says that the stay that began with commit Entered reached the deadline of
+// Level. Decide checks it against the command's time.
+type Expire struct {
+	Entered uint64
+	Level   workflow.Level
+}
+
+// TimedOut says that a stay reached a deadline.
+type TimedOut struct {
+	State string
+	Level workflow.Level
+	After time.Duration // since the state was entered
+}
+
+func (e TimedOut) apply(in *Instance, _ Commit) {
+	in.Level = e.Level
+}
+
 // Due returns the next deadline of the current stay that has not been recorded,
 // and the time it is reached. ok is false if there is none.
 func Due(def *workflow.Definition, in Instance) (next workflow.Deadline, at time.Time, ok bool) {
@@ -23,10 +41,10 @@ func Due(def *workflow.Definition, in Instance) (next workflow.Deadline, at time
 	return next, in.EnteredAt.Add(next.After), true
 }
 
-// expire records that the stay reached a deadline and runs the state's reaction.
+// decide records that the stay reached a deadline and runs the state's reaction.
 // It refuses a timer of an earlier stay or of a recorded deadline as stale, and
 // one before its time as early. The time is the command's.
-func (d *decision) expire(a Expire) error {
+func (a Expire) decide(d *decision) error {
 	state, _ := d.def.State(d.in.State)
 	deadlines := d.def.Deadlines(state)
 	level := func(l workflow.Level) int {

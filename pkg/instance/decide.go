@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -14,7 +15,7 @@ func Decide(def *workflow.Definition, in Instance, cmd Command) ([]Event, error)
 	if err := d.precheck(); err != nil {
 		return nil, err
 	}
-	if err := d.decide(); err != nil {
+	if err := cmd.Do.decide(&d); err != nil {
 		return nil, err
 	}
 	return d.events, nil
@@ -38,7 +39,7 @@ type decision struct {
 func (d *decision) record(events ...Event) {
 	for _, e := range events {
 		d.events = append(d.events, e)
-		d.in.apply(Commit{Seq: d.in.Seq, At: d.cmd.At}, e)
+		e.apply(&d.in, Commit{Seq: d.in.Seq, At: d.cmd.At})
 	}
 }
 
@@ -57,6 +58,8 @@ func (d *decision) precheck() error {
 		return d.refuse(CodeInvalid, nil, "a command names its instance")
 	case d.cmd.Do == nil:
 		return d.refuse(CodeInvalid, nil, "a command says what to do")
+	case reflect.TypeOf(d.cmd.Do).Kind() == reflect.Pointer: // no type switch would know it
+		return d.refuse(CodeInvalid, nil, "%T is not an action", d.cmd.Do)
 	case opens && d.in.Exists():
 		return d.refuse(CodeExists, nil, "there is already an instance of this id, in %s", d.in.State)
 	case !opens && !d.in.Exists():
@@ -75,74 +78,6 @@ func recordOnly(a Action) bool {
 		return true
 	}
 	return false
-}
-
-// decide has a case for every action.
-func (d *decision) decide() error {
-	switch a := d.cmd.Do.(type) {
-	case Open:
-		return d.open(a)
-	case Claim:
-		return d.claim(a, false)
-	case Heartbeat:
-		return d.heartbeat(a)
-	case Lapse:
-		return d.lapse(a)
-	case Inquire:
-		return d.inquire(a)
-	case Escalate:
-		return d.escalate(a)
-	case Resolve:
-		return d.resolve(a)
-	case Expire:
-		return d.expire(a)
-	case Wake:
-		return d.wake(a)
-	case End:
-		return d.linkEnded(a)
-	case Migrate:
-		return d.migrate(a)
-	case Report:
-		return d.report(a)
-	case Release:
-		return d.release(a.Token, a.Reason, false)
-	case Fail:
-		return d.release(a.Token, a.Reason, true)
-	case Signal:
-		return d.signal(a)
-	case Ask:
-		return d.ask(a)
-	case Answer:
-		return d.answer(a)
-	case Note:
-		d.record(Noted{d.cmd.Actor, a.Kind, a.Text})
-	case Spend:
-		return d.spend(a)
-	case Override:
-		return d.override(a)
-	case Pause:
-		return d.pause(a)
-	case Resume:
-		return d.resume(a)
-	case Cancel:
-		return d.cancel(a)
-	case Retry:
-		return d.retry(a)
-	default:
-		return d.refuse(CodeInvalid, nil, "%T is not an action", a)
-	}
-	return nil
-}
-
-// dispatch makes the work available to the role that is to work next. It does
-// nothing if there is none, or if the instance is paused or closed.
-func (d *decision) dispatch(reason string) {
-	role := d.in.Worker()
-	if role == "" || d.in.Paused || d.in.Closed != "" {
-		return
-	}
-	q, _ := d.in.Inquiry()
-	d.record(Dispatched{State: d.in.State, Owner: role, Reason: reason, Question: q.Number})
 }
 
 // stamp formats a time for the text of a refusal.

@@ -6,6 +6,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
+// Lapse dispatches directly claimed work to the queue after its claim has ended.
+// Work is the commit that dispatched it.
+type Lapse struct{ Work uint64 }
+
 // NextWaiter returns the claim of the agent of the role that has waited longest
 // for work; ok is false if none waits.
 type NextWaiter func(role string) (claim Claim, ok bool)
@@ -18,7 +22,7 @@ func DecideAndClaim(def *workflow.Definition, in Instance, cmd Command, next Nex
 	if err := d.precheck(); err != nil {
 		return nil, false, err
 	}
-	if err := d.decide(); err != nil {
+	if err := cmd.Do.decide(&d); err != nil {
 		return nil, false, err
 	}
 	events = d.events
@@ -48,9 +52,9 @@ func dispatchesState(events []Event) bool {
 	return false
 }
 
-// lapse dispatches directly claimed work to the queue once its claim has ended.
+// decide dispatches directly claimed work to the queue once its claim has ended.
 // From then on an unacknowledged delivery is redelivered and counted.
-func (d *decision) lapse(a Lapse) error {
+func (a Lapse) decide(d *decision) error {
 	reason := "it was given back"
 	switch c := d.in.Claim; {
 	case !d.in.Direct || a.Work != d.in.Work:

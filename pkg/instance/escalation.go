@@ -9,9 +9,61 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// escalate records an escalation by the claim's role. It ends the claim if people
+// Escalate puts a matter to people, under the claim. With RequiresHuman the claim
+// ends, and no role works until somebody resolves the escalation.
+type Escalate struct {
+	Token         uint64
+	Reason        string
+	RequiresHuman bool
+	Head          string // as in Inquire
+	Bundle        string
+	Sections      map[string]string
+}
+
+// Resolve is people's decision on escalation Number; 0 means the one that holds the
+// instance.
+type Resolve struct {
+	Number int
+	Text   string
+}
+
+// Escalated puts a matter to people.
+type Escalated struct {
+	Number        int
+	Agent         string // the role
+	Reason        string
+	RequiresHuman bool
+}
+
+func (e Escalated) apply(in *Instance, c Commit) {
+	in.Escalations = appended(in.Escalations, Escalation{
+		Number: e.Number, Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman, At: c.At,
+	})
+	if e.RequiresHuman {
+		in.Claim = nil
+	}
+}
+
+// Resolved is people's decision on an escalation. It resets all failure counts.
+type Resolved struct {
+	Number int
+	Text   string
+	By     string
+}
+
+func (e Resolved) apply(in *Instance, _ Commit) {
+	in.Escalations = slices.Clone(in.Escalations)
+	for i := range in.Escalations {
+		if r := &in.Escalations[i]; r.Number == e.Number {
+			r.Resolved, r.Resolution, r.By = true, e.Text, e.By
+		}
+	}
+	in.Failures, in.Returns = nil, 0
+}
+
+// decide records an escalation by the claim's role. It ends the claim if people
 // are required.
-func (d *decision) escalate(a Escalate) error {
+func (a Escalate) decide(d *decision) error {
 	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
@@ -41,9 +93,9 @@ func (d *decision) escalateToPeople(by string, rule workflow.Rule) error {
 	return nil
 }
 
-// resolve records people's decision. The instance goes on unless another
+// decide records people's decision. The instance goes on unless another
 // escalation holds it.
-func (d *decision) resolve(a Resolve) error {
+func (a Resolve) decide(d *decision) error {
 	if err := d.fromPeople("resolve an escalation"); err != nil {
 		return err
 	}

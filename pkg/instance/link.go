@@ -9,8 +9,43 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// linkEnded records how a linked instance ended and runs the state's reaction.
-func (d *decision) linkEnded(a End) error {
+// End says how a linked instance ended.
+type End struct {
+	Instance string
+	State    string
+	Well     bool
+}
+
+// Spawned opens a child. The event is recorded first; the child is opened after it.
+type Spawned struct {
+	Instance string
+	Workflow string
+	State    string
+	Reason   string
+}
+
+func (e Spawned) apply(in *Instance, _ Commit) {
+	in.Links = appended(in.Links, Link{Instance: e.Instance, Kind: Child, Workflow: e.Workflow, State: e.State})
+}
+
+// LinkEnded says how a linked instance ended.
+type LinkEnded struct {
+	Instance string
+	State    string
+	Well     bool
+}
+
+func (e LinkEnded) apply(in *Instance, _ Commit) {
+	in.Links = slices.Clone(in.Links)
+	for i := range in.Links {
+		if l := &in.Links[i]; l.Instance == e.Instance {
+			l.Ended, l.Well, l.State = true, e.Well, e.State
+		}
+	}
+}
+
+// decide records how a linked instance ended and runs the state's reaction.
+func (a End) decide(d *decision) error {
 	i := slices.IndexFunc(d.in.Links, func(l Link) bool { return l.Instance == a.Instance })
 	if i < 0 {
 		var linked []string

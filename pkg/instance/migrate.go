@@ -1,7 +1,35 @@
 package instance
 
-// migrate replaces the definition of the instance with d.def. The state stays.
-func (d *decision) migrate(a Migrate) error {
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// Migrate replaces the instance's definition with the one passed to Decide.
+type Migrate struct{ Reason string }
+
+// Migrated replaces the definition.
+type Migrated struct {
+	From       string // content hashes
+	Definition string
+	Owner      string // of the state, which stays
+	Kind       workflow.Kind
+	Timeout    time.Duration
+	Reason     string
+}
+
+func (e Migrated) apply(in *Instance, _ Commit) {
+	in.Definition = e.Definition
+	in.Owner, in.Kind, in.Timeout = e.Owner, e.Kind, e.Timeout
+	in.Claim, in.Parked = nil, nil
+	if e.Kind == workflow.Final {
+		in.Closed = Ended
+	}
+}
+
+// decide replaces the definition of the instance with d.def. The state stays.
+func (a Migrate) decide(d *decision) error {
 	state, ok := d.def.State(d.in.State)
 	switch {
 	case d.def.Hash == d.in.Definition:

@@ -4,9 +4,71 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
+
+// ProposalRefused says that the table does not permit the next state that a result proposed.
+type ProposalRefused struct {
+	From      string
+	Proposed  string
+	Permitted []string
+}
+
+func (ProposalRefused) apply(*Instance, Commit) {} // recorded for people
+
+// GateRefused says that a quality gate changed the target of a move.
+type GateRefused struct {
+	Gate    string
+	Wanted  string
+	Instead string
+	Reason  string
+}
+
+func (GateRefused) apply(*Instance, Commit) {} // recorded for people
+
+// LoopDetected is a warning: the definition's loop rule holds.
+type LoopDetected struct {
+	States []string // the recent states
+	Reason string
+}
+
+func (LoopDetected) apply(*Instance, Commit) {} // recorded for people
+
+// Moved is the only event that changes the state.
+type Moved struct {
+	From     string
+	To       string
+	Owner    string
+	Kind     workflow.Kind
+	Rule     string // what chose To: proposed, decide, a limit's or gate's name, signal, override
+	Reason   string
+	Failure  bool // recorded as a failure of the work
+	Loop     bool // the loop rule holds after this move
+	Override bool // made by a person outside the table
+
+	Timeout        time.Duration // of To
+	KeepsClaim     bool          // the claim goes on
+	ResetsFailures bool          // the failure counts of all states start at zero
+	Cites          []string      // names of the evidence that the decision is based on
+}
+
+func (e Moved) apply(in *Instance, c Commit) {
+	in.Previous = in.Previous.Append(e.From)
+	in.Iteration++
+	in.Returns = in.returnsAfter(e.To)
+	in.Loop, in.Failed = e.Loop, e.Failure
+	in.Failures = countFailures(in.Failures, e)
+	in.Questions = withdrawInquiries(in.Questions)
+	if !e.KeepsClaim {
+		in.Claim = nil
+	}
+	if !in.Paused {
+		in.Reason = e.Reason
+	}
+	in.enter(c, e.To, e.Owner, e.Kind, e.Timeout)
+}
 
 // transition moves the instance to the rule's first permitted target. Gates and
 // limits may change the target. trigger has the facts with the signal that the
@@ -187,4 +249,31 @@ func targets(s workflow.State) []string {
 		out = append(out, t.To)
 	}
 	return out
+}
+
+// countFailures returns the failures in a row by state after a move: one more or,
+// after success, none for the state that is left (task lifecycle, failure counting).
+func countFailures(all []FailureCount, e Moved) []FailureCount {
+	set := func(state string, count int) {
+		all = slices.DeleteFunc(slices.Clone(all), func(f FailureCount) bool { return f.State == state })
+		if count > 0 {
+			all = append(all, FailureCount{state, count})
+		}
+	}
+	failed := 0
+	for _, f := range all {
+		if f.State == e.From {
+			failed = f.Count
+		}
+	}
+	switch {
+	case e.Failure:
+		set(e.From, failed+1)
+	case failed > 0 && !e.Override:
+		set(e.From, 0)
+	}
+	if e.ResetsFailures {
+		return nil
+	}
+	return all
 }

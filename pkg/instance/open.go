@@ -4,10 +4,61 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// open records the first event of an instance and runs the entry of its state.
-func (d *decision) open(a Open) error {
+// Open starts an instance.
+type Open struct {
+	Issue  Issue
+	Base   string // commit to start from, if known
+	Bundle string // object that carries it
+	State  string // one of the definition's entries; empty: the initial state
+	Vars   map[string]string
+	After  []string // instances that must end well first
+	Parent string   // the instance that opens it
+	// Bundles carry Base if one bundle does not: the oldest first, each with the git
+	// commit it brings. An instance that continues another's work needs them.
+	Bundles []Bundle
+}
+
+// Opened is the first event of an instance.
+type Opened struct {
+	Workflow   string
+	Definition string // content hash
+	Issue      Issue
+	Base       string
+	Bundle     string
+	State      string
+	Owner      string
+	Kind       workflow.Kind
+	Timeout    time.Duration // of State
+	Vars       map[string]string
+	After      []string
+	Parent     string
+	Bundles    []Bundle // beside Bundle
+}
+
+func (e Opened) apply(in *Instance, c Commit) {
+	in.Workflow, in.Definition = e.Workflow, e.Definition
+	in.Issue, in.OpenedAt = e.Issue, c.At
+	in.Base, in.Head = e.Base, e.Base
+	if e.Bundle != "" {
+		in.Bundles = appended(in.Bundles, Bundle{e.Bundle, e.Base})
+	}
+	for _, b := range e.Bundles {
+		in.Bundles = appended(in.Bundles, b)
+	}
+	in.Vars, in.Parent = e.Vars, e.Parent
+	for _, id := range e.After {
+		in.Links = appended(in.Links, Link{Instance: id, Kind: After})
+	}
+	in.enter(c, e.State, e.Owner, e.Kind, e.Timeout)
+}
+
+// decide records the first event of an instance and runs the entry of its state.
+func (a Open) decide(d *decision) error {
 	if a.Issue.Title == "" {
 		return d.refuse(CodeInvalid, nil, "an issue needs a title")
 	}

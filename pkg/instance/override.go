@@ -2,9 +2,15 @@ package instance
 
 import "github.com/signalbox/signalbox/pkg/workflow"
 
-// override moves the instance to any state. Done by a person, it resolves the
+// Override moves the instance to any state of the definition.
+type Override struct {
+	To     string
+	Reason string
+}
+
+// decide moves the instance to any state. Done by a person, it resolves the
 // escalations that wait for people.
-func (d *decision) override(a Override) error {
+func (a Override) decide(d *decision) error {
 	to, ok := d.def.State(a.To)
 	if err := d.authorize("override"); err != nil {
 		return err

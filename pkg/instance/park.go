@@ -1,6 +1,33 @@
 package instance
 
-import "github.com/signalbox/signalbox/pkg/workflow"
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// Wake ends a park at its time Until and dispatches the work.
+type Wake struct{ Until time.Time }
+
+// ParkedUntil says that the owner has nothing to do until a time or the next event.
+type ParkedUntil struct {
+	State  string
+	Until  time.Time // zero: until the next event
+	Reason string
+	// Standing says that the park ends when the always rule that made it no longer holds.
+	Standing bool
+}
+
+func (e ParkedUntil) apply(in *Instance, _ Commit) {
+	in.Parked = &Parked{e.Until, e.Reason, e.Standing}
+}
+
+// Woken says that something happened under a live claim: the owner must look again.
+type Woken struct{ Reason string }
+
+func (Woken) apply(in *Instance, _ Commit) {
+	in.Woken = true
+}
 
 // stay carries out a rule that leaves the instance in its state. It parks the
 // state's owner, dispatches to it, or marks a live claim woken. While a question
@@ -41,8 +68,8 @@ func (d *decision) park(rule workflow.Rule, standing bool) {
 	d.record(e)
 }
 
-// wake ends a park whose time has come.
-func (d *decision) wake(a Wake) error {
+// decide ends a park whose time has come.
+func (a Wake) decide(d *decision) error {
 	p := d.in.Parked
 	open, escalated := d.in.Escalation()
 	switch {

@@ -1,7 +1,27 @@
 package instance
 
-// pause stops dispatch; a claim ends with it.
-func (d *decision) pause(a Pause) error {
+// Pause stops dispatch and ends the claim.
+type Pause struct{ Reason string }
+
+// Resume ends a pause.
+type Resume struct{ Reason string }
+
+// Paused stops dispatch until Resumed.
+type Paused struct{ Reason string }
+
+func (e Paused) apply(in *Instance, _ Commit) {
+	in.Paused, in.Reason, in.Claim = true, e.Reason, nil
+}
+
+// Resumed ends a pause.
+type Resumed struct{ Reason string }
+
+func (e Resumed) apply(in *Instance, _ Commit) {
+	in.Paused, in.Reason, in.Faults = false, e.Reason, 0
+}
+
+// decide stops dispatch; a claim ends with it.
+func (a Pause) decide(d *decision) error {
 	if d.in.Paused {
 		return d.refuse(CodePaused, []string{"resume"}, "already paused: %s", d.in.Reason)
 	}
@@ -12,8 +32,8 @@ func (d *decision) pause(a Pause) error {
 	return nil
 }
 
-// resume ends a pause and dispatches the work.
-func (d *decision) resume(a Resume) error {
+// decide ends a pause and dispatches the work.
+func (a Resume) decide(d *decision) error {
 	if !d.in.Paused {
 		return d.refuse(CodeInvalid, []string{"pause"}, "not paused")
 	}

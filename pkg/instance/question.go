@@ -6,8 +6,76 @@ import (
 	"strings"
 )
 
-// ask records a question to people. The claim goes on.
-func (d *decision) ask(a Ask) error {
+// Ask puts a question to people, under the claim. The claim goes on.
+type Ask struct {
+	Token uint64
+	Text  string
+}
+
+// Inquire puts questions to other roles and ends the claim. The owner of the state
+// gets the work back once all are answered (pipeline lifecycle, asking questions).
+type Inquire struct {
+	Token     uint64
+	Questions []Inquiry
+	Head      string // git commit the work is at so far, carried by Bundle; empty: unchanged
+	Bundle    string
+	Sections  map[string]string // of the document, as in a Result
+}
+
+// Answer answers question Number for people.
+type Answer struct {
+	Number int
+	Text   string
+}
+
+// Inquiry is one question to a role.
+type Inquiry struct {
+	To       string `json:"to"`
+	Question string `json:"question"`
+}
+
+// Asked is a question to the role To or, if To is empty, to people.
+type Asked struct {
+	Number int
+	From   string
+	Text   string
+	To     string
+}
+
+func (e Asked) apply(in *Instance, c Commit) {
+	in.Questions = appended(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At})
+}
+
+// Answered answers a question.
+type Answered struct {
+	Number int
+	Text   string
+	By     string
+}
+
+func (e Answered) apply(in *Instance, _ Commit) {
+	in.Questions = markAnswered(in.Questions, e)
+}
+
+// Handed is the progress of a step that is not over.
+type Handed struct {
+	Head     string
+	Bundle   string
+	Sections map[string]string // the sections of the document that were written
+}
+
+func (e Handed) apply(in *Instance, _ Commit) {
+	if e.Head != "" {
+		in.Head = e.Head
+	}
+	if e.Bundle != "" {
+		in.Bundles = appended(in.Bundles, Bundle{e.Bundle, in.Head})
+	}
+	in.Sections = merged(in.Sections, e.Sections)
+}
+
+// decide records a question to people. The claim goes on.
+func (a Ask) decide(d *decision) error {
 	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
@@ -18,8 +86,8 @@ func (d *decision) ask(a Ask) error {
 	return nil
 }
 
-// answer records an answer of people to an open question.
-func (d *decision) answer(a Answer) error {
+// decide records an answer of people to an open question.
+func (a Answer) decide(d *decision) error {
 	if err := d.fromPeople("answer"); err != nil {
 		return err
 	}
@@ -39,9 +107,9 @@ func (d *decision) answer(a Answer) error {
 // definition has no policy max_inquiries: roles could ask each other for ever.
 const defaultInquiries = 20
 
-// inquire ends the claim, records its questions to other roles, and dispatches
+// decide ends the claim, records its questions to other roles, and dispatches
 // the newest of them.
-func (d *decision) inquire(a Inquire) error {
+func (a Inquire) decide(d *decision) error {
 	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
@@ -101,4 +169,29 @@ func (d *decision) saveProgress(h Handed) error {
 // otherRoles returns the roles of the definition but one.
 func (d *decision) otherRoles(role string) []string {
 	return slices.DeleteFunc(slices.Clone(d.def.Roles()), func(r string) bool { return r == role })
+}
+
+// markAnswered returns all with one question answered.
+func markAnswered(all []Question, e Answered) []Question {
+	all = slices.Clone(all)
+	for i := range all {
+		if all[i].Number == e.Number {
+			all[i].Answered, all[i].Answer, all[i].By = true, e.Text, e.By
+		}
+	}
+	return all
+}
+
+// withdrawInquiries returns all with the open questions to roles withdrawn: the
+// state that asked them has been left.
+func withdrawInquiries(all []Question) []Question {
+	open := func(q Question) bool { return q.To != "" && !q.Answered && !q.Withdrawn }
+	if !slices.ContainsFunc(all, open) {
+		return all
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Withdrawn = all[i].Withdrawn || open(all[i])
+	}
+	return all
 }

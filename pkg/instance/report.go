@@ -9,9 +9,62 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// report records the result, ends the claim and executes the rule that fits the
+// Report ends the claim with a result. The definition decides the next state.
+type Report struct {
+	Token  uint64
+	Result Result
+}
+
+// Reported is the result of a claimed step or, if Question is not 0, the answer to
+// that question.
+type Reported struct {
+	Token    uint64
+	Role     string
+	Agent    string
+	State    string
+	Result   Result
+	Question int
+}
+
+// apply ends the claim and adds what the result brought.
+func (e Reported) apply(in *Instance, _ Commit) {
+	r := e.Result
+	in.Claim = nil
+	if e.Question == 0 { // an answer is no step: the asker goes on from the step before
+		in.Last, in.LastState = &r, e.State
+	}
+	in.Spend = in.Spend.Add(r.Spend)
+	if r.Base != "" && in.Base == "" {
+		in.Base, in.Head = r.Base, r.Base
+	}
+	if r.Head != "" {
+		in.Head = r.Head
+	}
+	if r.Bundle != "" {
+		in.Bundles = appended(in.Bundles, Bundle{r.Bundle, in.Head})
+	}
+	for _, ev := range r.Evidence {
+		in.Evidence = replaceByName(in.Evidence, ev)
+		if ev.OK {
+			in.Failure = Signature{}
+		}
+	}
+	switch s := r.FailureSignature; {
+	case s == "":
+	case s == in.Failure.Value:
+		in.Failure.Repeats++
+	default:
+		in.Failure = Signature{Value: s}
+	}
+	for _, a := range r.Artifacts {
+		in.Artifacts = appended(in.Artifacts, a)
+	}
+	in.Sections = merged(in.Sections, r.Sections)
+}
+
+// decide records the result, ends the claim and executes the rule that fits the
 // result. The result of an inquired role is the answer to its question.
-func (d *decision) report(a Report) error {
+func (a Report) decide(d *decision) error {
 	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}

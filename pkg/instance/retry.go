@@ -1,7 +1,10 @@
 package instance
 
-// retry dispatches the work again unless a claim is live.
-func (d *decision) retry(a Retry) error {
+// Retry dispatches the work again. It is refused while a claim is live.
+type Retry struct{ Reason string }
+
+// decide dispatches the work again unless a claim is live.
+func (a Retry) decide(d *decision) error {
 	open, escalated := d.in.Escalation()
 	switch {
 	case d.in.Paused:

@@ -2,9 +2,37 @@ package instance
 
 import "github.com/signalbox/signalbox/pkg/workflow"
 
-// signal records a signal from outside and runs the state's reaction to it. A
+// Signal is a named event from outside.
+type Signal struct {
+	Name string
+	Ref  string
+	Data map[string]string
+	// Evidence is what the sender checked, for guards to read.
+	Evidence []Evidence
+}
+
+// Signalled is a signal from outside. Ref identifies it at its sender.
+type Signalled struct {
+	Name  string
+	Actor string
+	Ref   string
+	Data  map[string]string
+
+	Evidence []Evidence
+}
+
+func (e Signalled) apply(in *Instance, c Commit) {
+	for _, ev := range e.Evidence {
+		in.Evidence = replaceByName(in.Evidence, ev)
+	}
+	if body := e.Data["body"]; body != "" {
+		in.Notes = appended(in.Notes, NoteEntry{e.Actor, e.Name, body, c.At})
+	}
+}
+
+// decide records a signal from outside and runs the state's reaction to it. A
 // paused instance reacts too: the sender does not repeat an answer.
-func (d *decision) signal(a Signal) error {
+func (a Signal) decide(d *decision) error {
 	switch {
 	case a.Name == "":
 		return d.refuse(CodeInvalid, nil, "a signal needs a name")
@@ -37,7 +65,7 @@ func (d *decision) signal(a Signal) error {
 				return d.refuse(CodeUndecided, nil, "resolves %s: %v", a.Name, err)
 			}
 			if ok {
-				return d.resolve(Resolve{open.Number, a.Data["body"]})
+				return Resolve{open.Number, a.Data["body"]}.decide(d)
 			}
 		}
 	}

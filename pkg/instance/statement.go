@@ -11,6 +11,19 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
+// StatementRefused says that a role, or a signal, gave something that the definition
+// does not let it give. It was set aside: no guard sees it.
+type StatementRefused struct {
+	What      string   // RefusedEvidence, RefusedVar, RefusedAnswer, RefusedAuthor or RefusedChange
+	Name      string   // of the check or variable, the number of the question, the commit
+	Role      string   // workflow.Human for a signal
+	Agent     string   // the actor of a signal
+	Said      string   // what it said, cut
+	Permitted []string // who may give it, and where
+}
+
+func (StatementRefused) apply(*Instance, Commit) {} // recorded for people
+
 // Kinds of statements that a role may not make, as StatementRefused.What has them.
 const (
 	RefusedEvidence = workflow.GivenEvidence

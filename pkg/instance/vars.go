@@ -5,6 +5,13 @@ import (
 	"slices"
 )
 
+// Remembered sets vars.
+type Remembered struct{ Vars map[string]string }
+
+func (e Remembered) apply(in *Instance, _ Commit) {
+	in.Vars = merged(in.Vars, e.Vars)
+}
+
 // setVars records the declared vars among vars whose values change. It refuses
 // values of the wrong type and ignores undeclared names.
 func (d *decision) setVars(vars map[string]string) error {

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,14 +60,23 @@ func TestEveryEventSurvivesTheWire(t *testing.T) {
 
 // The core has no event that the wire has not: events are made from the wire's list.
 func TestNoEventIsWithoutAWireForm(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../instance/event.go", nil, 0)
+	files, err := filepath.Glob("../instance/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var declared, tested []string
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "event" && f.Recv != nil {
-			declared = append(declared, f.Recv.List[0].Type.(*ast.Ident).Name)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "apply" && f.Recv != nil {
+				declared = append(declared, f.Recv.List[0].Type.(*ast.Ident).Name)
+			}
 		}
 	}
 	for _, e := range events(t) {

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 // Narrator writes lines. It is safe for concurrent use and implements
@@ -131,11 +132,8 @@ func pad(s string, width int) string {
 	return s
 }
 
-// unknown stands for an event that Commit has no case for.
-const unknown = "unknown event"
-
-// commit narrates the events of one commit. A test checks that it has a case for every
-// event.
+// commit narrates the events of one commit. An event without a case is narrated by its
+// name and text, as history prints it.
 func (p *printer) commit(c client.LogEntry) {
 	who, said := "", ""
 	for _, e := range c.Events {
@@ -193,7 +191,8 @@ func (p *printer) commit(c client.LogEntry) {
 			instance.Resumed, instance.Handed, instance.Remembered, instance.Woken, instance.LinkEnded, instance.Migrated:
 			// Not narrated: a line of another event tells what matters to people.
 		default:
-			p.line(dim, "  "+unknown, "", "", fmt.Sprintf("%T", e))
+			v := view.Events(c.Instance, "", instance.Commit{Events: []instance.Event{e}})[0]
+			p.line(dim, "  "+strings.ReplaceAll(v.Event, "_", " "), c.Actor, "", first(v.Reason))
 		}
 	}
 }
