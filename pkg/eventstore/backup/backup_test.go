@@ -66,28 +66,28 @@ func restored(t *testing.T, dir string) *env {
 	return w
 }
 
-func (w *env) open(t *testing.T) {
+func (e *env) open(t *testing.T) {
 	t.Helper()
 	var err error
-	if w.log, err = jetstream.Open(t.Context(), w.js, w.mark); err != nil {
+	if e.log, err = jetstream.Open(t.Context(), e.js, e.mark); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.log.Close(t.Context()) })
+	t.Cleanup(func() { _ = e.log.Close(t.Context()) })
 }
 
-func (w *env) take(t *testing.T, dir string) (backup.Added, error) {
+func (e *env) take(t *testing.T, dir string) (backup.Added, error) {
 	t.Helper()
-	reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "", w.mark)
+	reader, err := jetstream.OpenAuditReader(t.Context(), e.js, "", e.mark)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return backup.Take(t.Context(), w.js, reader, dir, time.Unix(1, 0))
+	return backup.Take(t.Context(), e.js, reader, dir, time.Unix(1, 0))
 }
 
 // raw is the log as it is stored, but for when that was.
-func (w *env) raw(t *testing.T) (all []jetstream.Message) {
+func (e *env) raw(t *testing.T) (all []jetstream.Message) {
 	t.Helper()
-	reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "", jetstream.Config{})
+	reader, err := jetstream.OpenAuditReader(t.Context(), e.js, "", jetstream.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
