@@ -13,11 +13,11 @@ import (
 )
 
 // publish puts work of instances into the queue.
-func (e *env) publish(filter string, ids ...string) {
-	e.Helper()
+func (w *env) publish(filter string, ids ...string) {
+	w.Helper()
 	for _, id := range ids {
-		if _, err := e.js.Publish(e.ctx, strings.Replace(filter, "*", id, 1), nil); err != nil {
-			e.Fatal(err)
+		if _, err := w.js.Publish(w.ctx, strings.Replace(filter, "*", id, 1), nil); err != nil {
+			w.Fatal(err)
 		}
 	}
 }

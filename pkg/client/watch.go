@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +59,6 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(LogE
 		if err != nil {
 			return fmt.Errorf("watch: %w", err)
 		}
-		if !IsCommit(msg.Headers()) {
-			continue
-		}
 		entry, err := decodeEntry(msg)
 		if err == nil {
 			err = f(entry)
@@ -90,10 +86,6 @@ func newConsumer(ctx context.Context, js jetstream.JetStream, c jetstream.Ordere
 	}, backoff.WithBackOff(pacing.Backoff(20*time.Millisecond, 2*time.Second)), backoff.WithMaxElapsedTime(0))
 }
 
-// IsCommit reports whether a message of the log is a commit, by its headers. What other programs wrote
-// there is none; the orchestrator sets it aside and says so.
-func IsCommit(h nats.Header) bool { return h.Get("Sb-Chain") != "" }
-
 func decodeEntry(msg jetstream.Msg) (LogEntry, error) {
 	e, err := subject.ParseEvent(msg.Subject())
 	if err != nil {
@@ -107,8 +99,8 @@ func decodeEntry(msg jetstream.Msg) (LogEntry, error) {
 	if err != nil {
 		return LogEntry{}, err
 	}
-	id := cmp.Or(msg.Headers().Get("Sb-Id"), msg.Headers().Get(jetstream.MsgIDHeader))
-	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: id, Instance: e.Instance, Time: at, Data: msg.Data()}
+	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: msg.Headers().Get(jetstream.MsgIDHeader), Instance: e.Instance, Time: at,
+		Data: msg.Data()}
 	commit, err := wire.ToCommit(stored)
 	return LogEntry{e, commit}, err
 }

@@ -117,6 +117,7 @@ type NewPullRequest struct {
 	Title, Body string
 	Head, Base  string // branches
 	Draft       bool
+	Closes      int // the issue that the text may close; 0: none
 }
 
 // The errors that callers branch on. Adapters wrap the forge's own text. A rate limit is

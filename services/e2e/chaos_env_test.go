@@ -152,9 +152,9 @@ func (e *chaosEnv) commandLine(name string) []string {
 	case "plan-manager":
 		return args
 	case "shepherd":
-		return append(append(args, work...), "--workers", "3")
+		return append(append(args, work...), "--repo", "*/*", "--workers", "3")
 	case "pm", "committer", "git-manager":
-		return append(args, work...)
+		return append(append(args, "--repo", "*/*"), work...)
 	case "developer", "writer", "fullstack-developer":
 		return append(append(args, work...), "--brain", "exec:sh "+filepath.Join(e.dir, "work.sh"), "--sandbox", "none")
 	default:

@@ -98,7 +98,7 @@ func (s *env) commandLine(name string) (service string, args []string) {
 	case "gateway":
 		args = append(append(args, forge...), "--repo", repo, "--every", "100ms")
 	case "pm":
-		args = append(append(args, forge...), work...)
+		args = append(append(append(args, forge...), "--repo", repo), work...)
 	case "developer":
 		args = append(append(args, work...), "--brain", "exec:sh "+s.brainScript())
 	default:

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
 	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
@@ -102,7 +103,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	h.Log.Info("sandbox", "role", role, "mode", box.Describe())
 	coder := Coder{
 		Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document,
-		Rules: workspace.DefaultRules(),
+		Rules: outbound.DefaultRules(),
 	}
 	a := Agent(h, js, role, coder, s.Observer)
 	a.Workers = s.Workers

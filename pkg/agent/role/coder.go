@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -22,8 +23,8 @@ type Coder struct {
 	Workspace *workspace.Cache
 	Objects   workspace.Objects
 	Sandbox   sandbox.Sandbox
-	Document  Document        // nil: none of its lifecycles has one
-	Rules     workspace.Rules // what may leave the work tree
+	Document  Document       // nil: none of its lifecycles has one
+	Rules     outbound.Rules // what may leave the work tree
 }
 
 // Work implements agent.Handler.

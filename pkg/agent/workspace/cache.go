@@ -33,7 +33,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/secret"
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // Objects stores bundles.
@@ -44,21 +44,20 @@ type Objects interface {
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
-// Identity is the author and committer of commits.
-type Identity struct{ Name, Email string }
-
 // Config configures a Cache.
 type Config struct {
 	Dir      string // of this node alone; any number of its processes may share it
 	Objects  Objects
-	Identity Identity         // empty: Signalbox <signalbox@localhost>
-	Now      func() time.Time // dates commits; nil: time.Now
+	Identity outbound.Identity // of commits; empty: outbound.DefaultIdentity
+	Now      func() time.Time  // dates commits; nil: time.Now
+	// Protected are paths that no push may change, beside those of outbound.DefaultRules.
+	Protected []string
 }
 
 // Cache holds the repositories and work trees of one node.
 type Cache struct {
 	cfg     Config
-	secrets *secret.Scanner
+	checker *outbound.Checker // of what a push adds
 }
 
 // New returns a Cache and creates its directories.
@@ -66,8 +65,8 @@ func New(cfg Config) (*Cache, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Identity == (Identity{}) {
-		cfg.Identity = Identity{"Signalbox", "signalbox@localhost"}
+	if cfg.Identity == (outbound.Identity{}) {
+		cfg.Identity = outbound.DefaultIdentity()
 	}
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -85,11 +84,14 @@ func New(cfg Config) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)
 	}
-	secrets, err := secret.New()
+	rules := outbound.DefaultRules()
+	rules.Identity = cfg.Identity
+	rules.Forbidden = append(rules.Forbidden, cfg.Protected...)
+	checker, err := outbound.New(rules)
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)
 	}
-	return &Cache{cfg, secrets}, nil
+	return &Cache{cfg, checker}, nil
 }
 
 // Sweep removes the trees of killed processes and returns their number. It removes

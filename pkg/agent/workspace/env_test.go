@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/outbound"
 	"go.uber.org/goleak"
 )
 
@@ -80,21 +81,21 @@ func newEnv(t *testing.T) *env {
 }
 
 // in is the same environment for a subtest.
-func (e env) in(t *testing.T) *env {
-	e.t = t
-	return &e
+func (w env) in(t *testing.T) *env {
+	w.t = t
+	return &w
 }
 
 // newNode is another machine: it shares nothing but the object store.
-func (e *env) newNode() *workspace.Cache {
-	e.t.Helper()
-	return newCache(e.t, e.t.TempDir(), e.store)
+func (w *env) newNode() *workspace.Cache {
+	w.t.Helper()
+	return newCache(w.t, w.t.TempDir(), w.store)
 }
 
 func newCache(t *testing.T, dir string, objects workspace.Objects) *workspace.Cache {
 	t.Helper()
 	c, err := workspace.New(workspace.Config{
-		Dir: dir, Objects: objects, Identity: workspace.Identity{Name: "developer", Email: "developer@example.org"},
+		Dir: dir, Objects: objects, Identity: outbound.Identity{Name: "developer", Email: "developer@example.org"},
 		Now: func() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) },
 	})
 	if err != nil {
@@ -103,58 +104,58 @@ func newCache(t *testing.T, dir string, objects workspace.Objects) *workspace.Ca
 	return c
 }
 
-func (e *env) run(r git.Runner, args ...string) string {
-	e.t.Helper()
-	out, err := r.Run(e.t.Context(), args...)
+func (w *env) run(r git.Runner, args ...string) string {
+	w.t.Helper()
+	out, err := r.Run(w.t.Context(), args...)
 	if err != nil {
-		e.t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	return out
 }
 
-func (e *env) checkout(c *workspace.Cache, head string, bundles ...string) *workspace.Tree {
-	e.t.Helper()
-	tree, err := c.Checkout(e.t.Context(), workspace.Spec{
-		Repo: "acme/widgets", Bundles: append([]string{e.bundle}, bundles...), Base: e.base, Head: head, Branch: "signalbox/issue-1",
+func (w *env) checkout(c *workspace.Cache, head string, bundles ...string) *workspace.Tree {
+	w.t.Helper()
+	tree, err := c.Checkout(w.t.Context(), workspace.Spec{
+		Repo: "acme/widgets", Bundles: append([]string{w.bundle}, bundles...), Base: w.base, Head: head, Branch: "signalbox/issue-1",
 	})
 	if err != nil {
-		e.t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	e.t.Cleanup(func() {
+	w.t.Cleanup(func() {
 		if err := tree.Close(); err != nil {
-			e.t.Error(err)
+			w.t.Error(err)
 		}
 	})
 	return tree
 }
 
-func (e *env) tree() *workspace.Tree { return e.checkout(e.node, "") }
+func (w *env) tree() *workspace.Tree { return w.checkout(w.node, "") }
 
 // program runs a shell script in the tree as a brain would.
-func (e *env) program(tree *workspace.Tree, script string) {
-	e.t.Helper()
-	cmd := exec.CommandContext(e.t.Context(), "sh", "-ec", script)
+func (w *env) program(tree *workspace.Tree, script string) {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), "sh", "-ec", script)
 	cmd.Dir = tree.Dir
-	cmd.Env = append(os.Environ(), "HOME="+e.t.TempDir())
+	cmd.Env = append(os.Environ(), "HOME="+w.t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
-		e.t.Fatalf("%v: %s", err, out)
+		w.t.Fatalf("%v: %s", err, out)
 	}
 }
 
-func (e *env) commit(tree *workspace.Tree, message string) string {
-	e.t.Helper()
-	head, _, err := tree.Commit(e.t.Context(), message)
+func (w *env) commit(tree *workspace.Tree, message string) string {
+	w.t.Helper()
+	head, _, err := tree.Commit(w.t.Context(), message)
 	if err != nil {
-		e.t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	return head
 }
 
-func (e *env) bundleOf(tree *workspace.Tree) string {
-	e.t.Helper()
-	name, err := tree.Bundle(e.t.Context())
+func (w *env) bundleOf(tree *workspace.Tree) string {
+	w.t.Helper()
+	name, err := tree.Bundle(w.t.Context())
 	if err != nil {
-		e.t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	return name
 }

@@ -88,11 +88,21 @@ func delivery(t *testing.T) (*env, *workspace.Tree, workspace.Delivery, git.Runn
 	}, git.New(forge)
 }
 
+// push inspects and pushes.
+func push(t *testing.T, node *workspace.Cache, d workspace.Delivery) (bool, error) {
+	t.Helper()
+	change, err := node.Inspect(t.Context(), d)
+	if err != nil {
+		return false, err
+	}
+	return node.Push(t.Context(), d.Repo, change, d.To)
+}
+
 func TestPushBringsTheBranchFromBundlesOnce(t *testing.T) {
 	w, tree, d, forge := delivery(t)
 	node := w.newNode()
 	for _, want := range []bool{true, false} {
-		pushed, err := node.Push(t.Context(), d)
+		pushed, err := push(t, node, d)
 		if err != nil || pushed != want {
 			t.Fatalf("pushed %v, %v; want %v", pushed, err, want)
 		}
@@ -103,7 +113,7 @@ func TestPushBringsTheBranchFromBundlesOnce(t *testing.T) {
 	t.Run("and goes on from there", func(t *testing.T) {
 		w.program(tree, "echo more >> fix")
 		d.Head, d.Bundles = w.commit(tree, "More"), []string{w.bundle, w.bundleOf(tree)}
-		if pushed, err := node.Push(t.Context(), d); err != nil || !pushed {
+		if pushed, err := push(t, node, d); err != nil || !pushed {
 			t.Errorf("pushed %v, %v", pushed, err)
 		}
 	})
@@ -120,7 +130,7 @@ func TestPushNeverForces(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := w.node.Push(t.Context(), d)
+			_, err := push(t, w.node, d)
 			if !errors.Is(err, workspace.ErrForeign) || !strings.Contains(err.Error(), foreign) || errors.Is(err, brain.ErrInfrastructure) {
 				t.Errorf("err %v", err)
 			}
@@ -138,7 +148,7 @@ func TestPushTellsWhyTheForgeRefuses(t *testing.T) {
 	if err := os.Chmod(hook, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.node.Push(t.Context(), d)
+	_, err := push(t, w.node, d)
 	if !errors.Is(err, workspace.ErrRejected) || !strings.Contains(err.Error(), "policy 7") || errors.Is(err, brain.ErrInfrastructure) {
 		t.Errorf("err %v", err)
 	}
@@ -148,11 +158,11 @@ func TestPushRefusesABadBranchAndAMissingBundle(t *testing.T) {
 	w, _, d, _ := delivery(t)
 	bad := d
 	bad.Branch = "a b"
-	if _, err := w.node.Push(t.Context(), bad); err == nil {
+	if _, err := push(t, w.node, bad); err == nil {
 		t.Error("a bad branch was taken")
 	}
 	w.store.objects = map[string][]byte{}
-	if _, err := w.newNode().Push(t.Context(), d); !errors.Is(err, brain.ErrInfrastructure) {
+	if _, err := push(t, w.newNode(), d); !errors.Is(err, brain.ErrInfrastructure) {
 		t.Errorf("err %v", err)
 	}
 }

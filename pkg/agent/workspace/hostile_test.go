@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 func TestWhatAProgramDoesToItsTree(t *testing.T) {
@@ -88,7 +89,7 @@ func TestHooksAndConfigurationOfTheProgramNeverRun(t *testing.T) {
 	if _, err := tree.Diff(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tree.Check(t.Context(), workspace.DefaultRules()); err != nil {
+	if _, err := tree.Check(t.Context(), outbound.DefaultRules()); err != nil {
 		t.Fatal(err)
 	}
 	w.commit(tree, "X")
@@ -136,7 +137,7 @@ func TestFiltersOfANestedRepositoryNeverRun(t *testing.T) {
 				if (diff != nil) != (c.paths != nil) || diff != nil && !errors.Is(diff, workspace.ErrUnreadable) {
 					t.Errorf("diff: %v", diff)
 				}
-				found, err := tree.Check(t.Context(), workspace.DefaultRules())
+				found, err := tree.Check(t.Context(), outbound.DefaultRules())
 				if err != nil {
 					t.Fatal(err)
 				}

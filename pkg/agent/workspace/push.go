@@ -2,10 +2,12 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // Delivery is work to be pushed to a forge.
@@ -17,54 +19,59 @@ type Delivery struct {
 	Branch  string
 }
 
-// Push moves the work's branch to Head. pushed is false if it was there already.
-// If the branch has commits that Head has not, Push changes nothing and returns
-// ErrForeign; it never forces or deletes. After a failed push it reads the branch,
-// since the push may have succeeded. ErrRejected has the forge's message. Any other
-// error wraps brain.ErrInfrastructure.
-func (c *Cache) Push(ctx context.Context, d Delivery) (pushed bool, err error) {
-	repo, err := c.repository(d.Repo)
+// Push moves the branch of a checked change to its commit; Inspect checks it. pushed
+// is false if it was there already. If the branch has commits that the change has
+// not, Push changes nothing and returns ErrForeign; it never forces or deletes.
+// After a failed push it reads the branch, since the push may have succeeded.
+// ErrRejected has the forge's message. Any other error wraps
+// brain.ErrInfrastructure.
+func (c *Cache) Push(ctx context.Context, name string, change outbound.Change, to Remote) (pushed bool, err error) {
+	if change == (outbound.Change{}) {
+		return false, errors.New("push: the change was not checked")
+	}
+	repo, err := c.repository(name)
 	if err != nil {
 		return false, infra(err, "push")
 	}
-	ref := "refs/heads/" + d.Branch
-	if _, err := repo.git.In("").Run(ctx, "check-ref-format", ref); err != nil {
-		return false, fmt.Errorf("push: %q is no name for a branch", d.Branch)
-	}
-	if d.To, err = d.To.resolved(); err != nil {
+	if to, err = to.resolved(); err != nil {
 		return false, err
 	}
-	if err := c.obtain(ctx, repo, d.Bundles, d.Head); err != nil {
-		return false, err
+	head, ref := change.Head(), "refs/heads/"+change.Branch()
+	held, err := repo.open(ctx)
+	if err != nil {
+		return false, infra(err, "open the cache of %s", name)
 	}
-	g := d.To.authorize(repo.git)
-	there, err := at(ctx, g, d.To.URL, ref)
+	if err := held.Close(); err != nil {
+		return false, infra(err, "push")
+	}
+	g := to.authorize(repo.git)
+	there, err := at(ctx, g, to.URL, ref)
 	switch {
 	case err != nil:
-		return false, sourceError(err, d.To.URL, d.Branch)
-	case there == d.Head:
+		return false, sourceError(err, to.URL, change.Branch())
+	case there == head:
 		return false, nil
 	case there != "":
 		// A commit that is not cached is not an ancestor.
-		if _, err := repo.git.Run(ctx, "merge-base", "--is-ancestor", there, d.Head); err != nil {
-			return false, fmt.Errorf("%w: %s is at %s, which is not in the history of %s", ErrForeign, d.Branch, there, d.Head)
+		if _, err := repo.git.Run(ctx, "merge-base", "--is-ancestor", there, head); err != nil {
+			return false, fmt.Errorf("%w: %s is at %s, which is not in the history of %s", ErrForeign, change.Branch(), there, head)
 		}
 	}
-	said, err := g.Run(ctx, "push", "--porcelain", "--no-verify", "--", d.To.URL, d.Head+":"+ref)
+	said, err := g.Run(ctx, "push", "--porcelain", "--no-verify", "--", to.URL, head+":"+ref)
 	if err == nil {
 		return true, nil
 	}
 	// The reply may have been lost, or another process may have pushed the same commit.
-	if there, lost := at(ctx, g, d.To.URL, ref); lost == nil && there == d.Head {
+	if there, lost := at(ctx, g, to.URL, ref); lost == nil && there == head {
 		return true, nil
 	}
 	switch {
 	case strings.Contains(said, "[remote rejected]"):
-		return false, fmt.Errorf("%w: %s: %w", ErrRejected, d.Branch, err)
+		return false, fmt.Errorf("%w: %s: %w", ErrRejected, change.Branch(), err)
 	case strings.Contains(said, "[rejected]"):
-		return false, fmt.Errorf("%w: %s moved meanwhile", ErrForeign, d.Branch)
+		return false, fmt.Errorf("%w: %s moved meanwhile", ErrForeign, change.Branch())
 	}
-	return false, infra(err, "push %s", d.Branch)
+	return false, infra(err, "push %s", change.Branch())
 }
 
 // at returns the commit of a remote's reference, or "" if there is none.

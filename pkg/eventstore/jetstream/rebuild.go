@@ -80,22 +80,16 @@ func Rebuild(ctx context.Context, js jetstream.JetStream, c Config, o Origin) (*
 	return r, err
 }
 
-// Prefixes of headers that are not restored: of a commit, those that say how it was
-// sent; of a foreign message, all that the server may act on.
-const (
-	transport = "Nats-Batch-"
-	orders    = "Nats-"
-)
+// transport is the prefix of headers that say how a message was sent: they are not
+// restored.
+const transport = "Nats-Batch-"
 
 // Put appends messages. Their sequences have to follow Last.
 func (r *Rebuilding) Put(ctx context.Context, all []Message) error {
 	acks := make([]jetstream.PubAckFuture, len(all))
 	for i, m := range all {
-		header, drop := maps.Clone(m.Header), transport
-		if foreign(m.Header) {
-			drop = orders
-		}
-		maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.HasPrefix(name, drop) })
+		header := maps.Clone(m.Header)
+		maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.HasPrefix(name, transport) })
 		var err error
 		if acks[i], err = r.js.PublishMsgAsync(&nats.Msg{Subject: m.Subject, Header: header, Data: m.Data}); err != nil {
 			return fmt.Errorf("append sequence %d: %w", m.Seq, err)

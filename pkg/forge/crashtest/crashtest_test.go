@@ -29,9 +29,10 @@ type teller struct {
 }
 
 func (h teller) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return forgeside.Work(ctx, job, func(ctx context.Context, job agent.Job) (instance.Result, error) {
-		return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "said"}, h.tell(ctx, h.forge, job)
-	})
+	return forgeside.Gate{Repos: forgeside.Repositories{forgetest.Repo}}.Work(ctx, job,
+		func(ctx context.Context, job agent.Job) (instance.Result, error) {
+			return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "said"}, h.tell(ctx, h.forge, job)
+		})
 }
 
 // playing is a service with such a role.

@@ -14,12 +14,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
 // Settings are the flags of such a service beside the common ones.
 type Settings struct {
 	Forge   github.Flags `embed:"" prefix:"forge-"`
+	Repo    []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to work on; * stands for any part of a name, as in acme/*. May be repeated. Work on all others is refused."`
+	Protect []string     `name:"protect" placeholder:"PATTERN" help:"Paths that no push may change, as git's globs, beside those that a forge runs or reads as rules. May be repeated."`
 	WorkDir string       `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories are kept."`
 
 	Observer agent.Observer `kong:"-"`
@@ -27,9 +30,8 @@ type Settings struct {
 
 // Deps is what the handler of one role works with.
 type Deps struct {
-	Forge     *github.Client
-	Token     string // of the forge
-	Workspace *workspace.Cache
+	Gate
+	Forge     *Forge
 	JetStream jetstream.JetStream
 }
 
@@ -46,12 +48,23 @@ func (s Settings) Add(ctx context.Context, h *service.Host, name string, handler
 }
 
 func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Deps, err error) {
-	if d.Forge, err = s.Forge.Client(); err != nil {
+	d.Gate = Gate{Repos: s.Repo, Log: h.Log.With("role", name)}
+	if err := d.Repos.Validate(); err != nil {
+		return d, service.Usagef("%w", err)
+	}
+	adapter, err := s.Forge.Client()
+	if err != nil {
 		return d, err
 	}
 	if d.Token, err = s.Forge.Secret(); err != nil {
 		return d, err
 	}
+	checker, err := outbound.New(outbound.DefaultRules())
+	if err != nil {
+		return d, err
+	}
+	d.Refused = NewRefused(h.Metrics, name)
+	d.Forge = NewForge(adapter, checker, d.Repos, func(kind string, err error) { d.Refuse(kind, err) })
 	if d.JetStream, err = jetstream.New(h.NATS); err != nil {
 		return d, err
 	}
@@ -59,7 +72,8 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	if err != nil {
 		return d, err
 	}
-	if d.Workspace, err = workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, name), Objects: objects}); err != nil {
+	d.Workspace, err = workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, name), Objects: objects, Protected: s.Protect})
+	if err != nil {
 		return d, fmt.Errorf("work directory: %w", err)
 	}
 	return d, nil

@@ -14,14 +14,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Work runs the work of a handler. If it fails, Work waits out a rate limit of the forge
-// and classifies the error.
-func Work(ctx context.Context, job agent.Job, work func(context.Context, agent.Job) (instance.Result, error)) (instance.Result, error) {
-	r, err := work(ctx, job)
-	wait(ctx, job, err)
-	return r, Classify(err)
-}
-
 // wait waits until a rate limit ends. The agent keeps its claim: all work of such a role
 // needs the forge, so a retry before that fails too.
 func wait(ctx context.Context, job agent.Job, err error) {

@@ -22,6 +22,6 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 
 // Setup adds the committer to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	_, err := s.Add(ctx, h, "committer", func(d forgeside.Deps) agent.Handler { return &committer{d.Forge, d.Workspace, d.Token} })
+	_, err := s.Add(ctx, h, "committer", func(d forgeside.Deps) agent.Handler { return &committer{d.Forge, d.Gate} })
 	return err
 }

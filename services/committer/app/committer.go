@@ -24,14 +24,13 @@ type forgeClient interface {
 // committer implements agent.Handler. It looks for every effect before it makes it, so
 // that a repeated job makes it once.
 type committer struct {
-	forge     forgeClient
-	workspace *workspace.Cache
-	token     string
+	forge forgeClient
+	gate  forgeside.Gate
 }
 
 // Work implements agent.Handler.
 func (c *committer) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return forgeside.Work(ctx, job, c.work)
+	return c.gate.Work(ctx, job, c.work)
 }
 
 func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -57,15 +56,11 @@ func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, e
 // fetch it.
 func (c *committer) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
-	base, bundle, err := c.workspace.Snapshot(ctx, repo.Name, c.remote(repo), repo.DefaultBranch)
+	base, bundle, err := c.gate.Workspace.Snapshot(ctx, repo.Name, c.gate.Remote(repo), repo.DefaultBranch)
 	if errors.Is(err, workspace.ErrSource) {
 		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
 	return instance.Result{
 		Status: instance.Success, ConfidenceScore: 1, Base: base, Bundle: bundle, Summary: fmt.Sprintf("%s is at %s.", repo.DefaultBranch, base),
 	}, err
-}
-
-func (c *committer) remote(repo forge.Repository) workspace.Remote {
-	return workspace.Remote{URL: repo.CloneURL, Token: c.token}
 }

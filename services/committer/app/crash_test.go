@@ -19,7 +19,8 @@ import (
 var deployed = crashtest.Service{
 	Name: "committer", Queues: []string{"committer"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
+		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo},
+			WorkDir: dir}}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})
@@ -71,9 +72,11 @@ func handing(s *crashtest.Env) string {
 	id := begin(s, s.Code())
 	c := s.Work()
 	s.Move(id, "writer")
-	s.Report(id, "writer", &pb.Result{Status: "success", ConfidenceScore: 1, Head: c.Head, Bundle: c.Bundles[1], Sections: map[string]string{"writer": `{"summary": "done"}`}})
+	s.Report(id, "writer", &pb.Result{Status: "success", ConfidenceScore: 1, Head: c.Head, Bundle: c.Bundles[1],
+		Sections: map[string]string{"writer": `{"summary": "done"}`}})
 	s.Move(id, "reviewer")
-	s.Report(id, "reviewer", &pb.Result{Status: "success", ConfidenceScore: 1, Sections: map[string]string{"review": `{"verdict": "APPROVED"}`}})
+	s.Report(id, "reviewer", &pb.Result{Status: "success", ConfidenceScore: 1,
+		Sections: map[string]string{"review": `{"verdict": "APPROVED"}`}})
 	if now := s.Get(id).GetState(); now != "committer" {
 		s.Move(id, "committer")
 	}
@@ -88,7 +91,8 @@ func handedIn(s *crashtest.Env, id string) error {
 		return err
 	}
 	data := in.GetLastResult().GetData()
-	if len(pulls) != 1 || pulls[0].HeadSHA != in.GetHead() || path.Base(data["pr_url"]) != fmt.Sprint(pulls[0].Number) || data["pr_number"] != path.Base(data["pr_url"]) {
+	if len(pulls) != 1 || pulls[0].HeadSHA != in.GetHead() || path.Base(data["pr_url"]) != fmt.Sprint(pulls[0].Number) ||
+		data["pr_number"] != path.Base(data["pr_url"]) {
 		return fmt.Errorf("the pull requests are %+v, the work is at %s, the log has %v", pulls, in.GetHead(), data)
 	}
 	_, err = s.WantComments(int(in.GetIssue().GetNumber()), 0)

@@ -33,15 +33,14 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 	}
 	branch := pipeline.Branch(job.Issue)
 	job.Progress("pushing %s", branch)
-	_, err := c.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head,
-		Branch: branch, To: c.remote(repo)})
+	err := c.gate.Push(ctx, job, repo, branch)
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
 		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
 	if err != nil {
 		return instance.Result{}, err
 	}
-	entries, stat, err := c.workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base,
+	entries, stat, err := c.gate.Workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base,
 		Head: job.Head})
 	if err != nil {
 		return instance.Result{}, err
@@ -82,7 +81,7 @@ func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.R
 			a := job.Assignment
 			a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
 			title, body := rules.PullRequest(a, with)
-			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch}, nil
+			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Closes: job.Issue.Number}, nil
 		},
 	})
 	if err == nil && !ours(there) {

@@ -18,8 +18,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -46,10 +48,16 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 
 // Setup adds the gateway to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	host, err := s.Forge.Client()
+	adapter, err := s.Forge.Client()
 	if err != nil {
 		return err
 	}
+	checker, err := outbound.New(outbound.DefaultRules())
+	if err != nil {
+		return err
+	}
+	gate := forgeside.Gate{Repos: s.Repo, Log: h.Log, Refused: forgeside.NewRefused(h.Metrics, "gateway")}
+	host := forgeside.NewForge(adapter, checker, gate.Repos, func(kind string, err error) { gate.Refuse(kind, err) })
 	// An issue refused for a misspelt workflow would be passed over.
 	if _, err := client.New(h.NATS, "gateway").Definition(ctx, s.Workflow); errors.As(err, new(*instance.Refusal)) {
 		return service.Usagef("--workflow: %w", err)
@@ -149,6 +157,10 @@ func reports(ctx context.Context, h *service.Host, pollers map[string]*poller) e
 			return
 		}
 		issue, name, err := p.create(ctx, r)
+		if no := new(outbound.Refusal); errors.As(err, &no) {
+			_ = m.Error("400", no.Error(), nil)
+			return
+		}
 		if err != nil {
 			_ = m.Error("502", err.Error(), nil)
 			return

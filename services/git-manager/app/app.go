@@ -22,6 +22,6 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 
 // Setup adds the git-manager to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	_, err := s.Add(ctx, h, "git-manager", func(d forgeside.Deps) agent.Handler { return &manager{d.Forge, d.Workspace, d.Token} })
+	_, err := s.Add(ctx, h, "git-manager", func(d forgeside.Deps) agent.Handler { return &manager{d.Forge, d.Gate} })
 	return err
 }

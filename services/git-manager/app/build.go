@@ -27,8 +27,8 @@ func (m *manager) build(ctx context.Context, job agent.Job, repo forge.Repositor
 	var said, conflicts []string
 	for _, branch := range branches {
 		job.Progress("joining %s", branch)
-		j, err := m.workspace.Join(ctx, workspace.Meeting{
-			Repo: repo.Name, Bundles: bundles, Base: job.Base, Head: head, From: m.remote(repo), Branch: branch, Message: "Join " + branch,
+		j, err := m.gate.Workspace.Join(ctx, workspace.Meeting{
+			Repo: repo.Name, Bundles: bundles, Base: job.Base, Head: head, From: m.gate.Remote(repo), Branch: branch, Message: "Join " + branch,
 		})
 		if errors.Is(err, workspace.ErrSource) {
 			said = append(said, "there is no branch "+branch)

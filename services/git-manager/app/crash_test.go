@@ -20,7 +20,8 @@ import (
 var deployed = crashtest.Service{
 	Name: "git-manager", Queues: []string{"git-manager"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
+		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo},
+			WorkDir: dir}}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})
@@ -88,7 +89,8 @@ func pushed(s *crashtest.Env, id string) error {
 	pushes, err := s.Forge.Client("ann").Pushes(s.Ctx, forgetest.Repo, Branch(id))
 	in := s.Get(id)
 	if err != nil || len(pushes) != 1 || pushes[0].After != in.GetHead() || in.GetLastResult().GetData()["commit"] != in.GetHead() {
-		return fmt.Errorf("the branch was pushed %+v, %v; the work is at %s, the log has %v", pushes, err, in.GetHead(), in.GetLastResult().GetData())
+		return fmt.Errorf("the branch was pushed %+v, %v; the work is at %s, the log has %v", pushes, err, in.GetHead(),
+			in.GetLastResult().GetData())
 	}
 	return nil
 }

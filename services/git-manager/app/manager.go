@@ -13,18 +13,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // manager implements agent.Handler.
 type manager struct {
-	forge     forge.Reader
-	workspace *workspace.Cache
-	token     string
+	forge forge.Reader
+	gate  forgeside.Gate
 }
 
 // Work implements agent.Handler.
 func (m *manager) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return forgeside.Work(ctx, job, m.work)
+	return m.gate.Work(ctx, job, m.work)
 }
 
 func (m *manager) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -47,7 +47,7 @@ func (m *manager) work(ctx context.Context, job agent.Job) (instance.Result, err
 // bring answers with the code the task starts from.
 func (m *manager) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
-	base, bundle, err := m.workspace.Snapshot(ctx, repo.Name, m.remote(repo), repo.DefaultBranch)
+	base, bundle, err := m.gate.Workspace.Snapshot(ctx, repo.Name, m.gate.Remote(repo), repo.DefaultBranch)
 	return instance.Result{
 		Status: instance.Success, ConfidenceScore: 1, Base: base, Bundle: bundle,
 		Summary: fmt.Sprintf("%s is at %s", repo.DefaultBranch, base),
@@ -61,7 +61,7 @@ func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Reposito
 		return instance.Result{Status: instance.Failure, Summary: "there is nothing to commit"}, nil
 	}
 	branch, bundles := Branch(job.Instance), forgeside.BundleObjects(job)
-	left, err := m.workspace.Unresolved(ctx, workspace.Spec{Repo: repo.Name, Base: job.Base, Head: job.Head, Bundles: bundles})
+	left, err := m.gate.Workspace.Unresolved(ctx, workspace.Spec{Repo: repo.Name, Base: job.Base, Head: job.Head, Bundles: bundles})
 	switch {
 	case err != nil:
 		return instance.Result{}, err
@@ -70,18 +70,17 @@ func (m *manager) commit(ctx context.Context, job agent.Job, repo forge.Reposito
 			IssuesFound: left}, nil
 	}
 	job.Progress("pushing %s", branch)
-	_, err = m.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: bundles, Head: job.Head, Branch: branch, To: m.remote(repo)})
+	err = m.gate.Push(ctx, job, repo, branch)
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
 		return instance.Result{Status: instance.Failure, Summary: err.Error(), IssuesFound: []string{err.Error()}}, nil
+	}
+	if no := new(outbound.Refusal); errors.As(err, &no) {
+		return forgeside.Unsendable(no), nil
 	}
 	return instance.Result{
 		Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("%s is on %s", job.Head, branch),
 		Data: map[string]string{"branch": branch, "commit": job.Head},
 	}, err
-}
-
-func (m *manager) remote(repo forge.Repository) workspace.Remote {
-	return workspace.Remote{URL: repo.CloneURL, Token: m.token}
 }
 
 // Branch returns the name of the branch of a task, such as signalbox/task-plan-TASK-001.

@@ -27,24 +27,26 @@ func newEnv(t *testing.T) *env {
 	f := forgetest.Start(t, forgetest.Config{File: "greeting", Text: "hello\n", Users: []local.User{forgetest.Bot()}})
 	store := forgetest.Objects{}
 	w := &env{T: t, developer: forgetest.Workspace(t, store)}
-	w.manager = &manager{forge: f.Client("signalbox"), workspace: forgetest.Workspace(t, store), token: forgetest.Token("signalbox")}
+	c, gate := f.Side("signalbox", store)
+	w.manager = &manager{forge: c, gate: gate}
 	return w
 }
 
 // begin is a task that has its code.
-func (e *env) begin(id string, vars map[string]string) *agent.Job {
-	e.Helper()
-	job := &agent.Job{Assignment: brain.Assignment{Instance: id, Role: "git-manager", Issue: instance.Issue{Repo: widgets, Title: id}, Vars: vars}}
+func (w *env) begin(id string, vars map[string]string) *agent.Job {
+	w.Helper()
+	job := &agent.Job{Assignment: brain.Assignment{Instance: id, Role: "git-manager", Issue: instance.Issue{Repo: widgets, Title: id},
+		Vars: vars}}
 	job.Progress = func(string, ...any) {}
-	e.asked(job)
+	w.asked(job)
 	return job
 }
 
 // asked has the git-manager answer the engine.
-func (e *env) asked(job *agent.Job) instance.Result {
-	e.Helper()
+func (w *env) asked(job *agent.Job) instance.Result {
+	w.Helper()
 	job.Question = &instance.Question{Number: 1, From: "orchestrator", To: "git-manager"}
-	r := e.works(job)
+	r := w.works(job)
 	if job.Question = nil; r.Base != "" {
 		job.Base, job.Head = r.Base, r.Base
 	}
@@ -57,31 +59,32 @@ func (e *env) asked(job *agent.Job) instance.Result {
 	return r
 }
 
-func (e *env) works(job *agent.Job) instance.Result {
-	e.Helper()
-	r, err := e.Work(e.Context(), *job)
+func (w *env) works(job *agent.Job) instance.Result {
+	w.Helper()
+	r, err := w.Work(w.Context(), *job)
 	if err != nil {
-		e.Fatalf("%s: %v", job.Instance, err)
+		w.Fatalf("%s: %v", job.Instance, err)
 	}
 	return r
 }
 
 // develop has the task's work be the text.
-func (e *env) develop(job *agent.Job, text string) {
-	e.Helper()
-	tree, err := e.developer.Checkout(e.Context(), workspace.Spec{Repo: widgets, Base: job.Base, Head: job.Head, Bundles: forgeside.BundleObjects(*job)})
+func (w *env) develop(job *agent.Job, text string) {
+	w.Helper()
+	tree, err := w.developer.Checkout(w.Context(),
+		workspace.Spec{Repo: widgets, Base: job.Base, Head: job.Head, Bundles: forgeside.BundleObjects(*job)})
 	if err != nil {
-		e.Fatal(err)
+		w.Fatal(err)
 	}
 	defer tree.Close()
-	forgetest.WriteFile(e, tree.Dir, "greeting", text)
-	head, _, err := tree.Commit(e.Context(), "work")
+	forgetest.WriteFile(w, tree.Dir, "greeting", text)
+	head, _, err := tree.Commit(w.Context(), "work")
 	if err != nil {
-		e.Fatal(err)
+		w.Fatal(err)
 	}
-	bundle, err := tree.Bundle(e.Context())
+	bundle, err := tree.Bundle(w.Context())
 	if err != nil {
-		e.Fatal(err)
+		w.Fatal(err)
 	}
 	job.Head, job.Bundles = head, append(job.Bundles, instance.Bundle{Object: bundle, Head: head})
 }
@@ -107,7 +110,8 @@ func TestATaskStartsWithTheWorkOfThoseItBuildsOn(t *testing.T) {
 	w.develop(a, "hello, A\n")
 	w.works(a)
 	r := w.asked(b)
-	if r.Status != instance.Success || b.Head != a.Head || r.Data["starts_at"] != a.Head || !strings.Contains(r.Summary, "there is no branch signalbox/task-plan-gone") {
+	if r.Status != instance.Success || b.Head != a.Head || r.Data["starts_at"] != a.Head ||
+		!strings.Contains(r.Summary, "there is no branch signalbox/task-plan-gone") {
 		t.Errorf("%+v, want it to start at %s", r, a.Head)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -80,7 +79,7 @@ func (r request) encode(m proto.Message) (data []byte, contentType string, err e
 		data, err = protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 		return data, JSON, err
 	}
-	data, err = wire.Marshal(m)
+	data, err = proto.Marshal(m)
 	return data, Protobuf, err
 }
 

@@ -23,7 +23,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 // Setup adds the PM to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	_, err := s.Add(ctx, h, "pm", func(d forgeside.Deps) agent.Handler {
-		pm := &handler{reader: d.Forge, writer: d.Forge, workspace: d.Workspace, token: d.Token, log: h.Log}
+		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log}
 		h.Add("endings", func(ctx context.Context) error { return pm.notifyEnded(ctx, h, d.JetStream) })
 		return pm
 	})

@@ -23,7 +23,8 @@ import (
 var deployed = crashtest.Service{
 	Name: "pm", Queues: []string{"pm", "endings"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}}.Setup
+		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo},
+			WorkDir: dir}}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -22,11 +21,10 @@ import (
 // decided it, and carries a marker. The handler looks for the marker first, so
 // that a repeated effect is made once. It implements agent.Handler.
 type handler struct {
-	reader    reader
-	writer    forge.Writer
-	workspace *workspace.Cache
-	token     string
-	log       *slog.Logger
+	reader reader
+	writer forge.Writer
+	gate   forgeside.Gate
+	log    *slog.Logger
 }
 
 // reader is a forge as the PM reads it.
@@ -37,7 +35,7 @@ type reader interface {
 
 // Work implements agent.Handler.
 func (h *handler) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return forgeside.Work(ctx, job, h.work)
+	return h.gate.Work(ctx, job, h.work)
 }
 
 func (h *handler) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -96,7 +94,7 @@ func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, e
 		return r, forgeside.Classify(err)
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
-	r.Base, r.Bundle, err = h.workspace.Snapshot(ctx, repo.Name, workspace.Remote{URL: repo.CloneURL, Token: h.token}, repo.DefaultBranch)
+	r.Base, r.Bundle, err = h.gate.Workspace.Snapshot(ctx, repo.Name, h.gate.Remote(repo), repo.DefaultBranch)
 	return forgeside.WithData(r, "branch", repo.DefaultBranch), err
 }
 

@@ -46,17 +46,18 @@ func TestARepositoryWithNothingInItIsAFailure(t *testing.T) {
 }
 
 // asking is work in requirements_unclear.
-func (e *env) asking() (r instance.Result, err error) {
-	job := e.job("requirements_unclear")
+func (w *env) asking() (r instance.Result, err error) {
+	job := w.job("requirements_unclear")
 	job.Questions = []instance.Question{
 		{Number: 1, From: "analyst", Text: "Which version?", Answered: true, Answer: "1.2"},
 		{Number: 2, From: "analyst", Text: "What did you expect?"}, {Number: 3, From: "analyst", Text: "On what system?"},
 	}
-	return e.Work(e.Context(), job)
+	return w.Work(w.Context(), job)
 }
 
 func TestQuestionsAreAskedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
-	for name, f := range map[string]*local.Fault{"when it was all done": nil, "when the answer got lost": {After: true}, "when it was not done at all": {}} {
+	for name, f := range map[string]*local.Fault{"when it was all done": nil, "when the answer got lost": {After: true},
+		"when it was not done at all": {}} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
 			if f != nil {
@@ -74,7 +75,8 @@ func TestQuestionsAreAskedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
 				}
 			}
 			said := w.said()
-			if len(said) != 1 || strings.Contains(said[0].Body, "Which version?") || !strings.Contains(said[0].Body, "What did you expect?") || !strings.Contains(said[0].Body, "On what system?") {
+			if len(said) != 1 || strings.Contains(said[0].Body, "Which version?") || !strings.Contains(said[0].Body, "What did you expect?") ||
+				!strings.Contains(said[0].Body, "On what system?") {
 				t.Errorf("said is %+v", said)
 			}
 		})
@@ -151,7 +153,8 @@ func TestPeopleAreToldOnceWhatIsInTheWay(t *testing.T) {
 		w.restart()
 		w.done(job)
 	}
-	if said := w.said(); len(said) != 1 || !strings.Contains(said[0].Body, "There is no compiler") || !strings.Contains(said[0].Body, "cc: not found") {
+	if said := w.said(); len(said) != 1 || !strings.Contains(said[0].Body, "There is no compiler") ||
+		!strings.Contains(said[0].Body, "cc: not found") {
 		t.Errorf("said is %+v", said)
 	}
 }
@@ -199,7 +202,8 @@ func TestARateLimitIsWaitedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		w := &env{T: t, issue: instance.Issue{Repo: widgets, Number: 1}}
-		w.handler = &handler{reader: limited{until: start.Add(time.Hour)}, log: slog.New(slog.DiscardHandler)}
+		w.handler = &handler{reader: limited{until: start.Add(time.Hour)}, gate: forgeside.Gate{Repos: forgeside.Repositories{widgets}},
+			log: slog.New(slog.DiscardHandler)}
 		_, err := w.asking()
 		if !errors.Is(err, brain.ErrInfrastructure) || time.Since(start) != time.Hour || len(w.progress) == 0 {
 			t.Errorf("it ended with %v after %s, and said %q", err, time.Since(start), w.progress)
@@ -242,7 +246,8 @@ func TestABranchIsNamedForItsIssue(t *testing.T) {
 func TestDataIsAddedToAndNotWrittenInto(t *testing.T) {
 	was := instance.Result{Data: map[string]string{"kept": "1"}}
 	now := forgeside.WithData(was, "b", "2", "c", "3")
-	if len(was.Data) != 1 || len(now.Data) != 3 || !slices.Equal([]string{now.Data["kept"], now.Data["b"], now.Data["c"]}, []string{"1", "2", "3"}) {
+	if len(was.Data) != 1 || len(now.Data) != 3 || !slices.Equal([]string{now.Data["kept"], now.Data["b"], now.Data["c"]},
+		[]string{"1", "2", "3"}) {
 		t.Errorf("%v became %v", was.Data, now.Data)
 	}
 }

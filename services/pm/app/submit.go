@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // openPullRequest pushes the work's branch and opens a pull request for it, each
@@ -25,11 +26,8 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	}
 	branch := Branch(job.Issue)
 	job.Progress("pushing %s", branch)
-	_, err = h.workspace.Push(ctx, workspace.Delivery{
-		Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch,
-		To: workspace.Remote{URL: repo.CloneURL, Token: h.token},
-	})
-	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
+	err = h.gate.Push(ctx, job, repo, branch)
+	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) || errors.As(err, new(*outbound.Refusal)) {
 		return h.stuck(ctx, job, err)
 	}
 	if err != nil {
@@ -67,15 +65,19 @@ func (h *handler) propose(ctx context.Context, job agent.Job, repo forge.Reposit
 		},
 		Describe: func() (forge.NewPullRequest, error) {
 			title, body, err := h.describe(ctx, job)
-			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch}, err
+			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Closes: job.Issue.Number}, err
 		},
 	})
 }
 
-// stuck tells people that the branch does not take the work, and has the
-// instance wait for them.
+// stuck tells people that the branch does not take the work, or that the work may
+// not leave, and has the instance wait for them.
 func (h *handler) stuck(ctx context.Context, job agent.Job, why error) (instance.Result, error) {
 	r := instance.Result{Status: instance.Blocked, Summary: why.Error()}
+	if no := new(outbound.Refusal); errors.As(why, &no) {
+		r = forgeside.Unsendable(no)
+		r.Status = instance.Blocked
+	}
 	a := job.Assignment
 	a.Last = &r
 	return h.say(ctx, job, fmt.Sprintf("push-%d", job.Attempt), rules.Obstacle(a), r)
@@ -83,8 +85,8 @@ func (h *handler) stuck(ctx context.Context, job agent.Job, why error) (instance
 
 // describe words the pull request.
 func (h *handler) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
-	entries, stat, err := h.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job), Base: job.Base,
-		Head: job.Head})
+	entries, stat, err := h.gate.Workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job),
+		Base: job.Base, Head: job.Head})
 	if err != nil {
 		return "", "", err
 	}

@@ -24,6 +24,9 @@ func (h *handler) tell(ctx context.Context, after subject.Event, in *pb.Instance
 	switch {
 	case issue.Number == 0: // no issue on a forge
 		return nil
+	case h.gate.Repos.Check(issue.Repo) != nil: // it would be refused at each try
+		h.gate.Refuse("comment", h.gate.Repos.Check(issue.Repo), "instance", in.GetInstance(), "repo", issue.Repo)
+		return nil
 	case in.GetKind() == string(workflow.Final):
 		return h.end(ctx, in, issue)
 	}

@@ -27,7 +27,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 // Setup adds the shepherd to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	a, err := s.Add(ctx, h, "shepherd", func(d forgeside.Deps) agent.Handler {
-		return &shepherd{forge: d.Forge, workspace: d.Workspace, token: d.Token, now: time.Now}
+		return &shepherd{forge: d.Forge, gate: d.Gate, now: time.Now}
 	})
 	if err != nil {
 		return err

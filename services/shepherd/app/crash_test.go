@@ -25,14 +25,16 @@ import (
 var deployed = crashtest.Service{
 	Name: "shepherd", Queues: []string{"shepherd"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{Settings: forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, WorkDir: dir}, Workers: 1}.Setup
+		return Settings{Settings: forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")},
+			Repo: []string{forgetest.Repo}, WorkDir: dir}, Workers: 1}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {
 		dir, every := t.TempDir(), "1h" // nobody has to look again
 		if os.Getenv("SIGNALBOX_CRASH") != "" {
 			every = "3s" // but where a gate could not be read
 		}
-		forgetest.WriteFile(t, dir, "reviewed.yaml", "workflow: reviewed\nversion: 1\nextends: story\npolicy: {check_duplicates: false, check_every: "+every+"}\n")
+		forgetest.WriteFile(t, dir, "reviewed.yaml",
+			"workflow: reviewed\nversion: 1\nextends: story\npolicy: {check_duplicates: false, check_every: "+every+"}\n")
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease, WorkflowDir: dir})
 	},
 }
@@ -97,8 +99,10 @@ func landed(s *crashtest.Env, id string) error {
 	all, e := s.Forge.Client("ann").PullRequests(s.Ctx, forgetest.Repo, one.CreatedAt.AddDate(-1, 0, 0))
 	done := slices.DeleteFunc(all, func(p forge.PullRequest) bool { return !p.Merged })
 	in := s.Get(id)
-	if e := evidenceOf(in, "merged"); !one.Merged || len(merges) != min(len(done), page) || merges[0].After != one.MergeSHA || e.GetData()["sha"] != one.MergeSHA {
-		return fmt.Errorf("#%d is %s (merged %v as %s), trunk was merged into %d times for %d pull requests, the log has %v", one.Number, one.State, one.Merged, one.MergeSHA, len(merges), len(done), e)
+	if e := evidenceOf(in, "merged"); !one.Merged || len(merges) != min(len(done), page) || merges[0].After != one.MergeSHA ||
+		e.GetData()["sha"] != one.MergeSHA {
+		return fmt.Errorf("#%d is %s (merged %v as %s), trunk was merged into %d times for %d pull requests, the log has %v", one.Number,
+			one.State, one.Merged, one.MergeSHA, len(merges), len(done), e)
 	}
 	return errors.Join(err, e)
 }
@@ -107,7 +111,8 @@ func landed(s *crashtest.Env, id string) error {
 func public(s *crashtest.Env, id string) error {
 	in := s.Get(id)
 	pulls, err := s.Pulls(branchOf(id))
-	if err != nil || len(pulls) != 1 || !pulls[0].Draft || pulls[0].HeadSHA != in.GetHead() || in.GetVars()["prNumber"] != strconv.Itoa(pulls[0].Number) {
+	if err != nil || len(pulls) != 1 || !pulls[0].Draft || pulls[0].HeadSHA != in.GetHead() ||
+		in.GetVars()["prNumber"] != strconv.Itoa(pulls[0].Number) {
 		return fmt.Errorf("the pull requests are %+v, %v; the log has %v", pulls, err, in.GetVars())
 	}
 	_, err = s.WantComments(pulls[0].Number, 0)
@@ -165,8 +170,10 @@ func answered(s *crashtest.Env, id string) error {
 	if err := errors.Join(said, err, e, e2, e3); err != nil {
 		return err
 	}
-	if pr.HeadSHA != in.GetHead() || in.GetVars()["pushed"] != in.GetHead() || len(pushes) != 2 || len(ours) != 1 || len(standing.Threads) != 1 || !standing.Threads[0].Resolved {
-		return fmt.Errorf("#%d is at %s after %d pushes, the log has %s; the replies are %+v in %+v", pull, pr.HeadSHA, len(pushes), in.GetVars()["pushed"], ours, standing.Threads)
+	if pr.HeadSHA != in.GetHead() || in.GetVars()["pushed"] != in.GetHead() || len(pushes) != 2 || len(ours) != 1 ||
+		len(standing.Threads) != 1 || !standing.Threads[0].Resolved {
+		return fmt.Errorf("#%d is at %s after %d pushes, the log has %s; the replies are %+v in %+v", pull, pr.HeadSHA, len(pushes),
+			in.GetVars()["pushed"], ours, standing.Threads)
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func newEnv(t *testing.T, policy ...string) *env {
 	settings := orchestratortest.Settings{AckWait: 10 * time.Second}
 	if w.workflow = "story"; policy != nil {
 		w.workflow, settings.WorkflowDir = "story-here", t.TempDir()
-		forgetest.WriteFile(t, settings.WorkflowDir, "story-here.yaml", "workflow: story-here\nversion: 1\nextends: story\npolicy: {"+strings.Join(policy, ", ")+"}\n")
+		forgetest.WriteFile(t, settings.WorkflowDir, "story-here.yaml",
+			"workflow: story-here\nversion: 1\nextends: story\npolicy: {"+strings.Join(policy, ", ")+"}\n")
 	}
 	orchestratortest.Start(t, w.server.URL, 1, settings)
 	w.client = client.New(w.server.Connect(t), "operator:test")
@@ -74,9 +75,9 @@ func newEnv(t *testing.T, policy ...string) *env {
 }
 
 // openForge starts a forge with one repository, whose work is on trunk.
-func (e *env) openForge() {
-	e.Helper()
-	e.forge = forgetest.Start(e, forgetest.Config{
+func (w *env) openForge() {
+	w.Helper()
+	w.forge = forgetest.Start(w, forgetest.Config{
 		File: "README.md", Text: "# Widgets\n",
 		Users: []local.User{
 			forgetest.Bot(), {Login: "ann", Token: forgetest.Token("ann"), Permission: "admin", Organisations: []string{"acme"}},
@@ -86,71 +87,71 @@ func (e *env) openForge() {
 			fault := c.Fault
 			c.Fault = func(r *http.Request) *local.Fault {
 				if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {
-					e.mu.Lock()
-					e.merges++
-					e.mu.Unlock()
+					w.mu.Lock()
+					w.merges++
+					w.mu.Unlock()
 				}
 				return fault(r)
 			}
 		},
 	})
-	e.ann, e.bob, e.eve = person{e, "ann"}, person{e, "bob"}, person{e, "eve"}
+	w.ann, w.bob, w.eve = person{w, "ann"}, person{w, "bob"}, person{w, "eve"}
 }
 
 // startAgents has a shepherd and a developer work until the test ends.
-func (e *env) startAgents() {
-	e.Helper()
-	js := e.server.JetStream(e.T)
-	objects, err := role.Bucket(e.ctx, js)
+func (w *env) startAgents() {
+	w.Helper()
+	js := w.server.JetStream(w.T)
+	objects, err := role.Bucket(w.ctx, js)
 	if err != nil {
-		e.Fatal(err)
+		w.Fatal(err)
 	}
-	c := e.forge.Client("signalbox")
-	s := &shepherd{forge: c, workspace: forgetest.Workspace(e, objects), token: "signalbox-token", now: time.Now}
-	e.work(js, "shepherd", noting{e, s})
-	e.work(js, "developer", developer{e, forgetest.Workspace(e, objects)})
+	c, gate := w.forge.Side("signalbox", objects)
+	s := &shepherd{forge: c, gate: gate, now: time.Now}
+	w.work(js, "shepherd", noting{w, s})
+	w.work(js, "developer", developer{w, forgetest.Workspace(w, objects)})
 }
 
-func (e *env) work(js jetstream.JetStream, role string, h agent.Handler) {
+func (w *env) work(js jetstream.JetStream, role string, h agent.Handler) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	a := agent.New(agent.Config{
-		Role: role, Name: role + "-1", JetStream: js, Client: client.New(e.server.Connect(e.T), role+"-1"), Handler: h,
+		Role: role, Name: role + "-1", JetStream: js, Client: client.New(w.server.Connect(w.T), role+"-1"), Handler: h,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	go func() { ended <- a.Run(ctx) }()
-	e.Cleanup(func() {
+	w.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			e.Errorf("the %s ended with %v", role, err)
+			w.Errorf("the %s ended with %v", role, err)
 		}
 	})
 }
 
 // heard are the questions that the developer was asked.
-func (e *env) heard() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.asked)
+func (w *env) heard() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.asked)
 }
 
 // merged counts the calls that merge.
-func (e *env) merged() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.merges
+func (w *env) merged() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.merges
 }
 
 // does has the developer do something else.
-func (e *env) does(develop func(agent.Job) change) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.develop = develop
+func (w *env) does(develop func(agent.Job) change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.develop = develop
 }
 
 // failRequests makes the requests fail that have the method and end of the path.
-func (e *env) failRequests(method, path string, f local.Fault) {
-	e.forge.Fail(func(r *http.Request) *local.Fault {
+func (w *env) failRequests(method, path string, f local.Fault) {
+	w.forge.Fail(func(r *http.Request) *local.Fault {
 		if r.Method == method && strings.HasSuffix(r.URL.Path, path) {
 			return &f
 		}

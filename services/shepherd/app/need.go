@@ -90,8 +90,8 @@ func (t *visit) ask(ctx context.Context, needs []string) error {
 	}
 	at := t.job.Head
 	join := func(branch string) (workspace.Joined, error) {
-		j, err := t.workspace.Join(ctx, workspace.Meeting{
-			Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: at, From: t.remote(repo), Branch: branch,
+		j, err := t.gate.Workspace.Join(ctx, workspace.Meeting{
+			Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: at, From: t.gate.Remote(repo), Branch: branch,
 			Message: fmt.Sprintf("Merge %s into %s", branch, t.snapshot.HeadRef),
 		})
 		if err == nil && j.Head != at {

@@ -36,8 +36,7 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 		job.Bundles = []instance.Bundle{{Object: adopted.Bundle, Head: adopted.Base}}
 	}
 	job.Progress("pushing %s", branch)
-	_, err = s.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Head: job.Head, Branch: branch,
-		To: s.remote(repo)})
+	err = s.gate.Push(ctx, job, repo, branch)
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
 		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}
@@ -56,7 +55,7 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 
 // adopt takes the branch on the forge as the work so far.
 func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch string) (r instance.Result, err error) {
-	r.Base, r.Bundle, err = s.workspace.Snapshot(ctx, repo.Name, s.remote(repo), branch)
+	r.Base, r.Bundle, err = s.gate.Workspace.Snapshot(ctx, repo.Name, s.gate.Remote(repo), branch)
 	if errors.Is(err, workspace.ErrSource) {
 		err = forgeside.EscalateToPeople("%v; push it, or move the story to pending to have it done anew", err)
 	}
@@ -81,7 +80,7 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 		Repo: repo.Name, Branch: branch, Ours: ours, Since: s.now().Add(-proposedWithin),
 		Describe: func() (forge.NewPullRequest, error) {
 			title, body, err := s.describe(ctx, job)
-			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: true}, err
+			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: true, Closes: job.Issue.Number}, err
 		},
 	})
 	switch {
@@ -97,8 +96,8 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 func (s *shepherd) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
 	c := rules.PullRequestContext{Closes: true} // the base is the default branch
 	if job.Head != job.Base {
-		entries, stat, err := s.workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job), Base: job.Base,
-			Head: job.Head})
+		entries, stat, err := s.gate.Workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job),
+			Base: job.Base, Head: job.Head})
 		if err != nil {
 			return "", "", err
 		}

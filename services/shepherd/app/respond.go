@@ -38,7 +38,7 @@ func (t *visit) respond(ctx context.Context, q instance.Question) (instance.Resu
 		return r, nil
 	}
 	if markLine.MatchString(q.Text) {
-		left, err := t.workspace.Unresolved(ctx, t.spec())
+		left, err := t.gate.Workspace.Unresolved(ctx, t.spec())
 		if err != nil {
 			return instance.Result{}, err
 		}
@@ -84,8 +84,7 @@ func (t *visit) push(ctx context.Context) (theirs, err error) {
 		return nil, err
 	}
 	t.job.Progress("pushing %s", t.snapshot.HeadRef)
-	_, err = t.workspace.Push(ctx, workspace.Delivery{Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Head: t.job.Head,
-		Branch: t.snapshot.HeadRef, To: t.remote(repo)})
+	err = t.gate.Push(ctx, t.job, repo, t.snapshot.HeadRef)
 	switch {
 	case errors.Is(err, workspace.ErrForeign):
 		return err, nil

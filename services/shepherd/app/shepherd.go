@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -26,15 +25,14 @@ type forgeClient interface {
 
 // shepherd does the shepherd's work. It implements agent.Handler.
 type shepherd struct {
-	forge     forgeClient
-	workspace *workspace.Cache
-	token     string
-	now       func() time.Time
+	forge forgeClient
+	gate  forgeside.Gate
+	now   func() time.Time
 }
 
 // Work implements agent.Handler.
 func (s *shepherd) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	return forgeside.Work(ctx, job, s.work)
+	return s.gate.Work(ctx, job, s.work)
 }
 
 func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, error) {
@@ -54,9 +52,4 @@ func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, er
 // done returns a success with names and values, in turn, that the instance keeps.
 func done(summary string, data ...string) instance.Result {
 	return forgeside.WithData(instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: summary}, data...)
-}
-
-// remote returns the address that the repository is pushed to and fetched from.
-func (s *shepherd) remote(r forge.Repository) workspace.Remote {
-	return workspace.Remote{URL: r.CloneURL, Token: s.token}
 }

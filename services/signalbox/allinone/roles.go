@@ -111,5 +111,5 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, defs []*workflow.
 
 // at returns the settings of a forge-side role.
 func at(c Config, work string) forgeside.Settings {
-	return forgeside.Settings{Forge: c.Forge, WorkDir: work, Observer: c.Observer}
+	return forgeside.Settings{Forge: c.Forge, Repo: c.Watch, WorkDir: work, Observer: c.Observer}
 }

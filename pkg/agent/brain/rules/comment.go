@@ -44,3 +44,10 @@ func Ending(e End) string {
 	e.Failed = e.Failed[:min(len(e.Failed), maxShown)]
 	return write("ending.md", e)
 }
+
+// Withheld tells people that a comment was not posted, and why. The findings name no
+// secret.
+func Withheld(instance string, found []string) string {
+	found = found[:min(len(found), maxShown)]
+	return write("withheld.md", map[string]any{"Found": found, "Command": "signalbox history " + instance})
+}

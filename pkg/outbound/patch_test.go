@@ -1,4 +1,4 @@
-package workspace
+package outbound
 
 import (
 	"slices"
@@ -8,13 +8,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/secret"
 )
 
-func scan(patch string, size int) []Violation {
-	var found []Violation
+func scan(patch string, size int) []Finding {
+	var found []Finding
 	secrets, err := secret.New()
 	if err != nil {
 		panic(err)
 	}
-	s := &patchScanner{secrets: secrets, report: func(v Violation) { found = append(found, v) }}
+	s := &patchScanner{secrets: secrets, report: func(v Finding) { found = append(found, v) }}
 	for part := range slices.Chunk([]byte(patch), size) {
 		_, _ = s.Write(part)
 	}
@@ -44,7 +44,7 @@ func TestEveryKindOfSecretIsRecognised(t *testing.T) {
 	}
 	for sample, what := range samples {
 		found := scan("+++ b/f\n@@ -0,0 +1 @@\n+x=\""+sample+"\"\n", 7)
-		if len(found) != 1 || found[0] != (Violation{Rule: "secret", Path: "f", Line: 1, Detail: "what looks like a credential (" + what + ")"}) {
+		if len(found) != 1 || found[0] != (Finding{Rule: "secret", Path: "f", Line: 1, Detail: "what looks like a credential (" + what + ")"}) {
 			t.Errorf("%s: found %v", what, found)
 		}
 	}
@@ -77,7 +77,8 @@ diff --git a/gone b/gone
 		for _, v := range scan(patch, size) {
 			got = append(got, v.String())
 		}
-		want := []string{"ü x:4: what looks like a credential (aws-access-key) (secret)", "ü x:10: what looks like a credential (aws-access-key) (secret)"}
+		want := []string{"ü x:4: what looks like a credential (aws-access-key) (secret)",
+			"ü x:10: what looks like a credential (aws-access-key) (secret)"}
 		if !slices.Equal(got, want) {
 			t.Errorf("in parts of %d bytes: found %q", size, got)
 		}
@@ -89,7 +90,7 @@ func TestASecretAtAnyPlaceOfALongLineIsFound(t *testing.T) {
 	for at := chunk - 2*overlap; at < chunk+2*overlap; at += 173 {
 		line := strings.Repeat(" ", at) + key + strings.Repeat(" ", chunk)
 		added := scan("+++ b/f\n@@ -1 +1 @@\n-"+line+"\n+"+line+"\n", 4096)
-		if len(added) == 0 || slices.ContainsFunc(added, func(v Violation) bool { return v.Line != 1 }) {
+		if len(added) == 0 || slices.ContainsFunc(added, func(v Finding) bool { return v.Line != 1 }) {
 			t.Fatalf("at %d: %v", at, added)
 		}
 		if removed := scan("+++ b/f\n@@ -1 +1 @@\n-"+line+"\n+fine\n", 4096); len(removed) != 0 {

@@ -1,4 +1,4 @@
-package workspace
+package outbound
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/secret"
 )
 
@@ -13,15 +14,18 @@ import (
 // the end of the one before, so that no secret falls between two.
 const chunk, overlap = 64 << 10, 1 << 10
 
+var commitLine = regexp.MustCompile(`^[0-9a-f]{40}(?:[0-9a-f]{24})?$`)
+
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// patchScanner finds secrets in the added lines of a patch without context that
+// patchScanner finds secrets, and characters that turn text around, in the added lines of a patch without context that
 // is written to it. Lines that follow each other are scanned together: a secret
 // may be split over several.
 type patchScanner struct {
 	secrets *secret.Scanner
-	report  func(Violation)
+	report  func(Finding)
 
+	commit   string
 	path     string
 	line     int    // number of the next added line
 	old, new int    // lines left in the hunk
@@ -83,6 +87,8 @@ func (s *patchScanner) header(line []byte) {
 			name = unquoted
 		}
 		s.path = strings.TrimPrefix(name, "b/")
+	case commitLine.Match(line):
+		s.commit, s.path = string(line), ""
 	default:
 		if m := hunk.FindSubmatch(line); m != nil {
 			s.old, s.line, s.new = count(m[1]), count(m[2]), count(m[3])
@@ -113,7 +119,14 @@ func (s *patchScanner) flush() {
 
 func (s *patchScanner) scan() {
 	for _, f := range s.secrets.Scan(s.text.String()) {
-		s.report(Violation{Rule: "secret", Path: s.path, Line: s.first + f.Line - 1, Detail: f.What()})
+		s.report(Finding{Rule: "secret", Commit: s.commit, Path: s.path, Line: s.first + f.Line - 1, Detail: f.What()})
+	}
+	text := s.text.String()
+	if at := sanitize.FirstTurning(text); at >= 0 {
+		s.report(Finding{
+			Rule: "bidi", Commit: s.commit, Path: s.path, Line: s.first + strings.Count(text[:at], "\n"),
+			Detail: "a character that turns the text around, so that it reads otherwise than it runs",
+		})
 	}
 }
 

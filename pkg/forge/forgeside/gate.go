@@ -1,0 +1,105 @@
+package forgeside
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/outbound"
+)
+
+// Gate is what a service lets through: work about the repositories it serves, and
+// pushes that pass the check. It counts and logs what it refuses.
+type Gate struct {
+	Repos     Repositories
+	Workspace *workspace.Cache
+	Token     string                 // of the forge
+	Log       *slog.Logger           // nil: nothing is logged
+	Refused   *prometheus.CounterVec // by kind and rule; nil: nothing is counted
+}
+
+// NewRefused returns the counter of a gate, registered.
+func NewRefused(r prometheus.Registerer, role string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signalbox_outbound_refused_total", Help: "What was not sent to the forge, by kind and by the rule that it breaks.",
+	}, []string{"kind", "rule"})
+	prometheus.WrapRegistererWith(prometheus.Labels{"role": role}, r).MustRegister(c)
+	return c
+}
+
+// Refuse counts and logs a refusal; other errors it leaves alone.
+func (g Gate) Refuse(kind string, err error, about ...any) {
+	var rules []string
+	if no := new(outbound.Refusal); errors.As(err, &no) {
+		for _, f := range no.Findings {
+			rules = append(rules, f.Rule)
+		}
+	} else if errors.Is(err, ErrRepository) {
+		rules = []string{"repository"}
+	}
+	if rules == nil {
+		return
+	}
+	for _, rule := range rules {
+		if g.Refused != nil {
+			g.Refused.WithLabelValues(kind, rule).Inc()
+		}
+	}
+	if g.Log != nil {
+		g.Log.Warn("refused to send it to the forge", append([]any{"kind", kind, "error", err}, about...)...)
+	}
+}
+
+// Remote returns the address that the repository is pushed to and fetched from.
+func (g Gate) Remote(repo forge.Repository) workspace.Remote {
+	return workspace.Remote{URL: repo.CloneURL, Token: g.Token}
+}
+
+// Push checks the job's work and pushes it to the branch. The error is a
+// *outbound.Refusal if it may not leave; else it is one of workspace.Push.
+func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, branch string) error {
+	to := g.Remote(repo)
+	change, err := g.Workspace.Inspect(ctx, workspace.Delivery{Repo: repo.Name, Bundles: BundleObjects(job), Head: job.Head, Branch: branch,
+		To: to})
+	if err != nil {
+		g.Refuse("push", err, "instance", job.Instance, "repo", repo.Name, "branch", branch)
+		return err
+	}
+	_, err = g.Workspace.Push(ctx, repo.Name, change, to)
+	return err
+}
+
+// Work runs the work of a handler, unless it is about a repository that is not
+// served. What must not leave is put to people. If the work fails otherwise, Work
+// waits out a rate limit of the forge and classifies the error.
+func (g Gate) Work(ctx context.Context, job agent.Job, work func(context.Context, agent.Job) (instance.Result, error)) (instance.Result, error) {
+	if repo := job.Issue.Repo; repo != "" {
+		if err := g.Repos.Check(repo); err != nil {
+			g.Refuse("work", err, "instance", job.Instance, "repo", repo)
+			return instance.Result{}, EscalateToPeople("%s: %v", job.Role, err)
+		}
+	}
+	r, err := work(ctx, job)
+	if no := new(outbound.Refusal); errors.As(err, &no) {
+		return r, EscalateToPeople("%s: %v", job.Role, no)
+	}
+	if errors.Is(err, ErrRepository) {
+		return r, EscalateToPeople("%s: %v", job.Role, err)
+	}
+	wait(ctx, job, err)
+	return r, Classify(err)
+}
+
+// Unsendable returns the result of work that may not leave, with the findings: a
+// failure with which its author can do it anew.
+func Unsendable(no *outbound.Refusal) instance.Result {
+	return instance.Result{Status: instance.Failure, Summary: "the work may not leave: " + strings.Join(no.Strings()[:1], ""),
+		IssuesFound: no.Strings()}
+}
