@@ -122,7 +122,7 @@ proto-check: bin/tools ## buf lint, and no break with what was there (BASE=ref t
 archtest: ## the import and style rules
 	$(TEST) ./pkg/archtest/...
 
-# buf, protoc-gen-go and staticcheck, at the versions scripts/tools/go.mod pins.
+# buf, the generators of protobuf code and staticcheck, at the versions scripts/tools/go.mod pins.
 # buf takes two minutes the first time.
 bin/tools: scripts/tools/go.mod scripts/tools/go.sum
 	cd scripts/tools && GOWORK=off go build -o ../../bin/tools/ tool

@@ -46,9 +46,9 @@ func newQueueEnv(t *testing.T, workflow, state string, lease time.Duration) (w *
 
 // answers has every command of the role's agents answered so; who waits for work
 // gets none.
-func (w *env) answers(role string, say func(*pb.Command) *pb.CommandReply) {
-	w.Helper()
-	w.serve(role, func(cmd *pb.Command, answer func(*pb.CommandReply)) {
+func (e *env) answers(role string, say func(*pb.Command) *pb.CommandReply) {
+	e.Helper()
+	e.serve(role, func(cmd *pb.Command, answer func(*pb.CommandReply)) {
 		if cmd.GetClaim().GetWaitMs() > 0 {
 			answer(&pb.CommandReply{Refusal: &pb.Refusal{Code: "no_work"}})
 			return
@@ -59,21 +59,21 @@ func (w *env) answers(role string, say func(*pb.Command) *pb.CommandReply) {
 
 // serve is given every command of the role's agents, one after the other. It may
 // answer later.
-func (w *env) serve(role string, take func(cmd *pb.Command, answer func(*pb.CommandReply))) {
-	w.Helper()
-	nc := w.server.Connect(w.T)
+func (e *env) serve(role string, take func(cmd *pb.Command, answer func(*pb.CommandReply))) {
+	e.Helper()
+	nc := e.server.Connect(e.T)
 	filter, err := subject.AgentsOf(role)
 	if err == nil {
 		_, err = nc.Subscribe(filter, func(msg *nats.Msg) {
 			one := func(data []byte, form func(reply []byte) []byte) {
 				cmd := &pb.Command{}
 				if err := proto.Unmarshal(data, cmd); err != nil {
-					w.Error(err)
+					e.Error(err)
 				}
 				take(cmd, func(reply *pb.CommandReply) {
 					data, _ := proto.Marshal(reply)
 					if err := msg.Respond(form(data)); err != nil {
-						w.Error(err)
+						e.Error(err)
 					}
 				})
 			}
@@ -83,7 +83,7 @@ func (w *env) serve(role string, take func(cmd *pb.Command, answer func(*pb.Comm
 			}
 			commands, err := wire.Commands(msg.Data)
 			if err != nil {
-				w.Error(err)
+				e.Error(err)
 			}
 			for place, data := range commands {
 				one(data, func(reply []byte) []byte { return wire.BatchReply(wire.Answer{Number: place, Reply: reply}) })
@@ -94,6 +94,6 @@ func (w *env) serve(role string, take func(cmd *pb.Command, answer func(*pb.Comm
 		err = nc.Flush()
 	}
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 }

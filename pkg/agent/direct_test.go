@@ -39,47 +39,47 @@ func (k tests) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 // direct returns an instance whose work the one tester was given with its report
 // of the work before, and has begun. Where that came too late, as on a machine
 // that has much else to do, it is tried with another.
-func (w *env) direct(k tests) (id string) {
-	w.Helper()
+func (e *env) direct(k tests) (id string) {
+	e.Helper()
 	for n := 0; ; n++ {
 		id := fmt.Sprintf("i%d", n)
-		w.open(id)
-		if _, err := w.client.Override(w.ctx, id, "creating_tests", "here it begins"); err != nil {
-			w.Fatal(err)
+		e.open(id)
+		if _, err := e.client.Override(e.ctx, id, "creating_tests", "here it begins"); err != nil {
+			e.Fatal(err)
 		}
-		if job := next(w, k.begun); job.Instance != id || job.State != "updating_tests" {
-			w.Fatalf("it works on %+v", job.Assignment)
+		if job := next(e, k.begun); job.Instance != id || job.State != "updating_tests" {
+			e.Fatalf("it works on %+v", job.Assignment)
 		}
-		for _, c := range of[instance.Claimed](w.until(id, func(e instance.Event) bool { c, ok := e.(instance.Claimed); return ok && c.Token == 2 })) {
+		for _, c := range of[instance.Claimed](e.until(id, func(ev instance.Event) bool { c, ok := ev.(instance.Claimed); return ok && c.Token == 2 })) {
 			if c.Direct {
 				return id
 			}
 		}
 		select {
 		case k.end <- nil:
-		case <-w.ctx.Done():
-			w.Fatal("it is never given work with its report")
+		case <-e.ctx.Done():
+			e.Fatal("it is never given work with its report")
 		}
 	}
 }
 
 // behind are the events behind the claim of what was given directly.
-func (w *env) behind(id string) []instance.Event {
-	w.Helper()
-	all := w.until(id, func(e instance.Event) bool { m, ok := e.(instance.Moved); return ok && m.To == "implementing" })
-	i := slices.IndexFunc(all, func(e instance.Event) bool { c, ok := e.(instance.Claimed); return ok && c.Direct })
+func (e *env) behind(id string) []instance.Event {
+	e.Helper()
+	all := e.until(id, func(ev instance.Event) bool { m, ok := ev.(instance.Moved); return ok && m.To == "implementing" })
+	i := slices.IndexFunc(all, func(ev instance.Event) bool { c, ok := ev.(instance.Claimed); return ok && c.Direct })
 	return all[i+1:]
 }
 
-func (w *env) follows(id string, want ...string) (all []instance.Event) {
-	w.Helper()
-	all = w.behind(id)
+func (e *env) follows(id string, want ...string) (all []instance.Event) {
+	e.Helper()
+	all = e.behind(id)
 	if got := names(all); !slices.Equal(got, append(want, "moved to implementing")) {
-		w.Errorf("there came %q, want %q", got, want)
+		e.Errorf("there came %q, want %q", got, want)
 	}
 	for _, c := range of[instance.Claimed](all) {
 		if c.Direct {
-			w.Errorf("%s, token %d, was given it directly", c.Agent, c.Token)
+			e.Errorf("%s, token %d, was given it directly", c.Agent, c.Token)
 		}
 	}
 	return all

@@ -21,11 +21,11 @@ import (
 )
 
 // fail gives the work back as its holder.
-func (w *env) fail(id string, token uint64) {
-	w.Helper()
-	if _, err := w.client.DoAs(w.ctx, "pm", "fail", &pb.Command{Instance: id, Action: &pb.Command_Fail{
+func (e *env) fail(id string, token uint64) {
+	e.Helper()
+	if _, err := e.client.DoAs(e.ctx, "pm", "fail", &pb.Command{Instance: id, Action: &pb.Command_Fail{
 		Fail: &pb.Fail{Token: uint32(token), Reason: "a fault"}}}); err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 }
 

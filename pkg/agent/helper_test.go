@@ -41,9 +41,9 @@ func newEnv(t *testing.T, lease time.Duration) *env {
 }
 
 // resume starts the orchestrator.
-func (w *env) resume() {
-	w.Helper()
-	w.stop = orchestratortest.Start(w.T, w.server.URL, 1, w.settings)
+func (e *env) resume() {
+	e.Helper()
+	e.stop = orchestratortest.Start(e.T, e.server.URL, 1, e.settings)
 }
 
 // works does what it is told: it implements agent.Handler.
@@ -74,12 +74,12 @@ type worker struct {
 }
 
 // agent starts one as pm, the role that a new issue comes to first.
-func (w *env) agent(name string, h agent.Handler, change ...func(*agent.Config)) *worker {
-	w.Helper()
-	nc := w.server.Connect(w.T)
+func (e *env) agent(name string, h agent.Handler, change ...func(*agent.Config)) *worker {
+	e.Helper()
+	nc := e.server.Connect(e.T)
 	js, err := jetstream.New(nc)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	k := &worker{nc: nc, ended: make(chan ended, 1000), logs: make(chan slog.Record, 1000)}
 	c := agent.Config{
@@ -96,10 +96,10 @@ func (w *env) agent(name string, h agent.Handler, change ...func(*agent.Config))
 	k.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			w.Errorf("%s ended with %v", name, err)
+			e.Errorf("%s ended with %v", name, err)
 		}
 	})
-	w.Cleanup(k.stop)
+	e.Cleanup(k.stop)
 	return k
 }
 
@@ -126,9 +126,9 @@ func (r recorder) WithAttrs([]slog.Attr) slog.Handler { return r }
 func (r recorder) WithGroup(string) slog.Handler      { return r }
 
 // logged waits for a message in the log of k.
-func (w *env) logged(k *worker, message string) {
-	w.Helper()
-	for rec := range take(w, k.logs) {
+func (e *env) logged(k *worker, message string) {
+	e.Helper()
+	for rec := range take(e, k.logs) {
 		if rec.Message == message {
 			return
 		}
@@ -165,20 +165,20 @@ func next[T any](w *env, c <-chan T) T {
 }
 
 // open starts an issue and returns the work it dispatched.
-func (w *env) open(id string) uint64 {
-	w.Helper()
-	reply, err := w.client.Open(w.ctx, "", "issue", id, instance.Issue{Title: "title of " + id})
+func (e *env) open(id string) uint64 {
+	e.Helper()
+	reply, err := e.client.Open(e.ctx, "", "issue", id, instance.Issue{Title: "title of " + id})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return reply.GetInstance().GetWork()
 }
 
 // start opens an instance of another lifecycle, on code that is known.
-func (w *env) start(workflow, id string) {
-	w.Helper()
-	if _, err := w.client.OpenWith(w.ctx, "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0"}); err != nil {
-		w.Fatal(err)
+func (e *env) start(workflow, id string) {
+	e.Helper()
+	if _, err := e.client.OpenWith(e.ctx, "", id, &pb.Open{Workflow: workflow, Issue: &pb.Issue{Title: "title of " + id}, Base: "c0"}); err != nil {
+		e.Fatal(err)
 	}
 }
 
@@ -186,30 +186,30 @@ func (w *env) start(workflow, id string) {
 func as(role string) func(*agent.Config) { return func(c *agent.Config) { c.Role = role } }
 
 // claim takes the work as somebody who is no agent of the runtime.
-func (w *env) claim(id, agent string, work uint64, lease time.Duration) uint64 {
-	w.Helper()
-	reply, err := w.client.DoAs(w.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{
+func (e *env) claim(id, agent string, work uint64, lease time.Duration) uint64 {
+	e.Helper()
+	reply, err := e.client.DoAs(e.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: agent, Work: work, LeaseMs: uint32(lease.Milliseconds())}}})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return uint64(reply.GetToken())
 }
 
 // until returns the events of the instance up to the first that stop holds for.
-func (w *env) until(id string, stop func(instance.Event) bool) []instance.Event {
-	w.Helper()
+func (e *env) until(id string, stop func(instance.Event) bool) []instance.Event {
+	e.Helper()
 	var all []instance.Event
-	err := w.client.Watch(w.ctx, id, 0, func(s client.LogEntry) error {
-		for _, e := range s.Events {
-			if all = append(all, e); stop(e) {
+	err := e.client.Watch(e.ctx, id, 0, func(s client.LogEntry) error {
+		for _, ev := range s.Events {
+			if all = append(all, ev); stop(ev) {
 				return client.ErrStopWatch
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		w.Fatalf("of %s there came %s: %v", id, names(all), err)
+		e.Fatalf("of %s there came %s: %v", id, names(all), err)
 	}
 	return all
 }
@@ -253,10 +253,10 @@ func names(all []instance.Event) (out []string) {
 }
 
 // settled waits until no message of the role is under way or waiting.
-func (w *env) settled() {
-	w.Helper()
-	if err := natstest.Drained(w.ctx, w.js, "EVENTS", "pm"); err != nil {
-		w.Fatal(err)
+func (e *env) settled() {
+	e.Helper()
+	if err := natstest.Drained(e.ctx, e.js, "EVENTS", "pm"); err != nil {
+		e.Fatal(err)
 	}
 }
 

@@ -48,3 +48,25 @@ func TestIdleWorkersAskForOneMessageEachAndNoMore(t *testing.T) {
 		}
 	}
 }
+
+// A consumer has 512 open pull requests at most, nats-server's default. A worker beyond
+// them says so, keeps asking, and gets work as soon as there is room.
+func TestAWorkerBeyondTheConsumersRequestsSaysSoAndGetsWorkOnceThereIsRoom(t *testing.T) {
+	const room = 512
+	e := newEnv(t, 40*time.Second)
+	crowd := e.agent("a1", works(succeed), func(c *agent.Config) { c.Workers = room })
+	for {
+		info, err := e.js.Consumer(e.ctx, "EVENTS", "pm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.CachedInfo().NumWaiting == room {
+			break
+		}
+	}
+	late := e.agent("a2", works(succeed))
+	e.logged(late, "cannot take work; trying again")
+	crowd.stop()
+	e.open("a")
+	e.until("a", moved)
+}

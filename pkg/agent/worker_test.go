@@ -13,11 +13,11 @@ import (
 )
 
 // publish puts work of instances into the queue.
-func (w *env) publish(filter string, ids ...string) {
-	w.Helper()
+func (e *env) publish(filter string, ids ...string) {
+	e.Helper()
 	for _, id := range ids {
-		if _, err := w.js.Publish(w.ctx, strings.Replace(filter, "*", id, 1), nil); err != nil {
-			w.Fatal(err)
+		if _, err := e.js.Publish(e.ctx, strings.Replace(filter, "*", id, 1), nil); err != nil {
+			e.Fatal(err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -63,7 +64,7 @@ func (p PendingClaim) Wait(ctx context.Context) (*pb.CommandReply, error) {
 		return nil, got.err
 	}
 	reply := new(pb.CommandReply)
-	if err := proto.Unmarshal(got.data, reply); err != nil {
+	if err := wire.Unmarshal(got.data, reply); err != nil {
 		return nil, err
 	}
 	if reply.Refusal != nil {

@@ -13,6 +13,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 
 	"github.com/signalbox/signalbox/pkg/pacing"
+	"github.com/signalbox/signalbox/pkg/wire"
 )
 
 const (
@@ -93,7 +94,7 @@ func (c *Client) try(ctx context.Context, timeout time.Duration, msg *nats.Msg, 
 	case err != nil:
 		return fmt.Errorf("%w on %s: %w", ErrUnavailable, msg.Subject, err)
 	}
-	if err := proto.Unmarshal(data, reply); err != nil {
+	if err := wire.Unmarshal(data, reply); err != nil {
 		return backoff.Permanent(fmt.Errorf("reply on %s: %w", msg.Subject, err))
 	}
 	if r, ok := reply.(interface{ GetRefusal() *pb.Refusal }); ok && r.GetRefusal().GetCode() == "unavailable" {

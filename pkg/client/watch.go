@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,9 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(LogE
 		if err != nil {
 			return fmt.Errorf("watch: %w", err)
 		}
+		if !IsCommit(msg.Headers()) {
+			continue
+		}
 		entry, err := decodeEntry(msg)
 		if err == nil {
 			err = f(entry)
@@ -86,6 +90,10 @@ func newConsumer(ctx context.Context, js jetstream.JetStream, c jetstream.Ordere
 	}, backoff.WithBackOff(pacing.Backoff(20*time.Millisecond, 2*time.Second)), backoff.WithMaxElapsedTime(0))
 }
 
+// IsCommit reports whether a message of the log is a commit, by its headers. What other programs wrote
+// there is none; the orchestrator sets it aside and says so.
+func IsCommit(h nats.Header) bool { return h.Get("Sb-Chain") != "" }
+
 func decodeEntry(msg jetstream.Msg) (LogEntry, error) {
 	e, err := subject.ParseEvent(msg.Subject())
 	if err != nil {
@@ -99,8 +107,8 @@ func decodeEntry(msg jetstream.Msg) (LogEntry, error) {
 	if err != nil {
 		return LogEntry{}, err
 	}
-	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: msg.Headers().Get(jetstream.MsgIDHeader), Instance: e.Instance, Time: at,
-		Data: msg.Data()}
+	id := cmp.Or(msg.Headers().Get("Sb-Id"), msg.Headers().Get(jetstream.MsgIDHeader))
+	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: id, Instance: e.Instance, Time: at, Data: msg.Data()}
 	commit, err := wire.ToCommit(stored)
 	return LogEntry{e, commit}, err
 }

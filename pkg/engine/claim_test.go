@@ -38,22 +38,22 @@ states:
 `
 
 // openUrgent opens an instance of the urgency; the lower, the more urgent.
-func (w *env) openUrgent(e *engine.Engine, id string, urgency int, labels ...string) instance.Instance {
-	w.Helper()
-	out, err := e.Handle(w.Context(), cmd("open-"+id, id, instance.Open{
+func (e *env) openUrgent(ev *engine.Engine, id string, urgency int, labels ...string) instance.Instance {
+	e.Helper()
+	out, err := ev.Handle(e.Context(), cmd("open-"+id, id, instance.Open{
 		Issue: instance.Issue{Title: id, Labels: labels}, Vars: map[string]string{"urgency": fmt.Sprint(urgency)}}), "queue")
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return out.Instance
 }
 
 // expectGiven expects that a claim that names one instance is given another.
-func (w *env) expectGiven(e *engine.Engine, named instance.Instance, want string) instance.Instance {
-	w.Helper()
-	got := w.do(e, named.ID, take("worker", named.Work)).Instance
+func (e *env) expectGiven(ev *engine.Engine, named instance.Instance, want string) instance.Instance {
+	e.Helper()
+	got := e.do(ev, named.ID, take("worker", named.Work)).Instance
 	if got.ID != want || got.Claim == nil || got.Claim.Agent != "worker-1" {
-		w.Fatalf("a claim that names %s was given %s, claimed by %+v; want %s", named.ID, got.ID, got.Claim, want)
+		e.Fatalf("a claim that names %s was given %s, claimed by %+v; want %s", named.ID, got.ID, got.Claim, want)
 	}
 	return got
 }

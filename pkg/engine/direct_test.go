@@ -29,32 +29,32 @@ func waits(e *engine.Engine, role, agent string, atMost time.Duration) <-chan an
 }
 
 // expectClaim expects that an agent that waits gets the claim that a commit made.
-func (w *env) expectClaim(told <-chan answer, agent string, made engine.Outcome) instance.Instance {
-	w.Helper()
+func (e *env) expectClaim(told <-chan answer, agent string, made engine.Outcome) instance.Instance {
+	e.Helper()
 	a := <-told
-	if c := a.Instance.Claim; a.err != nil || c == nil || c.Agent != agent || a.Seq != made.Seq || !a.Instance.Direct || !c.Lease.Equal(w.clock.now().Add(time.Minute)) {
-		w.Fatalf("%s is told of commit %d with the claim %+v, %v; want it of commit %d", agent, a.Seq, c, a.err, made.Seq)
+	if c := a.Instance.Claim; a.err != nil || c == nil || c.Agent != agent || a.Seq != made.Seq || !a.Instance.Direct || !c.Lease.Equal(e.clock.now().Add(time.Minute)) {
+		e.Fatalf("%s is told of commit %d with the claim %+v, %v; want it of commit %d", agent, a.Seq, c, a.err, made.Seq)
 	}
 	if d := cmp.Diff(made.Instance, a.Instance); d != "" || cmp.Diff(made.Events, a.Events) != "" || len(told) > 0 {
-		w.Errorf("who made it is told else, or %s twice:\n%s", agent, d)
+		e.Errorf("who made it is told else, or %s twice:\n%s", agent, d)
 	}
 	return a.Instance
 }
 
 // expectNoWork expects that an agent that waits gets no work.
-func (w *env) expectNoWork(told <-chan answer) {
-	w.Helper()
+func (e *env) expectNoWork(told <-chan answer) {
+	e.Helper()
 	if a := <-told; !errors.Is(a.err, engine.ErrNoWork) || a.Seq > 0 || len(told) > 0 {
-		w.Errorf("it is told %+v, and %d more; want ErrNoWork", a, len(told))
+		e.Errorf("it is told %+v, and %d more; want ErrNoWork", a, len(told))
 	}
 }
 
 // checkLog checks that the log breaks no rule.
-func (w *env) checkLog() {
-	w.Helper()
-	r, err := logcheck.Check(w.Context(), w.store, w.defs.Catalog.Hashed)
+func (e *env) checkLog() {
+	e.Helper()
+	r, err := logcheck.Check(e.Context(), e.store, e.defs.Catalog.Hashed)
 	if err != nil || len(r.Violations) > 0 {
-		w.Errorf("%v, %v", r.Violations, err)
+		e.Errorf("%v, %v", r.Violations, err)
 	}
 }
 

@@ -40,6 +40,9 @@ type Config struct {
 	Committed func(before, after instance.Instance, c instance.Commit)
 	// Conflicted, if set, is called after each append that another writer forestalled.
 	Conflicted func(instance string)
+	// Foreign, if set, is called for each message of the log that is no commit, when it is
+	// read. It must be quick.
+	Foreign func(c eventstore.Commit)
 	// Snapshots, if set, is where Follow begins, and where Snapshot saves.
 	Snapshots *snapshot.Config
 }
@@ -82,7 +85,9 @@ type dispatcher interface {
 // New returns an engine whose projection is empty. Follow fills it from the log.
 func New(c Config) *Engine {
 	d := dispatch.New(c.Definitions)
-	p := projection.New(projection.Config{Store: c.Store, Definitions: c.Definitions, Changed: d.Update, Snapshots: c.Snapshots})
+	p := projection.New(projection.Config{
+		Store: c.Store, Definitions: c.Definitions, Changed: d.Update, Foreign: c.Foreign, Snapshots: c.Snapshots,
+	})
 	return &Engine{Config: c, Projection: p, states: p, dispatcher: d}
 }
 

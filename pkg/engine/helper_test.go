@@ -86,19 +86,19 @@ func newEnv(t *testing.T) *env {
 }
 
 // define adds a lifecycle, or a newer one of the name.
-func (w *env) define(source string) *workflow.Definition {
-	w.Helper()
+func (e *env) define(source string) *workflow.Definition {
+	e.Helper()
 	d, err := workflow.Load("a lifecycle", []byte(source))
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	w.defs.Add(d)
+	e.defs.Add(d)
 	return d
 }
 
 // engine returns an engine that knows nothing yet.
-func (w *env) engine(change ...func(*engine.Config)) *engine.Engine {
-	c := engine.Config{Store: w.store, Definitions: w.defs, Now: w.clock.now}
+func (e *env) engine(change ...func(*engine.Config)) *engine.Engine {
+	c := engine.Config{Store: e.store, Definitions: e.defs, Now: e.clock.now}
 	for _, f := range change {
 		f(&c)
 	}
@@ -106,15 +106,15 @@ func (w *env) engine(change ...func(*engine.Config)) *engine.Engine {
 }
 
 // follow has e follow the log until the test ends.
-func (w *env) follow(e *engine.Engine) {
-	w.Helper()
+func (e *env) follow(ev *engine.Engine) {
+	e.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	caught, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- e.Follow(ctx, func() { close(caught) }) }()
-	w.Cleanup(func() {
+	go func() { ended <- ev.Follow(ctx, func() { close(caught) }) }()
+	e.Cleanup(func() {
 		stop()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			w.Errorf("following ended with %v", err)
+			e.Errorf("following ended with %v", err)
 		}
 	})
 	<-caught
@@ -125,35 +125,35 @@ func cmd(id, in string, do instance.Action) instance.Command {
 }
 
 // do has the command taken, under an id of its own.
-func (w *env) do(e *engine.Engine, in string, do instance.Action) engine.Outcome {
-	w.Helper()
-	w.n++
-	return w.handle(e, cmd(fmt.Sprintf("do-%d", w.n), in, do))
+func (e *env) do(ev *engine.Engine, in string, do instance.Action) engine.Outcome {
+	e.Helper()
+	e.n++
+	return e.handle(ev, cmd(fmt.Sprintf("do-%d", e.n), in, do))
 }
 
-func (w *env) handle(e *engine.Engine, c instance.Command) engine.Outcome {
-	w.Helper()
-	out, err := e.Handle(w.Context(), c, "chore")
+func (e *env) handle(ev *engine.Engine, c instance.Command) engine.Outcome {
+	e.Helper()
+	out, err := ev.Handle(e.Context(), c, "chore")
 	if err != nil {
-		w.Fatalf("%T was not taken: %v", c.Do, err)
+		e.Fatalf("%T was not taken: %v", c.Do, err)
 	}
 	return out
 }
 
 // refused has the command refused with the code.
-func (w *env) refused(e *engine.Engine, c instance.Command, code instance.Code) {
-	w.Helper()
-	out, err := e.Handle(w.Context(), c, "chore")
+func (e *env) refused(ev *engine.Engine, c instance.Command, code instance.Code) {
+	e.Helper()
+	out, err := ev.Handle(e.Context(), c, "chore")
 	if !errors.Is(err, &instance.Refusal{Code: code}) {
-		w.Fatalf("%T was answered %+v, %v; want it refused as %s", c.Do, out, err, code)
+		e.Fatalf("%T was answered %+v, %v; want it refused as %s", c.Do, out, err, code)
 	}
 }
 
-func (w *env) commits(in string) []eventstore.Commit {
-	w.Helper()
-	all, err := w.store.Load(w.Context(), in)
+func (e *env) commits(in string) []eventstore.Commit {
+	e.Helper()
+	all, err := e.store.Load(e.Context(), in)
 	if err != nil && !errors.Is(err, eventstore.ErrUnknown) {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return all
 }
@@ -171,15 +171,15 @@ func done(token uint64) instance.Report {
 }
 
 // finish brings a new instance to its end.
-func (w *env) finish(e *engine.Engine, in string) {
-	w.Helper()
-	now := w.do(e, in, open("a chore")).Instance
+func (e *env) finish(ev *engine.Engine, in string) {
+	e.Helper()
+	now := e.do(ev, in, open("a chore")).Instance
 	for _, role := range []string{"worker", "judge"} {
-		now = w.do(e, in, take(role, now.Work)).Instance
-		now = w.do(e, in, done(now.Claim.Token)).Instance
+		now = e.do(ev, in, take(role, now.Work)).Instance
+		now = e.do(ev, in, done(now.Claim.Token)).Instance
 	}
 	if now.Closed != instance.Ended {
-		w.Fatalf("it is in %s", now.State)
+		e.Fatalf("it is in %s", now.State)
 	}
 }
 

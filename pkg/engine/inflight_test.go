@@ -42,22 +42,22 @@ func newTailFirst(w *env, change ...func(*engine.Config)) *tailFirst {
 }
 
 // checkFold checks that an instance, and what the engine knows of it, is what the log says.
-func (w *env) checkFold(e *engine.Engine, got instance.Instance) {
-	w.Helper()
+func (e *env) checkFold(ev *engine.Engine, got instance.Instance) {
+	e.Helper()
 	var commits []instance.Commit
-	for _, c := range w.commits(got.ID) {
+	for _, c := range e.commits(got.ID) {
 		commit, err := wire.ToCommit(c)
 		if err != nil {
-			w.Fatal(err)
+			e.Fatal(err)
 		}
 		commits = append(commits, commit)
 	}
 	want := instance.Fold(got.ID, commits)
 	if d := cmp.Diff(want, got); d != "" {
-		w.Errorf("it differs from what the log tells:\n%s", d)
+		e.Errorf("it differs from what the log tells:\n%s", d)
 	}
-	if known, _ := e.Known(got.ID); got.Closed == "" && cmp.Diff(want, known) != "" {
-		w.Errorf("what it knows differs from what the log tells:\n%s", cmp.Diff(want, known))
+	if known, _ := ev.Known(got.ID); got.Closed == "" && cmp.Diff(want, known) != "" {
+		e.Errorf("what it knows differs from what the log tells:\n%s", cmp.Diff(want, known))
 	}
 }
 

@@ -21,35 +21,35 @@ const reclaimDelay = 200 * time.Millisecond
 func withRunningClock(c *engine.Config) { c.Now = time.Now }
 
 // openDirect opens an instance whose work a worker is given directly, for a minute.
-func (w *env) openDirect(e *engine.Engine, id string) instance.Instance {
-	w.Helper()
-	told := waits(e, "worker", "w-1", time.Hour)
-	w.do(e, id, open("a chore"))
+func (e *env) openDirect(ev *engine.Engine, id string) instance.Instance {
+	e.Helper()
+	told := waits(ev, "worker", "w-1", time.Hour)
+	e.do(ev, id, open("a chore"))
 	return (<-told).Instance
 }
 
 // expectLapse expects that the newest commit has that number and dispatches the work to its queue.
-func (w *env) expectLapse(id string, number int, reason string) uint64 {
-	w.Helper()
-	all := w.commits(id)
+func (e *env) expectLapse(id string, number int, reason string) uint64 {
+	e.Helper()
+	all := e.commits(id)
 	last, err := wire.ToCommit(all[len(all)-1])
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	got, is := last.Events[0].(instance.Dispatched)
 	if !is || len(last.Events) > 1 || len(all) != number || got.Reason != reason || !all[number-1].Wakes || !strings.HasPrefix(last.ID, "lapse-") {
-		w.Fatalf("commit %d of %s is %+v, wakes %v; want %d to say that %s", len(all), id, last, all[len(all)-1].Wakes, number, reason)
+		e.Fatalf("commit %d of %s is %+v, wakes %v; want %d to say that %s", len(all), id, last, all[len(all)-1].Wakes, number, reason)
 	}
 	return last.Seq
 }
 
 // expectCommits expects that an instance has so many commits after a time.
-func (w *env) expectCommits(id string, commits int, so time.Duration) {
-	w.Helper()
+func (e *env) expectCommits(id string, commits int, so time.Duration) {
+	e.Helper()
 	time.Sleep(so)
 	synctest.Wait()
-	if n := len(w.commits(id)); n != commits {
-		w.Fatalf("it has %d commits, want %d", n, commits)
+	if n := len(e.commits(id)); n != commits {
+		e.Fatalf("it has %d commits, want %d", n, commits)
 	}
 }
 

@@ -20,21 +20,21 @@ func inBubble(t *testing.T, f func(w *env)) {
 const visibilityDelay = 20 * time.Millisecond
 
 // expectSilence expects that agents that wait have no reply by now.
-func (w *env) expectSilence(all ...<-chan answer) {
-	w.Helper()
+func (e *env) expectSilence(all ...<-chan answer) {
+	e.Helper()
 	synctest.Wait()
 	for i, told := range all {
 		if len(told) > 0 {
-			w.Fatalf("number %d is told %+v", i, <-told)
+			e.Fatalf("number %d is told %+v", i, <-told)
 		}
 	}
 }
 
 // expectElapsed expects that so much time has passed since the start.
-func (w *env) expectElapsed(start time.Time, want time.Duration) {
-	w.Helper()
+func (e *env) expectElapsed(start time.Time, want time.Duration) {
+	e.Helper()
 	if got := time.Since(start); got != want {
-		w.Errorf("told after %v, want %v", got, want)
+		e.Errorf("told after %v, want %v", got, want)
 	}
 }
 
@@ -143,12 +143,12 @@ func TestWhatAnotherEngineMakesAndTakesIsCounted(t *testing.T) {
 }
 
 // reclaim runs Reclaim until the test ends.
-func (w *env) reclaim(e *engine.Engine, failed func(error)) {
+func (e *env) reclaim(ev *engine.Engine, failed func(error)) {
 	if failed == nil {
-		failed = func(err error) { w.Error(err) }
+		failed = func(err error) { e.Error(err) }
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { e.Reclaim(ctx, failed); close(ended) }()
-	w.Cleanup(func() { stop(); <-ended })
+	go func() { ev.Reclaim(ctx, failed); close(ended) }()
+	e.Cleanup(func() { stop(); <-ended })
 }

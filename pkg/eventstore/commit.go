@@ -26,6 +26,10 @@ type Commit struct {
 
 	Seq   uint64 // set by the store
 	Chain string // hex SHA-256 over the previous commit's Chain and this one; set by NextChain
+
+	// Foreign is set by Store.Read for a message that is no commit. Such a Commit
+	// has a Seq and a Chain of its own, and nothing else.
+	Foreign *Foreign
 }
 
 // The years 0 to 9999, in seconds since 1970.

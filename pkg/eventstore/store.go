@@ -16,7 +16,8 @@ type Store interface {
 	// ErrInvalid and ErrTooLarge say that c can never be stored. After any other
 	// error, ctx's included, c may or may not be stored: append it again to know.
 	Append(ctx context.Context, c Commit) (uint64, error)
-	// Head returns the sequence of the log's newest commit; 0 when it is empty.
+	// Head returns the sequence of the log's newest commit, or of a newer message
+	// that is no commit; 0 when it is empty.
 	Head(ctx context.Context) (uint64, error)
 	// Last returns the instance's newest commit, or ErrUnknown.
 	Last(ctx context.Context, instance string) (Commit, error)
@@ -29,7 +30,8 @@ type Store interface {
 	// the instance has no commit there, that is ErrCorrupt.
 	Since(ctx context.Context, instance string, after uint64) ([]Commit, error)
 	// Read calls f for each commit from sequence from on, in order, and continues
-	// with new ones. It calls caught, which may be nil, once: when it has read the
+	// with new ones. A message that is no commit comes with Commit.Foreign; no
+	// other method returns one, and Append is not kept back by one. It calls caught, which may be nil, once: when it has read the
 	// commits that the log had at the start. Read ends with ctx, or with f's error.
 	// A gap in the sequences, or a log that ends before from-1, is ErrCorrupt.
 	Read(ctx context.Context, from uint64, f func(Commit) error, caught func()) error

@@ -70,70 +70,70 @@ func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 	return w
 }
 
-func (w *env) must(err error) {
-	w.t.Helper()
+func (e *env) must(err error) {
+	e.t.Helper()
 	if err != nil {
-		w.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 }
 
 // push has somebody write a file on a branch, made from main if it is new.
-func (w *env) push(who, branch, file, content string) (sha string) {
-	w.t.Helper()
-	g := git.New(w.t.TempDir()).WithToken(w.url, who).WithIdentity(who, who+"@example.test")
-	gittest.Run(w.t, g, "clone", "-q", w.url+"/"+repo+".git", ".")
-	if _, err := g.Run(w.t.Context(), "checkout", "-q", branch); err != nil {
-		gittest.Run(w.t, g, "checkout", "-q", "-b", branch)
+func (e *env) push(who, branch, file, content string) (sha string) {
+	e.t.Helper()
+	g := git.New(e.t.TempDir()).WithToken(e.url, who).WithIdentity(who, who+"@example.test")
+	gittest.Run(e.t, g, "clone", "-q", e.url+"/"+repo+".git", ".")
+	if _, err := g.Run(e.t.Context(), "checkout", "-q", branch); err != nil {
+		gittest.Run(e.t, g, "checkout", "-q", "-b", branch)
 	}
-	w.must(os.WriteFile(filepath.Join(g.Dir(), file), []byte(content), 0o600))
-	gittest.Run(w.t, g, "add", ".")
-	gittest.Run(w.t, g, "commit", "-q", "-m", "Write "+file)
-	gittest.Run(w.t, g, "push", "-q", "origin", branch)
-	return gittest.Run(w.t, g, "rev-parse", "HEAD")
+	e.must(os.WriteFile(filepath.Join(g.Dir(), file), []byte(content), 0o600))
+	gittest.Run(e.t, g, "add", ".")
+	gittest.Run(e.t, g, "commit", "-q", "-m", "Write "+file)
+	gittest.Run(e.t, g, "push", "-q", "origin", branch)
+	return gittest.Run(e.t, g, "rev-parse", "HEAD")
 }
 
 // do has somebody do what the adapter has no call for.
-func (w *env) do(who, method, path, body string) {
-	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+"/repos/"+repo+path, strings.NewReader(body))
-	w.must(err)
+func (e *env) do(who, method, path, body string) {
+	e.t.Helper()
+	r, err := http.NewRequestWithContext(e.t.Context(), method, e.url+"/repos/"+repo+path, strings.NewReader(body))
+	e.must(err)
 	r.Header.Set("Authorization", "Bearer "+who)
 	resp, err := http.DefaultClient.Do(r)
-	w.must(err)
-	w.must(resp.Body.Close())
+	e.must(err)
+	e.must(resp.Body.Close())
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		w.t.Fatalf("%s %s: %s", method, path, resp.Status)
+		e.t.Fatalf("%s %s: %s", method, path, resp.Status)
 	}
 }
 
-func (w *env) review(who, event, body string) {
-	w.t.Helper()
-	w.do(who, "POST", "/pulls/1/reviews", fmt.Sprintf(`{"event":%q,"body":%q}`, event, body))
+func (e *env) review(who, event, body string) {
+	e.t.Helper()
+	e.do(who, "POST", "/pulls/1/reviews", fmt.Sprintf(`{"event":%q,"body":%q}`, event, body))
 }
 
-func (w *env) report(context, state string) {
-	w.t.Helper()
-	w.do("rob", "POST", "/statuses/"+w.head, fmt.Sprintf(`{"context":%q,"state":%q}`, context, state))
+func (e *env) report(context, state string) {
+	e.t.Helper()
+	e.do("rob", "POST", "/statuses/"+e.head, fmt.Sprintf(`{"context":%q,"state":%q}`, context, state))
 }
 
-func (w *env) observation() forge.Observation {
+func (e *env) observation() forge.Observation {
 	return forge.Observation{
-		Repo: repo, Number: 1, Organisations: []string{"acme"}, Now: func() time.Time { return time.Unix(w.now.Load(), 0) },
+		Repo: repo, Number: 1, Organisations: []string{"acme"}, Now: func() time.Time { return time.Unix(e.now.Load(), 0) },
 	}
 }
 
 // observe observes the pull request once, with the acceptance tests passed on its head.
-func (w *env) observe() merge.Snapshot {
-	w.t.Helper()
-	s, err := forge.Observe(w.t.Context(), w.Client, w.observation())
-	w.must(err)
+func (e *env) observe() merge.Snapshot {
+	e.t.Helper()
+	s, err := forge.Observe(e.t.Context(), e.Client, e.observation())
+	e.must(err)
 	s.Acceptance = merge.Acceptance{Commit: s.Head, Verdict: merge.Pass}
 	return s
 }
 
 // green makes the pull request ready to be merged.
-func (w *env) green() {
-	w.t.Helper()
-	w.report("ci", "success")
-	w.review("ada", "APPROVE", "")
+func (e *env) green() {
+	e.t.Helper()
+	e.report("ci", "success")
+	e.review("ada", "APPROVE", "")
 }

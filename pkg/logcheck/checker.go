@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -30,7 +31,8 @@ type Checker struct {
 	instances  map[string]*instanceChecker
 	commits    int
 	gaps       []*gap
-	foreign    map[uint64]bool
+	damage     map[uint64]bool
+	aliens     map[string]int // by the instance whose subjects they are on
 	violations []Violation
 }
 
@@ -39,13 +41,20 @@ type command [16]byte
 
 // New returns a checker. find returns the definitions.
 func New(find Find) *Checker {
-	return &Checker{find: find, commands: map[command]uint64{}, instances: map[string]*instanceChecker{}, foreign: map[uint64]bool{}}
+	return &Checker{
+		find: find, commands: map[command]uint64{}, instances: map[string]*instanceChecker{},
+		damage: map[uint64]bool{}, aliens: map[string]int{},
+	}
 }
 
 // Add checks the next commit of the log. It reports a fault once: later commits are
 // judged as if it had been right. After a missing or unreadable commit, no later
 // move or claim of that instance is judged.
 func (k *Checker) Add(c eventstore.Commit) {
+	if c.Foreign != nil {
+		k.alien(c)
+		return
+	}
 	k.commits++
 	say := func(rule Rule, format string, args ...any) {
 		k.violations = append(k.violations, Violation{c.Seq, c.Instance, rule, fmt.Sprintf(format, args...)})
@@ -68,7 +77,7 @@ func (k *Checker) Add(c eventstore.Commit) {
 		case g != nil:
 			g.instances[c.Instance] = true
 			t.reportFatal(Chain, "it follows %d, which is missing", c.Prev)
-		case k.foreign[c.Prev]:
+		case k.damage[c.Prev]:
 			t.reportFatal(Chain, "it follows %d, which is not a commit", c.Prev)
 		default:
 			say(Chain, "%v", err)
@@ -80,14 +89,27 @@ func (k *Checker) Add(c eventstore.Commit) {
 	t.seq = c.Seq
 }
 
-// Foreign reports a message of the log that is not a commit, and why.
-func (k *Checker) Foreign(seq uint64, instance string, why error) {
+// alien reports a message that is no commit.
+func (k *Checker) alien(c eventstore.Commit) {
+	say := func(rule Rule, format string, args ...any) {
+		k.violations = append(k.violations, Violation{c.Seq, "", rule, fmt.Sprintf(format, args...)})
+	}
+	k.advance(position{c.Seq, ""}, say)
+	say(Alien, "%v", *c.Foreign)
+	if at, err := subject.ParseEvent(c.Foreign.Subject); err == nil {
+		k.aliens[at.Instance]++
+	}
+}
+
+// Damaged reports a message of the log that says it is a commit and cannot be decoded,
+// and why.
+func (k *Checker) Damaged(seq uint64, instance string, why error) {
 	say := func(rule Rule, format string, args ...any) {
 		k.violations = append(k.violations, Violation{seq, instance, rule, fmt.Sprintf(format, args...)})
 	}
 	k.advance(position{seq, ""}, say)
-	k.foreign[seq] = true
-	say(Alien, "%v", why)
+	k.damage[seq] = true
+	say(Damaged, "%v", why)
 }
 
 // advance moves to the next message of the log and reports gaps.
@@ -164,8 +186,8 @@ func formatSubject(workflow, state string, wakes bool) string {
 	return kind + " in " + workflow + "/" + state
 }
 
-// damaged reports that the store cannot read on.
-func (k *Checker) damaged(err error) {
+// unreadable reports that the store cannot read on.
+func (k *Checker) unreadable(err error) {
 	k.violations = append(k.violations, Violation{k.lastSeq + 1, "", Sequence, err.Error()})
 }
 

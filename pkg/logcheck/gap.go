@@ -78,14 +78,15 @@ func (k *Checker) HasCommit(instance string, seq uint64) {
 	}
 }
 
-// HasCommits says that, by a source other than the log, an instance has n commits.
-// If fewer were read, the gaps after its newest are attributed to it.
+// HasCommits says that, by a source other than the log, there are n messages on an
+// instance's subjects. If fewer were read, the gaps after its newest commit are
+// attributed to it.
 func (k *Checker) HasCommits(instance string, n int) {
 	newest, have := uint64(0), 0
 	if t := k.instances[instance]; t != nil {
 		newest, have = t.seq, t.commits
 	}
-	if n > have {
+	if n > have+k.aliens[instance] {
 		k.attribute(instance, newest)
 	}
 }

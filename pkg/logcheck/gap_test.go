@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/eventstore/memory"
 	"github.com/signalbox/signalbox/pkg/logcheck"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -98,18 +99,51 @@ func TestAnEndThatLiesInAHoleNamesItsInstance(t *testing.T) {
 	}
 }
 
-func TestAMessageThatIsNoCommitIsNamed(t *testing.T) {
+func TestADamagedCommitIsNamed(t *testing.T) {
 	d := smallLifecycle(t)
 	k := logcheck.New(workflow.NewCatalog(d).Hashed)
 	for _, c := range commitsOf(t, smallScript(d)) {
 		if c.Seq == 5 {
-			k.Foreign(5, "a", errors.New("it has no chain"))
+			k.Damaged(5, "a", errors.New("it has no chain"))
 			continue
 		}
 		k.Add(c)
 	}
-	if got := formatViolations(k.Report()); !slices.Equal(got, []string{"5 a alien", "7 a chain"}) {
+	if got := formatViolations(k.Report()); !slices.Equal(got, []string{"5 a damaged", "7 a chain"}) {
 		t.Errorf("got %v", k.Report().Violations)
+	}
+}
+
+// Commits after it count their sequences on, and its instance lacks none.
+func TestAMessageThatIsNoCommitIsNamedAndNothingElseIsAmiss(t *testing.T) {
+	d := smallLifecycle(t)
+	log := memory.New()
+	for _, c := range commitsOf(t, smallScript(d)) {
+		if c.Seq == 5 {
+			log.Intrude("sb.evt.note.issue.x.a", []byte("\x1b[31mhm\n"))
+		}
+		last, err := log.Last(t.Context(), c.Instance)
+		if err != nil && !errors.Is(err, eventstore.ErrUnknown) {
+			t.Fatal(err)
+		}
+		c.Prev = last.Seq
+		c.Chain = eventstore.NextChain(last.Chain, c)
+		if _, err := log.Append(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := logcheck.Check(t.Context(), log, workflow.NewCatalog(d).Hashed)
+	if err != nil || len(r.Violations) == 0 {
+		t.Fatalf("got %v, %v", r.Violations, err)
+	}
+	want := `sequence 5 of "": alien: a message on "sb.evt.note.issue.x.a" that is no commit is set aside: 8 bytes: "\x1b[31mhm\n"`
+	if got := r.Violations[0].String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, v := range r.Violations[1:] {
+		if v.Rule == logcheck.Chain || v.Rule == logcheck.Sequence || v.Rule == logcheck.Alien {
+			t.Errorf("it is taken amiss: %v", v)
+		}
 	}
 }
 

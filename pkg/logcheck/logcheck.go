@@ -19,7 +19,8 @@ type Rule string
 const (
 	Identity   Rule = "identity"   // the log is the one of its watermark
 	Sequence   Rule = "sequence"   // sequences count from one without a gap
-	Alien      Rule = "alien"      // every message of the log is a commit
+	Alien      Rule = "alien"      // every message of the log is a commit; one that is not is set aside, and changes nothing
+	Damaged    Rule = "damaged"    // every message that says it is a commit can be decoded as one
 	Chain      Rule = "chain"      // each commit names its instance's previous one and has the right chain hash
 	Command    Rule = "command"    // a command id makes one commit
 	Body       Rule = "body"       // a commit has events, and this build can decode them
@@ -104,7 +105,7 @@ func Check(ctx context.Context, log eventstore.Store, find Find) (Report, error)
 	case whole:
 		err = nil
 	case errors.Is(err, eventstore.ErrCorrupt):
-		c.damaged(err)
+		c.unreadable(err)
 		err = nil
 	}
 	return c.Report(), err

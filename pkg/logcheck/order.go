@@ -59,6 +59,9 @@ func (o *Order) Violations() []Violation { return o.violations }
 // be decoded. An instance that opens under a definition without an order is ignored
 // from then on.
 func (o *Order) Add(c eventstore.Commit) error {
+	if c.Foreign != nil {
+		return nil
+	}
 	s, ok := o.instances[c.Instance]
 	if ok && s == nil {
 		return nil

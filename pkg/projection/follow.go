@@ -63,7 +63,7 @@ func (p *Projection) applyAfterSnapshot(ctx context.Context, d *snapshot.Descrip
 
 // applyAndNotify applies the next commit of the log, and notes its instance in Changes.
 func (p *Projection) applyAndNotify(ctx context.Context, c eventstore.Commit) error {
-	if err := p.apply(ctx, c); err != nil {
+	if err := p.apply(ctx, c); err != nil || c.Foreign != nil {
 		return err
 	}
 	p.note(c.Instance)
@@ -71,8 +71,14 @@ func (p *Projection) applyAndNotify(ctx context.Context, c eventstore.Commit) er
 }
 
 // apply applies the next commit of the log. A commit that the state has already, as one
-// of this process or one that was loaded, is skipped.
+// of this process or one that was loaded, is skipped, and so is a message that is none.
 func (p *Projection) apply(ctx context.Context, c eventstore.Commit) error {
+	if c.Foreign != nil {
+		p.foreign(c)
+		p.position.set(c.Seq, c.Chain)
+		p.schedule.reached(c.Seq, p.states.count)
+		return nil
+	}
 	at := p.states.at(c.Instance)
 	if at.seq == 0 && c.Prev > 0 && p.missing.any() { // it closed before the snapshot
 		if _, _, err := p.Reload(ctx, c.Instance); err != nil {

@@ -37,6 +37,9 @@ type Config struct {
 	// is forgotten, because a snapshot is rejected, changes to a state without commits.
 	// Changed must be quick, and may not call the Projection.
 	Changed func(s *State, ordered bool)
+	// Foreign, if set, is called for each message of the log that is no commit, when it is
+	// read. It must be quick.
+	Foreign func(c eventstore.Commit)
 	// Snapshots, if set, is where Follow begins, and where Snapshot saves.
 	Snapshots *snapshot.Config
 }
@@ -45,6 +48,7 @@ type Config struct {
 type Projection struct {
 	store       eventstore.Store
 	definitions Definitions
+	foreign     func(eventstore.Commit)
 	orders      sync.Map // order of each definition, by its hash
 
 	states    states
@@ -59,7 +63,10 @@ type Projection struct {
 
 // New returns a Projection without any state. Follow fills it from the log.
 func New(c Config) *Projection {
-	p := &Projection{store: c.Store, definitions: c.Definitions, schedule: newSchedule()}
+	p := &Projection{store: c.Store, definitions: c.Definitions, foreign: c.Foreign, schedule: newSchedule()}
+	if p.foreign == nil {
+		p.foreign = func(eventstore.Commit) {}
+	}
 	p.states.reset()
 	p.states.changed = func(s *State, ordered bool) {
 		if c.Changed != nil {

@@ -20,7 +20,7 @@ func Batch(commands ...[]byte) []byte {
 // Commands returns the encoded commands of a Batch, or ErrBatch.
 func Commands(batch []byte) ([][]byte, error) {
 	p := new(pb.EncodedBatch)
-	if err := proto.Unmarshal(batch, p); err != nil {
+	if err := Unmarshal(batch, p); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBatch, err)
 	}
 	return p.GetCommands(), nil
@@ -43,7 +43,7 @@ func BatchReply(answers ...Answer) []byte {
 // each answer of a BatchReply. It returns ErrBatch if that cannot be decoded.
 func Answers(batch []byte, f func(number uint64, reply []byte)) error {
 	p := new(pb.EncodedBatchReply)
-	if err := proto.Unmarshal(batch, p); err != nil {
+	if err := Unmarshal(batch, p); err != nil {
 		return fmt.Errorf("%w: %w", ErrBatch, err)
 	}
 	for _, a := range p.GetAnswers() {
@@ -54,7 +54,7 @@ func Answers(batch []byte, f func(number uint64, reply []byte)) error {
 
 // encode encodes m, which has no text: nothing in it can fail to be encoded.
 func encode(m proto.Message) []byte {
-	data, err := proto.Marshal(m)
+	data, err := Marshal(m)
 	if err != nil {
 		panic(err)
 	}

@@ -23,11 +23,11 @@ func (documents) Render(brain.Assignment) ([]byte, error) { return []byte("{}"),
 func (d documents) Read(brain.Assignment, []byte, []byte) (brain.Outcome, error) { return d.said, nil }
 
 // runs is a brain that runs the script in a lifecycle with that document.
-func (w *env) runs(script string, said brain.Outcome) brain.Brain {
-	w.Helper()
+func (e *env) runs(script string, said brain.Outcome) brain.Brain {
+	e.Helper()
 	brains, err := role.Specs{"writer": "exec:" + script}.Build("writer", role.Tools{Document: documents{said: said}})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return brains.Default
 }

@@ -129,31 +129,31 @@ func newEnv(t *testing.T, files map[string]string) *env {
 }
 
 // newNode is another machine: it shares nothing but the object store.
-func (w *env) newNode() (*workspace.Cache, string) {
-	w.Helper()
-	dir := w.TempDir()
-	c, err := workspace.New(workspace.Config{Dir: dir, Objects: w.objects})
+func (e *env) newNode() (*workspace.Cache, string) {
+	e.Helper()
+	dir := e.TempDir()
+	c, err := workspace.New(workspace.Config{Dir: dir, Objects: e.objects})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return c, dir
 }
 
 // coder is the role with one brain.
-func (w *env) coder(name string, think brain.Brain) role.Coder {
-	w.Helper()
-	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Workspace: w.node, Objects: w.objects,
+func (e *env) coder(name string, think brain.Brain) role.Coder {
+	e.Helper()
+	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Workspace: e.node, Objects: e.objects,
 		Document: pipelinerole.Document{}, Rules: outbound.DefaultRules()}
 }
 
 // job is work of the role in a state, after the steps.
-func (w *env) job(name, state string, steps ...instance.Result) agent.Job {
+func (e *env) job(name, state string, steps ...instance.Result) agent.Job {
 	job := agent.Job{
 		Assignment: brain.Assignment{
-			Instance: "acme/widgets/42", Workflow: "issue", Role: name, State: state, Base: w.base, Head: w.base,
+			Instance: "acme/widgets/42", Workflow: "issue", Role: name, State: state, Base: e.base, Head: e.base,
 			Issue: instance.Issue{Repo: "acme/widgets", Number: 42, Title: "The sum is wrong"},
 		},
-		Bundles:  []instance.Bundle{{Object: w.bundle, Head: w.base}},
+		Bundles:  []instance.Bundle{{Object: e.bundle, Head: e.base}},
 		Progress: func(string, ...any) {},
 		Note:     func(context.Context, string, string) error { return nil },
 	}
@@ -166,15 +166,15 @@ func (w *env) job(name, state string, steps ...instance.Result) agent.Job {
 }
 
 // work has a brain work as the role in the state, and no tree stay behind.
-func (w *env) work(name, state string, think brain.Brain, steps ...instance.Result) (instance.Result, error) {
-	w.Helper()
-	return w.do(w.job(name, state, steps...), think)
+func (e *env) work(name, state string, think brain.Brain, steps ...instance.Result) (instance.Result, error) {
+	e.Helper()
+	return e.do(e.job(name, state, steps...), think)
 }
 
 // in is work of another lifecycle; a question to the role, if there is one, is
 // somebody else's.
-func (w *env) in(workflow, name, state, question string) agent.Job {
-	job := w.job(name, state)
+func (e *env) in(workflow, name, state, question string) agent.Job {
+	job := e.job(name, state)
 	job.Workflow = workflow
 	if question != "" {
 		job.Question = &instance.Question{Number: 1, From: "somebody", To: name, Text: question}
@@ -193,47 +193,47 @@ func workOf(job agent.Job) workflow.WorkSpec {
 }
 
 // do has a brain do a job.
-func (w *env) do(job agent.Job, think brain.Brain) (instance.Result, error) {
-	w.Helper()
+func (e *env) do(job agent.Job, think brain.Brain) (instance.Result, error) {
+	e.Helper()
 	job.Work = workOf(job)
-	r, err := w.coder(job.Role, think).Work(w.Context(), job)
-	if left, rerr := os.ReadDir(filepath.Join(w.dir, "trees")); rerr != nil || len(left) != 0 {
-		w.Errorf("%d work trees stay behind, %v", len(left), rerr)
+	r, err := e.coder(job.Role, think).Work(e.Context(), job)
+	if left, rerr := os.ReadDir(filepath.Join(e.dir, "trees")); rerr != nil || len(left) != 0 {
+		e.Errorf("%d work trees stay behind, %v", len(left), rerr)
 	}
 	return r, err
 }
 
 // done is work that succeeded.
-func (w *env) done(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
-	w.Helper()
-	r, err := w.work(name, state, think, steps...)
+func (e *env) done(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
+	e.Helper()
+	r, err := e.work(name, state, think, steps...)
 	if err != nil || r.Status != instance.Success {
-		w.Fatalf("%s in %s ended with %+v, %v", name, state, r, err)
+		e.Fatalf("%s in %s ended with %+v, %v", name, state, r, err)
 	}
 	return r
 }
 
 // content is a file as the next role sees it, on a machine of its own.
-func (w *env) content(file string, steps ...instance.Result) string {
-	w.Helper()
-	job := w.job("analyst", "analyzing_requirements", steps...)
+func (e *env) content(file string, steps ...instance.Result) string {
+	e.Helper()
+	job := e.job("analyst", "analyzing_requirements", steps...)
 	var names []string
 	for _, b := range job.Bundles {
 		names = append(names, b.Object)
 	}
-	node, _ := w.newNode()
-	tree, err := node.Checkout(w.Context(), workspace.Spec{Repo: "acme/widgets", Bundles: names, Base: job.Base, Head: job.Head})
+	node, _ := e.newNode()
+	tree, err := node.Checkout(e.Context(), workspace.Spec{Repo: "acme/widgets", Bundles: names, Base: job.Base, Head: job.Head})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	defer func() {
 		if err := tree.Close(); err != nil {
-			w.Error(err)
+			e.Error(err)
 		}
 	}()
 	b, err := os.ReadFile(filepath.Join(tree.Dir, file))
 	if err != nil && !os.IsNotExist(err) {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return strings.TrimSpace(string(b))
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // inPipeline is a role's work in its state of the pipeline, after the steps.
-func (w *env) inPipeline(name, section string, analysis string, steps ...instance.Result) agent.Job {
-	job := w.job(name, name, steps...)
+func (e *env) inPipeline(name, section string, analysis string, steps ...instance.Result) agent.Job {
+	job := e.job(name, name, steps...)
 	job.Workflow = "pipeline"
 	job.Writes = []string{section}
 	job.Sections = map[string]json.RawMessage{"analysis": json.RawMessage(analysis)}

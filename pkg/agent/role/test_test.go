@@ -45,11 +45,11 @@ func TestTheRuntimeItselfRunsTheTestsOnTheVeryCommit(t *testing.T) {
 }
 
 // tested is work that ended without an error, however.
-func (w *env) tested(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
-	w.Helper()
-	r, err := w.work(name, state, think, steps...)
+func (e *env) tested(name, state string, think brain.Brain, steps ...instance.Result) instance.Result {
+	e.Helper()
+	r, err := e.work(name, state, think, steps...)
 	if err != nil || len(r.Evidence) != 1 {
-		w.Fatalf("%s in %s ended with %+v, %v", name, state, r, err)
+		e.Fatalf("%s in %s ended with %+v, %v", name, state, r, err)
 	}
 	return r
 }

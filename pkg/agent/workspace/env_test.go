@@ -81,15 +81,15 @@ func newEnv(t *testing.T) *env {
 }
 
 // in is the same environment for a subtest.
-func (w env) in(t *testing.T) *env {
-	w.t = t
-	return &w
+func (e env) in(t *testing.T) *env {
+	e.t = t
+	return &e
 }
 
 // newNode is another machine: it shares nothing but the object store.
-func (w *env) newNode() *workspace.Cache {
-	w.t.Helper()
-	return newCache(w.t, w.t.TempDir(), w.store)
+func (e *env) newNode() *workspace.Cache {
+	e.t.Helper()
+	return newCache(e.t, e.t.TempDir(), e.store)
 }
 
 func newCache(t *testing.T, dir string, objects workspace.Objects) *workspace.Cache {
@@ -104,58 +104,58 @@ func newCache(t *testing.T, dir string, objects workspace.Objects) *workspace.Ca
 	return c
 }
 
-func (w *env) run(r git.Runner, args ...string) string {
-	w.t.Helper()
-	out, err := r.Run(w.t.Context(), args...)
+func (e *env) run(r git.Runner, args ...string) string {
+	e.t.Helper()
+	out, err := r.Run(e.t.Context(), args...)
 	if err != nil {
-		w.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return out
 }
 
-func (w *env) checkout(c *workspace.Cache, head string, bundles ...string) *workspace.Tree {
-	w.t.Helper()
-	tree, err := c.Checkout(w.t.Context(), workspace.Spec{
-		Repo: "acme/widgets", Bundles: append([]string{w.bundle}, bundles...), Base: w.base, Head: head, Branch: "signalbox/issue-1",
+func (e *env) checkout(c *workspace.Cache, head string, bundles ...string) *workspace.Tree {
+	e.t.Helper()
+	tree, err := c.Checkout(e.t.Context(), workspace.Spec{
+		Repo: "acme/widgets", Bundles: append([]string{e.bundle}, bundles...), Base: e.base, Head: head, Branch: "signalbox/issue-1",
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		e.t.Fatal(err)
 	}
-	w.t.Cleanup(func() {
+	e.t.Cleanup(func() {
 		if err := tree.Close(); err != nil {
-			w.t.Error(err)
+			e.t.Error(err)
 		}
 	})
 	return tree
 }
 
-func (w *env) tree() *workspace.Tree { return w.checkout(w.node, "") }
+func (e *env) tree() *workspace.Tree { return e.checkout(e.node, "") }
 
 // program runs a shell script in the tree as a brain would.
-func (w *env) program(tree *workspace.Tree, script string) {
-	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), "sh", "-ec", script)
+func (e *env) program(tree *workspace.Tree, script string) {
+	e.t.Helper()
+	cmd := exec.CommandContext(e.t.Context(), "sh", "-ec", script)
 	cmd.Dir = tree.Dir
-	cmd.Env = append(os.Environ(), "HOME="+w.t.TempDir())
+	cmd.Env = append(os.Environ(), "HOME="+e.t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Fatalf("%v: %s", err, out)
+		e.t.Fatalf("%v: %s", err, out)
 	}
 }
 
-func (w *env) commit(tree *workspace.Tree, message string) string {
-	w.t.Helper()
-	head, _, err := tree.Commit(w.t.Context(), message)
+func (e *env) commit(tree *workspace.Tree, message string) string {
+	e.t.Helper()
+	head, _, err := tree.Commit(e.t.Context(), message)
 	if err != nil {
-		w.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return head
 }
 
-func (w *env) bundleOf(tree *workspace.Tree) string {
-	w.t.Helper()
-	name, err := tree.Bundle(w.t.Context())
+func (e *env) bundleOf(tree *workspace.Tree) string {
+	e.t.Helper()
+	name, err := tree.Bundle(e.t.Context())
 	if err != nil {
-		w.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return name
 }

@@ -10,36 +10,36 @@ import (
 )
 
 // meeting is the work at head with the branch other of the source.
-func (w *env) meeting(head string, bundles ...string) workspace.Meeting {
+func (e *env) meeting(head string, bundles ...string) workspace.Meeting {
 	return workspace.Meeting{
-		Repo: "acme/widgets", Bundles: append([]string{w.bundle}, bundles...), Base: w.base, Head: head,
-		From: workspace.Remote{URL: w.source}, Branch: "other", Message: "Merge other",
+		Repo: "acme/widgets", Bundles: append([]string{e.bundle}, bundles...), Base: e.base, Head: head,
+		From: workspace.Remote{URL: e.source}, Branch: "other", Message: "Merge other",
 	}
 }
 
 // theirs commits a file on the branch other of the source.
-func (w *env) theirs(file, text string) string {
-	w.t.Helper()
-	w.run(w.git, "checkout", "--quiet", "-B", "other")
-	write(w.t, w.source, file, text)
-	w.run(w.git, "add", "-A")
-	w.run(w.git, "commit", "--quiet", "-m", "theirs")
-	return w.run(w.git, "rev-parse", "HEAD")
+func (e *env) theirs(file, text string) string {
+	e.t.Helper()
+	e.run(e.git, "checkout", "--quiet", "-B", "other")
+	write(e.t, e.source, file, text)
+	e.run(e.git, "add", "-A")
+	e.run(e.git, "commit", "--quiet", "-m", "theirs")
+	return e.run(e.git, "rev-parse", "HEAD")
 }
 
 // ours commits a file in a tree.
-func (w *env) ours(file, text string) (head, bundle string) {
-	w.t.Helper()
-	tree := w.tree()
-	write(w.t, tree.Dir, file, text)
-	return w.commit(tree, "ours"), w.bundleOf(tree)
+func (e *env) ours(file, text string) (head, bundle string) {
+	e.t.Helper()
+	tree := e.tree()
+	write(e.t, tree.Dir, file, text)
+	return e.commit(tree, "ours"), e.bundleOf(tree)
 }
 
-func (w *env) join(m workspace.Meeting) workspace.Joined {
-	w.t.Helper()
-	j, err := w.newNode().Join(w.t.Context(), m)
+func (e *env) join(m workspace.Meeting) workspace.Joined {
+	e.t.Helper()
+	j, err := e.newNode().Join(e.t.Context(), m)
 	if err != nil {
-		w.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return j
 }

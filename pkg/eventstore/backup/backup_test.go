@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
 	natsjs "github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -66,28 +67,28 @@ func restored(t *testing.T, dir string) *env {
 	return w
 }
 
-func (w *env) open(t *testing.T) {
+func (e *env) open(t *testing.T) {
 	t.Helper()
 	var err error
-	if w.log, err = jetstream.Open(t.Context(), w.js, w.mark); err != nil {
+	if e.log, err = jetstream.Open(t.Context(), e.js, e.mark); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.log.Close(t.Context()) })
+	t.Cleanup(func() { _ = e.log.Close(t.Context()) })
 }
 
-func (w *env) take(t *testing.T, dir string) (backup.Added, error) {
+func (e *env) take(t *testing.T, dir string) (backup.Added, error) {
 	t.Helper()
-	reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "", w.mark)
+	reader, err := jetstream.OpenAuditReader(t.Context(), e.js, "", e.mark)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return backup.Take(t.Context(), w.js, reader, dir, time.Unix(1, 0))
+	return backup.Take(t.Context(), e.js, reader, dir, time.Unix(1, 0))
 }
 
 // raw is the log as it is stored, but for when that was.
-func (w *env) raw(t *testing.T) (all []jetstream.Message) {
+func (e *env) raw(t *testing.T) (all []jetstream.Message) {
 	t.Helper()
-	reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "", jetstream.Config{})
+	reader, err := jetstream.OpenAuditReader(t.Context(), e.js, "", jetstream.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +193,48 @@ func done(t *testing.T, js natsjs.JetStream, n int) {
 	}
 }
 
+// Messages of other programs keep their sequences, in what follows on the backup too, and commits that
+// were appended round them fit as they did.
+func TestALogComesBackWithItsForeignMessages(t *testing.T) {
+	w, dir := begin(t), t.TempDir()
+	intrude := func(subject, id string) {
+		m := nats.NewMsg(subject)
+		m.Data = []byte("hm")
+		m.Header.Set(natsjs.MsgIDHeader, id)
+		m.Header.Set("Their-Header", "theirs")
+		if _, err := w.js.PublishMsg(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	intrude("sb.evt.note.issue.received.a", "a-1")
+	a := eventstoretest.Grow(t, w.log, "a", 2, eventstore.Commit{})
+	intrude("sb.evt.note.issue.received.a", "a-2")
+	intrude("sb.evt.junk", "a-3")
+	if _, err := w.take(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	third := eventstoretest.Put(t, w.log, eventstoretest.Next("a", "a-3", a[1]))
+	intrude("sb.evt.work.issue.received.a", "a-4")
+	if _, err := w.take(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	again := restored(t, dir)
+	want, got := w.raw(t), again.raw(t)
+	for i := range want {
+		if want[i].Header.Get(jetstream.HeaderChain) == "" {
+			want[i].Header.Del(natsjs.MsgIDHeader) // what the server would act on is not restored
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("(-want +got)\n%s", diff)
+	}
+	again.open(t)
+	eventstoretest.Put(t, again.log, eventstoretest.Next("a", "a-4", third))
+	if all, err := again.log.Load(t.Context(), "a"); err != nil || len(all) != 4 {
+		t.Errorf("got %d commits, %v, want 4", len(all), err)
+	}
+}
+
 func TestABackupIsOfOneSoundLog(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*testing.T, *env, string) *env
@@ -221,8 +264,10 @@ func TestABackupIsOfOneSoundLog(t *testing.T) {
 			}
 			return other
 		}, backup.ErrOther, "the log ends at 3, and the backup at 4"},
-		"not of one with a message of somebody else": {func(t *testing.T, w *env, _ string) *env {
-			if _, err := w.js.Publish(t.Context(), "sb.evt.work.issue.received.a", nil); err != nil {
+		"not of one with a damaged commit": {func(t *testing.T, w *env, _ string) *env {
+			m := nats.NewMsg("sb.evt.work.issue.received.a")
+			m.Header.Set(jetstream.HeaderChain, "cut sh")
+			if _, err := w.js.PublishMsg(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
 			return w

@@ -103,6 +103,11 @@ func (m Manifest) commitsTo(ctx context.Context, dir string, log *jetstream.Rebu
 		if err != nil {
 			return err
 		}
+		if c.Foreign != nil { // alone: it may be on any instance's subjects
+			err = flush()
+			some = append(some, f)
+			return errors.Join(err, flush())
+		}
 		if busy[c.Instance] || len(some) == window {
 			if err := flush(); err != nil {
 				return err

@@ -11,13 +11,14 @@ import (
 
 // progress is what is known of a log as it is read from its beginning.
 type progress struct {
-	next   uint64
-	chains eventstore.Verifier
-	head   [sha256.Size]byte
-	newest eventstore.Commit
+	next    uint64
+	chains  eventstore.Verifier
+	head    [sha256.Size]byte
+	newest  eventstore.Commit
+	foreign int // messages that are no commits: they go with the log, at their sequences
 }
 
-// add checks the next message of the log.
+// add checks the next message of the log. One that is no commit is set aside.
 func (p *progress) add(m jetstream.Message) error {
 	if m.Seq != p.next+1 {
 		return fmt.Errorf("%w: sequence %d comes after %d", eventstore.ErrCorrupt, m.Seq, p.next)
@@ -26,7 +27,9 @@ func (p *progress) add(m jetstream.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := p.chains.Add(c); err != nil {
+	if c.Foreign != nil {
+		p.foreign++
+	} else if err := p.chains.Add(c); err != nil {
 		return err
 	}
 	p.head = sha256.Sum256(append(p.head[:], c.Chain...))

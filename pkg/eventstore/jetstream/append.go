@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 )
@@ -23,14 +24,15 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 	if err := c.Check(); err != nil {
 		return 0, err
 	}
-	msg, err := encode(c)
+	d := s.foreigners.detour(c)
+	msg, err := encode(c, d)
 	if err != nil {
 		return 0, err
 	}
 	seq, err := s.append(ctx, pendingAppend{
 		instance: c.Instance, msg: msg,
 		alone: func(ctx context.Context) (uint64, error) {
-			return retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) { return s.publish(ctx, c, msg) })
+			return retry(ctx, s.config.Timeout, func(ctx context.Context) (uint64, error) { return s.publish(ctx, c, msg, d) })
 		},
 		fits: func(ctx context.Context) bool { return s.fits(ctx, c) },
 	})
@@ -64,41 +66,58 @@ func (s *Store) diagnosed(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", reason, err)
 }
 
-func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg) (uint64, error) {
+// publish makes one try to append c, whose message with the detour sent is msg.
+func (s *Store) publish(ctx context.Context, c eventstore.Commit, msg *nats.Msg, sent detour) (uint64, error) {
+	d := s.foreigners.detour(c) // the try before may have found what is in the way
+	if d != sent {
+		var err error
+		if msg, err = encode(c, d); err != nil {
+			return 0, err
+		}
+	}
 	ack, err := s.request(ctx, msg)
 	switch {
 	case err == nil && !ack.Duplicate:
 		return ack.Seq, nil
 	case err == nil:
 		first, err := s.get(ctx, ack.Seq)
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, err
+		case first.Foreign != nil && d.otherID:
+			return 0, fmt.Errorf("%w: %d is no commit", jetstream.ErrInvalidJSAck, ack.Seq)
+		case first.Foreign != nil:
+			s.foreigners.spend(c.ID)
+			return 0, fmt.Errorf("%w: %d has its id", errBlocked, ack.Seq)
 		}
 		return first.Seq, ours(c, first)
 	case conflicts(err):
-		return s.find(ctx, c)
+		return s.find(ctx, c, d)
 	case tooLarge(err):
 		return 0, fmt.Errorf("%w: %w", eventstore.ErrTooLarge, err)
 	}
 	return 0, err
 }
 
-// fits reports whether c would be the instance's next commit.
+// fits reports whether c would be the instance's next commit, and no foreign message
+// is in its way.
 func (s *Store) fits(ctx context.Context, c eventstore.Commit) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout)
 	defer cancel()
-	last, err := s.last(ctx, c.Instance)
-	return err == nil && last.Seq == c.Prev
+	last, blocked, err := s.last(ctx, c.Instance)
+	return err == nil && last.Seq == c.Prev && blocked == 0
 }
 
 // find returns the sequence of c if it is among the instance's commits after
-// c.Prev, and ErrConflict otherwise.
-func (s *Store) find(ctx context.Context, c eventstore.Commit) (uint64, error) {
-	last, err := s.last(ctx, c.Instance)
-	if err != nil {
+// c.Prev, and ErrConflict otherwise. c was sent with the detour d.
+func (s *Store) find(ctx context.Context, c eventstore.Commit, d detour) (uint64, error) {
+	last, blocked, err := s.last(ctx, c.Instance)
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if last.Seq == c.Prev {
+	case last.Seq == c.Prev && blocked > d.after:
+		return 0, fmt.Errorf("%w: %d is in its place", errBlocked, blocked)
+	case last.Seq == c.Prev:
 		return 0, errInFlight
 	}
 	for at := last; at.Seq > c.Prev; {

@@ -168,9 +168,14 @@ type Message struct {
 	Data    []byte
 }
 
-// Commit decodes the message. ErrCorrupt says that it is not a commit.
+// Commit decodes the message. ErrCorrupt says that it is a commit that was damaged. A
+// foreign message is set aside: Commit.Foreign.
 func (m Message) Commit() (eventstore.Commit, error) {
-	return decode(m.Subject, m.Header, m.Data, m.Seq)
+	c, err := decode(m.Subject, m.Header, m.Data, m.Seq)
+	if c.Foreign != nil {
+		c.Foreign.Stored = m.Stored
+	}
+	return c, err
 }
 
 // idle is how long nothing may come before the reader seeks the next message: a
@@ -188,16 +193,21 @@ func (r *AuditReader) Read(ctx context.Context, from uint64, f func(Message) err
 }
 
 // mirrored restores the headers that a mirror removes: the sequence of the
-// instance's commit before. If it was another, the chain does not fit.
+// instance's commit before. If it was another, the chain does not fit. Where the
+// append expected a foreign message, any sequence before the commit will do.
 func mirrored(from uint64, f func(Message) error) func(Message) error {
 	newest := map[string]uint64{}
 	return func(m Message) error {
 		e, err := subject.ParseEvent(m.Subject)
-		if err == nil {
+		if err == nil && !foreign(m.Header) {
 			filter, _ := subject.Instance(e.Instance) // it was parsed before
+			expected := newest[e.Instance]
+			if m.Header.Get(HeaderPrev) != "" {
+				expected = m.Seq - 1
+			}
 			m.Header.Set(jetstream.ExpectedStreamHeader, subject.EventStream)
 			m.Header.Set(jetstream.ExpectedLastSubjSeqSubjHeader, filter)
-			m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(newest[e.Instance], 10))
+			m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(expected, 10))
 			newest[e.Instance] = m.Seq
 		}
 		if m.Seq < from {

@@ -33,7 +33,7 @@ func BenchmarkAppendAlone(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	m, err := encode(eventstoretest.Next("acme/widgets/42", "cmd-1", eventstore.Commit{}))
+	m, err := encode(eventstoretest.Next("acme/widgets/42", "cmd-1", eventstore.Commit{}), detour{})
 	if err != nil {
 		b.Fatal(err)
 	}

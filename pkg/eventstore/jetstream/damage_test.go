@@ -56,16 +56,7 @@ func TestAByteFlippedOnDisk(t *testing.T) {
 	}
 }
 
-func TestAForeignMessage(t *testing.T) {
-	t.Run("without our headers is refused", func(t *testing.T) {
-		server := natstest.Start(t, natstest.Options{})
-		store := open(t, server)
-		eventstoretest.Grow(t, store, "a", 2, eventstore.Commit{})
-		if _, err := server.JetStream(t).Publish(t.Context(), "sb.evt.work.issue.received.a", nil); err != nil {
-			t.Fatal(err)
-		}
-		refused(t, store, "a", "sequence 3 on sb.evt.work.issue.received.a is not a commit of ours")
-	})
+func TestAForgedCommit(t *testing.T) {
 	t.Run("that points into another instance is refused", func(t *testing.T) {
 		server := natstest.Start(t, natstest.Options{})
 		store := open(t, server)

@@ -54,6 +54,7 @@ type Store struct {
 	send       func(context.Context, *nats.Msg) (*nats.Msg, error)  // sends a request to the server
 	append     func(context.Context, pendingAppend) (uint64, error) // alone or by groupCommit
 	readers    localReaders
+	foreigners foreigners
 }
 
 var _ eventstore.Store = (*Store)(nil)

@@ -17,7 +17,10 @@ func (s *Store) Last(ctx context.Context, instance string) (eventstore.Commit, e
 	if err := ctx.Err(); err != nil {
 		return eventstore.Commit{}, err
 	}
-	c, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) { return s.last(ctx, instance) })
+	c, err := retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) {
+		c, _, err := s.last(ctx, instance)
+		return c, err
+	})
 	if err == nil && c.Seq == 0 {
 		err = fmt.Errorf("%w: %q", eventstore.ErrUnknown, instance)
 	}
@@ -77,20 +80,26 @@ func (s *Store) loadBackward(ctx context.Context, c eventstore.Commit, after uin
 	return commits, nil
 }
 
-// last returns the instance's newest commit; the zero Commit if it has none.
-func (s *Store) last(ctx context.Context, instance string) (eventstore.Commit, error) {
+// last returns the instance's newest commit; the zero Commit if it has none. blocked
+// is the sequence of a foreign message that came after it; zero if none did.
+func (s *Store) last(ctx context.Context, instance string) (c eventstore.Commit, blocked uint64, err error) {
 	filter, err := subject.Instance(instance)
 	if err != nil {
-		return eventstore.Commit{}, fmt.Errorf("%w: %w", eventstore.ErrUnknown, err)
+		return eventstore.Commit{}, 0, fmt.Errorf("%w: %w", eventstore.ErrUnknown, err)
 	}
 	m, err := s.stream.GetLastMsgForSubject(ctx, filter)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return eventstore.Commit{}, nil
+		return eventstore.Commit{}, 0, nil
 	}
 	if err != nil {
-		return eventstore.Commit{}, fmt.Errorf("get the last commit of %q: %w", instance, err)
+		return eventstore.Commit{}, 0, fmt.Errorf("get the last commit of %q: %w", instance, err)
 	}
-	return decode(m.Subject, m.Header, m.Data, m.Sequence)
+	c, err = decode(m.Subject, m.Header, m.Data, m.Sequence)
+	if c.Foreign != nil {
+		c, err = s.lastBefore(ctx, instance, m.Sequence)
+		return c, m.Sequence, err
+	}
+	return c, 0, err
 }
 
 // before returns the commit that c follows.
@@ -99,6 +108,9 @@ func (s *Store) before(ctx context.Context, c eventstore.Commit) (eventstore.Com
 		return eventstore.Commit{}, fmt.Errorf("%w: sequence %d of %q says it follows %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev)
 	}
 	p, err := s.get(ctx, c.Prev)
+	if err == nil && p.Foreign != nil {
+		return p, fmt.Errorf("%w: sequence %d of %q follows %d, which is no commit", eventstore.ErrCorrupt, c.Seq, c.Instance, p.Seq)
+	}
 	if err == nil && p.Instance != c.Instance {
 		err = fmt.Errorf("%w: sequence %d of %q follows %d, which is of %q", eventstore.ErrCorrupt, c.Seq, c.Instance, p.Seq, p.Instance)
 	}
@@ -151,6 +163,7 @@ func (s *Store) readChain(
 	ctx context.Context, messages jetstream.MessagesContext, end eventstore.Commit, after uint64,
 ) ([]eventstore.Commit, error) {
 	var commits []eventstore.Commit
+	var delivered uint64
 	option := jetstream.NextContext(ctx)
 	for last := after; ; {
 		m, err := messages.Next(option)
@@ -161,12 +174,15 @@ func (s *Store) readChain(
 		if err != nil {
 			return nil, err
 		}
-		if at.Sequence.Consumer != uint64(len(commits))+1 {
+		if delivered++; at.Sequence.Consumer != delivered {
 			return nil, fmt.Errorf("%w: a delivery went missing", errLost)
 		}
 		c, err := decode(m.Subject(), m.Headers(), m.Data(), at.Sequence.Stream)
 		if err != nil {
 			return nil, err
+		}
+		if c.Foreign != nil && c.Seq < end.Prev {
+			continue
 		}
 		if c.Prev != last {
 			return nil, fmt.Errorf("%w: sequence %d of %q follows %d, want %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev, last)

@@ -15,7 +15,7 @@ import (
 func TestAMessage(t *testing.T) {
 	c := eventstoretest.Next("acme/widgets.go/42", "cmd-1", eventstore.Commit{Seq: 6})
 	c.Trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	m, err := encode(c)
+	m, err := encode(c, detour{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestAMessage(t *testing.T) {
 	t.Run("of the first logs comes back as well", func(t *testing.T) {
 		want := c
 		want.Seq = 9
-		m, err := encode(c)
+		m, err := encode(c, detour{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,6 @@ func TestAMessage(t *testing.T) {
 		}
 	})
 	for name, spoil := range map[string]func(*nats.Msg){
-		"without headers":                func(m *nats.Msg) { m.Header = nil },
 		"without an id":                  func(m *nats.Msg) { m.Header.Del("Nats-Msg-Id") },
 		"without an expected sequence":   func(m *nats.Msg) { m.Header.Del("Nats-Expected-Last-Subject-Sequence") },
 		"under another filter":           func(m *nats.Msg) { m.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", "sb.evt.>") },
@@ -75,9 +74,9 @@ func TestAMessage(t *testing.T) {
 		"on a subject of no commit":      func(m *nats.Msg) { m.Subject = "sb.evt.junk" },
 		"with an id of another spelling": func(m *nats.Msg) { m.Subject = "sb.evt.work.issue.received.=61" },
 	} {
-		t.Run(name+" is not ours", func(t *testing.T) {
+		t.Run(name+" is damage", func(t *testing.T) {
 			m := &nats.Msg{Subject: m.Subject, Header: nats.Header{}, Data: m.Data}
-			good, err := encode(c)
+			good, err := encode(c, detour{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,4 +87,41 @@ func TestAMessage(t *testing.T) {
 			}
 		})
 	}
+	for name, h := range map[string]nats.Header{
+		"without headers":               nil,
+		"of another program":            {"ce-time": {"2026-01-02T03:04:05Z"}, "ce-type": {"order.made"}, "Nats-Msg-Id": {"cmd-1"}},
+		"of another sequenced program":  {"Nats-Expected-Last-Subject-Sequence": {"6"}, "Nats-Expected-Last-Subject-Sequence-Subject": {"sb.evt.>"}},
+		"with our headers without text": {"Sb-Chain": {""}, "ce-time": {""}},
+	} {
+		t.Run(name+" is set aside", func(t *testing.T) {
+			for _, subj := range []string{m.Subject, "sb.evt.junk", "sb.evt.work.issue.received.=61"} {
+				got, err := decode(subj, h, []byte("\x1b[2J\n"), 9)
+				if err != nil || got.Foreign == nil || got.Seq != 9 || got.Instance != "" || got.ID != "" {
+					t.Fatalf("got %+v, %v", got, err)
+				}
+				if text := got.Foreign.String(); !strings.Contains(text, subj) || !strings.Contains(text, `5 bytes: "\x1b[2J\n"`) {
+					t.Errorf("it is described as %s", text)
+				}
+			}
+		})
+	}
+	t.Run("that goes round a foreign one comes back as the commit", func(t *testing.T) {
+		want := c
+		want.Seq = 9
+		m, err := encode(c, detour{after: 8, otherID: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seq, id := m.Header.Get("Nats-Expected-Last-Subject-Sequence"), m.Header.Get("Nats-Msg-Id"); seq != "8" || id == c.ID {
+			t.Errorf("it expects %s and has the message id %s", seq, id)
+		}
+		got, err := decode(m.Subject, m.Header, m.Data, 9)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Fatalf("%v (-want +got)\n%s", err, diff)
+		}
+		m.Header.Set("Sb-Prev", "8")
+		if _, err := decode(m.Subject, m.Header, m.Data, 9); !errors.Is(err, eventstore.ErrCorrupt) {
+			t.Errorf("one that follows what it was appended after: %v", err)
+		}
+	})
 }

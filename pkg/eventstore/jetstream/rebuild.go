@@ -80,16 +80,22 @@ func Rebuild(ctx context.Context, js jetstream.JetStream, c Config, o Origin) (*
 	return r, err
 }
 
-// transport is the prefix of headers that say how a message was sent: they are not
-// restored.
-const transport = "Nats-Batch-"
+// Prefixes of headers that are not restored: of a commit, those that say how it was
+// sent; of a foreign message, all that the server may act on.
+const (
+	transport = "Nats-Batch-"
+	orders    = "Nats-"
+)
 
 // Put appends messages. Their sequences have to follow Last.
 func (r *Rebuilding) Put(ctx context.Context, all []Message) error {
 	acks := make([]jetstream.PubAckFuture, len(all))
 	for i, m := range all {
-		header := maps.Clone(m.Header)
-		maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.HasPrefix(name, transport) })
+		header, drop := maps.Clone(m.Header), transport
+		if foreign(m.Header) {
+			drop = orders
+		}
+		maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.HasPrefix(name, drop) })
 		var err error
 		if acks[i], err = r.js.PublishMsgAsync(&nats.Msg{Subject: m.Subject, Header: header, Data: m.Data}); err != nil {
 			return fmt.Errorf("append sequence %d: %w", m.Seq, err)

@@ -64,7 +64,7 @@ func passing(err error) bool {
 		return api.ErrorCode == jetStreamAway || api.ErrorCode == duplicateInProcess
 	}
 	for _, e := range []error{
-		errInFlight, errInMaking, errLost, jetstream.ErrNoHeartbeat, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders,
+		errInFlight, errBlocked, errInMaking, errLost, jetstream.ErrNoHeartbeat, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders,
 		jetstream.ErrNoStreamResponse,
 		nats.ErrConnectionReconnecting, nats.ErrDisconnected, nats.ErrStaleConnection, nats.ErrReconnectBufExceeded,
 	} {

@@ -34,6 +34,9 @@ func (s *source) commit(subj, ack string, h nats.Header, data []byte) (eventstor
 	if err == nil {
 		s.next++
 	}
+	if c.Foreign != nil {
+		c.Foreign.Stored = storedAt(ack)
+	}
 	return c, err
 }
 

@@ -28,15 +28,25 @@ func TestADeliverySaysWhereItIs(t *testing.T) {
 	}
 }
 
+func TestAForeignDeliveryCountsAsOne(t *testing.T) {
+	s := source{next: 17, delivered: 3}
+	for _, ack := range []string{"$JS.ACK.EVENTS.c1.1.17.4.1767344400000000000.3", "$JS.ACK._.ACCOUNT.EVENTS.c1.1.18.5.1767344400000000000.3.token"} {
+		c, err := s.commit("sb.evt.junk", ack, nil, nil)
+		if err != nil || c.Foreign == nil || c.Foreign.Stored.Unix() != 1767344400 {
+			t.Errorf("%s: got %+v, %v", ack, c.Foreign, err)
+		}
+	}
+}
+
 func TestWhatIsNotTheNextDeliveryIsNoticed(t *testing.T) {
 	for ack, want := range map[string]error{
 		"$JS.ACK.EVENTS.c1.1.17.5.1.3": errLost,               // one went missing on its way
 		"$JS.ACK.EVENTS.c1.1.18.4.1.3": eventstore.ErrCorrupt, // the log has a hole
-		"$JS.ACK.EVENTS.c1.1.17.4.1.3": eventstore.ErrCorrupt, // it is not ours
+		"$JS.ACK.EVENTS.c1.1.17.4.1.3": eventstore.ErrCorrupt, // it is damaged
 		"":                             nats.ErrNotJSMessage,
 	} {
 		s := source{next: 17, delivered: 3}
-		if _, err := s.commit("sb.evt.junk", ack, nil, nil); !errors.Is(err, want) {
+		if _, err := s.commit("sb.evt.junk", ack, nats.Header{HeaderChain: {"cut sh"}}, nil); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", ack, err, want)
 		}
 	}

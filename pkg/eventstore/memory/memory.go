@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 )
@@ -55,6 +56,15 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 	close(s.changed)
 	s.changed = make(chan struct{})
 	return c.Seq, nil
+}
+
+// Intrude adds a message that is no commit, as another program would.
+func (s *Store) Intrude(subject string, data []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, eventstore.SetAside(uint64(len(s.log))+1, subject, data, time.Time{}))
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // Head implements eventstore.Store.

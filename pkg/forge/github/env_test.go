@@ -73,9 +73,9 @@ func (c *counting) WriteHeader(status int) {
 	c.ResponseWriter.WriteHeader(status)
 }
 
-func (w *env) client(t *testing.T, token string) *github.Client {
+func (e *env) client(t *testing.T, token string) *github.Client {
 	t.Helper()
-	c, err := github.New(github.Config{BaseURL: w.url, Token: token})
+	c, err := github.New(github.Config{BaseURL: e.url, Token: token})
 	must(t, err)
 	return c
 }

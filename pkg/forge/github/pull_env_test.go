@@ -15,19 +15,19 @@ import (
 )
 
 // propose opens a pull request for fix/it, as rob.
-func (w *env) propose(t *testing.T, in forge.NewPullRequest) forge.PullRequest {
+func (e *env) propose(t *testing.T, in forge.NewPullRequest) forge.PullRequest {
 	t.Helper()
 	in.Title, in.Head, in.Base = "Fix it", "fix/it", "main"
-	pr, err := w.client(t, "rob-token").CreatePullRequest(t.Context(), repo, in)
+	pr, err := e.client(t, "rob-token").CreatePullRequest(t.Context(), repo, in)
 	must(t, err)
 	return pr
 }
 
 // push writes a file on a branch and pushes it.
-func (w *env) push(t *testing.T, token, branch, file, content string) (sha string) {
+func (e *env) push(t *testing.T, token, branch, file, content string) (sha string) {
 	t.Helper()
-	g := git.New(t.TempDir()).WithToken(w.url, token).WithIdentity("Ada", "ada@example.test")
-	gittest.Run(t, g, "clone", "-q", "--branch", branch, w.url+"/"+repo+".git", ".")
+	g := git.New(t.TempDir()).WithToken(e.url, token).WithIdentity("Ada", "ada@example.test")
+	gittest.Run(t, g, "clone", "-q", "--branch", branch, e.url+"/"+repo+".git", ".")
 	must(t, os.WriteFile(filepath.Join(g.Dir(), file), []byte(content), 0o600))
 	gittest.Run(t, g, "add", ".")
 	gittest.Run(t, g, "commit", "-q", "-m", "Write "+file)
@@ -36,14 +36,14 @@ func (w *env) push(t *testing.T, token, branch, file, content string) (sha strin
 }
 
 // rest has somebody do what the adapter has no call for.
-func (w *env) rest(t *testing.T, token, method, path, body string) {
+func (e *env) rest(t *testing.T, token, method, path, body string) {
 	t.Helper()
-	w.send(t, token, method, "/repos/"+repo+path, body)
+	e.send(t, token, method, "/repos/"+repo+path, body)
 }
 
-func (w *env) send(t *testing.T, token, method, path, body string) string {
+func (e *env) send(t *testing.T, token, method, path, body string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, e.url+path, strings.NewReader(body))
 	must(t, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(r)
@@ -58,7 +58,7 @@ func (w *env) send(t *testing.T, token, method, path, body string) string {
 }
 
 // report reports a status on the commit.
-func (w *env) report(t *testing.T, sha, context, state string) {
+func (e *env) report(t *testing.T, sha, context, state string) {
 	t.Helper()
-	w.rest(t, "rob-token", "POST", "/statuses/"+sha, fmt.Sprintf(`{"context":%q,"state":%q,"description":"as told"}`, context, state))
+	e.rest(t, "rob-token", "POST", "/statuses/"+sha, fmt.Sprintf(`{"context":%q,"state":%q,"description":"as told"}`, context, state))
 }

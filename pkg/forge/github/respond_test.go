@@ -15,10 +15,10 @@ import (
 )
 
 // discussed is a pull request by rob with a conversation that ada began.
-func (w *env) discussed(t *testing.T, rob *github.Client) (pr forge.PullRequest, first int64) {
+func (e *env) discussed(t *testing.T, rob *github.Client) (pr forge.PullRequest, first int64) {
 	t.Helper()
-	g := git.New(t.TempDir()).WithToken(w.url, "rob-token").WithIdentity("Rob", "rob@example.test")
-	gittest.Run(t, g, "clone", "-q", w.url+"/"+repo+".git", ".")
+	g := git.New(t.TempDir()).WithToken(e.url, "rob-token").WithIdentity("Rob", "rob@example.test")
+	gittest.Run(t, g, "clone", "-q", e.url+"/"+repo+".git", ".")
 	must(t, os.WriteFile(filepath.Join(g.Dir(), "sum.go"), []byte("package sum\n"), 0o600))
 	gittest.Run(t, g, "checkout", "-q", "-b", "topic")
 	gittest.Run(t, g, "add", ".")
@@ -27,7 +27,7 @@ func (w *env) discussed(t *testing.T, rob *github.Client) (pr forge.PullRequest,
 	pr, err := rob.CreatePullRequest(t.Context(), repo, forge.NewPullRequest{Title: "Sum", Head: "topic", Base: "main"})
 	must(t, err)
 	body := fmt.Sprintf(`{"body": "Why sum?", "commit_id": %q, "path": "sum.go", "line": 1, "side": "RIGHT"}`, pr.HeadSHA)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("%s/api/v3/repos/%s/pulls/%d/comments", w.url, repo, pr.Number), strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("%s/api/v3/repos/%s/pulls/%d/comments", e.url, repo, pr.Number), strings.NewReader(body))
 	must(t, err)
 	request.Header.Set("Authorization", "Bearer ada-token")
 	answer, err := http.DefaultClient.Do(request)

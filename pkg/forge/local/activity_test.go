@@ -15,9 +15,9 @@ import (
 )
 
 // activity is who moved the branch how, newest first.
-func (w *env) activity(t *testing.T, branch string) string {
+func (e *env) activity(t *testing.T, branch string) string {
 	t.Helper()
-	c := w.client(t, maxToken)
+	c := e.client(t, maxToken)
 	r, err := c.NewRequest("GET", "repos/acme/widgets/activity?ref=refs/heads/"+branch, nil)
 	must(t, err)
 	var raw json.RawMessage

@@ -70,9 +70,9 @@ func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 }
 
 // open opens the forge in the directory of the environment and serves it until the test ends.
-func (w *env) open(t *testing.T, change ...func(*local.Config)) {
+func (e *env) open(t *testing.T, change ...func(*local.Config)) {
 	t.Helper()
-	config := local.Config{Dir: w.dir, Users: users(), Now: w.clock.Now}
+	config := local.Config{Dir: e.dir, Users: users(), Now: e.clock.Now}
 	for _, c := range change {
 		c(&config)
 	}
@@ -80,7 +80,7 @@ func (w *env) open(t *testing.T, change ...func(*local.Config)) {
 	must(t, err)
 	server := httptest.NewServer(f.Handler())
 	f.SetURL(server.URL)
-	w.Forge, w.url = f, server.URL
+	e.Forge, e.url = f, server.URL
 	t.Cleanup(func() {
 		server.Close()
 		must(t, f.Close())
@@ -98,10 +98,10 @@ func source(t *testing.T) string {
 }
 
 // clone is a work tree of the repository, signed in with the token.
-func (w *env) clone(t *testing.T, token string, args ...string) git.Runner {
+func (e *env) clone(t *testing.T, token string, args ...string) git.Runner {
 	t.Helper()
-	g := git.New(t.TempDir()).WithToken(w.url, token).WithIdentity("Ada", "ada@example.test")
-	gittest.Run(t, g, append(append([]string{"clone", "-q"}, args...), w.url+"/"+full+".git", ".")...)
+	g := git.New(t.TempDir()).WithToken(e.url, token).WithIdentity("Ada", "ada@example.test")
+	gittest.Run(t, g, append(append([]string{"clone", "-q"}, args...), e.url+"/"+full+".git", ".")...)
 	return g
 }
 
@@ -118,9 +118,9 @@ func StoreXPush(t *testing.T, g git.Runner, branch, file, content string) (sha s
 
 // client is go-github with the token, whose answers are held to GitHub's
 // schemas.
-func (w *env) client(t *testing.T, token string) *github.Client {
+func (e *env) client(t *testing.T, token string) *github.Client {
 	t.Helper()
-	c, err := github.NewClient(&http.Client{Transport: &judge{t: t, schemas: w.schemas}}).WithEnterpriseURLs(w.url, w.url)
+	c, err := github.NewClient(&http.Client{Transport: &judge{t: t, schemas: e.schemas}}).WithEnterpriseURLs(e.url, e.url)
 	must(t, err)
 	if token == "" {
 		return c

@@ -11,11 +11,11 @@ import (
 )
 
 // query sends GraphQL and returns the answer as it is.
-func (w *env) query(t *testing.T, token, query string) string {
+func (e *env) query(t *testing.T, token, query string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": query})
 	must(t, err)
-	resp, answer := w.ask(t, "POST", "/api/graphql", token, string(body))
+	resp, answer := e.ask(t, "POST", "/api/graphql", token, string(body))
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", resp.StatusCode, answer)
 	}
@@ -23,7 +23,7 @@ func (w *env) query(t *testing.T, token, query string) string {
 }
 
 // resolve resolves every conversation on the pull request.
-func (w *env) resolve(t *testing.T, number int) {
+func (e *env) resolve(t *testing.T, number int) {
 	t.Helper()
 	var got struct {
 		Data struct {
@@ -34,10 +34,10 @@ func (w *env) resolve(t *testing.T, number int) {
 			}
 		}
 	}
-	answer := w.query(t, robToken, fmt.Sprintf(`{repository(owner:"acme",name:"widgets"){pullRequest(number:%d){reviewThreads(first:100){nodes{id}}}}}`, number))
+	answer := e.query(t, robToken, fmt.Sprintf(`{repository(owner:"acme",name:"widgets"){pullRequest(number:%d){reviewThreads(first:100){nodes{id}}}}}`, number))
 	must(t, json.Unmarshal([]byte(answer), &got))
 	for _, thread := range got.Data.Repository.PullRequest.ReviewThreads.Nodes {
-		answer := w.query(t, robToken, fmt.Sprintf(`mutation{resolveReviewThread(input:{threadId:%q}){thread{isResolved}}}`, thread.ID))
+		answer := e.query(t, robToken, fmt.Sprintf(`mutation{resolveReviewThread(input:{threadId:%q}){thread{isResolved}}}`, thread.ID))
 		if !strings.Contains(answer, `"isResolved":true`) {
 			t.Errorf("resolving %s: %s", thread.ID, answer)
 		}

@@ -183,7 +183,7 @@ func deleteBranch(ctx context.Context, c *github.Client, branch string) error {
 }
 
 // propose pushes a branch and opens a pull request for it.
-func (w *env) propose(t *testing.T, c *github.Client, work git.Runner, branch, file, content string) *github.PullRequest {
+func (e *env) propose(t *testing.T, c *github.Client, work git.Runner, branch, file, content string) *github.PullRequest {
 	t.Helper()
 	StoreXPush(t, work, branch, file, content)
 	pr, _, err := c.PullRequests.Create(t.Context(), owner, name, &github.NewPullRequest{

@@ -171,7 +171,7 @@ func TestMergeabilityIsComputedForAWhile(t *testing.T) {
 	}
 }
 
-func (w *env) pull(t *testing.T, c *github.Client, number int) *github.PullRequest {
+func (e *env) pull(t *testing.T, c *github.Client, number int) *github.PullRequest {
 	t.Helper()
 	pr, _, err := c.PullRequests.Get(t.Context(), owner, name, number)
 	must(t, err)

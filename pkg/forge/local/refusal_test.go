@@ -13,9 +13,9 @@ import (
 )
 
 // ask sends a request as it is and returns the answer.
-func (w *env) ask(t *testing.T, method, path, token, body string, header ...string) (*http.Response, string) {
+func (e *env) ask(t *testing.T, method, path, token, body string, header ...string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, e.url+path, strings.NewReader(body))
 	must(t, err)
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)

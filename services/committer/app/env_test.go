@@ -44,60 +44,60 @@ func newEnv(t *testing.T) *env {
 }
 
 // restart replaces the committer by one without memory.
-func (w *env) restart() {
-	w.Helper()
-	c, gate := w.forge.Side("signalbox", w.store)
-	w.committer = &committer{c, gate}
+func (e *env) restart() {
+	e.Helper()
+	c, gate := e.forge.Side("signalbox", e.store)
+	e.committer = &committer{c, gate}
 }
 
-func (w *env) job(state string) agent.Job {
+func (e *env) job(state string) agent.Job {
 	return agent.Job{
-		Assignment: brain.Assignment{Instance: "acme/widgets/1", Workflow: "pipeline", Role: "committer", State: state, Issue: w.issue,
+		Assignment: brain.Assignment{Instance: "acme/widgets/1", Workflow: "pipeline", Role: "committer", State: state, Issue: e.issue,
 			Writes: []string{"commit"}},
 		Progress: func(string, ...any) {},
 	}
 }
 
 // asked is the question which commit the work starts from.
-func (w *env) asked() agent.Job {
-	job := w.job("triage")
+func (e *env) asked() agent.Job {
+	job := e.job("triage")
 	job.Question = &instance.Question{Number: 1, From: "triage", To: "committer", Text: "Which commit?"}
 	return job
 }
 
 // approved is a change that the reviewer has approved.
-func (w *env) approved() agent.Job {
-	w.Helper()
-	brought, err := w.Work(w.Context(), w.asked())
+func (e *env) approved() agent.Job {
+	e.Helper()
+	brought, err := e.Work(e.Context(), e.asked())
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	job := w.job("committer")
+	job := e.job("committer")
 	job.Base, job.Bundles = brought.Base, []instance.Bundle{{Object: brought.Bundle, Head: brought.Base}}
 	job.Sections = map[string]json.RawMessage{
 		"review": json.RawMessage(`{"verdict": "APPROVED"}`), "writer": json.RawMessage(`{"summary": "Adds what @ann said."}`),
 	}
-	job.Head, job.Bundles = w.change(job, "4\n")
+	job.Head, job.Bundles = e.change(job, "4\n")
 	return job
 }
 
 // change is the job's head and bundles after a change from its base.
-func (w *env) change(job agent.Job, text string) (string, []instance.Bundle) {
-	w.Helper()
-	tree, err := forgetest.Workspace(w, w.store).Checkout(w.Context(),
+func (e *env) change(job agent.Job, text string) (string, []instance.Bundle) {
+	e.Helper()
+	tree, err := forgetest.Workspace(e, e.store).Checkout(e.Context(),
 		workspace.Spec{Repo: widgets, Bundles: forgeside.BundleObjects(job)[:1], Base: job.Base})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	defer func() { _ = tree.Close() }()
-	forgetest.WriteFile(w, tree.Dir, "sum.txt", text)
-	head, _, err := tree.Commit(w.Context(), "Mend the sum")
+	forgetest.WriteFile(e, tree.Dir, "sum.txt", text)
+	head, _, err := tree.Commit(e.Context(), "Mend the sum")
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	bundle, err := tree.Bundle(w.Context())
+	bundle, err := tree.Bundle(e.Context())
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return head, []instance.Bundle{job.Bundles[0], {Object: bundle, Head: head}}
 }

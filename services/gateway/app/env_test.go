@@ -64,16 +64,16 @@ func newEnv(t *testing.T) *env {
 	return w
 }
 
-func (w *env) resume() {
-	w.Helper()
-	w.stop = orchestratortest.Start(w.T, w.server.URL, 1, orchestratortest.Settings{})
+func (e *env) resume() {
+	e.Helper()
+	e.stop = orchestratortest.Start(e.T, e.server.URL, 1, orchestratortest.Settings{})
 }
 
 // poller is a gateway that has just started.
-func (w *env) poller(change ...func(*poller)) *poller {
-	w.Helper()
+func (e *env) poller(change ...func(*poller)) *poller {
+	e.Helper()
 	p := &poller{
-		reader: w.forge.Client("signalbox"), client: client.New(w.server.Connect(w.T), "gateway"), cursors: cursors{w.kv},
+		reader: e.forge.Client("signalbox"), client: client.New(e.server.Connect(e.T), "gateway"), cursors: cursors{e.kv},
 		repo: widgets, workflow: "issue", log: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
@@ -82,42 +82,42 @@ func (w *env) poller(change ...func(*poller)) *poller {
 	return p
 }
 
-func (w *env) poll(p *poller) {
-	w.Helper()
-	if err := p.poll(w.ctx); err != nil {
-		w.Fatal(err)
+func (e *env) poll(p *poller) {
+	e.Helper()
+	if err := p.poll(e.ctx); err != nil {
+		e.Fatal(err)
 	}
 }
 
-func (w *env) report(c *github.Client, title string, labels ...string) int {
-	w.Helper()
-	made, err := c.CreateIssue(w.ctx, widgets, forge.NewIssue{Title: title, Body: "It is broken.", Labels: labels})
+func (e *env) report(c *github.Client, title string, labels ...string) int {
+	e.Helper()
+	made, err := c.CreateIssue(e.ctx, widgets, forge.NewIssue{Title: title, Body: "It is broken.", Labels: labels})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return made.Number
 }
 
-func (w *env) say(c *github.Client, issue int, body string) forge.Comment {
-	w.Helper()
-	made, err := c.Comment(w.ctx, widgets, issue, body)
+func (e *env) say(c *github.Client, issue int, body string) forge.Comment {
+	e.Helper()
+	made, err := c.Comment(e.ctx, widgets, issue, body)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return made
 }
 
 // heard are the comments of people in the instance's log, in order.
-func (w *env) heard(issue int) []string {
-	w.Helper()
-	records, err := w.client.History(w.ctx, Name(widgets, issue), 0)
+func (e *env) heard(issue int) []string {
+	e.Helper()
+	records, err := e.client.History(e.ctx, Name(widgets, issue), 0)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	var all []string
 	for _, r := range records {
-		for _, e := range r.GetCommit().GetEvents() {
-			if s := e.GetSignalled(); s != nil {
+		for _, ev := range r.GetCommit().GetEvents() {
+			if s := ev.GetSignalled(); s != nil {
 				all = append(all, s.GetActor()+": "+s.GetData()["body"])
 			}
 		}
@@ -125,18 +125,18 @@ func (w *env) heard(issue int) []string {
 	return all
 }
 
-func (w *env) want(issue int, comments ...string) {
-	w.Helper()
-	if got := w.heard(issue); !slices.Equal(got, comments) {
-		w.Errorf("of issue %d were heard %q, want %q", issue, got, comments)
+func (e *env) want(issue int, comments ...string) {
+	e.Helper()
+	if got := e.heard(issue); !slices.Equal(got, comments) {
+		e.Errorf("of issue %d were heard %q, want %q", issue, got, comments)
 	}
 }
 
-func (w *env) instances() []string {
-	w.Helper()
-	all, err := w.client.List(w.ctx, &pb.ListRequest{All: true})
+func (e *env) instances() []string {
+	e.Helper()
+	all, err := e.client.List(e.ctx, &pb.ListRequest{All: true})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	var ids []string
 	for _, in := range all {

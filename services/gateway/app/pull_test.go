@@ -18,50 +18,50 @@ import (
 )
 
 // pulls is a gateway that has just started, as far as it watches pull requests.
-func (w *env) pulls() *pulls {
-	w.Helper()
+func (e *env) pulls() *pulls {
+	e.Helper()
 	return &pulls{
-		forge: w.forge.Client("signalbox"), client: client.New(w.server.Connect(w.T), "gateway"), cursors: cursors{w.kv}, repo: widgets,
-		now: func() time.Time { return time.Date(2026, 1, 2, 9, 0, int(w.second.Load()), 0, time.UTC) }, log: slog.New(slog.DiscardHandler),
+		forge: e.forge.Client("signalbox"), client: client.New(e.server.Connect(e.T), "gateway"), cursors: cursors{e.kv}, repo: widgets,
+		now: func() time.Time { return time.Date(2026, 1, 2, 9, 0, int(e.second.Load()), 0, time.UTC) }, log: slog.New(slog.DiscardHandler),
 	}
 }
 
 // propose opens a pull request of ann's and a story that it is of.
-func (w *env) propose(name string) (number int, story string) {
-	w.Helper()
-	url := w.forge.URL
-	g := git.New(w.TempDir()).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
-	gittest.Run(w.T, g, "clone", "-q", url+"/"+widgets+".git", ".")
-	gittest.Run(w.T, g, "checkout", "-q", "-b", name)
-	gittest.Run(w.T, g, "commit", "-q", "--allow-empty", "-m", name)
-	gittest.Run(w.T, g, "push", "-q", "origin", name)
-	repo, err := w.ann.Repository(w.ctx, widgets)
+func (e *env) propose(name string) (number int, story string) {
+	e.Helper()
+	url := e.forge.URL
+	g := git.New(e.TempDir()).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
+	gittest.Run(e.T, g, "clone", "-q", url+"/"+widgets+".git", ".")
+	gittest.Run(e.T, g, "checkout", "-q", "-b", name)
+	gittest.Run(e.T, g, "commit", "-q", "--allow-empty", "-m", name)
+	gittest.Run(e.T, g, "push", "-q", "origin", name)
+	repo, err := e.ann.Repository(e.ctx, widgets)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	pr, err := w.ann.CreatePullRequest(w.ctx, widgets, forge.NewPullRequest{Title: name, Head: name, Base: repo.DefaultBranch})
+	pr, err := e.ann.CreatePullRequest(e.ctx, widgets, forge.NewPullRequest{Title: name, Head: name, Base: repo.DefaultBranch})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	story = "story/" + name
-	if _, err := w.client.OpenWith(w.ctx, "", story, &pb.Open{
+	if _, err := e.client.OpenWith(e.ctx, "", story, &pb.Open{
 		Workflow: "story", State: "pushed", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: name}), Vars: map[string]string{"prNumber": fmt.Sprint(pr.Number)},
 	}); err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return pr.Number, story
 }
 
 // signals are the names of what the story was told, in order.
-func (w *env) signals(story string) (all []string) {
-	w.Helper()
-	records, err := w.client.History(w.ctx, story, 0)
+func (e *env) signals(story string) (all []string) {
+	e.Helper()
+	records, err := e.client.History(e.ctx, story, 0)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	for _, r := range records {
-		for _, e := range r.GetCommit().GetEvents() {
-			if s := e.GetSignalled(); s != nil {
+		for _, ev := range r.GetCommit().GetEvents() {
+			if s := ev.GetSignalled(); s != nil {
 				all = append(all, s.GetName()+" by "+s.GetActor())
 			}
 		}
@@ -69,17 +69,17 @@ func (w *env) signals(story string) (all []string) {
 	return all
 }
 
-func (w *env) watches(p *pulls) {
-	w.Helper()
-	if err := p.poll(w.ctx); err != nil {
-		w.Fatal(err)
+func (e *env) watches(p *pulls) {
+	e.Helper()
+	if err := p.poll(e.ctx); err != nil {
+		e.Fatal(err)
 	}
 }
 
-func (w *env) told(story string, want ...string) {
-	w.Helper()
-	if got := w.signals(story); !slices.Equal(got, want) {
-		w.Errorf("%s was told %q, want %q", story, got, want)
+func (e *env) told(story string, want ...string) {
+	e.Helper()
+	if got := e.signals(story); !slices.Equal(got, want) {
+		e.Errorf("%s was told %q, want %q", story, got, want)
 	}
 }
 
@@ -138,27 +138,27 @@ func TestAStoryThatWaitsForPeopleHearsThemOnItsPullRequest(t *testing.T) {
 }
 
 // escalates has the story's shepherd put it to people.
-func (w *env) escalates(story string) {
-	w.Helper()
-	in, err := w.client.Get(w.ctx, story)
+func (e *env) escalates(story string) {
+	e.Helper()
+	in, err := e.client.Get(e.ctx, story)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	agent := client.New(w.server.Connect(w.T), "shepherd-1")
-	claim, err := agent.DoAs(w.ctx, "shepherd", subject.Claim, &pb.Command{Instance: story, Action: &pb.Command_Claim{
+	agent := client.New(e.server.Connect(e.T), "shepherd-1")
+	claim, err := agent.DoAs(e.ctx, "shepherd", subject.Claim, &pb.Command{Instance: story, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: "shepherd-1", Work: in.GetWork(), LeaseMs: 60_000}}})
 	if err == nil {
-		_, err = agent.DoAs(w.ctx, "shepherd", subject.Escalate, &pb.Command{Instance: story, Action: &pb.Command_Escalate{
+		_, err = agent.DoAs(e.ctx, "shepherd", subject.Escalate, &pb.Command{Instance: story, Action: &pb.Command_Escalate{
 			Escalate: &pb.Escalate{Token: claim.GetToken(), Reason: "what now?", RequiresHuman: true}}})
 	}
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 }
 
 // catchesUp has the forge's clock be later than that of the log, which is real.
-func (w *env) catchesUp() {
-	w.second.Store(time.Now().Unix() - time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC).Unix() + 60)
+func (e *env) catchesUp() {
+	e.second.Store(time.Now().Unix() - time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC).Unix() + 60)
 }
 
 func TestAStoryThatWaitsForPeopleHearsThemOnItsIssue(t *testing.T) {

@@ -33,20 +33,20 @@ func newEnv(t *testing.T) *env {
 }
 
 // begin is a task that has its code.
-func (w *env) begin(id string, vars map[string]string) *agent.Job {
-	w.Helper()
+func (e *env) begin(id string, vars map[string]string) *agent.Job {
+	e.Helper()
 	job := &agent.Job{Assignment: brain.Assignment{Instance: id, Role: "git-manager", Issue: instance.Issue{Repo: widgets, Title: id},
 		Vars: vars}}
 	job.Progress = func(string, ...any) {}
-	w.asked(job)
+	e.asked(job)
 	return job
 }
 
 // asked has the git-manager answer the engine.
-func (w *env) asked(job *agent.Job) instance.Result {
-	w.Helper()
+func (e *env) asked(job *agent.Job) instance.Result {
+	e.Helper()
 	job.Question = &instance.Question{Number: 1, From: "orchestrator", To: "git-manager"}
-	r := w.works(job)
+	r := e.works(job)
 	if job.Question = nil; r.Base != "" {
 		job.Base, job.Head = r.Base, r.Base
 	}
@@ -59,32 +59,32 @@ func (w *env) asked(job *agent.Job) instance.Result {
 	return r
 }
 
-func (w *env) works(job *agent.Job) instance.Result {
-	w.Helper()
-	r, err := w.Work(w.Context(), *job)
+func (e *env) works(job *agent.Job) instance.Result {
+	e.Helper()
+	r, err := e.Work(e.Context(), *job)
 	if err != nil {
-		w.Fatalf("%s: %v", job.Instance, err)
+		e.Fatalf("%s: %v", job.Instance, err)
 	}
 	return r
 }
 
 // develop has the task's work be the text.
-func (w *env) develop(job *agent.Job, text string) {
-	w.Helper()
-	tree, err := w.developer.Checkout(w.Context(),
+func (e *env) develop(job *agent.Job, text string) {
+	e.Helper()
+	tree, err := e.developer.Checkout(e.Context(),
 		workspace.Spec{Repo: widgets, Base: job.Base, Head: job.Head, Bundles: forgeside.BundleObjects(*job)})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	defer tree.Close()
-	forgetest.WriteFile(w, tree.Dir, "greeting", text)
-	head, _, err := tree.Commit(w.Context(), "work")
+	forgetest.WriteFile(e, tree.Dir, "greeting", text)
+	head, _, err := tree.Commit(e.Context(), "work")
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	bundle, err := tree.Bundle(w.Context())
+	bundle, err := tree.Bundle(e.Context())
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	job.Head, job.Bundles = head, append(job.Bundles, instance.Bundle{Object: bundle, Head: head})
 }

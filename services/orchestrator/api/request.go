@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -79,7 +80,7 @@ func (r request) encode(m proto.Message) (data []byte, contentType string, err e
 		data, err = protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 		return data, JSON, err
 	}
-	data, err = proto.Marshal(m)
+	data, err = wire.Marshal(m)
 	return data, Protobuf, err
 }
 

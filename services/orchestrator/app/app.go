@@ -87,7 +87,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	})
 	h.AddBase("dead letters", func(ctx context.Context) error { return watchDeadLetters(ctx, h.Log, js, m) })
 	h.AddBase("queues", func(ctx context.Context) error { return measureQueues(ctx, js, definitions, m) })
-	o := orchestrator{s, js, guarded, definitions, snapshots, m}
+	o := orchestrator{s, js, guarded, definitions, snapshots, m, &strangers{log: h.Log, metrics: m}}
 	if !s.StandBy {
 		m.setActive(true)
 		return o.serve(ctx, h)
@@ -103,6 +103,7 @@ type orchestrator struct {
 	definitions registry
 	snapshots   *snapshot.Config
 	metrics     *metrics
+	strangers   *strangers
 }
 
 // serve adds the actors of one term to the host: all that follow the log or append to it. It returns when
@@ -119,7 +120,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 			logOverdue(h.Log, before, c)
 			logRefused(h.Log, after.ID, c)
 		},
-		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Snapshots: o.snapshots,
+		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Foreign: o.strangers.note, Snapshots: o.snapshots,
 	})
 	followed, linked := e.Changes(), e.Changes()
 	if err := follow(ctx, h, e, o.metrics); err != nil {

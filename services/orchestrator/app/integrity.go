@@ -31,7 +31,7 @@ func (s Settings) verify(ctx context.Context, h *service.Host, js jetstream.JetS
 		}
 		next++
 		c, err := m.Commit()
-		if err != nil {
+		if err != nil || c.Foreign != nil {
 			return err
 		}
 		return chains.Add(c)

@@ -26,6 +26,7 @@ type metrics struct {
 	armed     prometheus.Counter
 	late      prometheus.Histogram
 	active    prometheus.Gauge
+	foreign   prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -62,9 +63,11 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Time from when a timer was due to when it was recorded.", Buckets: long}),
 		active: prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_on_duty",
 			Help: "1 while this orchestrator answers, 0 while it stands by."}),
+		foreign: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_foreign_messages_total",
+			Help: "Messages read in the log that are no commits, and were set aside."}),
 	}
 	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.refused, m.armed, m.late, m.active)
+		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign)
 	return m
 }
 

@@ -77,6 +77,43 @@ func began(t *testing.T, js jetstream.JetStream, f func(*engine.Engine)) (from u
 	return seen.from, text.String()
 }
 
+func TestASnapshotMayEndWithAForeignMessage(t *testing.T) {
+	js := natstest.Start(t, natstest.Options{}).JetStream(t)
+	intrude := func() {
+		if _, err := js.Publish(t.Context(), "sb.evt.note.issue.received.a", []byte("hm")); err != nil {
+			t.Error(err)
+		}
+	}
+	handle := func(e *engine.Engine, id string, a instance.Action) {
+		if _, err := e.Handle(t.Context(), instance.Command{ID: id, Instance: "a", Actor: "operator:ann", Do: a}, "issue"); err != nil {
+			t.Error(err)
+		}
+	}
+	began(t, js, func(e *engine.Engine) {
+		handle(e, "c-1", instance.Open{Issue: instance.Issue{Title: "t"}})
+		intrude()
+		if err := e.CatchUp(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	from, logged := began(t, js, func(e *engine.Engine) {
+		handle(e, "c-2", instance.Note{Kind: "comment", Text: "hm"})
+		intrude()
+		handle(e, "c-3", instance.Note{Kind: "comment", Text: "hm"})
+	})
+	if from != 2 || logged != "" {
+		t.Errorf("it read from %d, want 2: %s", from, logged)
+	}
+	from, logged = began(t, js, func(e *engine.Engine) {
+		if in, err := e.Get(t.Context(), "a"); err != nil || len(in.Notes) != 2 {
+			t.Errorf("it has %d notes, %v", len(in.Notes), err)
+		}
+	})
+	if from != 5 || logged != "" {
+		t.Errorf("it read from %d, want 5: %s", from, logged)
+	}
+}
+
 func TestAnOrchestratorBeginsWithTheNewestSnapshot(t *testing.T) {
 	js := natstest.Start(t, natstest.Options{}).JetStream(t)
 	n := 0

@@ -19,6 +19,12 @@ type Settings = app.Settings
 // They end with the test, or with stop.
 func Start(t testing.TB, url string, n int, s Settings) (stop func()) {
 	t.Helper()
+	return StartLogged(t, url, n, s, slog.New(slog.DiscardHandler))
+}
+
+// StartLogged is Start with a log.
+func StartLogged(t testing.TB, url string, n int, s Settings, log *slog.Logger) (stop func()) {
+	t.Helper()
 	if s.AckWait == 0 {
 		s.AckWait = 2 * time.Second
 	}
@@ -32,7 +38,7 @@ func Start(t testing.TB, url string, n int, s Settings) (stop func()) {
 		go func() {
 			ends <- service.Serve(ctx, service.Config{
 				Service: "orchestrator", Flags: service.Flags{NATS: service.NATS{URL: url}, Grace: 10 * time.Second},
-				Log: slog.New(slog.DiscardHandler),
+				Log: log,
 				Setup: func(ctx context.Context, h *service.Host) error {
 					err := s.Setup(ctx, h)
 					if err == nil {

@@ -57,73 +57,73 @@ func newEnv(t *testing.T, overlay string) *env {
 }
 
 // manage runs a plan-manager until the test ends.
-func (w *env) manage(url string) {
-	w.Helper()
+func (e *env) manage(url string) {
+	e.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- service.Serve(ctx, service.Config{
-			Service: "plan-manager", Flags: service.Flags{NATS: service.NATS{URL: url}, Grace: 10 * time.Second}, Log: slog.New(w),
+			Service: "plan-manager", Flags: service.Flags{NATS: service.NATS{URL: url}, Grace: 10 * time.Second}, Log: slog.New(e),
 			Setup: func(ctx context.Context, h *service.Host) error {
-				w.metrics = h.Metrics
+				e.metrics = h.Metrics
 				defer close(ready)
-				return Settings{Workflow: w.workflow}.Setup(ctx, h)
+				return Settings{Workflow: e.workflow}.Setup(ctx, h)
 			},
 		})
 	}()
 	<-ready
-	w.Cleanup(func() {
+	e.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			w.Errorf("the plan-manager ended with %v", err)
+			e.Errorf("the plan-manager ended with %v", err)
 		}
 	})
 }
 
 // Enabled implements slog.Handler.
-func (w *env) Enabled(context.Context, slog.Level) bool { return true }
+func (e *env) Enabled(context.Context, slog.Level) bool { return true }
 
 // WithAttrs implements slog.Handler.
-func (w *env) WithAttrs([]slog.Attr) slog.Handler { return w }
+func (e *env) WithAttrs([]slog.Attr) slog.Handler { return e }
 
 // WithGroup implements slog.Handler.
-func (w *env) WithGroup(string) slog.Handler { return w }
+func (e *env) WithGroup(string) slog.Handler { return e }
 
 // Handle implements slog.Handler.
-func (w *env) Handle(_ context.Context, r slog.Record) error {
+func (e *env) Handle(_ context.Context, r slog.Record) error {
 	select {
-	case w.lines <- r:
+	case e.lines <- r:
 	default:
 	}
 	return nil
 }
 
 // begin opens a task that has its code.
-func (w *env) begin(id string) {
-	w.Helper()
-	_, err := w.client.OpenWith(w.ctx, "", id, &pb.Open{Workflow: w.workflow, Base: "c0", Issue: wire.Issue(instance.Issue{Title: id})})
+func (e *env) begin(id string) {
+	e.Helper()
+	_, err := e.client.OpenWith(e.ctx, "", id, &pb.Open{Workflow: e.workflow, Base: "c0", Issue: wire.Issue(instance.Issue{Title: id})})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 }
 
 // step has whose turn it is report.
-func (w *env) step(id string, status instance.Status) {
-	w.Helper()
-	in, err := w.client.Get(w.ctx, id)
+func (e *env) step(id string, status instance.Status) {
+	e.Helper()
+	in, err := e.client.Get(e.ctx, id)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	role := in.GetOwner()
-	reply, err := w.client.DoAs(w.ctx, role, subject.Claim, &pb.Command{Instance: id, Action: &pb.Command_Claim{
+	reply, err := e.client.DoAs(e.ctx, role, subject.Claim, &pb.Command{Instance: id, Action: &pb.Command_Claim{
 		Claim: &pb.Claim{Agent: role + "-1", Work: in.GetWork(), LeaseMs: 60_000}}})
 	if err == nil {
 		result := instance.Result{Status: status, Summary: "done", Head: "c1", Evidence: []instance.Evidence{{Name: "tests", OK: status == instance.Success, Commit: "c1"}}}
-		_, err = w.client.DoAs(w.ctx, role, subject.Report, &pb.Command{Instance: id, Action: &pb.Command_Report{
+		_, err = e.client.DoAs(e.ctx, role, subject.Report, &pb.Command{Instance: id, Action: &pb.Command_Report{
 			Report: &pb.Report{Token: reply.GetToken(), Result: wire.Result(result)}}})
 	}
 	if err != nil {
-		w.Fatalf("the %s on %s: %v", role, id, err)
+		e.Fatalf("the %s on %s: %v", role, id, err)
 	}
 }
 

@@ -61,24 +61,24 @@ func newSecondEnv(t *testing.T) *env {
 }
 
 // restart replaces the PM by one without memory.
-func (w *env) restart() {
-	w.Helper()
-	c, gate := w.forge.Side("signalbox", w.store, "acme/empty", "acme/nothing")
-	w.handler = &handler{reader: c, writer: c, gate: gate, log: slog.New(slog.DiscardHandler)}
+func (e *env) restart() {
+	e.Helper()
+	c, gate := e.forge.Side("signalbox", e.store, "acme/empty", "acme/nothing")
+	e.handler = &handler{reader: c, writer: c, gate: gate, log: slog.New(slog.DiscardHandler)}
 }
 
 // job is the PM's work in the state.
-func (w *env) job(state string) agent.Job {
+func (e *env) job(state string) agent.Job {
 	return agent.Job{
 		Assignment: brain.Assignment{
-			Instance: "acme/widgets/1", Workflow: "issue", Role: "pm", State: state, Attempt: 1, Issue: w.issue,
+			Instance: "acme/widgets/1", Workflow: "issue", Role: "pm", State: state, Attempt: 1, Issue: e.issue,
 			Next: []string{"analyzing_requirements", "creating_pr"},
-			Work: workOf(w, state),
+			Work: workOf(e, state),
 		},
 		Progress: func(format string, args ...any) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.progress = append(w.progress, fmt.Sprintf(format, args...))
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.progress = append(e.progress, fmt.Sprintf(format, args...))
 		},
 	}
 }
@@ -94,43 +94,43 @@ func workOf(t testing.TB, state string) workflow.WorkSpec {
 }
 
 // done is work that ended without an error.
-func (w *env) done(job agent.Job) instance.Result {
-	w.Helper()
-	r, err := w.Work(w.Context(), job)
+func (e *env) done(job agent.Job) instance.Result {
+	e.Helper()
+	r, err := e.Work(e.Context(), job)
 	if err != nil {
-		w.Fatalf("%s ended with %+v, %v", job.State, r, err)
+		e.Fatalf("%s ended with %+v, %v", job.State, r, err)
 	}
 	return r
 }
 
 // solved is the work in creating_pr, when a developer has changed the file.
-func (w *env) solved() agent.Job {
-	w.Helper()
-	taken := w.done(w.job("received"))
-	job := w.job("creating_pr")
+func (e *env) solved() agent.Job {
+	e.Helper()
+	taken := e.done(e.job("received"))
+	job := e.job("creating_pr")
 	job.Base, job.Head = taken.Base, taken.Base
 	job.Bundles = []instance.Bundle{{Object: taken.Bundle, Head: taken.Base}}
-	return w.further(job, "4\n")
+	return e.further(job, "4\n")
 }
 
 // further is the job after one more change.
-func (w *env) further(job agent.Job, text string) agent.Job {
-	w.Helper()
-	developer := forgetest.Workspace(w, w.store)
-	tree, err := developer.Checkout(w.Context(), workspace.Spec{Repo: widgets, Bundles: forgeside.BundleObjects(job), Base: job.Base,
+func (e *env) further(job agent.Job, text string) agent.Job {
+	e.Helper()
+	developer := forgetest.Workspace(e, e.store)
+	tree, err := developer.Checkout(e.Context(), workspace.Spec{Repo: widgets, Bundles: forgeside.BundleObjects(job), Base: job.Base,
 		Head: job.Head})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	defer func() { _ = tree.Close() }()
-	forgetest.WriteFile(w.T, tree.Dir, "sum.txt", text)
-	head, moved, err := tree.Commit(w.Context(), "Mend the sum")
+	forgetest.WriteFile(e.T, tree.Dir, "sum.txt", text)
+	head, moved, err := tree.Commit(e.Context(), "Mend the sum")
 	if err != nil || !moved {
-		w.Fatal(moved, err)
+		e.Fatal(moved, err)
 	}
-	bundle, err := tree.Bundle(w.Context())
+	bundle, err := tree.Bundle(e.Context())
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	job.Head = head
 	job.Bundles = append(job.Bundles[:len(job.Bundles):len(job.Bundles)], instance.Bundle{Object: bundle, Head: head})
@@ -138,18 +138,18 @@ func (w *env) further(job agent.Job, text string) agent.Job {
 }
 
 // said are the comments on the issue.
-func (w *env) said() []forge.Comment {
-	w.Helper()
-	all, err := w.ann.Comments(w.Context(), widgets, w.issue.Number, time.Time{})
+func (e *env) said() []forge.Comment {
+	e.Helper()
+	all, err := e.ann.Comments(e.Context(), widgets, e.issue.Number, time.Time{})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return all
 }
 
-func (w *env) say(c *github.Client, body string) {
-	w.Helper()
-	if _, err := c.Comment(w.Context(), widgets, w.issue.Number, body); err != nil {
-		w.Fatal(err)
+func (e *env) say(c *github.Client, body string) {
+	e.Helper()
+	if _, err := c.Comment(e.Context(), widgets, e.issue.Number, body); err != nil {
+		e.Fatal(err)
 	}
 }

@@ -46,13 +46,13 @@ func TestARepositoryWithNothingInItIsAFailure(t *testing.T) {
 }
 
 // asking is work in requirements_unclear.
-func (w *env) asking() (r instance.Result, err error) {
-	job := w.job("requirements_unclear")
+func (e *env) asking() (r instance.Result, err error) {
+	job := e.job("requirements_unclear")
 	job.Questions = []instance.Question{
 		{Number: 1, From: "analyst", Text: "Which version?", Answered: true, Answer: "1.2"},
 		{Number: 2, From: "analyst", Text: "What did you expect?"}, {Number: 3, From: "analyst", Text: "On what system?"},
 	}
-	return w.Work(w.Context(), job)
+	return e.Work(e.Context(), job)
 }
 
 func TestQuestionsAreAskedOnceThoughTheWorkIsDoneTwice(t *testing.T) {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -44,6 +45,10 @@ func (h *handler) notifyEnded(ctx context.Context, host *service.Host, js jetstr
 
 // notify posts the comments that one commit calls for, and acknowledges it.
 func (h *handler) notify(ctx context.Context, c *client.Client, msg jetstream.Msg) error {
+	if !client.IsCommit(msg.Headers()) {
+		h.log.Warn("a message that is no commit is not passed on to people", "subject", strconv.Quote(msg.Subject()))
+		return msg.TermWithReason("it is no commit")
+	}
 	after, err := subject.ParseEvent(msg.Subject())
 	if err != nil {
 		return errors.Join(err, msg.TermWithReason(err.Error()))

@@ -19,18 +19,18 @@ const branch = "signalbox/issue-1-the-sum-is-wrong"
 
 // submitted sees to it that there is one pull request with the head, and one
 // comment that tells of it.
-func (w *env) submitted(head string) forge.PullRequest {
-	w.Helper()
-	pr, err := w.ann.PullRequestByHead(w.Context(), widgets, branch)
+func (e *env) submitted(head string) forge.PullRequest {
+	e.Helper()
+	pr, err := e.ann.PullRequestByHead(e.Context(), widgets, branch)
 	if err != nil || pr.HeadSHA != head || pr.BaseRef != "trunk" || pr.State != "open" {
-		w.Fatalf("the pull request is %+v, %v; want it at %s", pr, err, head)
+		e.Fatalf("the pull request is %+v, %v; want it at %s", pr, err, head)
 	}
 	// Issues and pull requests are numbered together.
-	if next, err := w.ann.CreateIssue(w.Context(), widgets, forge.NewIssue{Title: "next"}); err != nil || next.Number != pr.Number+1 || pr.Number != 2 {
-		w.Errorf("the pull request is number %d, what comes next is number %d (%v)", pr.Number, next.Number, err)
+	if next, err := e.ann.CreateIssue(e.Context(), widgets, forge.NewIssue{Title: "next"}); err != nil || next.Number != pr.Number+1 || pr.Number != 2 {
+		e.Errorf("the pull request is number %d, what comes next is number %d (%v)", pr.Number, next.Number, err)
 	}
-	if said := w.said(); len(said) != 1 || !strings.Contains(said[0].Body, "#"+strconv.Itoa(pr.Number)) {
-		w.Errorf("said is %+v", said)
+	if said := e.said(); len(said) != 1 || !strings.Contains(said[0].Body, "#"+strconv.Itoa(pr.Number)) {
+		e.Errorf("said is %+v", said)
 	}
 	return pr
 }

@@ -24,11 +24,11 @@ func (s *tale) merges() {
 }
 
 // contains reports whether the branch holds the commits.
-func (w *env) contains(branch string, commits ...string) bool {
-	w.Helper()
-	g := w.ann.clone(branch)
+func (e *env) contains(branch string, commits ...string) bool {
+	e.Helper()
+	g := e.ann.clone(branch)
 	for _, c := range commits {
-		if _, err := g.Run(w.ctx, "merge-base", "--is-ancestor", c, "HEAD"); err != nil {
+		if _, err := g.Run(e.ctx, "merge-base", "--is-ancestor", c, "HEAD"); err != nil {
 			return false
 		}
 	}

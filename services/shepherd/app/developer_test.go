@@ -68,36 +68,36 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 }
 
 // onClaim has f called whenever the shepherd begins a piece of work.
-func (w *env) onClaim(f func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.claimed = f
+func (e *env) onClaim(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.claimed = f
 }
 
 // claims are the stories that the shepherd began to work on, in order.
-func (w *env) claims() (all []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, job := range w.late {
+func (e *env) claims() (all []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, job := range e.late {
 		all = append(all, strings.TrimPrefix(job.Instance, widgets+"/"))
 	}
 	return all
 }
 
 // until looks again at every commit until what is wanted is so.
-func (w *env) until(wanted func() bool) {
-	w.Helper()
+func (e *env) until(wanted func() bool) {
+	e.Helper()
 	if wanted() {
 		return
 	}
-	err := w.client.Watch(w.ctx, "", 0, func(client.LogEntry) error {
+	err := e.client.Watch(e.ctx, "", 0, func(client.LogEntry) error {
 		if wanted() {
 			return client.ErrStopWatch
 		}
 		return nil
 	})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 }
 

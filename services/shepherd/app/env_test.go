@@ -75,9 +75,9 @@ func newEnv(t *testing.T, policy ...string) *env {
 }
 
 // openForge starts a forge with one repository, whose work is on trunk.
-func (w *env) openForge() {
-	w.Helper()
-	w.forge = forgetest.Start(w, forgetest.Config{
+func (e *env) openForge() {
+	e.Helper()
+	e.forge = forgetest.Start(e, forgetest.Config{
 		File: "README.md", Text: "# Widgets\n",
 		Users: []local.User{
 			forgetest.Bot(), {Login: "ann", Token: forgetest.Token("ann"), Permission: "admin", Organisations: []string{"acme"}},
@@ -87,71 +87,71 @@ func (w *env) openForge() {
 			fault := c.Fault
 			c.Fault = func(r *http.Request) *local.Fault {
 				if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {
-					w.mu.Lock()
-					w.merges++
-					w.mu.Unlock()
+					e.mu.Lock()
+					e.merges++
+					e.mu.Unlock()
 				}
 				return fault(r)
 			}
 		},
 	})
-	w.ann, w.bob, w.eve = person{w, "ann"}, person{w, "bob"}, person{w, "eve"}
+	e.ann, e.bob, e.eve = person{e, "ann"}, person{e, "bob"}, person{e, "eve"}
 }
 
 // startAgents has a shepherd and a developer work until the test ends.
-func (w *env) startAgents() {
-	w.Helper()
-	js := w.server.JetStream(w.T)
-	objects, err := role.Bucket(w.ctx, js)
+func (e *env) startAgents() {
+	e.Helper()
+	js := e.server.JetStream(e.T)
+	objects, err := role.Bucket(e.ctx, js)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
-	c, gate := w.forge.Side("signalbox", objects)
+	c, gate := e.forge.Side("signalbox", objects)
 	s := &shepherd{forge: c, gate: gate, now: time.Now}
-	w.work(js, "shepherd", noting{w, s})
-	w.work(js, "developer", developer{w, forgetest.Workspace(w, objects)})
+	e.work(js, "shepherd", noting{e, s})
+	e.work(js, "developer", developer{e, forgetest.Workspace(e, objects)})
 }
 
-func (w *env) work(js jetstream.JetStream, role string, h agent.Handler) {
+func (e *env) work(js jetstream.JetStream, role string, h agent.Handler) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	a := agent.New(agent.Config{
-		Role: role, Name: role + "-1", JetStream: js, Client: client.New(w.server.Connect(w.T), role+"-1"), Handler: h,
+		Role: role, Name: role + "-1", JetStream: js, Client: client.New(e.server.Connect(e.T), role+"-1"), Handler: h,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	go func() { ended <- a.Run(ctx) }()
-	w.Cleanup(func() {
+	e.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			w.Errorf("the %s ended with %v", role, err)
+			e.Errorf("the %s ended with %v", role, err)
 		}
 	})
 }
 
 // heard are the questions that the developer was asked.
-func (w *env) heard() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.asked)
+func (e *env) heard() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.asked)
 }
 
 // merged counts the calls that merge.
-func (w *env) merged() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.merges
+func (e *env) merged() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.merges
 }
 
 // does has the developer do something else.
-func (w *env) does(develop func(agent.Job) change) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.develop = develop
+func (e *env) does(develop func(agent.Job) change) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.develop = develop
 }
 
 // failRequests makes the requests fail that have the method and end of the path.
-func (w *env) failRequests(method, path string, f local.Fault) {
-	w.forge.Fail(func(r *http.Request) *local.Fault {
+func (e *env) failRequests(method, path string, f local.Fault) {
+	e.forge.Fail(func(r *http.Request) *local.Fault {
 		if r.Method == method && strings.HasSuffix(r.URL.Path, path) {
 			return &f
 		}

@@ -125,12 +125,12 @@ func (p person) branchHead(branch string) string {
 }
 
 // said are the shepherd's comments on a pull request, oldest first.
-func (w *env) said(pull int) (all []string) {
-	w.Helper()
-	c := w.forge.Client("signalbox")
-	comments, err := c.Comments(w.ctx, widgets, pull, time.Time{})
+func (e *env) said(pull int) (all []string) {
+	e.Helper()
+	c := e.forge.Client("signalbox")
+	comments, err := c.Comments(e.ctx, widgets, pull, time.Time{})
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	for _, one := range comments {
 		if one.Author.Login == "signalbox" {
@@ -167,12 +167,12 @@ func (p person) ready(pull int) {
 }
 
 // lines are the comments on lines of a pull request, oldest first.
-func (w *env) lines(pull int) []forge.ReviewComment {
-	w.Helper()
-	c := w.forge.Client("ann")
-	all, err := c.ReviewComments(w.ctx, widgets, pull)
+func (e *env) lines(pull int) []forge.ReviewComment {
+	e.Helper()
+	c := e.forge.Client("ann")
+	all, err := c.ReviewComments(e.ctx, widgets, pull)
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return all
 }

@@ -23,10 +23,10 @@ type tale struct {
 }
 
 // begin opens a story. vars are names and values in turn.
-func (w *env) begin(name string, issue int, vars ...string) *tale {
-	w.Helper()
-	s := &tale{w: w, id: widgets + "/" + name}
-	open := &pb.Open{Workflow: w.workflow, Issue: wire.Issue(instance.Issue{
+func (e *env) begin(name string, issue int, vars ...string) *tale {
+	e.Helper()
+	s := &tale{w: e, id: widgets + "/" + name}
+	open := &pb.Open{Workflow: e.workflow, Issue: wire.Issue(instance.Issue{
 		Repo: widgets, Number: issue, Title: "Say hello in " + name, Body: "As a user, I am greeted.\n\n## Acceptance criteria\n\n- make check",
 	}), Vars: map[string]string{}}
 	for i := 0; i < len(vars); i += 2 {
@@ -36,8 +36,8 @@ func (w *env) begin(name string, issue int, vars ...string) *tale {
 		}
 		open.Vars[vars[i]] = vars[i+1]
 	}
-	if _, err := w.client.OpenWith(w.ctx, "", s.id, open); err != nil {
-		w.Fatal(err)
+	if _, err := e.client.OpenWith(e.ctx, "", s.id, open); err != nil {
+		e.Fatal(err)
 	}
 	return s
 }

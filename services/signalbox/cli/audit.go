@@ -32,9 +32,9 @@ type auditCommand struct {
 func (auditCommand) Help() string {
 	return `Sequences have to count from one without a gap, up to where the watermark says the log was; each commit to be chained
 to its instance's last one; each move to be in the table of the definition the instance is on; claims not to overlap, and
-only their holders to report. What is wrong is printed with its sequence, instance and rule, and the reading goes on
-behind it. Ends with 0 if nothing is wrong, 1 if something is. Nothing is changed; see "The log is damaged" in
-docs/operations.md for what to do.`
+only their holders to report. A message that is no commit is named as alien; nothing follows from it. What is wrong is
+printed with its sequence, instance and rule, and the reading goes on behind it. Ends with 0 if nothing is wrong, 1 if
+something is. Nothing is changed; see "The log is damaged" in docs/operations.md for what to do.`
 }
 
 // Run reads a whole log and prints each violation.
@@ -82,7 +82,7 @@ func (e *auditor) check(m store.Message) error {
 	c, err := m.Commit()
 	if err != nil {
 		at, _ := subject.ParseEvent(m.Subject)
-		e.checker.Foreign(m.Seq, at.Instance, err)
+		e.checker.Damaged(m.Seq, at.Instance, err)
 		return nil
 	}
 	e.checker.Add(c)

@@ -122,3 +122,29 @@ func finish(t *testing.T, nc *nats.Conn) {
 		t.Fatal(err)
 	}
 }
+
+// A message of another program is a finding, goes into a backup and comes back, and stops neither.
+func TestTheAuditNamesAMessageThatIsNoCommit(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "backup")
+	from, to := natstest.Start(t, natstest.Options{}), natstest.Start(t, natstest.Options{})
+	stop := orchestrate(t, from.URL)
+	nc := from.Connect(t)
+	opened(t, nc, "a/works")
+	if _, err := nc.Request("sb.evt.note.issue.received.a/works", []byte("\x1b[2Jhm"), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := claim(t.Context(), nc, "pm", "a/works"); err != nil {
+		t.Fatal(err)
+	}
+	opened(t, nc, "a/ended")
+	stop()
+	const named = `2  alien       a message on "sb.evt.note.issue.received.a/works" that is no commit is set aside: 6 bytes, there since 2`
+	contains(t, runCLI(t, 1, "audit", "--nats", from.URL), named, `: "\x1b[2Jhm"`, "3 of 2 instances", "the log has 1 violation")
+	contains(t, runCLI(t, 0, "backup", dir, "--nats", from.URL), "new are the sequences 1 to 4")
+	contains(t, runCLI(t, 0, "backup", dir, "--verify"), "whole")
+	contains(t, runCLI(t, 0, "restore", dir, "--nats", to.URL), "restored")
+	contains(t, runCLI(t, 1, "audit", "--nats", to.URL), named, "the log has 1 violation")
+	orchestrate(t, to.URL)
+	finish(t, to.Connect(t))
+}
