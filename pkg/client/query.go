@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -60,12 +61,15 @@ func (c *Client) History(ctx context.Context, id string, after uint64) ([]*pb.Re
 }
 
 // Definition returns the canonical source of a lifecycle by name or content hash. For an empty name the
-// reply lists the names.
+// reply lists the names. A source that does not have the hash of the reply is a workflow.ErrFalseHash.
 func (c *Client) Definition(ctx context.Context, name string) (*pb.DefinitionReply, error) {
 	reply := new(pb.DefinitionReply)
 	err := c.query(ctx, subject.Definition, &pb.DefinitionRequest{Name: name}, reply)
 	if err == nil && reply.Refusal != nil {
 		err = refusal(name, reply.Refusal)
+	}
+	if err == nil && len(reply.Source) > 0 {
+		err = workflow.CheckHash(reply.Hash, reply.Source)
 	}
 	return reply, err
 }

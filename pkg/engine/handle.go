@@ -114,7 +114,7 @@ func (e *Engine) definition(ctx context.Context, in instance.Instance, name stri
 	default:
 		return e.Definitions.Hashed(ctx, in.Definition)
 	}
-	if errors.Is(err, workflow.ErrUnknown) {
+	if errors.Is(err, workflow.ErrUnknown) || errors.Is(err, workflow.ErrFalseHash) {
 		return nil, &instance.Refusal{Code: instance.CodeInvalid, Instance: cmd.Instance, What: err.Error()}
 	}
 	return def, err

@@ -62,7 +62,8 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	definitions, err := newRegistry(ctx, buckets.Definitions, s.WorkflowDir)
+	m := newMetrics(h.Metrics)
+	definitions, err := newRegistry(ctx, buckets.Definitions, s.WorkflowDir, logExchanged(h.Log, m))
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,6 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err := s.consumers(ctx, js, stored); err != nil {
 		return err
 	}
-	m := newMetrics(h.Metrics)
 	snapshots, err := s.snapshots(ctx, js, h.Log, log)
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ type metrics struct {
 	late      prometheus.Histogram
 	active    prometheus.Gauge
 	foreign   prometheus.Counter
+	exchanged prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -65,9 +66,11 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "1 while this orchestrator answers, 0 while it stands by."}),
 		foreign: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_foreign_messages_total",
 			Help: "Messages read in the log that are no commits, and were set aside."}),
+		exchanged: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_false_definitions_total",
+			Help: "Definitions read that are kept under a false hash, and were refused."}),
 	}
 	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign)
+		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged)
 	return m
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -17,13 +18,14 @@ import (
 // registry finds definitions: by name those of this process, by content hash every one that an instance
 // was ever opened with.
 type registry struct {
-	catalog *workflow.Catalog
-	kv      jetstream.KeyValue
+	catalog   *workflow.Catalog
+	kv        jetstream.KeyValue
+	exchanged func(hash string, err error) // is called for each that was found under a false hash
 }
 
 // newRegistry loads the built-in definitions and those in dir, and stores each under its hash. dir may
-// be empty.
-func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string) (registry, error) {
+// be empty. exchanged is called each time that one is found under a hash that is not its own.
+func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string, exchanged func(hash string, err error)) (registry, error) {
 	defs, err := workflow.Builtins()
 	if err != nil {
 		return registry{}, err
@@ -40,7 +42,18 @@ func newRegistry(ctx context.Context, kv jetstream.KeyValue, dir string) (regist
 			return registry{}, fmt.Errorf("store definition %s: %w", d.Name, err)
 		}
 	}
-	return registry{workflow.NewCatalog(defs...), kv}, nil
+	return registry{workflow.NewCatalog(defs...), kv, exchanged}, nil
+}
+
+// logExchanged returns a function that counts definitions found under a false hash, and logs each hash once.
+func logExchanged(log *slog.Logger, m *metrics) func(hash string, err error) {
+	var logged sync.Map
+	return func(hash string, err error) {
+		m.exchanged.Inc()
+		if _, known := logged.LoadOrStore(hash, true); !known {
+			log.Error("a definition was exchanged; it is not used, and its instances wait", "error", err)
+		}
+	}
 }
 
 // stored returns every stored definition, since instances may run under any of them. One that this build
@@ -77,9 +90,12 @@ func (r registry) Hashed(ctx context.Context, hash string) (*workflow.Definition
 	if err != nil {
 		return nil, fmt.Errorf("definition %s: %w", hash, err)
 	}
-	d, err := workflow.Load("definition "+hash, entry.Value())
+	d, err := workflow.LoadHashed(hash, entry.Value())
+	if errors.Is(err, workflow.ErrFalseHash) {
+		r.exchanged(hash, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("definition %s: %w", hash, err)
+		return nil, err
 	}
 	r.catalog.Keep(d)
 	return d, nil
@@ -99,7 +115,10 @@ func (r registry) Source(ctx context.Context, nameOrHash string) ([]byte, string
 	d, err := r.catalog.Named(nameOrHash)
 	if err != nil {
 		byHash, herr := r.Hashed(ctx, nameOrHash)
-		if herr != nil {
+		switch {
+		case errors.Is(herr, workflow.ErrFalseHash):
+			return nil, "", herr
+		case herr != nil:
 			return nil, "", err
 		}
 		d = byHash

@@ -45,7 +45,7 @@ func began(t *testing.T, js jetstream.JetStream, f func(*engine.Engine)) (from u
 	if err != nil {
 		t.Fatal(err)
 	}
-	definitions, err := newRegistry(ctx, buckets.Definitions, "")
+	definitions, err := newRegistry(ctx, buckets.Definitions, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

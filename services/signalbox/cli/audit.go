@@ -144,7 +144,7 @@ type definitions struct {
 	catalog *workflow.Catalog
 	get     func(hash string) ([]byte, error)
 	missing map[string]bool
-	err     error // from reading the bucket
+	err     error // from reading the bucket, and of what is kept there under a false hash
 }
 
 // newDefinitions opens the bucket. Without one it finds the built-in definitions only.
@@ -168,7 +168,7 @@ func newDefinitions(ctx context.Context, js jetstream.JetStream) (*definitions, 
 	return d, err
 }
 
-// find is a logcheck.Find. It ignores a source that does not have the hash.
+// find is a logcheck.Find. It ignores a source that does not have the hash, and says so in err.
 func (d *definitions) find(hash string) (*workflow.Definition, bool) {
 	if def, ok := d.catalog.Hashed(hash); ok || d.missing[hash] {
 		return def, ok
@@ -180,7 +180,10 @@ func (d *definitions) find(hash string) (*workflow.Definition, bool) {
 		}
 		return nil, false
 	}
-	def, err := workflow.Load("definition "+hash, source)
+	def, err := workflow.LoadHashed(hash, source)
+	if errors.Is(err, workflow.ErrFalseHash) {
+		d.err = errors.Join(d.err, err)
+	}
 	if err != nil || def.Hash != hash {
 		d.missing[hash] = true
 		return nil, false

@@ -129,5 +129,8 @@ func (l stoppedLog) Definition(ctx context.Context, hash string) (*pb.Definition
 	if err != nil {
 		return nil, fmt.Errorf("definition %s: %w", hash, err)
 	}
+	if err := workflow.CheckHash(hash, entry.Value()); err != nil {
+		return nil, err
+	}
 	return &pb.DefinitionReply{Name: hash, Hash: hash, Source: entry.Value()}, nil
 }
