@@ -81,6 +81,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	h.Health.Check("log", func(ctx context.Context) error { return store.Majority(ctx, js) })
 	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
 	endWhenDamaged(h, guarded)
+	settings := &settingsWatch{js: js, log: h.Log, metrics: m}
+	h.Health.Check("settings", settings.check)
+	h.AddBase("settings", settings.run)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))

@@ -28,6 +28,7 @@ type metrics struct {
 	active    prometheus.Gauge
 	foreign   prometheus.Counter
 	exchanged prometheus.Counter
+	settings  *prometheus.CounterVec
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -68,9 +69,11 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Messages read in the log that are no commits, and were set aside."}),
 		exchanged: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_false_definitions_total",
 			Help: "Definitions read that are kept under a false hash, and were refused."}),
+		settings: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_stream_settings_changed_total",
+			Help: "Changes of the settings of a stream by others that it must not have, by stream."}, []string{"stream"}),
 	}
 	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged)
+		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings)
 	return m
 }
 

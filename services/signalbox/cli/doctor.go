@@ -209,7 +209,10 @@ func (s system) stream(ctx context.Context, name, advice string) finding {
 	}
 	state := stream.CachedInfo().State
 	detail := fmt.Sprintf("stream %s: %s, %s", name, view.Count(int(state.Msgs), "message"), size(state.Bytes))
+	wrong := store.CheckSettings(stream.CachedInfo().Config)
 	switch {
+	case wrong != nil:
+		return failed("", wrong.Error(), "a running orchestrator puts them back if the server permits it; find who may change streams")
 	case name == subject.EventStream && state.Msgs > 0 && state.Msgs != state.LastSeq-state.FirstSeq+1:
 		return failed("", detail+", with holes", "the log is damaged: stop the orchestrators and restore it from a copy")
 	case name == store.DeadStream && state.Msgs > 0:

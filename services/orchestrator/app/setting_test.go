@@ -1,0 +1,61 @@
+package app_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// A limit that others set is gone before the log is as long, and the log says so.
+func TestALimitOfTheLogIsTakenBack(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	log := new(lockedText)
+	stop := orchestratortest.StartLogged(t, server.URL, 1, orchestratortest.Settings{WorkflowDir: lifecycles(t, chore)},
+		slog.New(slog.NewJSONHandler(log, nil)))
+	c := client.New(server.Connect(t), "operator:ann")
+	if _, err := c.Open(ctx, "", "chore", "a", instance.Issue{Title: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	js := server.JetStream(t)
+	stream, err := js.Stream(ctx, "EVENTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := stream.CachedInfo().Config
+	config.MaxMsgs, config.MaxAge = 5, time.Hour
+	updates, err := server.Connect(t).SubscribeSync("$JS.EVENT.ADVISORY.STREAM.UPDATED.EVENTS")
+	if err == nil {
+		_, err = js.UpdateStream(ctx, config)
+	}
+	for range 2 { // the change, and that it is taken back
+		if err == nil {
+			_, err = updates.NextMsgWithContext(ctx)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		if _, err := c.Note(ctx, "a", "remark", "hm"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := stream.Info(ctx)
+	if err != nil || info.Config.MaxMsgs != -1 || info.Config.MaxAge != 0 || info.State.FirstSeq != 1 {
+		t.Errorf("it is %+v with %+v, %v", info.Config, info.State, err)
+	}
+	stop()
+	if text := log.String(); !strings.Contains(text, `"stream":"EVENTS","want":"no limit of age, a limit of -1 messages"`) ||
+		!strings.Contains(text, "find who may do that") {
+		t.Errorf("the log does not say so:\n%s", text)
+	}
+}
