@@ -34,6 +34,8 @@ type Handler interface {
 type Job struct {
 	brain.Assignment
 	Bundles []instance.Bundle // the work's commits so far, oldest first
+	Writers []string          // the roles that write the code; empty: the orchestrator does not say
+	Testers []string          // the roles that write the tests
 	Token   uint64
 	// Progress shows people the present step. It is not recorded.
 	Progress func(format string, args ...any)

@@ -52,8 +52,9 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 			j.Previous[len(j.Previous)-n:]))
 	}
 	for _, b := range in.GetBundles() {
-		j.Bundles = append(j.Bundles, instance.Bundle{Object: b.GetObject(), Head: b.GetHead()})
+		j.Bundles = append(j.Bundles, instance.Bundle{Object: b.GetObject(), Head: b.GetHead(), Role: b.GetRole()})
 	}
+	j.Writers, j.Testers = r.GetTask().GetWriters(), r.GetTask().GetTesters()
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
 	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
 	return j

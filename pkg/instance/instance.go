@@ -105,6 +105,7 @@ const (
 type Bundle struct {
 	Object string
 	Head   string
+	Role   string // that left the commits; empty: the instance was opened with them
 }
 
 // Signature identifies a failure.

@@ -45,7 +45,7 @@ func (e Opened) apply(in *Instance, c Commit) {
 	in.Issue, in.OpenedAt = e.Issue, c.At
 	in.Base, in.Head = e.Base, e.Base
 	if e.Bundle != "" {
-		in.Bundles = appended(in.Bundles, Bundle{e.Bundle, e.Base})
+		in.Bundles = appended(in.Bundles, Bundle{Object: e.Bundle, Head: e.Base})
 	}
 	for _, b := range e.Bundles {
 		in.Bundles = appended(in.Bundles, b)

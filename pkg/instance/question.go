@@ -69,7 +69,11 @@ func (e Handed) apply(in *Instance, _ Commit) {
 		in.Head = e.Head
 	}
 	if e.Bundle != "" {
-		in.Bundles = appended(in.Bundles, Bundle{e.Bundle, in.Head})
+		by := ""
+		if in.Claim != nil {
+			by = in.Claim.Role
+		}
+		in.Bundles = appended(in.Bundles, Bundle{e.Bundle, in.Head, by})
 	}
 	in.Sections = merged(in.Sections, e.Sections)
 }

@@ -41,7 +41,7 @@ func (e Reported) apply(in *Instance, _ Commit) {
 		in.Head = r.Head
 	}
 	if r.Bundle != "" {
-		in.Bundles = appended(in.Bundles, Bundle{r.Bundle, in.Head})
+		in.Bundles = appended(in.Bundles, Bundle{r.Bundle, in.Head, e.Role})
 	}
 	for _, ev := range r.Evidence {
 		in.Evidence = replaceByName(in.Evidence, ev)

@@ -50,6 +50,7 @@ type Evidence struct {
 	Command  string   `json:"command"`
 	ExitCode int      `json:"exit_code"`
 	Passed   int      `json:"passed"`
+	Skipped  int      `json:"skipped,omitempty"`
 	Failed   []string `json:"failed,omitempty"` // names
 	Output   string   `json:"output,omitempty"` // the relevant part, capped
 	Millis   int64    `json:"millis,omitempty"`

@@ -147,7 +147,9 @@ func visit(v instance.Visit) *pb.Visit {
 	return &pb.Visit{State: v.State, Count: i32(v.Count), Millis: u32(v.Total.Milliseconds()), Time: span(v.Total)}
 }
 
-func bundle(b instance.Bundle) *pb.Bundle { return &pb.Bundle{Object: b.Object, Head: b.Head} }
+func bundle(b instance.Bundle) *pb.Bundle {
+	return &pb.Bundle{Object: b.Object, Head: b.Head, Role: b.Role}
+}
 
 func claimant(c *instance.ActiveClaim) *pb.Claimant {
 	if c == nil {
@@ -161,7 +163,7 @@ func toVisit(p *pb.Visit) instance.Visit {
 }
 
 func toBundle(p *pb.Bundle) instance.Bundle {
-	return instance.Bundle{Object: p.GetObject(), Head: p.GetHead()}
+	return instance.Bundle{Object: p.GetObject(), Head: p.GetHead(), Role: p.GetRole()}
 }
 
 func toClaim(p *pb.Claimant) *instance.ActiveClaim {

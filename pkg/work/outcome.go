@@ -44,3 +44,7 @@ const (
 	Build      = "build"      // of all checks of a build together
 	Acceptance = "acceptance" // of the acceptance criteria
 )
+
+// Findings is the name, in the data of evidence of tests, of what those who judge the
+// work should know of the tests: which were set aside, how many are gone or skipped.
+const Findings = "findings"

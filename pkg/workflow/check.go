@@ -59,6 +59,9 @@ func check(d *Definition, ps *problems) {
 	}
 }
 
+// testChanges are what may become of changes to what tests them.
+var testChanges = []string{"aside", "refuse", "allow"}
+
 type checker struct {
 	d      *Definition
 	states []string
@@ -82,6 +85,9 @@ func (c checker) head() {
 	}
 	if (d.Loop.Window == 0) != (d.Loop.Distinct == 0) || d.Loop.Distinct > d.Loop.Window {
 		c.add(c.place("loop"), "loop of %d distinct states in a window of %d: want 1 <= distinct <= window", d.Loop.Distinct, d.Loop.Window)
+	}
+	if text, ok := d.Policy["test_changes"].(string); ok && !slices.Contains(testChanges, text) {
+		c.unknown(c.place("policy.test_changes"), "test_changes", text, testChanges)
 	}
 	for group, values := range map[string]map[string]any{"policy": d.Policy, "vars": d.Vars} {
 		for _, name := range sortedKeys(values) {

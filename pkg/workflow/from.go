@@ -96,6 +96,17 @@ func (d *Definition) WritesCode(role string) string { return d.writers[role] }
 // Writers lists the roles that write the code, sorted.
 func (d *Definition) Writers() []string { return sortedKeys(d.writers) }
 
+// Testers lists the roles whose work is to write tests, sorted.
+func (d *Definition) Testers() []string {
+	testers := map[string]bool{}
+	for _, s := range d.States {
+		if s.Work.Does == WriteTests {
+			testers[s.Owner] = true
+		}
+	}
+	return sortedKeys(testers)
+}
+
 // allRoles lists the owners and those that are asked something, each once.
 func (d *Definition) allRoles() []string {
 	roles := d.Roles()

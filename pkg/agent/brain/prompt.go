@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // maxQuoted limits the bytes that a prompt quotes of one text.
@@ -136,6 +137,10 @@ func (p *prompt) evidence(all []instance.Evidence) {
 		}
 		p.add("Check %s %s on commit %s%s: `%s` ended with exit code %d.\n", oneLine(e.Name), verdict, e.Commit, by, oneLine(e.Command),
 			e.ExitCode)
+		if found := e.Data[work.Findings]; found != "" {
+			p.add("Of the tests themselves:\n")
+			p.quote(found)
+		}
 		if len(e.Failed) > 0 {
 			p.add("Failing:\n")
 			p.quote(strings.Join(e.Failed, "\n"))

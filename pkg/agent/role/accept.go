@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/prd"
 )
@@ -37,12 +38,7 @@ func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, e
 		ev = r.Evidence[0]
 		ev.Name = testrun.Acceptance
 	default:
-		var plans []testrun.Plan
-		for _, command := range commands {
-			plans = append(plans, testrun.Shell(command))
-		}
-		s.job.Progress("running %s", strings.Join(commands, ", "))
-		if ev, err = testrun.Accept(ctx, tree.Dir, tree.Head, plans, runner{s.Sandbox, tree.Shared}); err != nil {
+		if ev, err = s.acceptBy(ctx, tree, commands); err != nil {
 			return r, err
 		}
 	}
@@ -54,6 +50,32 @@ func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, e
 		r.Summary = strings.TrimSpace(r.Summary + "\n\nBut " + r.IssuesFound[len(r.IssuesFound)-1] + ".")
 	}
 	return r, nil
+}
+
+// acceptBy runs commands on the tree, as the gate has it.
+func (s step) acceptBy(ctx context.Context, tree *workspace.Tree, commands []string) (instance.Evidence, error) {
+	var plans []testrun.Plan
+	for _, command := range commands {
+		plans = append(plans, testrun.Shell(command))
+	}
+	base, err := s.base(ctx, tree)
+	if err != nil {
+		return instance.Evidence{}, err
+	}
+	if base != tree {
+		defer s.close(base)
+	}
+	g, err := s.gate(ctx, tree, base, plans)
+	if err != nil {
+		return instance.Evidence{}, err
+	}
+	defer g.close()
+	if g.refused {
+		return g.evidence(tree.Head, testrun.Plan{Check: testrun.Acceptance, Tool: "configured", Argv: commands}), nil
+	}
+	s.job.Progress("running %s", strings.Join(commands, ", "))
+	ev, err := testrun.Accept(ctx, g.tree.Dir, tree.Head, plans, runner{s.Sandbox, g.tree.Shared})
+	return findings(ev, g.aside, instance.Evidence{}), err
 }
 
 // criteria lists the commands among the acceptance criteria of the story. None

@@ -103,7 +103,8 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	h.Log.Info("sandbox", "role", role, "mode", box.Describe())
 	coder := Coder{
 		Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document,
-		Rules: outbound.DefaultRules(),
+		Rules:     outbound.DefaultRules(),
+		Baselines: new(Baselines),
 	}
 	a := Agent(h, js, role, coder, s.Observer)
 	a.Workers = s.Workers

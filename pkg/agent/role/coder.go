@@ -25,6 +25,7 @@ type Coder struct {
 	Sandbox   sandbox.Sandbox
 	Document  Document       // nil: none of its lifecycles has one
 	Rules     outbound.Rules // what may leave the work tree
+	Baselines *Baselines     // nil: the tests of a base are counted for each run
 }
 
 // Work implements agent.Handler.

@@ -33,23 +33,45 @@ func (s step) check(ctx context.Context) ([]instance.Evidence, error) {
 	return nil, nil
 }
 
-// examine runs checks of the tree. That no way to test it was found is evidence
-// too; the other checks a repository need not have.
+// examine runs checks of the tree, with the tests of the base and of the roles that do
+// not write the code. That no way to test it was found is evidence too; the other checks
+// a repository need not have.
 func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...string) ([]instance.Evidence, error) {
-	ways, err := s.ways(ctx, tree, checks)
+	base, err := s.base(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
+	if base != tree {
+		defer s.close(base)
+	}
+	ways := s.ways(tree, base, checks)
+	var plans []testrun.Plan
+	for _, w := range ways {
+		if errors.Is(w.err, brain.ErrInfrastructure) {
+			return nil, w.err
+		}
+		if w.found {
+			plans = append(plans, w.plan)
+		}
+	}
+	g, err := s.gate(ctx, tree, base, plans)
+	if err != nil {
+		return nil, err
+	}
+	defer g.close()
 	var all []instance.Evidence
 	for i, w := range ways {
 		switch {
-		case errors.Is(w.err, brain.ErrInfrastructure):
-			return nil, w.err
 		case w.err != nil:
 			all = append(all, instance.Evidence{Name: checks[i], Commit: tree.Head, ExitCode: -1, Output: w.err.Error()})
 		case w.found:
-			s.job.Progress("running %s", w.plan.Command())
-			ev, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, runner{s.Sandbox, tree.Shared})
+			ev, err := s.runGated(ctx, g, tree.Head, w.plan)
+			if err == nil && checks[i] == testrun.Name && base != tree && !g.refused {
+				var before instance.Evidence
+				if before, err = s.baseline(ctx, base, w.plan); err == nil {
+					ev = findings(ev, g.aside, before)
+				}
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -57,6 +79,23 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 		}
 	}
 	return all, nil
+}
+
+// runGated runs a plan on a commit as the gate has it.
+func (s step) runGated(ctx context.Context, g gate, commit string, plan testrun.Plan) (instance.Evidence, error) {
+	if g.refused {
+		return g.evidence(commit, plan), nil
+	}
+	s.job.Progress("running %s", plan.Command())
+	return testrun.Run(ctx, g.tree.Dir, commit, plan, runner{s.Sandbox, g.tree.Shared})
+}
+
+// base checks out the tree's base, or returns the tree if it is at its base.
+func (s step) base(ctx context.Context, tree *workspace.Tree) (*workspace.Tree, error) {
+	if tree.Head == tree.Base {
+		return tree, nil
+	}
+	return s.Workspace.Checkout(ctx, spec(s.job, tree.Base))
 }
 
 // way is how a tree is checked, if it is.
@@ -68,22 +107,18 @@ type way struct {
 
 // ways is how the tree is checked: as its base was, if that could be. A change
 // that says anew how it is tested would be its own judge.
-func (s step) ways(ctx context.Context, tree *workspace.Tree, checks []string) ([]way, error) {
-	if tree.Head == tree.Base {
-		return detect(tree.Dir, checks), nil
+func (s step) ways(tree, base *workspace.Tree, checks []string) []way {
+	ways := detect(base.Dir, checks)
+	if base == tree {
+		return ways
 	}
-	base, err := s.Workspace.Checkout(ctx, spec(s.job, tree.Base))
-	if err != nil {
-		return nil, err
-	}
-	defer s.close(base)
-	ways, own := detect(base.Dir, checks), detect(tree.Dir, checks)
+	own := detect(tree.Dir, checks)
 	for i := range ways {
 		if ways[i].err != nil || !ways[i].found {
 			ways[i] = own[i]
 		}
 	}
-	return ways, nil
+	return ways
 }
 
 // detect finds how the tree in dir is checked, and looks nowhere else.

@@ -135,6 +135,8 @@ func goPackage(pkg string, tests map[string]*goTest, builds map[string]*said, en
 			r.failures = append(r.failures, failure{pkg + "." + name, t.String()})
 		case t.end == "pass" && !t.parent:
 			r.passed++
+		case t.end == "skip" && !t.parent:
+			r.skipped++
 		}
 	}
 	if whole.end == "fail" && len(r.failures) == 0 {

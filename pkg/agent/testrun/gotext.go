@@ -52,6 +52,7 @@ func goText(text string) report {
 				r.failures = append(r.failures, failure{pkg + "." + test, said[test]})
 			}
 			r.passed += len(leaves(passed))
+			r.skipped += len(leaves(other))
 			said, passed, failed, other, current = map[string]string{}, nil, nil, nil, ""
 		} else if current != "" && !goRest.MatchString(line) {
 			said[current] += line + "\n"

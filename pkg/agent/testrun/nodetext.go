@@ -6,25 +6,29 @@ import (
 )
 
 var (
-	specPassed = regexp.MustCompile(`(?m)^ℹ pass (\d+)$`)
-	specHead   = regexp.MustCompile(`^✖ (.+?) \([\d.]+ms\)$`)
-	specEnd    = regexp.MustCompile(`^test at .+:\d+:\d+$`)
+	specPassed  = regexp.MustCompile(`(?m)^ℹ pass (\d+)$`)
+	specSkipped = regexp.MustCompile(`(?m)^ℹ (?:skipped|todo) (\d+)$`)
+	specHead    = regexp.MustCompile(`^✖ (.+?) \([\d.]+ms\)$`)
+	specEnd     = regexp.MustCompile(`^test at .+:\d+:\d+$`)
 
 	jestTotal = regexp.MustCompile(`(?m)^(?:Tests: +.* total|No tests found, exiting with code \d+)$`)
 	jestHead  = regexp.MustCompile(`^(  ● .+|FAIL \S+)(?: \([\d.]+ m?s\))?$`)
 	jestEnd   = regexp.MustCompile(`^(PASS .*|Test Suites: .*|Summary of all failing tests)$`)
 
-	vitestTotal = regexp.MustCompile(`(?m)^(?: +Tests  .* \(\d+\)| *Test Files  .* \(\d+\)|No test files found, exiting with code \d+)$`)
-	vitestTests = regexp.MustCompile(`(?m)^ +Tests  .*?\b(\d+) passed`)
-	vitestHead  = regexp.MustCompile(`^ FAIL  (.+)$`)
-	vitestEnd   = regexp.MustCompile(`^⎯{5,}`)
+	vitestTotal   = regexp.MustCompile(`(?m)^(?: +Tests  .* \(\d+\)| *Test Files  .* \(\d+\)|No test files found, exiting with code \d+)$`)
+	vitestTests   = regexp.MustCompile(`(?m)^ +Tests  .*?\b(\d+) passed`)
+	vitestSkipped = regexp.MustCompile(`(?m)^ +Tests  .*?\b(\d+) (?:skipped|todo)\b`)
+	vitestHead    = regexp.MustCompile(`^ FAIL  (.+)$`)
+	vitestEnd     = regexp.MustCompile(`^⎯{5,}`)
 
-	jsPassed = regexp.MustCompile(`\b(\d+) passed\b`)
+	jsSkipped = regexp.MustCompile(`\b(\d+) (?:skipped|todo)\b`)
+	jsPassed  = regexp.MustCompile(`\b(\d+) passed\b`)
 
-	mochaPassed = regexp.MustCompile(`(?m)^  (\d+) passing \([^)]+\)$`)
-	mochaEmpty  = regexp.MustCompile(`(?m)^Error: No test files found: "`)
-	mochaFailed = regexp.MustCompile(`(?m)^  \d+ failing$`)
-	mochaHead   = regexp.MustCompile(`^  \d+\) (.+)$`)
+	mochaPassed  = regexp.MustCompile(`(?m)^  (\d+) passing \([^)]+\)$`)
+	mochaPending = regexp.MustCompile(`(?m)^  (\d+) pending$`)
+	mochaEmpty   = regexp.MustCompile(`(?m)^Error: No test files found: "`)
+	mochaFailed  = regexp.MustCompile(`(?m)^  \d+ failing$`)
+	mochaHead    = regexp.MustCompile(`^  \d+\) (.+)$`)
 
 	jsFrames = regexp.MustCompile(`(?m)^\s+at (?:async )?(?:.* \()?(?:node:|.*node_modules/).*\n?`)
 )
@@ -33,6 +37,7 @@ var (
 func nodeSpec(text string) report {
 	var r report
 	r.passed, r.counted = sum(text, specPassed)
+	r.skipped, _ = sum(text, specSkipped)
 	_, failing, _ := strings.Cut(text, "\n✖ failing tests:\n")
 	r.failures = inner(sections(failing, specHead, specEnd))
 	return r
@@ -46,6 +51,7 @@ func jest(text string) report {
 	}
 	r := report{counted: true}
 	r.passed, _ = sum(strings.Join(totals, "\n"), jsPassed)
+	r.skipped, _ = sum(strings.Join(totals, "\n"), jsSkipped)
 	file, seen := "", map[string]bool{}
 	for _, f := range inner(sections(text, jestHead, jestEnd)) {
 		if name, isFile := strings.CutPrefix(f.name, "FAIL "); isFile {
@@ -70,6 +76,7 @@ func vitest(text string) report {
 	}
 	r := report{counted: true}
 	r.passed, _ = sum(text, vitestTests)
+	r.skipped, _ = sum(text, vitestSkipped)
 	r.failures = inner(sections(text, vitestHead, vitestEnd))
 	return r
 }
@@ -79,6 +86,7 @@ func vitest(text string) report {
 func mocha(text string) report {
 	var r report
 	r.passed, r.counted = sum(text, mochaPassed)
+	r.skipped, _ = sum(text, mochaPending)
 	r.counted = r.counted || mochaEmpty.MatchString(text)
 	at := mochaFailed.FindStringIndex(text)
 	if at == nil {

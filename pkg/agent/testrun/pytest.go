@@ -6,11 +6,12 @@ import (
 )
 
 var (
-	pytestTotal  = regexp.MustCompile(`(?m)^(?:=+ )?(?:no tests ran|(?:\d+ [a-z]+, )*\d+ (?:failed|passed|skipped|errors?|xfailed|xpassed|deselected|warnings?)) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$`)
-	pytestPassed = regexp.MustCompile(`\b(\d+) passed\b`)
-	pytestFailed = regexp.MustCompile(`(?m)^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - .*)?$`)
-	pytestHead   = regexp.MustCompile(`^_{3,} (.+?) _{3,}$`)
-	pytestEnd    = regexp.MustCompile(`^(={3,} .* ={3,}|!{3,} .* !{3,}|(FAILED|ERROR) \S+::.*)$`)
+	pytestTotal   = regexp.MustCompile(`(?m)^(?:=+ )?(?:no tests ran|(?:\d+ [a-z]+, )*\d+ (?:failed|passed|skipped|errors?|xfailed|xpassed|deselected|warnings?)) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$`)
+	pytestPassed  = regexp.MustCompile(`\b(\d+) passed\b`)
+	pytestSkipped = regexp.MustCompile(`\b(\d+) (?:skipped|xfailed|deselected)\b`)
+	pytestFailed  = regexp.MustCompile(`(?m)^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - .*)?$`)
+	pytestHead    = regexp.MustCompile(`^_{3,} (.+?) _{3,}$`)
+	pytestEnd     = regexp.MustCompile(`^(={3,} .* ={3,}|!{3,} .* !{3,}|(FAILED|ERROR) \S+::.*)$`)
 )
 
 // pytest parses the summary and the sections of the failing tests.
@@ -21,6 +22,7 @@ func pytest(text string) report {
 	}
 	r := report{counted: true}
 	r.passed, _ = sum(strings.Join(totals, "\n"), pytestPassed)
+	r.skipped, _ = sum(strings.Join(totals, "\n"), pytestSkipped)
 	said := sections(text, pytestHead, pytestEnd)
 	for _, m := range pytestFailed.FindAllStringSubmatch(text, -1) {
 		f := failure{name: m[1]}

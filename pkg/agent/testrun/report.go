@@ -24,6 +24,7 @@ type report struct {
 	counted  bool // a tool was recognised: passed is a count, not a guess
 	passed   int
 	failures []failure
+	skipped  int
 }
 
 // failure is one failing test and its output.
@@ -33,7 +34,7 @@ type failure struct {
 }
 
 func (r report) add(o report) report {
-	return report{r.counted || o.counted, r.passed + o.passed, append(r.failures, o.failures...)}
+	return report{r.counted || o.counted, r.passed + o.passed, append(r.failures, o.failures...), r.skipped + o.skipped}
 }
 
 // names returns the failing tests, sorted, each once, up to maxNames.

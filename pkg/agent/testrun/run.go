@@ -73,7 +73,7 @@ const couldNotRun = "could not run: "
 var noProgram = regexp.MustCompile(`(?m)^(?:bwrap: execvp (\S+): No such file or directory|\S*python\S*: No module named (pytest))$`)
 
 func judge(ev instance.Evidence, res sandbox.Result, r report, out string) instance.Evidence {
-	ev.Passed, ev.Failed = r.passed, r.names()
+	ev.Passed, ev.Failed, ev.Skipped = r.passed, r.names(), r.skipped
 	telling := r.text(withoutEvents(out))
 	m := noProgram.FindStringSubmatch(out)
 	switch {

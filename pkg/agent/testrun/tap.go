@@ -14,6 +14,7 @@ var (
 // tapTest is a result line, which counts as one test or as its subtests.
 type tapTest struct {
 	passed   int
+	skipped  int
 	failures []failure
 }
 
@@ -50,7 +51,7 @@ func tap(text string) report {
 	}
 	r := report{counted: true}
 	for _, t := range levels[0] {
-		r = r.add(report{true, t.passed, t.failures})
+		r = r.add(report{true, t.passed, t.failures, t.skipped})
 	}
 	return r
 }
@@ -59,13 +60,14 @@ func tapResult(ok bool, name string, directive bool, subtests []tapTest) tapTest
 	var t tapTest
 	for _, s := range subtests {
 		t.passed += s.passed
+		t.skipped += s.skipped
 		for _, f := range s.failures {
 			t.failures = append(t.failures, failure{name + " > " + f.name, f.output})
 		}
 	}
 	switch {
 	case directive: // skipped, or known not to work yet
-		return tapTest{}
+		return tapTest{skipped: 1}
 	case !ok && len(t.failures) == 0:
 		t.failures = []failure{{name: name}}
 	case ok && len(subtests) == 0:

@@ -32,5 +32,6 @@ func unittest(text string) report {
 	}
 	skipped, _ := sum(text, unittestSkipped)
 	r.passed = max(0, ran-skipped-len(tests))
+	r.skipped = skipped
 	return r
 }

@@ -2011,7 +2011,11 @@ type Task struct {
 	Writes []string `protobuf:"bytes,5,rep,name=writes,proto3" json:"writes,omitempty"`
 	// What belongs to the work beside thinking. Orchestrators before this field do
 	// not set it.
-	Work          *Work `protobuf:"bytes,6,opt,name=work,proto3" json:"work,omitempty"`
+	Work *Work `protobuf:"bytes,6,opt,name=work,proto3" json:"work,omitempty"`
+	// The roles that write the code: what they change of the tests is not believed.
+	Writers []string `protobuf:"bytes,7,rep,name=writers,proto3" json:"writers,omitempty"`
+	// The roles that write the tests.
+	Testers       []string `protobuf:"bytes,8,rep,name=testers,proto3" json:"testers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2084,6 +2088,20 @@ func (x *Task) GetWrites() []string {
 func (x *Task) GetWork() *Work {
 	if x != nil {
 		return x.Work
+	}
+	return nil
+}
+
+func (x *Task) GetWriters() []string {
+	if x != nil {
+		return x.Writers
+	}
+	return nil
+}
+
+func (x *Task) GetTesters() []string {
+	if x != nil {
+		return x.Testers
 	}
 	return nil
 }
@@ -2359,14 +2377,16 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x04task\x18\x06 \x01(\v2\x12.signalbox.v1.TaskR\x04task\x12/\n" +
 	"\arefusal\x18\a \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x128\n" +
 	"\n" +
-	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"\x97\x02\n" +
+	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"\xcb\x02\n" +
 	"\x04Task\x12\x14\n" +
 	"\x05about\x18\x01 \x01(\tR\x05about\x12\x12\n" +
 	"\x04next\x18\x02 \x03(\tR\x04next\x126\n" +
 	"\x06policy\x18\x03 \x03(\v2\x1e.signalbox.v1.Task.PolicyEntryR\x06policy\x122\n" +
 	"\bquestion\x18\x04 \x01(\v2\x16.signalbox.v1.QuestionR\bquestion\x12\x16\n" +
 	"\x06writes\x18\x05 \x03(\tR\x06writes\x12&\n" +
-	"\x04work\x18\x06 \x01(\v2\x12.signalbox.v1.WorkR\x04work\x1a9\n" +
+	"\x04work\x18\x06 \x01(\v2\x12.signalbox.v1.WorkR\x04work\x12\x18\n" +
+	"\awriters\x18\a \x03(\tR\awriters\x12\x18\n" +
+	"\atesters\x18\b \x03(\tR\atesters\x1a9\n" +
 	"\vPolicyEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"F\n" +

@@ -933,9 +933,11 @@ func (x *Claimant) GetLease() *timestamppb.Timestamp {
 
 // Bundle is an object that carries commits.
 type Bundle struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Object        string                 `protobuf:"bytes,1,opt,name=object,proto3" json:"object,omitempty"`
-	Head          string                 `protobuf:"bytes,2,opt,name=head,proto3" json:"head,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Object string                 `protobuf:"bytes,1,opt,name=object,proto3" json:"object,omitempty"`
+	Head   string                 `protobuf:"bytes,2,opt,name=head,proto3" json:"head,omitempty"`
+	// The role that left the commits; empty, the instance was opened with them.
+	Role          string `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -980,6 +982,13 @@ func (x *Bundle) GetObject() string {
 func (x *Bundle) GetHead() string {
 	if x != nil {
 		return x.Head
+	}
+	return ""
+}
+
+func (x *Bundle) GetRole() string {
+	if x != nil {
+		return x.Role
 	}
 	return ""
 }
@@ -1325,10 +1334,11 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x12*\n" +
 	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x120\n" +
-	"\x05lease\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\"4\n" +
+	"\x05lease\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\"H\n" +
 	"\x06Bundle\x12\x16\n" +
 	"\x06object\x18\x01 \x01(\tR\x06object\x12\x12\n" +
-	"\x04head\x18\x02 \x01(\tR\x04head\"A\n" +
+	"\x04head\x18\x02 \x01(\tR\x04head\x12\x12\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\"A\n" +
 	"\aFailure\x12\x1c\n" +
 	"\tsignature\x18\x01 \x01(\tR\tsignature\x12\x18\n" +
 	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\xf3\x01\n" +

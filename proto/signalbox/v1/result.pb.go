@@ -276,6 +276,7 @@ type Evidence struct {
 	// Who made it, as the orchestrator knows; a signal's has its sender as agent alone.
 	Role          string `protobuf:"bytes,12,opt,name=role,proto3" json:"role,omitempty"`
 	Agent         string `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
+	Skipped       int32  `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -399,6 +400,13 @@ func (x *Evidence) GetAgent() string {
 		return x.Agent
 	}
 	return ""
+}
+
+func (x *Evidence) GetSkipped() int32 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
 }
 
 // Artifact is something a step left in the object store.
@@ -668,7 +676,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06Answer\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\x05R\bquestion\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\"\x90\x03\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"\xaa\x03\n" +
 	"\bEvidence\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02ok\x18\x02 \x01(\bR\x02ok\x12\x16\n" +
@@ -683,7 +691,8 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	" \x01(\tR\averdict\x124\n" +
 	"\x04data\x18\v \x03(\v2 .signalbox.v1.Evidence.DataEntryR\x04data\x12\x12\n" +
 	"\x04role\x18\f \x01(\tR\x04role\x12\x14\n" +
-	"\x05agent\x18\r \x01(\tR\x05agent\x1a7\n" +
+	"\x05agent\x18\r \x01(\tR\x05agent\x12\x18\n" +
+	"\askipped\x18\x0e \x01(\x05R\askipped\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"b\n" +

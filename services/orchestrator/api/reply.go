@@ -110,7 +110,8 @@ func (s *Server) stateTask(def *workflow.Definition, in instance.Instance, role 
 // newTask returns what the state, or a question that is asked in it, asks of the role.
 func newTask(def *workflow.Definition, stateName, role string, asked bool) *pb.Task {
 	state, _ := def.State(stateName)
-	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy)), Writes: def.WrittenBy(role)}
+	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy)), Writes: def.WrittenBy(role),
+		Writers: def.Writers(), Testers: def.Testers()}
 	for name, value := range def.Policy {
 		t.Policy[name] = fmt.Sprint(value)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -265,6 +266,9 @@ func (p page) evidence(all []instance.Evidence) {
 		}
 		p.field(e.Name, fmt.Sprintf("%s on %s%s: %s (%d passed, %d failed)", verdict, short(e.Commit), madeBy(e), e.Command, e.Passed,
 			len(e.Failed)))
+		if found := e.Data[work.Findings]; found != "" {
+			p.below(term.Wait, found)
+		}
 		for i, name := range e.Failed {
 			if i == maxFailed {
 				p.below(term.Bad, fmt.Sprintf("and %d more", len(e.Failed)-i))

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -58,6 +60,9 @@ func Judge(ev instance.Evidence) instance.Result {
 	default:
 		r.IssuesFound = []string{fmt.Sprintf("%s fails with exit code %d", ev.Command, ev.ExitCode)}
 		r.Summary = strings.TrimSuffix(r.IssuesFound[0]+": "+excerpt(reason), ": ")
+	}
+	if found := ev.Data[work.Findings]; found != "" {
+		r.IssuesFound = append(slices.Clone(r.IssuesFound), found)
 	}
 	return r
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Limits on what comments repeat of what others wrote.
@@ -51,8 +52,15 @@ func Fill(name, text string, data any) string {
 
 var blankLines = regexp.MustCompile(`\n{3,}`)
 
-// tested says how the tests went, for people.
+// tested says how the tests went, and what was found of them, for people.
 func tested(ev instance.Evidence) string {
+	if found := ev.Data[work.Findings]; found != "" {
+		return outcome(ev) + "\n\nOf the tests themselves: " + code(found) + "."
+	}
+	return outcome(ev)
+}
+
+func outcome(ev instance.Evidence) string {
 	on := code(ev.Command) + " on " + code(short(ev.Commit))
 	if ev.Role != "" {
 		on += ", run by " + code(ev.Role) + " (" + code(ev.Agent) + ")"

@@ -1,0 +1,106 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// Version is a file of a commit.
+type Version struct {
+	Mode string // as git has it, "100644"; empty: the commit has no such file
+	Blob string // git's id of the content
+}
+
+// Touched lists the paths that differ between two commits, sorted.
+func (t *Tree) Touched(ctx context.Context, from, to string) ([]string, error) {
+	if from == to {
+		return nil, nil
+	}
+	raw, err := t.git.Output(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to)
+	if err != nil {
+		return nil, infra(err, "compare %s with %s", from, to)
+	}
+	names := strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00")
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	slices.Sort(names)
+	return names, nil
+}
+
+// Version returns a file of a commit.
+func (t *Tree) Version(ctx context.Context, commit, name string) (Version, error) {
+	raw, err := t.git.WithEnv("GIT_LITERAL_PATHSPECS=1").Output(ctx, git.MaxOutput, "ls-tree", "-z", "--full-tree", commit, "--", name)
+	if err != nil {
+		return Version{}, infra(err, "look for %s in %s", name, commit)
+	}
+	for entry := range strings.SplitSeq(string(raw), "\x00") {
+		meta, found, ok := strings.Cut(entry, "\t")
+		fields := strings.Fields(meta)
+		if ok && found == name && len(fields) == 3 && fields[1] != "tree" {
+			return Version{fields[0], fields[2]}, nil
+		}
+	}
+	return Version{}, nil
+}
+
+// maxContent is how many bytes of a file Content reads.
+const maxContent = 4 << 20
+
+// Content returns the beginning of a file's content; nothing for a file that is none.
+func (t *Tree) Content(ctx context.Context, v Version) ([]byte, error) {
+	if v.Blob == "" || v.Mode == "160000" {
+		return nil, nil
+	}
+	raw, err := t.git.Output(ctx, maxContent, "cat-file", "blob", v.Blob)
+	if errors.Is(err, git.ErrTooLarge) {
+		err = nil
+	}
+	if err != nil {
+		return nil, infra(err, "read %s", v.Blob)
+	}
+	return raw, nil
+}
+
+// Store keeps a content in the cache, as a plain file.
+func (t *Tree) Store(ctx context.Context, content []byte) (Version, error) {
+	var out strings.Builder
+	if err := t.git.Stream(ctx, strings.NewReader(string(content)), &out, "hash-object", "-w", "--stdin", "--no-filters"); err != nil {
+		return Version{}, infra(err, "store a file")
+	}
+	return Version{"100644", strings.TrimSpace(out.String())}, nil
+}
+
+// Restore puts versions of files into the tree, by path, and removes those without one.
+// The tree must be as it was checked out: what is in it otherwise is lost.
+func (t *Tree) Restore(ctx context.Context, versions map[string]Version) error {
+	var lines strings.Builder
+	for name, v := range versions { // removals first: a directory may take the place of a file
+		if v.Blob == "" {
+			fmt.Fprintf(&lines, "0 %s\t%s\x00", strings.Repeat("0", 40), name)
+		}
+	}
+	for name, v := range versions {
+		if v.Blob != "" {
+			fmt.Fprintf(&lines, "%s %s\t%s\x00", v.Mode, v.Blob, name)
+		}
+	}
+	var out strings.Builder
+	if err := t.git.Stream(ctx, strings.NewReader(lines.String()), &out, "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
+		return infra(err, "put files back")
+	}
+	tree, err := t.git.Run(ctx, "write-tree")
+	if err == nil {
+		_, err = t.git.Run(ctx, "read-tree", "--reset", "-u", t.Head) // the index as the files are
+	}
+	if err == nil {
+		_, err = t.git.Run(ctx, "read-tree", "--reset", "-u", tree)
+	}
+	if err != nil {
+		return infra(err, "put files back")
+	}
+	return nil
+}
