@@ -294,6 +294,11 @@ func (m *Evidence) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Skipped != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Skipped))
+		i--
+		dAtA[i] = 0x70
+	}
 	if len(m.Agent) > 0 {
 		i -= len(m.Agent)
 		copy(dAtA[i:], m.Agent)
@@ -765,6 +770,9 @@ func (m *Evidence) SizeVT() (n int) {
 	l = len(m.Agent)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.Skipped != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Skipped))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -2221,6 +2229,25 @@ func (m *Evidence) UnmarshalVT(dAtA []byte) error {
 			}
 			m.Agent = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
+		case 14:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Skipped", wireType)
+			}
+			m.Skipped = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Skipped |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
