@@ -204,6 +204,17 @@ func TestAnotherLifecycleIsResolvedByTheSameCommand(t *testing.T) {
 	}
 }
 
+// The program breaks the code and has the tests pass all the same: there was a pull
+// request for that once.
+func TestAChangeThatRewritesItsTestsIsNotResolved(t *testing.T) {
+	j := newJob(t)
+	out, said, code := j.call("resolve", "--issue", j.file("issue.md", clear), "--brain",
+		`developer=exec:echo wrong $SIGNALBOX_ATTEMPT $SIGNALBOX_STATE > greeting; echo "exit 0 # $SIGNALBOX_STATE" > check.sh`)
+	if code == 0 || out.State == "completed" || out.Tests == nil || out.Tests.OK {
+		t.Errorf("it ended with %d, %+v\n%s", code, out, said)
+	}
+}
+
 // The repository is not trusted: its configuration may name commands for
 // every transport, and would send the push, with its token, elsewhere.
 func TestTheConfigurationOfTheRepositoryRunsNothing(t *testing.T) {
