@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pacing"
+	"github.com/signalbox/signalbox/pkg/secret"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
@@ -54,6 +55,8 @@ type Config struct {
 	Workers   int // pieces of work at a time; 0 means one
 	Log       *slog.Logger
 	Observer  Observer // may be nil
+	// Secrets finds the credentials that are taken out of what is recorded; nil: none are.
+	Secrets *secret.Scanner
 }
 
 // Observer is called as an agent works, from the goroutines of its workers.
@@ -68,6 +71,7 @@ type Agent struct {
 	Config
 	lease     time.Duration // of a claim: the consumer's ack wait
 	queueOnly atomic.Bool   // the orchestrator refuses claims that wait
+	redact    redactor
 }
 
 // New returns an agent.
@@ -75,7 +79,7 @@ func New(c Config) *Agent {
 	if c.Observer == nil {
 		c.Observer = noObserver{}
 	}
-	return &Agent{Config: c}
+	return &Agent{Config: c, redact: redactor{c.Secrets}}
 }
 
 // Run works until ctx ends. Then it takes no new work, waits for the handlers,

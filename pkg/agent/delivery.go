@@ -85,6 +85,7 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 	a.Observer.Started(job)
 	leased, stop := a.keepAlive(ctx, msg, job, until)
 	result, err := a.Handler.Work(leased, job)
+	result = a.redact.result(result)
 	lost := context.Cause(leased)
 	stop()
 	took := time.Since(start)
@@ -124,9 +125,9 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 		err = left
 	}
 	if err != nil {
-		result.Status, result.Summary = instance.Failure, err.Error()
+		result.Status, result.Summary = instance.Failure, a.redact.text(err.Error())
 		if result.FailureSignature == "" {
-			result.FailureSignature = signature(err)
+			result.FailureSignature = signature(result.Summary)
 		}
 	}
 	return a.complete(after, msg, job, result, err, took, ctx.Err() == nil)
@@ -182,6 +183,7 @@ func withGrace(ctx context.Context, d time.Duration) (context.Context, context.C
 // giveBack ends the claim without a result, with the command Release or Fail. It
 // logs its error; the lease then expires.
 func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error {
+	reason = a.redact.text(reason)
 	cmd := &pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: uint32(job.Token), Reason: reason}}}
 	if how == subject.Fail {
 		cmd.Action = &pb.Command_Fail{Fail: &pb.Fail{Token: uint32(job.Token), Reason: reason}}

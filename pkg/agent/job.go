@@ -61,6 +61,7 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 }
 
 func (a *Agent) note(ctx context.Context, job Job, kind, text string) error {
+	text = a.redact.text(text)
 	same := sha256.Sum256([]byte(strings.Join([]string{job.Instance, a.Role, kind, text}, "\x00")))
 	return a.command(ctx, job, subject.Note,
 		&pb.Command{Id: "note-" + hex.EncodeToString(same[:]), Action: &pb.Command_Note{Note: &pb.Note{Kind: kind, Text: text}}})
@@ -96,8 +97,8 @@ func policy(p map[string]string) map[string]any {
 // signature identifies a handler's error. Ids and paths in its text are left out,
 // since each try has new ones. So is the state: the same error in every state is
 // no progress.
-func signature(err error) string {
-	return testrun.Signature(instance.Evidence{Output: changingIDs.ReplaceAllString(err.Error(), "ID")})
+func signature(text string) string {
+	return testrun.Signature(instance.Evidence{Output: changingIDs.ReplaceAllString(text, "ID")})
 }
 
 var changingIDs = regexp.MustCompile(`\b[0-9a-f]{12,}\b|\d{5,}`)

@@ -64,8 +64,8 @@ func (a *Agent) askOthers(ctx context.Context, job Job, result *instance.Result,
 			a.spend(ctx, job, result)
 		}
 		err := a.command(ctx, job, subject.Escalate, &pb.Command{Action: &pb.Command_Escalate{
-			Escalate: &pb.Escalate{Token: uint32(job.Token), Reason: e.Reason, RequiresHuman: e.RequiresHuman, Head: e.Head, Bundle: e.Bundle,
-				Sections: e.Sections}}})
+			Escalate: &pb.Escalate{Token: uint32(job.Token), Reason: a.redact.text(e.Reason), RequiresHuman: e.RequiresHuman, Head: e.Head,
+				Bundle: e.Bundle, Sections: a.redact.sections(e.Sections)}}})
 		if err != nil || e.RequiresHuman || !NeedsOthers(e.Then) {
 			return err == nil && e.RequiresHuman, refusedRequest("escalate", result, err, e.Then)
 		}
@@ -74,9 +74,9 @@ func (a *Agent) askOthers(ctx context.Context, job Job, result *instance.Result,
 	q := new(ErrAsk)
 	errors.As(err, &q)
 	a.spend(ctx, job, result)
-	ask := &pb.Inquire{Token: uint32(job.Token), Head: q.Head, Bundle: q.Bundle, Sections: q.Sections}
+	ask := &pb.Inquire{Token: uint32(job.Token), Head: q.Head, Bundle: q.Bundle, Sections: a.redact.sections(q.Sections)}
 	for _, inquiry := range q.Questions {
-		ask.Questions = append(ask.Questions, &pb.Inquiry{To: inquiry.To, Question: inquiry.Question})
+		ask.Questions = append(ask.Questions, &pb.Inquiry{To: inquiry.To, Question: a.redact.text(inquiry.Question)})
 	}
 	err = a.command(ctx, job, subject.Inquire, &pb.Command{Action: &pb.Command_Inquire{Inquire: ask}})
 	return err == nil, refusedRequest("ask", result, err, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 // Put together here, so that no scanner takes this file for a leak.
@@ -50,11 +51,11 @@ func (r repository) sh(script string) {
 
 func newChecker(t testing.TB) *outbound.Checker {
 	t.Helper()
-	c, err := outbound.New(outbound.DefaultRules())
+	secrets, err := secret.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return outbound.New(outbound.DefaultRules(), secrets.With("tavern-lantern"))
 }
 
 // push checks what a script left as a push of its branch.
@@ -97,11 +98,13 @@ func TestWhatMustNotBePushedIsRefused(t *testing.T) {
 		"a workflow of an old branch":  {"git merge -q --no-edit old", []string{"forbidden .github/workflows/old.yml"}},
 		"a workflow that a merge adds": {"echo w > w; git add w; git commit -qm w; git checkout -q -b m main; git merge -q --no-ff --no-commit -; mkdir -p .github/workflows; echo x > .github/workflows/m.yml; git add -A; git commit -qm m", []string{"forbidden .github/workflows/m.yml"}},
 		"who has to approve":           {"echo '* @eve' > CODEOWNERS; git add -A; git commit -qm x", []string{"forbidden CODEOWNERS"}},
-		"an action":                    {"mkdir -p .GitHub/Actions/x; echo x > .GitHub/Actions/x/action.yml; git add -A; git commit -qm x", []string{"forbidden .GitHub/Actions/x/action.yml"}},
-		"a token":                      {"echo key=$TOKEN > key.txt; git add -A; git commit -qm x", []string{"secret key.txt"}},
+		"an action": {"mkdir -p .GitHub/Actions/x; echo x > .GitHub/Actions/x/action.yml; git add -A; git commit -qm x",
+			[]string{"forbidden .GitHub/Actions/x/action.yml"}},
+		"a token": {"echo key=$TOKEN > key.txt; git add -A; git commit -qm x", []string{"secret key.txt"}},
 		"a token that the last commit removes": {"echo key=$TOKEN > key.txt; git add -A; git commit -qm x; git rm -q key.txt; git commit -qm y",
 			[]string{"secret key.txt"}},
 		"a token that a merge adds": {"echo w > w; git add w; git commit -qm w; git checkout -q -b m main; git merge -q --no-ff --no-commit -; echo $TOKEN > key.txt; git add -A; git commit -qm m", []string{"secret key.txt"}},
+		"a credential of its own":   {"echo tavern-lantern > key.txt; git add -A; git commit -qm x", []string{"secret key.txt"}},
 		"a token in base64": {"printf %s \"key=$TOKEN\" | base64 -w0 > key.txt; git add -A; git commit -qm x",
 			[]string{"secret key.txt"}},
 		"a token as a file's name": {"mkdir keys; echo x > keys/$TOKEN; git add -A; git commit -qm x", []string{"secret keys"}},

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed rules.json
@@ -35,12 +36,15 @@ type allowlist struct {
 	StopWords []string  `json:"stop_words"` // in the credential, in lower case
 }
 
-type pattern struct{ *regexp.Regexp }
+// pattern is a regular expression that is compiled when it is first used: most
+// rules never are.
+type pattern struct{ compiled func() *regexp.Regexp }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (p *pattern) UnmarshalText(text []byte) (err error) {
-	p.Regexp, err = regexp.Compile(string(text))
-	return err
+func (p *pattern) UnmarshalText(text []byte) error {
+	source := string(text)
+	p.compiled = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) }) // a test compiles all
+	return nil
 }
 
 func load() ([]rule, error) {
@@ -58,11 +62,6 @@ func load() ([]rule, error) {
 	return all, nil
 }
 
-// mayMatch reports whether a text, in lower case, has one of the keywords.
-func (r rule) mayMatch(lower string) bool {
-	return len(r.Keywords) == 0 || slices.ContainsFunc(r.Keywords, func(k string) bool { return strings.Contains(lower, k) })
-}
-
 // span is a piece of a text, in bytes.
 type span struct{ from, to int }
 
@@ -71,7 +70,7 @@ func (s span) overlaps(o span) bool { return s.from < o.to && o.from < s.to }
 // find returns where the credentials of the kind are.
 func (r rule) find(text string) []span {
 	var found []span
-	for _, groups := range r.Regex.FindAllStringSubmatchIndex(text, -1) {
+	for _, groups := range r.Regex.compiled().FindAllStringSubmatchIndex(text, -1) {
 		at := r.secret(groups)
 		secret := text[at.from:at.to]
 		if r.Entropy > 0 && entropy(secret) <= r.Entropy {
@@ -109,7 +108,7 @@ func (a allowlist) allows(text string, match span, secret string) bool {
 	lower := strings.ToLower(secret)
 	var checks []bool
 	if len(a.Regexes) > 0 {
-		checks = append(checks, slices.ContainsFunc(a.Regexes, func(p pattern) bool { return p.MatchString(target) }))
+		checks = append(checks, slices.ContainsFunc(a.Regexes, func(p pattern) bool { return p.compiled().MatchString(target) }))
 	}
 	if len(a.StopWords) > 0 {
 		checks = append(checks, slices.ContainsFunc(a.StopWords, func(w string) bool { return strings.Contains(lower, strings.ToLower(w)) }))

@@ -28,9 +28,12 @@ func (f Finding) String() string {
 // What returns what the text has, for people.
 func (f Finding) What() string { return "what looks like a credential (" + f.Rule + ")" }
 
-// Scanner finds credentials. It is safe for concurrent use, and expensive to
-// make: 230 regular expressions.
-type Scanner struct{ rules []rule }
+// Scanner finds credentials. It is safe for concurrent use.
+type Scanner struct {
+	rules    []rule
+	keywords *keywords
+	own      []string // credentials that are known by value
+}
 
 // New returns a scanner. Its error means that the rules of the build are broken.
 func New() (*Scanner, error) {
@@ -38,7 +41,24 @@ func New() (*Scanner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rules for secrets: %w", err)
 	}
-	return &Scanner{rules}, nil
+	return &Scanner{rules: rules, keywords: newKeywords(rules)}, nil
+}
+
+// minOwn is the length of the shortest credential that is looked for by value.
+// Shorter ones are words.
+const minOwn = 8
+
+// With returns a scanner that also finds these credentials, however they look.
+// Short ones and empty ones are left out.
+func (s *Scanner) With(credentials ...string) *Scanner {
+	more := *s
+	more.own = slices.Clip(more.own)
+	for _, c := range credentials {
+		if c = strings.TrimSpace(c); len(c) >= minOwn && !slices.Contains(more.own, c) {
+			more.own = append(more.own, c)
+		}
+	}
+	return &more
 }
 
 // Scan returns the credentials in text, in the order of their lines, each kind
@@ -100,19 +120,32 @@ func (s *Scanner) matches(text string) []match {
 	known := map[string]bool{}
 	for _, v := range views(text) {
 		var taken []span
-		lower := strings.ToLower(v.text)
-		for _, r := range s.rules {
-			if !r.mayMatch(lower) {
+		add := func(rule string, at span) {
+			secret := v.text[at.from:at.to]
+			if v.changed && known[secret] || slices.ContainsFunc(taken, at.overlaps) {
+				return
+			}
+			known[secret], taken = true, append(taken, at)
+			first, last := v.lines(at.from, at.to)
+			all = append(all, match{rule, secret, first, last, v.changed})
+		}
+		for _, credential := range s.own {
+			for from := 0; ; {
+				i := strings.Index(v.text[from:], credential)
+				if i < 0 {
+					break
+				}
+				add("own-credential", span{from + i, from + i + len(credential)})
+				from += i + len(credential)
+			}
+		}
+		may, any := s.keywords.find(strings.ToLower(v.text))
+		for i := 0; any && i < len(s.rules); i++ {
+			if !may[i] {
 				continue
 			}
-			for _, at := range r.find(v.text) {
-				secret := v.text[at.from:at.to]
-				if v.changed && known[secret] || slices.ContainsFunc(taken, at.overlaps) {
-					continue
-				}
-				known[secret], taken = true, append(taken, at)
-				first, last := v.lines(at.from, at.to)
-				all = append(all, match{r.ID, secret, first, last, v.changed})
+			for _, at := range s.rules[i].find(v.text) {
+				add(s.rules[i].ID, at)
 			}
 		}
 	}

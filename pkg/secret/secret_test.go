@@ -52,41 +52,44 @@ func corpus() map[string]string {
 		"OpenAI key, of a project":                    "sk-" + "proj-" + word(48),
 		"OpenAI key, old":                             "sk-" + word(48),
 		"Slack token, of a bot":                       "xox" + "b-" + chars(12, digits) + "-" + chars(12, digits) + "-" + word(24),
-		"Slack token, of an app":                      "xa" + "pp-1-A" + chars(10, upper+digits) + "-" + chars(13, digits) + "-" + chars(64, hexes),
-		"Slack webhook":                               "https://hooks.slack.com/" + "services/T" + chars(10, upper+digits) + "/B" + chars(10, upper+digits) + "/" + word(24),
-		"Google API key":                              "AI" + "za" + word(35),
-		"Google OAuth secret":                         "GOC" + "SPX-" + word(28),
-		"Stripe key, live":                            "sk_" + "live_" + word(24),
-		"Stripe key, test":                            "sk_" + "test_" + word(24),
-		"Stripe webhook secret":                       "wh" + "sec_" + word(32),
-		"npm token":                                   "np" + "m_" + word(36),
-		"npmrc":                                       "//registry.example.test/:_auth" + "Token=" + word(36),
-		"PyPI token":                                  "py" + "pi-AgEIcHlwaS5vcmc" + word(60),
-		"Hugging Face token":                          "hf" + "_" + chars(34, upper+lower),
-		"Docker token":                                "dckr" + "_pat_" + word(27),
-		"DigitalOcean token":                          "dop" + "_v1_" + chars(64, hexes),
-		"SendGrid key":                                "SG" + "." + word(22) + "." + word(43),
-		"Twilio key":                                  "SK" + chars(32, hexes),
-		"Telegram token":                              "telegram_bot_token = " + chars(9, digits) + ":A" + word(34),
-		"JSON web token":                              "ey" + "JhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.ey" + "J" + word(40) + "." + word(43),
-		"Vault token":                                 "hvs" + "." + word(95),
-		"Azure storage key":                           "DefaultEndpointsProtocol=https;Account" + "Key=" + word(86) + "==",
-		"Azure AD secret":                             "client_secret = '" + word(3) + "8Q~" + word(34) + "'",
-		"password in a URL":                           "postgres://app:" + word(16) + "@db.example.test/app",
-		"private key, PEM":                            "-----BEGIN RSA PRIVATE " + "KEY-----\n" + word(64) + "\n-----END RSA PRIVATE " + "KEY-----",
-		"private key, only its header":                "-----BEGIN OPENSSH PRIVATE " + "KEY-----",
-		"private key, PuTTY":                          "PuTTY-User-" + "Key-File-3: ssh-ed25519",
-		"private key, age":                            "AGE-SECRET-" + "KEY-1" + chars(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
-		"NATS seed":                                   "S" + "U" + chars(56, base32),
-		"Grafana token":                               "gl" + "sa_" + word(32) + "_" + chars(8, hexes),
-		"Shopify token":                               "shp" + "at_" + chars(32, hexes),
-		"Linear key":                                  "lin" + "_api_" + word(40),
-		"in base64":                                   base64.StdEncoding.EncodeToString([]byte("token=" + github + "\n")),
-		"in base64 twice":                             base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("token=" + github + "\n")))),
-		"in hex":                                      hex.EncodeToString([]byte("token=" + github + "\n")),
-		"split in a source":                           `token := "` + github[:9] + `" + "` + github[9:] + `"`,
-		"split over lines":                            "token = '" + github[:9] + "' \\\n    '" + github[9:] + "'",
-		"in UTF-16":                                   wide("token = " + github),
+		"Slack token, of an app": "xa" + "pp-1-A" + chars(10, upper+digits) + "-" + chars(13, digits) + "-" +
+			chars(64, hexes),
+		"Slack webhook": "https://hooks.slack.com/" + "services/T" + chars(10, upper+digits) + "/B" +
+			chars(10, upper+digits) + "/" + word(24),
+		"Google API key":        "AI" + "za" + word(35),
+		"Google OAuth secret":   "GOC" + "SPX-" + word(28),
+		"Stripe key, live":      "sk_" + "live_" + word(24),
+		"Stripe key, test":      "sk_" + "test_" + word(24),
+		"Stripe webhook secret": "wh" + "sec_" + word(32),
+		"npm token":             "np" + "m_" + word(36),
+		"npmrc":                 "//registry.example.test/:_auth" + "Token=" + word(36),
+		"PyPI token":            "py" + "pi-AgEIcHlwaS5vcmc" + word(60),
+		"Hugging Face token":    "hf" + "_" + chars(34, upper+lower),
+		"Docker token":          "dckr" + "_pat_" + word(27),
+		"DigitalOcean token":    "dop" + "_v1_" + chars(64, hexes),
+		"SendGrid key":          "SG" + "." + word(22) + "." + word(43),
+		"Twilio key":            "SK" + chars(32, hexes),
+		"Telegram token":        "telegram_bot_token = " + chars(9, digits) + ":A" + word(34),
+		"JSON web token":        "ey" + "JhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.ey" + "J" + word(40) + "." + word(43),
+		"Vault token":           "hvs" + "." + word(95),
+		"Azure storage key":     "DefaultEndpointsProtocol=https;Account" + "Key=" + word(86) + "==",
+		"Azure AD secret":       "client_secret = '" + word(3) + "8Q~" + word(34) + "'",
+		"password in a URL":     "postgres://app:" + word(16) + "@db.example.test/app",
+		"private key, PEM": "-----BEGIN RSA PRIVATE " + "KEY-----\n" + word(64) + "\n-----END RSA PRIVATE " +
+			"KEY-----",
+		"private key, only its header": "-----BEGIN OPENSSH PRIVATE " + "KEY-----",
+		"private key, PuTTY":           "PuTTY-User-" + "Key-File-3: ssh-ed25519",
+		"private key, age":             "AGE-SECRET-" + "KEY-1" + chars(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
+		"NATS seed":                    "S" + "U" + chars(56, base32),
+		"Grafana token":                "gl" + "sa_" + word(32) + "_" + chars(8, hexes),
+		"Shopify token":                "shp" + "at_" + chars(32, hexes),
+		"Linear key":                   "lin" + "_api_" + word(40),
+		"in base64":                    base64.StdEncoding.EncodeToString([]byte("token=" + github + "\n")),
+		"in base64 twice":              base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("token=" + github + "\n")))),
+		"in hex":                       hex.EncodeToString([]byte("token=" + github + "\n")),
+		"split in a source":            `token := "` + github[:9] + `" + "` + github[9:] + `"`,
+		"split over lines":             "token = '" + github[:9] + "' \\\n    '" + github[9:] + "'",
+		"in UTF-16":                    wide("token = " + github),
 	}
 }
 
@@ -117,7 +120,8 @@ func TestEachKindIsFoundWhereItStandsAndRedacted(t *testing.T) {
 				t.Fatalf("found %v", found)
 			}
 			redacted := s.Redact("nothing\nhere\nkey: " + text + "\nnothing\n")
-			if again := s.Scan(redacted); len(again) > 0 || !strings.HasPrefix(redacted, "nothing\nhere\n") || !strings.HasSuffix(redacted, "\nnothing\n") {
+			if again := s.Scan(redacted); len(again) > 0 || !strings.HasPrefix(redacted, "nothing\nhere\n") ||
+				!strings.HasSuffix(redacted, "\nnothing\n") {
 				t.Errorf("redacted to %q, in which is found %v", redacted, again)
 			}
 		})
@@ -127,9 +131,12 @@ func TestEachKindIsFoundWhereItStandsAndRedacted(t *testing.T) {
 func TestWhatIsNoSecretIsNotFound(t *testing.T) {
 	s := scanner(t)
 	for _, text := range []string{
-		"", "\x00", "AK" + "IAIOSFODNN7EXAMPLE", "sk-ant-hill", "sk_test_", "https://user@example.test/", "https://github.com/acme/widgets/pull/1",
-		"git@github.com:acme/widgets.git", "postgres://app:$PASSWORD@db/app", "http://user:***@host/", "sha256:" + chars(64, hexes), "commit " + chars(40, hexes),
-		"func (s *Scanner) Scan(text string) []Finding", "h1:" + chars(43, alnum) + "=", `integrity "sha512-` + chars(86, alnum) + `=="`, "-----BEGIN PUBLIC KEY-----",
+		"", "\x00", "AK" + "IAIOSFODNN7EXAMPLE", "sk-ant-hill", "sk_test_", "https://user@example.test/",
+		"https://github.com/acme/widgets/pull/1",
+		"git@github.com:acme/widgets.git", "postgres://app:$PASSWORD@db/app", "http://user:***@host/", "sha256:" + chars(64, hexes),
+		"commit " + chars(40, hexes),
+		"func (s *Scanner) Scan(text string) []Finding", "h1:" + chars(43, alnum) + "=", `integrity "sha512-` + chars(86, alnum) + `=="`,
+		"-----BEGIN PUBLIC KEY-----",
 		"SUMMARY", "password = os.Getenv(\"PASSWORD\")", `{"token": "your-token-here"}`,
 	} {
 		if found := s.Scan(text); len(found) > 0 {
@@ -163,5 +170,33 @@ func BenchmarkScan(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		s.Scan(text)
+	}
+}
+
+func newScanner(t *testing.T) *secret.Scanner {
+	t.Helper()
+	s, err := secret.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestACredentialIsFoundByItsValueHoweverItLooks(t *testing.T) {
+	const own = "correct horse battery staple"
+	s := newScanner(t).With(own, "short", "", "tavern-lantern")
+	for text, want := range map[string]string{
+		"a " + own + " b":                   "a [redacted: own-credential] b",
+		"x=tavern-lantern;y=tavern-lantern": "x=[redacted: own-credential];y=[redacted: own-credential]",
+		"short":                             "short",
+		base64.StdEncoding.EncodeToString([]byte("x-access-token:tavern-lantern")): "[redacted: own-credential]",
+		`"tavern-" + "lantern"`: "[redacted: own-credential]",
+	} {
+		if got := s.Redact(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	if got := newScanner(t).Redact(own); got != own {
+		t.Errorf("another scanner makes %q of it", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/secret"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
@@ -106,7 +108,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		Rules:     outbound.DefaultRules(),
 		Baselines: new(Baselines),
 	}
-	a := Agent(h, js, role, coder, s.Observer)
+	if coder.Secrets, err = Secrets(h); err != nil {
+		return err
+	}
+	a := Agent(h, js, role, coder, coder.Secrets, s.Observer)
 	a.Workers = s.Workers
 	h.Add(role, a.Run)
 	return nil
@@ -131,14 +136,27 @@ const linePace = 300 * time.Millisecond
 
 // Agent returns the agent of a role on a host, whose connection stays where a
 // majority of the NATS servers is.
-func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, o agent.Observer) *agent.Agent {
+func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, secrets *secret.Scanner, o agent.Observer) *agent.Agent {
 	h.AddBaseOnce("majority", func(ctx context.Context) error {
 		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery)
 	})
 	return agent.New(agent.Config{
 		Role: role, Name: h.Name, JetStream: js, Client: client.New(h.NATS, h.Name), Handler: handler,
-		Log: h.Log, Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
+		Log: h.Log, Secrets: secrets, Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
 	})
+}
+
+// Secrets returns what finds credentials in what an agent records: those that look
+// like one, and those of this process by their values, with more.
+func Secrets(h *service.Host, more ...string) (*secret.Scanner, error) {
+	s, err := secret.New()
+	if err != nil {
+		return nil, err
+	}
+	if h.NATS != nil {
+		more = append(more, h.NATS.Opts.Password, h.NATS.Opts.Token)
+	}
+	return s.With(append(secret.Environment(os.Environ()), more...)...), nil
 }
 
 // Bucket waits for the object store: the orchestrator makes it.

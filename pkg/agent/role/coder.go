@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/secret"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -23,9 +24,10 @@ type Coder struct {
 	Workspace *workspace.Cache
 	Objects   workspace.Objects
 	Sandbox   sandbox.Sandbox
-	Document  Document       // nil: none of its lifecycles has one
-	Rules     outbound.Rules // what may leave the work tree
-	Baselines *Baselines     // nil: the tests of a base are counted for each run
+	Document  Document        // nil: none of its lifecycles has one
+	Rules     outbound.Rules  // what may leave the work tree
+	Baselines *Baselines      // nil: the tests of a base are counted for each run
+	Secrets   *secret.Scanner // finds what is taken out of artifacts; nil: nothing is
 }
 
 // Work implements agent.Handler.

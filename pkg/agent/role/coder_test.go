@@ -2,7 +2,9 @@ package role_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 func TestAChangeIsHandedOnFromRoleToRole(t *testing.T) {
@@ -77,8 +80,9 @@ func TestAChangeThatMayNotLeaveIsAFailureThatSaysWhy(t *testing.T) {
 		files map[string]string
 		says  []string
 	}{
-		"a secret":               {map[string]string{"config.sh": "TOKEN=" + token + "\n"}, []string{"config.sh:1", "secret"}},
-		"a forbidden path":       {map[string]string{".github/workflows/ci.yaml": "on: push\n"}, []string{".github/workflows/ci.yaml", "forbidden"}},
+		"a secret": {map[string]string{"config.sh": "TOKEN=" + token + "\n"}, []string{"config.sh:1", "secret"}},
+		"a forbidden path": {map[string]string{".github/workflows/ci.yaml": "on: push\n"},
+			[]string{".github/workflows/ci.yaml", "forbidden"}},
 		"both, and a fine thing": {map[string]string{"a.sh": token, ".gitmodules": "x\n", "fine.sh": "x\n"}, []string{"a.sh:1", ".gitmodules"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +129,8 @@ func TestWhatABrainPrintsIsKept(t *testing.T) {
 			t.Fatalf("it ended with %+v, %v", r, err)
 		}
 		a := r.Artifacts[0]
-		if got := string(w.objects.all[a.Object]); got != "I thought hard.\n" || a.Size != int64(len(got)) || a.Name != "analyzing_requirements.log" || !strings.HasSuffix(a.Object, a.SHA256) {
+		if got := string(w.objects.all[a.Object]); got != "I thought hard.\n" || a.Size != int64(len(got)) ||
+			a.Name != "analyzing_requirements.log" || !strings.HasSuffix(a.Object, a.SHA256) {
 			t.Errorf("kept is %+v: %q", a, got)
 		}
 	}
@@ -142,9 +147,11 @@ func TestAFaultOfTheMachineryIsNotTheWorks(t *testing.T) {
 		spoil func(*env)
 		says  string
 	}{
-		"no brain for the state":       {nil, func(*env) {}, "--brain developer=exec:COMMAND"},
-		"a bundle that is gone":        {saying(instance.Success), func(w *env) { delete(w.objects.all, w.bundle); w.node, w.dir = w.newNode() }, "not in the store"},
-		"a store that takes no bundle": {writes(map[string]string{"a": "b"}), func(w *env) { w.objects.err = errors.New("the disk is full") }, "the disk is full"},
+		"no brain for the state": {nil, func(*env) {}, "--brain developer=exec:COMMAND"},
+		"a bundle that is gone": {saying(instance.Success),
+			func(w *env) { delete(w.objects.all, w.bundle); w.node, w.dir = w.newNode() }, "not in the store"},
+		"a store that takes no bundle": {writes(map[string]string{"a": "b"}), func(w *env) { w.objects.err = errors.New("the disk is full") },
+			"the disk is full"},
 		"a store that takes no output": {output, func(w *env) { w.objects.err = errors.New("the disk is full") }, "the disk is full"},
 		"a brain that was not reached": {thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
 			return brain.Outcome{}, brain.ErrInfrastructure
@@ -188,7 +195,8 @@ func TestEachStateMayHaveABrainOfItsOwn(t *testing.T) {
 
 func TestAnInstanceWithoutCodeIsOnlyThoughtAbout(t *testing.T) {
 	w := newEnv(t, map[string]string{})
-	for state, want := range map[string]instance.Status{"analyzing_requirements": instance.Success, "implementing": instance.Blocked, "running_tests": instance.Blocked} {
+	for state, want := range map[string]instance.Status{"analyzing_requirements": instance.Success, "implementing": instance.Blocked,
+		"running_tests": instance.Blocked} {
 		name := map[string]string{"analyzing_requirements": "analyst", "implementing": "developer", "running_tests": "tester"}[state]
 		job := w.job(name, state)
 		job.Base, job.Head, job.Bundles = "", "", nil
@@ -216,5 +224,29 @@ func TestACommitSaysWhatWasDoneAndForWhom(t *testing.T) {
 		if err != nil || len(entries) != 1 || entries[0].Subject != want || !strings.Contains(stat, "a.sh") {
 			t.Errorf("for %q the log is %+v %s, %v", summary, entries, stat, err)
 		}
+	}
+}
+
+func TestAnArtifactHasNoCredential(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	token := "gh" + "p_" + strings.Repeat("a1B2", 9) // put together, so that no scanner takes this file for a leak
+	secrets, err := secret.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	coder := e.coder("analyst", thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+		return brain.Outcome{Declared: true, Output: []byte("logged in with " + token + "\n"),
+			Result: instance.Result{Status: instance.Success}}, nil
+	}))
+	coder.Secrets = secrets
+	r, err := coder.Work(t.Context(), e.job("analyst", "analyzing_requirements"))
+	if err != nil || len(r.Artifacts) != 1 {
+		t.Fatal(r, err)
+	}
+	text := e.objects.all[r.Artifacts[0].Object]
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	if want := "logged in with [redacted: github-token]\n"; string(text) != want || len(e.objects.all[r.Artifacts[0].Object]) == 0 ||
+		r.Artifacts[0].SHA256 != sum || r.Artifacts[0].Size != int64(len(want)) {
+		t.Errorf("stored is %q as %+v", text, r.Artifacts[0])
 	}
 }

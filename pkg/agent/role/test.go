@@ -159,8 +159,11 @@ func (r runner) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, err
 	return r.box.Run(ctx, c)
 }
 
-// keep stores a brain's output as an artifact.
+// keep stores a brain's output as an artifact, without credentials.
 func (c Coder) keep(ctx context.Context, job agent.Job, output []byte) (instance.Artifact, error) {
+	if c.Secrets != nil {
+		output = []byte(c.Secrets.Redact(string(output)))
+	}
 	sum := sha256.Sum256(output)
 	digest := hex.EncodeToString(sum[:])
 	a := instance.Artifact{Name: job.State + ".log", Object: "artifact/" + digest, Size: int64(len(output)), SHA256: digest}

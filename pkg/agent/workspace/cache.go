@@ -34,6 +34,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 // Objects stores bundles.
@@ -50,6 +51,8 @@ type Config struct {
 	Objects  Objects
 	Identity outbound.Identity // of commits; empty: outbound.DefaultIdentity
 	Now      func() time.Time  // dates commits; nil: time.Now
+	// Secrets finds the credentials that no push may have; nil: those that look like one.
+	Secrets *secret.Scanner
 	// Protected are paths that no push may change, beside those of outbound.DefaultRules.
 	Protected []string
 }
@@ -87,11 +90,12 @@ func New(cfg Config) (*Cache, error) {
 	rules := outbound.DefaultRules()
 	rules.Identity = cfg.Identity
 	rules.Forbidden = append(rules.Forbidden, cfg.Protected...)
-	checker, err := outbound.New(rules)
-	if err != nil {
-		return nil, fmt.Errorf("workspace: %w", err)
+	if cfg.Secrets == nil {
+		if cfg.Secrets, err = secret.New(); err != nil {
+			return nil, fmt.Errorf("workspace: %w", err)
+		}
 	}
-	return &Cache{cfg, checker}, nil
+	return &Cache{cfg, outbound.New(rules, cfg.Secrets)}, nil
 }
 
 // Sweep removes the trees of killed processes and returns their number. It removes

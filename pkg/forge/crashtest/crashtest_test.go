@@ -49,7 +49,7 @@ func playing(tell func(context.Context, *github.Client, agent.Job) error) crasht
 				if err != nil {
 					return err
 				}
-				h.Add("pm", role.Agent(h, js, "pm", teller{c, tell}, nil).Run)
+				h.Add("pm", role.Agent(h, js, "pm", teller{c, tell}, nil, nil).Run)
 				return nil
 			}
 		},

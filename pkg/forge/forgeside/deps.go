@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/secret"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
@@ -33,6 +34,8 @@ type Deps struct {
 	Gate
 	Forge     *Forge
 	JetStream jetstream.JetStream
+
+	secrets *secret.Scanner
 }
 
 // Add opens the dependencies of the role, and adds an agent with the handler to the
@@ -42,7 +45,7 @@ func (s Settings) Add(ctx context.Context, h *service.Host, name string, handler
 	if err != nil {
 		return nil, err
 	}
-	a := role.Agent(h, d.JetStream, name, handler(d), s.Observer)
+	a := role.Agent(h, d.JetStream, name, handler(d), d.secrets, s.Observer)
 	h.Add(name, a.Run)
 	return a, nil
 }
@@ -59,10 +62,10 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	if d.Token, err = s.Forge.Secret(); err != nil {
 		return d, err
 	}
-	checker, err := outbound.New(outbound.DefaultRules())
-	if err != nil {
+	if d.secrets, err = role.Secrets(h, d.Token); err != nil {
 		return d, err
 	}
+	checker := outbound.New(outbound.DefaultRules(), d.secrets)
 	d.Refused = NewRefused(h.Metrics, name)
 	d.Forge = NewForge(adapter, checker, d.Repos, func(kind string, err error) { d.Refuse(kind, err) })
 	if d.JetStream, err = jetstream.New(h.NATS); err != nil {
@@ -72,7 +75,8 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	if err != nil {
 		return d, err
 	}
-	d.Workspace, err = workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, name), Objects: objects, Protected: s.Protect})
+	d.Workspace, err = workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, name), Objects: objects, Secrets: d.secrets,
+		Protected: s.Protect})
 	if err != nil {
 		return d, fmt.Errorf("work directory: %w", err)
 	}

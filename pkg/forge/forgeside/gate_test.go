@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 func TestAListOfRepositoriesHasNamesAndPatterns(t *testing.T) {
@@ -58,11 +59,12 @@ func TestARefusalIsCountedAndLogged(t *testing.T) {
 		Repos: forgeside.Repositories{forgetest.Repo}, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		Refused: forgeside.NewRefused(registry, "pm"),
 	}
-	checker, err := outbound.New(outbound.DefaultRules())
+	secrets, err := secret.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	on := forgeside.NewForge(f.Client("signalbox"), checker, gate.Repos, func(kind string, err error) { gate.Refuse(kind, err) })
+	on := forgeside.NewForge(f.Client("signalbox"), outbound.New(outbound.DefaultRules(), secrets), gate.Repos,
+		func(kind string, err error) { gate.Refuse(kind, err) })
 	ctx, no := t.Context(), new(outbound.Refusal)
 	for name, err := range map[string]error{
 		"a comment": func() error { _, err := on.Comment(ctx, forgetest.Repo, 1, "@ann"); return err }(),

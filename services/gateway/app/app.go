@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/client"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -52,12 +53,17 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	checker, err := outbound.New(outbound.DefaultRules())
+	token, err := s.Forge.Secret()
+	if err != nil {
+		return err
+	}
+	secrets, err := role.Secrets(h, token)
 	if err != nil {
 		return err
 	}
 	gate := forgeside.Gate{Repos: s.Repo, Log: h.Log, Refused: forgeside.NewRefused(h.Metrics, "gateway")}
-	host := forgeside.NewForge(adapter, checker, gate.Repos, func(kind string, err error) { gate.Refuse(kind, err) })
+	host := forgeside.NewForge(adapter, outbound.New(outbound.DefaultRules(), secrets), gate.Repos,
+		func(kind string, err error) { gate.Refuse(kind, err) })
 	// An issue refused for a misspelt workflow would be passed over.
 	if _, err := client.New(h.NATS, "gateway").Definition(ctx, s.Workflow); errors.As(err, new(*instance.Refusal)) {
 		return service.Usagef("--workflow: %w", err)

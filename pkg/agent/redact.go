@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/secret"
+)
+
+// redactor takes credentials out of what an agent records. What is recorded is kept
+// for ever and read by every later role. A nil scanner takes out nothing.
+type redactor struct{ *secret.Scanner }
+
+// text returns a text without credentials.
+func (r redactor) text(s string) string {
+	if r.Scanner == nil {
+		return s
+	}
+	return r.Redact(s)
+}
+
+func (r redactor) texts(all []string) []string {
+	return apply(all, r.text)
+}
+
+// apply returns a list with each value replaced; nil stays nil.
+func apply[T any](all []T, by func(T) T) []T {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i] = by(all[i])
+	}
+	return all
+}
+
+func (r redactor) values(all map[string]string) map[string]string {
+	all = maps.Clone(all)
+	for name, text := range all {
+		all[name] = r.text(text)
+	}
+	return all
+}
+
+// sections returns sections of a document, whose texts are JSON.
+func (r redactor) sections(all map[string]string) map[string]string {
+	all = maps.Clone(all)
+	for name, text := range all {
+		all[name] = r.json(text)
+	}
+	return all
+}
+
+// json redacts the texts within a JSON text, so that it stays one.
+func (r redactor) json(text string) string {
+	if r.text(text) == text {
+		return text
+	}
+	in := json.NewDecoder(strings.NewReader(text))
+	in.UseNumber()
+	var value any
+	if in.Decode(&value) != nil {
+		return r.text(text) // it is none, and is refused as one
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r.value(value)); err != nil {
+		return r.text(text)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func (r redactor) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.text(v)
+	case []any:
+		return apply(v, r.value)
+	case map[string]any:
+		clean := make(map[string]any, len(v))
+		for key, one := range v {
+			if text, ok := one.(string); ok { // some are known by what they are the value of
+				if pair := key + ": \"" + text + "\""; r.text(pair) != pair && r.text(text) == text {
+					one = "[redacted]"
+				}
+			}
+			clean[r.text(key)] = r.value(one)
+		}
+		return clean
+	}
+	return v
+}
+
+// result returns a result without credentials. Most have none, which one scan of
+// all their texts tells.
+func (r redactor) result(in instance.Result) instance.Result {
+	if r.Scanner == nil || len(r.Scan(all(in))) == 0 {
+		return in
+	}
+	in.Summary = r.text(in.Summary)
+	in.IssuesFound, in.Questions = r.texts(in.IssuesFound), r.texts(in.Questions)
+	in.Answers = apply(in.Answers, func(a instance.QuestionAnswer) instance.QuestionAnswer {
+		a.Text = r.text(a.Text)
+		return a
+	})
+	in.Evidence = apply(in.Evidence, func(ev instance.Evidence) instance.Evidence {
+		ev.Command, ev.Output, ev.Failed, ev.Data = r.text(ev.Command), r.text(ev.Output), r.texts(ev.Failed), r.values(ev.Data)
+		return ev
+	})
+	in.Data, in.Sections = r.values(in.Data), r.sections(in.Sections)
+	return in
+}
+
+// all returns the texts of a result, a line each at least.
+func all(in instance.Result) string {
+	var b strings.Builder
+	add := func(texts ...string) {
+		for _, t := range texts {
+			b.WriteString(t)
+			b.WriteByte('\n')
+		}
+	}
+	add(in.Summary)
+	add(in.IssuesFound...)
+	add(in.Questions...)
+	for _, a := range in.Answers {
+		add(a.Text)
+	}
+	for _, ev := range in.Evidence {
+		add(ev.Command, ev.Output)
+		add(ev.Failed...)
+		for _, text := range ev.Data {
+			add(text)
+		}
+	}
+	for _, text := range in.Data {
+		add(text)
+	}
+	for _, text := range in.Sections {
+		add(text)
+	}
+	return b.String()
+}
