@@ -174,7 +174,7 @@ func (m *model) report(r instance.Result) {
 		return
 	}
 	facts, row := m.facts(), m.state()
-	proposed := row.Proposes && slices.Contains(targets(row), r.Next)
+	proposed := row.Proposes && slices.Contains(targets(row), r.Next) && m.mayPropose(row, r.Next, facts)
 	rules := row.Decide
 	if proposed { // the rules to that state, and last the proposal itself
 		rules = nil
@@ -192,6 +192,21 @@ func (m *model) report(r instance.Result) {
 		return
 	}
 	m.execute(*rule, facts, true)
+}
+
+// mayPropose reports whether the result may name the next state: one that ends the run
+// only if a rule that holds leads there.
+func (m *model) mayPropose(row workflow.State, next string, facts workflow.Facts) bool {
+	to, _ := m.def.State(next)
+	if to.Kind != workflow.Final {
+		return true
+	}
+	for _, rule := range row.Decide {
+		if holds, err := rule.When.Eval(facts); slices.Contains(m.expandPrevious(rule.To), next) && (holds || err != nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // addResult adds what a result brought.

@@ -104,35 +104,61 @@ func (a Report) decide(d *decision) error {
 }
 
 // pickRule returns the rule for a result: the first that holds. If the result
-// proposes a next state that the table permits, only rules to that state count,
-// and without one the proposal itself is the rule.
+// proposes a next state that the definition lets it name, only rules to that state
+// count, and without one the proposal itself is the rule. A proposal to end the run
+// needs a rule that holds, else it is refused.
 func (d *decision) pickRule(next string) (workflow.Rule, error) {
 	state, _ := d.def.State(d.in.State)
-	proposed := state.Proposes && d.def.Permits(state.Name, next)
-	if next != "" && !proposed {
-		d.record(ProposalRefused{state.Name, next, targets(state)})
+	if next == "" {
+		return d.ruleOf(state)
 	}
+	permitted, may := targets(state), d.def.Proposals(state)
+	if slices.Contains(may, next) {
+		rule, found, err := d.firstRule(state, next)
+		if found || err != nil {
+			return rule, err
+		}
+		if to, _ := d.def.State(next); to.Kind != workflow.Final {
+			return workflow.Rule{Name: "proposed", To: []string{next}, Reason: "proposed by " + state.Owner}, nil
+		}
+	}
+	if slices.Contains(permitted, next) { // but not by a result's word alone
+		permitted = slices.DeleteFunc(may, func(to string) bool { return to == next })
+	}
+	d.record(ProposalRefused{state.Name, next, permitted})
+	return d.ruleOf(state)
+}
+
+// ruleOf returns the rule for a result that proposes nothing.
+func (d *decision) ruleOf(state workflow.State) (workflow.Rule, error) {
+	rule, found, err := d.firstRule(state, "")
+	if !found && err == nil {
+		err = d.refuse(CodeUndecided, targets(state), "no rule of %s in %s covers the result", d.def.Name, state.Name)
+	}
+	return rule, err
+}
+
+// firstRule returns the state's first rule that holds; of those that lead to the
+// proposed state, if there is one.
+func (d *decision) firstRule(state workflow.State, proposed string) (rule workflow.Rule, found bool, err error) {
 	for _, rule := range state.Decide {
-		if proposed && !slices.Contains(d.expandPrevious(rule.To), next) {
+		if proposed != "" && !slices.Contains(d.expandPrevious(rule.To), proposed) {
 			continue
 		}
 		ok, err := d.holds(rule.When, nil)
 		if err != nil {
-			return rule, d.refuse(CodeUndecided, nil, "%s: %v", state.Name, err)
+			return rule, false, d.refuse(CodeUndecided, nil, "%s: %v", state.Name, err)
 		}
 		if !ok {
 			continue
 		}
 		rule.Name = "decide"
-		if proposed {
-			rule.Name, rule.To, rule.Reason = "proposed", []string{next}, "proposed by "+state.Owner
+		if proposed != "" {
+			rule.Name, rule.To, rule.Reason = "proposed", []string{proposed}, "proposed by "+state.Owner
 		}
-		return rule, nil
+		return rule, true, nil
 	}
-	if proposed {
-		return workflow.Rule{Name: "proposed", To: []string{next}, Reason: "proposed by " + state.Owner}, nil
-	}
-	return workflow.Rule{}, d.refuse(CodeUndecided, targets(state), "no rule of %s in %s covers the result", d.def.Name, state.Name)
+	return workflow.Rule{}, false, nil
 }
 
 // checkResult refuses a result with values out of range.

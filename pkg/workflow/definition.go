@@ -3,7 +3,10 @@
 // beyond the bytes it is given, no clock, no network.
 package workflow
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Definition is one lifecycle, loaded and checked. It is immutable: share it
 // freely, never write to it.
@@ -233,6 +236,23 @@ func (s State) permits(to string) bool {
 		}
 	}
 	return false
+}
+
+// Proposals lists the states that the owner's result may name as the next one, in the
+// row's order. A final state is among them only if a decide rule leads there: a result
+// ends a run by a rule that holds, never by its word alone.
+func (d *Definition) Proposals(s State) []string {
+	if !s.Proposes {
+		return nil
+	}
+	var out []string
+	for _, t := range s.Next {
+		ruled := slices.ContainsFunc(s.Decide, func(r Rule) bool { return slices.Contains(r.To, t.To) || slices.Contains(r.To, Previous) })
+		if to, _ := d.State(t.To); to.Kind != Final || ruled {
+			out = append(out, t.To)
+		}
+	}
+	return out
 }
 
 // StateNames lists the states in file order.

@@ -51,8 +51,8 @@ func (d *Definition) graph() (g graph, from map[string]map[string]bool) {
 func (d *Definition) steps(s State, from map[string]bool) []step {
 	out := s.taken(s.Decide, from)
 	if s.Proposes {
-		for _, t := range s.Next {
-			out = append(out, s.proposed(t.To))
+		for _, t := range d.Proposals(s) {
+			out = append(out, s.proposed(t))
 		}
 	}
 	for i := range out {

@@ -1,6 +1,9 @@
 package workflow
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // decide is the engine's choice among a state's rules, in its simplest form.
 func decide(t *testing.T, d *Definition, state string, f Facts) string {
@@ -18,6 +21,9 @@ func firstThatHolds(t *testing.T, s State, rules []Rule, f Facts) string {
 		holds, err := r.When.Eval(f)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if holds && r.Escalate {
+			return "people"
 		}
 		if holds {
 			to, _ := s.first(r.To)
@@ -54,13 +60,14 @@ func TestIssueDecides(t *testing.T) {
 		want        string
 	}{
 		{"a report taken up", "received", result("success", 1), "analyzing_requirements"},
-		{"a report refused", "received", result("failure", 1), "failed"},
+		{"a report without a title", "received", result("failure", 1), "failed"},
+		{"a report that could not be taken up", "received", with(result("failure", 1), func(f *Facts) { f.Issue.Title = "It fails" }), "people"},
 		{"an analysis below the threshold", "analyzing_requirements", result("success", 0.8499), "requirements_unclear"},
 		{"an analysis at the threshold", "analyzing_requirements", result("success", 0.85), "creating_tests"},
 		{"an analysis that failed", "analyzing_requirements", result("failure", 0.99), "requirements_unclear"},
 		{"questions asked", "requirements_unclear", result("success", 1), "waiting_for_requirements_clarification"},
 		{"questions that cannot be asked now", "requirements_unclear", result("blocked", 1), "blocked"},
-		{"questions that cannot be asked", "requirements_unclear", result("failure", 1), "requires_human_intervention"},
+		{"questions that cannot be asked", "requirements_unclear", result("failure", 1), "people"},
 		{"everything answered", "requirements_clarified", result("success", 1), "creating_tests"},
 		{"something unanswered", "requirements_clarified", with(result("success", 1), asking), "analyzing_requirements"},
 		{"answers that do not help", "requirements_clarified", result("failure", 1), "analyzing_requirements"},
@@ -79,21 +86,22 @@ func TestIssueDecides(t *testing.T) {
 		{"a new structure", "refactoring", result("success", 0), "running_tests"},
 		{"a structure that did not work", "refactoring", result("failure", 1), "implementing"},
 		{"tests that pass", "running_tests", tested(true, "c1", "c1"), "validating_solution"},
-		{"tests that pass on an older commit", "running_tests", tested(true, "c1", "c2"), "failed"},
+		{"tests that pass on an older commit", "running_tests", tested(true, "c1", "c2"), "people"},
 		{"tests that fail", "running_tests", tested(false, "c1", "c1"), "fixing_issues"},
-		{"tests that cannot be run", "running_tests", with(tested(false, "c1", "c1"), blocked), "failed"},
-		{"tests that nobody ran", "running_tests", result("success", 1), "failed"},
+		{"tests that cannot be run", "running_tests", with(tested(false, "c1", "c1"), blocked), "people"},
+		{"tests that nobody ran", "running_tests", result("success", 1), "people"},
 		{"a valid solution", "validating_solution", result("success", 0), "creating_pr"},
 		{"an invalid solution", "validating_solution", result("failure", 1), "fixing_issues"},
 		{"feedback worked in", "addressing_feedback", result("success", 1), "running_tests"},
-		{"feedback that cannot be worked in", "addressing_feedback", result("blocked", 1), "failed"},
+		{"feedback that cannot be worked in", "addressing_feedback", result("blocked", 1), "people"},
 		{"a pull request", "creating_pr", result("success", 1), "completed"},
 		{"a pull request that needs approval", "creating_pr", result("blocked", 1), "waiting_for_human_input"},
-		{"a pull request that cannot be made", "creating_pr", result("failure", 1), "failed"},
+		{"a pull request that cannot be made", "creating_pr", result("failure", 1), "people"},
 		{"a word on work that is there", "human_input_received", with(result("success", 1), worked), "addressing_feedback"},
 		{"a word before there is work", "human_input_received", result("success", 1), "analyzing_requirements"},
 		{"an obstacle people can be asked about", "blocked", result("success", 1), "waiting_for_human_input"},
-		{"an obstacle beyond the agents", "blocked", result("failure", 1), "requires_human_intervention"},
+		{"an obstacle beyond the agents", "blocked", result("blocked", 1), "requires_human_intervention"},
+		{"an obstacle people could not be asked about", "blocked", result("failure", 1), "people"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := decide(t, d, c.state, c.facts); got != c.want {
@@ -157,7 +165,8 @@ func TestIssueGatesPullRequestsOnTestsOfTheVeryCommit(t *testing.T) {
 		{"no tests where the policy wants none", lax, Facts{}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, err := c.d.Gates[0].Require.Eval(c.facts); got != c.want || err != nil {
+			gate := c.d.Gates[slices.IndexFunc(c.d.Gates, func(g Gate) bool { return g.Name == "require_tests" })]
+			if got, err := gate.Require.Eval(c.facts); got != c.want || err != nil {
 				t.Errorf("%v, %v; want %v", got, err, c.want)
 			}
 		})

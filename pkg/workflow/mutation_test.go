@@ -221,6 +221,7 @@ func TestWhatTheIssueLifecycleMayLoseOfItsBounds(t *testing.T) {
 		"signal blocked of waiting_for_human_input",
 		"limit no_progress",
 		"bound of limit no_progress",
+		"gate pull_request",
 		"gate require_tests",
 		"policy max_faults",
 		"policy test_changes",

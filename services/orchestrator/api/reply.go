@@ -117,16 +117,6 @@ func newTask(def *workflow.Definition, stateName, role string, asked bool) *pb.T
 	}
 	work := def.WorkOf(stateName, role, asked)
 	t.Work = &pb.Work{Runs: work.Runs, Change: work.Change, Does: work.Does}
-	if state.Proposes {
-		t.Next = nextStates(state)
-	}
+	t.Next = def.Proposals(state)
 	return t
-}
-
-func nextStates(s workflow.State) []string {
-	var out []string
-	for _, t := range s.Next {
-		out = append(out, t.To)
-	}
-	return out
 }

@@ -31,27 +31,26 @@ func (c definitionVerify) Run(env *term.Env) error {
 	}
 	verdicts := make([]view.Verification, len(c.Targets))
 	for i, target := range c.Targets {
-		problems, err := c.verify(target)
-		if err != nil {
+		var err error
+		if verdicts[i], err = c.verify(target); err != nil {
 			return err
 		}
-		verdicts[i] = view.Verdict(target, problems)
 	}
 	return c.judged(env, verdicts...)
 }
 
-// verify returns the problems of a definition. It returns an error if there is no such
-// definition.
-func (c definitionVerify) verify(target string) ([]workflow.Problem, error) {
+// verify returns what is wrong with a definition, and what is seldom meant. It returns
+// an error if there is no such definition.
+func (c definitionVerify) verify(target string) (view.Verification, error) {
 	d, err := c.load(target)
 	if err == nil {
-		return workflow.Verify(d, c.Role...), nil
+		return view.Verdict(target, workflow.Verify(d, c.Role...)).Warned(workflow.Warn(d)), nil
 	}
 	problems := workflow.Problems(err)
 	if problems == nil || errors.Is(err, workflow.ErrUnknown) {
-		return nil, err
+		return view.Verification{}, err
 	}
-	return problems, nil
+	return view.Verdict(target, problems), nil
 }
 
 // judged prints verifications. It returns an error if one has problems.

@@ -78,6 +78,7 @@ type Verification struct {
 	Target   string    `json:"target"`
 	OK       bool      `json:"ok"`
 	Problems []Problem `json:"problems"`
+	Warnings []Problem `json:"warnings,omitempty"` // what is proven and seldom meant
 }
 
 // Problem is a problem of a definition and its place. Lines and columns count from 1;
@@ -94,9 +95,17 @@ type Problem struct {
 
 // Verdict converts the problems of a definition. Without any it is proven.
 func Verdict(target string, problems []workflow.Problem) Verification {
-	return Verification{target, len(problems) == 0, list(problems, func(p workflow.Problem) Problem {
-		return Problem{p.At.File, p.At.Line, p.At.Column, p.Text, p.Meant, p.Error()}
-	})}
+	return Verification{Target: target, OK: len(problems) == 0, Problems: list(problems, problem)}
+}
+
+// Warned adds warnings to a verification.
+func (v Verification) Warned(warnings []workflow.Problem) Verification {
+	v.Warnings = list(warnings, problem)
+	return v
+}
+
+func problem(p workflow.Problem) Problem {
+	return Problem{p.At.File, p.At.Line, p.At.Column, p.Text, p.Meant, p.Error()}
 }
 
 // Print prints each problem on a line that begins with FILE:LINE:COLUMN, or that there
@@ -110,6 +119,9 @@ func (v Verification) Print(env *term.Env) error {
 	}
 	for _, p := range v.Problems {
 		env.Printf("%s\n", term.Line(p.full))
+	}
+	for _, p := range v.Warnings {
+		env.Printf("%s  %s\n", env.Paint(term.Wait, "warning"), term.Line(p.full))
 	}
 	return nil
 }
