@@ -154,6 +154,7 @@ func validResult(d dice, s *fixture) instance.Result {
 		Base:             one(d, "base", "", "", "h0", "h9"),
 		FailureSignature: one(d, "signature", "", "f1", "f2", "f3"),
 		Summary:          "so",
+		Unjudged:         one(d, "unjudged", false, false, false, false, false, false, true),
 		Next:             one(d, "next", "", "", "", "limbo", one(d, "proposal", s.def.StateNames()...)),
 		Spend: instance.Cost{TokensIn: one(d, "tokens", int64(0), 60), USD: one(d, "usd", 0, 0.75),
 			WallMS: one(d, "wall", int64(0), 900)},

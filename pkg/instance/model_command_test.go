@@ -155,6 +155,13 @@ func (m *model) report(r instance.Result) {
 	r = m.admit(r)
 	m.claim = nil
 	m.addResult(r)
+	if r.Unjudged {
+		if number == 0 {
+			m.last = &r
+		}
+		m.escalate(true)
+		return
+	}
 	if number > 0 {
 		m.questions[number-1].open = false
 	} else {

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -79,6 +80,14 @@ func (a Report) decide(d *decision) error {
 	result, refused := d.admit(d.speaker(inquired), a.Result)
 	d.record(Reported{claim.Token, claim.Role, claim.Agent, from, result, inquiry.Number})
 	d.record(refused...)
+	if result.Unjudged { // it moves nothing and answers nothing
+		reason := strings.TrimSpace(result.Summary)
+		if !inquired { // people are told the last result's summary
+			reason, _, _ = strings.Cut(reason, "\n")
+		}
+		d.record(Escalated{len(d.in.Escalations) + 1, claim.Role, cmp.Or(reason, claim.Role+" could not judge it"), true})
+		return nil
+	}
 	if inquired {
 		d.record(Answered{inquiry.Number, a.Result.Summary, claim.Role})
 	}

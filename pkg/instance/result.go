@@ -32,6 +32,9 @@ type Result struct {
 	Spend            Cost              `json:"spend,omitzero"`
 	// Sections are the sections of the document that this step wrote: JSON by name.
 	Sections map[string]string `json:"sections,omitempty"`
+	// Unjudged says that the brain failed: what the runtime checked counts, no rule is
+	// asked, and people are told the summary. The runtime sets it.
+	Unjudged bool `json:"unjudged,omitempty"`
 }
 
 // QuestionAnswer answers one numbered question.

@@ -11,7 +11,7 @@ func Result(r instance.Result) *pb.Result {
 		Status: string(r.Status), ConfidenceScore: r.ConfidenceScore, IssuesFound: r.IssuesFound, Next: r.Next,
 		Summary: r.Summary, Questions: r.Questions, Answers: each(r.Answers, answer), Head: r.Head, Base: r.Base,
 		Bundle: r.Bundle, Evidence: each(r.Evidence, evidence), FailureSignature: r.FailureSignature, Data: r.Data,
-		Artifacts: each(r.Artifacts, artifact), Spend: spend(r.Spend), Sections: r.Sections,
+		Artifacts: each(r.Artifacts, artifact), Spend: spend(r.Spend), Sections: r.Sections, Unjudged: r.Unjudged,
 	}
 }
 
@@ -22,7 +22,7 @@ func ToResult(p *pb.Result) instance.Result {
 		Next: name(p.GetNext()), Summary: p.GetSummary(), Questions: p.GetQuestions(), Answers: each(p.GetAnswers(), toAnswer),
 		Head: p.GetHead(), Base: p.GetBase(), Bundle: p.GetBundle(), Evidence: each(p.GetEvidence(), toEvidence),
 		FailureSignature: p.GetFailureSignature(), Data: p.GetData(), Artifacts: each(p.GetArtifacts(), toArtifact),
-		Spend: toSpend(p.GetSpend()), Sections: p.GetSections(),
+		Spend: toSpend(p.GetSpend()), Sections: p.GetSections(), Unjudged: p.GetUnjudged(),
 	}
 }
 

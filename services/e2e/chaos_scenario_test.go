@@ -22,8 +22,8 @@ case $title in
 *marked*)   first && word=FIXME ;;
 *curious*)  has '"answered": true' || say '{"status": "success", "asks": [{"to": "analyst", "question": "Which of them?"}]}' ;;
 *stuck*)    has '"resolved": true' || say '{"status": "blocked", "escalate": {"reason": "somebody has to say which", "requires_human": true}}' ;;
-*guided*)   has '"guidance"' || { echo 'no idea' >&2; exit 1; } ;;
-*lost*)     has 'try harder' || { echo 'no idea' >&2; exit 1; } ;;
+*guided*)   has '"guidance"' || say '{"status": "failure", "summary": "no idea"}' ;;
+*lost*)     has 'try harder' || say '{"status": "failure", "summary": "no idea"}' ;;
 *slow*)     sleep 5 ;;
 esac
 name=$(printf %s "$SIGNALBOX_INSTANCE" | tr -c 'a-zA-Z0-9' -)

@@ -4,7 +4,9 @@ package role
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -21,6 +23,7 @@ import (
 type Coder struct {
 	Duties    map[string]workflow.WorkSpec // by state: what --duty says of states that say nothing
 	Brains    Brains
+	Pause     time.Duration // before a brain that failed is tried again; 0: a second, then four times as long
 	Workspace *workspace.Cache
 	Objects   workspace.Objects
 	Sandbox   sandbox.Sandbox
@@ -49,7 +52,7 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	if s.tree, err = c.Workspace.Checkout(ctx, spec(job, a.Head)); err != nil {
 		return instance.Result{}, err
 	}
-	defer s.close(s.tree)
+	defer func() { s.close(s.tree) }()
 	return s.run(ctx)
 }
 
@@ -77,7 +80,7 @@ func (s step) close(t *workspace.Tree) {
 	}
 }
 
-func (s step) run(ctx context.Context) (instance.Result, error) {
+func (s *step) run(ctx context.Context) (instance.Result, error) {
 	a := s.job.Assignment
 	var evidence []instance.Evidence
 	if s.tree != nil {
@@ -91,7 +94,7 @@ func (s step) run(ctx context.Context) (instance.Result, error) {
 		a.Evidence = evidence
 	}
 	s.job.Progress("thinking")
-	out, err := s.think.Work(ctx, a)
+	out, err := s.attempt(ctx, a)
 	result := s.judgement(ctx, out)
 	if len(out.Output) > 0 {
 		artifact, perr := s.keep(ctx, s.job, out.Output)
@@ -100,7 +103,10 @@ func (s step) run(ctx context.Context) (instance.Result, error) {
 		}
 		result.Artifacts = append(result.Artifacts, artifact)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errBrain):
+		return s.unjudged(result, evidence, err), nil
+	case err != nil:
 		return result, err
 	}
 	result.Evidence = evidence

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -142,7 +143,7 @@ func (e *env) newNode() (*workspace.Cache, string) {
 // coder is the role with one brain.
 func (e *env) coder(name string, think brain.Brain) role.Coder {
 	e.Helper()
-	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Workspace: e.node, Objects: e.objects,
+	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Pause: time.Millisecond, Workspace: e.node, Objects: e.objects,
 		Document: pipelinerole.Document{}, Rules: outbound.DefaultRules()}
 }
 

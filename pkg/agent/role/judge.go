@@ -20,7 +20,7 @@ import (
 func (s step) judgement(ctx context.Context, out brain.Outcome) instance.Result {
 	r := out.Result
 	r.Summary = printable(r.Summary)
-	r.Base, r.Head, r.Bundle, r.Evidence, r.Artifacts = "", "", "", nil, nil
+	r.Base, r.Head, r.Bundle, r.Evidence, r.Artifacts, r.Unjudged = "", "", "", nil, nil, false
 	refused := out.Refused
 	r.Sections = maps.Clone(r.Sections)
 	for _, name := range slices.Sorted(maps.Keys(r.Sections)) {

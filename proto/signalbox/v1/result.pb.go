@@ -48,7 +48,10 @@ type Result struct {
 	Artifacts        []*Artifact       `protobuf:"bytes,14,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
 	Spend            *Spend            `protobuf:"bytes,15,opt,name=spend,proto3" json:"spend,omitempty"`
 	// Parts of the instance's document that this step wrote: JSON by section.
-	Sections      map[string]string `protobuf:"bytes,16,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Sections map[string]string `protobuf:"bytes,16,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The brain failed, and nothing was judged: the evidence counts, no rule is asked, and
+	// people are. The summary says what happened.
+	Unjudged      bool `protobuf:"varint,17,opt,name=unjudged,proto3" json:"unjudged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -193,6 +196,13 @@ func (x *Result) GetSections() map[string]string {
 		return x.Sections
 	}
 	return nil
+}
+
+func (x *Result) GetUnjudged() bool {
+	if x != nil {
+		return x.Unjudged
+	}
+	return false
 }
 
 // Answer answers one numbered question.
@@ -648,7 +658,7 @@ var File_signalbox_v1_result_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x19signalbox/v1/result.proto\x12\fsignalbox.v1\"\xd6\x05\n" +
+	"\x19signalbox/v1/result.proto\x12\fsignalbox.v1\"\xf2\x05\n" +
 	"\x06Result\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\tR\x06status\x12)\n" +
 	"\x10confidence_score\x18\x02 \x01(\x01R\x0fconfidenceScore\x12!\n" +
@@ -666,7 +676,8 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x04data\x18\r \x03(\v2\x1e.signalbox.v1.Result.DataEntryR\x04data\x124\n" +
 	"\tartifacts\x18\x0e \x03(\v2\x16.signalbox.v1.ArtifactR\tartifacts\x12)\n" +
 	"\x05spend\x18\x0f \x01(\v2\x13.signalbox.v1.SpendR\x05spend\x12>\n" +
-	"\bsections\x18\x10 \x03(\v2\".signalbox.v1.Result.SectionsEntryR\bsections\x1a7\n" +
+	"\bsections\x18\x10 \x03(\v2\".signalbox.v1.Result.SectionsEntryR\bsections\x12\x1a\n" +
+	"\bunjudged\x18\x11 \x01(\bR\bunjudged\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +

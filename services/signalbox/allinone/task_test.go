@@ -12,8 +12,8 @@ import (
 // the CTO gave guidance; the third one when a person has said something.
 const (
 	able   = "echo \"$SIGNALBOX_INSTANCE\" >> greeting\n"
-	guided = "grep -q '\"guidance\"' \"$SIGNALBOX_ASSIGNMENT\" || { echo no idea >&2; exit 1; }\n" + able
-	lost   = "grep -q 'try the greeting' \"$SIGNALBOX_ASSIGNMENT\" || { echo no idea >&2; exit 1; }\n" + able
+	guided = "grep -q '\"guidance\"' \"$SIGNALBOX_ASSIGNMENT\" || { echo '{\"status\": \"failure\"}' > \"$SIGNALBOX_RESULT\"; exit 0; }\n" + able
+	lost   = "grep -q 'try the greeting' \"$SIGNALBOX_ASSIGNMENT\" || { echo '{\"status\": \"failure\"}' > \"$SIGNALBOX_RESULT\"; exit 0; }\n" + able
 )
 
 const straight = "assigned planning validated in_progress testing quality_review approved committing completed"

@@ -1,0 +1,86 @@
+package role
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// maxAttempts is how often a brain may fail at one piece of work before people are asked.
+const maxAttempts = 3
+
+// firstPause is before the second attempt; before each further one it is four times as long.
+const firstPause = time.Second
+
+// errBrain marks a brain that failed at every attempt. It says nothing of the work.
+var errBrain = errors.New("the brain failed")
+
+// attempt has the brain work, and once more after a failure: on a tree of its own, with
+// the failure among the warnings. Faults of the machinery are the caller's.
+func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+	var spent instance.Cost
+	pause := cmp.Or(s.Pause, firstPause)
+	for n := 1; ; n++ {
+		out, err := s.think.Work(ctx, a)
+		out.Result.Spend = spent.Add(out.Result.Spend)
+		if err == nil || errors.Is(err, brain.ErrInfrastructure) || ctx.Err() != nil {
+			return out, err
+		}
+		spent = out.Result.Spend
+		if n == maxAttempts {
+			return out, fmt.Errorf("%w %d times: %w", errBrain, n, err)
+		}
+		s.job.Progress("the brain failed, it is tried again in %s: %s", pause, oneLine(err.Error()))
+		a.Warnings = append(slices.Clip(a.Warnings), fmt.Sprintf("attempt %d failed, what it changed is gone: %v", n, err))
+		if err := wait(ctx, pause); err != nil {
+			return out, err
+		}
+		pause *= 4
+		if s.tree == nil {
+			continue
+		}
+		fresh, err := s.Workspace.Checkout(ctx, spec(s.job, s.job.Head))
+		if err != nil {
+			return out, err
+		}
+		s.close(s.tree)
+		s.tree, a.Dir, a.Shared = fresh, fresh.Dir, fresh.Shared
+	}
+}
+
+// unjudged is the result of a step whose brain failed: what was checked, what it cost
+// and what was printed.
+func (s *step) unjudged(r instance.Result, evidence []instance.Evidence, err error) instance.Result {
+	return instance.Result{
+		Status: instance.Failure, Unjudged: true, Summary: printable(fmt.Sprintf("%s: %v", s.job.Role, err)),
+		Evidence: evidence, Spend: r.Spend, Artifacts: r.Artifacts,
+	}
+}
+
+// wait returns after d, or with the error of a context that ended before.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// oneLine is a text as one line of at most 200 characters.
+func oneLine(text string) string {
+	line := []rune(strings.Join(strings.Fields(printable(text)), " "))
+	if len(line) > 200 {
+		return string(line[:200]) + "…"
+	}
+	return string(line)
+}
