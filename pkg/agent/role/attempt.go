@@ -58,8 +58,12 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 // unjudged is the result of a step whose brain failed: what was checked, what it cost
 // and what was printed.
 func (s *step) unjudged(r instance.Result, evidence []instance.Evidence, err error) instance.Result {
+	said := printable(err.Error())
+	if strings.Contains(said, "\n") { // the first line stands alone where there is room for one
+		said = oneLine(said) + "\n\n" + said
+	}
 	return instance.Result{
-		Status: instance.Failure, Unjudged: true, Summary: printable(fmt.Sprintf("%s: %v", s.job.Role, err)),
+		Status: instance.Failure, Unjudged: true, Summary: said,
 		Evidence: evidence, Spend: r.Spend, Artifacts: r.Artifacts,
 	}
 }

@@ -52,7 +52,7 @@ func TestABrainThatFailsDecidesNothingAndTheEvidenceIsKept(t *testing.T) {
 			if len(r.Evidence) != 1 || r.Evidence[0].OK != c.ok || r.Evidence[0].Commit != w.base || r.Spend.TokensIn != 300 || len(r.Artifacts) != 1 {
 				t.Errorf("what is kept is %+v", r)
 			}
-			if !strings.Contains(r.Summary, "tester: the brain failed 3 times: sum.sh: exit code 1") {
+			if !strings.Contains(r.Summary, "the brain failed 3 times: sum.sh: exit code 1") {
 				t.Errorf("it says %q", r.Summary)
 			}
 		})
