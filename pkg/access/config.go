@@ -1,0 +1,88 @@
+package access
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// Credential is a public NKey of a party.
+type Credential struct {
+	Party
+	Key string `json:"key"`
+}
+
+// streamed reports whether a request gets more than one reply.
+func streamed(subject string) bool {
+	return strings.HasPrefix(subject, "sb.api.agent.") || strings.HasPrefix(subject, "$JS.API.CONSUMER.MSG.NEXT") ||
+		strings.HasPrefix(subject, "$JS.API.DIRECT.GET") || subject == "$JS.API.>"
+}
+
+// exports covers all that Imports of any party may name.
+var exports = []string{
+	"sb.api.*", "sb.api.agent.*.*",
+	"$JS.API.CONSUMER.INFO.EVENTS.*", "$JS.API.CONSUMER.MSG.NEXT.EVENTS.*", "$JS.ACK.>",
+	"$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.*", "$JS.API.DIRECT.GET.>", "$JS.API.>", "$O.>", "$KV.>",
+}
+
+// account is what the configuration says of one account.
+type account struct {
+	Name    string
+	System  bool
+	Keys    []string
+	Imports []Import
+}
+
+// Config returns the accounts section of a nats-server configuration for the
+// credentials. An account may have several keys: that is how a key is replaced without
+// an interruption.
+func Config(credentials []Credential) (string, error) {
+	accounts := map[string]*account{System: {Name: System, System: true}}
+	for _, c := range credentials {
+		if err := c.Check(); err != nil {
+			return "", err
+		}
+		name := c.Account()
+		if accounts[name] == nil {
+			accounts[name] = &account{Name: name, Imports: c.Imports()}
+		}
+		accounts[name].Keys = append(accounts[name].Keys, c.Key)
+	}
+	var all []*account
+	for _, name := range slices.Sorted(maps.Keys(accounts)) {
+		all = append(all, accounts[name])
+	}
+	var b strings.Builder
+	err := layout.Execute(&b, struct {
+		System   string
+		Exports  []string
+		Accounts []*account
+	}{System, exports, all})
+	return b.String(), err
+}
+
+var layout = template.Must(template.New("accounts").Funcs(template.FuncMap{"streamed": streamed}).Parse(
+	`# Written by "signalbox auth"; changes made here are lost.
+accounts {
+{{- range .Accounts}}
+  "{{.Name}}" {
+    users: [{{range $i, $key := .Keys}}{{if $i}}, {{end}}{nkey: {{$key}}}{{end}}]
+{{- if .System}}
+    jetstream: enabled
+    exports: [
+{{- range $.Exports}}
+      {service: "{{.}}"{{if streamed .}}, response_type: stream{{end}}}
+{{- end}}
+    ]
+{{- else}}
+    imports: [
+{{- range .Imports}}
+      {service: {account: "{{$.System}}", subject: "{{.Subject}}"}{{if .Local}}, to: "{{.Local}}"{{end}}}
+{{- end}}
+    ]
+{{- end}}
+  }
+{{- end}}
+}
+`))

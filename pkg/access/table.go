@@ -1,0 +1,112 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/signalbox/signalbox/pkg/subject"
+)
+
+// queries are the requests that change nothing.
+var queries = []string{subject.Get, subject.List, subject.History, subject.Definition}
+
+// may has the commands on sb.api of each kind, queries apart. Agents give theirs on
+// sb.api.agent.ROLE.
+var may = map[Kind][]string{
+	Gateway: {subject.Open, subject.Signal},
+	Act: {subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Pause, subject.Resume, subject.Cancel, subject.Retry,
+		subject.Resolve},
+	Admin: {subject.Override, subject.Migrate},
+}
+
+// May reports whether a party may give a command or query on sb.api. Admin may all that
+// Act may. Expire, wake and end come from the orchestrator itself.
+func (p Party) May(command string) bool {
+	switch {
+	case p.Kind == Orchestrator || p.Kind == PlanManager:
+		return true
+	case !slices.Contains(subject.Commands(), command): // a query
+		return true
+	case p.Kind == Admin && slices.Contains(may[Act], command):
+		return true
+	}
+	return slices.Contains(may[p.Kind], command)
+}
+
+// Who returns the kinds of parties that may give a command on sb.api.
+func Who(command string) (all []string) {
+	for _, k := range []Kind{Gateway, View, Act, Admin} {
+		if (Party{Kind: k}).May(command) {
+			all = append(all, string(k))
+		}
+	}
+	return all
+}
+
+// APIPrefix is where accounts but System reach what they may of JetStream's API. The
+// server reserves $JS.API in each account for its own JetStream.
+const APIPrefix = "sbjs"
+
+// Import is a service of System that an account imports.
+type Import struct {
+	Subject string // in System
+	Local   string // in the account; empty: the same
+}
+
+// Imports returns what the account of a party imports. People get all of sb.api.*: the
+// orchestrator refuses what May forbids, and says why.
+func (p Party) Imports() []Import {
+	switch p.Kind {
+	case Agent:
+		all := append(asked(queries...), Import{Subject: "sb.api.agent." + p.Name + ".*"})
+		all = append(all, consumer(p.Name)...)
+		if p.Name == Notifier {
+			all = append(all, consumer(subject.Endings)...)
+		}
+		return append(all, objects...)
+	case Gateway:
+		return append(asked(append(queries, may[Gateway]...)...), cursors...)
+	case View, Act:
+		return []Import{{Subject: "sb.api.*"}}
+	case Admin:
+		return []Import{{Subject: "sb.api.*"}, {"$JS.API.>", APIPrefix + ".>"}, {Subject: "$JS.ACK.>"}, {Subject: "$O.>"}, {Subject: "$KV.>"}}
+	}
+	return nil
+}
+
+// Notifier is the role that tells people how instances end.
+const Notifier = "pm"
+
+// asked returns the imports of commands and queries on sb.api.
+func asked(names ...string) (all []Import) {
+	for _, name := range names {
+		all = append(all, Import{Subject: "sb.api." + name})
+	}
+	return all
+}
+
+// consumer returns what a reader of a durable consumer of the log needs: to find it, to
+// pull messages, and to acknowledge them. The second form of an acknowledgement is that
+// of nats-server's flag js_ack_fc_v2.
+func consumer(name string) []Import {
+	of := subject.EventStream + "." + name
+	return []Import{
+		api("CONSUMER.INFO." + of), api("CONSUMER.MSG.NEXT." + of),
+		{Subject: "$JS.ACK." + of + ".>"}, {Subject: "$JS.ACK.*.*." + of + ".>"},
+	}
+}
+
+// api returns the import of one request of JetStream's API.
+func api(request string) Import { return Import{"$JS.API." + request, APIPrefix + "." + request} }
+
+// objects are the requests of an object store whose objects are added and read.
+var objects = []Import{
+	api("STREAM.INFO.OBJ_objects"), api("STREAM.MSG.GET.OBJ_objects"), api("DIRECT.GET.OBJ_objects"), api("DIRECT.GET.OBJ_objects.>"),
+	{Subject: "$O.objects.C.*"}, {Subject: "$O.objects.M.*"},
+}
+
+// cursors are the requests of the gateway's bucket.
+var cursors = []Import{
+	api("STREAM.INFO.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors.>"),
+	api("STREAM.MSG.GET.KV_signalbox-cursors"), {Subject: "$KV.signalbox-cursors.>", Local: APIPrefix + ".$KV.signalbox-cursors.>"},
+	api("STREAM.INFO." + subject.EventStream),
+}
