@@ -5,20 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
 	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/access/accesstest"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
@@ -27,8 +24,7 @@ import (
 type env struct {
 	*testing.T
 	ctx    context.Context
-	server *natstest.Server
-	keys   map[access.Party]nkeys.KeyPair
+	server *accesstest.Server
 	system jetstream.JetStream
 	log    jetstream.Stream
 }
@@ -48,26 +44,9 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	e := &env{T: t, ctx: ctx, keys: map[access.Party]nkeys.KeyPair{}}
-	var all []access.Credential
-	for _, p := range []access.Party{orchestrator, gateway, developer, tester, notifier, viewer, actor, admin} {
-		key, err := nkeys.CreateUser()
-		e.must(err)
-		public, err := key.PublicKey()
-		e.must(err)
-		e.keys[p] = key
-		all = append(all, access.Credential{Party: p, Key: public})
-	}
-	config, err := access.Config(all)
-	e.must(err)
-	file := filepath.Join(t.TempDir(), "accounts.conf")
-	e.must(os.WriteFile(file, []byte(config), 0o600))
-	read, err := server.ProcessConfigFile(file)
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, config)
-	}
-	e.server = natstest.Start(t, natstest.Options{Change: func(o *server.Options) { o.Accounts, o.Nkeys = read.Accounts, read.Nkeys }})
-	e.system, err = jetstream.New(e.connect(orchestrator))
+	e := &env{T: t, ctx: ctx, server: accesstest.Start(t, orchestrator, gateway, developer, tester, notifier, viewer, actor, admin)}
+	var err error
+	e.system, err = jetstream.New(e.server.As(e.T, orchestrator))
 	e.must(err)
 	_, err = store.Open(ctx, e.system, store.Config{Replicas: 1})
 	e.must(err)
@@ -89,13 +68,6 @@ func (e *env) must(err error) {
 	if err != nil {
 		e.Fatal(err)
 	}
-}
-
-func (e *env) connect(p access.Party, options ...nats.Option) *nats.Conn {
-	key := e.keys[p]
-	public, err := key.PublicKey()
-	e.must(err)
-	return e.server.Connect(e.T, append(options, nats.Nkey(public, key.Sign))...)
 }
 
 // config returns what an attack could change: the last sequence and the configuration of
@@ -220,7 +192,7 @@ func TestNoPartyButTheOrchestratorChangesTheLog(t *testing.T) {
 			e.must(e.system.Conn().Flush())
 			before := e.state()
 			for _, a := range attacks() {
-				nc := e.connect(attacker)
+				nc := e.server.As(e.T, attacker)
 				if err := a.run(e, nc); err == nil {
 					t.Errorf("%s may %s", attacker, a.name)
 				}
@@ -252,7 +224,7 @@ func TestTheAttacksWorkWithinTheAccountOfTheOrchestrator(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnv(t)
-			if err := a.run(e, e.connect(orchestrator)); err != nil && !strings.Contains(a.name, "the log's") {
+			if err := a.run(e, e.server.As(e.T, orchestrator)); err != nil && !strings.Contains(a.name, "the log's") {
 				t.Errorf("the attack itself is broken: %v", err)
 			}
 		})
@@ -271,7 +243,7 @@ func TestARoleReachesItsOwnQueueAndNoOther(t *testing.T) {
 		{notifier, subject.Endings, true}, {notifier, "developer", false},
 		{gateway, "developer", false}, {viewer, "developer", false}, {actor, "tester", false},
 	} {
-		js, err := jetstream.NewWithAPIPrefix(e.connect(c.party), access.APIPrefix)
+		js, err := jetstream.NewWithAPIPrefix(e.server.As(e.T, c.party), access.APIPrefix)
 		e.must(err)
 		ctx, cancel := context.WithTimeout(e.ctx, tries)
 		consumer, err := js.Consumer(ctx, subject.EventStream, c.queue)
@@ -340,7 +312,7 @@ func TestTheServerSaysWhoAsks(t *testing.T) {
 	} {
 		m := nats.NewMsg(c.to)
 		m.Header.Set(access.Header, `{"acc":"admin-ada"}`)
-		reply, err := e.connect(c.party).RequestMsg(m, tries)
+		reply, err := e.server.As(e.T, c.party).RequestMsg(m, tries)
 		switch {
 		case c.heard && err != nil:
 			t.Errorf("%s on %s: %v", c.party, c.to, err)

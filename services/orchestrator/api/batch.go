@@ -21,12 +21,13 @@ func (s *Server) batch(m micro.Request) {
 		return
 	}
 	role, _, _ := subject.ParseAgent(m.Subject())
+	party, no := s.requester(nats.Header(m.Headers()), role, subject.Batch)
 	trace := m.Headers().Get("traceparent")
 	for place, data := range commands {
 		s.command(request{
-			name: "agent-" + subject.Batch, subject: m.Subject(), role: role, data: data, untyped: true, trace: trace, refused: refusedCommand,
+			name: "agent-" + subject.Batch, subject: m.Subject(), role: role, party: party, data: data, untyped: true, trace: trace, refused: refusedCommand,
 			send: func(data []byte, _ nats.Header) { s.batchReplies.add(m, place, data) },
-		}, nil, "")
+		}, no, "")
 	}
 }
 

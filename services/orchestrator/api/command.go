@@ -64,7 +64,11 @@ func (s *Server) execute(ctx context.Context, r request, name string, p *pb.Comm
 	if err := subject.CheckInstance(p.GetInstance()); err != nil {
 		return nil, invalid("instance: %v", err)
 	}
-	cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: actor(r.role, p), Do: action}
+	as, no := attest(r.party, actor(r.role, p))
+	if no != nil {
+		return nil, no
+	}
+	cmd := instance.Command{ID: p.GetId(), Instance: p.GetInstance(), Actor: as, Do: action}
 	if no := s.authorize(ctx, r.role, cmd); no != nil {
 		return nil, no
 	}

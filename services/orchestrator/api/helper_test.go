@@ -53,6 +53,16 @@ type env struct {
 
 func newEnv(t *testing.T, store eventstore.Store) *env {
 	t.Helper()
+	server := natstest.Start(t, natstest.Options{})
+	e := newEnvOn(t, store, server.Connect(t))
+	e.nc = server.Connect(t)
+	e.client = client.New(e.nc, "operator:test")
+	return e
+}
+
+// newEnvOn returns an API that answers on a connection, without a connection to it.
+func newEnvOn(t *testing.T, store eventstore.Store, nc *nats.Conn) *env {
+	t.Helper()
 	if store == nil {
 		store = memory.New()
 	}
@@ -67,16 +77,14 @@ func newEnv(t *testing.T, store eventstore.Store) *env {
 	go func() { ended <- eng.Follow(ctx, func() { close(caught) }) }()
 	t.Cleanup(func() { stop(); <-ended })
 	<-caught
-	nats := natstest.Start(t, natstest.Options{})
 	server, err := api.Serve(api.Config{
-		Conn: nats.Connect(t), Engine: eng, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
+		Conn: nc, Engine: eng, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	nc := nats.Connect(t)
-	return &env{T: t, store: store, server: server, nc: nc, client: client.New(nc, "operator:test")}
+	return &env{T: t, store: store, server: server}
 }
 
 // ask sends a message as it is.

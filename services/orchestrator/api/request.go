@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -28,7 +29,8 @@ const (
 type request struct {
 	name    string // of the endpoint, for the metric
 	subject string
-	role    string // of the agent; empty for a person's command and for a query
+	role    string       // of the agent; empty for a person's command and for a query
+	party   access.Party // that the server attests; zero: the orchestrator's account, or a server without accounts
 	data    []byte
 	json    bool
 	untyped bool // it has no Content-Type
@@ -57,7 +59,9 @@ func (s *Server) newRequest(m micro.Request, name string, refused func(*pb.Refus
 	case len(r.data) > maxRequest:
 		return r, invalid("a request has at most %d bytes, this one has %d", maxRequest, len(r.data))
 	}
-	return r, nil
+	var no *pb.Refusal
+	r.party, no = s.requester(nats.Header(m.Headers()), r.role, name)
+	return r, no
 }
 
 // decode decodes the request into m, or returns the refusal of a malformed one.

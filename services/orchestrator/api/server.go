@@ -33,6 +33,8 @@ type Config struct {
 	Log         *slog.Logger
 	// Answered, if not nil, is called for each reply, from any goroutine. code is the refusal's, or empty.
 	Answered func(command, code string, took time.Duration)
+	// Forbidden, if not nil, is called for each request that its account may not make, from any goroutine.
+	Forbidden func(kind, command string)
 }
 
 // Definitions is the catalogue behind sb.api.definition.

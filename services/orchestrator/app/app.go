@@ -50,6 +50,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
+	if !h.NATS.AuthRequired() {
+		h.Log.Warn("NATS asks for no credentials: all that reach it command this system; see signalbox auth")
+	}
 	log, err := store.Open(ctx, js, store.Config{Replicas: s.Replicas, Watermark: s.Watermark, Sync: s.Sync, Alone: s.StandBy})
 	if err != nil {
 		return err
@@ -138,6 +141,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	h.AddBase("snapshots", func(ctx context.Context) error { return saveSnapshots(ctx, h.Log, e) })
 	server, err := api.Serve(api.Config{
 		Conn: h.NATS, Engine: e, Store: o.log, Definitions: o.definitions, Version: api.Version, Log: h.Log, Answered: o.metrics.answered,
+		Forbidden: o.metrics.forbade,
 	})
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type metrics struct {
 	dead      *prometheus.CounterVec
 	timeouts  *prometheus.CounterVec
 	refused   *prometheus.CounterVec
+	forbidden *prometheus.CounterVec
 	armed     prometheus.Counter
 	late      prometheus.Histogram
 	active    prometheus.Gauge
@@ -65,6 +66,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Time from when a timer was due to when it was recorded.", Buckets: long}),
 		active: prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_on_duty",
 			Help: "1 while this orchestrator answers, 0 while it stands by."}),
+		forbidden: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_requests_forbidden_total",
+			Help: "Requests that the account of their sender may not make, by kind of party and command."}, []string{"party", "command"}),
 		foreign: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_foreign_messages_total",
 			Help: "Messages read in the log that are no commits, and were set aside."}),
 		exchanged: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_false_definitions_total",
@@ -73,7 +76,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Changes of the settings of a stream by others that it must not have, by stream."}, []string{"stream"}),
 	}
 	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings)
+		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings, m.forbidden)
 	return m
 }
 
@@ -116,6 +119,9 @@ func (m *metrics) setActive(active bool) {
 	}
 	m.active.Set(value)
 }
+
+// forbade counts a request that the account of its sender may not make.
+func (m *metrics) forbade(kind, command string) { m.forbidden.WithLabelValues(kind, command).Inc() }
 
 func (m *metrics) answered(command, code string, took time.Duration) {
 	m.requests.WithLabelValues(command, code).Observe(took.Seconds())

@@ -1,0 +1,63 @@
+// Package accesstest runs a real nats-server with the accounts of some parties inside a
+// test.
+package accesstest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+)
+
+// Server is a nats-server with accounts.
+type Server struct {
+	*natstest.Server
+	keys map[access.Party]nkeys.KeyPair
+}
+
+// Start runs a server that knows the parties and nobody else.
+func Start(t testing.TB, parties ...access.Party) *Server {
+	t.Helper()
+	s := &Server{keys: map[access.Party]nkeys.KeyPair{}}
+	var all []access.Credential
+	for _, p := range parties {
+		key, err := nkeys.CreateUser()
+		must(t, err)
+		public, err := key.PublicKey()
+		must(t, err)
+		s.keys[p] = key
+		all = append(all, access.Credential{Party: p, Key: public})
+	}
+	config, err := access.Config(all)
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "accounts.conf")
+	must(t, os.WriteFile(file, []byte(config), 0o600))
+	read, err := server.ProcessConfigFile(file)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, config)
+	}
+	s.Server = natstest.Start(t, natstest.Options{Change: func(o *server.Options) { o.Accounts, o.Nkeys = read.Accounts, read.Nkeys }})
+	return s
+}
+
+// As connects as a party.
+func (s *Server) As(t testing.TB, p access.Party, options ...nats.Option) *nats.Conn {
+	t.Helper()
+	key := s.keys[p]
+	public, err := key.PublicKey()
+	must(t, err)
+	return s.Connect(t, append(options, nats.Nkey(public, key.Sign))...)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

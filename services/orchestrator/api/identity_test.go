@@ -1,0 +1,123 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/access/accesstest"
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+var (
+	system    = access.Party{Kind: access.Orchestrator}
+	gateway   = access.Party{Kind: access.Gateway}
+	pm        = access.Party{Kind: access.Agent, Name: "pm"}
+	developer = access.Party{Kind: access.Agent, Name: "developer"}
+	vera      = access.Party{Kind: access.View, Name: "vera"}
+	ann       = access.Party{Kind: access.Act, Name: "ann"}
+	ada       = access.Party{Kind: access.Admin, Name: "ada"}
+)
+
+// unheard is how long a client tries whose account does not import what it asks for.
+const unheard = 3 * time.Second
+
+// withAccounts returns an API whose server has the parties, and the connections of each.
+func withAccounts(t *testing.T) (e *env, as func(access.Party) *nats.Conn) {
+	t.Helper()
+	s := accesstest.Start(t, system, gateway, pm, developer, vera, ann, ada)
+	e = newEnvOn(t, nil, s.As(t, system))
+	return e, func(p access.Party) *nats.Conn { return s.As(t, p) }
+}
+
+func TestAPersonGivesTheCommandsThatTheirAccountMayAndAsThemselves(t *testing.T) {
+	e, as := withAccounts(t)
+	do := func(p access.Party, f func(context.Context, *client.Client) error) error {
+		ctx, cancel := context.WithTimeout(e.Context(), unheard)
+		defer cancel()
+		return f(ctx, client.New(as(p), "operator:mallory")) // whatever the message says
+	}
+	open := func(ctx context.Context, c *client.Client) error {
+		_, err := c.Open(ctx, "", "issue", "acme/widgets/1", instance.Issue{Title: "t", Body: "b"})
+		return err
+	}
+	pause := func(ctx context.Context, c *client.Client) error { _, err := c.Pause(ctx, "acme/widgets/1", "wait"); return err }
+	override := func(ctx context.Context, c *client.Client) error {
+		_, err := c.Override(ctx, "acme/widgets/1", "failed", "because")
+		return err
+	}
+	get := func(ctx context.Context, c *client.Client) error { _, err := c.Get(ctx, "acme/widgets/1"); return err }
+	for _, step := range []struct {
+		name  string
+		party access.Party
+		do    func(context.Context, *client.Client) error
+		wants string // of the refusal; empty: none
+	}{
+		{"vera opens", vera, open, "view-vera may not open"},
+		{"ann opens", ann, open, ""},
+		{"vera reads", vera, get, ""},
+		{"vera pauses", vera, pause, "view-vera may not pause"},
+		{"the gateway pauses", gateway, pause, "deadline"},
+		{"a developer pauses", developer, pause, "deadline"},
+		{"ann overrides", ann, override, "act-ann may not override"},
+		{"ann pauses", ann, pause, ""},
+		{"ada overrides", ada, override, ""},
+	} {
+		err := do(step.party, step.do)
+		switch {
+		case step.wants == "" && err != nil:
+			t.Errorf("%s: %v", step.name, err)
+		case step.wants != "" && (err == nil || !strings.Contains(err.Error(), step.wants)):
+			t.Errorf("%s: %v, want %q", step.name, err, step.wants)
+		}
+	}
+	history, err := client.New(as(vera), "").History(e.Context(), "acme/widgets/1", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var actors []string
+	for _, r := range history {
+		actors = append(actors, r.GetCommit().GetActor())
+	}
+	if got := strings.Join(actors, " "); got != "operator:ann operator:ann operator:ada" {
+		t.Errorf("the log names %s", got)
+	}
+}
+
+func TestTheGatewayCannotNameAnOperator(t *testing.T) {
+	e, as := withAccounts(t)
+	_, err := client.New(as(gateway), "operator:ann").Open(e.Context(), "", "issue", "acme/widgets/1", instance.Issue{Title: "t", Body: "b"})
+	if no := new(instance.Refusal); !errors.As(err, &no) || no.Code != instance.CodeForbidden {
+		t.Errorf("it was answered %v", err)
+	}
+	if _, err := client.New(as(gateway), "octocat").Open(e.Context(), "", "issue", "acme/widgets/1",
+		instance.Issue{Title: "t", Body: "b"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnAgentClaimsForItsRoleOnly(t *testing.T) {
+	e, as := withAccounts(t)
+	opened, err := client.New(as(ann), "").Open(e.Context(), "", "issue", "acme/widgets/1", instance.Issue{Title: "t", Body: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := &pb.Command{Instance: "acme/widgets/1", Actor: "a1", Action: &pb.Command_Claim{Claim: &pb.Claim{
+		Agent: "a1", Work: opened.GetSeq(), LeaseMs: uint32(time.Minute.Milliseconds())}}}
+	ctx, cancel := context.WithTimeout(e.Context(), unheard)
+	defer cancel()
+	if _, err := client.New(as(developer), "a1").DoAs(ctx, "pm", subject.Claim, claim); err == nil {
+		t.Error("a developer has claimed the work of the pm")
+	}
+	if _, err := client.New(as(pm), "a1").DoAs(e.Context(), "pm", subject.Claim, claim); err != nil {
+		t.Errorf("the pm has no claim: %v", err)
+	}
+}
