@@ -57,7 +57,7 @@ type Import struct {
 func (p Party) Imports() []Import {
 	switch p.Kind {
 	case Agent:
-		all := append(asked(queries...), Import{Subject: "sb.api.agent." + p.Name + ".*"})
+		all := append(asked(queries...), Import{Subject: "sb.api.agent." + p.Name + ".*"}, log)
 		all = append(all, consumer(p.Name)...)
 		if p.Name == Notifier {
 			all = append(all, consumer(subject.Endings)...)
@@ -108,5 +108,8 @@ var objects = []Import{
 var cursors = []Import{
 	api("STREAM.INFO.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors.>"),
 	api("STREAM.MSG.GET.KV_signalbox-cursors"), {Subject: "$KV.signalbox-cursors.>", Local: APIPrefix + ".$KV.signalbox-cursors.>"},
-	api("STREAM.INFO." + subject.EventStream),
+	log,
 }
+
+// log tells whether the log has a majority of its servers.
+var log = api("STREAM.INFO." + subject.EventStream)

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pacing"
@@ -30,7 +31,7 @@ var ErrStopWatch = errors.New("seen enough")
 // Watch calls f, from the caller's goroutine, for each commit after the given sequence: those of one
 // instance, or of all if id is empty. It returns when ctx ends, or f's error, if that is not ErrStopWatch.
 func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(LogEntry) error) error {
-	js, err := jetstream.New(c.nc)
+	js, err := access.JetStream(ctx, c.nc)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func startChaosEnv(t *testing.T, r *rand.Rand) *chaosEnv {
 	e.writeFiles(t)
 	_, at := serveForge(t, chaosRepos(), e.seedRepo(t))
 	e.forge = connectForge(t, at)
-	e.nats = &natsServer{e.group, t.TempDir(), reservedPort(t)}
+	e.nats = &natsServer{e.group, t.TempDir(), reservedPort(t), ""}
 	server := e.nats.start(t)
 	processes := map[string]*process{}
 	for _, name := range chaosProcesses() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 )
 
@@ -18,6 +19,7 @@ type envConfig struct {
 	Developer  string              // its brain, a shell script; empty: one that fixes the bug
 	Args       map[string][]string // more arguments, by service
 	NATS       string              // directory of the server's store; empty: a temporary one
+	Accounts   bool                // each process has an account of its own
 }
 
 const fixScript = "echo 42 > answer.txt\necho 'the answer is 42'\n"
@@ -31,6 +33,7 @@ type env struct {
 	nats      *natsServer
 	processes map[string]*process // by name
 	client    *client.Client
+	access    access.Directory // empty without Accounts
 	log       *logFollower
 }
 
@@ -52,7 +55,10 @@ func startEnv(t *testing.T, p envConfig) *env {
 		t.Fatal(err)
 	}
 	s.forge = startForge(t)
-	s.nats, s.processes[natsName] = startNATS(t, s.group, p.NATS)
+	if p.Accounts {
+		s.access = newAccess(t)
+	}
+	s.nats, s.processes[natsName] = startNATSWith(t, s.group, p.NATS, s.access)
 	for _, name := range s.processNames() {
 		s.processes[name] = s.startProcess(t, name)
 	}
@@ -90,6 +96,9 @@ func (s *env) commandLine(name string) (service string, args []string) {
 		service = "developer"
 	}
 	args = []string{"--nats", s.nats.url(), "--http", "127.0.0.1:0"}
+	if s.access != "" {
+		args = append(args, "--nats-nkey", s.access.Seed(partyOf(service)))
+	}
 	forge := []string{"--forge-url", s.forge.url + "/api/v3/", "--forge-token", botToken}
 	work := []string{"--work-dir", filepath.Join(s.dir, "work", name)}
 	switch service {

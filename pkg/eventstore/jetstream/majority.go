@@ -83,7 +83,7 @@ func StayWithMajority(ctx context.Context, js jetstream.JetStream, every time.Du
 			missed = 0
 			continue
 		}
-		if missed++; missed < 2 || !majorityElsewhere(ctx, nc, here, every) {
+		if missed++; missed < 2 || !majorityElsewhere(ctx, nc, here, js.Options().APIPrefix, every) {
 			continue
 		}
 		missed = 0
@@ -105,7 +105,7 @@ func hasMajority(ctx context.Context, js jetstream.JetStream, patience time.Dura
 
 // majorityElsewhere reports whether a server of the connection other than here has
 // a majority.
-func majorityElsewhere(ctx context.Context, nc *nats.Conn, here string, patience time.Duration) bool {
+func majorityElsewhere(ctx context.Context, nc *nats.Conn, here, prefix string, patience time.Duration) bool {
 	o := probeOptions(nc)
 	for _, o.Url = range nc.Servers() {
 		if ctx.Err() != nil {
@@ -115,7 +115,7 @@ func majorityElsewhere(ctx context.Context, nc *nats.Conn, here string, patience
 		if err != nil {
 			continue
 		}
-		js, err := jetstream.New(there)
+		js, err := jetstream.NewWithAPIPrefix(there, prefix)
 		found := err == nil && there.ConnectedAddr() != here && hasMajority(ctx, js, patience) == nil
 		there.Close()
 		if found {

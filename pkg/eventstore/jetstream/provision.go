@@ -45,5 +45,8 @@ func provision(ctx context.Context, js jetstream.JetStream, c ProvisionConfig) (
 	if r.Objects, err = EnsureObjects(ctx, js, c.Replicas); err != nil {
 		return Resources{}, err
 	}
+	if _, err = EnsureCursors(ctx, js, c.Replicas); err != nil {
+		return Resources{}, err
+	}
 	return r, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
@@ -68,7 +69,7 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	checker := outbound.New(outbound.DefaultRules(), d.secrets)
 	d.Refused = NewRefused(h.Metrics, name)
 	d.Forge = NewForge(adapter, checker, d.Repos, func(kind string, err error) { d.Refuse(kind, err) })
-	if d.JetStream, err = jetstream.New(h.NATS); err != nil {
+	if d.JetStream, err = access.JetStream(ctx, h.NATS); err != nil {
 		return d, err
 	}
 	objects, err := role.Bucket(ctx, d.JetStream)

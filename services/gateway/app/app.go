@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/client"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -70,18 +71,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	} else if err != nil {
 		return err
 	}
-	js, err := jetstream.New(h.NATS)
+	js, err := access.JetStream(ctx, h.NATS)
 	if err != nil {
 		return err
 	}
-	const bucket = "signalbox-cursors"
-	replicas, err := store.Copies(ctx, js, "KV_"+bucket, s.Replicas)
-	if err != nil {
-		return fmt.Errorf("bucket of cursors: %w", err)
+	kv, err := js.KeyValue(ctx, store.CursorBucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) { // the orchestrator is older
+		kv, err = store.EnsureCursors(ctx, js, s.Replicas)
 	}
-	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: bucket, Description: "how far the gateway has read each repository", Replicas: replicas,
-	})
 	if err != nil {
 		return fmt.Errorf("bucket of cursors: %w", err)
 	}

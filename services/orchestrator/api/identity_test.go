@@ -49,7 +49,10 @@ func TestAPersonGivesTheCommandsThatTheirAccountMayAndAsThemselves(t *testing.T)
 		_, err := c.Open(ctx, "", "issue", "acme/widgets/1", instance.Issue{Title: "t", Body: "b"})
 		return err
 	}
-	pause := func(ctx context.Context, c *client.Client) error { _, err := c.Pause(ctx, "acme/widgets/1", "wait"); return err }
+	pause := func(ctx context.Context, c *client.Client) error {
+		_, err := c.Pause(ctx, "acme/widgets/1", "wait")
+		return err
+	}
 	override := func(ctx context.Context, c *client.Client) error {
 		_, err := c.Override(ctx, "acme/widgets/1", "failed", "because")
 		return err

@@ -61,6 +61,7 @@ type grammar struct {
 
 	Definition definitionCommand `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 
+	Auth       authCommand       `cmd:"" group:"This program" help:"Who may connect to NATS: keys and accounts of services and people."`
 	Doctor     doctorCommand     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
 	Version    versionCommand    `cmd:"" group:"This program" help:"Say what this binary was built from."`
 	Completion completionCommand `cmd:"" group:"This program" help:"Print a script that completes commands for a shell."`

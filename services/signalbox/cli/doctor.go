@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -135,7 +136,7 @@ func (s system) server(context.Context) finding {
 }
 
 func (s system) jetStream(ctx context.Context) finding {
-	js, err := jetstream.New(s.nats)
+	js, err := access.JetStream(ctx, s.nats)
 	if err != nil {
 		return failed("", err.Error(), "")
 	}
@@ -165,7 +166,7 @@ const (
 
 // clock compares this machine's clock with the server's, which sets the log's times.
 func (s system) clock(ctx context.Context) finding {
-	js, err := jetstream.New(s.nats)
+	js, err := access.JetStream(ctx, s.nats)
 	if err != nil {
 		return failed("", err.Error(), "")
 	}
@@ -199,7 +200,7 @@ func (e *checkup) streams(ctx context.Context, s system) {
 }
 
 func (s system) stream(ctx context.Context, name, advice string) finding {
-	js, err := jetstream.New(s.nats)
+	js, err := access.JetStream(ctx, s.nats)
 	if err != nil {
 		return failed("", err.Error(), "")
 	}
@@ -225,7 +226,7 @@ func (s system) stream(ctx context.Context, name, advice string) finding {
 func (e *checkup) roles(ctx context.Context, s system) {
 	ctx, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
-	js, err := jetstream.New(s.nats)
+	js, err := access.JetStream(ctx, s.nats)
 	if err == nil {
 		var roles []string
 		if roles, err = s.roles(ctx); err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -48,7 +49,7 @@ func (e logFlags) openLog(ctx context.Context, env *term.Env, f func(context.Con
 			return err
 		}
 		defer s.nats.Close()
-		js, err := jetstream.New(s.nats)
+		js, err := access.JetStream(ctx, s.nats)
 		if err != nil {
 			return err
 		}

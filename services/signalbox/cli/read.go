@@ -7,8 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/nats-io/nats.go/jetstream"
-
+	"github.com/signalbox/signalbox/pkg/access"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
@@ -51,7 +50,7 @@ func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context
 		return err
 	}
 	defer nc.Close()
-	js, err := jetstream.New(nc)
+	js, err := access.JetStream(ctx, nc)
 	if err != nil {
 		return err
 	}

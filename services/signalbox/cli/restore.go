@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -47,7 +48,7 @@ func (c restoreCommand) Run(ctx context.Context, env *term.Env) error {
 		if orchestratorRuns(ctx, s.nats) {
 			return fmt.Errorf("an orchestrator runs at %s: stop all of them, and the agents, first", s.at)
 		}
-		js, err := jetstream.New(s.nats)
+		js, err := access.JetStream(ctx, s.nats)
 		if err != nil {
 			return err
 		}

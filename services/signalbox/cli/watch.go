@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -56,7 +55,7 @@ func (c watchCommand) Run(ctx context.Context, env *term.Env) error {
 
 // newestSeq returns the sequence of the log's last commit.
 func newestSeq(ctx context.Context, s system) (uint64, error) {
-	js, err := jetstream.New(s.nats)
+	js, err := access.JetStream(ctx, s.nats)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/access"
+)
+
+// newAccess returns a directory with the keys of every service.
+func newAccess(t *testing.T) access.Directory {
+	t.Helper()
+	d := access.Directory(filepath.Join(t.TempDir(), "access"))
+	var parties []access.Party
+	for _, name := range serviceNames() {
+		parties = append(parties, partyOf(name))
+	}
+	if _, err := d.Init(parties...); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// partyOf returns the party that a service is.
+func partyOf(service string) access.Party {
+	switch service {
+	case "orchestrator", "gateway", "plan-manager":
+		return access.Party{Kind: access.Kind(service)}
+	}
+	return access.Party{Kind: access.Agent, Name: service}
+}
+
+// Each process has an account of its own, and reaches through it all that it needs from
+// the report to the pull request.
+func TestEachServiceWorksWithinItsAccount(t *testing.T) {
+	t.Parallel()
+	s := startEnv(t, envConfig{Accounts: true})
+	n := s.forge.openIssue(t, "The answer is wrong", vagueReport)
+	s.log.await(t, "the questions", func(f *logFollower) bool {
+		return f.instances[instanceID(n)].State == "waiting_for_requirements_clarification"
+	})
+	if _, err := s.forge.ann.Comment(t.Context(), repo, n, clarification); err != nil {
+		t.Fatal(err)
+	}
+	s.log.await(t, "the end", hasEnded(instanceID(n)))
+	if done := s.log.get(instanceID(n)); done.State != "completed" {
+		t.Fatalf("it ended in %s: %s", done.State, done.Reason)
+	}
+	if prs := s.forge.pulls(t, n); len(prs) != 1 {
+		t.Errorf("pull requests %v, want one", prs)
+	}
+	s.log.checkLog(t)
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// authCommand has the commands about who may connect to a NATS server. They change files
+// only: the server reads them when it starts, and again at a reload.
+type authCommand struct {
+	Init      authInit      `cmd:"" help:"Make the keys of all services and of one person who administers, and the accounts that nats-server reads. What is there is kept."`
+	AddAgent  authAddAgent  `cmd:"" help:"Add the agents of a role."`
+	AddPerson authAddPerson `cmd:"" help:"Add a person."`
+	Ls        authLs        `cmd:"" help:"List the parties: what each is, and its keys."`
+	Revoke    authRevoke    `cmd:"" help:"Remove a party, with all of its keys."`
+	Rotate    authRotate    `cmd:"" help:"Give a party a new key. The one before it stays valid until --finish."`
+}
+
+// authDir is the directory of the credentials.
+type authDir struct {
+	Dir string `name:"dir" env:"SIGNALBOX_AUTH_DIR" type:"path" default:"signalbox-access" placeholder:"DIR" help:"Where the keys are: ${default} by default. Keep it out of repositories and backups that others read."`
+}
+
+func (a authDir) directory() access.Directory { return access.Directory(a.Dir) }
+
+// reload says how what was changed takes effect.
+func (a authDir) reload(env *term.Env) {
+	fmt.Fprintf(env.Stdout, "nats-server reads %s when it starts, and at a reload: nats-server --signal reload\n",
+		filepath.Join(a.Dir, access.ConfigFile))
+}
+
+type authInit struct {
+	authDir
+	sources
+	Admin string `name:"admin" env:"-" default:"admin" placeholder:"NAME" help:"The person who administers: ${default} by default."`
+}
+
+// Run makes credentials. It adds the roles of lifecycles that came since.
+func (c authInit) Run(env *term.Env) error {
+	catalog, err := c.all()
+	if err != nil {
+		return err
+	}
+	parties := []access.Party{{Kind: access.Orchestrator}, {Kind: access.PlanManager}, {Kind: access.Gateway}}
+	for _, d := range catalog.All() {
+		for _, role := range d.Roles() {
+			parties = append(parties, access.Party{Kind: access.Agent, Name: role})
+		}
+	}
+	person := access.Party{Kind: access.Admin, Name: c.Admin}
+	if err := person.Check(); err != nil {
+		return service.Usagef("--admin %s: %w", c.Admin, err)
+	}
+	added, err := c.directory().Init(append(parties, person)...)
+	if err != nil {
+		return err
+	}
+	if len(added) == 0 {
+		fmt.Fprintf(env.Stdout, "%s has all of them; nothing was changed\n", c.Dir)
+		return nil
+	}
+	names := make([]string, len(added))
+	for i, p := range added {
+		names[i] = p.String()
+	}
+	fmt.Fprintf(env.Stdout, "added %s to %s\n", strings.Join(names, ", "), c.Dir)
+	fmt.Fprintf(env.Stdout, "each is started with --nats-nkey %s\n", filepath.Join(c.Dir, "PARTY.nk"))
+	c.reload(env)
+	return nil
+}
+
+type authAddAgent struct {
+	authDir
+	Role string `arg:"" help:"The role."`
+}
+
+// Run adds the agents of a role.
+func (c authAddAgent) Run(env *term.Env) error {
+	return c.add(env, access.Party{Kind: access.Agent, Name: c.Role})
+}
+
+type authAddPerson struct {
+	authDir
+	Name string `arg:"" help:"The person's name: letters, digits, - and _."`
+	Can  string `name:"can" env:"-" required:"" enum:"view,act,admin" placeholder:"WHAT" help:"view reads; act also answers, pauses, cancels, retries; admin also overrides, migrates and reads the log itself."`
+}
+
+// Run adds a person.
+func (c authAddPerson) Run(env *term.Env) error {
+	return c.add(env, access.Party{Kind: access.Kind(c.Can), Name: c.Name})
+}
+
+func (a authDir) add(env *term.Env, p access.Party) error {
+	if err := p.Check(); err != nil {
+		return service.Usagef("%w", err)
+	}
+	if err := a.directory().Add(p); err != nil {
+		if errors.Is(err, access.ErrKnown) {
+			return fmt.Errorf("%w; signalbox auth rotate %s gives it a new key", err, p)
+		}
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "added %s: --nats-nkey %s\n", p, a.directory().Seed(p))
+	a.reload(env)
+	return nil
+}
+
+type authLs struct{ authDir }
+
+// Run lists the parties.
+func (c authLs) Run(env *term.Env) error {
+	all, err := c.directory().Credentials()
+	if err != nil {
+		return err
+	}
+	if env.JSON {
+		return env.Print(all)
+	}
+	keys := map[access.Party][]string{}
+	for _, one := range all {
+		keys[one.Party] = append(keys[one.Party], one.Key)
+	}
+	var parties []access.Party
+	for p := range keys {
+		parties = append(parties, p)
+	}
+	slices.SortFunc(parties, func(a, b access.Party) int { return strings.Compare(a.String(), b.String()) })
+	for _, p := range parties {
+		fmt.Fprintf(env.Stdout, "%-28s %-12s %s\n", p, p.Kind, strings.Join(keys[p], " "))
+	}
+	return nil
+}
+
+type authRevoke struct {
+	authDir
+	Party string `arg:"" help:"The party as ls names it, a role, or a person's name."`
+}
+
+// Run removes a party.
+func (c authRevoke) Run(env *term.Env) error {
+	p, err := c.directory().Parse(c.Party)
+	if err != nil {
+		return err
+	}
+	if p.Kind == access.Orchestrator {
+		return fmt.Errorf("without the orchestrator nothing answers; signalbox auth rotate %s replaces its key", p)
+	}
+	if err := c.directory().Revoke(p); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "%s is removed; its connections end at the reload\n", p)
+	c.reload(env)
+	return nil
+}
+
+type authRotate struct {
+	authDir
+	Party  string `arg:"" help:"The party as ls names it, a role, or a person's name."`
+	Finish bool   `name:"finish" env:"-" help:"Remove the keys before the newest one, once all that use them were restarted."`
+}
+
+// Run replaces the key of a party in two steps, so that nothing has to stop.
+func (c authRotate) Run(env *term.Env) error {
+	p, err := c.directory().Parse(c.Party)
+	if err != nil {
+		return err
+	}
+	if c.Finish {
+		n, err := c.directory().Drop(p)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Stdout, "%s: %d older keys are removed\n", p, n)
+		c.reload(env)
+		return nil
+	}
+	if err := c.directory().Rotate(p); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "%s has a new key in %s; the one before is valid as well\n", p, c.directory().Seed(p))
+	c.reload(env)
+	fmt.Fprintf(env.Stdout, "then restart what uses it, and: signalbox auth rotate %s --finish\n", p)
+	return nil
+}
