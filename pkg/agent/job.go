@@ -27,7 +27,7 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	j.Assignment = brain.Assignment{
 		Protocol: "signalbox/v1", Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), About: r.GetTask().GetAbout(),
 		Role: a.Role, Agent: a.Name, Iteration: int(in.GetIteration()), Attempt: int(in.GetAttempt()), Issue: wire.ToIssue(in.GetIssue()),
-		Questions: wire.ToQuestions(in.GetQuestions()), Notes: wire.ToNotes(in.GetNotes()), Previous: in.GetPreviousStates(),
+		Questions: wire.ToQuestions(in.GetQuestions()), Notes: heard(wire.ToNotes(in.GetNotes())), Previous: in.GetPreviousStates(),
 		Next: r.GetTask().GetNext(), Evidence: wire.ToEvidence(in.GetEvidence()), Policy: policy(r.GetTask().GetPolicy()),
 		Base: in.GetBase(), Head: in.GetHead(), Opened: in.GetOpenedAt().AsTime(), Failures: int(in.GetFailures()[in.GetState()]),
 		Vars: in.GetVars(), Writes: r.GetTask().GetWrites(), Escalations: wire.ToEscalations(in.GetEscalations()),
@@ -58,6 +58,12 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
 	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
 	return j
+}
+
+// heard returns the notes without the remarks of people who are not heard. The log
+// keeps those.
+func heard(notes []instance.NoteEntry) []instance.NoteEntry {
+	return slices.DeleteFunc(notes, func(n instance.NoteEntry) bool { return n.Kind == instance.Remarked })
 }
 
 func (a *Agent) note(ctx context.Context, job Job, kind, text string) error {

@@ -19,6 +19,9 @@ type Reader interface {
 	Comments(ctx context.Context, repo string, number int, since time.Time) ([]Comment, error)
 	// Permission is the user's permission on the repository: admin, maintain, write, triage, read or none.
 	Permission(ctx context.Context, repo, user string) (string, error)
+	// LabelSetter is the login of who set the label that the issue has; ErrNotFound if it has
+	// not, or the forge does not say.
+	LabelSetter(ctx context.Context, repo string, number int, label string) (string, error)
 	// PullRequestByHead finds the newest open pull request whose head is the branch; ErrNotFound if there is none.
 	PullRequestByHead(ctx context.Context, repo, branch string) (PullRequest, error)
 	PullRequest(ctx context.Context, repo string, number int) (PullRequest, error)

@@ -170,6 +170,11 @@ type Issue struct {
 	Labels []string `json:"labels,omitempty"`
 	Author string   `json:"author,omitempty"`
 	URL    string   `json:"url,omitempty"`
+	// Permission is the author's on the repository when the issue was taken up: admin,
+	// maintain, write, triage, read or none. It is empty if nobody asked.
+	Permission string `json:"permission,omitempty"`
+	// AdmittedBy had it taken up, by a label, if the author may not start work.
+	AdmittedBy string `json:"admitted_by,omitempty"`
 }
 
 // Question is a question to people or, if To is set, to a role. Numbers count from

@@ -28,13 +28,14 @@ func ToResult(p *pb.Result) instance.Result {
 
 // Issue encodes a report.
 func Issue(i instance.Issue) *pb.Issue {
-	return &pb.Issue{Repo: i.Repo, Number: i32(i.Number), Title: i.Title, Body: i.Body, Labels: i.Labels, Author: i.Author, Url: i.URL}
+	return &pb.Issue{Repo: i.Repo, Number: i32(i.Number), Title: i.Title, Body: i.Body, Labels: i.Labels, Author: i.Author, Url: i.URL,
+		Permission: i.Permission, AdmittedBy: i.AdmittedBy}
 }
 
 // ToIssue decodes a report.
 func ToIssue(p *pb.Issue) instance.Issue {
 	return instance.Issue{Repo: name(p.GetRepo()), Number: int(p.GetNumber()), Title: p.GetTitle(), Body: p.GetBody(),
-		Labels: p.GetLabels(), Author: p.GetAuthor(), URL: p.GetUrl()}
+		Labels: p.GetLabels(), Author: p.GetAuthor(), URL: p.GetUrl(), Permission: p.GetPermission(), AdmittedBy: p.GetAdmittedBy()}
 }
 
 func answer(a instance.QuestionAnswer) *pb.Answer {

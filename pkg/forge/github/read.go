@@ -148,6 +148,36 @@ func (c *Client) Permission(ctx context.Context, repo, user string) (string, err
 	return row.GetPermission(), nil
 }
 
+// LabelSetter returns who set the label that the issue has, by the newest event of it.
+func (c *Client) LabelSetter(ctx context.Context, repo string, number int, label string) (string, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return "", err
+	}
+	rows, err := pages(func(page github.ListOptions) ([]*github.IssueEvent, *github.Response, error) {
+		return c.api.Issues.ListIssueEvents(ctx, owner, name, number, &page)
+	})
+	if err != nil {
+		return "", explain(ctx, fmt.Sprintf("list the events of %s#%d", repo, number), err)
+	}
+	setter := ""
+	for _, row := range rows { // the oldest first
+		if !strings.EqualFold(row.GetLabel().GetName(), label) {
+			continue
+		}
+		switch row.GetEvent() {
+		case "labeled":
+			setter = row.GetActor().GetLogin()
+		case "unlabeled":
+			setter = ""
+		}
+	}
+	if setter == "" {
+		return "", fmt.Errorf("github: who labelled %s#%d %q: %w", repo, number, label, forge.ErrNotFound)
+	}
+	return setter, nil
+}
+
 // PullRequestByHead finds the newest open pull request from the branch of the
 // repository itself, never of a fork.
 func (c *Client) PullRequestByHead(ctx context.Context, repo, branch string) (forge.PullRequest, error) {

@@ -565,12 +565,17 @@ type Issue struct {
 	// owner/name on the forge.
 	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
 	// 0 when it is on no forge.
-	Number        int32    `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
-	Title         string   `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
-	Body          string   `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
-	Labels        []string `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty"`
-	Author        string   `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
-	Url           string   `protobuf:"bytes,7,opt,name=url,proto3" json:"url,omitempty"`
+	Number int32    `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	Title  string   `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	Body   string   `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
+	Labels []string `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty"`
+	Author string   `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
+	Url    string   `protobuf:"bytes,7,opt,name=url,proto3" json:"url,omitempty"`
+	// The author's permission on the repository when the issue was taken up: admin, maintain,
+	// write, triage, read or none. Empty if nobody asked.
+	Permission string `protobuf:"bytes,8,opt,name=permission,proto3" json:"permission,omitempty"`
+	// Who had it taken up, by a label, if the author may not start work.
+	AdmittedBy    string `protobuf:"bytes,9,opt,name=admitted_by,json=admittedBy,proto3" json:"admitted_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -654,6 +659,20 @@ func (x *Issue) GetUrl() string {
 	return ""
 }
 
+func (x *Issue) GetPermission() string {
+	if x != nil {
+		return x.Permission
+	}
+	return ""
+}
+
+func (x *Issue) GetAdmittedBy() string {
+	if x != nil {
+		return x.AdmittedBy
+	}
+	return ""
+}
+
 var File_signalbox_v1_result_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_result_proto_rawDesc = "" +
@@ -717,7 +736,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\n" +
 	"tokens_out\x18\x02 \x01(\rR\ttokensOut\x12\x10\n" +
 	"\x03usd\x18\x03 \x01(\x01R\x03usd\x12\x17\n" +
-	"\awall_ms\x18\x04 \x01(\rR\x06wallMs\"\x9f\x01\n" +
+	"\awall_ms\x18\x04 \x01(\rR\x06wallMs\"\xe0\x01\n" +
 	"\x05Issue\x12\x12\n" +
 	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x05R\x06number\x12\x14\n" +
@@ -725,7 +744,12 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x04body\x18\x04 \x01(\tR\x04body\x12\x16\n" +
 	"\x06labels\x18\x05 \x03(\tR\x06labels\x12\x16\n" +
 	"\x06author\x18\x06 \x01(\tR\x06author\x12\x10\n" +
-	"\x03url\x18\a \x01(\tR\x03urlB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
+	"\x03url\x18\a \x01(\tR\x03url\x12\x1e\n" +
+	"\n" +
+	"permission\x18\b \x01(\tR\n" +
+	"permission\x12\x1f\n" +
+	"\vadmitted_by\x18\t \x01(\tR\n" +
+	"admittedByB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
 
 var (
 	file_signalbox_v1_result_proto_rawDescOnce sync.Once

@@ -37,10 +37,11 @@ type App struct {
 
 // Settings are the gateway's flags beside the common ones.
 type Settings struct {
-	Forge    github.Flags  `embed:"" prefix:"forge-"`
-	Repo     []string      `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch; may be repeated."`
-	Workflow string        `name:"workflow" default:"issue" help:"Lifecycle that new issues open with."`
-	Label    string        `name:"label" help:"Take up only issues with this label; empty takes all."`
+	Forge    github.Flags `embed:"" prefix:"forge-"`
+	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch; may be repeated."`
+	Workflow string       `name:"workflow" default:"issue" help:"Lifecycle that new issues open with."`
+	Label    string       `name:"label" help:"Take up only issues with this label; empty takes all."`
+	Intake
 	Every    time.Duration `name:"every" default:"10s" help:"How often the forge is asked for changes."`
 	Replicas int           `name:"replicas" default:"1" help:"Copies, in a NATS cluster, of how far it has read."`
 }
@@ -85,13 +86,16 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	polls := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_gateway_polls_total",
 		Help: "Polls of the forge by repository and result."}, []string{"repo", "result"})
 	h.Metrics.MustRegister(polls)
+	refused := newRefused(h.Metrics)
 	pollers := map[string]*poller{}
 	for _, repo := range s.Repo {
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
-			label: s.Label, log: h.Log.With("repo", repo)}
+			label: s.Label, intake: s.Intake, refused: refused, log: h.Log.With("repo", repo)}
+		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pollers[repo] = p
 		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, s.Every, polls) })
-		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
+		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
+			permissions: p.permissions}
 		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, pr, s.Every, polls) })
 	}
 	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -20,6 +21,9 @@ import (
 type cursor struct {
 	Since time.Time           `json:"since"`           // the newest change when the issues were listed
 	Taken map[int64]time.Time `json:"taken,omitempty"` // the comments made since that were taken, and when they were made
+	// Spent is when issues and remarks of people without write permission were taken, within
+	// a day: "issue LOGIN", "remark LOGIN".
+	Spent map[string][]time.Time `json:"spent,omitempty"`
 }
 
 func (c cursor) clone() cursor {
@@ -27,7 +31,7 @@ func (c cursor) clone() cursor {
 	if taken == nil {
 		taken = map[int64]time.Time{}
 	}
-	return cursor{c.Since, taken}
+	return cursor{c.Since, taken, maps.Clone(c.Spent)}
 }
 
 func (c *cursor) advance(at time.Time) {
@@ -38,13 +42,18 @@ func (c *cursor) advance(at time.Time) {
 
 func (c *cursor) noteComment(comment int64, made time.Time) { c.Taken[comment] = made }
 
-// prune drops comments that no list will contain again.
+// prune drops comments that no list will contain again, and what was taken more than a
+// day before the newest change.
 func (c *cursor) prune() {
+	maps.DeleteFunc(c.Spent, func(_ string, all []time.Time) bool {
+		return !slices.ContainsFunc(all, func(at time.Time) bool { return c.Since.Sub(at) < day })
+	})
 	maps.DeleteFunc(c.Taken, func(_ int64, made time.Time) bool { return made.Before(c.Since) })
 }
 
 func (c cursor) equal(o cursor) bool {
-	return c.Since.Equal(o.Since) && maps.EqualFunc(c.Taken, o.Taken, time.Time.Equal)
+	return c.Since.Equal(o.Since) && maps.EqualFunc(c.Taken, o.Taken, time.Time.Equal) &&
+		maps.EqualFunc(c.Spent, o.Spent, func(a, b []time.Time) bool { return slices.EqualFunc(a, b, time.Time.Equal) })
 }
 
 // cursors keeps the cursor of each repository in a KV bucket.

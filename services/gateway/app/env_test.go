@@ -79,6 +79,7 @@ func (e *env) poller(change ...func(*poller)) *poller {
 	for _, f := range change {
 		f(p)
 	}
+	p.permissions = &permissions{forge: p.reader, repo: p.repo, now: time.Now}
 	return p
 }
 

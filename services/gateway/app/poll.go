@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -25,7 +27,11 @@ type poller struct {
 	repo     string
 	workflow string
 	label    string // only issues that carry it; empty: all
+	intake   Intake
+	refused  *prometheus.CounterVec // nil: nothing is counted
 	log      *slog.Logger
+
+	permissions *permissions
 
 	// creating is locked while create creates an issue and opens its instance, so that the
 	// poll does not open it first, with another lifecycle.
@@ -55,9 +61,13 @@ func (p *poller) poll(ctx context.Context) error {
 			continue
 		}
 		since := at.Since
-		if opened, err := p.takeUp(ctx, issue); err != nil {
+		opened, taken, err := p.takeUp(ctx, issue, &next)
+		switch {
+		case err != nil:
 			return err
-		} else if opened {
+		case !taken:
+			continue
+		case opened:
 			since = time.Time{} // it may have been discussed before it got its label
 		}
 		comments, err := p.reader.Comments(ctx, p.repo, issue.Number, since)
@@ -68,7 +78,7 @@ func (p *poller) poll(ctx context.Context) error {
 			if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(since) {
 				continue // the latter is an edit
 			}
-			if err := p.signal(ctx, issue, c); err != nil {
+			if err := p.signal(ctx, issue, c, &next); err != nil {
 				return err
 			}
 			next.noteComment(c.ID, c.CreatedAt)
@@ -81,38 +91,59 @@ func (p *poller) poll(ctx context.Context) error {
 }
 
 // takeUp opens an instance for the issue, unless there is one, and reports whether it did.
-// It leaves an issue that create is creating to create.
-func (p *poller) takeUp(ctx context.Context, issue forge.Issue) (opened bool, err error) {
+// taken is false if the issue has no instance because of who reported it. It leaves an
+// issue that create is creating to create.
+func (p *poller) takeUp(ctx context.Context, issue forge.Issue, next *cursor) (opened, taken bool, err error) {
 	p.creating.Lock()
 	defer p.creating.Unlock()
+	name := Name(p.repo, issue.Number)
+	admitted, err := p.admit(ctx, issue)
+	if err != nil {
+		return false, false, err
+	}
+	if !instance.MayWrite(admitted.permission) {
+		// What was taken up stays so, whatever became of its author or its label.
+		if _, err := p.client.Get(ctx, name); err == nil {
+			return false, true, nil
+		}
+	}
+	if admitted.refused != "" {
+		p.refuse("issue", issue.Author.Login, name+": "+admitted.refused)
+		return false, false, nil
+	}
+	if !p.spend(next, "issue", issue.Author.Login, admitted.permission) {
+		return false, false, nil
+	}
 	workflow, err := p.workflowOf(ctx, issue)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	opened, err = p.open(ctx, issue, workflow)
+	opened, err = p.open(ctx, issue, workflow, admitted)
 	if errors.Is(err, &instance.Refusal{Code: instance.CodeExists}) {
-		return false, nil
+		return false, true, nil
 	}
-	return opened, p.dropRefusal(Name(p.repo, issue.Number), err)
+	return opened, true, p.dropRefusal(name, err)
 }
 
 // open opens the issue's instance. It returns false if there was one.
-func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string) (opened bool, err error) {
+func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string, by admission) (opened bool, err error) {
 	name := Name(p.repo, issue.Number)
 	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, workflow, name, instance.Issue{
 		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login,
-		URL: issue.URL,
+		URL:        issue.URL,
+		Permission: by.permission, AdmittedBy: by.by,
 	})
 	if err != nil || reply.GetDuplicate() {
 		return false, err
 	}
-	p.log.Info("issue taken up", "instance", name, "title", issue.Title)
+	p.log.Info("issue taken up", "instance", name, "title", issue.Title, "author", issue.Author.Login, "permission", by.permission,
+		"admitted_by", by.by)
 	return true, nil
 }
 
 // signal sends a person's comment as a signal. Comments of bots, also our own, are never
-// signals.
-func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment) error {
+// signals. Those of people who are not heard are remarks.
+func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment, next *cursor) error {
 	self, err := p.reader.Self(ctx)
 	if err != nil {
 		return err
@@ -120,12 +151,21 @@ func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment)
 	if c.Author.Bot || c.Author.Login == self {
 		return nil
 	}
-	permission, err := p.reader.Permission(ctx, p.repo, c.Author.Login)
-	if err != nil && !errors.Is(err, forge.ErrNotFound) {
+	permission, counts, err := p.heard(ctx, issue, c.Author.Login)
+	if err != nil {
 		return err
 	}
 	name := Name(p.repo, issue.Number)
 	said := map[string]string{"body": c.Body, "url": c.URL, "permission": permission}
+	if !counts {
+		if !p.spend(next, "remark", c.Author.Login, permission) {
+			return nil
+		}
+		why := fmt.Sprintf("%s: %s has the permission %s, and being heard takes %s", name, c.Author.Login, permission, p.intake.Hear)
+		p.refuse("comment", c.Author.Login, why)
+		_, err = p.client.Signal(ctx, name, instance.Remarked, fmt.Sprintf("comment/%d", c.ID), c.Author.Login, said)
+		return p.dropRefusal(name, err)
+	}
 	_, err = p.client.Signal(ctx, name, "commented", fmt.Sprintf("comment/%d", c.ID), c.Author.Login, said)
 	return errors.Join(p.dropRefusal(name, err), p.signalWaiting(ctx, issue.Number, c, said))
 }

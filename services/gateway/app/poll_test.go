@@ -87,7 +87,9 @@ func polled(t *testing.T, b *board) (*poller, func() string) {
 	if err := answering.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	p := &poller{reader: b, client: client.New(server.Connect(t), "gateway"), cursors: cursors{kv}, repo: "acme/widgets", workflow: "issue", log: slog.New(slog.DiscardHandler)}
+	p := &poller{reader: b, client: client.New(server.Connect(t), "gateway"), cursors: cursors{kv}, repo: "acme/widgets", workflow: "issue",
+		log: slog.New(slog.DiscardHandler)}
+	p.permissions = &permissions{forge: b, repo: p.repo, now: time.Now}
 	return p, func() string {
 		var all []string
 		for len(sent) > 0 {
@@ -153,4 +155,23 @@ func TestEveryCommentIsTakenOnce(t *testing.T) {
 	if err != nil || !kept.Since.Equal(at(7)) || len(kept.Taken) > 0 {
 		t.Errorf("the cursor is %v, %v", kept, err)
 	}
+}
+
+// labelled is a board that knows who set a label.
+type labelled struct {
+	board
+	setter string
+	asked  int // how often for a permission
+}
+
+func (b *labelled) LabelSetter(context.Context, string, int, string) (string, error) {
+	if b.setter == "" {
+		return "", forge.ErrNotFound
+	}
+	return b.setter, nil
+}
+
+func (b *labelled) Permission(context.Context, string, string) (string, error) {
+	b.asked++
+	return "read", nil
 }

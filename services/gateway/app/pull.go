@@ -28,7 +28,10 @@ type pulls struct {
 	repo    string
 	now     func() time.Time
 	log     *slog.Logger
-	known   map[string]tracked // open instances by id
+	hear    string // the permission that it takes to be heard
+
+	permissions *permissions
+	known       map[string]tracked // open instances by id
 }
 
 // tracked is the pull request of an instance as of a commit.
@@ -171,9 +174,12 @@ func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullReq
 		if c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) {
 			continue
 		}
-		permission, err := p.forge.Permission(ctx, p.repo, c.Author.Login)
-		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+		permission, err := p.permissions.of(ctx, c.Author.Login)
+		if err != nil {
 			return err
+		}
+		if !reaches(permission, p.hear) {
+			continue
 		}
 		_, err = p.client.Signal(ctx, id, "commented", commentCommand(c, id), c.Author.Login, map[string]string{
 			"body": c.Body, "url": c.URL, "permission": permission,

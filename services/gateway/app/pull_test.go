@@ -20,8 +20,10 @@ import (
 // pulls is a gateway that has just started, as far as it watches pull requests.
 func (e *env) pulls() *pulls {
 	e.Helper()
+	c := e.forge.Client("signalbox")
 	return &pulls{
-		forge: e.forge.Client("signalbox"), client: client.New(e.server.Connect(e.T), "gateway"), cursors: cursors{e.kv}, repo: widgets,
+		permissions: &permissions{forge: c, repo: widgets, now: time.Now},
+		forge:       c, client: client.New(e.server.Connect(e.T), "gateway"), cursors: cursors{e.kv}, repo: widgets,
 		now: func() time.Time { return time.Date(2026, 1, 2, 9, 0, int(e.second.Load()), 0, time.UTC) }, log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -45,7 +47,8 @@ func (e *env) propose(name string) (number int, story string) {
 	}
 	story = "story/" + name
 	if _, err := e.client.OpenWith(e.ctx, "", story, &pb.Open{
-		Workflow: "story", State: "pushed", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: name}), Vars: map[string]string{"prNumber": fmt.Sprint(pr.Number)},
+		Workflow: "story", State: "pushed", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: name}),
+		Vars: map[string]string{"prNumber": fmt.Sprint(pr.Number)},
 	}); err != nil {
 		e.Fatal(err)
 	}
@@ -128,7 +131,8 @@ func TestAStoryThatWaitsForPeopleHearsThemOnItsPullRequest(t *testing.T) {
 	w.say(w.ann, number, "Go on.")
 	w.watches(p)
 	w.told(story, "changed by gateway", "changed by gateway", "commented by bob", "commented by ann")
-	if in, err := w.client.Get(w.ctx, story); err != nil || !in.GetEscalations()[0].GetResolved() || in.GetEscalations()[0].GetResolution() != "Go on." {
+	if in, err := w.client.Get(w.ctx, story); err != nil || !in.GetEscalations()[0].GetResolved() ||
+		in.GetEscalations()[0].GetResolution() != "Go on." {
 		t.Errorf("the escalation is %v, %v", in.GetEscalations(), err)
 	}
 	w.second.Add(1)
@@ -166,7 +170,8 @@ func TestAStoryThatWaitsForPeopleHearsThemOnItsIssue(t *testing.T) {
 	issue := w.report(w.bob, "It is broken")
 	story := "story/of-an-issue"
 	if _, err := w.client.OpenWith(w.ctx, "", story, &pb.Open{
-		Workflow: "story", State: "pushed", Issue: wire.Issue(instance.Issue{Repo: widgets, Number: issue, Title: "x"}), Vars: map[string]string{"prNumber": "99"},
+		Workflow: "story", State: "pushed", Issue: wire.Issue(instance.Issue{Repo: widgets, Number: issue, Title: "x"}),
+		Vars: map[string]string{"prNumber": "99"},
 	}); err != nil {
 		t.Fatal(err)
 	}

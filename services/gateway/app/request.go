@@ -56,7 +56,7 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 		return instance.Issue{}, "", err
 	}
 	made := instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}
-	_, err = p.open(ctx, issue, workflow)
+	_, err = p.open(ctx, issue, workflow, admission{}) // asked for on the bus: by whom, its accounts decide
 	if errors.Is(err, &instance.Refusal{Code: instance.CodeExists}) {
 		err = nil // a poll was first, of another gateway or before this was sent again
 	}

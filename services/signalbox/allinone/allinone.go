@@ -42,6 +42,7 @@ type Config struct {
 	AckWait  time.Duration // length of a claim's lease; 0: 15 s
 	Every    time.Duration // the gateway's polling interval
 	Label    string
+	Intake   gateway.Intake // whose issues and words are taken; empty: gateway.DefaultIntake
 
 	Forge github.Flags      // the forge to use; without a URL: the local one
 	Web   string            // HOST:PORT of the local forge; empty: the address of the last run
@@ -133,7 +134,10 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System) error {
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}
-	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every}
+	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every, Intake: c.Intake}
+	if watch.Intake == (gateway.Intake{}) {
+		watch.Intake = gateway.DefaultIntake()
+	}
 	if err := watch.Setup(ctx, h); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
+	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -18,24 +19,25 @@ import (
 // Command is `signalbox up`.
 type Command struct {
 	allinone.Agents
-	Data   string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log and the local forge."`
-	Listen string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Loopback address where NATS listens for other processes of yours; ${default} by default."`
-	Sync   time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
-	Repo   []string      `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
-	Web    string        `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
-	URL    string        `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
-	Token  string        `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
-	Label  string        `name:"label" help:"Take up only issues with this label; empty takes all."`
-	Every  time.Duration `name:"every" default:"2s" help:"How often the forge is asked for changes."`
-	HTTP   string        `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
-	Grace  time.Duration `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
+	Data   string         `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log and the local forge."`
+	Listen string         `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Loopback address where NATS listens for other processes of yours; ${default} by default."`
+	Sync   time.Duration  `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
+	Repo   []string       `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
+	Web    string         `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
+	URL    string         `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
+	Token  string         `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
+	Label  string         `name:"label" help:"Take up only issues with this label; empty takes all."`
+	Intake gateway.Intake `embed:""`
+	Every  time.Duration  `name:"every" default:"2s" help:"How often the forge is asked for changes."`
+	HTTP   string         `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
+	Grace  time.Duration  `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
 }
 
 // Run runs the system until ctx ends.
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config := allinone.Config{
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Log: env.Log, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
-		Every: c.Every, Label: c.Label, Web: c.Web, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
+		Every: c.Every, Label: c.Label, Intake: c.Intake, Web: c.Web, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
 	var err error
 	if c.URL == "" {

@@ -81,7 +81,7 @@ func (c *call) edited(t *store.Tx, r store.Repo, in edit) (store.Issue, error) {
 	}
 	i.Title, i.Body, i.Updated = deref(in.Title, i.Title), deref(in.Body, i.Body), t.Now
 	if in.Labels != nil && c.Level >= store.Triage {
-		i.Labels = addNames(t, r, nil, *in.Labels)
+		i = i.Label(addNames(t, r, nil, *in.Labels), c.User.ID, t.Now)
 	}
 	switch state := deref(in.State, i.State); {
 	case state == i.State && in.Reason != nil && state == "closed":

@@ -126,7 +126,7 @@ func createIssue(c *call) (int, any, error) {
 	var made store.Issue
 	err := c.Change(func(t *store.Tx, r store.Repo) error {
 		made = c.newIssue(t, r, in.Title, in.Body)
-		made.Labels = addNames(t, r, nil, in.Labels)
+		made = made.Label(addNames(t, r, nil, in.Labels), c.User.ID, t.Now)
 		t.Put(store.Entry{Repo: c.Name(), Issue: &made})
 		return nil
 	})

@@ -157,8 +157,7 @@ func relabel(c *call, how func(t *store.Tx, r store.Repo, have, named []string) 
 			return err
 		}
 		if !slices.Equal(labels, i.Labels) {
-			i.Labels = labels
-			t.Touch(c.Name(), i)
+			t.Touch(c.Name(), i.Label(labels, c.User.ID, t.Now))
 		}
 		return nil
 	})
@@ -166,4 +165,20 @@ func relabel(c *call, how func(t *store.Tx, r store.Repo, have, named []string) 
 		return 0, nil, err
 	}
 	return http.StatusOK, c.view().labels(c.Repo, labels), nil
+}
+
+// listIssueEvents lists who set the labels that the issue has. Other events of an issue
+// are not kept.
+func listIssueEvents(c *call) (int, any, error) {
+	i, err := c.Issue(c.Repo)
+	if err != nil {
+		return 0, nil, err
+	}
+	v := c.view()
+	return http.StatusOK, each(page(c, i.Labelled), func(l store.Labelled) object {
+		return object{
+			"id": i.ID, "node_id": nodeID("LabeledEvent", i.ID), "actor": v.user(l.By), "event": "labeled", "created_at": l.At,
+			"label": object{"name": l.Label},
+		}
+	}), nil
 }

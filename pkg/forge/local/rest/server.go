@@ -77,7 +77,7 @@ func (s *Server) API() http.Handler {
 	// One wildcard for the parts of an issue: ServeMux cannot tell issues/{number}/lock
 	// from issues/comments/{id}.
 	for method, parts := range map[string]map[string]handler{
-		"GET":    {"comments": listComments, "labels": listIssueLabels},
+		"GET":    {"comments": listComments, "labels": listIssueLabels, "events": listIssueEvents},
 		"POST":   {"comments": createComment, "labels": needs(store.Triage, addLabels)},
 		"PUT":    {"lock": needs(store.Write, lockIssue(true)), "labels": needs(store.Triage, replaceLabels)},
 		"DELETE": {"lock": needs(store.Write, lockIssue(false)), "labels": needs(store.Triage, clearLabels)},

@@ -45,12 +45,36 @@ type Issue struct {
 	Reason   string     `json:"reason,omitempty"`
 	Locked   bool       `json:"locked,omitempty"`
 	Labels   []string   `json:"labels,omitempty"`
+	Labelled []Labelled `json:"labelled,omitempty"` // who set the labels that it has
 	Author   int64      `json:"author"`
 	Created  time.Time  `json:"created"`
 	Updated  time.Time  `json:"updated"`
 	Closed   *time.Time `json:"closed,omitempty"`
 	ClosedBy int64      `json:"closed_by,omitempty"`
 	Pull     *Pull      `json:"pull,omitempty"`
+}
+
+// Labelled is who set a label of an issue.
+type Labelled struct {
+	Label string    `json:"label"`
+	By    int64     `json:"by"`
+	At    time.Time `json:"at"`
+}
+
+// Label returns the issue with other labels. Those that it had keep who set them.
+func (i Issue) Label(labels []string, by int64, at time.Time) Issue {
+	was := i.Labelled
+	i.Labels, i.Labelled = labels, nil
+	for _, label := range labels {
+		who := Labelled{label, by, at}
+		for _, w := range was {
+			if w.Label == label {
+				who = w
+			}
+		}
+		i.Labelled = append(i.Labelled, who)
+	}
+	return i
 }
 
 // Pull is the pull request half of an issue. The commits are those last seen in git

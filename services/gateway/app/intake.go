@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// Intake says whose issues start work, and whose words are heard. Permissions are those
+// of the forge, from none over read, triage, write and maintain to admin.
+type Intake struct {
+	Start    string `name:"start" enum:"write,triage,read,anyone" default:"write" help:"The permission on the repository that somebody needs to have an issue taken up: write, triage, read or anyone."`
+	Admit    string `name:"admit-label" default:"signalbox" help:"Label by which somebody with that permission has another's issue taken up; empty: there is none. --label stands in for it."`
+	Hear     string `name:"hear" enum:"write,triage,read,anyone" default:"write" help:"The permission that a person needs whose comments are answers and are quoted to brains. Others' are kept as remarks."`
+	Reporter bool   `name:"hear-reporter" help:"Hear the reporter of an issue on that issue, whatever the permission."`
+	PerDay   int    `name:"per-author" default:"20" help:"How many issues, and how many remarks, of one person without write permission are taken a day; 0: any number."`
+}
+
+// DefaultIntake returns the defaults of the flags.
+func DefaultIntake() Intake {
+	return Intake{Start: "write", Admit: "signalbox", Hear: "write", PerDay: 20}
+}
+
+// levels are the permissions of a forge, the lesser first.
+var levels = [...]string{"none", "read", "triage", "write", "maintain", "admin"}
+
+// reaches reports whether a permission is the needed one or more. Anyone, or no need at
+// all, is reached by everybody.
+func reaches(permission, need string) bool {
+	return need == "" || need == "anyone" || slices.Index(levels[:], permission) >= slices.Index(levels[:], need)
+}
+
+// permissionFor is how long a permission that was read is used.
+const permissionFor = time.Minute
+
+// permissions reads permissions, and keeps each for a short time.
+type permissions struct {
+	forge forge.Reader
+	repo  string
+	now   func() time.Time
+
+	mu    sync.Mutex
+	known map[string]known
+}
+
+type known struct {
+	permission string
+	until      time.Time
+}
+
+// of returns the permission of a person now: none if the forge knows no such person.
+func (p *permissions) of(ctx context.Context, login string) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if k, ok := p.known[login]; ok && now.Before(k.until) {
+		return k.permission, nil
+	}
+	permission, err := p.forge.Permission(ctx, p.repo, login)
+	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
+		permission, err = "none", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if permission == "" {
+		permission = "none"
+	}
+	maps.DeleteFunc(p.known, func(_ string, k known) bool { return !now.Before(k.until) })
+	if p.known == nil {
+		p.known = map[string]known{}
+	}
+	p.known[login] = known{permission, now.Add(permissionFor)}
+	return permission, nil
+}
+
+// admission is whether an issue is taken up, and by whose word.
+type admission struct {
+	permission string // of the author
+	by         string // who set the label, if the author may not start work
+	refused    string // why it is not taken up; "" if it is
+}
+
+// admit decides whether an issue is taken up.
+func (p *poller) admit(ctx context.Context, issue forge.Issue) (a admission, err error) {
+	if a.permission, err = p.permissions.of(ctx, issue.Author.Login); err != nil || reaches(a.permission, p.intake.Start) {
+		return a, err
+	}
+	label := p.label
+	if label == "" {
+		label = p.intake.Admit
+	}
+	a.refused = fmt.Sprintf("%s has the permission %s, and starting work takes %s", issue.Author.Login, a.permission, p.intake.Start)
+	if label == "" || !slices.Contains(issue.Labels, label) {
+		return a, nil
+	}
+	setter, err := p.reader.LabelSetter(ctx, p.repo, issue.Number, label)
+	if errors.Is(err, forge.ErrNotFound) {
+		return a, nil
+	}
+	if err != nil {
+		return a, err
+	}
+	permission, err := p.permissions.of(ctx, setter)
+	if err != nil {
+		return a, err
+	}
+	if setter == issue.Author.Login || !reaches(permission, p.intake.Start) {
+		a.refused = fmt.Sprintf("%s; so does %s, who set the label %s and has the permission %s", a.refused, setter, label, permission)
+		return a, nil
+	}
+	return admission{permission: a.permission, by: setter}, nil
+}
+
+// heard reports whether a person's comment counts, and with which permission.
+func (p *poller) heard(ctx context.Context, issue forge.Issue, login string) (permission string, counts bool, err error) {
+	permission, err = p.permissions.of(ctx, login)
+	counts = reaches(permission, p.intake.Hear) || p.intake.Reporter && login != "" && login == issue.Author.Login
+	return permission, counts, err
+}
+
+// day is how long an issue or a remark counts against its author's limit.
+const day = 24 * time.Hour
+
+// spend counts one more issue or remark of somebody without write permission. It
+// returns false if that is too many for a day.
+func (p *poller) spend(c *cursor, kind, login, permission string) bool {
+	if p.intake.PerDay <= 0 || instance.MayWrite(permission) {
+		return true
+	}
+	now, key := p.permissions.now(), kind+" "+login
+	recent := slices.DeleteFunc(slices.Clone(c.Spent[key]), func(at time.Time) bool { return now.Sub(at) >= day })
+	if len(recent) >= p.intake.PerDay {
+		p.refuse(kind+" limit", login, fmt.Sprintf("%s has had %d taken within a day", login, len(recent)))
+		return false
+	}
+	if c.Spent == nil {
+		c.Spent = map[string][]time.Time{}
+	}
+	c.Spent[key] = append(recent, now)
+	return true
+}
+
+// refuse counts and logs what is not taken.
+func (p *poller) refuse(what, who, why string) {
+	if p.refused != nil {
+		p.refused.WithLabelValues(p.repo, what).Inc()
+	}
+	p.log.Info("not taken", "what", what, "who", who, "why", why)
+}
+
+// newRefused returns the counter of what the gateway does not take.
+func newRefused(r prometheus.Registerer) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signalbox_gateway_refused_total", Help: "Issues and remarks that were not taken, and comments that were taken as remarks.",
+	}, []string{"repo", "what"})
+	r.MustRegister(c)
+	return c
+}
