@@ -43,6 +43,7 @@ const (
 	TypeCheck  = "type_check"
 	Build      = "build"      // of all checks of a build together
 	Acceptance = "acceptance" // of the acceptance criteria
+	Red        = "red"        // that a test fails before there is code for it; its failed tests have to pass in the end
 )
 
 // Findings is the name, in the data of evidence of tests, of what those who judge the

@@ -59,8 +59,11 @@ func check(d *Definition, ps *problems) {
 	}
 }
 
-// testChanges are what may become of changes to what tests them.
-var testChanges = []string{"aside", "refuse", "allow"}
+// policyWords are the values of policies that the runtime reads.
+var policyWords = map[string][]string{
+	"test_changes": {"aside", "refuse", "allow"},   // what becomes of changes to what tests them
+	"red_first":    {"written", "always", "never"}, // when tests have to fail before there is code for them
+}
 
 type checker struct {
 	d      *Definition
@@ -86,8 +89,10 @@ func (c checker) head() {
 	if (d.Loop.Window == 0) != (d.Loop.Distinct == 0) || d.Loop.Distinct > d.Loop.Window {
 		c.add(c.place("loop"), "loop of %d distinct states in a window of %d: want 1 <= distinct <= window", d.Loop.Distinct, d.Loop.Window)
 	}
-	if text, ok := d.Policy["test_changes"].(string); ok && !slices.Contains(testChanges, text) {
-		c.unknown(c.place("policy.test_changes"), "test_changes", text, testChanges)
+	for _, name := range sortedKeys(policyWords) {
+		if text, ok := d.Policy[name].(string); ok && !slices.Contains(policyWords[name], text) {
+			c.unknown(c.place("policy."+name), name, text, policyWords[name])
+		}
 	}
 	for group, values := range map[string]map[string]any{"policy": d.Policy, "vars": d.Vars} {
 		for _, name := range sortedKeys(values) {

@@ -159,7 +159,7 @@ func TestIssuePolicyAndLoopAreTheSources(t *testing.T) {
 	want := map[string]any{
 		"confidence_threshold": 0.85, "test_above": 0.9, "submit_above": 0.8,
 		"require_tests": true, "max_iterations": int64(10), "max_faults": int64(5), "hand_over": false,
-		"test_changes": "aside",
+		"test_changes": "aside", "red_first": "written",
 	}
 	if diff := cmp.Diff(want, d.Policy); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)

@@ -151,8 +151,11 @@ func (d *Definition) deriveFrom() {
 
 // evidence lists the checks that the work makes.
 func (w WorkSpec) evidence() []string {
-	if w.Does == TendPullRequest {
+	switch w.Does {
+	case TendPullRequest:
 		return []string{"acceptance"} // as pending: it asks for another run
+	case WriteTests:
+		return []string{"red"}
 	}
 	switch w.Runs {
 	case RunsTests:

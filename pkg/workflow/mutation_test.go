@@ -224,6 +224,7 @@ func TestWhatTheIssueLifecycleMayLoseOfItsBounds(t *testing.T) {
 		"gate pull_request",
 		"gate require_tests",
 		"policy max_faults",
+		"policy red_first",
 		"policy test_changes",
 	}
 	if !slices.Equal(harmless, want) {

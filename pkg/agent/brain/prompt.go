@@ -134,6 +134,10 @@ func (p *prompt) evidence(all []instance.Evidence) {
 		if e.OK {
 			verdict = "passed"
 		}
+		if e.Name == work.Red {
+			p.red(e)
+			continue
+		}
 		by := ""
 		if e.Role != "" {
 			by = ", made by " + oneLine(e.Role)
@@ -152,6 +156,24 @@ func (p *prompt) evidence(all []instance.Evidence) {
 			p.add("It printed:\n")
 			p.quote(e.Output)
 		}
+	}
+}
+
+// red says which tests were seen to fail before there was code for them.
+func (p *prompt) red(e instance.Evidence) {
+	if !e.OK {
+		p.add("No test was seen to fail before there was code for it.\n")
+		return
+	}
+	p.add("On commit %s, before there was code for them, `%s` failed. It has to pass in the end, and the tests stay as they are.\n",
+		e.Commit, oneLine(e.Command))
+	if len(e.Failed) > 0 {
+		p.add("Failing:\n")
+		p.quote(strings.Join(e.Failed, "\n"))
+	}
+	if e.Output != "" {
+		p.add("It printed:\n")
+		p.quote(e.Output)
 	}
 }
 

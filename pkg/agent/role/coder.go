@@ -145,6 +145,9 @@ func (s step) takeOver(ctx context.Context, out brain.Outcome, r instance.Result
 	if err == nil && s.asks.Runs == workflow.RunsCriteria && r.Status == instance.Success && !out.Pauses() {
 		r, err = s.accept(ctx, r)
 	}
+	if err == nil && !out.Pauses() {
+		r, err = s.red(ctx, r)
+	}
 	if err == nil {
 		diff, err = s.tree.Change(ctx)
 	}

@@ -195,6 +195,9 @@ func findings(ev instance.Evidence, aside []string, base instance.Evidence) inst
 	if before, after := tests(base), tests(ev); before > after {
 		said = append(said, fmt.Sprintf("%d of %d tests are gone", before-after, before))
 	}
+	if tests(base) > 0 && tests(ev) == 0 && ev.OK {
+		ev.OK, ev.Output = false, fmt.Sprintf("nothing was tested: none of the %d tests that run on the base ran\n%s", tests(base), ev.Output)
+	}
 	if more := ev.Skipped - base.Skipped; tests(base) > 0 && more > 0 {
 		said = append(said, fmt.Sprintf("%d tests are skipped, %d more than before", ev.Skipped, more))
 	}

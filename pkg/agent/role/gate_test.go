@@ -111,6 +111,9 @@ func TestAChangeDoesNotPassByWhatItMakesOfTheTests(t *testing.T) {
 			map[string]string{"sum_test.go": "//go:build never\n\n" + sumTest, "other_test.go": fewer}, "other_test.go, sum_test.go"},
 		{"the unit test is skipped", "python3", python, map[string]string{
 			"test_sum.py": "import unittest\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        pass\n"}, "test_sum.py"},
+		{"a module of its own takes the package's tests away", "go", goRepository(),
+			map[string]string{"go.mod": goMod, "sum_test.go": fewer, "sub/go.mod": "module example.test/sub\n"}, "sub/go.mod, sum_test.go"},
+		{"a module takes the runner's place", "python3", python, map[string]string{"unittest.py": "raise SystemExit(0)\n"}, "unittest.py"},
 		{"python starts otherwise", "python3", python, map[string]string{"sitecustomize.py": "import os\nos._exit(0)\n"}, "sitecustomize.py"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -128,6 +131,21 @@ func TestAChangeDoesNotPassByWhatItMakesOfTheTests(t *testing.T) {
 				t.Errorf("the refusal is %+v", ev)
 			}
 		})
+	}
+}
+
+// What is imported by the tests may end the run with 0 before there is a test.
+func TestARunWithoutAnyTestOfTheBaseIsNoPass(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
+	w := newEnv(t, map[string]string{"sums.py": "def add(a, b):\n    return a - b\n",
+		"test_sum.py": "import unittest\nfrom sums import add\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n"})
+	step := w.left("developer", map[string]string{"sums.py": "import os\nos._exit(0)\n"})
+	for _, policy := range []string{"", "allow"} {
+		if ev := w.judge([]string{"tester"}, policy, step); ev.OK || !strings.HasPrefix(ev.Output, "nothing was tested: none of the 1 tests") {
+			t.Errorf("with the policy %q the evidence is %+v", policy, ev)
+		}
 	}
 }
 

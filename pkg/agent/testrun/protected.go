@@ -21,11 +21,11 @@ const (
 
 var (
 	harnessFile = regexp.MustCompile(`^(?:GNUmakefile|[Mm]akefile|.*\.mk|Justfile|justfile|Taskfile\.ya?ml|` +
-		`pytest\.ini|\.?pytest\.toml|tox\.ini|noxfile\.py|setup\.cfg|pyproject\.toml|conftest\.py|(?:site|user)customize\.py|.*\.pth|` +
+		`pytest\.ini|\.?pytest\.toml|tox\.ini|noxfile\.py|setup\.cfg|pyproject\.toml|conftest\.py|(?:site|user)customize\.py|.*\.pth|(?:_?pytest|unittest)\.py|go\.work|` +
 		`(?:jest|vitest|vite|karma|playwright|cypress|ava|wdio|babel)\.(?:config|conf|setup|workspace)\..+|\.mocharc(?:\..+)?|\.(?:nyc|c8|babel)rc(?:\..+)?|` +
 		`package\.json|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|\.pnp\..+|` +
 		`\.gitlab-ci\.yml|Jenkinsfile|\.travis\.yml|azure-pipelines\.yml|` + regexp.QuoteMeta(ConfigFile) + `)$`)
-	harnessDir = regexp.MustCompile(`(?:^|/)(?:node_modules/\.bin|\.github|\.gitlab|\.circleci|\.ci|\.cargo|\.yarn|\.husky)/`)
+	harnessDir = regexp.MustCompile(`(?:^|/)(?:node_modules/\.bin|_?pytest|unittest|\.github|\.gitlab|\.circleci|\.ci|\.cargo|\.yarn|\.husky)/`)
 	testName   = regexp.MustCompile(`^(?:.*_test\.go|test_.*\.py|.*_test\.py|.*[._-](?:test|spec)\.[cm]?[jt]sx?|.*\.snap)$`)
 	testDir    = regexp.MustCompile(`(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress)/`)
 	testMain   = regexp.MustCompile(`(?m)^\s*func\s+TestMain\s*\(`)
@@ -37,6 +37,8 @@ func KindOf(name string, content []byte) Kind {
 	switch {
 	case harnessFile.MatchString(base), harnessDir.MatchString(name):
 		return Harness
+	case base == "go.mod" && name != base:
+		return Harness // it takes its directory's tests out of those that are run
 	case strings.HasSuffix(base, "_test.go") && testMain.Match(content):
 		return Harness // it runs, or does not run, all tests of its package
 	case testName.MatchString(base), testDir.MatchString(name):

@@ -261,7 +261,9 @@ const maxFailed = 20
 func (p page) evidence(all []instance.Evidence) {
 	for _, e := range all {
 		verdict := "passed"
-		if !e.OK {
+		if e.Name == work.Red { // its failures are what it is for
+			verdict = map[bool]string{true: "a test fails", false: "no test fails"}[e.OK]
+		} else if !e.OK {
 			verdict = fmt.Sprintf("failed with exit code %d", e.ExitCode)
 		}
 		p.field(e.Name, fmt.Sprintf("%s on %s%s: %s (%d passed, %d failed)", verdict, short(e.Commit), madeBy(e), e.Command, e.Passed,

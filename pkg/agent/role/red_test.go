@@ -1,0 +1,82 @@
+package role_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
+)
+
+const (
+	sumPasses = "package sum\n\nimport \"testing\"\n\nfunc TestFine(t *testing.T) {}\n"
+	sumShows  = "package sum\n\nimport \"testing\"\n\nfunc TestZero(t *testing.T) {\n\tif Sum(0, 7) != 7 {\n\t\tt.Error(\"it is not 7\")\n\t}\n}\n"
+)
+
+// creating has the tester leave the files where it is to write tests.
+func (w *env) creating(policy string, files map[string]string, steps ...by) instance.Result {
+	w.Helper()
+	var results []instance.Result
+	for _, s := range steps {
+		results = append(results, s.Result)
+	}
+	job := w.job("tester", "creating_tests", results...)
+	for i, s := range steps {
+		job.Bundles[i+1].Role = s.role
+	}
+	job.Writers, job.Testers, job.Policy = []string{"developer"}, []string{"tester"}, map[string]any{"red_first": policy}
+	r, err := w.do(job, writes(files))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return r
+}
+
+func TestTestsThatAreWrittenHaveToFailBeforeThereIsCodeForThem(t *testing.T) {
+	passing := map[string]string{"go.mod": goMod, "sum.go": sumRight, "sum_test.go": sumTest}
+	for _, c := range []struct {
+		name     string
+		base     map[string]string
+		policy   string
+		files    map[string]string
+		status   instance.Status
+		red, ran bool
+		failed   []string
+	}{
+		{"a test that fails", goRepository(), "written", map[string]string{"zero_test.go": sumShows}, instance.Success, true, true,
+			[]string{"example.test/sum.TestSum", "example.test/sum.TestZero"}},
+		{"tests that all pass", passing, "written", map[string]string{"zero_test.go": sumPasses}, instance.Failure, false, true, nil},
+		{"tests that all pass, and nobody asks", passing, "never", map[string]string{"zero_test.go": sumPasses}, instance.Success, false, false,
+			nil},
+		{"tests that are relied on and fail", goRepository(), "always", nil, instance.Success, true, true, []string{"example.test/sum.TestSum"}},
+		{"tests that are relied on and pass", passing, "always", nil, instance.Failure, false, true, nil},
+		{"tests that are relied on and pass, where only written ones have to fail", passing, "written", nil, instance.Success, false, true, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newEnv(t, c.base)
+			r := w.creating(c.policy, c.files)
+			if r.Status != c.status || (len(r.Evidence) == 1) != c.ran || (r.Head != "") != (c.status == instance.Success && c.files != nil) {
+				t.Fatalf("it ended with %+v", r)
+			}
+			if !c.ran {
+				return
+			}
+			if ev := r.Evidence[0]; ev.Name != work.Red || ev.OK != c.red || !slices.Equal(ev.Failed, c.failed) {
+				t.Errorf("the evidence is %+v", ev)
+			}
+			if said := strings.Join(r.IssuesFound, " "); !c.red && !strings.Contains(said, "no test fails as it is: go test -json ./... passes on") {
+				t.Errorf("the issues are %q", said)
+			}
+		})
+	}
+}
+
+func TestTestsThatAreChangedOnceThereIsCodeNeedNotFail(t *testing.T) {
+	w := newEnv(t, goRepository())
+	fixed := w.left("developer", map[string]string{"sum.go": sumRight})
+	if r := w.creating("always", map[string]string{"zero_test.go": sumShows}, fixed); r.Status != instance.Success || len(r.Evidence) != 0 ||
+		r.Head == "" {
+		t.Errorf("it ended with %+v", r)
+	}
+}
