@@ -4,6 +4,7 @@ package docs_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -173,5 +174,10 @@ func help(t *testing.T, binary string, args ...string) (string, error) {
 	cmd := exec.CommandContext(t.Context(), binary, append(args, "--help")...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
+	if filepath.Base(binary) == "signalbox" { // flags that all commands have are apart
+		common, commonErr := exec.CommandContext(t.Context(), binary, "help", "flags").Output()
+		out.Write(common)
+		err = errors.Join(err, commonErr)
+	}
 	return out.String(), err
 }

@@ -63,18 +63,20 @@ type grammar struct {
 
 	Auth       authCommand       `cmd:"" group:"This program" help:"Who may connect to NATS: keys and accounts of services and people."`
 	Doctor     doctorCommand     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
+	Help       helpCommand       `cmd:"" group:"This program" help:"Help on a command, or on the flags that all have: help COMMAND, help flags."`
 	Version    versionCommand    `cmd:"" group:"This program" help:"Say what this binary was built from."`
 	Completion completionCommand `cmd:"" group:"This program" help:"Print a script that completes commands for a shell."`
 }
 
 const purpose = "Takes issues from report to pull request, one state and one agent at a time."
 
-// Run runs one command line and returns the exit code: 0 for success, 1 for failure, 2
+// Run runs one command line, or prints help without one, and returns the exit code: 0 for success, 1 for failure, 2
 // for a usage error.
 func Run(ctx context.Context, env term.Env, args []string) int {
 	var g grammar
+	args, help := asHelp(args)
 	call := service.Call{Name: "signalbox", About: purpose, Args: args, Stdout: env.Stdout, Stderr: env.Stderr}
-	parsed, err := service.Parse(&g, call, groups())
+	parsed, err := service.Parse(&g, call, groups(), kong.Help(help))
 	if err != nil {
 		return call.Exit(err)
 	}
