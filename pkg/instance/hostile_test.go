@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,10 +17,16 @@ import (
 // Agents of all roles report whatever they like, and send whatever else they can. No
 // pull request is made without tests that passed, in a run of the role that tests, on
 // its very commit.
+// One of the lifecycles is that of a build that knew no givers, as it is stored.
 func TestNoPullRequestWithoutTheTestersTestsWhateverAgentsReport(t *testing.T) {
 	made := 0
 	defs := []*workflow.Definition{issue(t, "max_iterations: 30"),
 		define(t, "workflow: test\nversion: 1\nextends: issue-navigator\npolicy: {max_iterations: 30}\n")}
+	before, err := os.ReadFile("../workflow/testdata/before/issue.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defs = append(defs, define(t, strings.Replace(string(before), "max_iterations: 10", "max_iterations: 30", 1)))
 	rapid.Check(t, func(t *rapid.T) {
 		d := diceFromRapid(t)
 		s := newFixture(one(d, "lifecycle", defs...))

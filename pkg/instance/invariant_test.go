@@ -109,6 +109,12 @@ func (l *invariants) event(c instance.Commit, e instance.Event) error {
 		if e.Question != question || e.Role != role {
 			err = fmt.Errorf("it is the turn of %s, question %d", role, question)
 		}
+		for _, ev := range e.Result.Evidence {
+			if ev.Role != e.Role || ev.Agent != e.Agent || !l.def.Gives(l.state, e.Role, e.Question > 0, workflow.GivenEvidence, ev.Name) {
+				err = fmt.Errorf("%s of %s is signed by %s; it may come from %v", ev.Name, e.Role, ev.Role,
+					l.def.Givers(workflow.GivenEvidence, ev.Name))
+			}
+		}
 		l.held, l.dispatchedTo = false, ""
 		return err
 	case instance.Released:

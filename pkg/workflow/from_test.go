@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,46 @@ func TestWhoMayGiveWhatInTheBuiltins(t *testing.T) {
 		d := builtinNamed(t, c.lifecycle)
 		if got := d.Gives(c.state, c.role, c.asked, c.kind, c.name); got != c.want {
 			t.Errorf("%s: %s gives %s %s in %s (asked: %v): %v, want %v", c.lifecycle, c.role, c.kind, c.name, c.state, c.asked, got, c.want)
+		}
+	}
+}
+
+// testdata/before has the built-in lifecycles of a build that knew no givers, as they
+// were. Instances of then run by them, and find them by these hashes.
+func TestDefinitionsOfBeforeThereWereGiversKeepTheirHashAndWhatIsSaidOfThem(t *testing.T) {
+	for name, hash := range map[string]string{
+		"issue":    "f9ba85489553cd33eaac97c2b7056327e5760e5fd977c11bb871173455ab2ec1",
+		"pipeline": "eb52369b7cb970725d3c6e67c2f23f78bc087e3c9a999fa6b2603187a4f24273",
+		"story":    "22fd4aa101c7ecfb19fddef35d92920e2af6d7a9b25d6a39dc540bb5b83bcfec",
+		"task":     "702e3838af34dd8995dc4ba81e9a5e8261aaace15d244b4301d19995576e0b94",
+	} {
+		src, err := os.ReadFile("testdata/before/" + name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, err := Load(name+".yaml", src)
+		if err != nil || old.Hash != hash {
+			t.Fatalf("%s has the hash %s, %v", name, old.Hash, err)
+		}
+		if again, err := Load("again.yaml", old.Source()); err != nil || again.Hash != hash {
+			t.Errorf("%s as it is stored has the hash %s, %v", name, again.Hash, err)
+		}
+		for _, role := range old.Writers() {
+			for check := range old.runs {
+				if runs := !old.runsNowhere(role, check); runs {
+					continue
+				}
+				for _, s := range old.States {
+					if old.Gives(s.Name, role, false, GivenEvidence, check) || old.Gives(s.Name, role, true, GivenEvidence, check) {
+						t.Errorf("%s: %s, which writes the code, gives %s in %s", name, role, check, s.Name)
+					}
+				}
+			}
+			for v := range old.Vars {
+				if s := old.OwnedBy(role)[0]; old.Gives(s, role, false, GivenVar, v) {
+					t.Errorf("%s: %s, which writes the code, sets %s", name, role, v)
+				}
+			}
 		}
 	}
 }
