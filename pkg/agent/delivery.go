@@ -84,7 +84,8 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 	start := time.Now()
 	a.Observer.Started(job)
 	leased, stop := a.keepAlive(ctx, msg, job, until)
-	result, err := a.Handler.Work(leased, job)
+	holder := client.Holder{Role: a.Role, Agent: a.Name, Instance: job.Instance, Token: uint32(job.Token)}
+	result, err := a.Handler.Work(WithHolder(leased, holder), job)
 	result = a.redact.result(result)
 	lost := context.Cause(leased)
 	stop()

@@ -37,6 +37,9 @@ const (
 	Spend     = "spend"
 	Inquire   = "inquire"
 	Escalate  = "escalate"
+	// GetObject and PutObject read and store what instances refer to. People get objects too.
+	GetObject = "get_object"
+	PutObject = "put_object"
 	// Batch is several of them in one message.
 	Batch = "batch"
 )

@@ -90,10 +90,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return err
 	}
-	objects, err := Bucket(ctx, js)
-	if err != nil {
-		return err
-	}
+	objects := Objects(h)
 	cache, err := workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, role), Objects: objects})
 	if err != nil {
 		return fmt.Errorf("work directory: %w", err)
@@ -160,7 +157,11 @@ func Secrets(h *service.Host, more ...string) (*secret.Scanner, error) {
 	return s.With(append(secret.Environment(os.Environ()), more...)...), nil
 }
 
-// Bucket waits for the object store: the orchestrator makes it.
+// Objects returns the objects as the agents of a host read and put them.
+func Objects(h *service.Host) agent.Door { return agent.Door{Client: client.New(h.NATS, h.Name)} }
+
+// Bucket waits for the object store, which the orchestrator makes, for those who may read
+// and write all of it.
 func Bucket(ctx context.Context, js jetstream.JetStream) (agent.Objects, error) {
 	store, err := backoff.Retry(ctx, func() (eventlog.Objects, error) {
 		return eventlog.OpenObjects(ctx, js, eventlog.ObjectBucket)

@@ -45,6 +45,11 @@ type Objects interface {
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
+// Prober is an Objects that tells without reading an object whether it is there.
+type Prober interface {
+	Has(ctx context.Context, name string) (bool, error)
+}
+
 // Config configures a Cache.
 type Config struct {
 	Dir      string // of this node alone; any number of its processes may share it

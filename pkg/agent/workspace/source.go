@@ -65,13 +65,23 @@ func (c *Cache) Snapshot(ctx context.Context, repo string, from Remote, branch s
 	if _, err = r.git.Run(ctx, "update-ref", keep(base), base); err != nil {
 		return "", "", infra(err, "snapshot of %s", repo)
 	}
-	if there, err := c.cfg.Objects.Get(ctx, objectName(repo, "", base)); err == nil {
-		return base, objectName(repo, "", base), there.Close()
+	if name := objectName(repo, "", base); c.has(ctx, name) {
+		return base, name, nil
 	}
 	if object, err = c.put(ctx, r, "", base); err != nil {
 		return "", "", infra(err, "snapshot of %s", repo)
 	}
 	return base, object, nil
+}
+
+// has reports whether an object is there, as far as that can be known.
+func (c *Cache) has(ctx context.Context, name string) bool {
+	if p, ok := c.cfg.Objects.(Prober); ok {
+		there, err := p.Has(ctx, name)
+		return err == nil && there
+	}
+	there, err := c.cfg.Objects.Get(ctx, name)
+	return err == nil && there.Close() == nil
 }
 
 // errShallow marks a fetch from a shallow clone. Git reports success and leaves the

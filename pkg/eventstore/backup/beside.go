@@ -2,8 +2,6 @@ package backup
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -92,7 +90,7 @@ func objects(ctx context.Context, js natsjs.JetStream, dir string, have []Object
 		known[o.Path] = true
 	}
 	for _, info := range list {
-		sum, err := digest(info)
+		sum, err := jetstream.Digest(info)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -121,14 +119,4 @@ func fetch(ctx context.Context, store jetstream.Objects, name string, w io.Write
 	}
 	_, err = io.Copy(w, r)
 	return errors.Join(err, r.Close())
-}
-
-// digest is the hex SHA-256 that the store keeps of an object.
-func digest(info *natsjs.ObjectInfo) (string, error) {
-	text, ok := strings.CutPrefix(info.Digest, "SHA-256=")
-	sum, err := base64.URLEncoding.DecodeString(text)
-	if !ok || err != nil {
-		return "", fmt.Errorf("object %s: %q is no SHA-256", info.Name, info.Digest)
-	}
-	return hex.EncodeToString(sum), nil
 }

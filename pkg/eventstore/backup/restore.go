@@ -151,7 +151,7 @@ func (m Manifest) objectsTo(ctx context.Context, js natsjs.JetStream, dir string
 	}
 	for _, o := range m.Objects {
 		if info, err := store.GetInfo(ctx, o.Name); err == nil {
-			if sum, err := digest(info); err == nil && sum == o.SHA256 {
+			if sum, err := jetstream.Digest(info); err == nil && sum == o.SHA256 {
 				continue
 			}
 		}

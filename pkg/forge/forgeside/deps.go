@@ -72,12 +72,9 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	if d.JetStream, err = access.JetStream(ctx, h.NATS); err != nil {
 		return d, err
 	}
-	objects, err := role.Bucket(ctx, d.JetStream)
-	if err != nil {
-		return d, err
-	}
-	d.Workspace, err = workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, name), Objects: objects, Secrets: d.secrets,
-		Protected: s.Protect})
+	d.Workspace, err = workspace.New(workspace.Config{
+		Dir: filepath.Join(s.WorkDir, name), Objects: role.Objects(h), Secrets: d.secrets, Protected: s.Protect,
+	})
 	if err != nil {
 		return d, fmt.Errorf("work directory: %w", err)
 	}

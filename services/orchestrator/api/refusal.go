@@ -27,7 +27,7 @@ var status = map[string]string{
 	string(instance.CodeExists): "409", string(instance.CodeNotPermitted): "409", string(instance.CodeStale): "409",
 	string(instance.CodeHeld): "409", string(instance.CodeLapsed): "409", string(instance.CodePaused): "409",
 	string(instance.CodeForbidden): "403", string(instance.CodeEarly): "409",
-	string(instance.CodeClosed): "410", CodeNoWork: "404", string(instance.CodeUndecided): "500", CodeUnavailable: "503",
+	string(instance.CodeClosed): "410", CodeNoWork: "404", CodeUnknownObject: "404", string(instance.CodeUndecided): "500", CodeUnavailable: "503",
 }
 
 func invalid(format string, args ...any) *pb.Refusal {

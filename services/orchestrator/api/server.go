@@ -29,7 +29,8 @@ type Config struct {
 	Engine      *engine.Engine
 	Store       eventstore.Store
 	Definitions Definitions
-	Version     string // semantic, see Version
+	Objects     Objects // nil: none are served
+	Version     string  // semantic, see Version
 	Log         *slog.Logger
 	// Answered, if not nil, is called for each reply, from any goroutine. code is the refusal's, or empty.
 	Answered func(command, code string, took time.Duration)
@@ -49,6 +50,8 @@ type Server struct {
 	Config
 	service      micro.Service
 	workers      *workerPool
+	transfers    *transfers
+	objects      *workerPool // of requests for objects
 	batchReplies batchReplies
 	tasks        sync.Map // stateTask by definition, state and role
 
@@ -69,7 +72,11 @@ const (
 
 // Serve starts a server. When it returns, requests reach the server.
 func Serve(c Config) (*Server, error) {
-	s := &Server{Config: c, workers: newWorkerPool(maxConcurrent)}
+	room := uint64(max(c.Conn.MaxPayload()-margin, 4<<10)) / 4 * 3 // JSON makes four bytes of three
+	s := &Server{
+		Config: c, workers: newWorkerPool(maxConcurrent),
+		objects: newWorkerPool(objectWorkers), transfers: newTransfers(c.Objects, min(maxPart, room)),
+	}
 	s.batchReplies.send = func(to micro.Request, data []byte) { s.send(to, data, nil) }
 	svc, err := micro.AddService(c.Conn, micro.Config{
 		Name: "signalbox-orchestrator", Version: c.Version, Description: "commands and queries of Signalbox",
@@ -102,6 +109,8 @@ func (s *Server) Close() error {
 	s.batchReplies.flush()
 	if first {
 		s.workers.close()
+		s.objects.close()
+		s.transfers.close(context.Background())
 	}
 	return err
 }
@@ -132,6 +141,9 @@ func (s *Server) endpoints() []endpoint {
 		s.query(subject.Definition, s.definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }),
 		{"agent-" + subject.Batch, must(subject.AnyAgent(subject.Batch)), s.batch},
 	}
+	if s.Objects != nil {
+		all = append(all, s.objectEndpoints()...)
+	}
 	for _, name := range subject.Commands() {
 		all = append(all, endpoint{name, must(subject.API(name)), s.alone(name)})
 	}
@@ -152,12 +164,17 @@ func must(s string, err error) string {
 // run calls handle on a worker and replies to the request with what it returns. If the server is closed
 // it refuses the request.
 func (s *Server) run(r request, handle func(ctx context.Context) (proto.Message, *pb.Refusal)) {
+	s.runOn(s.workers, r, handle)
+}
+
+// runOn is run with other workers.
+func (s *Server) runOn(workers *workerPool, r request, handle func(ctx context.Context) (proto.Message, *pb.Refusal)) {
 	start := time.Now()
 	if !s.begin() {
 		s.reply(r, start, nil, stopping())
 		return
 	}
-	s.workers.run(func() {
+	workers.run(func() {
 		defer s.requests.Done()
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()

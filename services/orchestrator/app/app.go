@@ -70,6 +70,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
+	code, err := store.OpenObjects(ctx, js, store.ObjectBucket)
+	if err != nil {
+		return err
+	}
 	stored, err := definitions.stored(ctx, h.Log)
 	if err != nil {
 		return err
@@ -93,7 +97,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	})
 	h.AddBase("dead letters", func(ctx context.Context) error { return watchDeadLetters(ctx, h.Log, js, m) })
 	h.AddBase("queues", func(ctx context.Context) error { return measureQueues(ctx, js, definitions, m) })
-	o := orchestrator{s, js, guarded, definitions, snapshots, m, &strangers{log: h.Log, metrics: m}}
+	o := orchestrator{s, js, guarded, definitions, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}}
 	if !s.StandBy {
 		m.setActive(true)
 		return o.serve(ctx, h)
@@ -110,6 +114,7 @@ type orchestrator struct {
 	snapshots   *snapshot.Config
 	metrics     *metrics
 	strangers   *strangers
+	objects     objects
 }
 
 // serve adds the actors of one term to the host: all that follow the log or append to it. It returns when
@@ -140,8 +145,8 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	})
 	h.AddBase("snapshots", func(ctx context.Context) error { return saveSnapshots(ctx, h.Log, e) })
 	server, err := api.Serve(api.Config{
-		Conn: h.NATS, Engine: e, Store: o.log, Definitions: o.definitions, Version: api.Version, Log: h.Log, Answered: o.metrics.answered,
-		Forbidden: o.metrics.forbade,
+		Conn: h.NATS, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Version: api.Version, Log: h.Log,
+		Answered: o.metrics.answered, Forbidden: o.metrics.forbade,
 	})
 	if err != nil {
 		return err
