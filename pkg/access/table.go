@@ -62,7 +62,7 @@ func (p Party) Imports() []Import {
 		if p.Name == Notifier {
 			all = append(all, consumer(subject.Endings)...)
 		}
-		return append(all, objects...)
+		return all
 	case Gateway:
 		return append(asked(append(queries, may[Gateway]...)...), cursors...)
 	case View, Act:
@@ -97,12 +97,6 @@ func consumer(name string) []Import {
 
 // api returns the import of one request of JetStream's API.
 func api(request string) Import { return Import{"$JS.API." + request, APIPrefix + "." + request} }
-
-// objects are the requests of an object store whose objects are added and read.
-var objects = []Import{
-	api("STREAM.INFO.OBJ_objects"), api("STREAM.MSG.GET.OBJ_objects"), api("DIRECT.GET.OBJ_objects"), api("DIRECT.GET.OBJ_objects.>"),
-	{Subject: "$O.objects.C.*"}, {Subject: "$O.objects.M.*"},
-}
 
 // cursors are the requests of the gateway's bucket.
 var cursors = []Import{
