@@ -54,7 +54,11 @@ func Config(credentials []Credential) (string, error) {
 		all = append(all, accounts[name])
 	}
 	var b strings.Builder
-	err := layout.Execute(&b, struct {
+	t, err := template.New("accounts").Funcs(template.FuncMap{"streamed": streamed}).Parse(layout)
+	if err != nil {
+		return "", err
+	}
+	err = t.Execute(&b, struct {
 		System   string
 		Exports  []string
 		Accounts []*account
@@ -62,8 +66,7 @@ func Config(credentials []Credential) (string, error) {
 	return b.String(), err
 }
 
-var layout = template.Must(template.New("accounts").Funcs(template.FuncMap{"streamed": streamed}).Parse(
-	`# Written by "signalbox auth"; changes made here are lost.
+const layout = `# Written by "signalbox auth"; changes made here are lost.
 accounts {
 {{- range .Accounts}}
   "{{.Name}}" {
@@ -85,4 +88,4 @@ accounts {
   }
 {{- end}}
 }
-`))
+`

@@ -57,7 +57,7 @@ type Import struct {
 func (p Party) Imports() []Import {
 	switch p.Kind {
 	case Agent:
-		all := append(asked(queries...), Import{Subject: "sb.api.agent." + p.Name + ".*"}, log)
+		all := append(asked(queries...), Import{Subject: "sb.api.agent." + p.Name + ".*"}, majority())
 		all = append(all, consumer(p.Name)...)
 		if p.Name == Notifier {
 			all = append(all, consumer(subject.Endings)...)
@@ -102,8 +102,8 @@ func api(request string) Import { return Import{"$JS.API." + request, APIPrefix 
 var cursors = []Import{
 	api("STREAM.INFO.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors.>"),
 	api("STREAM.MSG.GET.KV_signalbox-cursors"), {Subject: "$KV.signalbox-cursors.>", Local: APIPrefix + ".$KV.signalbox-cursors.>"},
-	log,
+	majority(),
 }
 
-// log tells whether the log has a majority of its servers.
-var log = api("STREAM.INFO." + subject.EventStream)
+// majority returns the request that tells whether the log has a majority of its servers.
+func majority() Import { return api("STREAM.INFO." + subject.EventStream) }
