@@ -22,13 +22,13 @@ type by struct {
 
 // judge has the tester judge what the roles left, as an orchestrator asks for it that
 // says who writes the code and who the tests. It returns the evidence of the tests.
-func (w *env) judge(testers []string, policy string, steps ...by) instance.Evidence {
-	w.Helper()
+func (e *env) judge(testers []string, policy string, steps ...by) instance.Evidence {
+	e.Helper()
 	var results []instance.Result
 	for _, s := range steps {
 		results = append(results, s.Result)
 	}
-	job := w.job("tester", "running_tests", results...)
+	job := e.job("tester", "running_tests", results...)
 	for i, s := range steps {
 		job.Bundles[i+1].Role = s.role
 	}
@@ -38,26 +38,26 @@ func (w *env) judge(testers []string, policy string, steps ...by) instance.Evide
 		job.Policy["test_changes"] = policy
 	}
 	var told []instance.Evidence
-	r, err := w.do(job, thinks(func(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
+	r, err := e.do(job, thinks(func(_ context.Context, a brain.Assignment) (brain.Outcome, error) {
 		told = a.Evidence
 		return says(instance.Success), nil
 	}))
 	if err != nil || len(r.Evidence) != 1 || len(told) != 1 || told[0].Data[work.Findings] != r.Evidence[0].Data[work.Findings] {
-		w.Fatalf("it ended with %+v, %v; the tester was told %+v", r, err, told)
+		e.Fatalf("it ended with %+v, %v; the tester was told %+v", r, err, told)
 	}
 	return r.Evidence[0]
 }
 
-func (w *env) left(role string, files map[string]string, steps ...by) by {
-	w.Helper()
+func (e *env) left(role string, files map[string]string, steps ...by) by {
+	e.Helper()
 	state := map[string]string{"developer": "implementing", "tester": "creating_tests", "pm": "planning_approach"}[role]
 	var results []instance.Result
 	for _, s := range steps {
 		results = append(results, s.Result)
 	}
-	r, err := w.do(w.job(role, state, results...), writes(files))
+	r, err := e.do(e.job(role, state, results...), writes(files))
 	if err != nil || r.Status != instance.Success {
-		w.Fatalf("%s in %s ended with %+v, %v", role, state, r, err)
+		e.Fatalf("%s in %s ended with %+v, %v", role, state, r, err)
 	}
 	return by{role, r}
 }
@@ -120,13 +120,13 @@ func TestAChangeDoesNotPassByWhatItMakesOfTheTests(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); c.needs != "" && err != nil {
 				t.Skip(err)
 			}
-			w := newEnv(t, maps.Clone(c.base))
-			step := w.left("developer", c.change)
-			ev := w.judge([]string{"tester"}, "", step)
+			e := newEnv(t, maps.Clone(c.base))
+			step := e.left("developer", c.change)
+			ev := e.judge([]string{"tester"}, "", step)
 			if found := ev.Data[work.Findings]; ev.OK || ev.Commit != step.Head || !strings.Contains(found, c.aside) || ev.ExitCode == -1 {
 				t.Errorf("the evidence is %+v, found is %q", ev, found)
 			}
-			if ev := w.judge([]string{"tester"}, "refuse", step); ev.OK || ev.ExitCode != -1 || !strings.Contains(ev.Output, c.aside) ||
+			if ev := e.judge([]string{"tester"}, "refuse", step); ev.OK || ev.ExitCode != -1 || !strings.Contains(ev.Output, c.aside) ||
 				testrun.Signature(ev) == "" {
 				t.Errorf("the refusal is %+v", ev)
 			}
@@ -139,11 +139,11 @@ func TestARunWithoutAnyTestOfTheBaseIsNoPass(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip(err)
 	}
-	w := newEnv(t, map[string]string{"sums.py": "def add(a, b):\n    return a - b\n",
+	e := newEnv(t, map[string]string{"sums.py": "def add(a, b):\n    return a - b\n",
 		"test_sum.py": "import unittest\nfrom sums import add\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n"})
-	step := w.left("developer", map[string]string{"sums.py": "import os\nos._exit(0)\n"})
+	step := e.left("developer", map[string]string{"sums.py": "import os\nos._exit(0)\n"})
 	for _, policy := range []string{"", "allow"} {
-		if ev := w.judge([]string{"tester"}, policy, step); ev.OK || !strings.HasPrefix(ev.Output, "nothing was tested: none of the 1 tests") {
+		if ev := e.judge([]string{"tester"}, policy, step); ev.OK || !strings.HasPrefix(ev.Output, "nothing was tested: none of the 1 tests") {
 			t.Errorf("with the policy %q the evidence is %+v", policy, ev)
 		}
 	}
@@ -153,18 +153,18 @@ func TestConftestIsThatOfTheBase(t *testing.T) {
 	if exec.Command("python3", "-m", "pytest", "--version").Run() != nil {
 		t.Skip("there is no pytest")
 	}
-	w := newEnv(t, map[string]string{"conftest.py": "", "test_sum.py": "from sums import add\n\ndef test_add():\n    assert add(2, 3) == 5\n",
+	e := newEnv(t, map[string]string{"conftest.py": "", "test_sum.py": "from sums import add\n\ndef test_add():\n    assert add(2, 3) == 5\n",
 		"sums.py": "def add(a, b):\n    return a - b\n"})
-	step := w.left("developer", map[string]string{"conftest.py": "import os\nimport pytest\n\ndef pytest_configure(config):\n    os._exit(0)\n"})
-	if ev := w.judge([]string{"tester"}, "", step); ev.OK || !strings.Contains(ev.Data[work.Findings], "conftest.py") {
+	step := e.left("developer", map[string]string{"conftest.py": "import os\nimport pytest\n\ndef pytest_configure(config):\n    os._exit(0)\n"})
+	if ev := e.judge([]string{"tester"}, "", step); ev.OK || !strings.Contains(ev.Data[work.Findings], "conftest.py") {
 		t.Errorf("the evidence is %+v", ev)
 	}
 }
 
 func TestAnHonestChangePassesTheGateWithoutAFinding(t *testing.T) {
-	w := newEnv(t, goRepository())
-	step := w.left("developer", map[string]string{"sum.go": sumRight, "go.mod": goMod + "\n// more\n", "doc.go": "package sum\n"})
-	if ev := w.judge([]string{"tester"}, "", step); !ev.OK || ev.Passed != 2 || len(ev.Data) != 0 {
+	e := newEnv(t, goRepository())
+	step := e.left("developer", map[string]string{"sum.go": sumRight, "go.mod": goMod + "\n// more\n", "doc.go": "package sum\n"})
+	if ev := e.judge([]string{"tester"}, "", step); !ev.OK || ev.Passed != 2 || len(ev.Data) != 0 {
 		t.Errorf("the evidence is %+v", ev)
 	}
 }
@@ -173,32 +173,32 @@ func TestAChangeMayAddWhatItNeedsToPackageJSON(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		t.Skip(err)
 	}
-	w := newEnv(t, map[string]string{"package.json": `{"name":"w","scripts":{"test":"grep -qx 42 answer.txt"}}`, "answer.txt": "41\n"})
-	step := w.left("developer", map[string]string{"answer.txt": "42\n",
+	e := newEnv(t, map[string]string{"package.json": `{"name":"w","scripts":{"test":"grep -qx 42 answer.txt"}}`, "answer.txt": "41\n"})
+	step := e.left("developer", map[string]string{"answer.txt": "42\n",
 		"package.json": `{"name":"w","version":"1.0.1","dependencies":{"left-pad":"1.3.0"},"scripts":{"test":"grep -qx 42 answer.txt"}}`})
-	if ev := w.judge([]string{"tester"}, "", step); !ev.OK || len(ev.Data) != 0 {
+	if ev := e.judge([]string{"tester"}, "", step); !ev.OK || len(ev.Data) != 0 {
 		t.Errorf("the evidence is %+v", ev)
 	}
 }
 
 func TestTheTestersTestsCountAndTheDevelopersChangesToThemDoNot(t *testing.T) {
-	w := newEnv(t, goRepository())
+	e := newEnv(t, goRepository())
 	more := strings.Replace(sumTest, "Sum(2, 3) != 5", "Sum(2, 3) != 5 || Sum(0, 7) != 7", 1) + "\nfunc TestMore(t *testing.T) {}\n"
-	written := w.left("tester", map[string]string{"sum_test.go": more,
+	written := e.left("tester", map[string]string{"sum_test.go": more,
 		"more_test.go": "package sum\n\nimport \"testing\"\n\nfunc TestYetMore(t *testing.T) {}\n"})
-	fixed := w.left("developer", map[string]string{"sum.go": sumRight}, written)
-	if ev := w.judge([]string{"tester"}, "", written, fixed); !ev.OK || ev.Passed != 4 || len(ev.Data) != 0 {
+	fixed := e.left("developer", map[string]string{"sum.go": sumRight}, written)
+	if ev := e.judge([]string{"tester"}, "", written, fixed); !ev.OK || ev.Passed != 4 || len(ev.Data) != 0 {
 		t.Errorf("the fix has %+v", ev)
 	}
 	// The developer takes the tester's tests away again, and leaves the code wrong.
-	cheat := w.left("developer", map[string]string{"sum_test.go": fewer, "more_test.go": ""}, written)
-	if ev := w.judge([]string{"tester"}, "", written, cheat); ev.OK || !slices.Equal(ev.Failed, []string{"example.test/sum.TestSum"}) ||
+	cheat := e.left("developer", map[string]string{"sum_test.go": fewer, "more_test.go": ""}, written)
+	if ev := e.judge([]string{"tester"}, "", written, cheat); ev.OK || !slices.Equal(ev.Failed, []string{"example.test/sum.TestSum"}) ||
 		!strings.Contains(ev.Data[work.Findings], "more_test.go, sum_test.go") {
 		t.Errorf("the cheat has %+v", ev)
 	}
 	// The tester changes them: that is the honest way.
-	changed := w.left("tester", map[string]string{"sum_test.go": fewer}, written, fixed)
-	if ev := w.judge([]string{"tester"}, "", written, fixed, changed); !ev.OK || strings.Contains(ev.Data[work.Findings], "sum_test.go") {
+	changed := e.left("tester", map[string]string{"sum_test.go": fewer}, written, fixed)
+	if ev := e.judge([]string{"tester"}, "", written, fixed, changed); !ev.OK || strings.Contains(ev.Data[work.Findings], "sum_test.go") {
 		t.Errorf("the tester's change has %+v", ev)
 	}
 }
@@ -222,8 +222,8 @@ func TestWhoWritesTheCodeWritesTheTestsWhereNobodyElseDoes(t *testing.T) {
 			false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newEnv(t, goRepository())
-			ev := w.judge(nil, "", w.left("developer", c.change))
+			e := newEnv(t, goRepository())
+			ev := e.judge(nil, "", e.left("developer", c.change))
 			found := ev.Data[work.Findings]
 			if ev.OK != c.ok || c.ok && c.finds == nil && found != "" {
 				t.Errorf("the evidence is %+v", ev)
@@ -238,12 +238,12 @@ func TestWhoWritesTheCodeWritesTheTestsWhereNobodyElseDoes(t *testing.T) {
 }
 
 func TestThePolicyAllowTakesTheChangeAsItIs(t *testing.T) {
-	w := newEnv(t, goRepository())
-	step := w.left("developer", map[string]string{"sum_test.go": fewer})
-	if ev := w.judge([]string{"tester"}, "allow", step); !ev.OK || ev.Data[work.Findings] != "1 of 2 tests are gone" {
+	e := newEnv(t, goRepository())
+	step := e.left("developer", map[string]string{"sum_test.go": fewer})
+	if ev := e.judge([]string{"tester"}, "allow", step); !ev.OK || ev.Data[work.Findings] != "1 of 2 tests are gone" {
 		t.Errorf("the evidence is %+v", ev)
 	}
-	if ev := w.judge([]string{"tester"}, "", step); ev.OK {
+	if ev := e.judge([]string{"tester"}, "", step); ev.OK {
 		t.Errorf("without it the evidence is %+v", ev)
 	}
 }

@@ -15,20 +15,20 @@ const (
 )
 
 // creating has the tester leave the files where it is to write tests.
-func (w *env) creating(policy string, files map[string]string, steps ...by) instance.Result {
-	w.Helper()
+func (e *env) creating(policy string, files map[string]string, steps ...by) instance.Result {
+	e.Helper()
 	var results []instance.Result
 	for _, s := range steps {
 		results = append(results, s.Result)
 	}
-	job := w.job("tester", "creating_tests", results...)
+	job := e.job("tester", "creating_tests", results...)
 	for i, s := range steps {
 		job.Bundles[i+1].Role = s.role
 	}
 	job.Writers, job.Testers, job.Policy = []string{"developer"}, []string{"tester"}, map[string]any{"red_first": policy}
-	r, err := w.do(job, writes(files))
+	r, err := e.do(job, writes(files))
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 	return r
 }
@@ -54,8 +54,8 @@ func TestTestsThatAreWrittenHaveToFailBeforeThereIsCodeForThem(t *testing.T) {
 		{"tests that are relied on and pass, where only written ones have to fail", passing, "written", nil, instance.Success, false, true, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newEnv(t, c.base)
-			r := w.creating(c.policy, c.files)
+			e := newEnv(t, c.base)
+			r := e.creating(c.policy, c.files)
 			if r.Status != c.status || (len(r.Evidence) == 1) != c.ran || (r.Head != "") != (c.status == instance.Success && c.files != nil) {
 				t.Fatalf("it ended with %+v", r)
 			}
@@ -73,9 +73,9 @@ func TestTestsThatAreWrittenHaveToFailBeforeThereIsCodeForThem(t *testing.T) {
 }
 
 func TestTestsThatAreChangedOnceThereIsCodeNeedNotFail(t *testing.T) {
-	w := newEnv(t, goRepository())
-	fixed := w.left("developer", map[string]string{"sum.go": sumRight})
-	if r := w.creating("always", map[string]string{"zero_test.go": sumShows}, fixed); r.Status != instance.Success || len(r.Evidence) != 0 ||
+	e := newEnv(t, goRepository())
+	fixed := e.left("developer", map[string]string{"sum.go": sumRight})
+	if r := e.creating("always", map[string]string{"zero_test.go": sumShows}, fixed); r.Status != instance.Success || len(r.Evidence) != 0 ||
 		r.Head == "" {
 		t.Errorf("it ended with %+v", r)
 	}
