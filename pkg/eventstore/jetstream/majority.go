@@ -115,7 +115,7 @@ func majorityElsewhere(ctx context.Context, nc *nats.Conn, here, prefix string, 
 		if err != nil {
 			continue
 		}
-		js, err := jetstream.NewWithAPIPrefix(there, prefix)
+		js, err := prefixed(there, prefix)
 		found := err == nil && there.ConnectedAddr() != here && hasMajority(ctx, js, patience) == nil
 		there.Close()
 		if found {
@@ -123,6 +123,14 @@ func majorityElsewhere(ctx context.Context, nc *nats.Conn, here, prefix string, 
 		}
 	}
 	return false
+}
+
+// prefixed returns JetStream over a connection. An empty prefix is the server's own.
+func prefixed(nc *nats.Conn, prefix string) (jetstream.JetStream, error) {
+	if prefix == "" {
+		return jetstream.New(nc)
+	}
+	return jetstream.NewWithAPIPrefix(nc, prefix)
 }
 
 // probeOptions returns the options of nc for a connection that is tried once, and
