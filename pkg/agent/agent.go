@@ -52,7 +52,8 @@ type Config struct {
 	JetStream jetstream.JetStream
 	Client    *client.Client
 	Handler   Handler
-	Workers   int // pieces of work at a time; 0 means one
+	Workers   int           // pieces of work at a time; 0 means one
+	Grace     time.Duration // how long work under way may take to end once Run's context has
 	Log       *slog.Logger
 	Observer  Observer // may be nil
 	// Secrets finds the credentials that are taken out of what is recorded; nil: none are.
@@ -82,8 +83,8 @@ func New(c Config) *Agent {
 	return &Agent{Config: c, redact: redactor{c.Secrets}}
 }
 
-// Run works until ctx ends. Then it takes no new work, waits for the handlers,
-// releases the work that is not done, and returns.
+// Run works until ctx ends. Then it takes no new work, lets the handlers end their work
+// within Grace, releases the work that is not done by then, and returns.
 func (a *Agent) Run(ctx context.Context) error {
 	consumer, err := a.bind(ctx)
 	if ctx.Err() != nil {
@@ -98,12 +99,14 @@ func (a *Agent) Run(ctx context.Context) error {
 	// token to release it with.
 	claiming, cancel := withGrace(ctx, shutdownGrace)
 	defer cancel()
+	working, cancelWork := withGrace(ctx, a.Grace)
+	defer cancelWork()
 	a.Log.Info("taking work", "role", a.Role, "lease", a.lease)
 	var workers sync.WaitGroup
 	for range n {
 		workers.Go(func() {
 			q := newQueue(a.JetStream, a.Role, a.Log)
-			(&worker{Agent: a, claiming: claiming, background: &workers}).run(ctx, q)
+			(&worker{Agent: a, claiming: claiming, working: working, background: &workers}).run(ctx, q)
 			q.stop()
 		})
 	}

@@ -83,7 +83,7 @@ func (a *Agent) logLostAck(err error, msg delivery) {
 func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.Time) error {
 	start := time.Now()
 	a.Observer.Started(job)
-	leased, stop := a.keepAlive(ctx, msg, job, until)
+	leased, stop := a.keepAlive(a.working, msg, job, until)
 	holder := client.Holder{Role: a.Role, Agent: a.Name, Instance: job.Instance, Token: uint32(job.Token)}
 	result, err := a.Handler.Work(WithHolder(leased, holder), job)
 	result = a.redact.result(result)
@@ -99,7 +99,7 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
 		a.Observer.Ended(job, instance.Result{}, lost, took)
 		return msg.nak(a.lease / 4)
-	case ctx.Err() != nil && err != nil && !NeedsOthers(err):
+	case a.working.Err() != nil && err != nil && !NeedsOthers(err):
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		if a.giveBack(after, job, subject.Release, "the agent is stopping") != nil {
 			return msg.nak(0)

@@ -2,7 +2,9 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +47,30 @@ func TestWorkThatIsDoneWhenTheAgentIsStoppedIsReported(t *testing.T) {
 		t.Errorf("there came %q, want %q", got, want)
 	}
 	w.settled()
+}
+
+func TestWorkThatEndsWithinTheGraceOfAStoppedAgentIsReported(t *testing.T) {
+	w := newEnv(t, 40*time.Second)
+	for id, failed := range map[string]error{"a": nil, "b": errors.New("it does not work")} {
+		started, end := make(chan struct{}), make(chan struct{})
+		k := w.agent("of "+id, works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
+			close(started)
+			<-end
+			return success(), errors.Join(failed, ctx.Err())
+		}), func(c *agent.Config) { c.Grace = time.Hour })
+		w.open(id)
+		next(w, started)
+		k.end()
+		close(end)
+		k.stop()
+		all := w.until(id, func(e instance.Event) bool { _, ok := e.(instance.Reported); return ok })
+		if got, want := names(all), []string{"dispatched", "claimed by of " + id, "reported by of " + id}; !slices.Equal(got, want) {
+			t.Errorf("there came %q, want %q", got, want)
+		}
+		if r := of[instance.Reported](all)[0].Result; (r.Status == instance.Success) != (failed == nil) || strings.Contains(r.Summary, "canceled") {
+			t.Errorf("it reports %+v", r)
+		}
+	}
 }
 
 func TestAStoppedAgentTakesNoNewWork(t *testing.T) {

@@ -70,7 +70,8 @@ type worker struct {
 	nc    *nats.Conn
 	ended chan ended
 	logs  chan slog.Record
-	stop  func() // and waits
+	end   context.CancelFunc
+	stop  func() // ends it and waits
 }
 
 // agent starts one as pm, the role that a new issue comes to first.
@@ -91,6 +92,7 @@ func (e *env) agent(name string, h agent.Handler, change ...func(*agent.Config))
 	}
 	k.Agent = agent.New(c)
 	ctx, cancel := context.WithCancel(context.Background())
+	k.end = cancel
 	done := make(chan error, 1)
 	go func() { done <- k.Run(ctx) }()
 	k.stop = sync.OnceFunc(func() {

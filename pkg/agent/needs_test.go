@@ -131,7 +131,10 @@ func TestARefusedPleaIsAFailureThatSaysSo(t *testing.T) {
 			left := success()
 			left.Head, left.Bundle, left.Sections = "c0ffee", "git/half", map[string]string{"triage": "{}"}
 			w.agent("triage-1", newPlays(ends(left, c.plea)), as("triage"))
-			all := w.until("a", to("failed"))
+			all := w.until("a", func(e instance.Event) bool {
+				asked, ok := e.(instance.Escalated)
+				return ok && asked.Reason == "triage failed"
+			})
 			r := of[instance.Reported](all)
 			if len(r) != 1 || r[0].Result.Status != instance.Failure || r[0].Result.FailureSignature == "" {
 				t.Fatalf("there came %s", names(all))

@@ -25,6 +25,7 @@ const replyMargin = time.Second
 type worker struct {
 	*Agent
 	claiming   context.Context     // of claims and releases; ends shutdownGrace after the agent's
+	working    context.Context     // of handlers; ends the agent's grace after the agent's
 	background *sync.WaitGroup     // waited for before the agent ends
 	pending    client.PendingClaim // sent with the last report
 	askedAt    time.Time           // when pending was sent

@@ -12,10 +12,10 @@ import (
 )
 
 // TestAStoppedServiceGivesItsWorkBack stops an agent that works. It releases its
-// claim at once: nothing waits for the lease, which is far longer than this test.
+// claim after the grace: nothing waits for the lease, which is far longer than this test.
 func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 	t.Parallel()
-	s := startEnv(t, envConfig{AckWait: 10 * time.Minute, Developer: gatedScript})
+	s := startEnv(t, envConfig{AckWait: 10 * time.Minute, Developer: gatedScript, Args: map[string][]string{"developer": {"--grace", "100ms"}}})
 	begun, gate := s.gates(t)
 	n := s.forge.openIssue(t, "The answer is wrong", completeReport)
 	begun.read(t)
@@ -44,6 +44,28 @@ func TestAStoppedServiceGivesItsWorkBack(t *testing.T) {
 				t.Errorf("given back as %+v", r)
 			}
 		}
+	}
+}
+
+// TestWorkUnderWayEndsWithinTheGrace stops an agent that works. The brain ends its work
+// afterwards, and the agent reports it.
+func TestWorkUnderWayEndsWithinTheGrace(t *testing.T) {
+	t.Parallel()
+	s := startEnv(t, envConfig{AckWait: 10 * time.Minute, Developer: gatedScript, Args: map[string][]string{"developer": {"--grace", "10m"}}})
+	begun, gate := s.gates(t)
+	n := s.forge.openIssue(t, "The answer is wrong", completeReport)
+	begun.read(t)
+	developer := s.processes["developer"]
+	developer.signal(syscall.SIGTERM)
+	developer.expect(t, "draining")
+	gate.write(t)
+	if code := developer.terminated(t); code != 0 {
+		t.Errorf("it ended with %d:\n%s", code, developer.output.tail(20))
+	}
+	s.processes["developer"] = s.startProcess(t, "developer")
+	s.log.await(t, "the end", hasEnded(instanceID(n)))
+	if end, work := s.log.get(instanceID(n)), s.implementingClaims(t); end.State != "completed" || len(work) != 1 {
+		t.Errorf("it ended in %s: %s, worked on by %v", end.State, end.Reason, work)
 	}
 }
 

@@ -126,6 +126,12 @@ func (p *process) kill() {
 func (p *process) terminate(t *testing.T) int {
 	t.Helper()
 	p.signal(syscall.SIGTERM)
+	return p.terminated(t)
+}
+
+// terminated waits for the end of a process that was told to, and returns the exit code.
+func (p *process) terminated(t *testing.T) int {
+	t.Helper()
 	select {
 	case <-p.done:
 	case <-time.After(maxWait):

@@ -55,6 +55,7 @@ type Settings struct {
 
 	Document Document       `kong:"-"` // nil: none
 	Observer agent.Observer `kong:"-"`
+	AtOnce   bool           `kong:"-"` // gives back work under way at once when it is stopped, without the host's grace
 }
 
 // Setup implements service.Program.
@@ -111,6 +112,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	}
 	a := Agent(h, js, role, coder, coder.Secrets, s.Observer)
 	a.Workers = s.Workers
+	if s.AtOnce {
+		a.Grace = 0
+	}
 	h.Add(role, a.Run)
 	return nil
 }
@@ -139,7 +143,7 @@ func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.H
 		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery)
 	})
 	return agent.New(agent.Config{
-		Role: role, Name: h.Name, JetStream: js, Client: client.New(h.NATS, h.Name), Handler: handler,
+		Role: role, Name: h.Name, Grace: h.Grace, JetStream: js, Client: client.New(h.NATS, h.Name), Handler: handler,
 		Log: h.Log, Secrets: secrets, Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
 	})
 }

@@ -97,7 +97,7 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, defs []*workflow.
 		if err != nil {
 			return err
 		}
-		own.WorkDir, own.Observer = work, c.Observer
+		own.WorkDir, own.Observer, own.AtOnce = work, c.Observer, c.Alone
 		if err := own.Setup(ctx, h, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -54,7 +54,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		if s.Forge != nil {
 			fmt.Fprintf(env.Stderr, "forge  %s\n", s.Forge.URL)
 		}
-		fmt.Fprintf(env.Stderr, "data   %s\nCtrl-C stops it; what is under way goes on at the next start.\n", c.Data)
+		fmt.Fprintf(env.Stderr, "data   %s\nCtrl-C stops it when what is under way has ended, after %s at the latest; a second one at once. The rest goes on at the next start.\n", c.Data, c.Grace)
 		<-ctx.Done()
 		return nil
 	}
