@@ -63,7 +63,7 @@ func TestWorkThatEndsWithinTheGraceOfAStoppedAgentIsReported(t *testing.T) {
 		k.end()
 		close(end)
 		k.stop()
-		all := w.until(id, func(e instance.Event) bool { _, ok := e.(instance.Reported); return ok })
+		all := w.until(id, reported)
 		if got, want := names(all), []string{"dispatched", "claimed by of " + id, "reported by of " + id}; !slices.Equal(got, want) {
 			t.Errorf("there came %q, want %q", got, want)
 		}

@@ -89,7 +89,7 @@ func TestAnErrorOfTheHandlerIsAFailureOfTheWork(t *testing.T) {
 	signatures := map[string]string{}
 	for _, id := range []string{"one", "two", "other", "own"} {
 		w.open(id)
-		all := w.until(id, moved)
+		all := w.until(id, reported)
 		r := of[instance.Reported](all)
 		if len(r) != 1 || r[0].Result.Status != instance.Failure || r[0].Result.Summary == "" || r[0].Result.FailureSignature == "" {
 			t.Fatalf("%s: there came %q: %+v", id, names(all), r)
@@ -117,7 +117,7 @@ func TestTheSameFaultHasTheSameSignature(t *testing.T) {
 	var signatures []string
 	for _, id := range []string{"one", "two"} {
 		w.open(id)
-		signatures = append(signatures, of[instance.Reported](w.until(id, moved))[0].Result.FailureSignature)
+		signatures = append(signatures, of[instance.Reported](w.until(id, reported))[0].Result.FailureSignature)
 	}
 	if signatures[0] != signatures[1] {
 		t.Errorf("signatures are %v", signatures)

@@ -219,6 +219,9 @@ func (e *env) until(id string, stop func(instance.Event) bool) []instance.Event 
 // moved stops at the first move.
 func moved(e instance.Event) bool { _, ok := e.(instance.Moved); return ok }
 
+// reported stops at the first result.
+func reported(e instance.Event) bool { _, ok := e.(instance.Reported); return ok }
+
 // of returns the events of one kind.
 func of[E instance.Event](all []instance.Event) []E {
 	var some []E

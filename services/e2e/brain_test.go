@@ -28,7 +28,7 @@ esac
 
 // TestAMisbehavingBrainFailsClearly runs programs as brains that crash, hang, flood
 // their output or leave their tree. The history says what was wrong, and the run
-// ends.
+// ends or asks people.
 func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	t.Parallel()
 	s := startEnv(t, envConfig{Developer: misbehavingScript, Args: map[string][]string{
@@ -36,22 +36,22 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	}})
 	cases := map[string]struct {
 		says string // in the summary of the first failure; empty: there is no failure
-		end  string // the final state
+		end  string // the final state; people: they are asked
 		n    int
 	}{
-		"it crashes":  {says: "SIGSEGV", end: "failed"},
-		"it hangs":    {says: "sh was stopped after printing nothing for 4s (idle time limit); it printed nothing", end: "failed"},
-		"it chatters": {says: "sh was stopped after 15s (wall time limit); its last output:\nstill at it", end: "completed"},
+		"it crashes":  {says: "SIGSEGV", end: "people"},
+		"it hangs":    {says: "sh was stopped after printing nothing for 4s (idle time limit); it printed nothing", end: "people"},
+		"it chatters": {says: "sh was stopped after 15s (wall time limit); its last output:\nstill at it", end: "people"},
 		"it lazes":    {says: "developer says it is done and left no change", end: "failed"},
 		"it babbles": {says: "sh: invalid result: status: enum: splendid does not equal any of: [success failure blocked]",
-			end: "completed"},
+			end: "people"},
 		"it links":          {says: "answer.txt: symbolic link leads out of the tree, to /etc/passwd (link)", end: "completed"},
 		"it meddles":        {says: ".github/workflows/own.yml: no change may touch .github/workflows/** (forbidden)", end: "completed"},
 		"it floods a while": {end: "completed"},
 	}
 	if strings.Contains(s.processes["developer"].expect(t, `"msg":"sandbox"`), `"mode":"bwrap"`) {
 		c := cases["it babbles"]
-		c.says = "Read-only file system"
+		c.says, c.end = "Read-only file system", "people"
 		cases["it strays"] = c
 	} else {
 		t.Log("bubblewrap does not work here: nothing keeps a brain from writing outside its work tree")
@@ -62,13 +62,17 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	}
 	for title, c := range cases {
 		t.Run(title, func(t *testing.T) {
-			s.log.await(t, "the end", hasEnded(instanceID(c.n)))
+			asked := func(f *logFollower) bool { _, held := f.instances[instanceID(c.n)].Escalation(); return held }
+			s.log.await(t, "the end", func(f *logFollower) bool { return asked(f) || hasEnded(instanceID(c.n))(f) })
 			first, artifacts := firstFailure(s.log.commitsOf(instanceID(c.n)))
 			if !strings.Contains(first, c.says) || c.says == "" && first != "" {
 				t.Errorf("the first failure says %q, want %q", first, c.says)
 			}
 			end := s.log.get(instanceID(c.n))
-			if end.State != c.end || end.State == "failed" && end.Reason != "the same failure came back without progress" {
+			if _, held := end.Escalation(); held != (c.end == "people") {
+				t.Errorf("people are asked: %v", held)
+			}
+			if c.end != "people" && end.State != c.end || end.State == "failed" && end.Reason != "the same failure came back without progress" {
 				t.Errorf("it ended in %s: %s", end.State, end.Reason)
 			}
 			for _, a := range artifacts {
