@@ -32,37 +32,39 @@ type account struct {
 	System  bool
 	Keys    []string
 	Imports []Import
+	Exports []string
 }
 
 // Config returns the accounts section of a nats-server configuration for the
 // credentials. An account may have several keys: that is how a key is replaced without
 // an interruption.
 func Config(credentials []Credential) (string, error) {
-	accounts := map[string]*account{System: {Name: System, System: true}}
+	accounts := map[string]*account{System: {Name: System, System: true, Imports: Party{Kind: Orchestrator}.Imports(), Exports: exports}}
 	for _, c := range credentials {
 		if err := c.Check(); err != nil {
 			return "", err
 		}
 		name := c.Account()
 		if accounts[name] == nil {
-			accounts[name] = &account{Name: name, Imports: c.Imports()}
+			accounts[name] = &account{Name: name, Imports: c.Imports(), Exports: c.serves()}
 		}
 		accounts[name].Keys = append(accounts[name].Keys, c.Key)
 	}
 	var all []*account
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
-		all = append(all, accounts[name])
+		a := accounts[name]
+		a.Imports = slices.DeleteFunc(a.Imports, func(i Import) bool { return i.From != "" && accounts[i.From] == nil })
+		all = append(all, a)
 	}
-	var b strings.Builder
-	t, err := template.New("accounts").Funcs(template.FuncMap{"streamed": streamed}).Parse(layout)
+	text, err := template.New("accounts").Funcs(template.FuncMap{"streamed": streamed}).Parse(layout)
 	if err != nil {
 		return "", err
 	}
-	err = t.Execute(&b, struct {
+	var b strings.Builder
+	err = text.Execute(&b, struct {
 		System   string
-		Exports  []string
 		Accounts []*account
-	}{System, exports, all})
+	}{System, all})
 	return b.String(), err
 }
 
@@ -73,15 +75,18 @@ accounts {
     users: [{{range $i, $key := .Keys}}{{if $i}}, {{end}}{nkey: {{$key}}}{{end}}]
 {{- if .System}}
     jetstream: enabled
+{{- end}}
+{{- if .Exports}}
     exports: [
-{{- range $.Exports}}
+{{- range .Exports}}
       {service: "{{.}}"{{if streamed .}}, response_type: stream{{end}}}
 {{- end}}
     ]
-{{- else}}
+{{- end}}
+{{- if .Imports}}
     imports: [
 {{- range .Imports}}
-      {service: {account: "{{$.System}}", subject: "{{.Subject}}"}{{if .Local}}, to: "{{.Local}}"{{end}}}
+      {service: {account: "{{or .From $.System}}", subject: "{{.Subject}}"}{{if .Local}}, to: "{{.Local}}"{{end}}}
 {{- end}}
     ]
 {{- end}}

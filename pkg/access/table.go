@@ -50,6 +50,7 @@ const APIPrefix = "sbjs"
 type Import struct {
 	Subject string // in System
 	Local   string // in the account; empty: the same
+	From    string // the account that serves it; empty: System
 }
 
 // Imports returns what the account of a party imports. People get all of sb.api.*: the
@@ -64,11 +65,27 @@ func (p Party) Imports() []Import {
 		}
 		return all
 	case Gateway:
-		return append(asked(append(queries, may[Gateway]...)...), cursors...)
+		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), append(slices.Clone(cursors), majority())...)
 	case View, Act:
-		return []Import{{Subject: "sb.api.*"}}
+		all := []Import{{Subject: "sb.api.*"}}
+		if p.Kind == Act {
+			all = append(all, report)
+		}
+		return all
 	case Admin:
-		return []Import{{Subject: "sb.api.*"}, {"$JS.API.>", APIPrefix + ".>"}, {Subject: "$JS.ACK.>"}, {Subject: "$O.>"}, {Subject: "$KV.>"}}
+		return []Import{{Subject: "sb.api.*"}, report,
+			{Subject: "$JS.API.>", Local: APIPrefix + ".>"}, {Subject: "$JS.ACK.>"}, {Subject: "$O.>"}, {Subject: "$KV.>"}}
+	}
+	return []Import{report}
+}
+
+// report is where the gateway takes reports for the forge.
+var report = Import{Subject: subject.OpenIssue, From: string(Gateway)}
+
+// serves returns what the account of a party exports to those that import it.
+func (p Party) serves() []string {
+	if p.Kind == Gateway {
+		return []string{subject.OpenIssue}
 	}
 	return nil
 }
@@ -96,14 +113,15 @@ func consumer(name string) []Import {
 }
 
 // api returns the import of one request of JetStream's API.
-func api(request string) Import { return Import{"$JS.API." + request, APIPrefix + "." + request} }
+func api(request string) Import {
+	return Import{Subject: "$JS.API." + request, Local: APIPrefix + "." + request}
+}
 
 // cursors are the requests of the gateway's bucket.
 var cursors = []Import{
 	api("STREAM.INFO.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors.>"),
 	api("STREAM.MSG.GET.KV_signalbox-cursors"), {Subject: "$KV.signalbox-cursors.>", Local: APIPrefix + ".$KV.signalbox-cursors.>"},
-	majority(),
 }
 
-// majority returns the request that tells whether the log has a majority of its servers.
+// majority tells whether the log has a majority of its servers.
 func majority() Import { return api("STREAM.INFO." + subject.EventStream) }

@@ -23,26 +23,50 @@ type Host struct {
 	Grace   time.Duration // how long an actor may take to end
 
 	actors actors
+	origin *Host        // of As: has the actors of both
+	beside []*nats.Conn // connections of As
 }
 
 // Add adds an actor. The first actor to return ends the service. When ctx ends, run
 // must take no new work, end its work within Grace, and return.
 func (h *Host) Add(name string, run func(ctx context.Context) error) {
-	h.actors.add(name, run)
+	h.first().actors.add(name, run)
 }
 
 // AddBase adds an actor that others depend on. Its ctx ends after all actors of Add
 // have ended.
 func (h *Host) AddBase(name string, run func(ctx context.Context) error) {
-	h.actors.addBase(name, run)
+	h.first().actors.addBase(name, run)
 }
 
 // AddBaseOnce is AddBase, unless there is an actor of that name: several roles in one
 // process need the same one.
 func (h *Host) AddBaseOnce(name string, run func(ctx context.Context) error) {
-	if !h.actors.has(name) {
+	if !h.first().actors.has(name) {
 		h.AddBase(name, run)
 	}
+}
+
+// As returns the host with a connection of its own, which has the options: one process
+// then is several parties to NATS. Serve drains it with the host's. Its actors are the
+// host's. It may not be called on the host of a Part.
+func (h *Host) As(ctx context.Context, options ...nats.Option) (*Host, error) {
+	nc, err := Connect(ctx, NATS{}, h.Name, h.Log, options...)
+	if err != nil {
+		return nil, err
+	}
+	first := h.first()
+	first.beside = append(first.beside, nc)
+	h.Add("nats", func(ctx context.Context) error { return watch(ctx, nc) })
+	return &Host{Name: h.Name, HTTP: h.HTTP, Log: h.Log, NATS: nc, Metrics: h.Metrics, Health: h.Health, Grace: h.Grace, origin: first}, nil
+}
+
+// first returns the host that As was called on first.
+func (h *Host) first() *Host {
+	if h.origin != nil {
+		return h.origin
+	}
+	return h
 }
 
 // Config configures Serve.
@@ -99,6 +123,11 @@ func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error
 		return unlessStopped(ctx, err)
 	}
 	defer nc.Close()
+	defer func() {
+		for _, nc := range h.beside {
+			nc.Close()
+		}
+	}()
 	h.NATS = nc
 	h.Health.enter(errStarting)
 	h.Health.Check("service", func(context.Context) error { return working(ctx) })
@@ -118,6 +147,9 @@ func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error
 	h.Log.Info("running", "version", ReadBuild().Version)
 
 	err = h.actors.run(ctx, stop, h.Grace)
+	for _, nc := range h.beside {
+		err = errors.Join(err, drain(nc))
+	}
 	return errors.Join(err, drain(nc))
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/access"
 )
 
 // Config configures a server.
@@ -26,11 +28,15 @@ type Config struct {
 	// Listen is HOST:PORT for clients in other processes, port 0 for a free
 	// one. Empty: only this process connects.
 	Listen string
-	// User and Password are the credentials of all connections, also of this process.
-	// Both empty: no login.
+	// User and Password are the credentials of processes of the person that owns the
+	// store. Without Keys this process uses them too. Both empty: no login.
 	User, Password string
-	Name           string       // of the server, default signalbox
-	Log            *slog.Logger // warnings and errors at their level, the rest at debug
+	// Keys are those of the parties. Each has its account; the orchestrator's, which owns
+	// the log, is the server's global account, so that a store is one with and without
+	// accounts. Empty: there are no accounts.
+	Keys access.Keys
+	Name string       // of the server, default signalbox
+	Log  *slog.Logger // warnings and errors at their level, the rest at debug
 }
 
 // Server is a running server. It is a nats.InProcessConnProvider.
@@ -38,6 +44,7 @@ type Server struct {
 	server         *server.Server
 	lock           *os.File
 	user, password string
+	keys           access.Keys
 }
 
 // readyTimeout is long enough to read a large store.
@@ -55,7 +62,7 @@ func Start(c Config) (*Server, error) {
 		_ = lock.Close()
 		return nil, fmt.Errorf("NATS server in %s: %w", c.Dir, err)
 	}
-	return &Server{s, lock, c.User, c.Password}, nil
+	return &Server{s, lock, c.User, c.Password, c.Keys}, nil
 }
 
 func start(c Config) (*server.Server, error) {
@@ -69,7 +76,11 @@ func start(c Config) (*server.Server, error) {
 		NoSigs:       true, // the process's signals are its main's
 		NoLog:        c.Log == nil,
 	}
-	if c.User != "" {
+	if !c.Keys.Empty() {
+		if err := setAccounts(options, c); err != nil {
+			return nil, err
+		}
+	} else if c.User != "" {
 		options.CustomClientAuthentication = credentials{c.User, c.Password}
 	}
 	if c.Listen != "" {
@@ -125,9 +136,18 @@ func (s *Server) Connect(options ...nats.Option) (*nats.Conn, error) {
 	return nats.Connect("", append(s.Options(), options...)...)
 }
 
-// Options returns the options of a connection within the process.
+// Options returns the options of a connection within the process. With accounts it is
+// the orchestrator's.
 func (s *Server) Options() []nats.Option {
+	if !s.keys.Empty() {
+		return s.As(access.Party{Kind: access.Orchestrator})
+	}
 	return []nats.Option{nats.InProcessServer(s), nats.UserInfo(s.user, s.password)}
+}
+
+// As returns the options of a connection of the party within the process.
+func (s *Server) As(p access.Party) []nats.Option {
+	return []nats.Option{nats.InProcessServer(s), s.keys.Login(p)}
 }
 
 // ClientURL returns the URL for other processes, or "" if they cannot connect.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/forge/github"
@@ -74,21 +75,32 @@ type System struct {
 	Login string // path of the password of service.LocalUser, for other processes of this person
 	Forge *Forge // nil if Config.Forge has a URL
 	Log   *slog.Logger
+
+	as func(access.Party) []nats.Option // options of a connection of the party
 }
 
-// Run runs a system until Main returns or ctx ends. Then it waits until work in
+// Run runs a system, each part of it in an account of its own, until Main returns or ctx ends. Then it waits until work in
 // progress has been reported or released. It returns the error of Main, joined
 // with that of the shutdown.
 func Run(ctx context.Context, c Config) (err error) {
+	defs, err := Definitions(c.Dirs)
+	if err != nil {
+		return err
+	}
+	keys, err := access.NewKeys(access.Services(Roles(defs...)...)...)
+	if err != nil {
+		return err
+	}
 	login := service.NewLocalLogin()
 	server, err := embedded.Start(embedded.Config{
-		Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, User: service.LocalUser, Password: login.Password, Log: c.Log,
+		Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, User: service.LocalUser, Password: login.Password, Keys: keys,
+		Log: c.Log,
 	})
 	if err != nil {
 		return err
 	}
 	defer server.Shutdown()
-	s := &System{URL: server.ClientURL(), Log: c.Log}
+	s := &System{URL: server.ClientURL(), Log: c.Log, as: server.As}
 	if s.URL != "" {
 		if s.Login, err = login.Publish(s.URL); err != nil {
 			return service.Usagef("NATS can listen for this person's processes only: %w; for other machines run nats-server and the services", err)
@@ -111,19 +123,15 @@ func Run(ctx context.Context, c Config) (err error) {
 	err = service.Serve(ctx, service.Config{
 		Service: "signalbox", Flags: c.Flags, Log: c.Log,
 		Options: server.Options(),
-		Setup:   func(ctx context.Context, h *service.Host) error { return c.setup(ctx, h, s) },
+		Setup:   func(ctx context.Context, h *service.Host) error { return c.setup(ctx, h, s, defs) },
 	})
 	return errors.Join(mainErr, err)
 }
 
-func (c Config) setup(ctx context.Context, h *service.Host, s *System) error {
+func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*workflow.Definition) error {
 	s.NATS = h.NATS
 	if s.Forge != nil {
 		h.AddBase("forge", s.Forge.serve)
-	}
-	defs, err := Definitions(c.Dirs)
-	if err != nil {
-		return err
 	}
 	if _, err := workflow.NewCatalog(defs...).Named(c.Workflow); err != nil {
 		return service.Usagef("%w", err)
@@ -138,10 +146,17 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System) error {
 	if watch.Intake == (gateway.Intake{}) {
 		watch.Intake = gateway.DefaultIntake()
 	}
-	if err := watch.Setup(ctx, h); err != nil {
+	forgeside, err := h.As(ctx, s.as(access.Party{Kind: access.Gateway})...)
+	if err != nil {
 		return err
 	}
-	if err := c.addRoles(ctx, h, defs, work); err != nil {
+	if err := watch.Setup(ctx, forgeside); err != nil {
+		return err
+	}
+	as := func(role string) (*service.Host, error) {
+		return h.As(ctx, s.as(access.Party{Kind: access.Agent, Name: role})...)
+	}
+	if err := c.addRoles(ctx, h, as, defs, work); err != nil {
 		return err
 	}
 	if err := (planmanager.Settings{Workflow: "task"}).Setup(ctx, h); err != nil {

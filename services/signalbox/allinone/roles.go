@@ -48,6 +48,17 @@ func BrainRoles(defs ...*workflow.Definition) []string {
 	return roles
 }
 
+// Roles returns the roles of the lifecycles, each once, and the PM: it reports the end of
+// each instance to people.
+func Roles(defs ...*workflow.Definition) []string {
+	all := []string{"pm"}
+	for _, d := range defs {
+		all = append(all, d.Roles()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // forgeSide returns the setup of a role that uses the forge, nil for another role.
 func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config, work string) error {
 	switch role {
@@ -71,17 +82,17 @@ func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config,
 	return nil
 }
 
-// addRoles adds an agent for each role of the lifecycles. It adds the PM in any case:
-// the PM reports the end of each instance to people. It logs the roles without a brain.
-func (c Config) addRoles(ctx context.Context, h *service.Host, defs []*workflow.Definition, work string) error {
-	all := []string{"pm"}
-	for _, d := range defs {
-		all = append(all, d.Roles()...)
-	}
-	slices.Sort(all)
-	for _, name := range slices.Compact(all) {
+// addRoles adds an agent for each role, on the host that as returns for it. It logs the
+// roles without a brain.
+func (c Config) addRoles(ctx context.Context, h *service.Host, as func(role string) (*service.Host, error),
+	defs []*workflow.Definition, work string) error {
+	for _, name := range Roles(defs...) {
 		if setup := forgeSide(name); setup != nil {
-			if err := setup(ctx, h, c, work); err != nil {
+			own, err := as(name)
+			if err != nil {
+				return err
+			}
+			if err := setup(ctx, own, c, work); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -98,7 +109,11 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, defs []*workflow.
 			return err
 		}
 		own.WorkDir, own.Observer, own.AtOnce = work, c.Observer, c.Alone
-		if err := own.Setup(ctx, h, name); err != nil {
+		host, err := as(name)
+		if err != nil {
+			return err
+		}
+		if err := own.Setup(ctx, host, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
@@ -28,6 +29,7 @@ type setup struct {
 	workers   int    // of the agents; 0: without agents
 	ackWait   time.Duration
 	lifecycle string // of the load; empty: bench
+	accounts  bool   // each process connects with a key, to an account of its own
 }
 
 // workflow returns the lifecycle of the load.
@@ -51,6 +53,7 @@ type environment struct {
 	metrics       []string // URLs of the orchestrators' metrics
 	agents        *process.Child
 	settings      orchestrator.Settings
+	access        access.Directory // of the keys; empty: without accounts
 }
 
 // withEnvironment calls f with a new environment, which ends when f returns.
@@ -62,6 +65,16 @@ func (b *bench) withEnvironment(ctx context.Context, s setup, f func(e *environm
 	}
 	if e.dir, err = b.storeDir(s.store); err != nil {
 		return err
+	}
+	if s.accounts {
+		dir, err := os.MkdirTemp(b.dir, "access-")
+		if err != nil {
+			return err
+		}
+		e.access = access.Directory(dir)
+		if _, err := e.access.Init(access.Services(s.roles()...)...); err != nil {
+			return err
+		}
 	}
 	defer func() { err = errors.Join(err, e.close()) }()
 	if err := e.start(ctx); err != nil {
@@ -81,7 +94,7 @@ func (e *environment) start(ctx context.Context) (err error) {
 		return err
 	}
 	e.server = c
-	if err := c.Call(ctx, "Server.Start", process.ServerArgs{Dir: e.dir, Sync: e.sync}, &e.url); err != nil {
+	if err := c.Call(ctx, "Server.Start", process.ServerArgs{Dir: e.dir, Sync: e.sync, Access: e.access}, &e.url); err != nil {
 		return err
 	}
 	if e.setup.server == embedded {
@@ -109,7 +122,7 @@ func (e *environment) addOrchestrator(ctx context.Context) error {
 // startOrchestrator starts an orchestrator in c. An empty url is the server in c.
 func (e *environment) startOrchestrator(ctx context.Context, c *process.Child, url string) error {
 	var metrics string
-	err := c.Call(ctx, "Orchestrator.Start", process.OrchestratorArgs{URL: url, Settings: e.settings}, &metrics)
+	err := c.Call(ctx, "Orchestrator.Start", process.OrchestratorArgs{URL: url, Settings: e.settings, Access: e.access}, &metrics)
 	e.metrics = append(e.metrics, metrics)
 	return err
 }
@@ -130,7 +143,7 @@ func (e *environment) startAgents(ctx context.Context, workers int) (*process.Ch
 	if err != nil {
 		return nil, err
 	}
-	args := process.AgentsArgs{URL: e.url, Roles: e.roles(), Workers: workers}
+	args := process.AgentsArgs{URL: e.url, Roles: e.roles(), Workers: workers, Access: e.access}
 	if err := c.Call(ctx, "Agents.Start", args, &process.None{}); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

@@ -26,6 +26,7 @@ func scenarios() []scenario {
 		{"memory", "what an instance takes in the orchestrator", memory},
 		{"kill", "how long the work of a killed agent lies", killAgent},
 		{"takeover", "how soon work goes on when the active orchestrator is killed and another stands by", takeover},
+		{"accounts", "throughput and handoff with an account for each party, against the same without", accounts},
 		{"replicas", "1, 2 and 4 orchestrators", replicas},
 	}
 }

@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
@@ -22,23 +21,27 @@ type AgentsArgs struct {
 	URL     string
 	Roles   []string
 	Workers int // of each role
+	// Access is as in ServerArgs. All roles share the account of the first.
+	Access access.Directory
 }
 
 // Start starts the agents.
 func (a *Agents) Start(args AgentsArgs, _ *None) error {
 	service.CollectLess(a.host.ctx) // as every service does
-	l, options := a.host.link(args.URL)
-	working, err := service.Connect(a.host.ctx, l, "load", quiet(), options...)
+	a.host.access = args.Access
+	agent := access.Party{Kind: access.Agent, Name: args.Roles[0]}
+	working, err := service.Connect(a.host.ctx, a.host.linkAs(args.URL, agent), "load", quiet())
 	if err != nil {
 		return err
 	}
 	a.host.atEnd(func() error { working.Close(); return nil })
-	opening, err := service.Connect(a.host.ctx, l, "bench", quiet(), options...)
+	gateway := access.Party{Kind: access.Gateway}
+	opening, err := service.Connect(a.host.ctx, a.host.linkAs(args.URL, gateway), "bench", quiet())
 	if err != nil {
 		return err
 	}
 	a.host.atEnd(func() error { opening.Close(); return nil })
-	js, err := jetstream.New(working)
+	js, err := access.JetStream(a.host.ctx, working)
 	if err != nil {
 		return err
 	}

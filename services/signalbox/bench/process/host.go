@@ -11,6 +11,7 @@ import (
 	"net/rpc"
 	"sync"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -67,6 +68,7 @@ type host struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 	server *embedded.Server // nil: there is none in this process
+	access access.Directory // of the keys of the parties; empty: the server has no accounts
 
 	mu   sync.Mutex
 	ends []func() error // called in reverse order at the end

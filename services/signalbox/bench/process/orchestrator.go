@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/service"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 )
@@ -17,6 +18,7 @@ type Orchestrator struct{ host *host }
 type OrchestratorArgs struct {
 	URL      string // of the server; empty: the one in this process
 	Settings orchestrator.Settings
+	Access   access.Directory // see ServerArgs
 }
 
 // grace is how long a service may take to end.
@@ -25,6 +27,7 @@ const grace = 10 * time.Second
 // Start starts the orchestrator and waits until it is ready. It returns the URL of the
 // metrics.
 func (o *Orchestrator) Start(a OrchestratorArgs, metrics *string) error {
+	o.host.access = a.Access
 	nats, options := o.host.link(a.URL)
 	ready := make(chan string, 1)
 	ended := make(chan error, 1)

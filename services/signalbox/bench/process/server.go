@@ -5,6 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 )
@@ -16,11 +17,21 @@ type Server struct{ host *host }
 type ServerArgs struct {
 	Dir  string
 	Sync time.Duration // interval between flushes; 0: before each acknowledgement
+	// Access is the directory of the keys of the parties, each of which has an account;
+	// empty: there are no accounts.
+	Access access.Directory
 }
 
 // Start starts the server and returns its URL.
 func (s *Server) Start(a ServerArgs, url *string) error {
-	server, err := embedded.Start(embedded.Config{Dir: a.Dir, Sync: a.Sync, Listen: "127.0.0.1:0"})
+	config := embedded.Config{Dir: a.Dir, Sync: a.Sync, Listen: "127.0.0.1:0"}
+	if s.host.access = a.Access; a.Access != "" {
+		var err error
+		if config.Keys, err = a.Access.Keys(); err != nil {
+			return err
+		}
+	}
+	server, err := embedded.Start(config)
 	if err != nil {
 		return err
 	}
@@ -30,11 +41,21 @@ func (s *Server) Start(a ServerArgs, url *string) error {
 	return nil
 }
 
-// link returns the options to connect to the server at url. An empty url is the server
-// in this process.
+// link returns the options to connect to the server at url as the orchestrator. An empty
+// url is the server in this process.
 func (h *host) link(url string) (service.NATS, []nats.Option) {
 	if url == "" {
-		return service.NATS{}, []nats.Option{nats.InProcessServer(h.server)}
+		return service.NATS{}, h.server.Options()
 	}
-	return service.NATS{URL: url}, nil
+	return h.linkAs(url, access.Party{Kind: access.Orchestrator}), nil
+}
+
+// linkAs returns the options to connect to the server at url as a party, if the server
+// has accounts.
+func (h *host) linkAs(url string, p access.Party) service.NATS {
+	link := service.NATS{URL: url}
+	if h.access != "" {
+		link.NKey = h.access.Seed(p)
+	}
+	return link
 }
