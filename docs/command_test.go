@@ -35,7 +35,7 @@ func parses(t *testing.T, page, service, line string) {
 	var sub []string
 	if service == "signalbox" {
 		sub = words[:1]
-		if words[0] == "definition" {
+		if words[0] == "definition" || words[0] == "auth" {
 			sub = words[:2]
 		}
 	}
