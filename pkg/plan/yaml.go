@@ -8,6 +8,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
 // document is a plan in YAML.
@@ -24,10 +26,14 @@ type document struct {
 
 // yaml reads title and tasks: id, title, description, depends_on, priority.
 func (d *draft) yaml(src []byte) {
+	if err := yamltext.Check(src); err != nil {
+		d.problem(1, "%v", err)
+		return
+	}
 	file, err := parser.ParseBytes(src, 0)
 	var doc document
 	if err == nil && len(strings.TrimSpace(string(src))) > 0 {
-		err = yaml.UnmarshalWithOptions(src, &doc, yaml.Strict())
+		err = yamltext.Unmarshal(src, &doc, yaml.Strict())
 	}
 	if err != nil {
 		line, text := 1, err.Error()

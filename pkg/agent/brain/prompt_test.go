@@ -73,7 +73,7 @@ func TestPromptNamesEveryKeyAResultMayHave(t *testing.T) {
 	}
 }
 
-var fence = regexp.MustCompile(`(?m)^<<<quoted ([0-9a-f]{12})$`)
+var fence = regexp.MustCompile(`(?m)^<<<quoted ([A-Z2-7]{26})$`)
 
 func TestNoTextFromOutsideLeavesItsMarks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -118,5 +118,19 @@ func TestLongTextsAreCut(t *testing.T) {
 	got := Prompt(Assignment{Issue: instance.Issue{Title: "t", Body: strings.Repeat("ä", 1<<20)}})
 	if len(got) > maxQuoted+4096 || !strings.Contains(got, "bytes left out …]") {
 		t.Errorf("%d bytes", len(got))
+	}
+}
+
+func TestTheMarksOfEachPromptAreNewAndItsLengthHasALimit(t *testing.T) {
+	a := Assignment{Issue: instance.Issue{Title: "x"}}
+	for range 100 {
+		a.Notes = append(a.Notes, instance.NoteEntry{Author: "ann", Text: strings.Repeat("x", 64<<10)})
+	}
+	first, second := Prompt(a), Prompt(a)
+	if one, two := fence.FindStringSubmatch(first), fence.FindStringSubmatch(second); one == nil || two == nil || one[1] == two[1] {
+		t.Errorf("the marks are %q and %q", one, two)
+	}
+	if n := len(first); n > 600<<10 || !strings.Contains(first, "the prompt is full") || !strings.Contains(first, "## How to answer") {
+		t.Errorf("the prompt has %d bytes", n)
 	}
 }

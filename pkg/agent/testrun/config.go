@@ -10,6 +10,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
 // ConfigFile is at the root of a repository and has its commands for tests and checks:
@@ -53,7 +55,7 @@ func configured(tree fs.FS, check string) (Plan, bool, error) {
 		return Plan{}, false, fmt.Errorf("%s is not a file that can be read", ConfigFile)
 	}
 	var c config
-	err := yaml.NewDecoder(strings.NewReader(text(tree, ConfigFile)), yaml.Strict()).Decode(&c)
+	err := yamltext.Unmarshal([]byte(text(tree, ConfigFile)), &c, yaml.Strict())
 	key, says := c.of(check)
 	switch {
 	case errors.Is(err, io.EOF) || err == nil && says == nil:

@@ -81,12 +81,16 @@ func New(cfg Config) (*Cache, error) {
 		return nil, fmt.Errorf("workspace: %w", err)
 	}
 	// Resolved, because git reports and compares real paths.
-	if err = os.MkdirAll(dir, 0o755); err == nil {
+	// Nobody else on the machine reads the code. An earlier build let them.
+	if err = os.MkdirAll(dir, 0o700); err == nil {
+		err = os.Chmod(dir, 0o700)
+	}
+	if err == nil {
 		cfg.Dir, err = filepath.EvalSymlinks(dir)
 	}
 	for _, sub := range []string{"repos", "trees"} {
 		if err == nil {
-			err = os.MkdirAll(filepath.Join(cfg.Dir, sub), 0o755)
+			err = os.MkdirAll(filepath.Join(cfg.Dir, sub), 0o700)
 		}
 	}
 	if err != nil {

@@ -221,3 +221,17 @@ func (b blocked) Get(ctx context.Context, _ string) (io.ReadCloser, error) {
 	}
 	return nil, ctx.Err()
 }
+
+func TestNobodyElseReadsTheWorkDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil { // as an earlier build made it
+		t.Fatal(err)
+	}
+	newCache(t, dir, newStore())
+	for _, name := range []string{"", "repos", "trees"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%q has the mode %v, %v", name, info.Mode(), err)
+		}
+	}
+}

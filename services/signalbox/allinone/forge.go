@@ -106,7 +106,7 @@ func listen(web, file string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l, os.WriteFile(file, []byte(l.Addr().String()), 0o644)
+	return l, os.WriteFile(file, []byte(l.Addr().String()), 0o600)
 }
 
 // secret returns the token in file. It creates a random one if there is no file.

@@ -78,7 +78,7 @@ func (c Command) dir() (string, error) {
 	if entries, err := os.ReadDir(c.Data); err == nil && len(entries) > 0 {
 		return "", service.Usagef("--data %s is not empty: a demonstration starts from nothing", c.Data)
 	}
-	return c.Data, os.MkdirAll(c.Data, 0o755)
+	return c.Data, os.MkdirAll(c.Data, 0o700)
 }
 
 func intro(n *narrator.Narrator, dir string) {
@@ -93,7 +93,7 @@ func intro(n *narrator.Narrator, dir string) {
 
 // logFile opens the file for the services' logs.
 func logFile(name string) (*slog.Logger, func(), error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}

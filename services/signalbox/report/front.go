@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
 // front has the keys of the front matter.
@@ -61,7 +62,7 @@ func frontMatter(lines []string, issue *instance.Issue) ([]string, error) {
 	// The empty line makes the parser's line numbers those of the file.
 	src := "\n" + strings.Join(lines[1:end], "\n")
 	if strings.TrimSpace(src) != "" {
-		if err := yaml.UnmarshalWithOptions([]byte(src), &f, yaml.Strict()); err != nil {
+		if err := yamltext.Unmarshal([]byte(src), &f, yaml.Strict()); err != nil {
 			return nil, locate(err)
 		}
 	}
