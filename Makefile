@@ -93,6 +93,10 @@ generate: bin/tools ## make the generated code and documents anew
 	bin/tools/buf generate
 	go test ./pkg/workflow -run=Pages -update
 
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME each (10s); what is found is kept in testdata/fuzz
+	FUZZTIME=$(or $(FUZZTIME),10s) scripts/fuzz
+
 .PHONY: secret-rules
 secret-rules: ## take the rules for secrets from the gitleaks that scripts/secretrules/go.mod names
 	cd scripts/secretrules && GOWORK=off go run . > ../../pkg/secret/rules.json

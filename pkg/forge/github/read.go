@@ -30,14 +30,18 @@ func split(repo string) (owner, name string, err error) {
 }
 
 // pages collects the rows of all pages.
-func pages[T any](fetch func(github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
-	var all []T
+func pages[T any](fetch func(github.ListOptions) ([]*T, *github.Response, error)) ([]*T, error) {
+	var all []*T
 	for options := (github.ListOptions{PerPage: perPage}); ; {
 		rows, resp, err := fetch(options)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, rows...)
+		for _, row := range rows {
+			if row != nil { // null in the list
+				all = append(all, row)
+			}
+		}
 		if resp.NextPage == 0 {
 			return all, nil
 		}

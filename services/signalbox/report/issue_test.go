@@ -54,3 +54,10 @@ func TestWhatIsNoIssueIsRefusedWithWhatWouldBe(t *testing.T) {
 		})
 	}
 }
+
+// FuzzParseIssue holds that a file with an issue is read or refused.
+func FuzzParseIssue(f *testing.F) {
+	f.Add([]byte("---\ntitle: x\nlabels: [a, b]\n---\nbody"))
+	f.Add([]byte(`{"title":"x","body":"y","number":1,"labels":[{"name":"a"}]}`))
+	f.Fuzz(func(_ *testing.T, src []byte) { _, _ = report.ParseIssue(src) })
+}
