@@ -37,16 +37,17 @@ func pages[T any](fetch func(github.ListOptions) ([]*T, *github.Response, error)
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			if row != nil { // null in the list
-				all = append(all, row)
-			}
-		}
+		all = append(all, present(rows)...)
 		if resp.NextPage == 0 {
 			return all, nil
 		}
 		options.Page = resp.NextPage
 	}
+}
+
+// present returns the rows of a list that are not null.
+func present[T any](rows []*T) []*T {
+	return slices.DeleteFunc(rows, func(row *T) bool { return row == nil })
 }
 
 // Issues lists the open issues that changed at or after the time, the one that changed
@@ -66,6 +67,7 @@ func (c *Client) Issues(ctx context.Context, repo string, since time.Time) ([]fo
 		if err != nil {
 			return nil, explain(ctx, "list the issues of "+repo, err)
 		}
+		rows = present(rows)
 		for _, row := range rows {
 			if !row.IsPullRequest() {
 				seen[row.GetNumber()] = issue(repo, row)
