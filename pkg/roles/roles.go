@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -46,11 +47,15 @@ func All() []Role {
 
 // Main runs the service of a role until it ends, and returns the exit code. It
 // exits with 2 if there is no such role.
-func Main(name string) int { return run(name, os.Args[1:]) }
+func Main(name string) int {
+	confine.Intercept()
+	return run(name, os.Args[1:])
+}
 
 // Multicall runs the service of the role that the process was called for, and
 // returns the exit code.
 func Multicall() int {
+	confine.Intercept()
 	name, args, err := Called(os.Args, os.Getenv("SIGNALBOX_ROLE"))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)

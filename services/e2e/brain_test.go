@@ -19,7 +19,7 @@ case $(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT") in
 *chatters*) while once; do echo 'still at it'; sleep 0.2; done ;;
 *floods*)   head -c 100000000 /dev/zero | tr '\0' x ;;
 *lazes*)    echo 'all done'; exit 0 ;;
-*strays*)   set -e; once && echo gotcha > "${0%/*}/outside" ;;
+*strays*)   set -e; once && echo gotcha > "${0%/*}/outside" && echo gotcha > /usr/outside ;;
 *links*)    once && ln -sf /etc/passwd answer.txt && exit 0 ;;
 *babbles*)  once && echo '{"status": "splendid"}' > "$SIGNALBOX_RESULT" ;;
 *meddles*)  once && mkdir -p .github/workflows && echo 'on: push' > .github/workflows/own.yml ;;
@@ -49,12 +49,17 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		"it meddles":        {says: ".github/workflows/own.yml: no change may touch .github/workflows/** (forbidden)", end: "completed"},
 		"it floods a while": {end: "completed"},
 	}
-	if strings.Contains(s.processes["developer"].expect(t, `"msg":"sandbox"`), `"mode":"bwrap"`) {
-		c := cases["it babbles"]
-		c.says, c.end = "Read-only file system", "people"
-		cases["it strays"] = c
-	} else {
-		t.Log("bubblewrap does not work here: nothing keeps a brain from writing outside its work tree")
+	says := map[string]string{"bwrap": "Read-only file system", "landlock": "Permission denied"}
+	box := s.processes["developer"].expect(t, `"msg":"sandbox"`)
+	for mode, says := range says {
+		if strings.Contains(box, `"mode":"`+mode+`"`) {
+			c := cases["it babbles"]
+			c.says, c.end = says, "people"
+			cases["it strays"] = c
+		}
+	}
+	if _, confined := cases["it strays"]; !confined {
+		t.Log("nothing here keeps a brain from writing outside its work tree")
 	}
 	for title, c := range cases {
 		c.n = s.forge.openIssue(t, title, completeReport)
@@ -82,8 +87,10 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 			}
 		})
 	}
-	if _, err := os.Stat(filepath.Join(s.dir, "outside")); err == nil {
-		t.Error("a brain wrote outside its work tree")
+	for _, dir := range []string{s.dir, "/usr"} {
+		if _, err := os.Stat(filepath.Join(dir, "outside")); err == nil {
+			t.Error("a brain wrote outside its work tree, to", dir)
+		}
 	}
 	s.log.checkLog(t)
 }

@@ -110,6 +110,9 @@ func (s *env) commandLine(name string) (service string, args []string) {
 		args = append(append(append(args, forge...), "--repo", repo), work...)
 	case "developer":
 		args = append(append(args, work...), "--brain", "exec:sh "+s.brainScript())
+		if s.Developer == gatedScript {
+			args = append(args, "--sandbox", "none") // its pipes lie where no sandbox lets it write
+		}
 	default:
 		args = append(args, work...)
 	}

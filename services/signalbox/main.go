@@ -5,8 +5,12 @@ import (
 	"context"
 	"os"
 
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 	"github.com/signalbox/signalbox/services/signalbox/cli"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-func main() { os.Exit(cli.Run(context.Background(), term.System(), os.Args[1:])) }
+func main() {
+	confine.Intercept()
+	os.Exit(cli.Run(context.Background(), term.System(), os.Args[1:]))
+}

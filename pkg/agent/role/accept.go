@@ -74,7 +74,7 @@ func (s step) acceptBy(ctx context.Context, tree *workspace.Tree, commands []str
 		return g.evidence(tree.Head, testrun.Plan{Check: testrun.Acceptance, Tool: "configured", Argv: commands}), nil
 	}
 	s.job.Progress("running %s", strings.Join(commands, ", "))
-	ev, err := testrun.Accept(ctx, g.tree.Dir, tree.Head, plans, runner{s.Sandbox, g.tree.Shared})
+	ev, err := testrun.Accept(ctx, g.tree.Dir, tree.Head, plans, s.runner(g.tree))
 	return findings(ev, g.aside, instance.Evidence{}), err
 }
 

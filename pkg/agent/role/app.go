@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
 	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -49,13 +51,18 @@ type Settings struct {
 	Idle      time.Duration `name:"brain-idle" default:"10m" help:"How long it may print nothing meanwhile."`
 	Duty      []string      `name:"duty" placeholder:"STATE=DUTY" sep:"none" help:"Deprecated: a state of a lifecycle says its work itself. Of one that does not: tests, checks (tests, lint and type checks), judges (changes are dropped), changes (success without one is a failure), accepts (runs the acceptance criteria); several between commas. May be repeated."`
 	WorkDir   string        `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
-	Sandbox   string        `name:"sandbox" enum:"auto,bwrap,none" default:"auto" help:"How tests are confined: auto takes bubblewrap where it works."`
+	Sandbox   string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How brains and tests are confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives them all rights of this user."`
+	Egress    []string      `name:"egress" placeholder:"HOST[:PORT]" help:"Host that brains and tests can reach from the sandbox, such as a registry of packages; port 443 by default. May be repeated."`
+	Read      []string      `name:"brain-read" type:"path" placeholder:"PATH" help:"File or directory that brains may read from the sandbox, beside the files their command names. May be repeated."`
+	Limit     []string      `name:"limit" placeholder:"NAME=VALUE" help:"Limit of what a brain or test run may use: memory, disk, file-size (8GiB), processes, files (1000), cpu (1h). May be repeated."`
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 
-	Document Document       `kong:"-"` // nil: none
-	Observer agent.Observer `kong:"-"`
-	AtOnce   bool           `kong:"-"` // gives back work under way at once when it is stopped, without the host's grace
+	Document Document         `kong:"-"` // nil: none
+	Box      *sandbox.Sandbox `kong:"-"` // nil: made from Sandbox
+	Hidden   []string         `kong:"-"` // paths that no brain and no test sees
+	Observer agent.Observer   `kong:"-"`
+	AtOnce   bool             `kong:"-"` // gives back work under way at once when it is stopped, without the host's grace
 }
 
 // Setup implements service.Program.
@@ -79,11 +86,22 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
-	box, err := sandbox.New(ctx, sandbox.Mode(s.Sandbox))
+	list, err := egress.Parse(s.Egress)
 	if err != nil {
-		return err
+		return service.Usagef("%w", err)
 	}
-	brains, err := specs.Build(role, s.tools(box))
+	limits, err := ParseLimits(s.Limit)
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	box, err := s.box(ctx)
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	caches := Caches{filepath.Join(s.WorkDir, role, "caches")}
+	tools := s.tools(box)
+	tools.Limits, tools.Cache = limits, caches.brain
+	brains, err := specs.Build(role, tools)
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
@@ -101,11 +119,17 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	} else if n > 0 {
 		h.Log.Info("work trees of killed processes removed", "role", role, "trees", n)
 	}
-	h.Log.Info("sandbox", "role", role, "mode", box.Describe())
+	if err := caches.Sweep(); err != nil {
+		h.Log.Warn("caches that nobody uses stay", "role", role, "error", err)
+	}
+	logSandbox(h.Log, role, box)
 	coder := Coder{
 		Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document,
 		Rules:     outbound.DefaultRules(),
 		Baselines: new(Baselines),
+		Caches:    caches,
+		Egress:    list,
+		Limits:    limits,
 	}
 	if coder.Secrets, err = Secrets(h); err != nil {
 		return err
@@ -119,9 +143,33 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	return nil
 }
 
+// box returns the sandbox of the settings. It hides the work of all roles: what
+// a command needs of it, its work tree and the objects, it is given.
+func (s Settings) box(ctx context.Context) (sandbox.Sandbox, error) {
+	hidden := append([]string{s.WorkDir}, s.Hidden...)
+	if dir, err := os.UserConfigDir(); err == nil {
+		hidden = append(hidden, filepath.Join(dir, "signalbox"))
+	}
+	if s.Box != nil {
+		return s.Box.Hiding(hidden...), nil
+	}
+	box, err := sandbox.New(ctx, sandbox.Mode(s.Sandbox))
+	return box.Hiding(hidden...), err
+}
+
+// logSandbox says how commands are confined, and what is missing loudly.
+func logSandbox(log *slog.Logger, role string, box sandbox.Sandbox) {
+	attrs := []any{"role", role, "mode", string(box.Mode()), "about", box.Describe()}
+	if box.Mode() == sandbox.Bwrap {
+		log.Info("sandbox", attrs...)
+	} else {
+		log.Warn("sandbox", attrs...)
+	}
+}
+
 // tools is what brains that run programs are given.
 func (s Settings) tools(box sandbox.Sandbox) Tools {
-	t := Tools{Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile}
+	t := Tools{Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile}
 	if s.Observer != nil {
 		pace := rate.Sometimes{First: 1, Interval: linePace}
 		t.Line = func(a brain.Assignment, line string) {

@@ -23,6 +23,11 @@ type Tools struct {
 	Sandbox sandbox.Sandbox
 	Line    func(a brain.Assignment, line string) // called with each line they print; may be nil
 
+	Egress   []string                      // hosts they can reach from a sandbox, beside the API of their model
+	Readable []string                      // paths they may read from a sandbox
+	Limits   sandbox.Limits                // of resources
+	Cache    func(brain.Assignment) string // see exec.Config; may be nil
+
 	Document  Document // nil: none of the role's lifecycles has one
 	StateFile string   // its name in the work tree; empty: exec's default
 }
@@ -64,13 +69,17 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 				return nil, fmt.Errorf("there is no program %s", first)
 			}
 		}
-		command, readable := here(rest)
+		command, readable, err := here(rest)
+		if err != nil {
+			return nil, err
+		}
 		program, err := exec.Parse(command)
 		if err != nil {
 			return nil, err
 		}
 		return exec.New(exec.Config{
-			Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Network: true, Readable: readable, Line: t.Line,
+			Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Egress: t.Egress, Line: t.Line, Limits: t.Limits,
+			Readable: slices.Concat(readable, t.Readable), Cache: t.Cache,
 			Documents: given(t.Document), StateFile: t.StateFile,
 		})
 	case "rules":
@@ -86,9 +95,10 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 }
 
 // here makes the files that a command names by ./ or ../ those of the directory
-// this process runs in, for the program will run in another, and lists the
-// directories of all files it names: a sandbox must let it read them.
-func here(command string) (string, []string) {
+// this process runs in, for the program will run in another, and lists all files
+// it names: a sandbox must let it read them. What lies beside them it does not
+// show. A directory that holds a home or credentials is an error.
+func here(command string) (string, []string, error) {
 	var readable []string
 	words := strings.Split(command, " ")
 	for i, word := range words {
@@ -99,12 +109,17 @@ func here(command string) (string, []string) {
 		if err != nil {
 			continue
 		}
-		if _, err := os.Stat(path); err == nil {
-			words[i] = path
-			readable = append(readable, filepath.Dir(path))
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
 		}
+		if info.IsDir() && sandbox.Forbidden(path) {
+			return "", nil, fmt.Errorf("%s holds a home or credentials, which no sandbox shows: name a file, or a directory below it", path)
+		}
+		words[i] = path
+		readable = append(readable, path)
 	}
-	return strings.Join(words, " "), readable
+	return strings.Join(words, " "), readable, nil
 }
 
 // byRule is what a role thinks with when it is given nothing; nil: it must be.

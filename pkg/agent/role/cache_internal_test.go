@@ -6,18 +6,36 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 )
 
-// A repository's own tests are its code. Of a home they reach the caches of
-// tools, and nothing that lies beside them.
-func TestATestRunReachesCachesOnly(t *testing.T) {
-	box, err := sandbox.New(t.Context(), sandbox.Bwrap)
-	if err != nil {
-		t.Skipf("no bubblewrap here: %v", err)
+func TestMain(m *testing.M) {
+	confine.Intercept()
+	if exe, err := os.Executable(); err == nil {
+		os.Setenv(confine.Variable, exe)
 	}
-	home, tree := t.TempDir(), t.TempDir()
+	os.Exit(m.Run())
+}
+
+// A repository's own tests are its code. Of a home they read the caches of Go, and
+// nothing that lies beside them; they fill caches of their own.
+func TestATestRunReachesCachesOnly(t *testing.T) {
+	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} {
+		t.Run(string(mode), func(t *testing.T) {
+			box, err := sandbox.New(t.Context(), mode)
+			if err != nil {
+				t.Skipf("not on this machine: %v", err)
+			}
+			reachesCachesOnly(t, box)
+		})
+	}
+}
+
+func reachesCachesOnly(t *testing.T, box sandbox.Sandbox) {
+	home, cache, tree := t.TempDir(), t.TempDir(), t.TempDir()
 	kept := []string{".cache/signalbox/work/pm/repos/x.git/HEAD", "go/bin/gopls", ".cargo/config.toml", ".cargo/credentials.toml", ".npmrc", ".ssh/id_ed25519", ".config/gh/hosts.yml"}
-	for _, name := range append(kept, ".cache/go-build/README", "go/pkg/mod/README", ".cargo/registry/README", ".npm/_cacache/README") {
+	caches := []string{".cache/go-build/README", "go/pkg/mod/README", ".cargo/registry/README", ".npm/_cacache/README"}
+	for _, name := range append(kept, caches...) {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -26,13 +44,15 @@ func TestATestRunReachesCachesOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	script := `for f in ` + shell(kept) + `; do
-		grep -qs mine "$HOME/$f" && echo "$f" >> read
-		mkdir -p "$(dirname "$HOME/$f")" 2>/dev/null; echo evil 2>/dev/null > "$HOME/$f"
+	script := `H=` + home + `; for f in ` + shell(kept) + `; do
+		grep -qs mine "$H/$f" && echo "$f" >> read
+		mkdir -p "$(dirname "$H/$f")" 2>/dev/null; echo evil 2>/dev/null > "$H/$f"
 	done
-	echo filled > "$HOME/.cache/go-build/new"; echo filled > "$HOME/go/pkg/mod/new"; echo filled > "$HOME/.npm/_cacache/new"; echo filled > "$HOME/.cargo/registry/new"
+	for f in ` + shell(caches) + `; do echo evil 2>/dev/null > "$H/$f"; done
+	grep -q mine "$H/go/pkg/mod/README" || exit 3
+	for d in "$GOCACHE" "$GOMODCACHE" "$npm_config_cache" "$CARGO_HOME"; do mkdir -p "$d"; echo filled > "$d/new" || exit 4; done
 	true`
-	result, err := runner{box, t.TempDir()}.Run(t.Context(), sandbox.Command{
+	result, err := runner{box: box, shared: t.TempDir(), cache: cache}.Run(t.Context(), sandbox.Command{
 		Dir: tree, Argv: []string{"sh", "-c", script}, Env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")},
 	})
 	if err != nil || result.ExitCode != 0 {
@@ -41,13 +61,13 @@ func TestATestRunReachesCachesOnly(t *testing.T) {
 	if read, err := os.ReadFile(filepath.Join(tree, "read")); err == nil {
 		t.Errorf("the test run read\n%s", read)
 	}
-	for _, name := range kept {
+	for _, name := range append(kept, caches...) {
 		if data, err := os.ReadFile(filepath.Join(home, name)); err != nil || string(data) != "mine" {
 			t.Errorf("%s is %q, %v", name, data, err)
 		}
 	}
-	for _, name := range []string{".cache/go-build/new", "go/pkg/mod/new", ".npm/_cacache/new", ".cargo/registry/new"} {
-		if _, err := os.Stat(filepath.Join(home, name)); err != nil {
+	for _, name := range []string{"go-build/new", "go-mod/new", "npm/new", "cargo/new"} {
+		if _, err := os.Stat(filepath.Join(cache, name)); err != nil {
 			t.Errorf("a cache is not kept: %v", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/outbound"
@@ -31,6 +32,9 @@ type Coder struct {
 	Rules     outbound.Rules  // what may leave the work tree
 	Baselines *Baselines      // nil: the tests of a base are counted for each run
 	Secrets   *secret.Scanner // finds what is taken out of artifacts; nil: nothing is
+	Caches    Caches          // of tools, where commands are confined
+	Egress    egress.List     // hosts that tests can reach
+	Limits    sandbox.Limits  // of tests
 }
 
 // Work implements agent.Handler.

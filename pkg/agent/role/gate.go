@@ -223,7 +223,7 @@ func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.P
 		return ev, nil
 	}
 	s.job.Progress("running %s on the base, to count its tests", plan.Command())
-	ev, err := testrun.Run(ctx, base.Dir, base.Head, plan, runner{s.Sandbox, base.Shared})
+	ev, err := testrun.Run(ctx, base.Dir, base.Head, plan, s.runner(base))
 	if err == nil {
 		s.Baselines.put(key, instance.Evidence{Passed: ev.Passed, Failed: ev.Failed, Skipped: ev.Skipped})
 	}

@@ -43,7 +43,7 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 		return r, nil // the judgement says what it thinks of that
 	}
 	s.job.Progress("running %s, to see a test fail", w.plan.Command())
-	ev, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, runner{s.Sandbox, tree.Shared})
+	ev, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, s.runner(tree))
 	if err != nil {
 		return r, err
 	}

@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -87,7 +86,7 @@ func (s step) runGated(ctx context.Context, g gate, commit string, plan testrun.
 		return g.evidence(commit, plan), nil
 	}
 	s.job.Progress("running %s", plan.Command())
-	return testrun.Run(ctx, g.tree.Dir, commit, plan, runner{s.Sandbox, g.tree.Shared})
+	return testrun.Run(ctx, g.tree.Dir, commit, plan, s.runner(g.tree))
 }
 
 // base checks out the tree's base, or returns the tree if it is at its base.
@@ -144,18 +143,24 @@ func detect(dir string, checks []string) []way {
 	return ways
 }
 
-// runner lets test commands read the tree's borrowed objects, fill their tools'
-// caches and fetch what they depend on. It implements testrun.Runner.
+// runner lets test commands read the tree's borrowed objects, and fill caches that
+// the runs of no other instance read. It implements testrun.Runner.
 type runner struct {
 	box    sandbox.Sandbox
 	shared string
+	cache  string // empty: it is thrown away after each run
+	egress egress.List
+	limits sandbox.Limits
+}
+
+func (s step) runner(tree *workspace.Tree) runner {
+	return runner{s.Sandbox, tree.Shared, s.Caches.checks(s.job.Assignment), s.Egress, s.Limits}
 }
 
 // Run implements testrun.Runner.
 func (r runner) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
-	c.Network = true
+	c.Egress, c.Limits, c.Cache = r.egress, r.limits, r.cache
 	c.Readable = append(c.Readable, r.shared)
-	c.Writable = append(c.Writable, caches(c.Env)...)
 	return r.box.Run(ctx, c)
 }
 
@@ -168,30 +173,4 @@ func (c Coder) keep(ctx context.Context, job agent.Job, output []byte) (instance
 	digest := hex.EncodeToString(sum[:])
 	a := instance.Artifact{Name: job.State + ".log", Object: "artifact/" + digest, Size: int64(len(output)), SHA256: digest}
 	return a, c.Objects.Put(ctx, a.Object, bytes.NewReader(output))
-}
-
-// caches are the tool caches a test run may fill; those that are not there are
-// skipped. They are no more than caches: beside them lie settings, programs and
-// credentials, and the work of other instances.
-func caches(env []string) []string {
-	values := map[string]string{}
-	for _, v := range env {
-		name, value, _ := strings.Cut(v, "=")
-		values[name] = value
-	}
-	var all []string
-	add := func(root string, dirs ...string) {
-		for _, dir := range dirs {
-			if filepath.IsAbs(root) {
-				all = append(all, filepath.Join(root, dir))
-			}
-		}
-	}
-	add(values["GOCACHE"], "")
-	add(values["GOMODCACHE"], "")
-	add(values["GOPATH"], "pkg/mod")
-	add(values["CARGO_HOME"], "registry", "git")
-	add(values["HOME"], "go/pkg/mod", ".cache/go-build", "Library/Caches/go-build", ".cache/pip", ".cache/uv", ".cache/yarn",
-		".npm/_cacache", ".cargo/registry", ".cargo/git")
-	return all
 }

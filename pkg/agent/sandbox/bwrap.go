@@ -4,80 +4,81 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
+	"strconv"
 	"time"
 )
 
 // bwrapArgs returns the command line up to the command. The environment is inherited
 // and not set by --setenv, since ps shows arguments. Later mounts hide earlier ones.
-func (c Command) bwrapArgs(bwrap string) []string {
-	args := []string{bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--info-fd", "3", "--cap-drop", "ALL"}
-	if c.Network {
-		args = append(args, "--share-net", "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
+func (s Sandbox) bwrapArgs(c Command, own ownDirs) []string {
+	args := []string{s.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--info-fd", "3", "--cap-drop", "ALL"}
+	if s.userns {
+		args = append(args, "--unshare-user", "--disable-userns")
 	}
-	args = append(args, "--ro-bind", "/usr", "/usr")
-	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64"} {
+	for _, dir := range system() {
 		if target, err := os.Readlink(dir); err == nil {
 			args = append(args, "--symlink", target, dir)
 		} else {
 			args = append(args, "--ro-bind-try", dir, dir)
 		}
 	}
-	args = append(args, "--ro-bind-try", "/etc", "/etc", "--ro-bind-try", "/opt", "/opt",
-		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--setenv", "TMPDIR", "/tmp")
-	if home := lookup(c.Env, "HOME"); filepath.IsAbs(home) && filepath.Clean(home) != "/" {
-		args = append(args, "--tmpfs", home)
+	for _, path := range etc() {
+		if target, err := os.Readlink(path); err == nil && !filepath.IsAbs(target) {
+			args = append(args, "--symlink", target, path)
+		} else {
+			args = append(args, "--ro-bind-try", path, path)
+		}
 	}
-	for _, path := range append(c.toolchain(), c.Readable...) {
+	args = append(args, "--proc", "/proc")
+	for _, path := range []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"} {
+		args = append(args, "--ro-bind-try", path, path) // root of a user namespace may write to them if it is root outside
+	}
+	args = append(args, "--dev", "/dev", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
+		"--bind", own.tmp, "/tmp")
+	home := lookup(c.Env, "HOME")
+	if filepath.IsAbs(home) && filepath.Clean(home) != "/" {
+		args = append(args, "--bind", own.home, home)
+	}
+	var within []string
+	for _, path := range s.readable(c) {
+		if s.hides(path) {
+			within = append(within, path)
+			continue
+		}
+		args = append(args, "--ro-bind-try", path, path)
+	}
+	for _, path := range s.hidden {
+		// Only where something above it is shown.
+		if info, err := os.Stat(path); err == nil && info.IsDir() && s.shows(c, path) {
+			args = append(args, "--tmpfs", path)
+		}
+	}
+	for _, path := range within {
 		args = append(args, "--ro-bind-try", path, path)
 	}
 	for _, path := range c.Writable {
 		args = append(args, "--bind-try", path, path)
 	}
+	if own.socket != "" {
+		args = append(args, "--ro-bind", own.socket, own.socket)
+	}
 	if c.Dir != "" {
 		args = append(args, "--bind", c.Dir, c.Dir, "--chdir", c.Dir)
 	}
-	return append(args, "--")
+	return append(args, "--remount-ro", "/", "--")
 }
 
-// toolchain returns the paths that programs on PATH and the usual builders read. Of
-// a home it has the caches only, since credentials lie beside them. go test works
-// with a read-only build cache.
-func (c Command) toolchain() []string {
-	home := filepath.Clean(lookup(c.Env, "HOME"))
-	var paths []string
-	for _, dir := range filepath.SplitList(lookup(c.Env, "PATH")) {
-		if !filepath.IsAbs(dir) || dir == "/bin" || dir == "/sbin" || within(dir, "/usr") {
-			continue
-		}
-		// A program's libraries lie beside its bin directory, except in a home.
-		prefix := filepath.Dir(dir)
-		if filepath.Base(dir) == "bin" && filepath.Dir(prefix) != home && !within(home, prefix) {
-			dir = prefix
-		}
-		paths = append(paths, dir)
-	}
-	for _, p := range []string{
-		"go/pkg/mod", ".cache/go-build", "Library/Caches/go-build", ".cargo/registry", ".rustup",
-		".pyenv", ".rbenv", ".nvm", ".volta", ".asdf", ".sdkman", ".local/share/mise", ".local/lib", // version managers: programs and no secrets
-	} {
-		paths = append(paths, filepath.Join(home, p))
-	}
-	for _, dir := range filepath.SplitList(lookup(c.Env, "GOPATH")) {
-		paths = append(paths, filepath.Join(dir, "pkg", "mod"))
-	}
-	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "RUSTUP_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
-		if path := lookup(c.Env, name); filepath.IsAbs(path) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
+// sharedMemory is the size of /dev/shm in bytes.
+const sharedMemory = 256 << 20
 
-// within reports whether path is dir or lies below it.
-func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+// shows reports whether the command is shown a directory above the path.
+func (s Sandbox) shows(c Command, path string) bool {
+	for _, shown := range append(s.readable(c), system()...) {
+		if within(real(path), real(shown)) {
+			return true
+		}
+	}
+	return false
 }
 
 // infoPipe is the pipe to which bubblewrap writes the id of its child. The child

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 )
 
 // Command is a command with its limits. A limit of zero is none, except for Grace
@@ -24,19 +26,26 @@ type Command struct {
 	Stdout    io.Writer    // gets all of standard output as it comes, besides Output; may be nil
 	Line      func(string) // called for every line printed, in order, long ones cut; must return soon; may be nil
 
-	Network  bool     // mode Bwrap: leave the network reachable
-	Readable []string // mode Bwrap: more paths to read; those that do not exist are skipped
-	Writable []string // mode Bwrap: more paths to write; those that do not exist are skipped
-	Limits   Limits
+	// What follows is for a confined command only.
+	Egress   egress.List // hosts that it can reach; empty: it has no network
+	Readable []string    // more paths to read; those that do not exist are skipped
+	Writable []string    // more paths to write; those that do not exist are skipped
+	Login    []string    // files below HOME that it gets a copy of, thrown away after it
+	Cache    string      // directory of the caches of its tools; empty: thrown away after it
+
+	Limits Limits
+
+	needed []string // paths to read that follow from Argv and Env
 }
 
-// Limits are set with the shell's ulimit before the command starts and hold
-// for each of its processes.
+// Limits are of resources. Of zero, there is none.
 type Limits struct {
-	CPU      time.Duration // whole seconds
-	FileSize int64         // bytes
-	Memory   int64         // bytes of address space: too coarse for programs that reserve much of it (node, java, go test -race)
-	Files    int           // open files
+	CPU       time.Duration // of each process; whole seconds
+	FileSize  int64         // of each file, in bytes
+	Files     int           // open ones of each process
+	Memory    int64         // of all processes together, in bytes
+	Processes int           // at a time
+	Disk      int64         // in all that it may write to, in bytes
 }
 
 func (c Command) withDefaults() Command {
@@ -45,24 +54,28 @@ func (c Command) withDefaults() Command {
 	return c
 }
 
-// Limit names a limit of time.
+// Limit names a limit that ends a command.
 type Limit string
 
 const (
-	Wall Limit = "wall" // ran too long
-	Idle Limit = "idle" // printed nothing for too long
+	Wall      Limit = "wall"      // ran too long
+	Idle      Limit = "idle"      // printed nothing for too long
+	Memory    Limit = "memory"    // used too much
+	Processes Limit = "processes" // started too many
+	Disk      Limit = "disk"      // wrote too much
 )
 
 // Result is how a command ended.
 type Result struct {
 	ExitCode int    // -1: did not exit by itself
-	Signal   string // "SIGSEGV" when one ended it; empty under Bwrap, where it shows as exit code 128+n
+	Signal   string // "SIGSEGV" when one ended it; mostly it shows as exit code 128+n
 	TimedOut Limit  // the limit that ended it; empty: none
 	Limit    time.Duration
 	Output   []byte // standard output and error as they came: the first and the last part, a line between them saying how much is missing
 	Dropped  int64  // bytes missing from Output
 	Duration time.Duration
 	Mode     Mode
+	Refused  []string // what the proxy refused, each once: "HOST:PORT: why"
 }
 
 // OK reports whether the command exited with 0 within its limits.
@@ -75,6 +88,8 @@ func (r Result) String() string {
 		return fmt.Sprintf("stopped after %s (wall time limit)", r.Limit)
 	case r.TimedOut == Idle:
 		return fmt.Sprintf("stopped after printing nothing for %s (idle time limit)", r.Limit)
+	case r.TimedOut != "":
+		return fmt.Sprintf("stopped: it took more than it may (%s limit)", r.TimedOut)
 	case r.Signal != "":
 		return "ended by " + r.Signal
 	case r.ExitCode > 128 && signalName(r.ExitCode-128) != "":

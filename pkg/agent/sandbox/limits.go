@@ -7,10 +7,11 @@ import (
 )
 
 // limited returns a command line that sets the limits and then runs the command. A
-// shell sets them in the process that becomes the command.
+// shell sets them in the process that becomes the command. It stands in for the
+// helper where there is none.
 func (c Command) limited() []string {
 	l := c.Limits
-	if l == (Limits{}) {
+	if l.CPU == 0 && l.FileSize == 0 && l.Files == 0 {
 		return c.Argv
 	}
 	set := []string{"ulimit -c 0"}
@@ -19,9 +20,6 @@ func (c Command) limited() []string {
 	}
 	if l.FileSize > 0 {
 		set = append(set, fmt.Sprintf("ulimit -f %d", (l.FileSize+511)/512)) // POSIX counts in blocks of 512 bytes
-	}
-	if l.Memory > 0 {
-		set = append(set, fmt.Sprintf("ulimit -v %d", (l.Memory+1023)/1024))
 	}
 	if l.Files > 0 {
 		set = append(set, fmt.Sprintf("ulimit -n %d", l.Files))

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 )
 
 // drain limits how long output is read after the command has ended. Only a process
@@ -40,6 +43,8 @@ func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 	began := time.Now()
 	wall := newTimer(c.Wall)
 	defer wall.Stop()
+	quiet := make(chan struct{})
+	passed, watched := c.Limits.watch(p.group, p.dirs(c), quiet)
 
 	var ended error
 	select {
@@ -50,7 +55,11 @@ func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 		r.TimedOut, r.Limit = Wall, c.Wall
 	case <-idle.C:
 		r.TimedOut, r.Limit = Idle, c.Idle
+	case r.TimedOut = <-passed:
+		c.Grace = 0 // it takes more meanwhile
 	}
+	close(quiet)
+	<-watched
 	p.stop(c.Grace)
 	p.drain()
 
@@ -58,6 +67,10 @@ func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 	r.Output, r.Dropped = out.finish()
 	state := p.cmd.ProcessState
 	r.ExitCode = state.ExitCode()
+	r.Refused, err = p.clear()
+	if ended == nil && err != nil {
+		ended = fmt.Errorf("remove what the run needed: %w", err)
+	}
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		r.Signal = signalName(int(w.Signal()))
 	}
@@ -66,39 +79,51 @@ func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 
 // process is a started command.
 type process struct {
-	cmd     *exec.Cmd
-	exited  chan struct{}
-	group   int // process group that gets INT and TERM
-	pipes   []*os.File
-	readers sync.WaitGroup
+	cmd      *exec.Cmd
+	exited   chan struct{}
+	group    int // process group that gets INT and TERM; its leader's descendants are the command's
+	pipes    []*os.File
+	readers  sync.WaitGroup
+	lifeline *os.File // at its end the helper kills all; nil: there is no helper that does
+	own      ownDirs
+	proxy    *egress.Proxy // nil: no network
 }
 
 // start starts the command in a session of its own: it has no terminal, and one
 // process group to signal.
-func (s Sandbox) start(c Command, out *sink) (*process, error) {
-	argv := c.limited()
+func (s Sandbox) start(c Command, out *sink) (_ *process, err error) {
+	p := &process{exited: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			_, cerr := p.clear()
+			err = errors.Join(err, cerr)
+		}
+	}()
 	var info *infoPipe
-	if s.bwrap != "" {
-		var err error
+	cmd, err := s.prepare(&c, p)
+	if err != nil {
+		return nil, err
+	}
+	p.cmd = cmd
+	if c.Stdin != nil {
+		cmd.Stdin = c.Stdin
+	}
+	switch {
+	case s.Mode() == Bwrap:
 		if info, err = newInfoPipe(); err != nil {
 			return nil, err
 		}
 		defer info.close()
-		argv = append(c.bwrapArgs(s.bwrap), argv...)
-	}
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = c.Dir, c.Env, &syscall.SysProcAttr{Setsid: true}
-	if cmd.Env == nil {
-		cmd.Env = []string{} // nil would be this process's own
-	}
-	if c.Stdin != nil {
-		cmd.Stdin = c.Stdin
-	}
-	if info != nil {
 		cmd.ExtraFiles = []*os.File{info.w}
+	case s.helper != "":
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		p.lifeline, cmd.ExtraFiles = w, []*os.File{r}
 	}
 	// Pipes of our own: os/exec would wait for each process that holds its pipes.
-	p := &process{cmd: cmd, exited: make(chan struct{})}
 	stdout, err := p.pipe(out.stdout)
 	if err != nil {
 		return nil, err
@@ -151,11 +176,15 @@ func (p *process) pipe(write func([]byte)) (*os.File, error) {
 // stop ends the command and its group, and returns when they have ended.
 func (p *process) stop(grace time.Duration) {
 	defer func() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }()
+	defer p.release()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		select {
 		case <-p.exited:
 			return
 		default:
+		}
+		if grace == 0 {
+			break
 		}
 		_ = syscall.Kill(-p.group, sig)
 		select {
@@ -164,8 +193,47 @@ func (p *process) stop(grace time.Duration) {
 		case <-time.After(grace):
 		}
 	}
+	if p.lifeline != nil {
+		p.release() // the helper kills those as well that left the group
+		select {
+		case <-p.exited:
+			return
+		case <-time.After(helperGrace):
+		}
+		confine.KillBelow(p.cmd.Process.Pid)
+	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.exited
+}
+
+// helperGrace is how long a helper may take to kill all descendants of the command.
+const helperGrace = 10 * time.Second
+
+// release ends the lifeline of the helper.
+func (p *process) release() {
+	if p.lifeline != nil {
+		_ = p.lifeline.Close()
+	}
+}
+
+// clear removes what the run needed, and returns what the proxy refused.
+func (p *process) clear() (refused []string, err error) {
+	p.release()
+	if p.proxy != nil {
+		refused = p.proxy.Close()
+	}
+	return refused, p.own.remove()
+}
+
+// dirs returns the directories that count for the limit of disk.
+func (p *process) dirs(c Command) []string {
+	dirs := append([]string{}, c.Writable...)
+	for _, dir := range []string{c.Dir, c.Cache, p.own.root} {
+		if dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 func (p *process) drain() {

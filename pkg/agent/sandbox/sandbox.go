@@ -1,90 +1,192 @@
 // Package sandbox runs a command for a brain or a test: in a process group of
-// its own, within limits of time and output, with an environment made from an
-// allow list. Where bubblewrap works, the command has no network and may write
+// its own, within limits of time, output and resources, with an environment made
+// from an allow list. A confined command has no network but a proxy, and may write
 // only to the given paths.
 package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 )
 
 // Mode says how a command is confined.
 type Mode string
 
 const (
-	// None confines nothing: the command has all rights of this user, writes outside
-	// its directory are not noticed, and a process that leaves its session outlives
-	// the run.
+	// None confines nothing: the command has all rights of this user.
 	None Mode = "none"
-	// Bwrap runs the command under bubblewrap: its own process table, no
-	// network unless asked for, the system read-only, home and /tmp empty, and
-	// only the given directories writable.
+	// Bwrap runs the command under bubblewrap: its own process table and network,
+	// the system read-only, home and /tmp empty, and only the given directories
+	// writable.
 	Bwrap Mode = "bwrap"
-	// Auto is Bwrap where bubblewrap works and None elsewhere.
+	// Landlock runs the command under rules of the kernel: the same paths, with a
+	// home and a temporary directory of its own. It sees the host's processes, and
+	// what else Missing says.
+	Landlock Mode = "landlock"
+	// Auto is Bwrap where bubblewrap works, else Landlock, else an error.
 	Auto Mode = "auto"
 )
 
+// ErrUnconfined means that a mode does not work here.
+var ErrUnconfined = errors.New("nothing here can confine a command")
+
 // Sandbox runs commands in one mode. The zero Sandbox is mode None.
 type Sandbox struct {
-	bwrap  string // path of bubblewrap; empty: mode None
-	reason string // why Auto became None
+	mode    Mode
+	bwrap   string // path of bubblewrap
+	helper  string // path of this program as package confine runs it; empty: there is none
+	userns  bool   // mode Bwrap: no more user namespaces inside; mode Landlock: a network of its own
+	hidden  []string
+	reason  string   // why Auto did not take Bwrap
+	missing []string // what the mode does not confine
 }
 
-// New returns a Sandbox. It finds out once whether bubblewrap works. Mode Bwrap is
-// an error where it does not.
+// New returns a Sandbox. It finds out once what works, and is an ErrUnconfined where
+// the mode does not.
 func New(ctx context.Context, mode Mode) (Sandbox, error) {
+	var helper string
+	if runtime.GOOS == "linux" {
+		helper, _ = confine.Helper()
+	}
+	var bwrapErr error
 	switch mode {
 	case None:
-		return Sandbox{}, nil
+		s := Sandbox{mode: None, helper: helper, missing: []string{"everything"}}
+		if s.try(ctx) != nil {
+			s.helper = "" // it only ends what a command leaves behind
+		}
+		return s, nil
 	case Auto, Bwrap:
+		var s Sandbox
+		if s, bwrapErr = probeBwrap(ctx, helper); bwrapErr == nil {
+			return s, nil
+		}
+	case Landlock:
 	default:
-		return Sandbox{}, fmt.Errorf("sandbox mode %q: want none, bwrap or auto", mode)
+		return Sandbox{}, fmt.Errorf("sandbox mode %q: want auto, bwrap, landlock or none", mode)
 	}
-	s, err := probe(ctx)
+	if ctx.Err() != nil {
+		return Sandbox{}, context.Cause(ctx)
+	}
+	if mode == Bwrap {
+		return Sandbox{}, fmt.Errorf("sandbox mode bwrap: %w: %w", ErrUnconfined, bwrapErr)
+	}
+	s, err := probeLandlock(ctx, helper)
 	switch {
 	case err == nil:
+		if bwrapErr != nil {
+			s.reason = bwrapErr.Error()
+		}
 		return s, nil
 	case ctx.Err() != nil:
 		return Sandbox{}, context.Cause(ctx)
-	case mode == Auto:
-		return Sandbox{reason: err.Error()}, nil
+	case mode == Landlock:
+		return Sandbox{}, fmt.Errorf("sandbox mode landlock: %w: %w", ErrUnconfined, err)
 	}
-	return Sandbox{}, fmt.Errorf("sandbox mode bwrap: %w", err)
+	return Sandbox{}, fmt.Errorf("%w: %w, and %w; install bubblewrap, or say --sandbox=none to run brains and tests with all your rights",
+		ErrUnconfined, bwrapErr, err)
 }
 
-func probe(ctx context.Context) (Sandbox, error) {
+// Hiding returns a Sandbox whose commands do not see these paths, whatever else
+// they may read.
+func (s Sandbox) Hiding(paths ...string) Sandbox {
+	s.hidden = append(s.hidden[:len(s.hidden):len(s.hidden)], paths...)
+	return s
+}
+
+func probeBwrap(ctx context.Context, helper string) (Sandbox, error) {
 	path, err := exec.LookPath("bwrap")
 	if err != nil {
-		return Sandbox{}, fmt.Errorf("bubblewrap is not installed")
+		return Sandbox{}, errors.New("bubblewrap is not installed")
 	}
-	s := Sandbox{bwrap: path}
-	r, err := s.Run(ctx, Command{Argv: []string{"true"}, Dir: os.TempDir(), Env: Environ(), Wall: 10 * time.Second})
-	if err == nil && !r.OK() {
-		err = fmt.Errorf("%s: %s", r, strings.TrimSpace(string(r.Output)))
+	s := Sandbox{mode: Bwrap, bwrap: path, helper: helper, userns: true}
+	err = s.try(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.userns = false // an older one, or one that is setuid
+		err = s.try(ctx)
 	}
 	if err != nil {
 		return Sandbox{}, fmt.Errorf("bubblewrap does not work here: %w", err)
 	}
+	if helper == "" {
+		s.missing = append(s.missing, "limits of system calls (this program has no helper)")
+	}
 	return s, nil
 }
 
-// Mode returns None or Bwrap.
-func (s Sandbox) Mode() Mode {
-	if s.bwrap == "" {
-		return None
+// probeLandlock finds out whether the kernel has Landlock, and whether it gives
+// a process a network of its own.
+func probeLandlock(ctx context.Context, helper string) (Sandbox, error) {
+	abi := confine.ABI()
+	switch {
+	case runtime.GOOS != "linux":
+		return Sandbox{}, fmt.Errorf("%s has no Landlock", runtime.GOOS)
+	case helper == "":
+		return Sandbox{}, confine.ErrNoHelper
+	case abi < 1:
+		return Sandbox{}, errors.New("this kernel has no Landlock")
 	}
-	return Bwrap
+	s := Sandbox{mode: Landlock, helper: helper, userns: true, missing: []string{"the list of processes"}}
+	err := s.try(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.userns = false
+		s.missing = append(s.missing, "the ports of loopback that a test listens on (they cannot be reached)")
+		if abi < 4 {
+			s.missing = append(s.missing, "TCP (wants Linux 6.7)")
+		}
+		err = s.try(ctx)
+	}
+	if err != nil {
+		return Sandbox{}, fmt.Errorf("Landlock does not work here: %w", err)
+	}
+	if abi < 6 {
+		s.missing = append(s.missing, "signals and abstract sockets (want Linux 6.12)")
+	}
+	return s, nil
 }
 
-// Describe returns a line for the log: the mode and, if Auto chose None, the reason.
+func (s Sandbox) try(ctx context.Context) error {
+	r, err := s.Run(ctx, Command{Argv: []string{"true"}, Dir: os.TempDir(), Env: Environ(), Wall: 10 * time.Second})
+	if err == nil && !r.OK() {
+		err = fmt.Errorf("%s: %s", r, strings.TrimSpace(string(r.Output)))
+	}
+	return err
+}
+
+// Mode returns None, Bwrap or Landlock.
+func (s Sandbox) Mode() Mode {
+	if s.mode == "" {
+		return None
+	}
+	return s.mode
+}
+
+// Confines reports whether commands are kept from the rest of this machine.
+func (s Sandbox) Confines() bool { return s.Mode() != None }
+
+// Missing lists for people what the mode does not confine on this machine.
+func (s Sandbox) Missing() []string { return s.missing }
+
+// Describe returns a line for people: the mode, why not a better one, and what it
+// does not confine.
 func (s Sandbox) Describe() string {
-	if s.reason == "" {
+	var why []string
+	if s.reason != "" {
+		why = append(why, s.reason)
+	}
+	if len(s.missing) > 0 {
+		why = append(why, "not confined: "+strings.Join(s.missing, ", "))
+	}
+	if len(why) == 0 {
 		return string(s.Mode())
 	}
-	return string(s.Mode()) + " (" + s.reason + ")"
+	return string(s.Mode()) + " (" + strings.Join(why, "; ") + ")"
 }

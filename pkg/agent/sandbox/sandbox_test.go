@@ -1,32 +1,51 @@
 package sandbox_test
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	confine.Intercept()
+	if exe, err := os.Executable(); err == nil {
+		os.Setenv(confine.Variable, exe)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // each runs the test in every mode there is on this machine.
 func each(t *testing.T, test func(t *testing.T, s sandbox.Sandbox)) {
-	t.Run("none", func(t *testing.T) { test(t, sandbox.Sandbox{}) })
-	t.Run("bwrap", func(t *testing.T) { test(t, bwrap(t)) })
+	t.Run("none", func(t *testing.T) { test(t, in(t, sandbox.None)) })
+	confined(t, test)
 }
 
-func bwrap(t *testing.T) sandbox.Sandbox {
+// confined runs the test in every mode that confines commands.
+func confined(t *testing.T, test func(t *testing.T, s sandbox.Sandbox)) {
+	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} {
+		t.Run(string(mode), func(t *testing.T) { test(t, in(t, mode)) })
+	}
+	t.Run("landlock without a network of its own", func(t *testing.T) { test(t, sandbox.SharingNetwork(in(t, sandbox.Landlock))) })
+}
+
+// in returns the sandbox of a mode, and skips the test where it does not work.
+func in(t *testing.T, mode sandbox.Mode) sandbox.Sandbox {
 	t.Helper()
-	s, err := sandbox.New(t.Context(), sandbox.Auto)
+	s, err := sandbox.New(t.Context(), mode)
+	if errors.Is(err, sandbox.ErrUnconfined) {
+		t.Skip("not on this machine: ", err)
+	}
 	if err != nil {
 		t.Fatal(err)
-	}
-	if s.Mode() != sandbox.Bwrap {
-		t.Skip("no bubblewrap: ", s.Describe())
 	}
 	return s
 }
@@ -45,23 +64,33 @@ func run(t *testing.T, s sandbox.Sandbox, c sandbox.Command) sandbox.Result {
 }
 
 func TestModes(t *testing.T) {
-	if s, err := sandbox.New(t.Context(), sandbox.None); err != nil || s.Mode() != sandbox.None || s.Describe() != "none" {
+	if s, err := sandbox.New(t.Context(), sandbox.None); err != nil || s.Mode() != sandbox.None || s.Describe() != "none (not confined: everything)" {
 		t.Errorf("none: %q, %v", s.Describe(), err)
 	}
-	if _, err := sandbox.New(t.Context(), "jail"); err == nil || !strings.Contains(err.Error(), "none, bwrap or auto") {
+	if _, err := sandbox.New(t.Context(), "jail"); err == nil || !strings.Contains(err.Error(), "auto, bwrap, landlock or none") {
 		t.Errorf("unknown mode: %v", err)
 	}
-	t.Run("without bubblewrap auto says so and bwrap is refused", func(t *testing.T) {
-		t.Setenv("PATH", t.TempDir())
+	t.Run("without bubblewrap auto takes landlock and says so, and bwrap is refused", func(t *testing.T) {
+		in(t, sandbox.Landlock)
+		t.Setenv("PATH", "/usr/bin/no-such:/bin/no-such:"+truePath(t))
 		s, err := sandbox.New(t.Context(), sandbox.Auto)
-		if err != nil || s.Describe() != "none (bubblewrap is not installed)" {
+		if err != nil || s.Mode() != sandbox.Landlock || !strings.HasPrefix(s.Describe(), "landlock (bubblewrap is not installed; not confined: the list of processes") {
 			t.Errorf("auto: %q, %v", s.Describe(), err)
 		}
-		if _, err := sandbox.New(t.Context(), sandbox.Bwrap); err == nil {
-			t.Error("bwrap was given")
+		if _, err := sandbox.New(t.Context(), sandbox.Bwrap); !errors.Is(err, sandbox.ErrUnconfined) {
+			t.Errorf("bwrap was given: %v", err)
+		}
+	})
+	t.Run("without either auto is refused, and says what to do", func(t *testing.T) {
+		t.Setenv("PATH", truePath(t))
+		t.Setenv(confine.Variable, "")
+		_, err := sandbox.New(t.Context(), sandbox.Auto)
+		if !errors.Is(err, sandbox.ErrUnconfined) || !strings.Contains(err.Error(), "install bubblewrap, or say --sandbox=none") {
+			t.Errorf("auto: %v", err)
 		}
 	})
 	t.Run("a bubblewrap that may not work is told with what it says", func(t *testing.T) {
+		in(t, sandbox.Landlock)
 		dir := t.TempDir()
 		fake := "#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n"
 		if err := os.WriteFile(filepath.Join(dir, "bwrap"), []byte(fake), 0o700); err != nil {
@@ -69,8 +98,21 @@ func TestModes(t *testing.T) {
 		}
 		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 		s, err := sandbox.New(t.Context(), sandbox.Auto)
-		if err != nil || s.Mode() != sandbox.None || !strings.Contains(s.Describe(), "No permissions to create new namespace") {
+		if err != nil || s.Mode() != sandbox.Landlock || !strings.Contains(s.Describe(), "No permissions to create new namespace") {
 			t.Errorf("auto: %q, %v", s.Describe(), err)
 		}
 	})
+}
+
+// truePath returns a PATH that has the program true alone.
+func truePath(t *testing.T) string {
+	path, err := exec.LookPath("true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(path, filepath.Join(dir, "true")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -58,7 +58,24 @@ func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (ins
 	out := clean(string(res.Output), dir)
 	ev = judge(ev, res, parse(&events, out, res.OK()), out)
 	ev.Output = clean(ev.Output, dir) // the events were not
+	confinement(&ev, res)
 	return ev, nil
+}
+
+// confinement records how the run was confined. What it was refused explains a
+// failure.
+func confinement(ev *instance.Evidence, res sandbox.Result) {
+	if res.Mode == "" {
+		return
+	}
+	ev.Data = map[string]string{"sandbox": string(res.Mode)}
+	if len(res.Refused) == 0 {
+		return
+	}
+	ev.Data["refused"] = strings.Join(res.Refused, "\n")
+	if !ev.OK {
+		ev.Output += "\nThe sandbox let none of these out:\n" + ev.Data["refused"]
+	}
 }
 
 // CouldNotRun reports whether the tests did not run because of something outside
@@ -70,7 +87,7 @@ func CouldNotRun(ev instance.Evidence) bool {
 const couldNotRun = "could not run: "
 
 // noProgram matches the messages of bubblewrap and Python about a missing program.
-var noProgram = regexp.MustCompile(`(?m)^(?:bwrap: execvp (\S+): No such file or directory|\S*python\S*: No module named (pytest))$`)
+var noProgram = regexp.MustCompile(`(?m)^(?:(?:bwrap|sandbox): execvp (\S+): No such file or directory|\S*python\S*: No module named (pytest))$`)
 
 func judge(ev instance.Evidence, res sandbox.Result, r report, out string) instance.Evidence {
 	ev.Passed, ev.Failed, ev.Skipped = r.passed, r.names(), r.skipped

@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
@@ -75,6 +76,8 @@ type System struct {
 	Login string // path of the password of service.LocalUser, for other processes of this person
 	Forge *Forge // nil if Config.Forge has a URL
 	Log   *slog.Logger
+	// Sandbox is how brains and tests are confined.
+	Sandbox sandbox.Sandbox
 
 	as func(access.Party) []nats.Option // options of a connection of the party
 }
@@ -91,6 +94,11 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return err
 	}
+	box, err := sandbox.New(ctx, sandbox.Mode(c.Agents.Sandbox))
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	c.Agents.Box = &box
 	login := service.NewLocalLogin()
 	server, err := embedded.Start(embedded.Config{
 		Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, User: service.LocalUser, Password: login.Password, Keys: keys,
@@ -100,7 +108,7 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer server.Shutdown()
-	s := &System{URL: server.ClientURL(), Log: c.Log, as: server.As}
+	s := &System{URL: server.ClientURL(), Log: c.Log, Sandbox: box, as: server.As}
 	if s.URL != "" {
 		if s.Login, err = login.Publish(s.URL); err != nil {
 			return service.Usagef("NATS can listen for this person's processes only: %w; for other machines run nats-server and the services", err)

@@ -12,7 +12,10 @@ type Agents struct {
 	BrainEnv    []string      `name:"brain-env" group:"Agents" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones. May be repeated."`
 	BrainWall   time.Duration `name:"brain-wall" group:"Agents" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
 	BrainIdle   time.Duration `name:"brain-idle" group:"Agents" default:"10m" help:"How long it may print nothing meanwhile."`
-	Sandbox     string        `name:"sandbox" group:"Agents" enum:"auto,bwrap,none" default:"auto" help:"How test runs are confined: auto takes bubblewrap where it works."`
+	Sandbox     string        `name:"sandbox" group:"Agents" enum:"auto,bwrap,landlock,none" default:"auto" help:"How brains and tests are confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives them all your rights."`
+	Egress      []string      `name:"egress" group:"Agents" placeholder:"HOST[:PORT]" help:"Host that brains and tests can reach from the sandbox, such as a registry of packages; port 443 by default. May be repeated."`
+	Read        []string      `name:"brain-read" group:"Agents" type:"path" placeholder:"PATH" help:"File or directory that brains may read from the sandbox, beside the files their command names. May be repeated."`
+	Limit       []string      `name:"limit" group:"Agents" placeholder:"NAME=VALUE" help:"Limit of what a brain or test run may use: memory, disk, file-size (8GiB), processes, files (1000), cpu (1h). May be repeated."`
 	StateFile   string        `name:"state-file" group:"Agents" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one."`
 	Workers     int           `name:"workers" group:"Agents" default:"1" help:"Pieces of work a role does at a time."`
 	Workflow    string        `name:"workflow" group:"Agents" default:"${workflow=issue}" help:"Lifecycle that new issues open with."`
@@ -22,5 +25,5 @@ type Agents struct {
 // Settings returns the settings of the agents.
 func (a Agents) Settings() role.Settings {
 	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers,
-		StateFile: a.StateFile}
+		StateFile: a.StateFile, Egress: a.Egress, Read: a.Read, Limit: a.Limit}
 }

@@ -108,7 +108,7 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, as func(role stri
 		if err != nil {
 			return err
 		}
-		own.WorkDir, own.Observer, own.AtOnce = work, c.Observer, c.Alone
+		own.WorkDir, own.Observer, own.AtOnce, own.Hidden = work, c.Observer, c.Alone, []string{c.Dir}
 		host, err := as(name)
 		if err != nil {
 			return err

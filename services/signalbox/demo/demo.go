@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
@@ -55,10 +56,14 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	defer context.AfterFunc(ctx, n.Mute)()
 	s := &story{n: n, dir: dir}
 	intro(n, dir)
+	mode, err := confinement(ctx, n)
+	if err != nil {
+		return err
+	}
 	err = allinone.Run(ctx, allinone.Config{
 		Dir: dir, Log: log, Flags: service.Flags{Grace: 20 * time.Second}, Workflow: "issue", Every: 200 * time.Millisecond,
 		Repos: map[string]allinone.Source{repo: {Dir: scripts.repo}}, Login: "ann", Observer: n, Main: s.run,
-		Agents: role.Settings{Sandbox: "auto", Brain: []string{
+		Agents: role.Settings{Sandbox: mode, Brain: []string{
 			"developer=exec:sh " + scripts.developer, "tester.creating_tests=exec:sh " + scripts.tester,
 		}},
 	})
@@ -69,6 +74,22 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		return fmt.Errorf("%w (its log is %s)", err, filepath.Join(dir, "signalbox.log"))
 	}
 	return nil
+}
+
+// confinement returns how the demonstration's own scripts and tests are confined, and
+// says it. They come with the program, so that they may run where nothing can confine
+// them.
+func confinement(ctx context.Context, n *narrator.Narrator) (string, error) {
+	box, err := sandbox.New(ctx, sandbox.Auto)
+	if errors.Is(err, sandbox.ErrUnconfined) {
+		n.Say("sandbox: none. %v.", err)
+		n.Say("Only scripts of the demonstration run here; for any other brain --sandbox=none has to be said.")
+		return string(sandbox.None), nil
+	}
+	if err == nil {
+		n.Say("sandbox: %s", box.Describe())
+	}
+	return string(box.Mode()), err
 }
 
 func (c Command) dir() (string, error) {

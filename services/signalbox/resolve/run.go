@@ -51,6 +51,7 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 	if err := r.source.push(ctx, at.CloneURL, s.Forge.Secret); err != nil {
 		return err
 	}
+	r.n.Say("sandbox: %s", s.Sandbox.Describe())
 	if err := r.begin(ctx); err != nil {
 		return err
 	}

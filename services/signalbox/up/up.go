@@ -54,6 +54,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		if s.Forge != nil {
 			fmt.Fprintf(env.Stderr, "forge  %s\n", s.Forge.URL)
 		}
+		fmt.Fprintf(env.Stderr, "brains and tests are confined by: %s\n", s.Sandbox.Describe())
 		fmt.Fprintf(env.Stderr, "data   %s\nCtrl-C stops it when what is under way has ended, after %s at the latest; a second one at once. The rest goes on at the next start.\n", c.Data, c.Grace)
 		<-ctx.Done()
 		return nil

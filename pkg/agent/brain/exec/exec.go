@@ -33,6 +33,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 )
 
 // Config configures a Brain. A time limit of zero means the default, a negative
@@ -45,10 +46,13 @@ type Config struct {
 	Grace     time.Duration   // between the signals that end it; 0: 5 s
 	MaxOutput int             // bytes of output kept; 0: 1 MiB
 	Sandbox   sandbox.Sandbox // the zero Sandbox confines nothing
-	Network   bool            // in a sandbox: leave it reachable; presets need it and have it
+	Egress    []string        // in a sandbox: hosts that can be reached, beside those of a preset
 	Readable  []string        // in a sandbox: more paths
 	Writable  []string        // in a sandbox: more paths
 	Limits    sandbox.Limits  // of resources
+	// Cache returns the directory of the tools' caches for an assignment; nil: they
+	// are thrown away.
+	Cache func(brain.Assignment) string
 
 	Documents Documents // nil: no lifecycle has a document
 	StateFile string    // the document's name, a path below the working directory; empty: DefaultStateFile
@@ -58,7 +62,10 @@ type Config struct {
 }
 
 // Brain runs a program. It implements brain.Brain.
-type Brain struct{ cfg Config }
+type Brain struct {
+	cfg    Config
+	egress egress.List
+}
 
 // New returns a Brain, or an error if the program is not installed.
 func New(cfg Config) (*Brain, error) {
@@ -75,7 +82,11 @@ func New(cfg Config) (*Brain, error) {
 	}
 	cfg.Wall = cmp.Or(cfg.Wall, 30*time.Minute)
 	cfg.Idle = cmp.Or(cfg.Idle, 10*time.Minute)
-	return &Brain{cfg}, nil
+	list, err := egress.Parse(slices.Concat(cfg.Program.reachable(), cfg.Egress))
+	if err != nil {
+		return nil, fmt.Errorf("exec: %w", err)
+	}
+	return &Brain{cfg, list}, nil
 }
 
 // Work runs the program once.
@@ -89,7 +100,7 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	if err != nil && ctx.Err() == nil {
 		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
-	out := brain.Outcome{Output: run.Output}
+	out := brain.Outcome{Output: withRefused(run)}
 	out.Result.Spend = s.printed.spend
 	out.Result.Spend.WallMS = run.Duration.Milliseconds()
 	if err != nil {
@@ -183,9 +194,11 @@ func (b *Brain) command(s *session) sandbox.Command {
 		Argv: p.expand(s.files, b.cfg.Sandbox.Mode()), Dir: a.Dir,
 		Env:  slices.Concat(sandbox.Environ(slices.Concat(p.env, b.cfg.Env)...), p.set, s.files.environ(a)),
 		Wall: b.cfg.Wall, Idle: b.cfg.Idle, Grace: b.cfg.Grace, MaxOutput: b.cfg.MaxOutput, Limits: b.cfg.Limits,
-		Network:  b.cfg.Network || p.read != nil,
-		Readable: b.cfg.Readable,
-		Writable: slices.Concat(p.state(), b.cfg.Writable, []string{s.files.dir}),
+		Egress: b.egress, Readable: b.cfg.Readable, Login: p.login,
+		Writable: slices.Concat(b.cfg.Writable, []string{s.files.dir}),
+	}
+	if b.cfg.Cache != nil {
+		c.Cache = b.cfg.Cache(a)
 	}
 	if a.Shared != "" {
 		c.Readable = slices.Concat(c.Readable, []string{a.Shared})
@@ -194,6 +207,14 @@ func (b *Brain) command(s *session) sandbox.Command {
 		c.Line = func(line string) { b.cfg.Line(a, line) }
 	}
 	return c
+}
+
+// withRefused returns the output of a run, and after it what the proxy refused.
+func withRefused(run sandbox.Result) []byte {
+	if len(run.Refused) == 0 {
+		return run.Output
+	}
+	return fmt.Appendf(slices.Clone(run.Output), "\nThe sandbox let none of these out:\n%s\n", strings.Join(run.Refused, "\n"))
 }
 
 // files are the paths of the files that the program and the runtime exchange, in a

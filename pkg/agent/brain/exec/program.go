@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -25,12 +27,14 @@ type Program struct {
 
 // preset describes a coding agent.
 type preset struct {
-	argv []string
-	env  []string              // variables it needs
-	set  []string              // variables it is given, name=value
-	home []string              // its own files below HOME
-	drop string                // pattern of its own files in the work tree
-	read func(*answer, []byte) // reads a line of its standard output; nil: not a coding agent
+	argv  []string
+	env   []string              // variables it needs
+	set   []string              // variables it is given, name=value
+	login []string              // files below HOME with its login and settings; it gets a copy
+	hosts []string              // its model's API
+	bases []string              // variables that name another API
+	drop  string                // pattern of its own files in the work tree
+	read  func(*answer, []byte) // reads a line of its standard output; nil: not a coding agent
 }
 
 // Parse reads a program from a configuration:
@@ -88,7 +92,7 @@ func (p Program) expand(f files, mode sandbox.Mode) []string {
 		return p.Argv
 	}
 	codex := "workspace-write"
-	if mode == sandbox.Bwrap {
+	if mode != sandbox.None {
 		codex = "danger-full-access"
 	}
 	r := strings.NewReplacer("{{prompt}}", f.prompt, "{{dir}}", f.dir, "{{schema}}", inline(brain.ResultSchema()), "{{codex-sandbox}}", codex)
@@ -114,17 +118,22 @@ func inline(schema []byte) string {
 	return string(text)
 }
 
-// state returns the paths of the program's login and settings.
-func (p Program) state() []string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil
+// reachable returns the hosts of the program's model: its own API, or the one that
+// a variable of this process names.
+func (p Program) reachable() []string {
+	hosts := slices.Clone(p.hosts)
+	for _, name := range p.bases {
+		base, err := url.Parse(os.Getenv(name))
+		if err != nil || base.Hostname() == "" {
+			continue
+		}
+		port := base.Port()
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
+		}
+		hosts = append(hosts, net.JoinHostPort(base.Hostname(), port))
 	}
-	var paths []string
-	for _, rel := range p.home {
-		paths = append(paths, filepath.Join(home, rel))
-	}
-	return paths
+	return hosts
 }
 
 // litter records the files that match the pattern drop, and returns a function that

@@ -1,0 +1,71 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
+)
+
+// environ returns the environment of a confined command: that of c, with caches of
+// its own below dir. Go reads this user's own build cache and modules as well, which
+// are read-only.
+func (s Sandbox) environ(c Command, own ownDirs, dir string) []string {
+	home := lookup(c.Env, "HOME")
+	at := func(name string) string { return filepath.Join(dir, name) }
+	env := append(slices.Clone(c.Env),
+		"XDG_CACHE_HOME="+at("xdg"), "npm_config_cache="+at("npm"), "YARN_CACHE_FOLDER="+at("yarn"), "COREPACK_HOME="+at("corepack"),
+		"PIP_CACHE_DIR="+at("pip"), "UV_CACHE_DIR="+at("uv"), "CARGO_HOME="+at("cargo"), "GRADLE_USER_HOME="+at("gradle"),
+		"GOCACHE="+at("go-build"), "GOMODCACHE="+at("go-mod"), "GOPATH="+at("go"),
+		"GOFLAGS="+strings.TrimSpace(lookup(c.Env, "GOFLAGS")+" -modcacherw"),
+		"GOPROXY="+s.goProxy(c), "GOTELEMETRY=off")
+	if s.helper != "" {
+		env = append(env, "GOCACHEPROG="+confine.CacheProgram(s.helper, goBuild(c.Env), at("go-build")))
+	}
+	if rustup := filepath.Join(home, ".rustup"); lookup(c.Env, "RUSTUP_HOME") == "" {
+		if _, err := os.Stat(rustup); err == nil {
+			env = append(env, "RUSTUP_HOME="+rustup)
+		}
+	}
+	if s.Mode() == Landlock {
+		return append(env, "HOME="+own.home, "TMPDIR="+own.tmp)
+	}
+	return append(env, "TMPDIR=/tmp")
+}
+
+// goProxy returns where Go finds modules: in this user's module cache, then where
+// the proxy lets it.
+func (s Sandbox) goProxy(c Command) string {
+	further := "off"
+	if !c.Egress.Empty() {
+		if further = lookup(c.Env, "GOPROXY"); further == "" {
+			further = "https://proxy.golang.org,direct"
+		}
+	}
+	downloaded := filepath.Join(goModules(c.Env), "cache", "download")
+	if info, err := os.Stat(downloaded); err != nil || !info.IsDir() {
+		return further
+	}
+	return "file://" + downloaded + "," + further
+}
+
+// goModules returns the module cache of the user whose environment env is.
+func goModules(env []string) string {
+	if dir := lookup(env, "GOMODCACHE"); dir != "" {
+		return dir
+	}
+	if dirs := filepath.SplitList(lookup(env, "GOPATH")); len(dirs) > 0 {
+		return filepath.Join(dirs[0], "pkg", "mod")
+	}
+	return filepath.Join(lookup(env, "HOME"), "go", "pkg", "mod")
+}
+
+// goBuild returns the build cache of the user whose environment env is.
+func goBuild(env []string) string {
+	if dir := lookup(env, "GOCACHE"); dir != "" {
+		return dir
+	}
+	return filepath.Join(lookup(env, "HOME"), ".cache", "go-build")
+}

@@ -1,0 +1,80 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ownDirs are the directories of one run, which are removed after it. They lie on
+// disk, and count for Limits.Disk.
+type ownDirs struct {
+	root, home, tmp string
+	socket          string // of the proxy; empty: there is no network
+}
+
+// maxLogin limits the bytes of a login that is copied.
+const maxLogin = 16 << 20
+
+func newOwnDirs(c Command) (own ownDirs, err error) {
+	if own.root, err = os.MkdirTemp("", "signalbox-run-*"); err != nil {
+		return own, err
+	}
+	own.home, own.tmp = filepath.Join(own.root, "home"), filepath.Join(own.root, "tmp")
+	err = errors.Join(os.Mkdir(own.home, 0o700), os.Mkdir(own.tmp, 0o700))
+	home := lookup(c.Env, "HOME")
+	for _, name := range c.Login {
+		if err == nil && filepath.IsLocal(name) && filepath.IsAbs(home) {
+			err = copyFile(filepath.Join(home, name), filepath.Join(own.home, name))
+		}
+	}
+	if err != nil {
+		return own, errors.Join(err, own.remove())
+	}
+	return own, nil
+}
+
+// copyFile copies a file, if there is one. What is copied is read by a program of
+// the user's; what is written is thrown away.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxLogin {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// remove removes the directories, read-only ones as well.
+func (o ownDirs) remove() error {
+	if o.root == "" {
+		return nil
+	}
+	err := os.RemoveAll(o.root)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(o.root, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(o.root)
+}

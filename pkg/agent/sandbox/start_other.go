@@ -1,0 +1,12 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+func ownNetwork() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func occupied(info fs.FileInfo) int64 { return info.Size() }

@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Forbidden reports whether a directory is one that no command is shown: a home, one
+// that has homes below it, or one with credentials of ours.
+func Forbidden(dir string) bool {
+	dir = real(dir)
+	home, _ := os.UserHomeDir()
+	if dir == "/" || home != "" && within(real(home), dir) {
+		return true
+	}
+	for _, name := range []string{".signalbox", ".env", ".ssh", "person.token"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// real returns a path without links, or as it is where that fails.
+func real(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return filepath.Clean(path)
+}
+
+// within reports whether path is dir or lies below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// system returns the directories of the operating system that a command reads.
+func system() []string {
+	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"}
+}
+
+// etc returns the parts of /etc that have no secrets.
+func etc() []string {
+	entries, err := os.ReadDir("/etc")
+	if err != nil {
+		return nil
+	}
+	secret := []string{"shadow", "shadow-", "gshadow", "gshadow-", "ssh", "sudoers", "sudoers.d", "kubernetes", "signalbox", "krb5.keytab",
+		"wireguard", "NetworkManager", "docker", "rancher", "security"}
+	var paths []string
+	for _, e := range entries {
+		if !slices.Contains(secret, e.Name()) {
+			paths = append(paths, filepath.Join("/etc", e.Name()))
+		}
+	}
+	return paths
+}
+
+// toolchain returns the paths that programs on PATH and the usual builders read. Of
+// a home it has programs and their libraries only, since credentials lie beside
+// them.
+func (c Command) toolchain() []string {
+	home := filepath.Clean(lookup(c.Env, "HOME"))
+	var paths []string
+	for _, dir := range filepath.SplitList(lookup(c.Env, "PATH")) {
+		if !filepath.IsAbs(dir) || dir == "/bin" || dir == "/sbin" || within(dir, "/usr") || Forbidden(dir) {
+			continue
+		}
+		// A program's libraries lie beside its bin directory, except in a home.
+		prefix := filepath.Dir(dir)
+		if filepath.Base(dir) == "bin" && filepath.Dir(prefix) != home && !within(home, prefix) && !Forbidden(prefix) && !repository(prefix) {
+			dir = prefix
+		}
+		paths = append(paths, dir)
+	}
+	for _, p := range []string{
+		".rustup", ".pyenv", ".rbenv", ".nvm", ".volta", ".asdf", ".sdkman", ".local/share/mise", ".local/lib", // version managers: programs and no secrets
+	} {
+		paths = append(paths, filepath.Join(home, p))
+	}
+	for _, name := range []string{"GOROOT", "RUSTUP_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
+		if path := lookup(c.Env, name); filepath.IsAbs(path) && !Forbidden(path) {
+			paths = append(paths, path)
+		}
+	}
+	return append(paths, c.userCaches()...)
+}
+
+// repository reports whether a directory is somebody's work.
+func repository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
+// userCaches returns this user's own caches of Go, which a command reads from.
+func (c Command) userCaches() []string {
+	home := lookup(c.Env, "HOME")
+	paths := []string{filepath.Join(home, "go/pkg/mod"), filepath.Join(home, ".cache/go-build"), filepath.Join(home, "Library/Caches/go-build")}
+	for _, dir := range filepath.SplitList(lookup(c.Env, "GOPATH")) {
+		paths = append(paths, filepath.Join(dir, "pkg", "mod"))
+	}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		if path := lookup(c.Env, name); filepath.IsAbs(path) {
+			paths = append(paths, path)
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return !filepath.IsAbs(path) || Forbidden(path) })
+}
+
+// program returns what the command itself needs to start where it lies in a home: the
+// files that its links go through, and the packages or the prefix at their end.
+func (c Command) program() []string {
+	at := c.Argv[0]
+	if !strings.Contains(at, "/") {
+		for _, dir := range filepath.SplitList(lookup(c.Env, "PATH")) {
+			if info, err := os.Stat(filepath.Join(dir, at)); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+				at = filepath.Join(dir, at)
+				break
+			}
+		}
+	}
+	if !filepath.IsAbs(at) {
+		return nil
+	}
+	home := filepath.Clean(lookup(c.Env, "HOME"))
+	paths := []string{at}
+	for range 16 {
+		target, err := os.Readlink(at)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(at), target)
+		}
+		at = target
+		dir := filepath.Dir(at)
+		if before, _, ok := strings.Cut(at, "/node_modules/"); ok {
+			dir = before + "/node_modules"
+		} else if filepath.Base(dir) == "bin" && !within(home, filepath.Dir(dir)) {
+			dir = filepath.Dir(dir)
+		}
+		if Forbidden(dir) {
+			dir = at
+		}
+		paths = append(paths, dir)
+	}
+	return paths
+}
+
+// readable returns what the command may read and not write beside the system. What
+// does not exist is left out, and what is hidden, if the command only happened to
+// need it.
+func (s Sandbox) readable(c Command) []string {
+	var paths []string
+	add := func(path string) {
+		if _, err := os.Stat(path); err == nil && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range c.needed {
+		if !s.hides(path) {
+			add(path)
+		}
+	}
+	for _, path := range append(slices.Clone(c.Readable), s.helper) {
+		add(path)
+	}
+	return paths
+}
+
+// hides reports whether a path is hidden, or lies below one that is.
+func (s Sandbox) hides(path string) bool {
+	return slices.ContainsFunc(s.hidden, func(hidden string) bool { return within(real(path), real(hidden)) })
+}

@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
+)
+
+// The pauses between two looks at what a command uses. A look at directories takes
+// longer, and costs at most a twentieth of the time.
+const (
+	lookPause = 100 * time.Millisecond
+	diskPause = time.Second
+	diskShare = 20
+)
+
+// watch looks at what a command and its descendants use together, until stop is
+// closed. It returns a channel that gets the first limit that is passed, and one
+// that is closed at the end.
+func (l Limits) watch(root int, dirs []string, stop <-chan struct{}) (passed chan Limit, done chan struct{}) {
+	passed, done = make(chan Limit, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(lookPause)
+		defer tick.Stop()
+		disk := time.Now().Add(diskPause)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+			limit := l.processes(root)
+			if limit == "" && l.Disk > 0 && time.Now().After(disk) {
+				began := time.Now()
+				if used(dirs, l.Disk) > l.Disk {
+					limit = Disk
+				}
+				disk = time.Now().Add(max(diskPause, diskShare*time.Since(began)))
+			}
+			if limit != "" {
+				passed <- limit
+				return
+			}
+		}
+	}()
+	return passed, done
+}
+
+// processes returns the limit of memory or processes that is passed, or "".
+func (l Limits) processes(root int) Limit {
+	if l.Memory == 0 && l.Processes == 0 {
+		return ""
+	}
+	all := confine.Below(root)
+	if l.Processes > 0 && len(all) > l.Processes {
+		return Processes
+	}
+	var sum int64
+	for _, pid := range all {
+		if sum += confine.Memory(pid); l.Memory > 0 && sum > l.Memory {
+			return Memory
+		}
+	}
+	return ""
+}
+
+// used returns the bytes that directories hold, or any number above enough.
+func used(dirs []string, enough int64) (sum int64) {
+	for _, dir := range dirs {
+		_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return nil
+			}
+			if info, err := entry.Info(); err == nil {
+				if sum += occupied(info); sum > enough {
+					return filepath.SkipAll
+				}
+			}
+			return nil
+		})
+	}
+	return sum
+}
