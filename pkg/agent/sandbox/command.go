@@ -74,7 +74,7 @@ type Result struct {
 	Output   []byte // standard output and error as they came: the first and the last part, a line between them saying how much is missing
 	Dropped  int64  // bytes missing from Output
 	Duration time.Duration
-	Mode     Mode
+	Mode     Mode     // empty: of the zero Sandbox
 	Refused  []string // what the proxy refused, each once: "HOST:PORT: why"
 }
 

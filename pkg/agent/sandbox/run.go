@@ -26,7 +26,7 @@ const drain = time.Second
 // the cause of ctx's end. Any other end is in the Result.
 func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 	c = c.withDefaults()
-	r := Result{ExitCode: -1, Mode: s.Mode()}
+	r := Result{ExitCode: -1, Mode: s.mode}
 	if ctx.Err() != nil {
 		return r, context.Cause(ctx)
 	}
