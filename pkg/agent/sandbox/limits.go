@@ -2,28 +2,29 @@ package sandbox
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
 // limited returns a command line that sets the limits and then runs the command. A
 // shell sets them in the process that becomes the command. It stands in for the
-// helper where there is none.
+// helper where there is none. A limit that is lower already stays.
 func (c Command) limited() []string {
 	l := c.Limits
 	if l.CPU == 0 && l.FileSize == 0 && l.Files == 0 {
 		return c.Argv
 	}
-	set := []string{"ulimit -c 0"}
-	if l.CPU > 0 {
-		set = append(set, fmt.Sprintf("ulimit -t %d", (l.CPU+time.Second-1)/time.Second))
+	set := "ulimit -c 0; "
+	for _, limit := range []struct {
+		letter string
+		value  int64
+	}{
+		{"t", int64((l.CPU + time.Second - 1) / time.Second)},
+		{"f", (l.FileSize + 511) / 512}, // POSIX counts in blocks of 512 bytes
+		{"n", int64(l.Files)},
+	} {
+		if limit.value > 0 {
+			set += fmt.Sprintf("ulimit -%s %d 2>/dev/null; ", limit.letter, limit.value)
+		}
 	}
-	if l.FileSize > 0 {
-		set = append(set, fmt.Sprintf("ulimit -f %d", (l.FileSize+511)/512)) // POSIX counts in blocks of 512 bytes
-	}
-	if l.Files > 0 {
-		set = append(set, fmt.Sprintf("ulimit -n %d", l.Files))
-	}
-	set = append(set, `exec "$@"`)
-	return append([]string{"sh", "-c", strings.Join(set, " && "), "sh"}, c.Argv...)
+	return append([]string{"sh", "-c", set + `exec "$@"`, "sh"}, c.Argv...)
 }

@@ -145,7 +145,7 @@ func probeLandlock(ctx context.Context, helper string) (Sandbox, error) {
 		err = s.try(ctx)
 	}
 	if err != nil {
-		return Sandbox{}, fmt.Errorf("Landlock does not work here: %w", err)
+		return Sandbox{}, fmt.Errorf("using Landlock here: %w", err)
 	}
 	if abi < 6 {
 		s.missing = append(s.missing, "signals and abstract sockets (want Linux 6.12)")
