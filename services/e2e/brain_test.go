@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		"developer": {"--workers", "4", "--brain-wall", "15s", "--brain-idle", "4s"}, "tester": {"--workers", "2"},
 	}})
 	cases := map[string]struct {
-		says string // in the summary of the first failure; empty: there is no failure
+		says string // in the summary of the first failure, a commit's name as …; empty: there is no failure
 		end  string // the final state; people: they are asked
 		n    int
 	}{
@@ -45,8 +46,8 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		"it lazes":    {says: "developer says it is done and left no change", end: "failed"},
 		"it babbles": {says: "sh: invalid result: status: enum: splendid does not equal any of: [success failure blocked]",
 			end: "people"},
-		"it links":          {says: "answer.txt: symbolic link leads out of the tree, to /etc/passwd (link)", end: "completed"},
-		"it meddles":        {says: ".github/workflows/own.yml: no change may touch .github/workflows/** (forbidden)", end: "completed"},
+		"it links":          {says: "answer.txt in commit …: symbolic link leads out of the tree, to /etc/passwd (link)", end: "completed"},
+		"it meddles":        {says: ".github/workflows/own.yml in commit …: no change may touch .github/workflows/** (forbidden)", end: "completed"},
 		"it floods a while": {end: "completed"},
 	}
 	says := map[string]string{"bwrap": "Read-only file system", "landlock": "Permission denied"}
@@ -70,6 +71,7 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 			asked := func(f *logFollower) bool { _, held := f.instances[instanceID(c.n)].Escalation(); return held }
 			s.log.await(t, "the end", func(f *logFollower) bool { return asked(f) || hasEnded(instanceID(c.n))(f) })
 			first, artifacts := firstFailure(s.log.commitsOf(instanceID(c.n)))
+			first = regexp.MustCompile(`commit [0-9a-f]{12}`).ReplaceAllString(first, "commit …")
 			if !strings.Contains(first, c.says) || c.says == "" && first != "" {
 				t.Errorf("the first failure says %q, want %q", first, c.says)
 			}
