@@ -36,7 +36,7 @@ func begin(t *testing.T) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cursors, err := w.js.CreateKeyValue(t.Context(), natsjs.KeyValueConfig{Bucket: backup.Cursors})
+	cursors, err := w.js.KeyValue(t.Context(), backup.Cursors)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 )
 
-// Cursors is the gateway's bucket: how far it has read each repository.
-const Cursors = "signalbox-cursors"
+// Cursors is the bucket of how far the gateway has read each repository.
+const Cursors = jetstream.CursorBucket
 
 // kept are the key-value buckets that go with the log. What follows from it, such
 // as timers, is made from it again.
