@@ -23,6 +23,8 @@ case $(grep -m 1 '"title"' "$SIGNALBOX_ASSIGNMENT") in
 *strays*)   set -e; once && echo gotcha > "${0%/*}/outside" && echo gotcha > /usr/outside ;;
 *links*)    once && ln -sf /etc/passwd answer.txt && exit 0 ;;
 *babbles*)  once && echo '{"status": "splendid"}' > "$SIGNALBOX_RESULT" ;;
+*doubts*)   echo 42 > answer.txt; c=0.95; once && c=0.7
+            echo '{"status": "success", "confidence_score": '$c', "summary": "42 it is"}' > "$SIGNALBOX_RESULT"; exit 0 ;;
 *meddles*)  once && mkdir -p .github/workflows && echo 'on: push' > .github/workflows/own.yml ;;
 esac
 ` + fixScript
@@ -49,6 +51,7 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 		"it links":          {says: "answer.txt in commit …: symbolic link leads out of the tree, to /etc/passwd (link)", end: "completed"},
 		"it meddles":        {says: ".github/workflows/own.yml in commit …: no change may touch .github/workflows/** (forbidden)", end: "completed"},
 		"it floods a while": {end: "completed"},
+		"it doubts":         {end: "completed"},
 	}
 	says := map[string]string{"bwrap": "Read-only file system", "landlock": "Permission denied"}
 	box := s.processes["developer"].expect(t, `"msg":"sandbox"`)

@@ -3,6 +3,7 @@ package role
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
@@ -57,10 +58,24 @@ func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 		return fmt.Errorf("%s was asked and says nothing", s.job.Role)
 	case answers:
 		return nil
+	case s.untested():
+		s.job.Progress("no further change; what is there was not tested yet")
+		return nil
 	case !out.Declared || s.asks.Change == workflow.ChangeRequired:
 		return fmt.Errorf("%s says it is done and left no change", s.job.Role)
 	}
 	return nil
+}
+
+// untested reports whether the newest commits are this role's own, of an earlier step, and
+// no evidence is about them.
+func (s step) untested() bool {
+	if len(s.job.Bundles) == 0 {
+		return false
+	}
+	last := s.job.Bundles[len(s.job.Bundles)-1]
+	return last.Role == s.job.Role && last.Head == s.job.Head &&
+		!slices.ContainsFunc(s.job.Evidence, func(ev instance.Evidence) bool { return ev.Commit == last.Head })
 }
 
 // message is a step's commit message. Forges read it once it is pushed.

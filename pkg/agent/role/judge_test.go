@@ -128,6 +128,42 @@ func TestAnAnswerIsWorkToo(t *testing.T) {
 	}
 }
 
+// Commits that nobody tested are work enough: a developer that was not sure enough, or that
+// asked, may have nothing to add.
+func TestWhatWasLeftAndNotTestedIsWorkEnough(t *testing.T) {
+	e := newEnv(t, map[string]string{config: byFile, "check.sh": pass})
+	left, err := e.work("developer", "implementing", writes(map[string]string{"a.sh": "x\n"}))
+	if err != nil || left.Head == "" {
+		t.Fatalf("it left %+v, %v", left, err)
+	}
+	for name, c := range map[string]struct {
+		workflow, role, state, by string
+		evidence                  []instance.Evidence
+		enough                    bool
+	}{
+		"its own":                      {"issue", "developer", "fixing_issues", "developer", nil, true},
+		"its own, an older one tested": {"issue", "developer", "fixing_issues", "developer", []instance.Evidence{{Name: "tests", Commit: e.base}}, true},
+		"its own, which failed":        {"issue", "developer", "fixing_issues", "developer", []instance.Evidence{{Name: "tests", Commit: left.Head}}, false},
+		"its own, which passed":        {"issue", "developer", "fixing_issues", "developer", []instance.Evidence{{Name: "tests", Commit: left.Head, OK: true}}, false},
+		"another role's":               {"issue", "developer", "fixing_issues", "tester", nil, false},
+		"a writer's that asked":        {"pipeline", "writer", "writer", "writer", nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, declared := range []bool{true, false} {
+				job := e.job(c.role, c.state, left)
+				job.Workflow, job.Evidence, job.Bundles[1].Role = c.workflow, c.evidence, c.by
+				r, err := e.do(job, answers(nil, func(out *brain.Outcome) { out.Declared = declared }))
+				if c.enough && (err != nil || r.Status != instance.Success || r.Head != "") {
+					t.Errorf("it ended with %+v, %v", r, err)
+				}
+				if !c.enough && (err == nil || !strings.Contains(err.Error(), "left no change")) {
+					t.Errorf("it ended with %+v, %v", r, err)
+				}
+			}
+		})
+	}
+}
+
 func TestWhoAsksOrEscalatesDoesNotReport(t *testing.T) {
 	asks := func(out *brain.Outcome) {
 		out.Result.Status, out.Asks = instance.Blocked, []instance.Inquiry{{To: "analyst", Question: "Where?"}}
