@@ -33,6 +33,7 @@ var rules = map[string]func(*tree) []Violation{
 	"layers":     layers,
 	"names":      vagueNames,
 	"pure":       pure,
+	"servers":    servers,
 	"services":   services,
 	"size":       sizes,
 	"unsafe":     unsafe,

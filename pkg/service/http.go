@@ -12,6 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/signalbox/signalbox/pkg/httpserver"
 )
 
 // monitor is the HTTP server of a service.
@@ -26,20 +28,17 @@ func newMonitor(addr string, metrics *prometheus.Registry, health *Health, log *
 	if err != nil {
 		return nil, fmt.Errorf("--http %s: %w", addr, err)
 	}
+	var names []string
+	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		names = []string{httpserver.AnyName} // how others know this machine is theirs to choose
+	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{Registry: metrics}))
 	mux.Handle("GET /readyz", health)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, ReadBuild())
 	})
-	return &monitor{listener: l, server: &http.Server{
-		Handler:           mux,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      30 * time.Second,
-		IdleTimeout:       time.Minute,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}}, nil
+	return &monitor{listener: l, server: httpserver.New(mux, log, names...)}, nil
 }
 
 func (m *monitor) serve() error {

@@ -74,7 +74,7 @@ func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (t *Tree, err
 			err = errors.Join(err, t.Close())
 		}
 	}()
-	if err := os.Mkdir(t.Dir, 0o755); err != nil {
+	if err := os.Mkdir(t.Dir, 0o700); err != nil {
 		return nil, err
 	}
 	if _, err := t.git.Run(ctx, "read-tree", "--reset", "-u", t.Head); err != nil {

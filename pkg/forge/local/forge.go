@@ -46,6 +46,8 @@ type Config struct {
 	Public bool
 	// RateLimit is the requests an account may make in an hour; 0 is a million.
 	RateLimit int
+	// Git bounds what git clients may hold; without processes it is bare.DefaultLimits.
+	Git bare.Limits
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Logger gets failures of the forge itself; nil discards them.
@@ -81,6 +83,9 @@ func Open(config Config) (*Forge, error) {
 	}
 	if config.RateLimit == 0 {
 		config.RateLimit = 1_000_000
+	}
+	if config.Git.Processes == 0 {
+		config.Git = bare.DefaultLimits()
 	}
 	h, err := open(config)
 	if err != nil {
@@ -183,7 +188,7 @@ func (f *Forge) Repos() []string {
 // HTTP at /owner/name.git; pages at /owner/name.
 func (f *Forge) Handler() http.Handler {
 	api, graphql := f.rest.API(), f.rest.GraphQL()
-	git, pages := f.host.Repos.Handler(f.host, f.config.Logger), web.Handler(f.host)
+	git, pages := f.host.Repos.Handler(f.host, f.config.Git, f.config.Logger), web.Handler(f.host)
 	return withFaults(f.config.Fault, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
 		switch {

@@ -48,6 +48,8 @@ type Config struct {
 
 	Forge github.Flags      // the forge to use; without a URL: the local one
 	Web   string            // HOST:PORT of the local forge; empty: the address of the last run
+	Open  bool              // anybody who reaches the local forge may read it
+	Plain bool              // the local forge may be served beyond this machine, without TLS
 	Login string            // login on it of the person at this machine; empty: from their system account
 	Repos map[string]Source // initial repositories of the local forge, by owner/name
 	Watch []string          // repositories on Forge to poll
@@ -116,7 +118,7 @@ func Run(ctx context.Context, c Config) (err error) {
 		defer func() { err = errors.Join(err, login.Withdraw()) }()
 	}
 	if c.Forge.URL == "" {
-		if s.Forge, err = openForge(ctx, filepath.Join(c.Dir, "forge"), c.Web, c.Login, c.Repos, c.Log); err != nil {
+		if s.Forge, err = c.openForge(ctx, filepath.Join(c.Dir, "forge")); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.Forge.close()) }()

@@ -71,6 +71,7 @@ func withEnv(t *testing.T, developer string, test func(*env)) {
 			return nil
 		},
 	})
+	private(t, filepath.Join(dir, "data"))
 	if err != nil || t.Failed() {
 		t.Errorf("the system ended with %v\n%s", err, log.String())
 	}

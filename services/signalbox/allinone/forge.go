@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -16,9 +15,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/httpserver"
+	"github.com/signalbox/signalbox/pkg/service"
 )
 
 // Forge is the local forge, served on this machine.
@@ -27,6 +27,7 @@ type Forge struct {
 	URL    string // of its web pages
 	Person string // the login of the person at this machine
 	Secret string // that person's token
+	Token  string // path of the file that has it
 	bot    string // the token of the services
 
 	listener net.Listener
@@ -34,36 +35,38 @@ type Forge struct {
 }
 
 // openForge opens the forge in dir and creates the repositories that do not exist.
-func openForge(ctx context.Context, dir, web, person string, repos map[string]Source, log *slog.Logger) (*Forge, error) {
+func (c Config) openForge(ctx context.Context, dir string) (*Forge, error) {
+	token := filepath.Join(dir, "person.token")
 	bot, err := secret(filepath.Join(dir, "bot.token"))
 	if err != nil {
 		return nil, err
 	}
-	mine, err := secret(filepath.Join(dir, "person.token"))
+	mine, err := secret(token)
 	if err != nil {
 		return nil, err
 	}
-	person = cmp.Or(person, systemLogin())
-	f, err := local.Open(local.Config{Dir: dir, Public: true, Logger: log, Users: []local.User{
+	person := cmp.Or(c.Login, systemLogin())
+	f, err := local.Open(local.Config{Dir: dir, Public: c.Open, Logger: c.Log, Users: []local.User{
 		{Login: "signalbox", Token: bot, Type: "Bot", Permission: "write"},
 		{Login: person, Token: mine, Permission: "admin"},
 	}})
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(repos)) {
-		if err := create(ctx, f, name, repos[name]); err != nil && !errors.Is(err, local.ErrExists) {
+	for _, name := range slices.Sorted(maps.Keys(c.Repos)) {
+		if err := create(ctx, f, name, c.Repos[name]); err != nil && !errors.Is(err, local.ErrExists) {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	l, err := listen(web, filepath.Join(dir, "address"))
+	l, err := listen(c.Web, filepath.Join(dir, "address"), c.Plain)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("local forge: %w", err), f.Close())
 	}
 	url := "http://" + l.Addr().String()
 	f.SetURL(url)
-	return &Forge{Forge: f, URL: url, Person: person, Secret: mine, bot: bot, listener: l,
-		server: &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second}}, nil
+	host, _, _ := net.SplitHostPort(c.Web)
+	return &Forge{Forge: f, URL: url, Person: person, Secret: mine, Token: token, bot: bot, listener: l,
+		server: httpserver.New(f.Handler(), c.Log, host)}, nil
 }
 
 func create(ctx context.Context, f *local.Forge, name string, from Source) error {
@@ -93,10 +96,19 @@ func (f *Forge) close() error {
 
 // listen listens on web. If web is empty it listens on the address of the last run,
 // which it keeps in file, so that links to the forge stay valid. If that address is
-// in use it takes a free port.
-func listen(web, file string) (net.Listener, error) {
+// in use it takes a free port. Beyond this machine it listens only if plain says so:
+// tokens and code cross the network readable there.
+func listen(web, file string, plain bool) (net.Listener, error) {
 	if web != "" {
-		return net.Listen("tcp", web)
+		l, err := net.Listen("tcp", web)
+		if err != nil {
+			return nil, err
+		}
+		if tcp, ok := l.Addr().(*net.TCPAddr); !plain && (!ok || !tcp.IP.IsLoopback()) {
+			_ = l.Close()
+			return nil, service.Usagef("--web %s is not of this machine alone: the local forge has no TLS. Use a loopback address, or say --web-plain", web)
+		}
+		return l, nil
 	}
 	before, _ := os.ReadFile(file)
 	l, err := net.Listen("tcp", cmp.Or(string(before), "127.0.0.1:0"))

@@ -131,7 +131,7 @@ func (s *story) prove(ctx context.Context, c *client.Client, system *allinone.Sy
 	if err != nil {
 		return err
 	}
-	if _, err := git.New(s.dir).Run(ctx, "clone", "-q", "--branch", branch, "--", at.CloneURL, clone); err != nil {
+	if _, err := git.New(s.dir).WithToken(system.Forge.URL, system.Forge.Secret).Run(ctx, "clone", "-q", "--branch", branch, "--", at.CloneURL, clone); err != nil {
 		return errors.Join(ErrNotProven, err)
 	}
 	diff, err := git.New(clone).Run(ctx, "diff", "origin/"+pr.BaseRef+"...HEAD")

@@ -24,7 +24,7 @@ func unpack(ctx context.Context, dir string) (files, error) {
 	if err != nil {
 		return f, err
 	}
-	if err := os.MkdirAll(f.repo, 0o755); err != nil {
+	if err := os.MkdirAll(f.repo, 0o700); err != nil {
 		return f, err
 	}
 	if err := txtar.Write(txtar.Parse(source), f.repo); err != nil {
@@ -33,7 +33,7 @@ func unpack(ctx context.Context, dir string) (files, error) {
 	for name, file := range map[string]string{"developer.sh": f.developer, "tester.sh": f.tester} {
 		script, err := asset.ReadFile("asset/" + name)
 		if err == nil {
-			err = os.WriteFile(file, script, 0o755)
+			err = os.WriteFile(file, script, 0o700)
 		}
 		if err != nil {
 			return f, err

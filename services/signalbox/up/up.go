@@ -24,6 +24,8 @@ type Command struct {
 	Sync   time.Duration  `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
 	Repo   []string       `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
 	Web    string         `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
+	Open   bool           `name:"web-open" help:"Let anybody who reaches the local forge read it; a token is needed otherwise."`
+	Plain  bool           `name:"web-plain" help:"Serve the local forge beyond this machine although it has no TLS, so that others on the network can read tokens and code."`
 	URL    string         `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
 	Token  string         `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
 	Label  string         `name:"label" help:"Take up only issues with this label; empty takes all."`
@@ -37,7 +39,7 @@ type Command struct {
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config := allinone.Config{
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Log: env.Log, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
-		Every: c.Every, Label: c.Label, Intake: c.Intake, Web: c.Web, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
+		Every: c.Every, Label: c.Label, Intake: c.Intake, Web: c.Web, Open: c.Open, Plain: c.Plain, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
 	var err error
 	if c.URL == "" {
@@ -52,7 +54,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		fmt.Fprintf(env.Stderr, "NATS   %s\n", s.URL)
 		fmt.Fprintf(env.Stderr, "login  user %s, password in %s\n", service.LocalUser, s.Login)
 		if s.Forge != nil {
-			fmt.Fprintf(env.Stderr, "forge  %s\n", s.Forge.URL)
+			fmt.Fprintf(env.Stderr, "forge  %s, sign in as %s with the token in %s\n", s.Forge.URL, s.Forge.Person, s.Forge.Token)
 		}
 		fmt.Fprintf(env.Stderr, "brains and tests are confined by: %s\n", s.Sandbox.Describe())
 		fmt.Fprintf(env.Stderr, "data   %s\nCtrl-C stops it when what is under way has ended, after %s at the latest; a second one at once. The rest goes on at the next start.\n", c.Data, c.Grace)

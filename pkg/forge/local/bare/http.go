@@ -1,6 +1,7 @@
 package bare
 
 import (
+	"bufio"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -32,8 +33,8 @@ var (
 // Handler returns a handler of git's smart HTTP protocol at /owner/name.git. It runs
 // the two services of git and streams the body to them, so a push may be chunked and
 // of any length.
-func (r *Repos) Handler(gate Gate, log *slog.Logger) http.Handler {
-	s := server{repos: r, gate: gate, log: log}
+func (r *Repos) Handler(gate Gate, limits Limits, log *slog.Logger) http.Handler {
+	s := server{repos: r, gate: gate, limits: limits, slots: make(slots, limits.Processes), log: log}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
 		s.exchange(w, r, r.URL.Query().Get("service"), true)
@@ -47,9 +48,11 @@ func (r *Repos) Handler(gate Gate, log *slog.Logger) http.Handler {
 }
 
 type server struct {
-	repos *Repos
-	gate  Gate
-	log   *slog.Logger
+	repos  *Repos
+	gate   Gate
+	limits Limits
+	slots  slots
+	log    *slog.Logger
 }
 
 func (s server) exchange(w http.ResponseWriter, r *http.Request, service string, advertise bool) {
@@ -62,24 +65,27 @@ func (s server) exchange(w http.ResponseWriter, r *http.Request, service string,
 	if !ok {
 		return
 	}
-	body := io.Reader(http.NoBody)
-	if !advertise {
-		body = http.MaxBytesReader(w, r.Body, maxPush)
-		if r.Header.Get("Content-Encoding") == "gzip" {
-			unpacked, err := gzip.NewReader(body)
-			if err != nil {
-				http.Error(w, "the body is not gzip", http.StatusBadRequest)
-				return
-			}
-			body = unpacked
-		}
+	client := &connection{w: w, body: http.MaxBytesReader(w, r.Body, maxPush), idle: s.limits.Idle}
+	body, err := begun(client, r.Header.Get("Content-Encoding") == "gzip")
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		http.Error(w, "the body does not begin, or is not gzip", http.StatusBadRequest)
+		return
 	}
+	free, err := s.slots.take(r.Context(), s.limits.Wait)
+	if err != nil {
+		w.Header().Set("Retry-After", "10")
+		w.Header().Set("Connection", "close") // the rest of the body is not waited for
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer free()
 	wanted := &pushReader{}
 	if push {
 		body = io.TeeReader(body, wanted)
 	}
 	repo := s.repos.Repo(name)
-	err := stream(w, r, repo.Runner, service, advertise, body)
+	err = stream(client, r, repo.Runner, service, advertise, body)
 	if push && !advertise {
 		// The push must not end for its client before pull requests follow it. Git has
 		// made the moves even if the client has gone.
@@ -95,8 +101,24 @@ func (s server) exchange(w http.ResponseWriter, r *http.Request, service string,
 	}
 }
 
+// begun returns the body of a request once there is a beginning of it: no process of git
+// waits for a client that sends nothing.
+func begun(c *connection, zipped bool) (io.Reader, error) {
+	body := bufio.NewReader(c)
+	// git answers while it still reads. Without full duplex it waits.
+	_ = http.NewResponseController(c.w).EnableFullDuplex()
+	if _, err := body.Peek(1); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if zipped {
+		return gzip.NewReader(body)
+	}
+	return body, nil
+}
+
 // stream runs the git service on the body and writes its output as the answer.
-func stream(w http.ResponseWriter, r *http.Request, g git.Runner, service string, advertise bool, body io.Reader) error {
+func stream(c *connection, r *http.Request, g git.Runner, service string, advertise bool, body io.Reader) error {
+	w := c.w
 	args, kind := []string{strings.TrimPrefix(service, "git-"), "--stateless-rpc"}, "result"
 	if advertise {
 		args, kind = append(args, "--http-backend-info-refs"), "advertisement"
@@ -105,26 +127,11 @@ func stream(w http.ResponseWriter, r *http.Request, g git.Runner, service string
 	if protocolPattern.MatchString(version) {
 		g = g.WithEnv("GIT_PROTOCOL=" + version)
 	}
-	// git answers while it still reads. Without full duplex it waits.
-	_ = http.NewResponseController(w).EnableFullDuplex()
 	w.Header().Set("Content-Type", fmt.Sprintf("application/x-%s-%s", service, kind))
 	w.Header().Set("Cache-Control", "no-cache, max-age=0, must-revalidate")
 	if advertise && version != "version=2" {
 		greeting := "# service=" + service + "\n"
 		fmt.Fprintf(w, "%04x%s0000", len(greeting)+4, greeting)
 	}
-	return g.Stream(r.Context(), body, &flushing{w}, append(args, "--", ".")...)
-}
-
-// flushing sends each write at once: git's progress is for people.
-type flushing struct{ w http.ResponseWriter }
-
-// Write implements io.Writer.
-func (f *flushing) Write(p []byte) (int, error) {
-	n, err := f.w.Write(p)
-	if err == nil {
-		// A writer that cannot flush sends at the end.
-		_ = http.NewResponseController(f.w).Flush()
-	}
-	return n, err
+	return g.Stream(r.Context(), body, c, append(args, "--", ".")...)
 }

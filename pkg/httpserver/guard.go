@@ -1,0 +1,42 @@
+package httpserver
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// AnyName is a name for a server whose names are not known.
+const AnyName = "*"
+
+// Guard returns h for requests that no page of others has a browser send. A request has
+// to name the server by an IP address, as localhost or by one of names: a page whose
+// own name leads here (DNS rebinding) could read what h answers. One that changes
+// something must not come from a page of another origin.
+func Guard(h http.Handler, names ...string) http.Handler {
+	same := http.NewCrossOriginProtection().Handler(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !ours(r.Host, names) {
+			http.Error(w, "no server of this name is here", http.StatusMisdirectedRequest)
+			return
+		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+		same.ServeHTTP(w, r)
+	})
+}
+
+// ours reports whether a Host header names this server.
+func ours(host string, names []string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return slices.Contains(names, AnyName) || host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		host != "" && slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, host) })
+}
