@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
@@ -29,7 +30,7 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 		Role: a.Role, Agent: a.Name, Iteration: int(in.GetIteration()), Attempt: int(in.GetAttempt()), Issue: wire.ToIssue(in.GetIssue()),
 		Questions: wire.ToQuestions(in.GetQuestions()), Notes: heard(wire.ToNotes(in.GetNotes())), Previous: in.GetPreviousStates(),
 		Next: r.GetTask().GetNext(), Evidence: wire.ToEvidence(in.GetEvidence()), Policy: policy(r.GetTask().GetPolicy()),
-		Base: in.GetBase(), Head: in.GetHead(), Opened: in.GetOpenedAt().AsTime(), Failures: int(in.GetFailures()[in.GetState()]),
+		Base: in.GetBase(), Head: in.GetHead(), Opened: in.GetOpenedAt().AsTime(), Entered: entered(in), Failures: int(in.GetFailures()[in.GetState()]),
 		Vars: in.GetVars(), Writes: r.GetTask().GetWrites(), Escalations: wire.ToEscalations(in.GetEscalations()),
 	}
 	if q := r.GetTask().GetQuestion(); q != nil {
@@ -58,6 +59,14 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
 	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
 	return j
+}
+
+// entered returns when the instance came into its state; zero if the reply does not say.
+func entered(in *pb.Instance) time.Time {
+	if in.GetEnteredAt() == nil {
+		return time.Time{}
+	}
+	return in.GetEnteredAt().AsTime()
 }
 
 // heard returns the notes without the remarks of people who are not heard. The log

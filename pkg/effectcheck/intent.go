@@ -56,7 +56,7 @@ func (t *expectation) addReport(seq uint64, e instance.Reported) {
 	record := func(key string) { t.must[key], t.urls[key] = seq, r.Data["comment_url"] }
 	switch e.Role + " in " + e.State {
 	case "pm in requirements_unclear":
-		if r.Data["comment_url"] != "" {
+		if at := r.Data["comment_url"]; at != "" && !t.askedAt(at) {
 			record(t.keyOfVisit("questions-"))
 		}
 	case "pm in blocked":
@@ -79,6 +79,16 @@ func (t *expectation) addReport(seq uint64, e instance.Reported) {
 	case "shepherd in pushed":
 		t.addShepherdReport(seq, r)
 	}
+}
+
+// askedAt reports whether questions were put in the comment before: it was edited.
+func (t *expectation) askedAt(url string) bool {
+	for key, at := range t.urls {
+		if strings.HasPrefix(key, "questions-") && sameAddress(at, url) {
+			return true
+		}
+	}
+	return false
 }
 
 // addDelivery notes that a branch was pushed, and the pull request if there is one.

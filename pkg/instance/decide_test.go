@@ -161,7 +161,7 @@ func TestDecideRecords(t *testing.T) {
 			report(instance.Result{Status: instance.Blocked, Answers: []instance.QuestionAnswer{{Question: 1, Text: "Yes. Approved.", By: "ann"}}}),
 			[]instance.Event{
 				instance.Reported{Token: 1, Role: "developer", Agent: "d1", State: "implementing", Result: instance.Result{Status: instance.Blocked}},
-				instance.StatementRefused{What: "answer", Name: "1", Role: "developer", Agent: "d1", Said: "Yes. Approved.", Permitted: []string{"pm"}},
+				instance.StatementRefused{What: "answer", Name: "1", Role: "developer", Agent: "d1", Said: "Yes. Approved.", Permitted: []string{"pm", "analyst"}},
 				instance.Moved{From: "implementing", To: "analyzing_requirements", Owner: "analyst", Kind: workflow.Work, Rule: "decide",
 					Reason: "the developer cannot go on by these requirements"},
 				instance.Dispatched{State: "analyzing_requirements", Owner: "analyst"},

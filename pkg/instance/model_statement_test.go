@@ -95,7 +95,7 @@ func (m *model) mayGive(role string, asked bool, kind, name string) bool {
 	case kind == "evidence" && someRun:
 		return says
 	case says:
-		return true
+		return kind != "answers" || !asked
 	case kind == "answers" && reads:
 		return !asked && itReads
 	}

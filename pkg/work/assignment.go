@@ -27,6 +27,7 @@ type Assignment struct {
 	Failures  int                  `json:"failures"`      // of this state in a row
 	Work      workflow.WorkSpec    `json:"work,omitzero"` // what belongs to the work beside thinking
 	Opened    time.Time            `json:"opened_at,omitzero"`
+	Entered   time.Time            `json:"entered_at,omitzero"`
 	Issue     instance.Issue       `json:"issue"`
 	Question  *instance.Question   `json:"question,omitempty"` // of another role: the work is to answer it
 	Questions []instance.Question  `json:"questions"`          // all asked so far, of people and roles, with their answers

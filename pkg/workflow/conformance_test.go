@@ -114,11 +114,13 @@ func TestIssueWithoutItsAdditionsIsItsSourcesTable(t *testing.T) {
 	}
 }
 
-func TestIssueAddsExactlyTheWaysInThatItsSourceLacks(t *testing.T) {
+func TestIssueAddsExactlyTheWaysInThatItsSourceLacksAndTheWayBackAfterARemark(t *testing.T) {
 	want := []string{
 		"analyzing_requirements → planning_approach",
+		"requirements_clarified → waiting_for_requirements_clarification",
 		"running_tests → validating_solution",
 		"human_input_received → addressing_feedback",
+		"human_input_received → waiting_for_human_input",
 	}
 	if diff := cmp.Diff(want, additions(builtinNamed(t, "issue"))); diff != "" {
 		t.Error(diff)
@@ -159,7 +161,7 @@ func TestIssuePolicyAndLoopAreTheSources(t *testing.T) {
 	want := map[string]any{
 		"confidence_threshold": 0.85, "test_above": 0.9, "submit_above": 0.8,
 		"require_tests": true, "max_iterations": int64(10), "max_faults": int64(5), "hand_over": false,
-		"test_changes": "aside", "red_first": "written",
+		"test_changes": "aside", "red_first": "written", "refused": "end",
 	}
 	if diff := cmp.Diff(want, d.Policy); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)

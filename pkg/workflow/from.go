@@ -39,7 +39,8 @@ const (
 //
 //   - Checks that the work of some state runs come from that state's work alone, and
 //     only from roles that `from` names, if it names any.
-//   - Anything else that `from` names comes from whom it names.
+//   - Anything else that `from` names comes from whom it names; answers not from who is
+//     asked something else.
 //   - Answers come from the roles whose work is to read them, if there are such.
 //   - What is left comes from every role but those that write the code, and from Human.
 func (d *Definition) Gives(state, role string, asked bool, kind, name string) bool {
@@ -51,7 +52,7 @@ func (d *Definition) Gives(state, role string, asked bool, kind, name string) bo
 	case kind == GivenEvidence && d.runs[name]:
 		return role != Human && slices.Contains(d.WorkOf(state, role, asked).evidence(), name) || says && d.runsNowhere(role, name)
 	case says:
-		return true
+		return kind != GivenAnswers || !asked
 	case kind == GivenAnswers && len(d.readers) > 0:
 		return !asked && d.readers[role]
 	}

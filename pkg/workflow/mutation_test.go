@@ -50,7 +50,7 @@ func mutations(d *Definition) []mutation {
 	for i, g := range d.Gates {
 		add("gate "+g.Name, fewerMoves, func(m *Definition) { m.Gates = without(d.Gates, i) })
 		for j, to := range g.Instead {
-			add("way of gate "+g.Name+" to "+to, never, func(m *Definition) { m.Gates[i].Instead = without(g.Instead, j) })
+			add("way of gate "+g.Name+" to "+to, lostWay(g, to), func(m *Definition) { m.Gates[i].Instead = without(g.Instead, j) })
 		}
 	}
 	for _, name := range sortedKeys(d.Policy) {
@@ -100,6 +100,19 @@ func lostMove(from, to string) func(d, m *Definition) string {
 			return "other counts bound what limit " + l.Name + " bounded there"
 		}
 		return ""
+	}
+}
+
+// lostWay: the gate has another way wherever it took this one.
+func lostWay(g Gate, lost string) func(d, m *Definition) string {
+	return func(_, m *Definition) string {
+		others := slices.DeleteFunc(slices.Clone(g.Instead), func(to string) bool { return to == lost })
+		for _, s := range m.States {
+			if _, other := s.first(others); slices.ContainsFunc(g.To, s.permits) && s.permits(lost) && !other {
+				return ""
+			}
+		}
+		return "the gate leads another way"
 	}
 }
 
@@ -221,8 +234,12 @@ func TestWhatTheIssueLifecycleMayLoseOfItsBounds(t *testing.T) {
 		"signal blocked of waiting_for_human_input",
 		"limit no_progress",
 		"bound of limit no_progress",
+		"limit max_rounds",
+		"bound of limit max_rounds",
 		"gate pull_request",
+		"way of gate pull_request to creating_pr",
 		"gate require_tests",
+		"way of gate require_tests to implementing",
 		"policy max_faults",
 		"policy red_first",
 		"policy test_changes",

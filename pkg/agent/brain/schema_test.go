@@ -24,7 +24,7 @@ func full() Assignment {
 		Work:     workflow.WorkSpec{Runs: workflow.RunsTests, Change: workflow.ChangeDropped, Does: workflow.SelfCheck},
 		Protocol: Protocol, Instance: "acme/widgets/42", Workflow: "issue", State: "implementing", About: "Make the failing tests pass.",
 		Role: "developer", Agent: "developer-1", Deadline: at, Iteration: 2, Attempt: 3,
-		Failures: 2, Opened: at, Question: &instance.Question{Number: 3, From: "writer", To: "developer", Text: "Where is the debounce?", AskedAt: at},
+		Failures: 2, Opened: at, Entered: at, Question: &instance.Question{Number: 3, From: "writer", To: "developer", Text: "Where is the debounce?", AskedAt: at},
 		Issue: instance.Issue{
 			Repo: "acme/widgets", Number: 42, Title: "Sum is wrong", Body: "It says 5.", Labels: []string{"bug"}, Author: "ada", URL: "https://forge/42",
 		},

@@ -186,3 +186,42 @@ func TestNothingIsSkippedWhileThereIsNoOrchestrator(t *testing.T) {
 	w.want(one, "bob: first")
 	w.want(two)
 }
+
+func TestARemarkOnWhatWaitsForPeopleAnswersNothing(t *testing.T) {
+	e := newEnv(t)
+	p := e.poller(strict)
+	n := e.report(e.ann, "The sum is wrong")
+	e.poll(p)
+	id := Name(widgets, n)
+	if _, err := e.client.Override(e.ctx, id, "waiting_for_human_input", "asked"); err != nil {
+		t.Fatal(err)
+	}
+	state := func() (string, []string) {
+		in, err := e.client.Get(e.ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kinds []string
+		for _, n := range in.GetNotes() {
+			kinds = append(kinds, n.GetKind())
+		}
+		return in.GetState(), kinds
+	}
+	for range 5 {
+		e.second.Add(1)
+		e.say(e.ann, n, "Thanks, I will look tomorrow.")
+		e.poll(p)
+	}
+	e.second.Add(1)
+	e.say(e.ann, n, "@bob can you look at the invoices?")
+	e.poll(p)
+	if in, kinds := state(); in != "waiting_for_human_input" || !slices.Equal(kinds, slices.Repeat([]string{"remarked"}, 6)) {
+		t.Fatalf("it is in %s, with the notes %q", in, kinds)
+	}
+	e.second.Add(1)
+	e.say(e.ann, n, "Use big.Rat instead.")
+	e.poll(p)
+	if in, kinds := state(); in != "human_input_received" || kinds[6] != "commented" {
+		t.Errorf("it is in %s, with the notes %q", in, kinds)
+	}
+}

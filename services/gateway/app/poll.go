@@ -12,9 +12,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -166,8 +168,28 @@ func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment,
 		_, err = p.client.Signal(ctx, name, instance.Remarked, fmt.Sprintf("comment/%d", c.ID), c.Author.Login, said)
 		return p.dropRefusal(name, err)
 	}
+	if rules.Remark(c.Body, self) {
+		kind, err := p.remarkTo(ctx, name)
+		if err == nil {
+			_, err = p.client.Signal(ctx, name, kind, fmt.Sprintf("comment/%d", c.ID), c.Author.Login, said)
+		}
+		return p.dropRefusal(name, err)
+	}
 	_, err = p.client.Signal(ctx, name, "commented", fmt.Sprintf("comment/%d", c.ID), c.Author.Login, said)
 	return errors.Join(p.dropRefusal(name, err), p.signalWaiting(ctx, issue.Number, c, said))
+}
+
+// remarkTo returns the signal of a comment that answers nothing: while the instance waits
+// for people it is a remark. At other times it is one more thing that was said.
+func (p *poller) remarkTo(ctx context.Context, name string) (kind string, err error) {
+	in, err := p.client.Get(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if _, asked := waitingSince(in); asked || in.GetKind() == string(workflow.Wait) {
+		return instance.Remarked, nil
+	}
+	return "commented", nil
 }
 
 // signalWaiting sends a comment to those instances of the issue that have other names,

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -171,7 +172,7 @@ func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullReq
 		return err
 	}
 	for _, c := range comments {
-		if c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) {
+		if c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) || rules.Remark(c.Body, self) {
 			continue
 		}
 		permission, err := p.permissions.of(ctx, c.Author.Login)

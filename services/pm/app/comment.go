@@ -3,6 +3,10 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -22,4 +26,41 @@ func (h *handler) post(ctx context.Context, name string, issue instance.Issue, k
 		return forge.Post(ctx, on, issue.Repo, issue.Number, rules.Marker(name, key), rules.Withheld(name, no.Strings()))
 	}
 	return c, err
+}
+
+// questionKey begins the key of a comment that has questions.
+const questionKey = "questions-"
+
+// ask posts the open questions. If a comment of ours has them all already, ask edits it
+// in place of posting: people are asked once.
+func (h *handler) ask(ctx context.Context, name string, issue instance.Issue, attempt int, open []instance.Question, body string) (forge.Comment, error) {
+	self, err := h.reader.Self(ctx)
+	if err != nil {
+		return forge.Comment{}, err
+	}
+	all, err := h.reader.Comments(ctx, issue.Repo, issue.Number, time.Time{})
+	if err != nil {
+		return forge.Comment{}, err
+	}
+	for _, c := range slices.Backward(all) {
+		id, key, ok := rules.FindMarker(c.Body)
+		if !ok || c.Author.Login != self || id != name || !strings.HasPrefix(key, questionKey) || !asks(c.Body, open) {
+			continue
+		}
+		text := body + "\n\n" + rules.Marker(name, key)
+		if strings.TrimSpace(c.Body) == strings.TrimSpace(text) {
+			return c, nil
+		}
+		edited, err := h.writer.EditComment(ctx, issue.Repo, c.ID, text)
+		if no := new(outbound.Refusal); errors.As(err, &no) {
+			return c, nil // it stays as it is, and was sent as it is
+		}
+		return edited, err
+	}
+	return h.post(ctx, name, issue, fmt.Sprintf("%s%d", questionKey, attempt), body)
+}
+
+// asks reports whether a comment has all the questions.
+func asks(body string, open []instance.Question) bool {
+	return !slices.ContainsFunc(open, func(q instance.Question) bool { return !strings.Contains(body, fmt.Sprintf("**Q%d.", q.Number)) })
 }

@@ -56,7 +56,13 @@ func (h *handler) work(ctx context.Context, job agent.Job) (instance.Result, err
 func (h *handler) judge(ctx context.Context, job agent.Job) (instance.Result, error) {
 	may := map[string]bool{}
 	var failed error
-	out, err := rules.PM{MayAnswer: func(login string) bool {
+	self := ""
+	if a := job.Work.Does; job.Issue.Number != 0 && (a == workflow.ReadAnswers || a == workflow.ReadDecision) {
+		if self, failed = h.reader.Self(ctx); failed != nil {
+			return instance.Result{}, forgeside.Classify(failed)
+		}
+	}
+	out, err := rules.PM{Self: self, MayAnswer: func(login string) bool {
 		if _, asked := may[login]; !asked && failed == nil {
 			may[login], failed = h.mayAnswer(ctx, job.Issue, login)
 		}
@@ -105,7 +111,14 @@ func (h *handler) askQuestions(ctx context.Context, job agent.Job) (instance.Res
 	if err != nil || r.Status != instance.Success || len(job.Open()) == 0 {
 		return r, err
 	}
-	return h.say(ctx, job, fmt.Sprintf("questions-%d", job.Attempt), rules.Questions(job.Assignment), r)
+	if job.Issue.Number == 0 {
+		return r, nil
+	}
+	c, err := h.ask(ctx, job.Instance, job.Issue, job.Attempt, job.Open(), rules.Questions(job.Assignment))
+	if err != nil {
+		return r, forgeside.Classify(err)
+	}
+	return forgeside.WithData(r, "comment_url", c.URL), nil
 }
 
 // askForHelp tells people what is in the way.

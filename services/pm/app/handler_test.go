@@ -83,18 +83,34 @@ func TestQuestionsAreAskedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
 	}
 }
 
-func TestQuestionsAreAskedAnewWhenTheReplyHadNoAnswer(t *testing.T) {
+func TestWhatIsNotUnderstoodIsAskedOnceInTheSameComment(t *testing.T) {
 	w := newEnv(t)
-	for attempt := 1; attempt <= 2; attempt++ {
+	asking := func(attempt int, questions ...instance.Question) instance.Result {
 		job := w.job("requirements_unclear")
-		job.Attempt = attempt
-		job.Questions = []instance.Question{{Number: 1, Text: "What did you expect?"}}
+		job.Attempt, job.Questions = attempt, questions
+		job.Notes = []instance.NoteEntry{{Author: "bob", Kind: "commented", Text: "It is about the shop of last year.", At: time.Unix(9, 0)}}
 		w.done(job)
-		w.done(job)
+		w.restart()
+		return w.done(job)
 	}
-	if said := w.said(); len(said) != 2 {
-		t.Errorf("said is %+v", said)
+	first, second := instance.Question{Number: 1, Text: "What did you expect?"}, instance.Question{Number: 2, Text: "On what system?"}
+	at := asking(1, first, second).Data["comment_url"]
+	asked := w.said()[0].Body
+	first.Answered, first.Answer = true, "4"
+	for attempt := 2; attempt <= 4; attempt++ {
+		r := asking(attempt, first, second)
+		said := w.said()
+		if len(said) != 1 || r.Data["comment_url"] != at || said[0].Body == asked || strings.Contains(said[0].Body, "What did you expect?") ||
+			!strings.Contains(said[0].Body, "I found no answer to Q2") {
+			t.Fatalf("said is %+v; it ended with %+v", said, r)
+		}
 	}
+	t.Run("and a new question in a new one", func(t *testing.T) {
+		asking(5, first, second, instance.Question{Number: 3, Text: "Since when?"})
+		if said := w.said(); len(said) != 2 || !strings.Contains(said[1].Body, "Since when?") {
+			t.Errorf("said is %+v", said)
+		}
+	})
 }
 
 func TestAMarkerThatSomebodyElseCopiedIsNotOurs(t *testing.T) {

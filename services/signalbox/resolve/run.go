@@ -149,6 +149,8 @@ func (r *run) follow(ctx context.Context) (waits bool, err error) {
 				stopped = r.awaits(e.To)
 			case instance.Escalated:
 				stopped = e.RequiresHuman
+			case instance.Signalled: // what was said answers nothing
+				stopped = e.Name == instance.Remarked
 			case instance.ParkedUntil:
 				return client.ErrStopWatch // only a deadline or an event from outside moves it
 			}

@@ -47,6 +47,7 @@ func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 			r.Status = instance.Blocked
 		}
 	}
+	r.Answers = w.answers
 	r.Summary = w.String()
 	if r.Status == instance.Blocked {
 		r.Summary += " There is nothing left to ask, and it is too little to work on."
@@ -65,7 +66,8 @@ type Weighing struct {
 	Lacks        []string // by what the elements are called
 	Questions    []string // to ask
 	has, assumed []string
-	open         bool // something asked before is still needed and not answered
+	open         bool                      // something asked before is still needed and not answered
+	answers      []instance.QuestionAnswer // to open questions, found in what was said
 }
 
 // Weigh looks for what a good report has, in the report and in what was said since.
@@ -94,7 +96,13 @@ func Weigh(a brain.Assignment) Weighing {
 		}
 	}
 	w.Confidence = math.Round(w.Confidence*100) / 100
-	w.open = slices.ContainsFunc(openOf(a.Questions), func(q instance.Question) bool { return !settled(rep, q) })
+	for _, q := range openOf(a.Questions) {
+		if settled(rep, q) {
+			w.answers = append(w.answers, answerIn(a, q))
+		} else {
+			w.open = true
+		}
+	}
 	return w
 }
 
@@ -142,7 +150,7 @@ var tag = regexp.MustCompile(`(?i)^(\[[^\]]{1,30}\]\s*:?\s*|(bug|fix|feat|featur
 // Said is what people said since the report: answers, then comments.
 func Said(a brain.Assignment) (texts []string) {
 	for _, q := range a.Questions {
-		if text, _ := strings.CutPrefix(q.Answer, ToAll); q.Answered && q.To == "" && !dunno.MatchString(text) && !slices.Contains(texts, text) {
+		if text, _ := strings.CutPrefix(q.Answer, ToAll); q.Answered && q.To == "" && !leavesOpen(text) && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
@@ -169,7 +177,7 @@ func ask(a brain.Assignment, p part) (s asking) {
 		switch {
 		case !q.Answered:
 			s.open = true
-		case dunno.MatchString(q.Answer):
+		case leavesOpen(q.Answer):
 			s.unknown = true
 		case !strings.HasPrefix(q.Answer, ToAll): // else the text itself must show it
 			s.answered = true
@@ -183,5 +191,22 @@ func settled(r report, q instance.Question) bool {
 	return slices.ContainsFunc(parts(r.kind), func(p part) bool { return p.isAbout(q.Text) && r.has(p.element) })
 }
 
+// answerIn is the answer to a question that was found in what people said: in their own
+// words if one of them says it alone.
+func answerIn(a brain.Assignment, q instance.Question) instance.QuestionAnswer {
+	for _, n := range slices.Backward(a.Notes) {
+		if text := strings.TrimSpace(plain(n.Text)); isComment(n) && !ours(n.Text) && tells(q, text) {
+			return instance.QuestionAnswer{Question: q.Number, Text: text, By: n.Author}
+		}
+	}
+	return instance.QuestionAnswer{Question: q.Number, Text: "It follows from the report and what was said since."}
+}
+
+// leavesOpen reports whether somebody cannot tell, or leaves it to us.
+func leavesOpen(text string) bool { return dunno.MatchString(text) || yours.MatchString(text) }
+
 // dunno is an answer of somebody who cannot tell.
 var dunno = regexp.MustCompile(`(?i)^\W*((sorry|well|hm+)\W+)?(i )?(really )?((don.?t|do not|can.?t|cannot) (know|tell|say|remember)|no idea|no clue|not sure|unknown|unsure|idk|dunno|n/?a|\?+)\b[^\n]{0,40}$|^\s*(\?+|-+)?\s*$`)
+
+// yours is an answer of somebody who leaves the choice to us.
+var yours = regexp.MustCompile(`(?i)^\W*((ok(ay)?|sure|just|please|then|well|no|but|so)\W+)*(go ahead|go on|proceed|carry on|use your (own |best )?judg\w+|your (call|choice)|(it.?s )?up to you|as you (like|see fit|wish)|whatever you|you decide|decide (for )?yourself)\b[^\n]{0,80}$`)

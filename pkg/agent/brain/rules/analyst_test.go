@@ -155,3 +155,20 @@ func TestAnalystPassesOnWhatNoReportCanHelp(t *testing.T) {
 		}
 	})
 }
+
+func TestAnalystFindsAnswersInWhatNamesNoQuestion(t *testing.T) {
+	a := asked(t)
+	a.Notes = []instance.NoteEntry{
+		{Author: "bob", Kind: "commented", Text: "I know this one."},
+		{Author: "eve", Kind: "commented", Text: "> Where?\n\nWhen I log in on /account/login it shows a blank page, it should show my orders."},
+	}
+	r := analyse(t, a)
+	if r.ConfidenceScore < threshold || len(r.Questions) != 0 || len(r.Answers) != len(a.Questions) {
+		t.Fatalf("confidence %v, questions %q, answers %+v", r.ConfidenceScore, r.Questions, r.Answers)
+	}
+	for _, answer := range r.Answers[:4] {
+		if answer.By != "eve" || strings.Contains(answer.Text, "Where?") {
+			t.Errorf("the answer is %+v", answer)
+		}
+	}
+}

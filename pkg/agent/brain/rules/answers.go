@@ -30,10 +30,12 @@ var (
 //     follows, up to the next of them, is the answer;
 //   - a list "1. …", "1) …" by the questions' numbers, or from 1 on in their order;
 //   - free text: the answer to a single open question; as many paragraphs or
-//     points as there are open questions, one each in order; or else, marked with
-//     ToAll, an answer to all of them.
+//     points as there are open questions, one each in order; or else an answer to
+//     those questions of the analyst that it has what they ask for. Of somebody who
+//     cannot tell, or leaves it to us, it answers all.
 //
-// Quotes, HTML comments and other commands are no content; code stays as it is.
+// What is a Remark answers nothing, nor does a question put back. Quotes, HTML comments
+// and other commands are no content; code stays as it is.
 // Only questions not yet answered get an answer, each at most one, in the order
 // of their numbers. The answered ones help to tell a number from a step of a list.
 func ParseAnswers(body string, questions []instance.Question) []instance.QuestionAnswer {
@@ -50,7 +52,7 @@ func ParseAnswers(body string, questions []instance.Question) []instance.Questio
 	}
 	var answers []instance.QuestionAnswer
 	for _, q := range open {
-		if text := strings.Trim(texts[q.Number], "\n"); strings.TrimSpace(text) != "" {
+		if text := strings.Trim(texts[q.Number], "\n"); strings.TrimSpace(text) != "" && !Remark(text, "") {
 			answers = append(answers, instance.QuestionAnswer{Question: q.Number, Text: text})
 			delete(texts, q.Number)
 		}
@@ -149,7 +151,7 @@ func free(all []line, open []instance.Question) map[int]string {
 	}
 	texts := map[int]string{}
 	whole := join(all)
-	if strings.TrimSpace(whole) == "" {
+	if Remark(whole, "") || counterQuestion(whole) {
 		return texts
 	}
 	for _, cut := range []func([]line) []string{paragraphs, points} {
@@ -161,8 +163,9 @@ func free(all []line, open []instance.Question) map[int]string {
 		}
 	}
 	for _, q := range open {
-		if texts[q.Number] = whole; len(open) > 1 {
-			texts[q.Number] = ToAll + whole
+		switch {
+		case leavesOpen(whole), len(open) == 1 && !(ofRule(q) && consent.MatchString(strings.Trim(whole, " .!\n"))), tells(q, whole):
+			texts[q.Number] = whole
 		}
 	}
 	return texts

@@ -29,9 +29,7 @@ func three(answered ...int) (all []instance.Question) {
 	return all
 }
 
-func toAll(text string) []string {
-	return slices.Repeat([]string{rules.ToAll + text}, 3)
-}
+func toEach(text string) []string { return slices.Repeat([]string{text}, 3) }
 
 func TestParseAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -53,7 +51,7 @@ func TestParseAnswers(t *testing.T) {
 		"a list of steps to one question": {
 			"1. buy two\n2. pay\n3. look\n4. wonder", []int{2, 3}, []string{"1. buy two\n2. pay\n3. look\n4. wonder", "", ""},
 		},
-		"a list that is no answer":       {"2. look\n1. pay", nil, toAll("2. look\n1. pay")},
+		"a list that is no answer":       {"2. look\n1. pay", nil, nil},
 		"by command":                     {"/answer Q2 2.00\n/answer 3 the cart\nand the shop", nil, []string{"", "2.00", "the cart\nand the shop"}},
 		"by command with the bot's name": {"/signalbox answer Q1: buy two", nil, []string{"buy two", "", ""}},
 		"by command to one question":     {"/answer the cart", []int{1, 2}, []string{"", "", "the cart"}},
@@ -61,7 +59,7 @@ func TestParseAnswers(t *testing.T) {
 			"> **Q1.** **Steps to reproduce.** What has to be done?\n\nbuy two\n\n> **Q3.** Where?\nthe cart", nil, []string{"buy two", "", "the cart"},
 		},
 		"by quote of the words":        {"> What would be right in “Totals are off”?\n\n2.00", nil, []string{"", "2.00", ""}},
-		"a quote of all the questions": {"> 1. Steps\n> 2. What should happen\n> 3. Where\n\nbuy two for 2.00 in the cart", nil, toAll("buy two for 2.00 in the cart")},
+		"a quote of all the questions": {"> 1. Steps\n> 2. What should happen\n> 3. Where\n\nbuy two for 2.00 in the cart", nil, nil},
 		"a quote of something else":    {"> me too\n\nthe cart", []int{1, 2}, []string{"", "", "the cart"}},
 		"a reply by mail":              {"the cart\n\nOn Tue, Jan 6, 2026 at 9:00 PM bot wrote:\n> **Q1.** Steps\n> **Q3.** Where\n", []int{1, 2}, []string{"", "", "the cart"}},
 		"free text to one question":    {"It is the cart.\n\nAnd the shop.", []int{1, 2}, []string{"", "", "It is the cart.\n\nAnd the shop."}},
@@ -69,18 +67,29 @@ func TestParseAnswers(t *testing.T) {
 		"a paragraph with code for each": {
 			"run\n\n```\nbuy 2\n\n1. pay\n```\n\n2.00\n\nthe cart", nil, []string{"run\n```\nbuy 2\n\n1. pay\n```", "2.00", "the cart"},
 		},
-		"a point for each":     {"Sure:\n- buy two\n- 2.00\n- the cart\n  on top", nil, []string{"buy two", "2.00", "the cart\n  on top"}},
-		"free text to all":     {"Buy two, it should be 2.00.", nil, toAll("Buy two, it should be 2.00.")},
-		"code is left alone":   {"Q1: run\n```sh\n# Q2: no\n> not a quote\n/answer 3 no\n<!-- not hidden -->\n```", nil, []string{"run\n```sh\n# Q2: no\n> not a quote\n/answer 3 no\n<!-- not hidden -->\n```", "", ""}},
-		"what is hidden":       {"Q1: buy<!-- Q2: no --> two\n<!--\nQ3: no\n-->\nnow", nil, []string{"buy two\nnow", "", ""}},
-		"other commands":       {"/hold\nQ1: buy two\n/retry now", nil, []string{"buy two", "", ""}},
-		"a path is no command": {"/usr/bin/shop", []int{1, 2}, []string{"", "", "/usr/bin/shop"}},
-		"lines of Windows":     {"Q1: buy two\r\nQ2: 2.00\r\n", nil, []string{"buy two", "2.00", ""}},
-		"only a quote":         {"> Q1: buy two", nil, nil},
-		"only a command":       {"/retry", nil, nil},
-		"nothing":              {"  \n", nil, nil},
-		"nothing is asked":     {"Q1: buy two", []int{1, 2, 3}, nil},
-		"an empty answer":      {"Q1:\nQ2: 2.00", nil, []string{"", "2.00", ""}},
+		"a point for each":                      {"Sure:\n- buy two\n- 2.00\n- the cart\n  on top", nil, []string{"buy two", "2.00", "the cart\n  on top"}},
+		"free text that has what one asks for":  {"Buy two, it should be 2.00.", nil, []string{"", "Buy two, it should be 2.00.", ""}},
+		"free text of no use":                   {"It is about the shop of last year.", nil, nil},
+		"free text of somebody who cannot tell": {"Sorry, no idea.", nil, toEach("Sorry, no idea.")},
+		"free text that leaves it to us":        {"Just go ahead with what you have.", nil, toEach("Just go ahead with what you have.")},
+		"a remark":                              {"Thanks, I will look tomorrow.", nil, nil},
+		"a remark to one question":              {"Thanks, I will look tomorrow.", []int{1, 2}, nil},
+		"a remark by name":                      {"Q1: I'll check tomorrow\nQ2: 2.00", nil, []string{"", "2.00", ""}},
+		"a remark below a quote":                {"> **Q1.** Steps\n\nThanks, will look later", nil, nil},
+		"a word to somebody else":               {"@bob can you tell?", []int{1, 2}, nil},
+		"words to others, as many as questions": {"@bob can you tell?\n\n@eve you, too\n\nI'll be back tomorrow", nil, nil},
+		"a question back":                       {"Why do you need that?", []int{1, 2}, nil},
+		"consent to what is no such question":   {"ok", []int{1, 2}, nil},
+		"code is left alone":                    {"Q1: run\n```sh\n# Q2: no\n> not a quote\n/answer 3 no\n<!-- not hidden -->\n```", nil, []string{"run\n```sh\n# Q2: no\n> not a quote\n/answer 3 no\n<!-- not hidden -->\n```", "", ""}},
+		"what is hidden":                        {"Q1: buy<!-- Q2: no --> two\n<!--\nQ3: no\n-->\nnow", nil, []string{"buy two\nnow", "", ""}},
+		"other commands":                        {"/hold\nQ1: buy two\n/retry now", nil, []string{"buy two", "", ""}},
+		"a path is no command":                  {"/usr/bin/shop", []int{1, 2}, []string{"", "", "/usr/bin/shop"}},
+		"lines of Windows":                      {"Q1: buy two\r\nQ2: 2.00\r\n", nil, []string{"buy two", "2.00", ""}},
+		"only a quote":                          {"> Q1: buy two", nil, nil},
+		"only a command":                        {"/retry", nil, nil},
+		"nothing":                               {"  \n", nil, nil},
+		"nothing is asked":                      {"Q1: buy two", []int{1, 2, 3}, nil},
+		"an empty answer":                       {"Q1:\nQ2: 2.00", nil, []string{"", "2.00", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want []instance.QuestionAnswer

@@ -1,14 +1,16 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// ToAll begins an answer that was given to all open questions at once: whoever
-// reads it finds out what of it answers the question at hand.
+// ToAll begins an answer that an earlier build took for one to all open questions:
+// whoever reads it finds out what of it answers the question at hand.
 const ToAll = instance.AnswerToAll
 
 // isComment reports whether the note is what somebody said on the forge.
@@ -20,10 +22,20 @@ func openOf(questions []instance.Question) []instance.Question {
 }
 
 // Questions is the comment that puts the open questions to people and says how
-// to answer. Like all comments here it has no marker yet.
+// to answer. It names those that what was said since they were asked does not answer.
+// Like all comments here it has no marker yet.
 func Questions(a brain.Assignment) string {
 	open := openOf(a.Questions)
-	return write("questions.md", map[string]any{"Open": open, "Answered": len(open) < len(a.Questions)})
+	var unclear []string
+	for _, q := range open {
+		said := func(n instance.NoteEntry) bool {
+			return isComment(n) && !ours(n.Text) && !n.At.Before(q.AskedAt) && !Remark(n.Text, "")
+		}
+		if a.Attempt > 1 && slices.ContainsFunc(a.Notes, said) {
+			unclear = append(unclear, fmt.Sprintf("Q%d", q.Number))
+		}
+	}
+	return write("questions.md", map[string]any{"Open": open, "Answered": len(open) < len(a.Questions), "Unclear": strings.Join(unclear, ", ")})
 }
 
 // Opened is the comment that tells people of the pull request.

@@ -23,6 +23,7 @@ var ErrEffect = errors.New("the PM cannot judge this by rule")
 type PM struct {
 	// MayAnswer tells whose comments count; nil: everybody's.
 	MayAnswer func(login string) bool
+	Self      string // our own login; may be empty
 }
 
 // Work implements brain.Brain. It does what the state asks for; for any action
@@ -64,8 +65,20 @@ func askQuestions(a brain.Assignment) instance.Result {
 	return r
 }
 
-// readAnswers reads the answers. Where a person answered everything at once or
-// does not know, the analyst looks at it again.
+// Heard is the name, in the data of a result, of what the PM made of people's words, and
+// Nothing what it is if they were remarks only. Word is that of what they decided.
+const (
+	Heard   = "heard"
+	Nothing = "nothing"
+	Word    = "word"
+	Yes     = "yes"
+	No      = "no"
+	Wish    = "wish" // neither: it is to be worked in
+	Of      = "of"   // the state that asked for the word
+)
+
+// readAnswers reads the answers. Where somebody does not know, or says what answers no
+// question, the analyst looks at it again. Remarks leave the questions as they are.
 func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.Answers(a)}
 	open := len(openOf(a.Questions)) - len(r.Answers)
@@ -73,7 +86,11 @@ func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	var numbers []string
 	for _, answer := range r.Answers {
 		numbers = append(numbers, fmt.Sprintf("Q%d", answer.Question))
-		sure = sure && !strings.HasPrefix(answer.Text, ToAll) && !dunno.MatchString(answer.Text)
+		sure = sure && !leavesOpen(answer.Text)
+	}
+	if open > 0 && len(r.Answers) == 0 && len(p.fresh(a, p.heardSince(a, time.Time{}))) == 0 {
+		r.Summary, r.Data = "What was said answers nothing; the questions stay.", map[string]string{Heard: Nothing}
+		return r
 	}
 	r.Summary = "Answered: " + List(numbers) + "."
 	if open > 0 {
@@ -111,14 +128,10 @@ func (p PM) Answers(a brain.Assignment) []instance.QuestionAnswer {
 
 // both is an answer with one that came later.
 func both(before, after instance.QuestionAnswer) instance.QuestionAnswer {
-	text, vague := strings.CutPrefix(after.Text, ToAll)
-	switch wasVague := strings.HasPrefix(before.Text, ToAll); {
-	case before.Text == "" || wasVague && !vague:
+	if before.Text == "" {
 		return after
-	case vague && !wasVague:
-		return before
 	}
-	before.Text += "\n\n" + text
+	before.Text += "\n\n" + after.Text
 	if !slices.Contains(strings.Split(before.By, ", "), after.By) {
 		before.By += ", " + after.By
 	}
@@ -143,30 +156,49 @@ func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.No
 
 var (
 	numbers = regexp.MustCompile(`(?mi)^[\s>*_]*(?:q\s*\d+\b|\d+\s*[.):])`)
-	assent  = regexp.MustCompile(`(?i)^\W*(/approve\b|lgtm\b|approved?\b|yes\b|ok(ay)?\b|go ahead|please do|sounds good|ship it|👍)`)
+	assent  = regexp.MustCompile(`(?i)^\W*(/approve\b|lgtm\b|approved?\b|yes\b|yep\b|sure\b|ok(ay)?\b|go ahead|please do\b|sounds good|ship it|👍)`)
 	dissent = regexp.MustCompile(`(?i)\b(but|not yet|don.?t|do not|wait|however|except|first)\b`)
+	refusal = regexp.MustCompile(`(?i)^\W*(/reject\b|reject(ed)?\b|no(pe)?\b|nah\b|never\b|denied\b|declined?\b|stop\b|(please )?(don.?t|do not)\b|not (approved?|ok(ay)?|acceptable|wanted)\b` +
+		`|(i|we) (do not|don.?t) (approve|agree|want)\b|👎)`)
+	wish    = regexp.MustCompile(`(?i)\b(instead|rather|use|rename|change|fix|rework|redo|should|must|try|add|remove|but|make)\b`)
+	negated = regexp.MustCompile(`(?i)\b(don.?t|do not|never|not|no need to)\s+\w+`)
 )
 
-// readDecision reads what people said when they were asked for their word.
+// readDecision reads what people said when they were asked for their word: a yes lets
+// what waited go on, a no is one, and remarks decide nothing.
 func (p PM) readDecision(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.Answers(a)}
-	var said instance.NoteEntry
-	for _, n := range p.heardSince(a, time.Time{}) {
-		said = n
-	}
-	text := oneLine(plain(said.Text))
-	if text == "" {
-		r.Status, r.ConfidenceScore, r.Summary = instance.Failure, 0, "Nobody has said anything that counts."
+	heard := p.heardSince(a, time.Time{})
+	if said := p.fresh(a, heard); len(said) > 0 {
+		heard = said
+	} else if len(r.Answers) == 0 {
+		r.Status, r.ConfidenceScore = instance.Failure, 0
+		r.Summary, r.Data = "Nobody has said anything that decides.", map[string]string{Heard: Nothing}
 		return r
 	}
+	said := heard[len(heard)-1]
+	text := oneLine(plain(said.Text))
 	r.Summary = fmt.Sprintf("%s says: %s", said.Author, excerpt(text))
-	if assent.MatchString(text) && !dissent.MatchString(text) {
-		// What waited for the word goes on where it stopped.
-		if n := len(a.Previous); n > 1 {
-			r.Next = propose(a, a.Previous[n-2])
-		}
+	r.Data = map[string]string{Word: Wish, Of: asker(a)}
+	switch {
+	case refusal.MatchString(text) && !wish.MatchString(negated.ReplaceAllString(text, "")):
+		r.Data[Word] = No
+	case assent.MatchString(text) && !dissent.MatchString(text):
+		r.Data[Word] = Yes
+		r.Next = propose(a, asker(a)) // what waited for the word goes on where it stopped
 	}
 	return r
+}
+
+// asker is the state that people were asked for, before they were waited for. What they
+// said in between, and decided nothing, has passed these two states as well.
+func asker(a brain.Assignment) string {
+	for i := len(a.Previous) - 2; i >= 0; i-- {
+		if s := a.Previous[i]; s != a.State && s != a.Previous[len(a.Previous)-1] {
+			return s
+		}
+	}
+	return ""
 }
 
 // askForHelp asks people once; what is in the way a second time is theirs.

@@ -44,7 +44,7 @@ func said(minutes int, who, text string) instance.NoteEntry {
 
 // waiting is an instance whose three questions were asked at noon.
 func waiting(answered ...int) brain.Assignment {
-	a := brain.Assignment{State: "requirements_clarified", Questions: three(answered...), Next: []string{"creating_tests", "analyzing_requirements"}}
+	a := brain.Assignment{State: "requirements_clarified", Entered: noon, Questions: three(answered...), Next: []string{"creating_tests", "analyzing_requirements"}}
 	for i := range a.Questions {
 		a.Questions[i].AskedAt = noon
 	}
@@ -58,32 +58,35 @@ func TestPMReadsAnswersFromComments(t *testing.T) {
 		who      func(string) bool
 		want     []instance.QuestionAnswer
 		again    bool // the analyst is to look at it again
+		nothing  bool // or nobody has, since it was remarks only
 	}{
 		"all in one": {
 			nil, []instance.NoteEntry{said(1, "eve", "Q1: buy two\nQ2: 2.00\nQ3: the cart")}, nil,
-			[]instance.QuestionAnswer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: "the cart", By: "eve"}}, false,
+			[]instance.QuestionAnswer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: "the cart", By: "eve"}}, false, false,
 		},
 		"by two people": {
 			nil, []instance.NoteEntry{said(1, "eve", "Q1: buy two\nQ2: 2.00"), said(2, "bob", "Q3: the cart\nQ2: in dollars")}, nil,
-			[]instance.QuestionAnswer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00\n\nin dollars", By: "eve, bob"}, {Question: 3, Text: "the cart", By: "bob"}}, false,
+			[]instance.QuestionAnswer{{Question: 1, Text: "buy two", By: "eve"}, {Question: 2, Text: "2.00\n\nin dollars", By: "eve, bob"}, {Question: 3, Text: "the cart", By: "bob"}}, false, false,
 		},
 		"free text, then one by name": {
 			nil, []instance.NoteEntry{said(1, "eve", "Buy two in the cart."), said(2, "eve", "Q2: 2.00"), said(3, "bob", "Same here.")}, nil,
-			[]instance.QuestionAnswer{{Question: 1, Text: rules.ToAll + "Buy two in the cart.\n\nSame here.", By: "eve, bob"}, {Question: 2, Text: "2.00", By: "eve"}, {Question: 3, Text: rules.ToAll + "Buy two in the cart.\n\nSame here.", By: "eve, bob"}}, true,
+			[]instance.QuestionAnswer{{Question: 2, Text: "2.00", By: "eve"}}, true, false,
 		},
 		"one that nobody knows": {
 			[]int{1, 2}, []instance.NoteEntry{said(1, "eve", "Sorry, no idea.")}, nil,
-			[]instance.QuestionAnswer{{Question: 3, Text: "Sorry, no idea.", By: "eve"}}, true,
+			[]instance.QuestionAnswer{{Question: 3, Text: "Sorry, no idea.", By: "eve"}}, true, false,
 		},
-		"a part":                 {nil, []instance.NoteEntry{said(1, "eve", "Q2: 2.00")}, nil, []instance.QuestionAnswer{{Question: 2, Text: "2.00", By: "eve"}}, true},
-		"before the question":    {nil, []instance.NoteEntry{said(-1, "eve", "Q1: no")}, nil, nil, true},
-		"our own comment":        {nil, []instance.NoteEntry{said(1, "bot", "Q1: no\n\n"+rules.Marker("x", "questions-1-3"))}, nil, nil, true},
-		"what is no comment":     {nil, []instance.NoteEntry{{Kind: "learning", Text: "Q1: no", At: noon}}, nil, nil, true},
-		"somebody without a say": {nil, []instance.NoteEntry{said(1, "mallory", "Q1: no")}, func(who string) bool { return who == "eve" }, nil, true},
+		"a part":                 {nil, []instance.NoteEntry{said(1, "eve", "Q2: 2.00")}, nil, []instance.QuestionAnswer{{Question: 2, Text: "2.00", By: "eve"}}, true, false},
+		"before the question":    {nil, []instance.NoteEntry{said(-1, "eve", "Q1: no")}, nil, nil, false, true},
+		"our own comment":        {nil, []instance.NoteEntry{said(1, "bot", "Q1: no\n\n"+rules.Marker("x", "questions-1-3"))}, nil, nil, false, true},
+		"what is no comment":     {nil, []instance.NoteEntry{{Kind: "learning", Text: "Q1: no", At: noon}}, nil, nil, false, true},
+		"somebody without a say": {nil, []instance.NoteEntry{said(1, "mallory", "Q1: no")}, func(who string) bool { return who == "eve" }, nil, false, true},
 		"answers given once more": {[]int{1, 2}, []instance.NoteEntry{said(1, "", "Q1: said before\n\nQ2: said before\n\nQ3: the header")}, nil,
-			[]instance.QuestionAnswer{{Question: 3, Text: "the header"}}, false},
-		"a comment read before": {[]int{1, 2}, []instance.NoteEntry{said(1, "", "said before, on 1 and 2")}, nil, nil, true},
-		"nobody":                {nil, nil, nil, nil, true},
+			[]instance.QuestionAnswer{{Question: 3, Text: "the header"}}, false, false},
+		"a comment read before": {[]int{1, 2}, []instance.NoteEntry{said(1, "", "said before, on 1 and 2")}, nil, nil, false, true},
+		"a remark":              {nil, []instance.NoteEntry{said(1, "eve", "Thanks, I will look tomorrow.")}, nil, nil, false, true},
+		"what answers nothing":  {nil, []instance.NoteEntry{said(1, "eve", "It is about the shop of last year.")}, nil, nil, true, false},
+		"nobody":                {nil, nil, nil, nil, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := waiting(c.answered...)
@@ -91,6 +94,9 @@ func TestPMReadsAnswersFromComments(t *testing.T) {
 			r := manage(t, rules.PM{MayAnswer: c.who}, a)
 			if diff := cmp.Diff(c.want, r.Answers); diff != "" {
 				t.Errorf("answers (-want +got):\n%s", diff)
+			}
+			if nothing := r.Data[rules.Heard] == rules.Nothing; nothing != c.nothing {
+				t.Errorf("nothing was heard: %t", nothing)
 			}
 			if r.Status != instance.Success || r.Next == "analyzing_requirements" != c.again || r.ConfidenceScore < 0.85 != c.again {
 				t.Errorf("got %+v", r)
@@ -107,24 +113,34 @@ func TestPMHearsWhatPeopleSay(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, text string
 		status     instance.Status
-		next       string
+		next, word string
 	}{
-		"a yes to the pull request":       {"creating_pr", "LGTM, go ahead", instance.Success, "creating_pr"},
-		"a yes by command":                {"creating_pr", "/approve", instance.Success, "creating_pr"},
-		"a yes with a condition":          {"creating_pr", "Yes, but rename it first", instance.Success, ""},
-		"a no":                            {"creating_pr", "Please use big.Rat instead.", instance.Success, ""},
-		"a yes to something else":         {"blocked", "ok", instance.Success, ""},
-		"nothing but what we said before": {"creating_pr", "> May I?", instance.Failure, ""},
+		"a yes to the pull request":       {"creating_pr", "LGTM, go ahead", instance.Success, "creating_pr", rules.Yes},
+		"a yes by command":                {"creating_pr", "/approve", instance.Success, "creating_pr", rules.Yes},
+		"a yes with a condition":          {"creating_pr", "Yes, but rename it first", instance.Success, "", rules.Wish},
+		"a wish":                          {"creating_pr", "Please use big.Rat instead.", instance.Success, "", rules.Wish},
+		"a no":                            {"creating_pr", "No.", instance.Success, "", rules.No},
+		"a no by command":                 {"creating_pr", "/reject", instance.Success, "", rules.No},
+		"a no with a reason":              {"creating_pr", "No, we do not want this feature any more", instance.Success, "", rules.No},
+		"a no that changes nothing":       {"creating_pr", "No, please don't change it", instance.Success, "", rules.No},
+		"a no with a wish":                {"creating_pr", "No, use big.Rat instead", instance.Success, "", rules.Wish},
+		"a yes to something else":         {"blocked", "ok", instance.Success, "", rules.Yes},
+		"nothing but what we said before": {"creating_pr", "> May I?", instance.Failure, "", ""},
+		"a remark":                        {"creating_pr", "Thanks, I will look tomorrow", instance.Failure, "", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			r := manage(t, rules.PM{}, brain.Assignment{
-				State: "human_input_received", Previous: []string{"implementing", c.from, "waiting_for_human_input"},
-				Next: []string{"creating_pr", "addressing_feedback"}, Notes: []instance.NoteEntry{said(0, "eve", "an older word"), said(1, "eve", c.text)},
+		for previous, states := range map[string][]string{"": {"implementing", c.from, "waiting_for_human_input"},
+			", after a remark": {"implementing", c.from, "waiting_for_human_input", "human_input_received", "waiting_for_human_input"}} {
+			t.Run(name+previous, func(t *testing.T) {
+				r := manage(t, rules.PM{}, brain.Assignment{
+					State: "human_input_received", Previous: states, Entered: noon.Add(time.Minute),
+					Next: []string{"creating_pr", "addressing_feedback"}, Notes: []instance.NoteEntry{said(0, "eve", "an older word"), said(1, "eve", c.text)},
+				})
+				nothing := c.status == instance.Failure
+				if r.Status != c.status || r.Next != c.next || r.Summary == "" || r.Data[rules.Word] != c.word || nothing != (r.Data[rules.Heard] == rules.Nothing) {
+					t.Errorf("got %+v", r)
+				}
 			})
-			if r.Status != c.status || r.Next != c.next || r.Summary == "" {
-				t.Errorf("got %+v", r)
-			}
-		})
+		}
 	}
 }
 

@@ -1,0 +1,43 @@
+package resolve_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	vague   = "# The greeting is too short\n\nPlease have a look.\n"
+	answers = `Q1: run "cat greeting"
+Q2: hello, world
+Q3: it prints hello
+Q4: the file greeting
+`
+)
+
+func TestARemarkAnswersNothingAndWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
+	j := newJob(t)
+	report := j.file("issue.md", vague)
+	call := func(words string) (said, state string, code int) {
+		args := []string{"resolve", "--issue", report, "--brain", `developer=exec:echo hello, world > greeting`}
+		if words != "" {
+			args = append(args, "--answers", j.file("answers.md", words))
+		}
+		out, said, code := j.call(args...)
+		return said, out.State, code
+	}
+	const waits = "waiting_for_requirements_clarification"
+	if said, state, code := call(""); code != 1 || state != waits || !strings.Contains(said, "Q5") {
+		t.Fatalf("it ended with %d in %s\n%s", code, state, said)
+	}
+	for _, remark := range []string{"Thanks, I will look tomorrow.", "@bob can you tell?", "/pause"} {
+		if said, state, code := call(remark); code != 1 || state != waits || strings.Contains(said, "Answered") || strings.Contains(said, "requirements_clarified") {
+			t.Fatalf("after %q it ended with %d in %s\n%s", remark, code, state, said)
+		}
+	}
+	if said, state, code := call("It is about the shop of last year."); code != 1 || state != waits || strings.Contains(said, "Q6") {
+		t.Fatalf("after words that answer nothing it ended with %d in %s\n%s", code, state, said)
+	}
+	if said, state, code := call(answers); code != 0 || state != "completed" || strings.Contains(said, "Q6") {
+		t.Errorf("with answers it ended with %d in %s\n%s", code, state, said)
+	}
+}
