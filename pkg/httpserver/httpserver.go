@@ -24,15 +24,20 @@ const (
 // New returns a server of the handler that listens nowhere yet. It answers requests to
 // an IP address, to localhost and to the names. log gets what it fails at.
 func New(h http.Handler, log *slog.Logger, names ...string) *http.Server {
+	s := bounded(Guard(h, names...))
+	s.ReadTimeout, s.WriteTimeout = ReadTimeout, WriteTimeout
+	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	return s
+}
+
+// NewProxy returns a server of a proxy for programs. What it forwards takes as long as
+// it takes, and names other hosts.
+func NewProxy(h http.Handler) *http.Server { return bounded(h) }
+
+func bounded(h http.Handler) *http.Server {
 	var open atomic.Int64
 	return &http.Server{
-		Handler:           Guard(h, names...),
-		ReadHeaderTimeout: HeaderTimeout,
-		ReadTimeout:       ReadTimeout,
-		WriteTimeout:      WriteTimeout,
-		IdleTimeout:       IdleTimeout,
-		MaxHeaderBytes:    MaxHeader,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		Handler: h, ReadHeaderTimeout: HeaderTimeout, IdleTimeout: IdleTimeout, MaxHeaderBytes: MaxHeader,
 		ConnState: func(c net.Conn, state http.ConnState) {
 			switch state {
 			case http.StateNew:

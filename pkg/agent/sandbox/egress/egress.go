@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/httpserver"
 )
 
 // ErrRefused means that a host is not to be reached.
@@ -94,7 +96,7 @@ const dialWait = 15 * time.Second
 // Start serves clients of the listener. The caller must Close the proxy.
 func Start(l net.Listener, list List, password string) *Proxy {
 	p := &Proxy{list: list, password: password, resolve: net.DefaultResolver.LookupNetIP, open: map[net.Conn]bool{}}
-	p.server = &http.Server{Handler: p, ReadHeaderTimeout: 30 * time.Second, MaxHeaderBytes: 64 << 10}
+	p.server = httpserver.NewProxy(p)
 	p.wait.Go(func() { _ = p.server.Serve(l) })
 	return p
 }
