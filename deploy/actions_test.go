@@ -1,11 +1,11 @@
 package deploy_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -94,32 +94,66 @@ func TestTheWorkflowCallsWhatThereIs(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), bin, "pipeline", "run", "--help").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	var called []string
+	flags, called := 0, map[string]bool{}
 	for _, job := range readActions(t).Jobs {
 		for _, step := range job.Steps {
 			for line := range strings.Lines(strings.ReplaceAll(step.Run, "\\\n", " ")) {
-				if words := strings.Fields(line); len(words) > 2 && words[0] == "signalbox" {
-					if !slices.Equal(words[1:3], []string{"pipeline", "run"}) {
-						t.Errorf("it calls %q", words)
+				words := strings.Fields(line)
+				if len(words) < 3 || words[0] != "signalbox" {
+					continue
+				}
+				called[strings.Join(words[1:3], " ")] = true
+				help, err := exec.CommandContext(t.Context(), bin, words[1], words[2], "--help").CombinedOutput()
+				if err != nil {
+					t.Errorf("%s: %v\n%s", line, err, help)
+				}
+				for _, word := range words {
+					if flag, _, _ := strings.Cut(word, "="); strings.HasPrefix(flag, "--") {
+						if flags++; !knows(string(help), flag) && flag != "--json" {
+							t.Errorf("%s %s has no flag %s", words[1], words[2], flag)
+						}
 					}
-					called = append(called, words[3:]...)
 				}
 			}
 		}
 	}
-	flags := 0
-	for _, word := range called {
-		if flag, _, _ := strings.Cut(word, "="); strings.HasPrefix(flag, "--") {
-			if flags++; !knows(string(out), flag) {
-				t.Errorf("there is no flag %s", flag)
+	if want := map[string]bool{"pipeline run": true, "pipeline check": true, "pipeline reason": true}; flags < 8 || !maps.Equal(called, want) {
+		t.Errorf("it calls %v, with %d flags", called, flags)
+	}
+}
+
+func TestWhatHoldsATokenTakesOnlyWhatWasChecked(t *testing.T) {
+	jobs := readActions(t).Jobs
+	checked := false
+	for _, step := range jobs["hand-in"].Steps {
+		if strings.HasPrefix(step.Uses, "actions/checkout@") && step.With["persist-credentials"] != false {
+			t.Error("a checkout leaves its token in the work tree")
+		}
+		checked = checked || strings.Contains(step.Run, "signalbox pipeline check") && step.Env["GH_TOKEN"] == ""
+		if step.Env["GH_TOKEN"] == "" {
+			continue
+		}
+		if !checked {
+			t.Errorf("it holds the token before there was a check:\n%s", step.Run)
+		}
+		for _, raw := range []string{"outcome.json", "change.bundle", "issue-state.json", "/signalbox/"} {
+			if strings.Contains(step.Run, raw) {
+				t.Errorf("it believes %s:\n%s", raw, step.Run)
 			}
 		}
+		if !strings.Contains(step.Run, `branch="agent/issue-$NUMBER"`) || strings.Contains(step.Run, `$NUMBER"*`) || strings.Contains(step.Run, "--force") {
+			t.Errorf("it may push another branch:\n%s", step.Run)
+		}
+		if regexp.MustCompile(`git [^\n]*(\$GH_TOKEN|\$auth)`).MatchString(step.Run) {
+			t.Errorf("a token is an argument:\n%s", step.Run)
+		}
 	}
-	if flags < 5 {
-		t.Errorf("only %d flags are found in %q", flags, called)
+	if !checked {
+		t.Error("nothing checks what was left")
+	}
+	for _, step := range jobs["tell"].Steps {
+		if step.Env["GH_TOKEN"] != "" && (!strings.Contains(step.Run, "signalbox pipeline reason") || strings.Contains(step.Run, "jq")) {
+			t.Errorf("it says what the job left, as it is:\n%s", step.Run)
+		}
 	}
 }

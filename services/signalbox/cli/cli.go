@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench"
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 	"github.com/signalbox/signalbox/services/signalbox/demo"
+	"github.com/signalbox/signalbox/services/signalbox/handin"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/serve"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -28,7 +29,9 @@ type grammar struct {
 	Demo     demo.Command    `cmd:"" group:"Here" help:"Show the whole job: a vague report becomes a pull request whose tests pass."`
 	Resolve  resolve.Command `cmd:"" group:"Here" help:"Take one issue of a local repository from report to branch."`
 	Pipeline struct {
-		Run resolve.Command `cmd:"" set:"workflow=pipeline" help:"Take one issue of a local repository through the pipeline, as a step of a CI job does: triage, analyst, writer, build, reviewer, committer."`
+		Run    resolve.Command `cmd:"" set:"workflow=pipeline" help:"Take one issue of a local repository through the pipeline, as a step of a CI job does: triage, analyst, writer, build, reviewer, committer."`
+		Check  handin.Check    `cmd:"" help:"Check what such a run has left, before another job pushes it: its branch, its commits, its words."`
+		Reason handin.Reason   `cmd:"" help:"Print a comment that says why such a run has left nothing to push."`
 	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
 	Up      up.Command      `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
 	Agent   serve.Command   `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
