@@ -1,5 +1,7 @@
 package term
 
+import "github.com/signalbox/signalbox/pkg/sanitize"
+
 // Style is the two digits of an SGR code. Painting makes every text longer by the same
 // number of bytes, so that columns stay aligned.
 type Style string
@@ -15,8 +17,10 @@ const (
 	Place Style = "36" // states
 )
 
-// Paint returns the text in a style, or unchanged if the terminal has no colours.
+// Paint returns the text, safe to print, in a style, or plain if the terminal has no
+// colours. What is painted may not be painted again.
 func (e *Env) Paint(s Style, text string) string {
+	text = sanitize.Terminal(text)
 	if !e.Colour || text == "" {
 		return text
 	}
