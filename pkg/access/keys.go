@@ -47,6 +47,26 @@ func (d Directory) Keys() (Keys, error) {
 	return k, nil
 }
 
+// ServiceSeeds returns the newest seed of each party that is a service.
+func (d Directory) ServiceSeeds() (map[Party]string, error) {
+	keys, err := d.Keys()
+	if err != nil {
+		return nil, err
+	}
+	seeds := map[Party]string{}
+	for p, key := range keys.pairs {
+		if p.Person() {
+			continue
+		}
+		seed, err := key.Seed()
+		if err != nil {
+			return nil, err
+		}
+		seeds[p] = string(seed)
+	}
+	return seeds, nil
+}
+
 // Empty reports whether there is no key.
 func (k Keys) Empty() bool { return len(k.pairs) == 0 }
 

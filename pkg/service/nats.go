@@ -3,11 +3,13 @@ package service
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +23,9 @@ type NATS struct {
 	NKey         string `name:"nats-nkey" group:"NATS" type:"existingfile" placeholder:"FILE" xor:"nats" help:"NKey seed file."`
 	User         string `name:"nats-user" group:"NATS" placeholder:"NAME" xor:"nats" help:"User name; the password is in --nats-password-file."`
 	PasswordFile string `name:"nats-password-file" group:"NATS" type:"existingfile" placeholder:"FILE" help:"File that holds the user's password."`
+	CA           string `name:"nats-ca" group:"NATS" type:"existingfile" placeholder:"FILE" help:"Certificates of authorities that may vouch for the servers, in PEM; those of the system by default."`
+	Cert         string `name:"nats-cert" group:"NATS" type:"existingfile" placeholder:"FILE" help:"Certificate of this client, in PEM, for servers that ask for one."`
+	Key          string `name:"nats-key" group:"NATS" type:"existingfile" placeholder:"FILE" help:"Key of --nats-cert."`
 }
 
 const (
@@ -36,13 +41,19 @@ const (
 
 // Connect returns a connection with the name when a server has accepted it. It tries
 // until ctx ends. Later the connection reconnects without a limit. A server that
-// refuses the credentials ends both. Refused messages and lost connections are
+// refuses the credentials, or at first has a certificate that nobody vouches for, ends
+// both. Refused messages and lost connections are
 // logged.
 func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra ...nats.Option) (*nats.Conn, error) {
 	login, err := n.login(extra)
 	if err != nil {
 		return nil, err
 	}
+	certificates, err := n.certificates()
+	if err != nil {
+		return nil, err
+	}
+	untrusted := make(chan error, 1)
 	options := append([]nats.Option{
 		nats.Name(name),
 		nats.RetryOnFailedConnect(true),
@@ -60,11 +71,17 @@ func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra .
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
 			log.Debug("NATS connection not made", "error", err)
+			if wrong := new(tls.CertificateVerificationError); errors.As(err, &wrong) {
+				select {
+				case untrusted <- err:
+				default:
+				}
+			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			log.Info("NATS connection back", "server", nc.ConnectedUrlRedacted())
 		}),
-	}, login...)
+	}, slices.Concat(login, certificates)...)
 
 	nc, err := nats.Connect(n.URL, append(options, extra...)...)
 	if errors.Is(err, nats.ErrAuthorization) {
@@ -88,6 +105,10 @@ func Connect(ctx context.Context, n NATS, name string, log *slog.Logger, extra .
 			return nil, n.refused(err)
 		}
 		return nil, fmt.Errorf("NATS at %s: %w", redact(n.URL), cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
+	case err := <-untrusted:
+		nc.Close()
+		return nil, fmt.Errorf("NATS at %s: its certificate is not to be trusted: %w; --nats-ca names the authority that vouches for it",
+			redact(n.URL), err)
 	case <-ctx.Done():
 		last := nc.LastError()
 		nc.Close()
@@ -135,6 +156,24 @@ func (n NATS) login(extra []nats.Option) ([]nats.Option, error) {
 		}
 		return LocalUser, password
 	})}, nil
+}
+
+// certificates returns the options of TLS. A URL of scheme tls asks for it, and so does
+// each of the files.
+func (n NATS) certificates() (options []nats.Option, err error) {
+	if (n.Cert == "") != (n.Key == "") {
+		return nil, Usagef("--nats-cert and --nats-key belong together")
+	}
+	if n.CA != "" {
+		options = append(options, nats.RootCAs(n.CA))
+	}
+	if n.Cert != "" {
+		options = append(options, nats.ClientCert(n.Cert, n.Key))
+	}
+	if _, err := applied(options); err != nil {
+		return nil, fmt.Errorf("certificates of NATS: %w", err)
+	}
+	return options, nil
 }
 
 // applied returns the values that options set.

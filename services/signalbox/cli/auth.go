@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type authCommand struct {
 	Ls        authLs        `cmd:"" help:"List the parties: what each is, and its keys."`
 	Revoke    authRevoke    `cmd:"" help:"Remove a party, with all of its keys."`
 	Rotate    authRotate    `cmd:"" help:"Give a party a new key. The one before it stays valid until --finish."`
+	Env       authEnv       `cmd:"" help:"Print the seeds of all services as variables NKEY_PARTY, for the .env of docker-compose.yml."`
 }
 
 // authDir is the directory of the credentials.
@@ -134,6 +136,21 @@ func (c authLs) Run(env *term.Env) error {
 	slices.SortFunc(parties, func(a, b access.Party) int { return strings.Compare(a.String(), b.String()) })
 	for _, p := range parties {
 		fmt.Fprintf(env.Stdout, "%-28s %-12s %s\n", p, p.Kind, strings.Join(keys[p], " "))
+	}
+	return nil
+}
+
+type authEnv struct{ authDir }
+
+// Run prints the seeds of the services.
+func (c authEnv) Run(env *term.Env) error {
+	seeds, err := c.directory().ServiceSeeds()
+	if err != nil {
+		return err
+	}
+	for _, p := range slices.SortedFunc(maps.Keys(seeds), func(a, b access.Party) int { return strings.Compare(a.String(), b.String()) }) {
+		name := strings.TrimPrefix(p.String(), string(access.Agent)+"-")
+		fmt.Fprintf(env.Stdout, "NKEY_%s=%s\n", strings.ToUpper(strings.ReplaceAll(name, "-", "_")), seeds[p])
 	}
 	return nil
 }
