@@ -3,6 +3,7 @@
 package deploy_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,7 +14,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/roles"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // compose is the part of the Compose format that docker-compose.yml uses.
@@ -146,7 +149,9 @@ func TestWhatIsMountedDependedOnOrAskedForIsThere(t *testing.T) {
 		for _, volume := range s.Volumes {
 			source, _, _ := strings.Cut(volume, ":")
 			if strings.HasPrefix(source, ".") {
-				exists(t, source)
+				if !strings.HasPrefix(source, "./"+generated) {
+					exists(t, source)
+				}
 				continue
 			}
 			used[source] = true
@@ -194,7 +199,7 @@ func TestTheExampleEnvironmentHasWhatTheFileAsksFor(t *testing.T) {
 		given[m[1]] = true
 	}
 	for name := range asked {
-		if !given[name] {
+		if !given[name] && !strings.HasPrefix(name, "NKEY_") { // auth env prints those
 			t.Errorf("deploy/example.env does not say what %s is", name)
 		}
 	}
@@ -206,22 +211,86 @@ func TestTheExampleEnvironmentHasWhatTheFileAsksFor(t *testing.T) {
 }
 
 func TestNATSKeepsWhatItAcknowledgedOnAVolume(t *testing.T) {
-	c, options := load(t), &server.Options{}
+	c := load(t)
 	file := "deploy/nats/nats.conf"
-	options, err := server.ProcessConfigFile(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	options, _ := natsOptions(t, file)
 	if !options.JetStream || !options.SyncAlways || options.HTTPPort != 8222 || options.Port != 4222 {
 		t.Errorf("JetStream %t, sync always %t, monitoring %d, clients %d",
 			options.JetStream, options.SyncAlways, options.HTTPPort, options.Port)
 	}
+	if options.Host != "127.0.0.1" || options.HTTPHost != "127.0.0.1" {
+		t.Errorf("it listens on %s, and for monitoring on %s", options.Host, options.HTTPHost)
+	}
 	nats := c.Services["nats"]
-	if !slices.Contains(nats.Volumes, "nats:"+options.StoreDir) {
-		t.Errorf("streams are kept in %s, mounted are %v", options.StoreDir, nats.Volumes)
+	flags, err := server.ConfigureOptions(flag.NewFlagSet("nats-server", flag.ContinueOnError), nats.Command[:4], func() {}, func() {}, func() {})
+	if err != nil || flags.Host != "0.0.0.0" || !slices.Contains(nats.Volumes, "nats:"+flags.StoreDir) {
+		t.Errorf("streams are kept in %s, mounted are %v: %v", flags.StoreDir, nats.Volumes, err)
 	}
 	mounted := nats.Command[len(nats.Command)-1]
-	if !slices.Contains(nats.Volumes, "./"+file+":"+mounted+":ro") {
+	if !slices.Contains(nats.Volumes, "./"+file+":"+mounted+":ro") ||
+		!slices.Contains(nats.Volumes, "./"+generated+"/accounts.conf:"+filepath.Dir(mounted)+"/access/accounts.conf:ro") {
 		t.Errorf("it reads %s, mounted are %v", mounted, nats.Volumes)
+	}
+}
+
+// generated is where signalbox auth init puts what the deployment files use.
+const generated = "deploy/nats/access"
+
+// natsOptions returns what nats-server reads from a file beside the accounts of a new
+// system, and the directory of those.
+func natsOptions(t *testing.T, file string) (*server.Options, access.Directory) {
+	t.Helper()
+	dir := t.TempDir()
+	made := access.Directory(filepath.Join(dir, "access"))
+	defs, err := workflow.Builtins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var roles []string
+	for _, d := range defs {
+		roles = append(roles, d.Roles()...)
+	}
+	if _, err := made.Init(access.Services(roles...)...); err != nil {
+		t.Fatal(err)
+	}
+	conf := filepath.Join(dir, "nats.conf")
+	if err := os.WriteFile(conf, []byte(read(t, file)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	options, err := server.ProcessConfigFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options, made
+}
+
+func TestEachServiceHasTheKeyOfItsOwnAccountAndNoOther(t *testing.T) {
+	c := load(t)
+	options, made := natsOptions(t, "deploy/nats/nats.conf")
+	if len(options.Nkeys) == 0 || options.NoAuthUser != "" {
+		t.Fatalf("there are %d keys, and %q needs none", len(options.Nkeys), options.NoAuthUser)
+	}
+	seeds, err := made.ServiceSeeds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parties := map[string]bool{}
+	for p := range seeds {
+		parties[strings.TrimPrefix(p.String(), "agent-")] = true
+	}
+	for name, s := range c.Services {
+		if s.Build == nil {
+			continue
+		}
+		secret := "nkey-" + name
+		if !parties[name] || s.Environment["SIGNALBOX_NATS_NKEY"] != "/run/secrets/"+secret ||
+			c.Secrets[secret].Environment != "NKEY_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")) {
+			t.Errorf("%s: its key is %q, a party: %t", name, s.Environment["SIGNALBOX_NATS_NKEY"], parties[name])
+		}
+		for _, given := range s.Secrets {
+			if given != secret && given != "forge-token" {
+				t.Errorf("%s: it is given %s", name, given)
+			}
+		}
 	}
 }

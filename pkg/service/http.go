@@ -2,12 +2,15 @@ package service
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,23 +25,60 @@ type monitor struct {
 	listener net.Listener
 }
 
-// newMonitor listens on addr. It serves /healthz while the process lives.
-func newMonitor(addr string, metrics *prometheus.Registry, health *Health, log *slog.Logger) (*monitor, error) {
-	l, err := net.Listen("tcp", addr)
+// newMonitor listens on --http. It serves /healthz while the process lives. Only
+// /metrics needs the token: those that probe health have none.
+func newMonitor(f Flags, metrics *prometheus.Registry, health *Health, log *slog.Logger) (*monitor, error) {
+	security, err := f.httpSecurity()
 	if err != nil {
-		return nil, fmt.Errorf("--http %s: %w", addr, err)
+		return nil, err
+	}
+	l, err := httpserver.Listen(f.HTTP, security)
+	switch {
+	case errors.Is(err, httpserver.ErrExposed):
+		return nil, Usagef("--http %s: %w: give it --http-cert, --http-key and --http-token-file, or a loopback address; "+
+			"--http-plain takes the responsibility", f.HTTP, err)
+	case errors.Is(err, httpserver.ErrSecurity):
+		return nil, Usagef("--http-cert, --http-key: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("--http %s: %w", f.HTTP, err)
 	}
 	var names []string
-	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+	if !httpserver.Local(l) {
 		names = []string{httpserver.AnyName} // how others know this machine is theirs to choose
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{Registry: metrics}))
+	mux.Handle("GET /metrics", httpserver.Bearer(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{Registry: metrics}), security.Token))
 	mux.Handle("GET /readyz", health)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, ReadBuild())
 	})
 	return &monitor{listener: l, server: httpserver.New(mux, log, names...)}, nil
+}
+
+// httpSecurity returns what the flags say of TLS and the token of --http.
+func (f Flags) httpSecurity() (httpserver.Security, error) {
+	s := httpserver.Security{Cert: f.HTTPCert, Key: f.HTTPKey, Plain: f.HTTPPlain}
+	if f.HTTPTokenFile == "" {
+		return s, nil
+	}
+	token, err := os.ReadFile(f.HTTPTokenFile)
+	if err != nil {
+		return s, err
+	}
+	if s.Token = strings.TrimSpace(string(token)); s.Token == "" {
+		return s, Usagef("--http-token-file %s is empty", f.HTTPTokenFile)
+	}
+	return s, nil
+}
+
+// url returns the address of the server.
+func (m *monitor) url(f Flags) string { return f.httpScheme() + "://" + m.listener.Addr().String() }
+
+func (f Flags) httpScheme() string {
+	if f.HTTPCert != "" {
+		return "https"
+	}
+	return "http"
 }
 
 func (m *monitor) serve() error {
@@ -57,22 +97,24 @@ func (m *monitor) stop(error) {
 	}
 }
 
-// healthcheck returns nil if the service at addr, its --http, is ready.
-func healthcheck(ctx context.Context, addr string) error {
-	host, port, err := net.SplitHostPort(addr)
+// healthcheck returns nil if the service at --http is ready.
+func (f Flags) healthcheck(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(f.HTTP)
 	if err != nil || port == "0" {
-		return Usagef("--healthcheck needs the --http HOST:PORT of the running service, with its port; it is %q", addr)
+		return Usagef("--healthcheck needs the --http HOST:PORT of the running service, with its port; it is %q", f.HTTP)
 	}
 	if host == "" || host == "0.0.0.0" || host == "::" {
 		host = "localhost"
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.httpScheme()+"://"+net.JoinHostPort(host, port)+"/readyz", nil)
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	// It asks its own process, which has the certificate of another name.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	resp, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("not running: %w", err)
 	}

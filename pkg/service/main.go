@@ -74,7 +74,7 @@ func Run(ctx context.Context, m Main) int {
 
 	flags := m.Program.Common()
 	if flags.Healthcheck {
-		return call.Exit(healthcheck(ctx, flags.HTTP))
+		return call.Exit(flags.healthcheck(ctx))
 	}
 	log := flags.Logger(m.Stderr).With("service", m.Name)
 	err := Serve(ctx, Config{Service: m.Name, Flags: *flags, Log: log, Setup: m.Program.Setup})

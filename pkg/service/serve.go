@@ -104,11 +104,11 @@ func Serve(ctx context.Context, c Config) error {
 
 	var g run.Group
 	if c.Flags.HTTP != "" {
-		m, err := newMonitor(c.Flags.HTTP, h.Metrics, h.Health, h.Log)
+		m, err := newMonitor(c.Flags, h.Metrics, h.Health, h.Log)
 		if err != nil {
 			return err
 		}
-		h.HTTP = "http://" + m.listener.Addr().String()
+		h.HTTP = m.url(c.Flags)
 		h.Log.Info("metrics and health", "url", h.HTTP)
 		g.Add(m.serve, m.stop)
 	}

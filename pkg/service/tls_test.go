@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,5 +133,61 @@ func TestNATSIsTrustedByItsCertificate(t *testing.T) {
 			t.Errorf("%s: connected to %s", name, nc.ConnectedUrl())
 		}
 		cancel()
+	}
+}
+
+func TestMetricsAreServedByTLSToWhoHasTheToken(t *testing.T) {
+	ca, server := newAuthority(t), start(t)
+	cert, key := ca.leaf(t)
+	tokenFile := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(tokenFile, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	pem, err := os.ReadFile(ca.file)
+	if err != nil || !roots.AppendCertsFromPEM(pem) {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}}
+	secured := []string{"--http-cert", cert, "--http-key", key, "--http-token-file", tokenFile}
+	p := &program{setup: func(_ context.Context, h *service.Host) error {
+		h.Add("ask", func(ctx context.Context) error {
+			_, port, err := net.SplitHostPort(strings.TrimPrefix(h.HTTP, "https://"))
+			if err != nil {
+				return err
+			}
+			for path, want := range map[string]map[string]int{
+				"/metrics": {"": 401, "Bearer wrong": 401, "Bearer secret": 200},
+				"/healthz": {"": 200}, "/readyz": {"": 200},
+			} {
+				for header, status := range want {
+					r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://127.0.0.1:"+port+path, nil)
+					if err != nil {
+						return err
+					}
+					r.Header.Set("Authorization", header)
+					resp, err := client.Do(r)
+					if err != nil {
+						return err
+					}
+					resp.Body.Close()
+					if resp.StatusCode != status {
+						t.Errorf("%s with %q: %s, want %d", path, header, resp.Status, status)
+					}
+				}
+			}
+			var out bytes.Buffer
+			if code := service.Run(ctx, service.Main{Name: "worker", Program: &program{}, Stderr: &out,
+				Args: append([]string{"--healthcheck", "--http", "127.0.0.1:" + port}, secured...)}); code != 0 {
+				t.Errorf("its healthcheck ends with %d: %s", code, out.String())
+			}
+			return nil
+		})
+		return nil
+	}}
+	var out bytes.Buffer
+	if code := service.Run(t.Context(), service.Main{Name: "worker", Program: p, Stderr: &out,
+		Args: append([]string{"--nats", server.ClientURL(), "--http", "0.0.0.0:0"}, secured...)}); code != 0 {
+		t.Errorf("exit code %d: %s", code, out.String())
 	}
 }
