@@ -6,7 +6,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// queries are the requests that change nothing.
+// queries are the requests that change nothing and that all may make. Watch is for people, and for the
+// orchestrator's own account.
 var queries = []string{subject.Get, subject.List, subject.History, subject.Definition}
 
 // may has the commands on sb.api of each kind, queries apart. Agents give theirs on
@@ -24,7 +25,9 @@ func (p Party) May(command string) bool {
 	switch {
 	case p.Kind == Orchestrator || p.Kind == PlanManager:
 		return true
-	case !slices.Contains(subject.Commands(), command): // a query
+	case command == subject.Watch:
+		return p.Person()
+	case !slices.Contains(subject.Commands(), command): // another query
 		return true
 	case p.Kind == Admin && slices.Contains(may[Act], command):
 		return true

@@ -1,22 +1,16 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // LogEntry is one commit of the log, decoded, with what its subject says.
@@ -28,88 +22,58 @@ type LogEntry struct {
 // ErrStopWatch is returned by Watch's callback to end the Watch without an error.
 var ErrStopWatch = errors.New("seen enough")
 
+// watchWait is how long the orchestrator waits for a commit before it replies that there is none, in
+// milliseconds. It is shorter than quickTry.
+const watchWait = 1000
+
 // Watch calls f, from the caller's goroutine, for each commit after the given sequence: those of one
 // instance, or of all if id is empty. It returns when ctx ends, or f's error, if that is not ErrStopWatch.
+//
+// It asks the orchestrator, again and again from where it is. So it goes on when the server or the
+// orchestrator is replaced, misses none and repeats none.
 func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(LogEntry) error) error {
-	js, err := access.JetStream(ctx, c.nc)
-	if err != nil {
-		return err
-	}
-	filter := subject.Events
-	if id != "" {
-		if filter, err = subject.Instance(id); err != nil {
-			return err
-		}
-	}
-	consumer, err := newConsumer(ctx, js, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{filter}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
-	})
-	if err != nil {
-		return fmt.Errorf("watch: %w", err)
-	}
-	messages, err := consumer.Messages()
-	if err != nil {
-		return fmt.Errorf("watch: %w", err)
-	}
-	defer messages.Stop()
-	defer context.AfterFunc(ctx, messages.Stop)() // Next ignores its context while the server is away
 	for {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
-		if ctx.Err() != nil {
-			return fmt.Errorf("watch: %w", ctx.Err())
-		}
+		reply, err := c.watch(ctx, &pb.WatchRequest{Instance: id, After: after, WaitMs: watchWait})
 		if err != nil {
-			return fmt.Errorf("watch: %w", err)
-		}
-		if !IsCommit(msg.Headers()) {
-			continue
-		}
-		entry, err := decodeEntry(msg)
-		if err == nil {
-			err = f(entry)
-		}
-		switch {
-		case errors.Is(err, ErrStopWatch):
-			return nil
-		case err != nil:
 			return err
 		}
+		for _, r := range reply.GetCommits() {
+			if ctx.Err() != nil {
+				return fmt.Errorf("watch: %w", ctx.Err())
+			}
+			entry := LogEntry{subject.Event{Workflow: r.GetWorkflow(), State: r.GetState(), Instance: r.GetInstance(), Wakes: r.GetWakes()},
+				wire.Recorded(r)}
+			switch err := f(entry); {
+			case errors.Is(err, ErrStopWatch):
+				return nil
+			case err != nil:
+				return err
+			}
+		}
+		after = reply.GetNext()
 	}
 }
 
-// newConsumer creates a consumer of the log. It tries again until there is a reply or ctx ends, since a
-// server that has just restarted may lose a request.
-func newConsumer(ctx context.Context, js jetstream.JetStream, c jetstream.OrderedConsumerConfig) (jetstream.Consumer, error) {
-	return backoff.Retry(ctx, func() (jetstream.Consumer, error) {
-		try, cancel := context.WithTimeout(ctx, perTry)
-		defer cancel()
-		consumer, err := js.OrderedConsumer(try, subject.EventStream, c)
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) {
-			err = backoff.Permanent(err)
-		}
-		return consumer, err
-	}, backoff.WithBackOff(pacing.Backoff(20*time.Millisecond, 2*time.Second)), backoff.WithMaxElapsedTime(0))
+// Newest returns the sequence at which the log ends now, for Watch.
+func (c *Client) Newest(ctx context.Context) (uint64, error) {
+	reply, err := c.watch(ctx, &pb.WatchRequest{Newest: true})
+	return reply.GetNext(), err
+}
+
+func (c *Client) watch(ctx context.Context, q *pb.WatchRequest) (*pb.WatchReply, error) {
+	reply := new(pb.WatchReply)
+	err := c.query(ctx, subject.Watch, q, reply)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("watch: %w", errors.Join(ctx.Err(), err))
+	case err != nil:
+		return nil, fmt.Errorf("watch: %w", err)
+	case reply.Refusal != nil:
+		return nil, refusal(q.GetInstance(), reply.Refusal)
+	}
+	return reply, nil
 }
 
 // IsCommit reports whether a message of the log is a commit, by its headers. What other programs wrote
 // there is none; the orchestrator sets it aside and says so.
 func IsCommit(h nats.Header) bool { return h.Get("Sb-Chain") != "" }
-
-func decodeEntry(msg jetstream.Msg) (LogEntry, error) {
-	e, err := subject.ParseEvent(msg.Subject())
-	if err != nil {
-		return LogEntry{}, err
-	}
-	meta, err := msg.Metadata()
-	if err != nil {
-		return LogEntry{}, err
-	}
-	at, err := time.Parse(time.RFC3339Nano, msg.Headers().Get("ce-time")) // of the decision
-	if err != nil {
-		return LogEntry{}, err
-	}
-	id := cmp.Or(msg.Headers().Get("Sb-Id"), msg.Headers().Get(jetstream.MsgIDHeader))
-	stored := eventstore.Commit{Seq: meta.Sequence.Stream, ID: id, Instance: e.Instance, Time: at, Data: msg.Data()}
-	commit, err := wire.ToCommit(stored)
-	return LogEntry{e, commit}, err
-}

@@ -196,6 +196,15 @@ func (p *Projection) CatchUp(ctx context.Context) error {
 	return p.position.wait(ctx, head)
 }
 
+// Position returns how far the log was followed.
+func (p *Projection) Position() uint64 {
+	seq, _ := p.position.read()
+	return seq
+}
+
+// Reach returns when the log was followed up to seq, or with ctx's error.
+func (p *Projection) Reach(ctx context.Context, seq uint64) error { return p.position.wait(ctx, seq) }
+
 // List returns the instances that keep holds for, in order of id, as of now or later.
 // Closed ones are summaries: no texts but the title, no evidence, no past. keep must
 // be quick, and may not keep what it is called with.

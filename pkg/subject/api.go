@@ -17,6 +17,7 @@ const (
 	List       = "list"
 	History    = "history"
 	Definition = "definition"
+	Watch      = "watch"
 )
 
 // Commands of the system itself, for API: of timers, and of what links instances.

@@ -53,6 +53,12 @@ func Record(c eventstore.Commit) (*pb.Record, error) {
 		Seq: c.Seq, Prev: c.Prev, Id: c.ID, Time: stamp(c.Time), Workflow: c.Workflow, State: c.State, Commit: p, Chain: c.Chain}, nil
 }
 
+// Recorded decodes what Record encoded.
+func Recorded(r *pb.Record) instance.Commit {
+	return instance.Commit{Seq: r.GetSeq(), ID: r.GetId(), At: toTime(r.GetTime()), Actor: name(r.GetCommit().GetActor()),
+		Events: ToEvents(r.GetCommit())}
+}
+
 // ToEvents decodes the events of a commit's body. It leaves out those that this
 // build does not know.
 func ToEvents(p *pb.Commit) []instance.Event {

@@ -680,9 +680,12 @@ type Record struct {
 	Workflow string                 `protobuf:"bytes,5,opt,name=workflow,proto3" json:"workflow,omitempty"`
 	// Where the instance was after it; @role: a question to that role, @people:
 	// something people have to know.
-	State         string  `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
-	Commit        *Commit `protobuf:"bytes,7,opt,name=commit,proto3" json:"commit,omitempty"`
-	Chain         string  `protobuf:"bytes,8,opt,name=chain,proto3" json:"chain,omitempty"`
+	State  string  `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
+	Commit *Commit `protobuf:"bytes,7,opt,name=commit,proto3" json:"commit,omitempty"`
+	Chain  string  `protobuf:"bytes,8,opt,name=chain,proto3" json:"chain,omitempty"`
+	// Of a watch: whose commit it is, and whether it dispatches work.
+	Instance      string `protobuf:"bytes,9,opt,name=instance,proto3" json:"instance,omitempty"`
+	Wakes         bool   `protobuf:"varint,10,opt,name=wakes,proto3" json:"wakes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -773,6 +776,155 @@ func (x *Record) GetChain() string {
 	return ""
 }
 
+func (x *Record) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *Record) GetWakes() bool {
+	if x != nil {
+		return x.Wakes
+	}
+	return false
+}
+
+// WatchRequest asks for commits as they are made (sb.api.watch).
+type WatchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only those of this instance.
+	Instance string `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	// Only those behind this sequence.
+	After uint64 `protobuf:"varint,2,opt,name=after,proto3" json:"after,omitempty"`
+	// How long to wait for one, up to 2000.
+	WaitMs uint32 `protobuf:"varint,3,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	// Ask where the log ends now, and for no commit.
+	Newest        bool `protobuf:"varint,4,opt,name=newest,proto3" json:"newest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchRequest) Reset() {
+	*x = WatchRequest{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchRequest) ProtoMessage() {}
+
+func (x *WatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
+func (*WatchRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *WatchRequest) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *WatchRequest) GetAfter() uint64 {
+	if x != nil {
+		return x.After
+	}
+	return 0
+}
+
+func (x *WatchRequest) GetWaitMs() uint32 {
+	if x != nil {
+		return x.WaitMs
+	}
+	return 0
+}
+
+func (x *WatchRequest) GetNewest() bool {
+	if x != nil {
+		return x.Newest
+	}
+	return false
+}
+
+// WatchReply is the commits that came, oldest first; none if none came in time.
+type WatchReply struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Commits []*Record              `protobuf:"bytes,1,rep,name=commits,proto3" json:"commits,omitempty"`
+	// Up to here the log was read: ask for what is behind it.
+	Next          uint64   `protobuf:"varint,2,opt,name=next,proto3" json:"next,omitempty"`
+	Refusal       *Refusal `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchReply) Reset() {
+	*x = WatchReply{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchReply) ProtoMessage() {}
+
+func (x *WatchReply) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchReply.ProtoReflect.Descriptor instead.
+func (*WatchReply) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *WatchReply) GetCommits() []*Record {
+	if x != nil {
+		return x.Commits
+	}
+	return nil
+}
+
+func (x *WatchReply) GetNext() uint64 {
+	if x != nil {
+		return x.Next
+	}
+	return 0
+}
+
+func (x *WatchReply) GetRefusal() *Refusal {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
 // DefinitionRequest asks for a lifecycle by name or content hash (sb.api.definition).
 type DefinitionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -783,7 +935,7 @@ type DefinitionRequest struct {
 
 func (x *DefinitionRequest) Reset() {
 	*x = DefinitionRequest{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[8]
+	mi := &file_signalbox_v1_query_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +947,7 @@ func (x *DefinitionRequest) String() string {
 func (*DefinitionRequest) ProtoMessage() {}
 
 func (x *DefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[8]
+	mi := &file_signalbox_v1_query_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +960,7 @@ func (x *DefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefinitionRequest.ProtoReflect.Descriptor instead.
 func (*DefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DefinitionRequest) GetName() string {
@@ -832,7 +984,7 @@ type DefinitionReply struct {
 
 func (x *DefinitionReply) Reset() {
 	*x = DefinitionReply{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[9]
+	mi := &file_signalbox_v1_query_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +996,7 @@ func (x *DefinitionReply) String() string {
 func (*DefinitionReply) ProtoMessage() {}
 
 func (x *DefinitionReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[9]
+	mi := &file_signalbox_v1_query_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +1009,7 @@ func (x *DefinitionReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefinitionReply.ProtoReflect.Descriptor instead.
 func (*DefinitionReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DefinitionReply) GetName() string {
@@ -957,7 +1109,7 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\fHistoryReply\x12.\n" +
 	"\acommits\x18\x01 \x03(\v2\x14.signalbox.v1.RecordR\acommits\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\x12/\n" +
-	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xe4\x01\n" +
+	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\x96\x02\n" +
 	"\x06Record\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x12\n" +
 	"\x04prev\x18\x02 \x01(\x04R\x04prev\x12\x0e\n" +
@@ -966,7 +1118,20 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\bworkflow\x18\x05 \x01(\tR\bworkflow\x12\x14\n" +
 	"\x05state\x18\x06 \x01(\tR\x05state\x12,\n" +
 	"\x06commit\x18\a \x01(\v2\x14.signalbox.v1.CommitR\x06commit\x12\x14\n" +
-	"\x05chain\x18\b \x01(\tR\x05chain\"'\n" +
+	"\x05chain\x18\b \x01(\tR\x05chain\x12\x1a\n" +
+	"\binstance\x18\t \x01(\tR\binstance\x12\x14\n" +
+	"\x05wakes\x18\n" +
+	" \x01(\bR\x05wakes\"q\n" +
+	"\fWatchRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
+	"\x05after\x18\x02 \x01(\x04R\x05after\x12\x17\n" +
+	"\await_ms\x18\x03 \x01(\rR\x06waitMs\x12\x16\n" +
+	"\x06newest\x18\x04 \x01(\bR\x06newest\"\x81\x01\n" +
+	"\n" +
+	"WatchReply\x12.\n" +
+	"\acommits\x18\x01 \x03(\v2\x14.signalbox.v1.RecordR\acommits\x12\x12\n" +
+	"\x04next\x18\x02 \x01(\x04R\x04next\x12/\n" +
+	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"'\n" +
 	"\x11DefinitionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"\x98\x01\n" +
 	"\x0fDefinitionReply\x12\x12\n" +
@@ -988,7 +1153,7 @@ func file_signalbox_v1_query_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_query_proto_rawDescData
 }
 
-var file_signalbox_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_signalbox_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_signalbox_v1_query_proto_goTypes = []any{
 	(*GetRequest)(nil),            // 0: signalbox.v1.GetRequest
 	(*GetReply)(nil),              // 1: signalbox.v1.GetReply
@@ -998,34 +1163,38 @@ var file_signalbox_v1_query_proto_goTypes = []any{
 	(*HistoryRequest)(nil),        // 5: signalbox.v1.HistoryRequest
 	(*HistoryReply)(nil),          // 6: signalbox.v1.HistoryReply
 	(*Record)(nil),                // 7: signalbox.v1.Record
-	(*DefinitionRequest)(nil),     // 8: signalbox.v1.DefinitionRequest
-	(*DefinitionReply)(nil),       // 9: signalbox.v1.DefinitionReply
-	(*Instance)(nil),              // 10: signalbox.v1.Instance
-	(*Refusal)(nil),               // 11: signalbox.v1.Refusal
-	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
-	(*Parked)(nil),                // 14: signalbox.v1.Parked
-	(*Commit)(nil),                // 15: signalbox.v1.Commit
+	(*WatchRequest)(nil),          // 8: signalbox.v1.WatchRequest
+	(*WatchReply)(nil),            // 9: signalbox.v1.WatchReply
+	(*DefinitionRequest)(nil),     // 10: signalbox.v1.DefinitionRequest
+	(*DefinitionReply)(nil),       // 11: signalbox.v1.DefinitionReply
+	(*Instance)(nil),              // 12: signalbox.v1.Instance
+	(*Refusal)(nil),               // 13: signalbox.v1.Refusal
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 15: google.protobuf.Duration
+	(*Parked)(nil),                // 16: signalbox.v1.Parked
+	(*Commit)(nil),                // 17: signalbox.v1.Commit
 }
 var file_signalbox_v1_query_proto_depIdxs = []int32{
-	10, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
-	11, // 1: signalbox.v1.GetReply.refusal:type_name -> signalbox.v1.Refusal
+	12, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
+	13, // 1: signalbox.v1.GetReply.refusal:type_name -> signalbox.v1.Refusal
 	4,  // 2: signalbox.v1.ListReply.instances:type_name -> signalbox.v1.Summary
-	11, // 3: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
-	12, // 4: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
-	12, // 5: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
-	13, // 6: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
-	14, // 7: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
+	13, // 3: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
+	14, // 4: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
+	14, // 5: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
+	15, // 6: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
+	16, // 7: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
 	7,  // 8: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
-	11, // 9: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
-	12, // 10: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
-	15, // 11: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
-	11, // 12: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	13, // 9: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
+	14, // 10: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
+	17, // 11: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
+	7,  // 12: signalbox.v1.WatchReply.commits:type_name -> signalbox.v1.Record
+	13, // 13: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
+	13, // 14: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_query_proto_init() }
@@ -1042,7 +1211,7 @@ func file_signalbox_v1_query_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_query_proto_rawDesc), len(file_signalbox_v1_query_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

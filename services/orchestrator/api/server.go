@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -52,6 +53,10 @@ type Server struct {
 	workers      *workerPool
 	transfers    *transfers
 	objects      *workerPool // of requests for objects
+	watches      watches
+	watchers     *workerPool     // of watches
+	closing      context.Context // ends when Close is called
+	endWatches   context.CancelFunc
 	batchReplies batchReplies
 	tasks        sync.Map // stateTask by definition, state and role
 
@@ -76,7 +81,9 @@ func Serve(c Config) (*Server, error) {
 	s := &Server{
 		Config: c, workers: newWorkerPool(maxConcurrent),
 		objects: newWorkerPool(objectWorkers), transfers: newTransfers(c.Objects, min(maxPart, room)),
+		watchers: newWorkerPool(maxWatches), watches: watches{of: map[access.Party]int{}},
 	}
+	s.closing, s.endWatches = context.WithCancel(context.Background())
 	s.batchReplies.send = func(to micro.Request, data []byte) { s.send(to, data, nil) }
 	svc, err := micro.AddService(c.Conn, micro.Config{
 		Name: "signalbox-orchestrator", Version: c.Version, Description: "commands and queries of Signalbox",
@@ -105,11 +112,13 @@ func (s *Server) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.Engine.Dismiss()
+	s.endWatches()
 	s.requests.Wait()
 	s.batchReplies.flush()
 	if first {
 		s.workers.close()
 		s.objects.close()
+		s.watchers.close()
 		s.transfers.close(context.Background())
 	}
 	return err
@@ -139,6 +148,7 @@ func (s *Server) endpoints() []endpoint {
 		s.query(subject.List, s.list, func(no *pb.Refusal) proto.Message { return &pb.ListReply{Refusal: no} }),
 		s.query(subject.History, s.history, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }),
 		s.query(subject.Definition, s.definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }),
+		s.watchEndpoint(),
 		{"agent-" + subject.Batch, must(subject.AnyAgent(subject.Batch)), s.batch},
 	}
 	if s.Objects != nil {

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
@@ -31,7 +29,7 @@ func (c watchCommand) Run(ctx context.Context, env *term.Env) error {
 	from := uint64(0)
 	err = c.callOn(ctx, env, s, func(ctx context.Context, s system) error {
 		if c.ID == "" {
-			from, err = newestSeq(ctx, s)
+			from, err = s.Newest(ctx)
 			return err
 		}
 		from, err = w.start(ctx, s)
@@ -51,19 +49,6 @@ func (c watchCommand) Run(ctx context.Context, env *term.Env) error {
 		return fmt.Errorf("%s has not ended: %s", c.ID, w.state[c.ID])
 	}
 	return err
-}
-
-// newestSeq returns the sequence of the log's last commit.
-func newestSeq(ctx context.Context, s system) (uint64, error) {
-	js, err := access.JetStream(ctx, s.nats)
-	if err != nil {
-		return 0, err
-	}
-	stream, err := js.Stream(ctx, subject.EventStream)
-	if err != nil {
-		return 0, fmt.Errorf("the log: %w", err)
-	}
-	return stream.CachedInfo().State.LastSeq, nil
 }
 
 // watcher prints commits and tracks the states of instances.
