@@ -301,6 +301,7 @@ func TestTheServerSaysWhoAsks(t *testing.T) {
 		{developer, "sb.api.expire", false},
 		{gateway, "sb.api.open", true},
 		{gateway, "sb.api.signal", true},
+		{gateway, "sb.api.cancel", true},
 		{gateway, "sb.api.override", false},
 		{gateway, "sb.api.agent.pm.report", false},
 		{viewer, "sb.api.get", true},

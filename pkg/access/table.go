@@ -13,7 +13,7 @@ var queries = []string{subject.Get, subject.List, subject.History, subject.Defin
 // may has the commands on sb.api of each kind, queries apart. Agents give theirs on
 // sb.api.agent.ROLE.
 var may = map[Kind][]string{
-	Gateway: {subject.Open, subject.Signal},
+	Gateway: {subject.Open, subject.Signal, subject.Cancel}, // an issue that is closed
 	Act: {subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Pause, subject.Resume, subject.Cancel, subject.Retry,
 		subject.Resolve},
 	Admin: {subject.Override, subject.Migrate},

@@ -5,11 +5,14 @@ import (
 	"time"
 )
 
-// History reads what happened to pull requests and branches.
+// History reads what happened to closed issues, pull requests and branches.
 type History interface {
 	// PullRequests lists the pull requests in any state that changed at or after the time,
 	// the one that changed longest ago first.
 	PullRequests(ctx context.Context, repo string, since time.Time) ([]PullRequest, error)
+	// Closed lists the closed issues (never pull requests) that changed at or after the
+	// time, the one that changed longest ago first.
+	Closed(ctx context.Context, repo string, since time.Time) ([]Issue, error)
 	// Mentions lists the pull requests of the repository that mention the issue,
 	// by number.
 	Mentions(ctx context.Context, repo string, issue int) ([]Mention, error)

@@ -105,7 +105,7 @@ func (s *env) commandLine(name string) (service string, args []string) {
 	case "orchestrator":
 		args = append(args, "--ack-wait", s.AckWait.String(), "--watermark", filepath.Join(s.dir, "watermark"))
 	case "gateway":
-		args = append(append(args, forge...), "--repo", repo, "--every", "100ms")
+		args = append(append(args, forge...), "--repo", repo, "--every", "100ms", "--all")
 	case "pm":
 		args = append(append(append(args, forge...), "--repo", repo), work...)
 	case "developer":

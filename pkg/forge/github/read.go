@@ -54,12 +54,21 @@ func present[T any](rows []*T) []*T {
 // longest ago first. One that changes while the pages are read moves to the end, so it is
 // not missed.
 func (c *Client) Issues(ctx context.Context, repo string, since time.Time) ([]forge.Issue, error) {
+	return c.issues(ctx, repo, "open", since)
+}
+
+// Closed lists the closed issues, as Issues does the open ones.
+func (c *Client) Closed(ctx context.Context, repo string, since time.Time) ([]forge.Issue, error) {
+	return c.issues(ctx, repo, "closed", since)
+}
+
+func (c *Client) issues(ctx context.Context, repo, state string, since time.Time) ([]forge.Issue, error) {
 	owner, name, err := split(repo)
 	if err != nil {
 		return nil, err
 	}
 	options := &github.IssueListByRepoOptions{
-		State: "open", Sort: "updated", Direction: "asc", Since: since.UTC(), ListOptions: github.ListOptions{PerPage: perPage},
+		State: state, Sort: "updated", Direction: "asc", Since: since.UTC(), ListOptions: github.ListOptions{PerPage: perPage},
 	}
 	seen := map[int]forge.Issue{}
 	for {

@@ -40,7 +40,8 @@ type Settings struct {
 	Forge    github.Flags `embed:"" prefix:"forge-"`
 	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch; may be repeated."`
 	Workflow string       `name:"workflow" default:"issue" help:"Lifecycle that new issues open with."`
-	Label    string       `name:"label" help:"Take up only issues with this label; empty takes all."`
+	Label    string       `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
+	All      bool         `name:"all" help:"Take up the issues, too, that were open before the repository was first watched. Without it they need a label."`
 	Intake
 	Every    time.Duration `name:"every" default:"10s" help:"How often the forge is asked for changes."`
 	Replicas int           `name:"replicas" default:"1" help:"Copies, in a NATS cluster, of how far it has read."`
@@ -90,12 +91,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	pollers := map[string]*poller{}
 	for _, repo := range s.Repo {
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
-			label: s.Label, intake: s.Intake, refused: refused, log: h.Log.With("repo", repo)}
+			label: s.Label, all: s.All, intake: s.Intake, refused: refused, log: h.Log.With("repo", repo)}
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pollers[repo] = p
 		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, s.Every, polls) })
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
 			permissions: p.permissions}
+		closed := &closings{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
+		h.Add("closed issues of "+repo, func(ctx context.Context) error { return watch(ctx, closed, s.Every, polls) })
 		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, pr, s.Every, polls) })
 	}
 	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })

@@ -21,7 +21,7 @@ var deployed = crashtest.Service{
 	Name: "gateway",
 	Setup: func(at, _ string) func(context.Context, *service.Host) error {
 		return Settings{
-			Forge: github.Flags{URL: at, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo}, Workflow: "issue", Every: 50 * time.Millisecond,
+			Forge: github.Flags{URL: at, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo}, All: true, Workflow: "issue", Every: 50 * time.Millisecond,
 		}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {

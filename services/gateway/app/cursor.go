@@ -24,6 +24,10 @@ type cursor struct {
 	// Spent is when issues and remarks of people without write permission were taken, within
 	// a day: "issue LOGIN", "remark LOGIN".
 	Spent map[string][]time.Time `json:"spent,omitempty"`
+	// Begun is set by the first poll. Old is the highest number of the issues that were open
+	// then; those are not taken up by themselves. 0: there were none, or they are taken up.
+	Begun bool `json:"begun,omitempty"`
+	Old   int  `json:"old,omitempty"`
 }
 
 func (c cursor) clone() cursor {
@@ -31,7 +35,7 @@ func (c cursor) clone() cursor {
 	if taken == nil {
 		taken = map[int64]time.Time{}
 	}
-	return cursor{c.Since, taken, maps.Clone(c.Spent)}
+	return cursor{c.Since, taken, maps.Clone(c.Spent), c.Begun, c.Old}
 }
 
 func (c *cursor) advance(at time.Time) {
@@ -52,7 +56,7 @@ func (c *cursor) prune() {
 }
 
 func (c cursor) equal(o cursor) bool {
-	return c.Since.Equal(o.Since) && maps.EqualFunc(c.Taken, o.Taken, time.Time.Equal) &&
+	return c.Begun == o.Begun && c.Old == o.Old && c.Since.Equal(o.Since) && maps.EqualFunc(c.Taken, o.Taken, time.Time.Equal) &&
 		maps.EqualFunc(c.Spent, o.Spent, func(a, b []time.Time) bool { return slices.EqualFunc(a, b, time.Time.Equal) })
 }
 

@@ -74,7 +74,7 @@ func (e *env) poller(change ...func(*poller)) *poller {
 	e.Helper()
 	p := &poller{
 		reader: e.forge.Client("signalbox"), client: client.New(e.server.Connect(e.T), "gateway"), cursors: cursors{e.kv},
-		repo: widgets, workflow: "issue", log: slog.New(slog.DiscardHandler),
+		repo: widgets, workflow: "issue", all: true, log: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
 		f(p)

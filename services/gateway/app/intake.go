@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,12 +96,9 @@ func (p *poller) admit(ctx context.Context, issue forge.Issue) (a admission, err
 	if a.permission, err = p.permissions.of(ctx, issue.Author.Login); err != nil || reaches(a.permission, p.intake.Start) {
 		return a, err
 	}
-	label := p.label
-	if label == "" {
-		label = p.intake.Admit
-	}
+	label := cmp.Or(p.label, p.intake.Admit)
 	a.refused = fmt.Sprintf("%s has the permission %s, and starting work takes %s", issue.Author.Login, a.permission, p.intake.Start)
-	if label == "" || !slices.Contains(issue.Labels, label) {
+	if !p.labelled(issue) {
 		return a, nil
 	}
 	setter, err := p.reader.LabelSetter(ctx, p.repo, issue.Number, label)
@@ -119,6 +117,35 @@ func (p *poller) admit(ctx context.Context, issue forge.Issue) (a admission, err
 		return a, nil
 	}
 	return admission{permission: a.permission, by: setter}, nil
+}
+
+// begin notes at the first poll of a repository which issues were open before.
+func (p *poller) begin(c *cursor, issues []forge.Issue) {
+	if c.Begun || !c.Since.IsZero() || p.all || p.label != "" { // or an earlier build took up all there were
+		return
+	}
+	c.Begun = true
+	left := 0
+	for _, issue := range issues {
+		if c.Old = max(c.Old, issue.Number); !p.labelled(issue) {
+			left++
+		}
+	}
+	if left > 0 {
+		p.log.Warn("issues that were open before are left alone: a label, or --all, has them taken up", "issues", left,
+			"label", p.intake.Admit)
+	}
+}
+
+// isOld reports whether an issue was open before the first poll, and nobody labelled it.
+func (p *poller) isOld(c cursor, issue forge.Issue) bool {
+	return !p.all && p.label == "" && issue.Number <= c.Old && !p.labelled(issue)
+}
+
+// labelled reports whether an issue has the label by which it is taken up.
+func (p *poller) labelled(issue forge.Issue) bool {
+	label := cmp.Or(p.label, p.intake.Admit)
+	return label != "" && slices.Contains(issue.Labels, label)
 }
 
 // heard reports whether a person's comment counts, and with which permission.

@@ -29,6 +29,7 @@ type poller struct {
 	repo     string
 	workflow string
 	label    string // only issues that carry it; empty: all
+	all      bool   // also those that were open before the first poll
 	intake   Intake
 	refused  *prometheus.CounterVec // nil: nothing is counted
 	log      *slog.Logger
@@ -57,6 +58,7 @@ func (p *poller) poll(ctx context.Context) error {
 		return err
 	}
 	next := at.clone()
+	p.begin(&next, issues)
 	for _, issue := range issues {
 		next.advance(issue.UpdatedAt)
 		if p.label != "" && !slices.Contains(issue.Labels, p.label) {
@@ -108,6 +110,10 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue, next *cursor) (o
 		if _, err := p.client.Get(ctx, name); err == nil {
 			return false, true, nil
 		}
+	}
+	if admitted.refused == "" && p.isOld(*next, issue) {
+		_, err := p.client.Get(ctx, name)
+		return false, err == nil, nil
 	}
 	if admitted.refused != "" {
 		p.refuse("issue", issue.Author.Login, name+": "+admitted.refused)

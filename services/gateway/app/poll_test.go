@@ -87,7 +87,7 @@ func polled(t *testing.T, b *board) (*poller, func() string) {
 	if err := answering.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	p := &poller{reader: b, client: client.New(server.Connect(t), "gateway"), cursors: cursors{kv}, repo: "acme/widgets", workflow: "issue",
+	p := &poller{reader: b, all: true, client: client.New(server.Connect(t), "gateway"), cursors: cursors{kv}, repo: "acme/widgets", workflow: "issue",
 		log: slog.New(slog.DiscardHandler)}
 	p.permissions = &permissions{forge: b, repo: p.repo, now: time.Now}
 	return p, func() string {

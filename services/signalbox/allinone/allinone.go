@@ -44,6 +44,7 @@ type Config struct {
 	AckWait  time.Duration // length of a claim's lease; 0: 15 s
 	Every    time.Duration // the gateway's polling interval
 	Label    string
+	All      bool           // take up issues, too, that were open before; those of the local forge always are
 	Intake   gateway.Intake // whose issues and words are taken; empty: gateway.DefaultIntake
 
 	Forge github.Flags      // the forge to use; without a URL: the local one
@@ -152,7 +153,8 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}
-	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every, Intake: c.Intake}
+	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every, Intake: c.Intake,
+		All: c.All || s.Forge != nil}
 	if watch.Intake == (gateway.Intake{}) {
 		watch.Intake = gateway.DefaultIntake()
 	}

@@ -4,6 +4,7 @@ package up
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,7 +29,9 @@ type Command struct {
 	Plain  bool           `name:"web-plain" help:"Serve the local forge beyond this machine although it has no TLS, so that others on the network can read tokens and code."`
 	URL    string         `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
 	Token  string         `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
-	Label  string         `name:"label" help:"Take up only issues with this label; empty takes all."`
+	Label  string         `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
+	All    bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
+	Dry    bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
 	Intake gateway.Intake `embed:""`
 	Every  time.Duration  `name:"every" default:"2s" help:"How often the forge is asked for changes."`
 	HTTP   string         `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
@@ -39,7 +42,7 @@ type Command struct {
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config := allinone.Config{
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Log: env.Log, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
-		Every: c.Every, Label: c.Label, Intake: c.Intake, Web: c.Web, Open: c.Open, Plain: c.Plain, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
+		Every: c.Every, Label: c.Label, All: c.All, Intake: c.Intake, Web: c.Web, Open: c.Open, Plain: c.Plain, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
 	var err error
 	if c.URL == "" {
@@ -49,6 +52,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	}
 	if err != nil {
 		return err
+	}
+	if c.Dry {
+		return c.dryRun(ctx, env, config)
 	}
 	config.Main = func(ctx context.Context, s *allinone.System) error {
 		fmt.Fprintf(env.Stderr, "NATS   %s\n", s.URL)
@@ -62,6 +68,19 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		return nil
 	}
 	return allinone.Run(ctx, config)
+}
+
+// dryRun prints what the gateway would do.
+func (c Command) dryRun(ctx context.Context, env *term.Env, config allinone.Config) error {
+	if c.URL != "" {
+		s := gateway.Settings{Forge: config.Forge, Repo: config.Watch, Workflow: c.Workflow, Label: c.Label, All: c.All, Intake: c.Intake}
+		return s.DryRun(ctx, env.Stdout)
+	}
+	for _, name := range slices.Sorted(maps.Keys(config.Repos)) {
+		fmt.Fprintf(env.Stdout, "%s: a local forge would serve %s; issues opened there are taken up, by the lifecycle %s\n", name, config.Repos[name].Dir,
+			c.Workflow)
+	}
+	return nil
 }
 
 // sources parses values of the form [OWNER/NAME=]DIR. Without OWNER/NAME the name is

@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// closings cancels the work on issues that people close. An issue that the work's own
+// pull request closed is done, not given up.
+type closings struct {
+	forge interface {
+		forge.Reader
+		forge.History
+	}
+	client  *client.Client
+	cursors cursors
+	repo    string
+	now     func() time.Time
+	log     *slog.Logger
+}
+
+func (p *closings) about() (string, *slog.Logger) { return p.repo, p.log }
+
+// poll handles every closed issue that changed since the cursor. One request lists them
+// all, and costs nothing while nothing changes.
+func (p *closings) poll(ctx context.Context) error {
+	at, err := p.cursors.load(ctx, p.repo+"/closed")
+	if err != nil {
+		return err
+	}
+	since := at.Since
+	if since.IsZero() {
+		since = p.now().Add(-margin)
+	}
+	rows, err := p.forge.Closed(ctx, p.repo, since)
+	if err != nil {
+		return err
+	}
+	next := at.clone()
+	for _, issue := range rows {
+		next.advance(issue.UpdatedAt)
+		if was, taken := at.Taken[int64(issue.Number)]; !taken || !was.Equal(issue.UpdatedAt) {
+			if err := p.cancel(ctx, issue); err != nil {
+				return err
+			}
+		}
+		next.noteComment(int64(issue.Number), issue.UpdatedAt)
+	}
+	if next.prune(); next.equal(at) {
+		return nil
+	}
+	return p.cursors.save(ctx, p.repo+"/closed", next)
+}
+
+// cancel cancels the instances of a closed issue: the one named for it, and those that
+// an instance of it has spawned.
+func (p *closings) cancel(ctx context.Context, issue forge.Issue) error {
+	own := Name(p.repo, issue.Number)
+	all := []string{own}
+	open, err := p.client.List(ctx, &pb.ListRequest{})
+	if err != nil {
+		return err
+	}
+	for _, line := range open {
+		if line.GetParent() == own {
+			all = append(all, line.GetInstance())
+		}
+	}
+	for _, id := range all {
+		in, err := p.client.Get(ctx, id)
+		switch no := new(instance.Refusal); {
+		case errors.As(err, &no):
+			continue // it was never taken up
+		case err != nil:
+			return err
+		case in.GetClosed() != "" || in.GetIssue().GetRepo() != p.repo || int(in.GetIssue().GetNumber()) != issue.Number:
+			continue
+		}
+		done, err := p.ownWork(ctx, in)
+		if err != nil {
+			return err
+		}
+		if done {
+			p.log.Info("the work's own pull request closed the issue", "instance", id)
+			continue
+		}
+		_, err = p.client.Cancel(ctx, id, fmt.Sprintf("issue #%d was closed on the forge", issue.Number))
+		if no := new(instance.Refusal); errors.As(err, &no) {
+			p.log.Warn("refused", "instance", id, "error", err)
+		} else if err != nil {
+			return err
+		} else {
+			p.log.Info("cancelled, since the issue was closed", "instance", id)
+		}
+	}
+	return nil
+}
+
+// ownWork reports whether the instance's own pull request is merged: then that has
+// closed the issue.
+func (p *closings) ownWork(ctx context.Context, in *pb.Instance) (bool, error) {
+	if number, _ := strconv.Atoi(in.GetVars()["prNumber"]); number > 0 {
+		pr, err := p.forge.PullRequest(ctx, p.repo, number)
+		if err == nil || errors.Is(err, forge.ErrNotFound) {
+			return pr.Merged, nil
+		}
+		return false, err
+	}
+	mentions, err := p.forge.Mentions(ctx, p.repo, int(in.GetIssue().GetNumber()))
+	if err != nil {
+		return false, err
+	}
+	for _, m := range mentions {
+		if m.State != "merged" {
+			continue
+		}
+		pr, err := p.forge.PullRequest(ctx, p.repo, m.Number)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return false, err
+		}
+		if id, _, ok := rules.FindMarker(pr.Body); ok && id == in.GetInstance() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
