@@ -344,3 +344,19 @@ func TestAStrangerIsNotLetIn(t *testing.T) {
 		}
 	}
 }
+
+func TestAServiceIsToldThatItsKeyIsAnothers(t *testing.T) {
+	parties := []access.Party{{Kind: access.Orchestrator}, {Kind: access.Gateway}, {Kind: access.Agent, Name: "pm"}, {Kind: access.Agent, Name: "tester"},
+		{Kind: access.View, Name: "vera"}}
+	s := accesstest.Start(t, parties...)
+	for _, key := range parties {
+		nc := s.As(t, key)
+		for _, as := range parties[:4] {
+			_, err := access.JetStreamAs(t.Context(), nc, as)
+			wrong := key != as && key.Kind != access.Orchestrator // whose account owns all
+			if errors.Is(err, access.ErrOther) != wrong || !wrong && err != nil {
+				t.Errorf("%s with the key of %s: %v", as, key, err)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -16,6 +17,27 @@ func JetStream(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) 
 	if err != nil {
 		return nil, err
 	}
+	return over(nc, account)
+}
+
+// ErrOther says that a service was given the key of another party.
+var ErrOther = errors.New("this key is another's")
+
+// JetStreamAs returns JetStream for a service, as JetStream does. It is ErrOther on the
+// account of another party: that one reaches neither the service's work nor an answer.
+func JetStreamAs(ctx context.Context, nc *nats.Conn, service Party) (jetstream.JetStream, error) {
+	account, err := accountOf(ctx, nc)
+	if err != nil {
+		return nil, err
+	}
+	if p, err := ParseParty(account); err == nil && p != service {
+		return nil, fmt.Errorf("%w: it is the key of %s, want that of %s (signalbox auth)", ErrOther, p, service)
+	}
+	return over(nc, account)
+}
+
+// over returns JetStream over a connection of the account.
+func over(nc *nats.Conn, account string) (jetstream.JetStream, error) {
 	if _, err := ParseParty(account); err != nil { // System, or no account of ours
 		return jetstream.New(nc)
 	}

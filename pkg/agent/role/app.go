@@ -105,7 +105,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
-	js, err := access.JetStream(ctx, h.NATS)
+	js, err := access.JetStreamAs(ctx, h.NATS, access.Party{Kind: access.Agent, Name: role})
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	checker := outbound.New(outbound.DefaultRules(), d.secrets)
 	d.Refused = NewRefused(h.Metrics, name)
 	d.Forge = NewForge(adapter, checker, d.Repos, func(kind string, err error) { d.Refuse(kind, err) })
-	if d.JetStream, err = access.JetStream(ctx, h.NATS); err != nil {
+	if d.JetStream, err = access.JetStreamAs(ctx, h.NATS, access.Party{Kind: access.Agent, Name: name}); err != nil {
 		return d, err
 	}
 	d.Workspace, err = workspace.New(workspace.Config{

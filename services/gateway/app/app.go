@@ -67,14 +67,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	gate := forgeside.Gate{Repos: s.Repo, Log: h.Log, Refused: forgeside.NewRefused(h.Metrics, "gateway")}
 	host := forgeside.NewForge(adapter, outbound.New(outbound.DefaultRules(), secrets), gate.Repos,
 		func(kind string, err error) { gate.Refuse(kind, err) })
+	js, err := access.JetStreamAs(ctx, h.NATS, access.Party{Kind: access.Gateway})
+	if err != nil {
+		return err
+	}
 	// An issue refused for a misspelt workflow would be passed over.
 	if _, err := client.New(h.NATS, "gateway").Definition(ctx, s.Workflow); errors.As(err, new(*instance.Refusal)) {
 		return service.Usagef("--workflow: %w", err)
 	} else if err != nil {
-		return err
-	}
-	js, err := access.JetStream(ctx, h.NATS)
-	if err != nil {
 		return err
 	}
 	kv, err := js.KeyValue(ctx, store.CursorBucket)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -46,7 +47,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 // Setup provisions the streams and adds the orchestrator to a host. It returns when the log has been
 // read, or, if another orchestrator is active, when this one stands by.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	js, err := jetstream.New(h.NATS)
+	js, err := access.JetStreamAs(ctx, h.NATS, access.Party{Kind: access.Orchestrator})
 	if err != nil {
 		return err
 	}
