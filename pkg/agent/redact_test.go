@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/secret"
+	"github.com/signalbox/signalbox/pkg/secret/secrettest"
 )
 
 func newRedactor(t testing.TB) redactor {
@@ -48,6 +49,23 @@ func TestNoTextOfAResultKeepsACredential(t *testing.T) {
 		if !strings.Contains(out.Sections["writer"], "1.50") || out.Sections["other"] != `{ "a": 1 }` || out.Data["prNumber"] != "7" ||
 			out.Head != "ab12" || out.Bundle != "git/x/y" || !strings.Contains(out.Summary, "it printed [redacted: ") {
 			t.Errorf("the result is %+v", out)
+		}
+	}
+}
+
+func TestNoKindOfCredentialIsRecorded(t *testing.T) {
+	r := newRedactor(t)
+	for kind, text := range secrettest.Corpus(t) {
+		out := r.result(instance.Result{
+			Summary: "it says " + text, Questions: []string{text}, IssuesFound: []string{text}, Data: map[string]string{"note": text},
+			Evidence: []instance.Evidence{{Name: "tests", Command: text, Output: "line\n" + text, Failed: []string{text}}},
+		})
+		e := out.Evidence[0]
+		for where, kept := range map[string]string{"summary": out.Summary, "question": out.Questions[0], "issue": out.IssuesFound[0],
+			"data": out.Data["note"], "command": e.Command, "output": e.Output, "failed test": e.Failed[0]} {
+			if found := r.Scan(kept); len(found) > 0 || !strings.Contains(kept, "redacted") {
+				t.Errorf("%s: the %s is %q, with %v", kind, where, kept, found)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -46,6 +47,11 @@ func Parse(grammar any, c Call, options ...kong.Option) (*kong.Context, error) {
 		return nil, ErrAnswered
 	case err != nil:
 		return nil, &UsageError{Err: err}
+	}
+	for _, part := range ctx.Path {
+		if part.Flag != nil && !part.Resolved && strings.HasSuffix(part.Flag.Name, "token") {
+			fmt.Fprintf(c.Stderr, "%s: --%s shows the token to every user of this machine: --%[2]s-file and the environment do not\n", c.Name, part.Flag.Name)
+		}
 	}
 	return ctx, nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,5 +65,22 @@ func TestAFlagWinsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
 				t.Errorf("brain %s, grace %s, repo %v, nats %s", p.Brain, p.Grace, p.Repo, p.URL)
 			}
 		})
+	}
+}
+
+func TestATokenAmongTheArgumentsIsWarnedOf(t *testing.T) {
+	var grammar struct {
+		Token string `name:"forge-token"`
+		File  string `name:"forge-token-file"`
+	}
+	for name, args := range map[string][]string{
+		"service: --forge-token shows the token to every user of this machine: --forge-token-file and the environment do not\n": {"--forge-token", "x"},
+		"": {"--forge-token-file", "x"},
+	} {
+		var said strings.Builder
+		t.Setenv("SIGNALBOX_FORGE_TOKEN", "y")
+		if _, err := service.Parse(&grammar, service.Call{Name: "service", Args: args, Stdout: &said, Stderr: &said}); err != nil || said.String() != name {
+			t.Errorf("%q: %q, %v", args, said.String(), err)
+		}
 	}
 }

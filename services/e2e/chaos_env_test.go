@@ -141,7 +141,7 @@ func (e *chaosEnv) commandLine(name string) []string {
 	work := []string{"--work-dir", filepath.Join(e.dir, "work", strings.ReplaceAll(name, ":", "-"))}
 	if proxy := e.forgeProxies[name]; proxy != nil {
 		at := url.URL{Scheme: "http", Host: proxy.Addr(), Path: "/api/v3/"}
-		args = append(args, "--forge-url", at.String(), "--forge-token", botToken)
+		args = append(args, "--forge-url", at.String(), "--forge-token-file", tokenFile(e.dir))
 	}
 	switch service, which, _ := strings.Cut(name, ":"); service {
 	case "orchestrator":

@@ -99,7 +99,7 @@ func (s *env) commandLine(name string) (service string, args []string) {
 	if s.access != "" {
 		args = append(args, "--nats-nkey", s.access.Seed(partyOf(service)))
 	}
-	forge := []string{"--forge-url", s.forge.url + "/api/v3/", "--forge-token", botToken}
+	forge := []string{"--forge-url", s.forge.url + "/api/v3/", "--forge-token-file", tokenFile(s.dir)}
 	work := []string{"--work-dir", filepath.Join(s.dir, "work", name)}
 	switch service {
 	case "orchestrator":

@@ -64,6 +64,15 @@ func serveForge(t *testing.T, repos []string, from string) (*local.Forge, string
 }
 
 // connectForge returns the forge at a URL, as ann sees it.
+// tokenFile returns a file in dir with the token of the services.
+func tokenFile(dir string) string {
+	file := filepath.Join(dir, "forge.token")
+	if err := os.WriteFile(file, []byte(botToken+"\n"), 0o600); err != nil {
+		panic(err)
+	}
+	return file
+}
+
 func connectForge(t *testing.T, url string) *testForge {
 	t.Helper()
 	ann, err := github.New(github.Config{BaseURL: url + "/api/v3/", Token: annToken})

@@ -49,8 +49,9 @@ func sections(text string, head, end *regexp.Regexp) (found []failure) {
 // sum adds up the first group of all matches, and reports whether there is one.
 func sum(text string, re *regexp.Regexp) (n int, found bool) {
 	for _, m := range re.FindAllStringSubmatch(text, -1) {
-		k, _ := strconv.Atoi(m[1]) // digits, or nothing: 0
-		n += k
+		if k, err := strconv.ParseInt(m[1], 10, 32); err == nil { // else no number, or none of tests
+			n += int(k)
+		}
 		found = true
 	}
 	return n, found
