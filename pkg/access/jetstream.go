@@ -10,6 +10,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// ErrNoJetStream is returned by JetStream for accounts that reach nothing of it: people's
+// but administrators'. They read through the orchestrator.
+var ErrNoJetStream = errors.New("may not read the log's store itself, want an account that can admin")
+
 // JetStream returns JetStream over a connection, as the connection's account reaches it:
 // an account but System imports its part under APIPrefix.
 func JetStream(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) {
@@ -38,8 +42,12 @@ func JetStreamAs(ctx context.Context, nc *nats.Conn, service Party) (jetstream.J
 
 // over returns JetStream over a connection of the account.
 func over(nc *nats.Conn, account string) (jetstream.JetStream, error) {
-	if _, err := ParseParty(account); err != nil { // System, or no account of ours
+	p, err := ParseParty(account)
+	switch {
+	case err != nil: // System, or no account of ours
 		return jetstream.New(nc)
+	case p.Kind == View || p.Kind == Act:
+		return nil, fmt.Errorf("%s %w", p, ErrNoJetStream)
 	}
 	return jetstream.NewWithAPIPrefix(nc, APIPrefix)
 }

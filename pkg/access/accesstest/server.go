@@ -55,6 +55,16 @@ func (s *Server) As(t testing.TB, p access.Party, options ...nats.Option) *nats.
 	return s.Connect(t, append(options, nats.Nkey(public, key.Sign))...)
 }
 
+// Key returns a file with the seed of a party, as --nats-nkey wants it.
+func (s *Server) Key(t testing.TB, p access.Party) string {
+	t.Helper()
+	seed, err := s.keys[p].Seed()
+	must(t, err)
+	file := filepath.Join(t.TempDir(), p.String()+".nk")
+	must(t, os.WriteFile(file, seed, 0o600))
+	return file
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

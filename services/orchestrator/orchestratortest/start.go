@@ -25,6 +25,12 @@ func Start(t testing.TB, url string, n int, s Settings) (stop func()) {
 // StartLogged is Start with a log.
 func StartLogged(t testing.TB, url string, n int, s Settings, log *slog.Logger) (stop func()) {
 	t.Helper()
+	return StartOn(t, service.NATS{URL: url}, n, s, log)
+}
+
+// StartOn is StartLogged with all that a connection needs.
+func StartOn(t testing.TB, nats service.NATS, n int, s Settings, log *slog.Logger) (stop func()) {
+	t.Helper()
 	if s.AckWait == 0 {
 		s.AckWait = 2 * time.Second
 	}
@@ -37,7 +43,7 @@ func StartLogged(t testing.TB, url string, n int, s Settings, log *slog.Logger) 
 		ready := make(chan struct{})
 		go func() {
 			ends <- service.Serve(ctx, service.Config{
-				Service: "orchestrator", Flags: service.Flags{NATS: service.NATS{URL: url}, Grace: 10 * time.Second},
+				Service: "orchestrator", Flags: service.Flags{NATS: nats, Grace: 10 * time.Second},
 				Log: log,
 				Setup: func(ctx context.Context, h *service.Host) error {
 					err := s.Setup(ctx, h)

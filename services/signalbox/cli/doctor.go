@@ -33,8 +33,11 @@ func (c doctorCommand) Run(ctx context.Context, env *term.Env) error {
 	}
 	defer s.nats.Close()
 	e.check(ctx, "nats", s.server)
-	stores := e.check(ctx, "jetstream", s.jetStream)
-	if stores {
+	_, err = access.JetStream(ctx, s.nats)
+	stores := !errors.Is(err, access.ErrNoJetStream)
+	if !stores {
+		e.say(finding{"jetstream", worry, "not checked, nor queues: " + err.Error(), "ask an administrator for what doctor finds"})
+	} else if stores = e.check(ctx, "jetstream", s.jetStream); stores {
 		e.streams(ctx, s)
 		e.check(ctx, "clock", s.clock)
 	}
