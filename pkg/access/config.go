@@ -19,6 +19,16 @@ func streamed(subject string) bool {
 		strings.HasPrefix(subject, "$JS.API.DIRECT.GET") || subject == "$JS.API.>"
 }
 
+// threshold returns how long the server remembers where to send replies of a request that
+// gets several. It cannot know the last one. The orchestrator replies within seconds; at
+// two minutes, the server's own value, a busy system would have it remember a million.
+func threshold(export string) string {
+	if strings.HasPrefix(export, "sb.api.") {
+		return "20s"
+	}
+	return ""
+}
+
 // exports covers all that Imports of any party may name.
 var exports = []string{
 	"sb.api.*", "sb.api.agent.*.*",
@@ -56,7 +66,7 @@ func Config(credentials []Credential) (string, error) {
 		a.Imports = slices.DeleteFunc(a.Imports, func(i Import) bool { return i.From != "" && accounts[i.From] == nil })
 		all = append(all, a)
 	}
-	text, err := template.New("accounts").Funcs(template.FuncMap{"streamed": streamed}).Parse(layout)
+	text, err := template.New("accounts").Funcs(template.FuncMap{"streamed": streamed, "threshold": threshold}).Parse(layout)
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +89,7 @@ accounts {
 {{- if .Exports}}
     exports: [
 {{- range .Exports}}
-      {service: "{{.}}"{{if streamed .}}, response_type: stream{{end}}}
+      {service: "{{.}}"{{if streamed .}}, response_type: stream{{with threshold .}}, response_threshold: "{{.}}"{{end}}{{end}}}
 {{- end}}
     ]
 {{- end}}
