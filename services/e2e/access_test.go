@@ -7,12 +7,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/access"
 )
 
-// newAccess returns a directory with the keys of every service.
-func newAccess(t *testing.T) access.Directory {
+// newAccess returns a directory with the keys of the services.
+func newAccess(t *testing.T, services []string) access.Directory {
 	t.Helper()
 	d := access.Directory(filepath.Join(t.TempDir(), "access"))
 	var parties []access.Party
-	for _, name := range serviceNames() {
+	for _, name := range services {
 		parties = append(parties, partyOf(name))
 	}
 	if _, err := d.Init(parties...); err != nil {

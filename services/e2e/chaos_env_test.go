@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/faultproxy"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -49,6 +50,7 @@ type chaosEnv struct {
 	nats         *natsServer
 	natsProxies  map[string]*faultproxy.Proxy // to the nats-server, by process name
 	forgeProxies map[string]*faultproxy.Proxy // to the forge, by process name
+	access       access.Directory             // the keys of the services; each has an account of its own
 	supervisor   *supervisor
 	nc           *nats.Conn // the test's own, not proxied
 	js           jetstream.JetStream
@@ -65,7 +67,12 @@ func startChaosEnv(t *testing.T, r *rand.Rand) *chaosEnv {
 	e.writeFiles(t)
 	_, at := serveForge(t, chaosRepos(), e.seedRepo(t))
 	e.forge = connectForge(t, at)
-	e.nats = &natsServer{e.group, t.TempDir(), reservedPort(t), ""}
+	var services []string
+	for _, name := range chaosProcesses() {
+		services = append(services, serviceOf(name))
+	}
+	e.access = newAccess(t, services)
+	e.nats = &natsServer{e.group, t.TempDir(), reservedPort(t), e.access}
 	server := e.nats.start(t)
 	processes := map[string]*process{}
 	for _, name := range chaosProcesses() {
@@ -137,7 +144,7 @@ func (e *chaosEnv) startProcess(t *testing.T, name string) *process {
 
 // commandLine returns the arguments of a process.
 func (e *chaosEnv) commandLine(name string) []string {
-	args := []string{"--nats", "nats://" + e.natsProxies[name].Addr(), "--http", "127.0.0.1:0"}
+	args := []string{"--nats", "nats://" + e.natsProxies[name].Addr(), "--nats-nkey", e.access.Seed(partyOf(serviceOf(name))), "--http", "127.0.0.1:0"}
 	work := []string{"--work-dir", filepath.Join(e.dir, "work", strings.ReplaceAll(name, ":", "-"))}
 	if proxy := e.forgeProxies[name]; proxy != nil {
 		at := url.URL{Scheme: "http", Host: proxy.Addr(), Path: "/api/v3/"}

@@ -56,7 +56,7 @@ func startEnv(t *testing.T, p envConfig) *env {
 	}
 	s.forge = startForge(t)
 	if p.Accounts {
-		s.access = newAccess(t)
+		s.access = newAccess(t, serviceNames())
 	}
 	s.nats, s.processes[natsName] = startNATSWith(t, s.group, p.NATS, s.access)
 	for _, name := range s.processNames() {
