@@ -3,6 +3,7 @@ package bare
 import (
 	"bytes"
 	"context"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -13,6 +14,11 @@ type Move struct {
 	Before, After string
 	Forced        bool // After does not contain Before
 }
+
+// maxMoves limits the moves of one push that are on record.
+const maxMoves = 1000
+
+var shaPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 const zeroSHA = "0000000000000000000000000000000000000000"
 
@@ -40,7 +46,9 @@ func (m *pushReader) Write(p []byte) (int, error) {
 		}
 		line, _, _ := bytes.Cut(m.rest[4:length], []byte{0})
 		m.rest = m.rest[length:]
-		if part := strings.Fields(string(line)); len(part) == 3 && strings.HasPrefix(part[2], "refs/heads/") {
+		part := strings.Fields(string(line))
+		if len(part) == 3 && shaPattern.MatchString(part[0]) && shaPattern.MatchString(part[1]) &&
+			strings.HasPrefix(part[2], "refs/heads/") && len(m.moves) < maxMoves {
 			m.moves = append(m.moves, Move{Before: part[0], After: part[1], Ref: part[2]})
 		}
 	}
