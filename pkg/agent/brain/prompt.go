@@ -105,8 +105,10 @@ func (p *prompt) questions(all []instance.Question) {
 		if q.To != "" {
 			of = ", of the " + oneLine(q.To)
 		}
-		p.add("%d. %s (asked by the %s%s)\n", q.Number, oneLine(q.Text), oneLine(q.From), of)
+		p.add("%d. Asked by the %s%s:\n", q.Number, oneLine(q.From), of)
+		p.quote(q.Text)
 		if q.Answered {
+			p.add("The answer:\n")
 			p.quote(q.Answer)
 		} else {
 			p.add("Not answered yet.\n")
@@ -151,8 +153,8 @@ func (p *prompt) evidence(all []instance.Evidence) {
 		if e.Role != "" {
 			by = ", made by " + oneLine(e.Role)
 		}
-		p.add("Check %s %s on commit %s%s: `%s` ended with exit code %d.\n", oneLine(e.Name), verdict, e.Commit, by, oneLine(e.Command),
-			e.ExitCode)
+		p.add("Check %s %s on commit %s%s: this ended with exit code %d.\n", oneLine(e.Name), verdict, e.Commit, by, e.ExitCode)
+		p.quote(e.Command)
 		if found := e.Data[work.Findings]; found != "" {
 			p.add("Of the tests themselves:\n")
 			p.quote(found)
@@ -174,8 +176,8 @@ func (p *prompt) red(e instance.Evidence) {
 		p.add("No test was seen to fail before there was code for it.\n")
 		return
 	}
-	p.add("On commit %s, before there was code for them, `%s` failed. It has to pass in the end, and the tests stay as they are.\n",
-		e.Commit, oneLine(e.Command))
+	p.add("On commit %s, before there was code for them, this failed. It has to pass in the end, and the tests stay as they are.\n", e.Commit)
+	p.quote(e.Command)
 	if len(e.Failed) > 0 {
 		p.add("Failing:\n")
 		p.quote(strings.Join(e.Failed, "\n"))
@@ -192,7 +194,7 @@ func (p *prompt) notes(all []instance.NoteEntry) {
 	}
 	p.add("\n## Notes\n\n")
 	for _, n := range all {
-		p.add("From %s (%s):\n", oneLine(n.Author), oneLine(n.Kind))
+		p.add("From %q (%s):\n", n.Author, oneLine(n.Kind))
 		p.quote(n.Text)
 	}
 }
