@@ -83,6 +83,8 @@ func (t *expectation) addEvent(c instance.Commit, e instance.Event) {
 	case instance.Reported:
 		t.role = ""
 		t.addReport(c.Seq, e)
+	case instance.TimedOut:
+		t.may[fmt.Sprintf("deadline-%s-%d-%s", e.State, t.visits[e.State], e.Level)] = c.Seq
 	case instance.Escalated:
 		if e.RequiresHuman {
 			t.role, t.escalations[e.Number] = "", false

@@ -100,15 +100,18 @@ func leftNothing(err error) bool {
 
 // address returns what the subject of a commit names, and whether the commit is delivered
 // to a queue. It names the role that is asked a question, or people if one is required,
-// else the state that the instance has after the commit; state is the one before. Work
-// that the commit claims is not delivered.
+// or a deadline passed and the instance stays, else the state that the instance has after
+// the commit; state is the one before. Work that the commit claims is not delivered.
 func address(state string, events []instance.Event) (to string, wakes bool) {
+	late := false
 	for _, e := range events {
 		switch e := e.(type) {
 		case instance.Opened:
 			state = e.State
+		case instance.TimedOut:
+			late = true
 		case instance.Moved:
-			state = e.To
+			state, late = e.To, false
 		case instance.Dispatched:
 			wakes = true
 			if e.Question > 0 {
@@ -121,6 +124,9 @@ func address(state string, events []instance.Event) (to string, wakes bool) {
 				to = subject.People
 			}
 		}
+	}
+	if late && !wakes {
+		to = subject.People
 	}
 	return cmp.Or(to, state), wakes
 }

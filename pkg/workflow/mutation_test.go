@@ -230,19 +230,24 @@ func TestWhatTheIssueLifecycleMayLoseOfItsBounds(t *testing.T) {
 	want := []string{
 		"signal abandoned of waiting_for_requirements_clarification",
 		"signal blocked of waiting_for_requirements_clarification",
+		"signal timeout_alert of waiting_for_requirements_clarification",
+		"signal timeout_escalation of waiting_for_requirements_clarification",
 		"signal abandoned of waiting_for_human_input",
 		"signal blocked of waiting_for_human_input",
+		"signal timeout_alert of waiting_for_human_input",
+		"signal timeout_escalation of waiting_for_human_input",
 		"limit no_progress",
 		"bound of limit no_progress",
-		"limit max_rounds",
-		"bound of limit max_rounds",
 		"gate pull_request",
 		"way of gate pull_request to creating_pr",
 		"gate require_tests",
 		"way of gate require_tests to implementing",
+		"policy alert_at",
+		"policy escalate_at",
 		"policy max_faults",
 		"policy red_first",
 		"policy test_changes",
+		"policy warn_at",
 	}
 	if !slices.Equal(harmless, want) {
 		t.Errorf("harmless are\n%s\nwant\n%s", strings.Join(harmless, "\n"), strings.Join(want, "\n"))

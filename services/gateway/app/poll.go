@@ -61,6 +61,14 @@ func (p *poller) poll(ctx context.Context) error {
 	p.begin(&next, issues)
 	for _, issue := range issues {
 		next.advance(issue.UpdatedAt)
+		if id, err := p.asksFor(ctx, issue); err != nil {
+			return err
+		} else if id != "" {
+			if err := p.forward(ctx, id, issue, at, &next); err != nil {
+				return err
+			}
+			continue
+		}
 		if p.label != "" && !slices.Contains(issue.Labels, p.label) {
 			continue
 		}

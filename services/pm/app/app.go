@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
@@ -23,7 +24,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 // Setup adds the PM to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	_, err := s.Add(ctx, h, "pm", func(d forgeside.Deps) agent.Handler {
-		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log}
+		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log, now: time.Now}
 		h.Add("endings", func(ctx context.Context) error { return pm.notifyEnded(ctx, h, d.JetStream) })
 		return pm
 	})

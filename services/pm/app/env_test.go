@@ -64,7 +64,7 @@ func newSecondEnv(t *testing.T) *env {
 func (e *env) restart() {
 	e.Helper()
 	c, gate := e.forge.Side("signalbox", e.store, "acme/empty", "acme/nothing")
-	e.handler = &handler{reader: c, writer: c, gate: gate, log: slog.New(slog.DiscardHandler)}
+	e.handler = &handler{reader: c, writer: c, gate: gate, log: slog.New(slog.DiscardHandler), now: time.Now}
 }
 
 // job is the PM's work in the state.

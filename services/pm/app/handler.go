@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -25,6 +26,7 @@ type handler struct {
 	writer forge.Writer
 	gate   forgeside.Gate
 	log    *slog.Logger
+	now    func() time.Time
 }
 
 // reader is a forge as the PM reads it.

@@ -29,11 +29,17 @@ type notifyEnv struct {
 
 func newNotifyEnv(t *testing.T) *notifyEnv {
 	t.Helper()
+	return newNotifyEnvIn(t, "")
+}
+
+// newNotifyEnvIn also has the lifecycles of a directory.
+func newNotifyEnvIn(t *testing.T, lifecycles string) *notifyEnv {
+	t.Helper()
 	g := &notifyEnv{env: newEnv(t), server: natstest.Start(t, natstest.Options{})}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	g.ctx = ctx
-	orchestratortest.Start(t, g.server.URL, 1, orchestratortest.Settings{})
+	orchestratortest.Start(t, g.server.URL, 1, orchestratortest.Settings{WorkflowDir: lifecycles})
 	g.client, g.js = client.New(g.server.Connect(t), "operator:ann"), g.server.JetStream(t)
 	return g
 }

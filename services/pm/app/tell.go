@@ -15,11 +15,17 @@ import (
 
 // tell posts what people have to know of an instance after a commit, each once:
 // how it ended, what was escalated to them, what it waits for in a state with
-// tell. If the commit is an old one, it leaves out what is past.
+// tell, which deadline has passed. If the commit is an old one, it leaves out what is past.
 func (h *handler) tell(ctx context.Context, after subject.Event, in *pb.Instance) error {
 	issue := wire.ToIssue(in.GetIssue())
 	if issue.Number == 0 { // what has no issue is talked about on its pull request
 		issue.Number, _ = strconv.Atoi(in.GetVars()["prNumber"])
+	}
+	if issue.Number == 0 {
+		var err error
+		if issue.Number, err = h.askIssue(ctx, in, issue.Repo); err != nil {
+			return err
+		}
 	}
 	switch {
 	case issue.Number == 0: // no issue on a forge
@@ -40,11 +46,28 @@ func (h *handler) tell(ctx context.Context, after subject.Event, in *pb.Instance
 			return err
 		}
 	}
+	if err := h.tellLate(ctx, in, issue); err != nil {
+		return err
+	}
 	if in.GetKind() != string(workflow.Wait) || in.GetState() != after.State || in.GetClosed() != "" {
 		return nil
 	}
 	key := fmt.Sprintf("waits-%s-%d", in.GetState(), in.GetAttempt())
 	_, err := h.post(ctx, in.GetInstance(), issue, key, help(in, in.GetReason(), true).Text())
+	return err
+}
+
+// tellLate reminds people of what they are waited for, at each deadline, and tells them
+// of work that has taken its time and more.
+func (h *handler) tellLate(ctx context.Context, in *pb.Instance, issue instance.Issue) error {
+	level, waits := workflow.Level(in.GetLevel()), in.GetKind() == string(workflow.Wait)
+	if level == "" || in.GetClosed() != "" || level == workflow.Warning && !waits {
+		return nil
+	}
+	expected := in.GetTimeout().AsDuration()
+	late := rules.Late{Waits: waits, Worker: in.GetWorker(), State: in.GetState(), For: h.now().Sub(in.GetEnteredAt().AsTime()), Expected: expected,
+		Open: help(in, "", false).Open, Intervene: level == workflow.Escalation, Command: "signalbox explain " + in.GetInstance()}
+	_, err := h.post(ctx, in.GetInstance(), issue, fmt.Sprintf("deadline-%s-%d-%s", in.GetState(), in.GetAttempt(), level), late.Text())
 	return err
 }
 
