@@ -57,6 +57,6 @@ func document(env *term.Env, text []byte) error {
 	if env.JSON {
 		return env.Print(json.RawMessage(text))
 	}
-	env.Printf("%s", text)
+	env.Printf("%s", term.JSON(text))
 	return nil
 }

@@ -4,6 +4,7 @@ package term
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -64,9 +65,14 @@ func (e *Env) Printf(format string, args ...any) { fmt.Fprintf(e.Stdout, format,
 
 // Print writes v as JSON on one line.
 func (e *Env) Print(v any) error {
-	enc := json.NewEncoder(e.Stdout)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := e.Stdout.Write(JSON(line.Bytes()))
+	return err
 }
 
 // Since formats the time since t, "" for the zero time.

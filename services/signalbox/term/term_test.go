@@ -2,10 +2,13 @@ package term
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 )
 
 func TestADurationIsSaidInAtMostTwoUnits(t *testing.T) {
@@ -92,5 +95,24 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 	}
 	if got, want := out.String(), `{"a":"<b> & c\nd"}`+"\n"+`{"n":1}`+"\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestJSONReadsTheSameAndSteersNothing(t *testing.T) {
+	const hostile = "x\x1b]0;title\a\u009b2J\u202e\u2066\u00ad\U000e0041 ü 👩\u200d💻 \u2028"
+	for _, v := range []any{"plain", hostile, map[string]any{hostile: []any{hostile, 1.5}}} {
+		var out bytes.Buffer
+		if err := (&Env{Stdout: &out}).Print(v); err != nil {
+			t.Fatal(err)
+		}
+		var again any
+		if err := json.Unmarshal(out.Bytes(), &again); err != nil || !reflect.DeepEqual(again, v) {
+			t.Errorf("%q reads as %#v, %v", out.String(), again, err)
+		}
+		if at := strings.IndexFunc(strings.TrimSuffix(out.String(), "\n"), func(r rune) bool {
+			return r != '\u200d' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+		}); at >= 0 {
+			t.Errorf("it prints %q", out.String()[at:])
+		}
 	}
 }

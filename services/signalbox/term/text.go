@@ -1,7 +1,11 @@
 package term
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/pkg/sanitize"
 )
@@ -27,4 +31,29 @@ func Indent(s, indent string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// JSON returns the same JSON, with characters that do not show or turn the text around
+// as escapes: it may be printed on a terminal, and reads as before.
+func JSON(text []byte) []byte {
+	s := string(text)
+	if sanitize.FirstHidden(s) < 0 {
+		return text
+	}
+	var out bytes.Buffer
+	for {
+		at := sanitize.FirstHidden(s)
+		if at < 0 {
+			out.WriteString(s)
+			return out.Bytes()
+		}
+		out.WriteString(s[:at])
+		r, size := utf8.DecodeRuneInString(s[at:])
+		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+		s = s[at+size:]
+	}
 }
