@@ -62,7 +62,7 @@ func TestACommandWorksForThoseWhoMay(t *testing.T) {
 		{vera, "note " + id + " x", 1, "view-vera may not note; permitted: act, admin"},
 		{vera, "pause " + id, 1, "view-vera may not pause; permitted: act, admin"},
 		{vera, "resume " + id, 1, "view-vera may not resume; permitted: act, admin"},
-		{vera, "cancel " + id + " --reason x", 1, "view-vera may not cancel; permitted: act, admin"},
+		{vera, "cancel " + id + " --reason x", 1, "view-vera may not cancel; permitted: gateway, act, admin"},
 		{vera, "override " + id + " --to failed --reason x", 1, "view-vera may not override; permitted: admin"},
 		{vera, "signal " + id + " closed", 1, "view-vera may not signal; permitted: gateway, act, admin"},
 		{vera, "definition migrate " + id + " --reason x", 1, "view-vera may not migrate; permitted: admin"},
