@@ -59,7 +59,7 @@ func settings(name string) []setting {
 			return c.MaxBytes <= 0 || !log && c.Discard == jetstream.DiscardNew
 		},
 			func(c *jetstream.StreamConfig) { c.MaxBytes = -1 }},
-		{fmt.Sprintf("%d messages a subject", perSubject), func(c *jetstream.StreamConfig) bool {
+		{atMost(perSubject) + " of a subject", func(c *jetstream.StreamConfig) bool {
 			return c.MaxMsgsPerSubject == perSubject || perSubject < 0 && c.MaxMsgsPerSubject <= 0
 		}, func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = perSubject }},
 		{"acknowledgements", func(c *jetstream.StreamConfig) bool { return !c.NoAck }, func(c *jetstream.StreamConfig) { c.NoAck = false }},
@@ -74,7 +74,7 @@ func settings(name string) []setting {
 	if dead {
 		most = maxDead
 	}
-	all = append(all, setting{fmt.Sprintf("a limit of %d messages", most), func(c *jetstream.StreamConfig) bool {
+	all = append(all, setting{atMost(most), func(c *jetstream.StreamConfig) bool {
 		return c.MaxMsgs == most || most < 0 && c.MaxMsgs <= 0
 	}, func(c *jetstream.StreamConfig) { c.MaxMsgs = most }})
 	if log {
@@ -165,4 +165,15 @@ func mend(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig)
 	}
 	d.Mended = d.Problem == nil
 	return d, true
+}
+
+// atMost says how many messages there may be; -1 is any number.
+func atMost(n int64) string {
+	switch n {
+	case -1:
+		return "no limit of messages"
+	case 1:
+		return "a limit of 1 message"
+	}
+	return fmt.Sprintf("a limit of %d messages", n)
 }

@@ -35,7 +35,7 @@ func TestSettingsThatWereChangedArePutBack(t *testing.T) {
 		want   string
 	}{
 		"a limit of age":         {"EVENTS", func(c *natsjs.StreamConfig) { c.MaxAge = time.Hour }, "no limit of age"},
-		"a limit of messages":    {"EVENTS", func(c *natsjs.StreamConfig) { c.MaxMsgs = 100 }, "a limit of -1 messages"},
+		"a limit of messages":    {"EVENTS", func(c *natsjs.StreamConfig) { c.MaxMsgs = 100 }, "no limit of messages"},
 		"a limit of bytes":       {"EVENTS", func(c *natsjs.StreamConfig) { c.MaxBytes = 1 << 20 }, "no limit of bytes"},
 		"a limit of size":        {"EVENTS", func(c *natsjs.StreamConfig) { c.MaxMsgSize = 100 }, "no limit of a message's size"},
 		"more subjects":          {"EVENTS", func(c *natsjs.StreamConfig) { c.Subjects = append(c.Subjects, "orders.>") }, "subjects [sb.evt.>]"},
@@ -44,7 +44,7 @@ func TestSettingsThatWereChangedArePutBack(t *testing.T) {
 		"direct gets":            {"EVENTS", func(c *natsjs.StreamConfig) { c.AllowDirect = true }, "no direct gets"},
 		"no acknowledgements":    {"EVENTS", func(c *natsjs.StreamConfig) { c.NoAck = true }, "acknowledgements"},
 		"definitions that end":   {"KV_definitions", func(c *natsjs.StreamConfig) { c.MaxAge = time.Hour }, "no limit of age"},
-		"objects that end":       {"OBJ_objects", func(c *natsjs.StreamConfig) { c.MaxMsgs = 1 }, "a limit of -1 messages"},
+		"objects that end":       {"OBJ_objects", func(c *natsjs.StreamConfig) { c.MaxMsgs = 1 }, "no limit of messages"},
 		"objects that push out":  {"OBJ_objects", func(c *natsjs.StreamConfig) { c.MaxBytes, c.Discard = 1<<20, natsjs.DiscardOld }, "no limit of bytes"},
 		"timers that end":        {"TIMERS", func(c *natsjs.StreamConfig) { c.MaxAge = time.Hour }, "no limit of age"},
 		"few dead letters":       {"DEAD", func(c *natsjs.StreamConfig) { c.MaxMsgs = 1 }, "a limit of 100000 messages"},

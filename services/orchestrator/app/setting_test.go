@@ -54,7 +54,7 @@ func TestALimitOfTheLogIsTakenBack(t *testing.T) {
 		t.Errorf("it is %+v with %+v, %v", info.Config, info.State, err)
 	}
 	stop()
-	if text := log.String(); !strings.Contains(text, `"stream":"EVENTS","want":"no limit of age, a limit of -1 messages"`) ||
+	if text := log.String(); !strings.Contains(text, `"stream":"EVENTS","want":"no limit of age, no limit of messages"`) ||
 		!strings.Contains(text, "find who may do that") {
 		t.Errorf("the log does not say so:\n%s", text)
 	}
