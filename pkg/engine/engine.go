@@ -51,7 +51,7 @@ type Config struct {
 // work on one log.
 type Engine struct {
 	Config
-	*projection.Projection // for callers: Follow, Complete, Snapshot, Due, Get, List, Known, Changes, Position, Reach
+	*projection.Projection // for callers: Follow, Complete, Snapshot, Due, Get, List, Known, Changes, Position, Reach, Recent
 
 	states     states
 	dispatcher dispatcher

@@ -75,6 +75,7 @@ func (p *Projection) applyAndNotify(ctx context.Context, c eventstore.Commit) er
 func (p *Projection) apply(ctx context.Context, c eventstore.Commit) error {
 	if c.Foreign != nil {
 		p.foreign(c)
+		p.recent.add(c)
 		p.position.set(c.Seq, c.Chain)
 		p.schedule.reached(c.Seq, p.states.count)
 		return nil
@@ -110,6 +111,7 @@ func (p *Projection) apply(ctx context.Context, c eventstore.Commit) error {
 	if err := p.indexClaims(ctx, definition, c, events); err != nil {
 		return err
 	}
+	p.recent.add(c)
 	p.position.set(c.Seq, c.Chain)
 	p.schedule.reached(c.Seq, p.states.count)
 	return nil
@@ -131,6 +133,7 @@ func (p *Projection) advance(ctx context.Context, id string, at readPosition, c 
 func (p *Projection) reset() {
 	p.states.reset()
 	p.claims.reset()
+	p.recent.reset()
 	p.position.set(0, "")
 	p.schedule.restart(0)
 	p.missing.end()

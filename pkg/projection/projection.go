@@ -55,6 +55,7 @@ type Projection struct {
 	claims    claims
 	inFlight  inFlight
 	position  position
+	recent    recent
 	snapshots *snapshot.Store // nil: none are kept
 	missing   missing
 	schedule  schedule

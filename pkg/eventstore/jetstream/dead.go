@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -23,7 +22,7 @@ func EnsureDead(ctx context.Context, js jetstream.JetStream, replicas int) (jets
 	if err != nil {
 		return nil, err
 	}
-	stream, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	return ensure(ctx, js, jetstream.StreamConfig{
 		Name:        DeadStream,
 		Description: "Commits that could not be delivered.",
 		Subjects:    []string{subject.MaxDeliveries, subject.Terminated},
@@ -32,8 +31,4 @@ func EnsureDead(ctx context.Context, js jetstream.JetStream, replicas int) (jets
 		MaxMsgs:     maxDead,
 		Replicas:    replicas,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("ensure stream %s: %w", DeadStream, err)
-	}
-	return stream, nil
 }

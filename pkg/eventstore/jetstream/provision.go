@@ -2,6 +2,8 @@ package jetstream
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -49,4 +51,20 @@ func provision(ctx context.Context, js jetstream.JetStream, c ProvisionConfig) (
 		return Resources{}, err
 	}
 	return r, nil
+}
+
+// sealed is the server's error code for a change of a stream that nobody may write to.
+const sealed = 10052
+
+// ensure creates a stream, or updates its configuration. One that was sealed stays as it
+// is: MendSettings reports it, and it keeps nothing else from its work.
+func ensure(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig) (jetstream.Stream, error) {
+	stream, err := js.CreateOrUpdateStream(ctx, c)
+	if no := new(jetstream.APIError); errors.As(err, &no) && no.ErrorCode == sealed {
+		stream, err = js.Stream(ctx, c.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ensure stream %s: %w", c.Name, err)
+	}
+	return stream, nil
 }

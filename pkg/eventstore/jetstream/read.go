@@ -18,6 +18,7 @@ const (
 	readBytes = 8 << 20          // and bytes: a server disconnects a client that is slow to take more
 	expiry    = 10 * time.Second // of one pull request
 	heartbeat = time.Second      // interval of an idle consumer's heartbeats; after twice that it is replaced
+	removal   = time.Second / 2  // how long the deletion of a consumer may take
 	patience  = 3 * time.Second  // how long nothing may come before the reader checks the log's head
 )
 
@@ -65,11 +66,16 @@ type reader struct {
 }
 
 // follow reads with one consumer for as long as that lives.
-func (r *reader) follow(ctx context.Context) error {
+func (r *reader) follow(ctx context.Context) (err error) {
 	consumer, err := r.createConsumer(ctx)
 	if err != nil {
 		return r.lost(ctx, err)
 	}
+	defer func() {
+		if !errors.Is(err, errLost) {
+			r.store.remove(ctx, consumer)
+		}
+	}()
 	from := &source{next: r.next}
 	if r.next <= r.end {
 		if err := r.catchUp(ctx, consumer, from); err != nil {
@@ -153,4 +159,13 @@ func (r *reader) createConsumer(ctx context.Context) (jetstream.Consumer, error)
 		return nil, fmt.Errorf("read stream %s: %w", subject.EventStream, err)
 	}
 	return consumer, nil
+}
+
+// remove deletes a consumer that is of no use any more. The server deletes it, too, when
+// nothing has asked for it for a while.
+func (s *Store) remove(ctx context.Context, consumer jetstream.Consumer) {
+	name := consumer.CachedInfo().Name
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removal)
+	defer cancel()
+	_ = s.stream.DeleteConsumer(ctx, name) // its InactiveThreshold is for where this fails
 }

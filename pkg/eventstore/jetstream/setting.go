@@ -68,7 +68,7 @@ func settings(name string) []setting {
 		{"no other stream as source", func(c *jetstream.StreamConfig) bool {
 			return c.Mirror == nil && len(c.Sources) == 0 && c.SubjectTransform == nil
 		}, func(c *jetstream.StreamConfig) { c.Mirror, c.Sources, c.SubjectTransform = nil, nil, nil }},
-		{"to be open for writing", func(c *jetstream.StreamConfig) bool { return !c.Sealed }, nil},
+		{"no seal", func(c *jetstream.StreamConfig) bool { return !c.Sealed }, nil},
 	}
 	most := int64(-1)
 	if dead {

@@ -101,7 +101,7 @@ func TestSettingsThatWereChangedArePutBack(t *testing.T) {
 			t.Skipf("this server does not seal it: %v", err)
 		}
 		found, err := jetstream.MendSettings(t.Context(), js)
-		if err != nil || len(found) != 1 || found[0].Mended || found[0].Problem == nil || !slices.Contains(found[0].Want, "to be open for writing") {
+		if err != nil || len(found) != 1 || found[0].Mended || found[0].Problem == nil || !slices.Contains(found[0].Want, "no seal") {
 			t.Errorf("found %+v, %v", found, err)
 		}
 	})

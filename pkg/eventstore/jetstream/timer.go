@@ -38,9 +38,9 @@ func EnsureTimers(ctx context.Context, js jetstream.JetStream, replicas int) (je
 	if config.Replicas == 1 {
 		config.PersistMode = jetstream.AsyncPersistMode
 	}
-	stream, err := js.CreateOrUpdateStream(ctx, config)
+	stream, err := ensure(ctx, js, config)
 	if err != nil {
-		return nil, fmt.Errorf("ensure stream %s: %w", subject.TimerStream, err)
+		return nil, err
 	}
 	_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable:        subject.TimerConsumer,

@@ -153,17 +153,23 @@ func (w *watch) await(ctx context.Context, atMost time.Duration) error {
 	}
 }
 
-// all reads the commits that are in the log now, from reply.Next on, as far as the page has room.
+// all adds the commits after reply.Next, as far as the page has room: from memory, or from the log for a
+// watcher that is far behind.
 func (w *watch) all(ctx context.Context) error {
+	if some, ok := w.server.Engine.Recent(w.reply.Next); ok {
+		for _, c := range some {
+			if full, err := w.next(c); full || err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	err := w.server.Store.Read(reading, w.reply.Next+1, func(c eventstore.Commit) error {
-		if c.Foreign == nil {
-			if full, err := w.add(c); full || err != nil {
-				return errors.Join(errPageFull, err)
-			}
+		if full, err := w.next(c); full || err != nil {
+			return errors.Join(errPageFull, err)
 		}
-		w.reply.Next = c.Seq
 		return reading.Err()
 	}, stop)
 	switch {
@@ -173,6 +179,17 @@ func (w *watch) all(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// next adds the message at the next sequence, if it is a commit. full reports that there was no room.
+func (w *watch) next(c eventstore.Commit) (full bool, err error) {
+	if c.Foreign == nil {
+		if full, err = w.add(c); full || err != nil {
+			return full, err
+		}
+	}
+	w.reply.Next = c.Seq
+	return false, nil
 }
 
 // errPageFull ends the reading for one reply.

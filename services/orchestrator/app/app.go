@@ -97,7 +97,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return log.Close(context.WithoutCancel(ctx))
 	})
 	h.AddBase("dead letters", func(ctx context.Context) error { return watchDeadLetters(ctx, h.Log, js, m) })
-	h.AddBase("queues", func(ctx context.Context) error { return measureQueues(ctx, js, definitions, m) })
+	q := queueWatch{js, definitions, m, h.Log, func(ctx context.Context) error {
+		all, err := definitions.stored(ctx, h.Log)
+		if err != nil {
+			return err
+		}
+		return s.consumers(ctx, js, all)
+	}}
+	h.AddBase("queues", func(ctx context.Context) error { return q.run(ctx) })
 	o := orchestrator{s, js, guarded, definitions, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}}
 	if !s.StandBy {
 		m.setActive(true)

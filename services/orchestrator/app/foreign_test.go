@@ -20,14 +20,33 @@ import (
 
 // lockedText is what a log wrote. It is safe for concurrent use.
 type lockedText struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu    sync.Mutex
+	text  bytes.Buffer
+	wrote chan struct{} // gets a value after a write, if it has room
 }
 
 func (l *lockedText) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	select {
+	case l.wrote <- struct{}{}:
+	default:
+	}
 	return l.text.Write(p)
+}
+
+// await returns when all of the texts have been written, or ctx ends.
+func (l *lockedText) await(ctx context.Context, t *testing.T, texts ...string) {
+	t.Helper()
+	for _, want := range texts {
+		for !strings.Contains(l.String(), want) {
+			select {
+			case <-l.wrote:
+			case <-ctx.Done():
+				t.Fatalf("the log does not say %s:\n%s", want, l)
+			}
+		}
+	}
 }
 
 func (l *lockedText) String() string {

@@ -3,9 +3,13 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -59,25 +63,80 @@ func queues(definitions []*workflow.Definition) (map[string][]string, error) {
 	return all, errs
 }
 
-// measureQueues sets the gauges of the work queues every few seconds until ctx ends.
-func measureQueues(ctx context.Context, js jetstream.JetStream, r registry, m *metrics) error {
-	const every = 5 * time.Second
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		for _, role := range r.roles() {
-			one, cancel := context.WithTimeout(ctx, every)
-			if c, err := js.Consumer(one, subject.EventStream, role); err == nil {
-				info := c.CachedInfo()
-				m.pending.WithLabelValues(role).Set(float64(info.NumPending))
-				m.redeliver.WithLabelValues(role).Set(float64(info.NumRedelivered))
-			}
-			cancel()
+// queueWatch measures the work queues of roles, and makes those again that others deleted.
+type queueWatch struct {
+	js          jetstream.JetStream
+	definitions registry
+	metrics     *metrics
+	log         *slog.Logger
+	ensure      func(context.Context) error // makes the queues that are missing
+}
+
+const (
+	// deletedQueues are the server's messages about consumers of the log that were deleted.
+	deletedQueues = "$JS.EVENT.ADVISORY.CONSUMER.DELETED." + subject.EventStream + ".*"
+	// queuesEvery is how often the queues are looked at, if the server does not say that one was deleted.
+	queuesEvery = 5 * time.Second
+)
+
+// run looks at the queues until ctx ends.
+func (q queueWatch) run(ctx context.Context) error {
+	roles := q.definitions.roles()
+	deleted := make(chan struct{}, 1)
+	sub, err := q.js.Conn().Subscribe(deletedQueues, func(m *nats.Msg) {
+		if !slices.Contains(roles, m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]) {
+			return // a reader's
 		}
 		select {
+		case deleted <- struct{}{}:
+		default: // one look is enough
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("subscribe to %s: %w", deletedQueues, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails only if the connection is closed
+	tick := time.NewTicker(queuesEvery)
+	defer tick.Stop()
+	for {
+		q.look(ctx, roles)
+		select {
+		case <-deleted:
 		case <-tick.C:
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// look sets the gauges. It logs, counts and makes again what is missing.
+func (q queueWatch) look(ctx context.Context, roles []string) {
+	var missing []string
+	for _, role := range roles {
+		one, cancel := context.WithTimeout(ctx, queuesEvery)
+		c, err := q.js.Consumer(one, subject.EventStream, role)
+		cancel()
+		switch {
+		case err == nil:
+			info := c.CachedInfo()
+			q.metrics.pending.WithLabelValues(role).Set(float64(info.NumPending))
+			q.metrics.redeliver.WithLabelValues(role).Set(float64(info.NumRedelivered))
+		case errors.Is(err, jetstream.ErrConsumerNotFound):
+			missing = append(missing, role)
+		}
+	}
+	if missing == nil || ctx.Err() != nil {
+		return
+	}
+	q.metrics.settings.WithLabelValues(subject.EventStream).Add(float64(len(missing)))
+	one, cancel := context.WithTimeout(ctx, queuesEvery)
+	defer cancel()
+	err := q.ensure(one)
+	switch {
+	case ctx.Err() != nil: // the next start makes them
+	case err != nil:
+		q.log.Error("the work queues of roles were deleted, and are not made again yet", "roles", missing, "error", err)
+	default:
+		q.log.Error("the work queues of roles were deleted, and are made again; find who may do that", "roles", missing)
 	}
 }

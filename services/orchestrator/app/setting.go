@@ -30,8 +30,13 @@ const settingsEvery = 5 * time.Second
 
 // run looks at the settings until ctx ends.
 func (w *settingsWatch) run(ctx context.Context) error {
-	updated := make(chan *nats.Msg, 1)
-	sub, err := w.js.Conn().ChanSubscribe(updatedStreams, updated)
+	updated := make(chan struct{}, 1)
+	sub, err := w.js.Conn().Subscribe(updatedStreams, func(*nats.Msg) {
+		select {
+		case updated <- struct{}{}:
+		default: // one look is enough
+		}
+	})
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", updatedStreams, err)
 	}

@@ -59,3 +59,54 @@ func TestALimitOfTheLogIsTakenBack(t *testing.T) {
 		t.Errorf("the log does not say so:\n%s", text)
 	}
 }
+
+// An agent gets its work although its queue was deleted, and an orchestrator starts although nobody may write
+// dead letters any more.
+func TestAQueueThatWasDeletedIsMadeAgain(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	log := &lockedText{wrote: make(chan struct{}, 1)}
+	run := func() (stop func()) {
+		return orchestratortest.StartLogged(t, server.URL, 1, orchestratortest.Settings{WorkflowDir: lifecycles(t, chore)},
+			slog.New(slog.NewJSONHandler(log, nil)))
+	}
+	stop := run()
+	c := client.New(server.Connect(t), "operator:ann")
+	js := server.JetStream(t)
+	made, err := server.Connect(t).SubscribeSync("$JS.EVENT.ADVISORY.CONSUMER.CREATED.EVENTS.worker")
+	if err == nil {
+		err = js.DeleteConsumer(ctx, "EVENTS", "worker")
+	}
+	if err == nil {
+		_, err = made.NextMsgWithContext(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.await(ctx, t,
+		`"level":"ERROR","msg":"the work queues of roles were deleted, and are made again; find who may do that",`, `"roles":["worker"]`)
+	dead, err := js.Stream(ctx, "DEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := dead.CachedInfo().Config
+	config.Sealed = true
+	if _, err := js.UpdateStream(ctx, config); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	stop = run()
+	if _, err := c.Open(ctx, "", "chore", "a", instance.Issue{Title: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	queue, err := js.Consumer(ctx, "EVENTS", "worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := queue.Next(); err != nil {
+		t.Fatal(err)
+	}
+	log.await(ctx, t, `stream DEAD should have no seal`)
+	stop()
+}

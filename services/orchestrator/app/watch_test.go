@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/access/accesstest"
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
@@ -78,5 +79,43 @@ func TestAViewerWatchesOnWhenTheOrchestratorIsReplaced(t *testing.T) {
 			server.Restart(t)
 			notes()
 		})
+	}
+}
+
+// Watches that are up to date are served from memory, and a reading of the log leaves nothing behind: a
+// server with a consumer for each request would be slow for all.
+func TestWatchesLeaveNoConsumers(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	orchestratortest.Start(t, server.URL, 1, orchestratortest.Settings{StandBy: true})
+	stream, err := server.JetStream(t).Stream(t.Context(), "EVENTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumers := func() int {
+		t.Helper()
+		info, err := stream.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.Consumers
+	}
+	c := client.New(server.Connect(t), "operator:ann")
+	if _, err := c.Open(t.Context(), "", "issue", "one", instance.Issue{Title: "a bug"}); err != nil {
+		t.Fatal(err)
+	}
+	before := consumers()
+	for n := range 20 {
+		reply, err := c.Note(t.Context(), "one", "remark", fmt.Sprint(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range []string{"", "one"} {
+			if err := c.Watch(t.Context(), of, reply.GetSeq()-1, func(client.LogEntry) error { return client.ErrStopWatch }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if after := consumers(); after > before {
+		t.Errorf("%d consumers, before the watches %d", after, before)
 	}
 }
