@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
@@ -57,9 +58,10 @@ func (p *prompt) list(title string, lines []string) {
 	}
 }
 
-// quote adds a text between its marks.
+// quote adds a text between its marks. Characters that people do not see are named in
+// it: ‹U+202E›.
 func (p *prompt) quote(text string) {
-	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	text = strings.TrimSpace(sanitize.Terminal(text))
 	if over := len(text) - maxQuoted; over > 0 {
 		text = strings.ToValidUTF8(text[:maxQuoted], "") + fmt.Sprintf("\n[… %d bytes left out …]", over)
 	}
@@ -311,4 +313,4 @@ the last thing you write. No other keys than these; only status is required:
 }
 
 // oneLine keeps a short text from starting a line of its own.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return sanitize.TerminalLine(s) }
