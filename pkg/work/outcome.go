@@ -8,6 +8,7 @@ import "github.com/signalbox/signalbox/pkg/instance"
 type Outcome struct {
 	Result   instance.Result // judgement only: Head, Bundle and Evidence are the runtime's
 	Declared bool            // the brain stated a result; otherwise success rests on the diff
+	Asked    []byte          // what it was asked, as it was given: kept as an artifact; empty: it had no such text
 	Output   []byte          // what it printed, capped: kept as an artifact
 
 	Asks     []instance.Inquiry   // of other roles: the work comes back with their answers

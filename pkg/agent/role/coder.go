@@ -100,8 +100,14 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 	s.job.Progress("thinking")
 	out, err := s.attempt(ctx, a)
 	result := s.judgement(ctx, out)
-	if len(out.Output) > 0 {
-		artifact, perr := s.keep(ctx, s.job, out.Output)
+	for _, text := range []struct {
+		kind string
+		text []byte
+	}{{"prompt", out.Asked}, {"log", out.Output}} {
+		if len(text.text) == 0 {
+			continue
+		}
+		artifact, perr := s.keep(ctx, s.job, text.kind, text.text)
 		if perr != nil {
 			return result, perr
 		}

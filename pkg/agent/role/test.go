@@ -165,12 +165,12 @@ func (r runner) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, err
 }
 
 // keep stores a brain's output as an artifact, without credentials.
-func (c Coder) keep(ctx context.Context, job agent.Job, output []byte) (instance.Artifact, error) {
+func (c Coder) keep(ctx context.Context, job agent.Job, kind string, output []byte) (instance.Artifact, error) {
 	if c.Secrets != nil {
 		output = []byte(c.Secrets.Redact(string(output)))
 	}
 	sum := sha256.Sum256(output)
 	digest := hex.EncodeToString(sum[:])
-	a := instance.Artifact{Name: job.State + ".log", Object: "artifact/" + digest, Size: int64(len(output)), SHA256: digest}
+	a := instance.Artifact{Name: job.State + "." + kind, Object: "artifact/" + digest, Size: int64(len(output)), SHA256: digest}
 	return a, c.Objects.Put(ctx, a.Object, bytes.NewReader(output))
 }

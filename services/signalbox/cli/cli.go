@@ -42,6 +42,8 @@ type grammar struct {
 	Ls       lsCommand       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
 	Show     showCommand     `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
 	History  historyCommand  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
+	Logs     logsCommand     `cmd:"" group:"Running" help:"Print what was said in the steps: what brains were asked and printed, what checks printed."`
+	Diff     diffCommand     `cmd:"" group:"Running" help:"Print the change to the code that an instance has made."`
 	State    stateCommand    `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
 	Watch    watchCommand    `cmd:"" group:"Running" help:"Follow what happens, live; ends with 0 when the instance reaches a final state."`
 	Explain  explainCommand  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`

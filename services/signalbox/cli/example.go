@@ -15,6 +15,8 @@ func examples() map[string][]string {
 		"ls":              {"ls", "ls --all"},
 		"show":            {"show acme/widgets/42", "show acme/widgets/42 --json"},
 		"history":         {"history acme/widgets/42", "history acme/widgets/42 --json"},
+		"logs":            {"logs acme/widgets/42 --state implementing", "logs acme/widgets/42 --state fixing_issues --attempt 2"},
+		"diff":            {"diff acme/widgets/42", "diff acme/widgets/42 --attempt 1"},
 		"state":           {"state acme/widgets/42", "state acme/widgets/42 --data .signalbox"},
 		"watch":           {"watch acme/widgets/42", "watch"},
 		"explain":         {"explain acme/widgets/42", "explain acme/widgets/42 --json"},

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/client"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
@@ -28,6 +30,7 @@ type reader interface {
 	List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error)
 	History(ctx context.Context, id string, after uint64) ([]*pb.Record, error)
 	Definition(ctx context.Context, hash string) (*pb.DefinitionReply, error)
+	GetObject(ctx context.Context, h client.Holder, name string) (io.ReadCloser, error)
 }
 
 // read calls f with a reader for the running system or, with --data, the stopped one.

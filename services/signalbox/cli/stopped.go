@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -64,6 +66,15 @@ func (l stoppedLog) Get(ctx context.Context, id string) (*pb.Instance, error) {
 func evolve(in instance.Instance, c eventstore.Commit) (instance.Instance, error) {
 	commit, err := wire.ToCommit(c)
 	return instance.Evolve(in, commit), err
+}
+
+// GetObject implements reader.
+func (l stoppedLog) GetObject(ctx context.Context, _ client.Holder, name string) (io.ReadCloser, error) {
+	objects, err := store.OpenObjects(ctx, l.js, store.ObjectBucket)
+	if err != nil {
+		return nil, err
+	}
+	return objects.Get(ctx, name)
 }
 
 // History implements reader.

@@ -100,13 +100,14 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	if err != nil && ctx.Err() == nil {
 		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
-	out := brain.Outcome{Output: withRefused(run)}
+	out := brain.Outcome{Asked: s.prompt, Output: withRefused(run)}
 	out.Result.Spend = s.printed.spend
 	out.Result.Spend.WallMS = run.Duration.Milliseconds()
 	if err != nil {
 		return out, err
 	}
 	out, err = judge(b.cfg.Program, run, s.files, s.printed, out)
+	out.Asked = s.prompt
 	if err == nil && s.document != nil && run.OK() {
 		return s.document.join(s.assignment, out)
 	}
@@ -119,6 +120,7 @@ type session struct {
 	assignment brain.Assignment // Dir is never empty
 	document   *document        // nil: none
 	printed    *answer          // of a coding agent
+	prompt     []byte
 }
 
 // prepare writes the program's files and its document. The caller must close the
@@ -151,7 +153,8 @@ func (b *Brain) fill(s *session) error {
 		s.files.document = filepath.Join(s.assignment.Dir, doc.name)
 		a.StateFile = doc.name
 	}
-	if err := s.files.write(a); err != nil {
+	s.prompt = []byte(brain.Prompt(a))
+	if err := s.files.write(a, s.prompt); err != nil {
 		return fmt.Errorf("write the program's files: %w", err)
 	}
 	return nil
@@ -238,13 +241,13 @@ func newFiles() (f files, err error) {
 	return f, err
 }
 
-func (f files) write(a brain.Assignment) error {
+func (f files) write(a brain.Assignment, prompt []byte) error {
 	text, err := a.Encode()
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(f.prompt, []byte(brain.Prompt(a)), 0o600),
+		os.WriteFile(f.prompt, prompt, 0o600),
 		os.WriteFile(f.assignment, text, 0o600),
 		os.WriteFile(f.schema, brain.ResultSchema(), 0o600))
 }

@@ -63,6 +63,9 @@ func TestAScriptThatExitsWith0HasSucceededUndeclared(t *testing.T) {
 	if out.Declared || r.Status != instance.Success || r.ConfidenceScore != 1 || r.Summary != "Fixed the sum." || string(out.Output) != "working\nFixed the sum.\n\n" {
 		t.Errorf("%+v", out)
 	}
+	if !bytes.Contains(out.Asked, []byte(a.Issue.Title)) {
+		t.Errorf("it was asked %q", out.Asked)
+	}
 	if text, err := os.ReadFile(filepath.Join(a.Dir, "fix")); err != nil || string(text) != "fixed\n" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+type diffCommand struct {
+	readingOne
+	Attempt int `name:"attempt" env:"-" placeholder:"N" help:"Only what the Nth change adds, from 1."`
+}
+
+// errNoChange says that there is no change to show.
+var errNoChange = errors.New("no such change")
+
+// maxDiff is how many bytes of a diff are printed.
+const maxDiff = 16 << 20
+
+// Run prints the change that an instance has made to the code, as git shows it. git reads
+// the commits in a repository of its own, where nothing of the change is configuration.
+func (c diffCommand) Run(ctx context.Context, env *term.Env) error {
+	if c.Attempt < 0 {
+		return service.Usagef("--attempt %d: want 1 for the first change", c.Attempt)
+	}
+	return c.read(ctx, env, func(ctx context.Context, s reader) (err error) {
+		in, err := s.Get(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		from, to, err := c.commits(in)
+		if err != nil {
+			return err
+		}
+		dir, err := os.MkdirTemp("", "signalbox-diff-")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		g := git.New(dir)
+		if _, err := g.Run(ctx, "init", "-q", "--bare"); err != nil {
+			return err
+		}
+		for i, b := range in.GetBundles() {
+			if err := fetch(ctx, g, s, c.ID, b.GetObject(), i); err != nil {
+				return err
+			}
+		}
+		out, err := g.Output(ctx, maxDiff, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--stat", "--patch", from, to)
+		if err != nil {
+			return err
+		}
+		if env.JSON {
+			return env.Print(map[string]string{"instance": c.ID, "from": from, "to": to, "diff": string(out)})
+		}
+		env.Printf("%s\n", term.Text(string(out)))
+		return nil
+	})
+}
+
+// commits returns the commits that the change is between.
+func (c diffCommand) commits(in *pb.Instance) (from, to string, err error) {
+	heads := []string{in.GetBase()}
+	for _, b := range in.GetBundles() {
+		if b.GetHead() != heads[len(heads)-1] {
+			heads = append(heads, b.GetHead())
+		}
+	}
+	switch n := len(heads) - 1; {
+	case n == 0 || in.GetHead() == in.GetBase():
+		return "", "", fmt.Errorf("%s: %w: nobody has changed the code yet", c.ID, errNoChange)
+	case c.Attempt > n:
+		return "", "", fmt.Errorf("%s: %w: there are %d", c.ID, errNoChange, n)
+	case c.Attempt > 0:
+		return heads[c.Attempt-1], heads[c.Attempt], nil
+	}
+	return in.GetBase(), in.GetHead(), nil
+}
+
+// fetch fetches the commits of a bundle.
+func fetch(ctx context.Context, g git.Runner, s reader, id, name string, n int) (err error) {
+	r, err := s.GetObject(ctx, client.Holder{Instance: id}, name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	f, err := os.CreateTemp(g.Dir(), "bundle-")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	_, err = g.Run(ctx, "fetch", "-q", "--no-tags", f.Name(), fmt.Sprintf("+refs/*:refs/bundle/%d/*", n))
+	return err
+}
