@@ -77,7 +77,9 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 			check{m.paused || m.openEscalation() > 0, instance.CodePaused})
 	case instance.Override:
 		return firstReason(check{m.forbidden("override", cmd.Actor), instance.CodeForbidden},
-			check{!slices.Contains(m.def.StateNames(), a.To) || a.Reason == "", instance.CodeInvalid})
+			check{!slices.Contains(m.def.StateNames(), a.To) || a.Reason == "", instance.CodeInvalid},
+			check{isAgent(cmd.Actor) && !slices.ContainsFunc(m.state().Next, func(n workflow.Transition) bool { return n.To == a.To }),
+				instance.CodeNotPermitted})
 	case instance.Pause:
 		return firstReason(check{m.paused, instance.CodePaused}, check{m.forbidden("pause", cmd.Actor), instance.CodeForbidden})
 	case instance.Resume:

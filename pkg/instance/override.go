@@ -2,14 +2,15 @@ package instance
 
 import "github.com/signalbox/signalbox/pkg/workflow"
 
-// Override moves the instance to any state of the definition.
+// Override moves the instance to another state of the definition, past its rules, gates and
+// limits.
 type Override struct {
 	To     string
 	Reason string
 }
 
-// decide moves the instance to any state. Done by a person, it resolves the
-// escalations that wait for people.
+// decide moves the instance: a person to any state, which resolves the escalations that
+// wait for people; an agent to a next state of the table (task lifecycle, skip).
 func (a Override) decide(d *decision) error {
 	to, ok := d.def.State(a.To)
 	if err := d.authorize("override"); err != nil {
@@ -20,6 +21,9 @@ func (a Override) decide(d *decision) error {
 		return d.refuse(CodeInvalid, d.def.StateNames(), "%q is not a state of %s", a.To, d.def.Name)
 	case a.Reason == "":
 		return d.refuse(CodeInvalid, nil, "an override needs a reason")
+	case d.actorRole() != workflow.Human && !d.def.Permits(d.in.State, to.Name):
+		from, _ := d.def.State(d.in.State)
+		return d.refuse(CodeNotPermitted, targets(from), "%s skips to a next state of %s, and %s is none", d.actorRole(), d.in.State, to.Name)
 	}
 	for e, held := d.in.Escalation(); held && d.actorRole() == workflow.Human; e, held = d.in.Escalation() {
 		d.record(Resolved{e.Number, a.Reason, d.cmd.Actor})

@@ -75,6 +75,10 @@ func (t *teller) tell(c instance.Commit, e instance.Event) {
 		add(StateTransition, "", e.State, Actor(c.Actor), "created", nil)
 	case instance.Claimed:
 		add(AgentAssignment, t.in.State, t.in.State, Agent(e.Role), "assigned to "+e.Agent, map[string]any{"agent": e.Agent})
+	case instance.CancelledBy: // abandoned, which is a failure
+		add(FailureIncrement, t.in.State, t.in.State, Actor(c.Actor), e.Reason, map[string]any{
+			"abandoned": true, "failureCount": t.in.FailuresIn(t.in.State) + 1,
+		})
 	case instance.TimedOut:
 		add(TimeoutWarning, e.State, e.State, Orchestrator, string(e.Level), map[string]any{
 			"level": string(e.Level), "minutes": e.After.Minutes(), "timeoutMinutes": t.in.Timeout.Minutes(),

@@ -15,6 +15,8 @@ type State struct {
 	AssignedAgent string       `json:"assignedAgent,omitempty"`
 	FailureCount  int          `json:"failureCount"` // in a row, in the state with most
 	CTOAttempts   int          `json:"ctoAttempts"`
+	Failed        bool         `json:"failed,omitempty"`        // people abandoned it (task lifecycle, abandon)
+	FailureReason string       `json:"failureReason,omitempty"` // theirs
 	StateHistory  []Transition `json:"stateHistory,omitempty"`
 	CreatedAt     time.Time    `json:"createdAt"`
 	UpdatedAt     time.Time    `json:"updatedAt"`
@@ -51,6 +53,9 @@ func Of(id string, commits []instance.Commit, now time.Time) State {
 		ID: id, Title: in.Issue.Title, CurrentState: in.State, CTOAttempts: t.tries, StateHistory: Transitions(t.told),
 		CreatedAt: in.OpenedAt, UpdatedAt: in.UpdatedAt,
 		TimeInState: now.Sub(in.EnteredAt).Minutes(),
+	}
+	if in.Closed == instance.Cancelled {
+		s.Failed, s.FailureReason = true, in.Reason
 	}
 	for _, state := range in.Previous.Last(1) {
 		s.PreviousState = state

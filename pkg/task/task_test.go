@@ -140,19 +140,23 @@ func TestEveryRequiredEventIsTold(t *testing.T) {
 	}
 }
 
-func TestOnlyTheCTOSkipsAndOnlyPeopleAbandon(t *testing.T) {
+func TestOnlyTheCTOSkipsToTheNextStateAndWhatPeopleAbandonIsMarkedAsFailed(t *testing.T) {
 	r := begin(t)
-	skip, abandon := instance.Override{To: "approved", Reason: "it is fine"}, instance.Cancel{Reason: "not wanted"}
+	jump, abandon := instance.Override{To: "approved", Reason: "it is fine"}, instance.Cancel{Reason: "not wanted"}
+	skip := instance.Override{To: "assigned", Reason: "it is fine"}
 	for _, c := range []struct {
 		actor string
 		do    instance.Action
 		ok    bool
 	}{
 		{"operator:ann", skip, false}, {"fullstack-developer/1", skip, false}, {"cto/1", abandon, false},
-		{"cto/1", skip, true}, {"operator:ann", abandon, true},
+		{"cto/1", jump, false}, {"cto/1", skip, true}, {"operator:ann", abandon, true},
 	} {
 		if err := r.do(c.actor, c.do); (err == nil) != c.ok {
 			t.Errorf("%s does %#v: %v", c.actor, c.do, err)
 		}
+	}
+	if s := task.Of("TASK-001", r.commits, r.now); !s.Failed || s.FailureReason != "not wanted" || s.CurrentState != "assigned" {
+		t.Errorf("what is abandoned is %+v", s)
 	}
 }

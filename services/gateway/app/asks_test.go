@@ -17,9 +17,11 @@ func TestAnAnswerReachesATaskThatHasNoIssueOfItsOwn(t *testing.T) {
 	if _, err := e.client.OpenWith(e.ctx, "", id, &pb.Open{Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: widgets, Title: "Greet"})}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.client.DoAs(e.ctx, "cto", "override", &pb.Command{Instance: id, Actor: "x-1",
-		Action: &pb.Command_Override{Override: &pb.Override{To: "human_escalation", Reason: "I found no way"}}}); err != nil {
-		t.Fatal(err)
+	for _, to := range []string{"assigned", "planning", "cto_intervention", "human_escalation"} {
+		if _, err := e.client.DoAs(e.ctx, "cto", "override", &pb.Command{Instance: id, Actor: "x-1",
+			Action: &pb.Command_Override{Override: &pb.Override{To: to, Reason: "I found no way"}}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	body := rules.Asks("Greet", id) + "\n" + rules.Marker(id, rules.AsksPeople)
 	asked, err := e.forge.Client("signalbox").CreateIssue(e.ctx, widgets, forge.NewIssue{Title: id + " needs a person", Body: body})

@@ -28,6 +28,11 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 			!strings.Contains(out, "may not override") {
 			e.Errorf("a person skips a state: %d %s", code, out)
 		}
+		further := &pb.Command{Instance: "T-5", Actor: "x-1",
+			Action: &pb.Command_Override{Override: &pb.Override{To: "completed", Reason: "it is done, I think"}}}
+		if _, err := e.client.DoAs(e.ctx, "cto", subject.Override, further); !errors.Is(err, &instance.Refusal{Code: instance.CodeNotPermitted}) {
+			e.Errorf("the CTO skips all that is left: %v, want it refused", err)
+		}
 		if _, err := e.client.DoAs(e.ctx, "cto", subject.Override, skip); err != nil {
 			e.Errorf("the CTO skips a state: %v", err)
 		}
@@ -42,6 +47,10 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 		in, err := e.client.Get(e.ctx, "T-5")
 		if err != nil || in.GetClosed() != string(instance.Cancelled) || in.GetState() != "in_progress" {
 			e.Errorf("%v: %s in %s, want it cancelled", err, in.GetClosed(), in.GetState())
+		}
+		all := e.history("T-5")
+		if last := all[len(all)-1]; last.Event != task.FailureIncrement || last.Metadata["abandoned"] != true || last.Reason != "nobody wants it" {
+			e.Errorf("the end is told as %+v, want a failure", last)
 		}
 		if _, err := e.client.DoAs(e.ctx, "cto", subject.Override, skip); err == nil {
 			e.Errorf("what is abandoned moves")
