@@ -29,6 +29,12 @@ var watched = [...]string{
 	"KV_" + WatermarkBucket, "KV_" + SnapshotBucket, "OBJ_" + SnapshotParts,
 }
 
+// provisioned are those of them that Provision creates: one that is not there was deleted.
+// Of the others the log is looked at by all who use it, a watermark may be a file.
+var provisioned = [...]string{DeadStream, subject.TimerStream, "KV_" + DefinitionBucket, "OBJ_" + ObjectBucket}
+
+var errDeleted = errors.New("it was deleted, and the next start of an orchestrator makes an empty one: restore it from a backup")
+
 // settings returns what a stream must keep. Not among it are copies, placement,
 // compression and descriptions, which people may change, and a limit of bytes where
 // the server then refuses new messages and keeps the old ones.
@@ -118,14 +124,18 @@ func CheckSettings(c jetstream.StreamConfig) error {
 }
 
 // MendSettings looks at the settings of all streams that are watched and are there. It
-// puts back what was changed, where a server permits that. What it finds is returned,
-// mended or not. While another process changes the same stream, the last one wins.
+// puts back what was changed, where a server permits that; a stream that was deleted is
+// not made again. What it finds is returned, mended or not. While another process
+// changes the same stream, the last one wins.
 func MendSettings(ctx context.Context, js jetstream.JetStream) ([]Deviation, error) {
 	var found []Deviation
 	for _, name := range watched {
 		stream, err := js.Stream(ctx, name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			continue // one that was deleted is noticed where it is used; a watermark may be a file
+			if slices.Contains(provisioned[:], name) {
+				found = append(found, Deviation{Stream: name, Want: []string{"its messages"}, Problem: errDeleted})
+			}
+			continue
 		}
 		if err != nil {
 			return found, fmt.Errorf("look at stream %s: %w", name, err)

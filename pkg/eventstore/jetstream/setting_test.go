@@ -106,3 +106,26 @@ func TestSettingsThatWereChangedArePutBack(t *testing.T) {
 		}
 	})
 }
+
+func TestAStreamThatWasDeletedIsMissed(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	js := server.JetStream(t)
+	open(t, server)
+	if _, err := jetstream.Provision(t.Context(), js, jetstream.ProvisionConfig{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"DEAD", "TIMERS", "KV_definitions", "OBJ_objects"} {
+		if err := js.DeleteStream(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := jetstream.MendSettings(t.Context(), js)
+	if err != nil || len(found) != 4 {
+		t.Fatalf("it finds %+v, %v", found, err)
+	}
+	for _, d := range found {
+		if d.Mended || d.Problem == nil || !strings.Contains(d.Problem.Error(), "it was deleted") {
+			t.Errorf("of %s it says %v", d.Stream, d.Problem)
+		}
+	}
+}
