@@ -15,7 +15,6 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/serve"
 	"github.com/signalbox/signalbox/services/signalbox/term"
-	"github.com/signalbox/signalbox/services/signalbox/up"
 )
 
 // grammar has all commands and the flags that all of them have.
@@ -33,7 +32,7 @@ type grammar struct {
 		Check  handin.Check    `cmd:"" help:"Check what such a run has left, before another job pushes it: its branch, its commits, its words."`
 		Reason handin.Reason   `cmd:"" help:"Print a comment that says why such a run has left nothing to push."`
 	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
-	Up      up.Command      `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
+	Up      upCommand       `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
 	Agent   serve.Command   `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
 	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing, against raw JetStream."`
 	Process process.Command `cmd:"" name:"bench-process" hidden:"" help:"A process of a measurement."`

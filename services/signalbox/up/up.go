@@ -35,7 +35,19 @@ type Command struct {
 	Intake gateway.Intake `embed:""`
 	Every  time.Duration  `name:"every" default:"2s" help:"How often the forge is asked for changes."`
 	HTTP   string         `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
-	Grace  time.Duration  `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
+	// Beside works beside the system until ctx ends; nil: nothing does.
+	Beside func(ctx context.Context, s *allinone.System) error `kong:"-"`
+
+	Grace time.Duration `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
+}
+
+// Repositories returns the names of the repositories, OWNER/NAME, sorted.
+func (c Command) Repositories() ([]string, error) {
+	if c.URL != "" {
+		return slices.Sorted(slices.Values(c.Repo)), nil
+	}
+	repos, err := sources(c.Repo)
+	return slices.Sorted(maps.Keys(repos)), err
 }
 
 // Run runs the system until ctx ends.
@@ -64,6 +76,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		}
 		fmt.Fprintf(env.Stderr, "brains and tests are confined by: %s\n", s.Sandbox.Describe())
 		fmt.Fprintf(env.Stderr, "data   %s\nCtrl-C stops it when what is under way has ended, after %s at the latest; a second one at once. The rest goes on at the next start.\n", c.Data, c.Grace)
+		if c.Beside != nil {
+			return c.Beside(ctx, s)
+		}
 		<-ctx.Done()
 		return nil
 	}
