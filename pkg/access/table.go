@@ -13,9 +13,9 @@ var queries = []string{subject.Get, subject.List, subject.History, subject.Defin
 // may has the commands on sb.api of each kind, queries apart. Agents give theirs on
 // sb.api.agent.ROLE.
 var may = map[Kind][]string{
-	Gateway: {subject.Open, subject.Signal, subject.Cancel}, // an issue that is closed
+	Gateway: {subject.Open, subject.Signal, subject.Cancel, subject.Reopen}, // issues that are closed, and opened again
 	Act: {subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Pause, subject.Resume, subject.Cancel, subject.Retry,
-		subject.Resolve},
+		subject.Reopen, subject.Resolve},
 	Admin: {subject.Override, subject.Migrate},
 }
 

@@ -64,17 +64,17 @@ func (d *decision) precheck() error {
 		return d.refuse(CodeExists, nil, "there is already an instance of this id, in %s", d.in.State)
 	case !opens && !d.in.Exists():
 		return d.refuse(CodeUnknownInstance, nil, "no such instance")
-	case !opens && d.in.Closed != "" && !recordOnly(d.cmd.Do):
-		return d.refuse(CodeClosed, nil, "%s in %s: nothing moves it any more", d.in.Closed, d.in.State)
+	case !opens && d.in.Closed != "" && !takenClosed(d.cmd.Do):
+		return d.refuse(CodeClosed, []string{"reopen"}, "%s in %s: nothing moves it any more", d.in.Closed, d.in.State)
 	}
 	return nil
 }
 
-// recordOnly reports whether a closed instance accepts the action: it adds to
-// the record and moves nothing.
-func recordOnly(a Action) bool {
+// takenClosed reports whether a closed instance accepts the action: it adds to
+// the record and moves nothing, or opens the instance again.
+func takenClosed(a Action) bool {
 	switch a.(type) {
-	case Note, Signal, End:
+	case Note, Signal, End, Reopen:
 		return true
 	}
 	return false

@@ -86,7 +86,7 @@ func TestEvolveTakesAnyEventsInAnyOrder(t *testing.T) {
 		rapid.Make[instance.Handed]().AsAny(), rapid.Make[instance.Escalated]().AsAny(), rapid.Make[instance.Resolved]().AsAny(),
 		rapid.Make[instance.Remembered]().AsAny(), rapid.Make[instance.ParkedUntil]().AsAny(), rapid.Make[instance.Woken]().AsAny(),
 		rapid.Make[instance.TimedOut]().AsAny(), rapid.Make[instance.Spawned]().AsAny(), rapid.Make[instance.LinkEnded]().AsAny(),
-		rapid.Make[instance.Migrated]().AsAny()))
+		rapid.Make[instance.Migrated]().AsAny(), rapid.Make[instance.Reopened]().AsAny()))
 	rapid.Check(t, func(t *rapid.T) {
 		in := instance.Instance{ID: "any"}
 		var entered int

@@ -100,6 +100,8 @@ func formatEvent(t *testing.T, e instance.Event) string {
 		return fmt.Sprintf("spent $%.2f", e.Spend.USD)
 	case instance.Paused:
 		return "PAUSED: " + e.Reason
+	case instance.Reopened:
+		return "REOPENED: " + e.Reason
 	case instance.Resumed:
 		return "resumed: " + e.Reason
 	case instance.CancelledBy:

@@ -193,7 +193,7 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 	held := one(d, "lease", lease, time.Second, 0, -time.Second)
 	text := one(d, "text", "so", "so", "")
 	switch one(d, "action", "claim", "heartbeat", "fail", "ask", "spend", "pause", "release", "signal", "override", "report", "answer",
-		"retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "note", "cancel", "open", "lapse", "nothing") {
+		"retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "reopen", "note", "cancel", "open", "lapse", "nothing") {
 	case "open":
 		return instance.Open{Issue: instance.Issue{Title: text}, State: one(d, "state", append(s.def.StateNames(), "", "limbo")...),
 			Vars: badVars(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
@@ -268,6 +268,8 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 			Spend: instance.Cost{USD: one(d, "usd", 0.5, 0, -1, math.NaN()), TokensOut: one(d, "tokens", int64(70), -1)}}
 	case "override":
 		return instance.Override{To: one(d, "to", append(s.def.StateNames(), "", "limbo")...), Reason: text}
+	case "reopen":
+		return instance.Reopen{To: one(d, "again", append(s.def.StateNames(), "", "", "limbo")...), Reason: text}
 	case "pause":
 		return instance.Pause{Reason: text}
 	case "resume":

@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -127,6 +128,11 @@ func (l *invariants) event(c instance.Commit, e instance.Event) error {
 		l.paused, l.held, l.dispatchedTo = true, false, ""
 	case instance.Resumed:
 		l.paused = false
+	case instance.Reopened:
+		if !l.closed {
+			return errors.New("it is reopened and has not ended")
+		}
+		l.closed, l.paused, l.held, l.parked, l.dispatchedTo = false, false, false, false, ""
 	case instance.CancelledBy:
 		l.closed, l.held = true, false
 	case instance.Handed:

@@ -118,6 +118,22 @@ func (m *model) apply(def *workflow.Definition, cmd instance.Command) {
 		m.failures = map[string]int{}
 		m.onEntry()
 		m.runAlways(true)
+	case instance.Reopen:
+		to := a.To
+		for i := len(m.path) - 1; to == "" && i >= 0; i-- {
+			if row, _ := m.def.State(m.path[i]); row.Kind != workflow.Final {
+				to = m.path[i]
+			}
+		}
+		for m.openEscalation() > 0 {
+			m.escalations[m.openEscalation()-1].open = false
+		}
+		m.ended, m.cancelled, m.paused, m.claim = false, false, false, nil
+		m.failure, m.lastFailed, m.returnsFrom = instance.Signature{}, false, len(m.path)
+		m.enter(to)
+		m.failures = map[string]int{}
+		m.onEntry()
+		m.runAlways(true)
 	case instance.Pause:
 		m.paused, m.claim = true, nil
 	case instance.Resume:

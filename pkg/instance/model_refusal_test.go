@@ -37,6 +37,13 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 		i := slices.IndexFunc(m.links, func(l instance.Link) bool { return l.Instance == a.Instance })
 		return firstReason(check{i < 0, instance.CodeInvalid}, check{i >= 0 && m.links[max(i, 0)].Ended, instance.CodeStale})
 	}
+	if a, ok := cmd.Do.(instance.Reopen); ok {
+		row, known := m.def.State(a.To)
+		return firstReason(check{m.forbidden("reopen", cmd.Actor), instance.CodeForbidden},
+			check{m.closed() == "", instance.CodeInvalid},
+			check{a.To == "" && m.ended && !m.cancelled && !m.lastFailed, instance.CodeInvalid},
+			check{a.To != "" && (!known || row.Kind == workflow.Final), instance.CodeInvalid})
+	}
 	if m.closed() != "" {
 		return instance.CodeClosed
 	}

@@ -130,6 +130,7 @@ func (m *model) move(rule workflow.Rule, to string) *model {
 	if claim != nil && m.claims && claim.Role == next.state().Owner {
 		next.claim = claim
 	}
+	next.lastFailed = rule.Failure
 	delete(next.failures, left)
 	if rule.Failure {
 		next.failures[left] = n + 1
@@ -148,7 +149,7 @@ func (m *model) enter(state string) {
 	}
 	m.loop, m.ended = m.loops(), m.state().Kind == workflow.Final
 	m.entered, m.since, m.level, m.faults = m.seq, m.now, "", 0
-	m.parked, m.woken, m.claim = nil, false, nil
+	m.parked, m.woken, m.claim, m.lastFailed = nil, false, nil, false
 	for i, q := range m.questions {
 		m.questions[i].open = q.open && q.to == ""
 	}

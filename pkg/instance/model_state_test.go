@@ -29,6 +29,7 @@ type model struct {
 	level       workflow.Level
 	loop        bool
 	ended       bool
+	lastFailed  bool // the newest move was a failure
 	cancelled   bool
 	paused      bool
 	claim       *instance.ActiveClaim

@@ -68,6 +68,8 @@ func (c *scriptLine) action(s *fixture) instance.Action {
 		return instance.Note{Kind: c.word(), Text: c.word()}
 	case "override":
 		return instance.Override{To: c.word(), Reason: reason}
+	case "reopen":
+		return instance.Reopen{To: c.key("to", ""), Reason: reason}
 	case "pause":
 		return instance.Pause{Reason: reason}
 	case "resume":

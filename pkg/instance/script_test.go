@@ -47,7 +47,7 @@ var update = flag.Bool("update", false, "write what the scripts in testdata real
 //	wake until=+15m                    from now; default the end of the park
 //	end INSTANCE STATE well=false
 //	answer N TEXT · note KIND TEXT · override STATE reason=
-//	pause reason= · resume reason= · cancel reason= · retry reason= · migrate reason=
+//	pause reason= · resume reason= · cancel reason= · reopen to= reason= · retry reason= · migrate reason=
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

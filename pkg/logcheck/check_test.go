@@ -193,7 +193,7 @@ func drawAction(t *rapid.T, in, other instance.Instance, i int) instance.Action 
 		instance.Migrate{Reason: "mended"},
 		instance.Signal{Name: "commented"}, instance.Signal{Name: "merged"}, instance.Resolve{Number: 1}, instance.Answer{Number: 1, Text: "So."},
 		expire(workflow.Warning), expire(workflow.Alert), expire(workflow.Escalation),
-		instance.Override{To: in.State, Reason: "again"}, instance.Cancel{},
+		instance.Override{To: in.State, Reason: "again"}, instance.Cancel{}, instance.Reopen{Reason: "on"},
 	}
 	_, escalated := in.Escalation()
 	fitting := []instance.Action{take("pat", time.Minute), take("pat", time.Minute), instance.Migrate{Reason: "mended"},
@@ -205,6 +205,8 @@ func drawAction(t *rapid.T, in, other instance.Instance, i int) instance.Action 
 	switch {
 	case !in.Exists():
 		fitting = []instance.Action{open}
+	case in.Closed != "":
+		fitting = []instance.Action{instance.Reopen{Reason: "on"}, instance.Reopen{To: "make"}, instance.Note{Text: "hm"}}
 	case in.Paused:
 		fitting = []instance.Action{instance.Resume{}}
 	case escalated:

@@ -22,8 +22,9 @@ type instanceChecker struct {
 	owner        string
 	kind         workflow.Kind
 	paused       bool
-	end          string // how it ended, for the text; empty: it has not
-	closedBefore bool   // it had ended before the newest commit
+	end          string   // how it ended, for the text; empty: it has not
+	closedBefore bool     // it had ended before the newest commit
+	endedBefore  []string // the states of its ends that were undone
 	claims       []*Interval
 	claimHeld    bool // the newest claim was not given up; its lease may have ended
 	token        uint64
@@ -80,6 +81,8 @@ func (t *instanceChecker) check(e instance.Event, k *Checker) {
 	case instance.CancelledBy:
 		t.endClaim()
 		t.end = "was cancelled"
+	case instance.Reopened:
+		t.reopened()
 	case instance.Migrated:
 		t.migrated(e, k.find)
 	case instance.Handed:
@@ -115,12 +118,15 @@ func (t *instanceChecker) check(e instance.Event, k *Checker) {
 // checkAdmitted checks whether the instance can have such an event at all.
 func (t *instanceChecker) checkAdmitted(e instance.Event) {
 	_, opens := e.(instance.Opened)
+	_, reopens := e.(instance.Reopened)
 	switch {
 	case !opens && t.state == "":
 		t.reportFatal(Opening, "%s comes first: want it opened first", name(e))
 	case opens && t.state != "":
 		t.report(Opening, "it is opened again, in %s", t.state)
-	case t.end != "" && !recordOnly(e) && !t.spawnsAtEnd(e):
+	case t.end == "" && reopens:
+		t.report(End, "it is reopened in %s, and has not ended", t.state)
+	case t.end != "" && !reopens && !recordOnly(e) && !t.spawnsAtEnd(e):
 		t.report(End, "%s comes after it %s in %s", name(e), t.end, t.state)
 	}
 }
@@ -142,6 +148,13 @@ func recordOnly(e instance.Event) bool {
 func (t *instanceChecker) spawnsAtEnd(e instance.Event) bool {
 	_, spawns := e.(instance.Spawned)
 	return spawns && !t.closedBefore
+}
+
+// reopened undoes the end. Others may be told of that end later.
+func (t *instanceChecker) reopened() {
+	t.endClaim()
+	t.end, t.paused, t.stay.parked = "", false, false
+	t.endedBefore = append(t.endedBefore, t.state)
 }
 
 // dispatched checks that work goes to the inquired role or, if none is, to the

@@ -1,6 +1,7 @@
 package logcheck
 
 import (
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -133,7 +134,7 @@ func (t *instanceChecker) linkEnded(e instance.LinkEnded, k *Checker) {
 	known, ok := t.links[e.Instance]
 	other := k.instances[e.Instance]
 	switch {
-	case ok && !known && other != nil && other.unjudged:
+	case ok && !known && other != nil && (other.unjudged || slices.Contains(other.endedBefore, e.State)):
 	case ok && !known && (other == nil || other.end == "") && k.attribute(e.Instance, other.newestSeq()):
 	case !ok:
 		t.report(Link, "%s is linked to nothing of it", e.Instance)

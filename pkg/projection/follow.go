@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -101,6 +102,13 @@ func (p *Projection) apply(ctx context.Context, c eventstore.Commit) error {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(commit.Events, reopens) { // its summary has not what comes back
+			if _, _, err := p.Reload(ctx, c.Instance); err != nil {
+				return err
+			}
+			definition, events = at.definition, commit.Events
+			break
+		}
 		if definition = p.advance(ctx, c.Instance, at, commit, c.Chain); ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -115,6 +123,11 @@ func (p *Projection) apply(ctx context.Context, c eventstore.Commit) error {
 	p.position.set(c.Seq, c.Chain)
 	p.schedule.reached(c.Seq, p.states.count)
 	return nil
+}
+
+func reopens(e instance.Event) bool {
+	_, ok := e.(instance.Reopened)
+	return ok
 }
 
 // advance keeps the state after a commit, and returns the definition that the instance

@@ -157,6 +157,8 @@ func migrates(e instance.Event) bool {
 func (t *states) replace(s *State, ordered bool) {
 	t.changed(s, ordered)
 	if s.Instance.Closed == "" {
+		t.closed.remove(s.Instance.ID) // it may have been reopened
+		delete(t.unsaved, s.Instance.ID)
 		t.live.states.put(s)
 		return
 	}

@@ -11,6 +11,7 @@ const (
 	Resume     = "resume"
 	Cancel     = "cancel"
 	Retry      = "retry"
+	Reopen     = "reopen"
 	Resolve    = "resolve"
 	Migrate    = "migrate"
 	Get        = "get"
@@ -48,7 +49,7 @@ const (
 // Commands returns the commands that the orchestrator takes on API: those of people, of the gateway and
 // of the system itself.
 func Commands() []string {
-	return []string{Open, Signal, Answer, Note, Override, Pause, Resume, Cancel, Retry, Resolve, Migrate, Expire, Wake, End}
+	return []string{Open, Signal, Answer, Note, Override, Pause, Resume, Cancel, Retry, Reopen, Resolve, Migrate, Expire, Wake, End}
 }
 
 // AgentCommands returns the commands that the orchestrator takes on Agent.

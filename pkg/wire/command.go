@@ -57,6 +57,8 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Resume, instance.Resume{Reason: a.Resume.GetReason()}
 	case *pb.Command_Cancel:
 		return subject.Cancel, instance.Cancel{Reason: a.Cancel.GetReason()}
+	case *pb.Command_Reopen:
+		return subject.Reopen, instance.Reopen{To: a.Reopen.GetTo(), Reason: a.Reopen.GetReason()}
 	case *pb.Command_Retry:
 		return subject.Retry, instance.Retry{Reason: a.Retry.GetReason()}
 	case *pb.Command_Resolve:

@@ -53,6 +53,8 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Override, instance.Override{To: "failed", Reason: "late"}},
 		{&pb.Command{Action: &pb.Command_Pause{Pause: &pb.Pause{Reason: "lunch"}}},
 			subject.Pause, instance.Pause{Reason: "lunch"}},
+		{&pb.Command{Action: &pb.Command_Reopen{Reopen: &pb.Reopen{To: "implementing", Reason: "mended"}}},
+			subject.Reopen, instance.Reopen{To: "implementing", Reason: "mended"}},
 		{&pb.Command{Action: &pb.Command_Resume{Resume: &pb.Resume{Reason: "fed"}}},
 			subject.Resume, instance.Resume{Reason: "fed"}},
 		{&pb.Command{Action: &pb.Command_Cancel{Cancel: &pb.Cancel{Reason: "moot"}}},

@@ -59,6 +59,8 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_Spent{Spent: &pb.Spent{Spend: spend(e.Spend)}}}
 	case instance.Paused:
 		return &pb.Event{Event: &pb.Event_Paused{Paused: &pb.Paused{Reason: e.Reason}}}
+	case instance.Reopened:
+		return &pb.Event{Event: &pb.Event_Reopened{Reopened: &pb.Reopened{Reason: e.Reason}}}
 	case instance.Resumed:
 		return &pb.Event{Event: &pb.Event_Resumed{Resumed: &pb.Resumed{Reason: e.Reason}}}
 	case instance.CancelledBy:
@@ -154,6 +156,8 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.Spent{Spend: toSpend(p.Spent.GetSpend())}
 	case *pb.Event_Paused:
 		return instance.Paused{Reason: p.Paused.GetReason()}
+	case *pb.Event_Reopened:
+		return instance.Reopened{Reason: p.Reopened.GetReason()}
 	case *pb.Event_Resumed:
 		return instance.Resumed{Reason: p.Resumed.GetReason()}
 	case *pb.Event_Cancelled:

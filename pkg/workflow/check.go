@@ -120,7 +120,7 @@ func (c checker) entries() {
 }
 
 // actions are what a definition may keep to some.
-var actions = []string{"override", "cancel", "pause", "resume", "retry", "migrate"}
+var actions = []string{"override", "cancel", "pause", "resume", "retry", "reopen", "migrate"}
 
 func (c checker) may() {
 	known := append(c.d.Roles(), Human)

@@ -163,7 +163,7 @@ func (h *History) Act(t *rapid.T, e *engine.Engine) {
 		instance.Open{Issue: instance.Issue{Title: text}}, instance.Note{Kind: "note", Text: text}, instance.Fail{Token: token, Reason: text},
 		instance.Escalate{Token: token, Reason: text, RequiresHuman: h.Commands%2 == 0}, instance.Resolve{Text: text},
 		instance.Inquire{Token: token, Questions: []instance.Inquiry{{To: "judge", Question: text}}},
-		instance.Pause{Reason: text}, instance.Resume{Reason: text}, instance.Cancel{Reason: text},
+		instance.Pause{Reason: text}, instance.Resume{Reason: text}, instance.Cancel{Reason: text}, instance.Reopen{Reason: text},
 		instance.End{Instance: "i-0", State: "done", Well: true}, instance.Signal{Name: "said", Data: map[string]string{"body": text}},
 		instance.Expire{Entered: now.Entered, Level: workflow.Warning}, instance.Lapse{Work: now.Work},
 	}).Draw(t, "do")

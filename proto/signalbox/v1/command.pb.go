@@ -57,6 +57,7 @@ type Command struct {
 	//	*Command_Wake
 	//	*Command_End
 	//	*Command_Migrate
+	//	*Command_Reopen
 	Action        isCommand_Action `protobuf_oneof:"action"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -327,6 +328,15 @@ func (x *Command) GetMigrate() *Migrate {
 	return nil
 }
 
+func (x *Command) GetReopen() *Reopen {
+	if x != nil {
+		if x, ok := x.Action.(*Command_Reopen); ok {
+			return x.Reopen
+		}
+	}
+	return nil
+}
+
 type isCommand_Action interface {
 	isCommand_Action()
 }
@@ -446,6 +456,11 @@ type Command_Migrate struct {
 	Migrate *Migrate `protobuf:"bytes,32,opt,name=migrate,proto3,oneof"`
 }
 
+type Command_Reopen struct {
+	// sb.api.reopen
+	Reopen *Reopen `protobuf:"bytes,33,opt,name=reopen,proto3,oneof"`
+}
+
 func (*Command_Open) isCommand_Action() {}
 
 func (*Command_Claim) isCommand_Action() {}
@@ -491,6 +506,8 @@ func (*Command_Wake) isCommand_Action() {}
 func (*Command_End) isCommand_Action() {}
 
 func (*Command_Migrate) isCommand_Action() {}
+
+func (*Command_Reopen) isCommand_Action() {}
 
 // Open starts an instance.
 type Open struct {
@@ -1888,6 +1905,60 @@ func (x *Retry) GetReason() string {
 	return ""
 }
 
+// Reopen starts an instance again that has ended.
+type Reopen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty: where it was cancelled, or the state that led to the end.
+	To            string `protobuf:"bytes,1,opt,name=to,proto3" json:"to,omitempty"`
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reopen) Reset() {
+	*x = Reopen{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reopen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reopen) ProtoMessage() {}
+
+func (x *Reopen) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reopen.ProtoReflect.Descriptor instead.
+func (*Reopen) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Reopen) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Reopen) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // CommandReply answers a command: taken, or refused.
 type CommandReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1914,7 +1985,7 @@ type CommandReply struct {
 
 func (x *CommandReply) Reset() {
 	*x = CommandReply{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[25]
+	mi := &file_signalbox_v1_command_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +1997,7 @@ func (x *CommandReply) String() string {
 func (*CommandReply) ProtoMessage() {}
 
 func (x *CommandReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[25]
+	mi := &file_signalbox_v1_command_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +2010,7 @@ func (x *CommandReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandReply.ProtoReflect.Descriptor instead.
 func (*CommandReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{25}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CommandReply) GetSeq() uint64 {
@@ -2022,7 +2093,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[26]
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2034,7 +2105,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[26]
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2047,7 +2118,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{26}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Task) GetAbout() string {
@@ -2122,7 +2193,7 @@ type Work struct {
 
 func (x *Work) Reset() {
 	*x = Work{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	mi := &file_signalbox_v1_command_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2134,7 +2205,7 @@ func (x *Work) String() string {
 func (*Work) ProtoMessage() {}
 
 func (x *Work) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	mi := &file_signalbox_v1_command_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2147,7 +2218,7 @@ func (x *Work) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Work.ProtoReflect.Descriptor instead.
 func (*Work) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Work) GetRuns() string {
@@ -2186,7 +2257,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[28]
+	mi := &file_signalbox_v1_command_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2269,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[28]
+	mi := &file_signalbox_v1_command_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2282,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{28}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Refusal) GetCode() string {
@@ -2239,7 +2310,7 @@ var File_signalbox_v1_command_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\n" +
-	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\x90\t\n" +
+	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\xc0\t\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\binstance\x18\x02 \x01(\tR\binstance\x12\x14\n" +
@@ -2267,7 +2338,8 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06expire\x18\x1d \x01(\v2\x14.signalbox.v1.ExpireH\x00R\x06expire\x12(\n" +
 	"\x04wake\x18\x1e \x01(\v2\x12.signalbox.v1.WakeH\x00R\x04wake\x12%\n" +
 	"\x03end\x18\x1f \x01(\v2\x11.signalbox.v1.EndH\x00R\x03end\x121\n" +
-	"\amigrate\x18  \x01(\v2\x15.signalbox.v1.MigrateH\x00R\amigrateB\b\n" +
+	"\amigrate\x18  \x01(\v2\x15.signalbox.v1.MigrateH\x00R\amigrate\x12.\n" +
+	"\x06reopen\x18! \x01(\v2\x14.signalbox.v1.ReopenH\x00R\x06reopenB\b\n" +
 	"\x06action\"\xa8\x02\n" +
 	"\x04Open\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12)\n" +
@@ -2367,7 +2439,10 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06Cancel\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x1f\n" +
 	"\x05Retry\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xcd\x02\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"0\n" +
+	"\x06Reopen\x12\x0e\n" +
+	"\x02to\x18\x01 \x01(\tR\x02to\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xcd\x02\n" +
 	"\fCommandReply\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x1c\n" +
 	"\tduplicate\x18\x02 \x01(\bR\tduplicate\x12\x14\n" +
@@ -2411,7 +2486,7 @@ func file_signalbox_v1_command_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_command_proto_rawDescData
 }
 
-var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Command)(nil),               // 0: signalbox.v1.Command
 	(*Open)(nil),                  // 1: signalbox.v1.Open
@@ -2438,23 +2513,24 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Resume)(nil),                // 22: signalbox.v1.Resume
 	(*Cancel)(nil),                // 23: signalbox.v1.Cancel
 	(*Retry)(nil),                 // 24: signalbox.v1.Retry
-	(*CommandReply)(nil),          // 25: signalbox.v1.CommandReply
-	(*Task)(nil),                  // 26: signalbox.v1.Task
-	(*Work)(nil),                  // 27: signalbox.v1.Work
-	(*Refusal)(nil),               // 28: signalbox.v1.Refusal
-	nil,                           // 29: signalbox.v1.Open.VarsEntry
-	nil,                           // 30: signalbox.v1.Signal.DataEntry
-	nil,                           // 31: signalbox.v1.Inquire.SectionsEntry
-	nil,                           // 32: signalbox.v1.Escalate.SectionsEntry
-	nil,                           // 33: signalbox.v1.Task.PolicyEntry
-	(*Issue)(nil),                 // 34: signalbox.v1.Issue
-	(*Result)(nil),                // 35: signalbox.v1.Result
-	(*Evidence)(nil),              // 36: signalbox.v1.Evidence
-	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
-	(*Spend)(nil),                 // 38: signalbox.v1.Spend
-	(*Instance)(nil),              // 39: signalbox.v1.Instance
-	(*durationpb.Duration)(nil),   // 40: google.protobuf.Duration
-	(*Question)(nil),              // 41: signalbox.v1.Question
+	(*Reopen)(nil),                // 25: signalbox.v1.Reopen
+	(*CommandReply)(nil),          // 26: signalbox.v1.CommandReply
+	(*Task)(nil),                  // 27: signalbox.v1.Task
+	(*Work)(nil),                  // 28: signalbox.v1.Work
+	(*Refusal)(nil),               // 29: signalbox.v1.Refusal
+	nil,                           // 30: signalbox.v1.Open.VarsEntry
+	nil,                           // 31: signalbox.v1.Signal.DataEntry
+	nil,                           // 32: signalbox.v1.Inquire.SectionsEntry
+	nil,                           // 33: signalbox.v1.Escalate.SectionsEntry
+	nil,                           // 34: signalbox.v1.Task.PolicyEntry
+	(*Issue)(nil),                 // 35: signalbox.v1.Issue
+	(*Result)(nil),                // 36: signalbox.v1.Result
+	(*Evidence)(nil),              // 37: signalbox.v1.Evidence
+	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
+	(*Spend)(nil),                 // 39: signalbox.v1.Spend
+	(*Instance)(nil),              // 40: signalbox.v1.Instance
+	(*durationpb.Duration)(nil),   // 41: google.protobuf.Duration
+	(*Question)(nil),              // 42: signalbox.v1.Question
 }
 var file_signalbox_v1_command_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Command.open:type_name -> signalbox.v1.Open
@@ -2480,29 +2556,30 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	14, // 20: signalbox.v1.Command.wake:type_name -> signalbox.v1.Wake
 	15, // 21: signalbox.v1.Command.end:type_name -> signalbox.v1.End
 	16, // 22: signalbox.v1.Command.migrate:type_name -> signalbox.v1.Migrate
-	34, // 23: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
-	29, // 24: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
-	35, // 25: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
-	30, // 26: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
-	36, // 27: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
-	10, // 28: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
-	31, // 29: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
-	32, // 30: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
-	37, // 31: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
-	38, // 32: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
-	37, // 33: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
-	39, // 34: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
-	26, // 35: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
-	28, // 36: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	40, // 37: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
-	33, // 38: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	41, // 39: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
-	27, // 40: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
-	41, // [41:41] is the sub-list for method output_type
-	41, // [41:41] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	25, // 23: signalbox.v1.Command.reopen:type_name -> signalbox.v1.Reopen
+	35, // 24: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
+	30, // 25: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
+	36, // 26: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
+	31, // 27: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
+	37, // 28: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
+	10, // 29: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
+	32, // 30: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
+	33, // 31: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
+	38, // 32: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
+	39, // 33: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
+	38, // 34: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
+	40, // 35: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
+	27, // 36: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
+	29, // 37: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
+	41, // 38: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
+	34, // 39: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	42, // 40: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	28, // 41: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
+	42, // [42:42] is the sub-list for method output_type
+	42, // [42:42] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }
@@ -2536,6 +2613,7 @@ func file_signalbox_v1_command_proto_init() {
 		(*Command_Wake)(nil),
 		(*Command_End)(nil),
 		(*Command_Migrate)(nil),
+		(*Command_Reopen)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2543,7 +2621,7 @@ func file_signalbox_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_command_proto_rawDesc), len(file_signalbox_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

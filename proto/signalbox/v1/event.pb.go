@@ -112,6 +112,7 @@ type Event struct {
 	//	*Event_LinkEnded
 	//	*Event_Migrated
 	//	*Event_StatementRefused
+	//	*Event_Reopened
 	Event         isEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -415,6 +416,15 @@ func (x *Event) GetStatementRefused() *StatementRefused {
 	return nil
 }
 
+func (x *Event) GetReopened() *Reopened {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Reopened); ok {
+			return x.Reopened
+		}
+	}
+	return nil
+}
+
 type isEvent_Event interface {
 	isEvent_Event()
 }
@@ -535,6 +545,10 @@ type Event_StatementRefused struct {
 	StatementRefused *StatementRefused `protobuf:"bytes,29,opt,name=statement_refused,json=statementRefused,proto3,oneof"`
 }
 
+type Event_Reopened struct {
+	Reopened *Reopened `protobuf:"bytes,30,opt,name=reopened,proto3,oneof"`
+}
+
 func (*Event_Opened) isEvent_Event() {}
 
 func (*Event_Claimed) isEvent_Event() {}
@@ -592,6 +606,8 @@ func (*Event_LinkEnded) isEvent_Event() {}
 func (*Event_Migrated) isEvent_Event() {}
 
 func (*Event_StatementRefused) isEvent_Event() {}
+
+func (*Event_Reopened) isEvent_Event() {}
 
 // Opened is an instance's first event.
 type Opened struct {
@@ -1977,6 +1993,51 @@ func (x *Cancelled) GetReason() string {
 	return ""
 }
 
+// Reopened undoes the end of an instance; a Moved follows in its commit.
+type Reopened struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reason        string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reopened) Reset() {
+	*x = Reopened{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reopened) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reopened) ProtoMessage() {}
+
+func (x *Reopened) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reopened.ProtoReflect.Descriptor instead.
+func (*Reopened) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Reopened) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // Handed says what the work is at although its step is not over.
 type Handed struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -1990,7 +2051,7 @@ type Handed struct {
 
 func (x *Handed) Reset() {
 	*x = Handed{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2002,7 +2063,7 @@ func (x *Handed) String() string {
 func (*Handed) ProtoMessage() {}
 
 func (x *Handed) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2076,7 @@ func (x *Handed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handed.ProtoReflect.Descriptor instead.
 func (*Handed) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Handed) GetHead() string {
@@ -2054,7 +2115,7 @@ type Escalated struct {
 
 func (x *Escalated) Reset() {
 	*x = Escalated{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2066,7 +2127,7 @@ func (x *Escalated) String() string {
 func (*Escalated) ProtoMessage() {}
 
 func (x *Escalated) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2079,7 +2140,7 @@ func (x *Escalated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalated.ProtoReflect.Descriptor instead.
 func (*Escalated) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Escalated) GetNumber() int32 {
@@ -2122,7 +2183,7 @@ type Resolved struct {
 
 func (x *Resolved) Reset() {
 	*x = Resolved{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2134,7 +2195,7 @@ func (x *Resolved) String() string {
 func (*Resolved) ProtoMessage() {}
 
 func (x *Resolved) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2147,7 +2208,7 @@ func (x *Resolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resolved.ProtoReflect.Descriptor instead.
 func (*Resolved) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Resolved) GetNumber() int32 {
@@ -2181,7 +2242,7 @@ type Remembered struct {
 
 func (x *Remembered) Reset() {
 	*x = Remembered{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2193,7 +2254,7 @@ func (x *Remembered) String() string {
 func (*Remembered) ProtoMessage() {}
 
 func (x *Remembered) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2206,7 +2267,7 @@ func (x *Remembered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
 func (*Remembered) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Remembered) GetVars() map[string]string {
@@ -2231,7 +2292,7 @@ type ParkedUntil struct {
 
 func (x *ParkedUntil) Reset() {
 	*x = ParkedUntil{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2243,7 +2304,7 @@ func (x *ParkedUntil) String() string {
 func (*ParkedUntil) ProtoMessage() {}
 
 func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2256,7 +2317,7 @@ func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParkedUntil.ProtoReflect.Descriptor instead.
 func (*ParkedUntil) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ParkedUntil) GetState() string {
@@ -2297,7 +2358,7 @@ type Woken struct {
 
 func (x *Woken) Reset() {
 	*x = Woken{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2309,7 +2370,7 @@ func (x *Woken) String() string {
 func (*Woken) ProtoMessage() {}
 
 func (x *Woken) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2322,7 +2383,7 @@ func (x *Woken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Woken.ProtoReflect.Descriptor instead.
 func (*Woken) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Woken) GetReason() string {
@@ -2346,7 +2407,7 @@ type TimedOut struct {
 
 func (x *TimedOut) Reset() {
 	*x = TimedOut{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2358,7 +2419,7 @@ func (x *TimedOut) String() string {
 func (*TimedOut) ProtoMessage() {}
 
 func (x *TimedOut) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2371,7 +2432,7 @@ func (x *TimedOut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimedOut.ProtoReflect.Descriptor instead.
 func (*TimedOut) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TimedOut) GetState() string {
@@ -2408,7 +2469,7 @@ type Spawned struct {
 
 func (x *Spawned) Reset() {
 	*x = Spawned{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2481,7 @@ func (x *Spawned) String() string {
 func (*Spawned) ProtoMessage() {}
 
 func (x *Spawned) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2494,7 @@ func (x *Spawned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spawned.ProtoReflect.Descriptor instead.
 func (*Spawned) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Spawned) GetInstance() string {
@@ -2477,7 +2538,7 @@ type LinkEnded struct {
 
 func (x *LinkEnded) Reset() {
 	*x = LinkEnded{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	mi := &file_signalbox_v1_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2489,7 +2550,7 @@ func (x *LinkEnded) String() string {
 func (*LinkEnded) ProtoMessage() {}
 
 func (x *LinkEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	mi := &file_signalbox_v1_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2502,7 +2563,7 @@ func (x *LinkEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkEnded.ProtoReflect.Descriptor instead.
 func (*LinkEnded) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LinkEnded) GetInstance() string {
@@ -2543,7 +2604,7 @@ type Migrated struct {
 
 func (x *Migrated) Reset() {
 	*x = Migrated{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[30]
+	mi := &file_signalbox_v1_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +2616,7 @@ func (x *Migrated) String() string {
 func (*Migrated) ProtoMessage() {}
 
 func (x *Migrated) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[30]
+	mi := &file_signalbox_v1_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +2629,7 @@ func (x *Migrated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Migrated.ProtoReflect.Descriptor instead.
 func (*Migrated) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{30}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Migrated) GetFrom() string {
@@ -2620,7 +2681,7 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x18signalbox/v1/event.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"K\n" +
 	"\x06Commit\x12\x14\n" +
 	"\x05actor\x18\x01 \x01(\tR\x05actor\x12+\n" +
-	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\xe0\f\n" +
+	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\x96\r\n" +
 	"\x05Event\x12.\n" +
 	"\x06opened\x18\x01 \x01(\v2\x14.signalbox.v1.OpenedH\x00R\x06opened\x121\n" +
 	"\aclaimed\x18\x02 \x01(\v2\x15.signalbox.v1.ClaimedH\x00R\aclaimed\x12D\n" +
@@ -2656,7 +2717,8 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"link_ended\x18\x1b \x01(\v2\x17.signalbox.v1.LinkEndedH\x00R\tlinkEnded\x124\n" +
 	"\bmigrated\x18\x1c \x01(\v2\x16.signalbox.v1.MigratedH\x00R\bmigrated\x12M\n" +
-	"\x11statement_refused\x18\x1d \x01(\v2\x1e.signalbox.v1.StatementRefusedH\x00R\x10statementRefusedB\a\n" +
+	"\x11statement_refused\x18\x1d \x01(\v2\x1e.signalbox.v1.StatementRefusedH\x00R\x10statementRefused\x124\n" +
+	"\breopened\x18\x1e \x01(\v2\x16.signalbox.v1.ReopenedH\x00R\breopenedB\a\n" +
 	"\x05event\"\xdb\x03\n" +
 	"\x06Opened\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x1e\n" +
@@ -2769,6 +2831,8 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\aResumed\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"#\n" +
 	"\tCancelled\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\"\n" +
+	"\bReopened\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xb1\x01\n" +
 	"\x06Handed\x12\x12\n" +
 	"\x04head\x18\x01 \x01(\tR\x04head\x12\x16\n" +
@@ -2834,7 +2898,7 @@ func file_signalbox_v1_event_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_event_proto_rawDescData
 }
 
-var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Commit)(nil),                // 0: signalbox.v1.Commit
 	(*Event)(nil),                 // 1: signalbox.v1.Event
@@ -2857,27 +2921,28 @@ var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Paused)(nil),                // 18: signalbox.v1.Paused
 	(*Resumed)(nil),               // 19: signalbox.v1.Resumed
 	(*Cancelled)(nil),             // 20: signalbox.v1.Cancelled
-	(*Handed)(nil),                // 21: signalbox.v1.Handed
-	(*Escalated)(nil),             // 22: signalbox.v1.Escalated
-	(*Resolved)(nil),              // 23: signalbox.v1.Resolved
-	(*Remembered)(nil),            // 24: signalbox.v1.Remembered
-	(*ParkedUntil)(nil),           // 25: signalbox.v1.ParkedUntil
-	(*Woken)(nil),                 // 26: signalbox.v1.Woken
-	(*TimedOut)(nil),              // 27: signalbox.v1.TimedOut
-	(*Spawned)(nil),               // 28: signalbox.v1.Spawned
-	(*LinkEnded)(nil),             // 29: signalbox.v1.LinkEnded
-	(*Migrated)(nil),              // 30: signalbox.v1.Migrated
-	nil,                           // 31: signalbox.v1.Opened.VarsEntry
-	nil,                           // 32: signalbox.v1.Signalled.DataEntry
-	nil,                           // 33: signalbox.v1.Handed.SectionsEntry
-	nil,                           // 34: signalbox.v1.Remembered.VarsEntry
-	(*Issue)(nil),                 // 35: signalbox.v1.Issue
-	(*durationpb.Duration)(nil),   // 36: google.protobuf.Duration
-	(*Bundle)(nil),                // 37: signalbox.v1.Bundle
-	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
-	(*Result)(nil),                // 39: signalbox.v1.Result
-	(*Evidence)(nil),              // 40: signalbox.v1.Evidence
-	(*Spend)(nil),                 // 41: signalbox.v1.Spend
+	(*Reopened)(nil),              // 21: signalbox.v1.Reopened
+	(*Handed)(nil),                // 22: signalbox.v1.Handed
+	(*Escalated)(nil),             // 23: signalbox.v1.Escalated
+	(*Resolved)(nil),              // 24: signalbox.v1.Resolved
+	(*Remembered)(nil),            // 25: signalbox.v1.Remembered
+	(*ParkedUntil)(nil),           // 26: signalbox.v1.ParkedUntil
+	(*Woken)(nil),                 // 27: signalbox.v1.Woken
+	(*TimedOut)(nil),              // 28: signalbox.v1.TimedOut
+	(*Spawned)(nil),               // 29: signalbox.v1.Spawned
+	(*LinkEnded)(nil),             // 30: signalbox.v1.LinkEnded
+	(*Migrated)(nil),              // 31: signalbox.v1.Migrated
+	nil,                           // 32: signalbox.v1.Opened.VarsEntry
+	nil,                           // 33: signalbox.v1.Signalled.DataEntry
+	nil,                           // 34: signalbox.v1.Handed.SectionsEntry
+	nil,                           // 35: signalbox.v1.Remembered.VarsEntry
+	(*Issue)(nil),                 // 36: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 37: google.protobuf.Duration
+	(*Bundle)(nil),                // 38: signalbox.v1.Bundle
+	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
+	(*Result)(nil),                // 40: signalbox.v1.Result
+	(*Evidence)(nil),              // 41: signalbox.v1.Evidence
+	(*Spend)(nil),                 // 42: signalbox.v1.Spend
 }
 var file_signalbox_v1_event_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Commit.events:type_name -> signalbox.v1.Event
@@ -2899,38 +2964,39 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	18, // 16: signalbox.v1.Event.paused:type_name -> signalbox.v1.Paused
 	19, // 17: signalbox.v1.Event.resumed:type_name -> signalbox.v1.Resumed
 	20, // 18: signalbox.v1.Event.cancelled:type_name -> signalbox.v1.Cancelled
-	21, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
-	22, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
-	23, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
-	24, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
-	25, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
-	26, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
-	27, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
-	28, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
-	29, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
-	30, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
+	22, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
+	23, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
+	24, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
+	25, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
+	26, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
+	27, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
+	28, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
+	29, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
+	30, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
+	31, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
 	8,  // 29: signalbox.v1.Event.statement_refused:type_name -> signalbox.v1.StatementRefused
-	35, // 30: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
-	36, // 31: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
-	31, // 32: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
-	37, // 33: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
-	38, // 34: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
-	38, // 35: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
-	39, // 36: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
-	36, // 37: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
-	32, // 38: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
-	40, // 39: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
-	41, // 40: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	33, // 41: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
-	34, // 42: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
-	38, // 43: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
-	36, // 44: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
-	36, // 45: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
-	46, // [46:46] is the sub-list for method output_type
-	46, // [46:46] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	21, // 30: signalbox.v1.Event.reopened:type_name -> signalbox.v1.Reopened
+	36, // 31: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
+	37, // 32: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
+	32, // 33: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
+	38, // 34: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
+	39, // 35: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
+	39, // 36: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
+	40, // 37: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
+	37, // 38: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
+	33, // 39: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
+	41, // 40: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
+	42, // 41: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	34, // 42: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
+	35, // 43: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	39, // 44: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	37, // 45: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	37, // 46: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	47, // [47:47] is the sub-list for method output_type
+	47, // [47:47] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }
@@ -2970,6 +3036,7 @@ func file_signalbox_v1_event_proto_init() {
 		(*Event_LinkEnded)(nil),
 		(*Event_Migrated)(nil),
 		(*Event_StatementRefused)(nil),
+		(*Event_Reopened)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2977,7 +3044,7 @@ func file_signalbox_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_event_proto_rawDesc), len(file_signalbox_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

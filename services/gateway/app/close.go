@@ -53,6 +53,7 @@ func (p *closings) poll(ctx context.Context) error {
 			if err := p.cancel(ctx, issue); err != nil {
 				return err
 			}
+			next.shut(issue.Number, issue.UpdatedAt)
 		}
 		next.noteComment(int64(issue.Number), issue.UpdatedAt)
 	}

@@ -28,20 +28,43 @@ type cursor struct {
 	// then; those are not taken up by themselves. 0: there were none, or they are taken up.
 	Begun bool `json:"begun,omitempty"`
 	Old   int  `json:"old,omitempty"`
+	// Shut is when issues were seen closed, the newest of them: one that is open again was reopened.
+	Shut map[int]time.Time `json:"shut,omitempty"`
 }
+
+// maxShut is how many issues are kept in Shut.
+const maxShut = 2000
 
 func (c cursor) clone() cursor {
 	taken := maps.Clone(c.Taken)
 	if taken == nil {
 		taken = map[int64]time.Time{}
 	}
-	return cursor{c.Since, taken, maps.Clone(c.Spent), c.Begun, c.Old}
+	return cursor{c.Since, taken, maps.Clone(c.Spent), c.Begun, c.Old, maps.Clone(c.Shut)}
 }
 
 func (c *cursor) advance(at time.Time) {
 	if at.After(c.Since) {
 		c.Since = at
 	}
+}
+
+// shut notes that an issue was closed. If there are too many, it drops the one that was
+// closed first.
+func (c *cursor) shut(issue int, at time.Time) {
+	if c.Shut == nil {
+		c.Shut = map[int]time.Time{}
+	}
+	if c.Shut[issue] = at; len(c.Shut) <= maxShut {
+		return
+	}
+	first := issue
+	for n, at := range c.Shut {
+		if at.Before(c.Shut[first]) {
+			first = n
+		}
+	}
+	delete(c.Shut, first)
 }
 
 func (c *cursor) noteComment(comment int64, made time.Time) { c.Taken[comment] = made }
@@ -57,6 +80,7 @@ func (c *cursor) prune() {
 
 func (c cursor) equal(o cursor) bool {
 	return c.Begun == o.Begun && c.Old == o.Old && c.Since.Equal(o.Since) && maps.EqualFunc(c.Taken, o.Taken, time.Time.Equal) &&
+		maps.EqualFunc(c.Shut, o.Shut, time.Time.Equal) &&
 		maps.EqualFunc(c.Spent, o.Spent, func(a, b []time.Time) bool { return slices.EqualFunc(a, b, time.Time.Equal) })
 }
 

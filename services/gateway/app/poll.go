@@ -81,6 +81,10 @@ func (p *poller) poll(ctx context.Context) error {
 			continue
 		case opened:
 			since = time.Time{} // it may have been discussed before it got its label
+		default:
+			if err := p.reopen(ctx, issue); err != nil {
+				return err
+			}
 		}
 		comments, err := p.reader.Comments(ctx, p.repo, issue.Number, since)
 		if err != nil {

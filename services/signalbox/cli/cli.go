@@ -53,6 +53,7 @@ type grammar struct {
 	Resume   resumeCommand   `cmd:"" group:"Running" help:"Let a paused instance go on."`
 	Cancel   cancelCommand   `cmd:"" group:"Running" help:"Close an instance where it stands."`
 	Retry    retryCommand    `cmd:"" group:"Running" help:"Give the owner the work once more."`
+	Reopen   reopenCommand   `cmd:"" group:"Running" help:"Start an instance again that has ended, on the code that it left."`
 	Override overrideCommand `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
 	Note     noteCommand     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
 

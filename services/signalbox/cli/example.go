@@ -27,6 +27,7 @@ func examples() map[string][]string {
 		"resume":          {"resume acme/widgets/42", "resume acme/widgets/42 --reason \"released\""},
 		"cancel":          {"cancel acme/widgets/42", "cancel acme/widgets/42 --reason duplicate"},
 		"retry":           {"retry acme/widgets/42", "retry acme/widgets/42 --reason \"the network is back\""},
+		"reopen":          {"reopen acme/widgets/42 --reason \"the brain is mended\"", "reopen acme/widgets/42 --to implementing"},
 		"override": {"override acme/widgets/42 --to implementing --reason \"the plan is right\"",
 			"override acme/widgets/42 --to failed --reason \"not worth it\""},
 		"note":               {"note acme/widgets/42 \"See also 17\"", "note acme/widgets/42 --kind learning \"The parser is generated\""},

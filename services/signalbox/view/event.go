@@ -204,6 +204,8 @@ func fill(v *Event, e instance.Event) {
 		v.Event, v.Spend = "spent", &Spend{e.Spend.TokensIn, e.Spend.TokensOut, e.Spend.USD, e.Spend.WallMS}
 	case instance.Paused:
 		v.Event, v.Reason = "paused", e.Reason
+	case instance.Reopened:
+		v.Event, v.Reason = "reopened", e.Reason
 	case instance.Resumed:
 		v.Event, v.Reason = "resumed", e.Reason
 	case instance.CancelledBy:

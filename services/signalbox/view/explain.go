@@ -120,7 +120,9 @@ func why(env *term.Env, in Instance) (string, []string) {
 	}
 	switch {
 	case in.Closed == instance.Cancelled:
-		return "It was cancelled: " + in.Reason + ". Nothing moves it any more.", nil
+		return "It was cancelled: " + in.Reason + ". Nothing moves it any more, unless it is reopened.", help("reopen")
+	case in.Closed != "" && in.failed:
+		return "It has ended: " + in.Reason + ". Nothing moves it any more, unless it is reopened.", help("reopen")
 	case in.Closed != "":
 		return "It has ended: " + in.Reason + ". Nothing moves it any more.", nil
 	case in.Paused:

@@ -37,6 +37,7 @@ type Instance struct {
 	Faults int             `json:"faults"`
 	Paused bool            `json:"paused"`
 	Closed instance.Closed `json:"closed"` // ended, cancelled, or empty
+	failed bool            // the newest move was a failure of the work
 	Reason string          `json:"reason"`
 
 	Questions  []instance.Question  `json:"questions"`
@@ -140,7 +141,7 @@ func Of(p *pb.Instance) Instance {
 			return Visit{v.GetState(), int(v.GetCount()), int64(v.GetMillis())}
 		}),
 		Iteration: int(p.GetIteration()), Attempt: int(p.GetAttempt()), Returns: int(p.GetReturns()), Loop: p.GetLoop(),
-		Work: p.GetWork(), Faults: int(p.GetFaults()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Reason: p.GetReason(),
+		Work: p.GetWork(), Faults: int(p.GetFaults()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), failed: p.GetFailed(), Reason: p.GetReason(),
 		Questions: list(p.GetQuestions(), wire.ToQuestion), Notes: list(p.GetNotes(), wire.ToNote), LastState: p.GetLastState(),
 		Evidence: some(wire.ToEvidence(p.GetEvidence())),
 		Spend: Spend{int64(p.GetSpend().GetTokensIn()), int64(p.GetSpend().GetTokensOut()), p.GetSpend().GetUsd(),
