@@ -41,7 +41,7 @@ func (c lsCommand) Run(ctx context.Context, env *term.Env) error {
 				return err
 			}
 		}
-		return view.List(env, view.Summaries(found))
+		return view.List(env, view.Sort(view.Summaries(found)))
 	})
 }
 

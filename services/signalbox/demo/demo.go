@@ -52,9 +52,13 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		return err
 	}
 	defer closeLog()
-	n := narrator.New(env.Stdout, env.Colour)
+	told := env.Stdout
+	if env.JSON { // Stdout gets the events
+		told = env.Stderr
+	}
+	n := narrator.New(told, env.Colour, env.Width)
 	defer context.AfterFunc(ctx, n.Mute)()
-	s := &story{n: n, dir: dir}
+	s := &story{env: env, n: n, dir: dir}
 	intro(n, dir)
 	mode, err := confinement(ctx, n)
 	if err != nil {
@@ -104,10 +108,10 @@ func (c Command) dir() (string, error) {
 
 func intro(n *narrator.Narrator, dir string) {
 	n.Title("Signalbox: one issue, from report to pull request")
-	n.Say("In this process: a NATS server whose log is flushed to disk before anyone sees an event, the")
-	n.Say("orchestrator, the gateway, every agent of the issue lifecycle, and a forge that speaks GitHub's REST.")
-	n.Say("The developer, the tester who writes tests and the reporter's words are scripts that come with the")
-	n.Say("demonstration. Nothing else is scripted: the questions, the test runs, the moves and the pull request are real.")
+	n.Say("In this process: a NATS server whose log is flushed to disk before anyone sees")
+	n.Say("an event, the orchestrator, the gateway, every agent of the issue lifecycle, and a")
+	n.Say("forge that speaks GitHub's REST. The developer, the tester who writes tests and the")
+	n.Say("reporter's words are scripts that come with the demonstration. Nothing else is.")
 	n.Say("")
 	n.Say("log, forge and work: %s", dir)
 }

@@ -2,10 +2,8 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"os/exec"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
@@ -13,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 // goTest runs `go test ./...` in dir and returns its output.
@@ -29,10 +28,11 @@ func (s *story) history(ctx context.Context, c *client.Client, id string) error 
 	if err != nil {
 		return err
 	}
+	if s.env.JSON {
+		return view.Table(s.env, view.History(id, records))
+	}
 	s.n.Title("The history of %s: %d commits on the log", id, len(records))
-	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "seq\ttime\tfrom\tto\tafter\tactor\treason")
+	table := s.env.Table("seq", "time", "from", "to", "after", "actor", "reason").Narrow("reason", "actor", "from", "to")
 	var since time.Time
 	for _, r := range records {
 		at := r.GetTime().AsTime()
@@ -40,18 +40,13 @@ func (s *story) history(ctx context.Context, c *client.Client, id string) error 
 			when, actor := at.Format("15:04:05.000"), r.GetCommit().GetActor()
 			switch e := e.(type) {
 			case instance.Opened:
-				fmt.Fprintf(table, "%d\t%s\t\t%s\t\t%s\topened\n", r.GetSeq(), when, e.State, actor)
+				table.Row(r.GetSeq(), when, "", e.State, "", actor, "opened")
 				since = at
 			case instance.Moved:
-				after := narrator.Duration(at.Sub(since))
-				fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", r.GetSeq(), when, e.From, e.To, after, actor, e.Reason)
+				table.Row(r.GetSeq(), when, e.From, e.To, narrator.Duration(at.Sub(since)), actor, e.Reason)
 				since = at
 			}
 		}
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	s.n.Say("%s", strings.TrimRight(text.String(), "\n"))
-	return nil
+	return table.Print()
 }

@@ -18,10 +18,12 @@ import (
 	"github.com/signalbox/signalbox/services/gateway/app"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
+	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // story acts as the reporter, narrates the instance and checks the outcome.
 type story struct {
+	env *term.Env
 	n   *narrator.Narrator
 	dir string
 }

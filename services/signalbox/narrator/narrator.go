@@ -25,9 +25,10 @@ type Narrator struct {
 	p  printer
 }
 
-// New returns a narrator whose times count from now.
-func New(out io.Writer, colour bool) *Narrator {
-	return &Narrator{p: printer{out: out, colour: colour, started: time.Now(), entered: map[string]time.Time{}}}
+// New returns a narrator whose times count from now. Its lines have at most width
+// characters; 0 is no limit. Texts that are quoted are wrapped.
+func New(out io.Writer, colour bool, width int) *Narrator {
+	return &Narrator{p: printer{out: out, colour: colour, width: width, started: time.Now(), entered: map[string]time.Time{}}}
 }
 
 // Say writes a line.
@@ -49,7 +50,9 @@ func (n *Narrator) Quote(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, line := range sanitize.Lines(strings.TrimSpace(text)) {
-		fmt.Fprintf(n.p.out, "          %s %s\n", n.p.paint(dim, "│"), line)
+		for _, part := range wrap(line, n.p.width-quoteMargin) {
+			fmt.Fprintf(n.p.out, "          %s %s\n", n.p.paint(dim, "│"), part)
+		}
 	}
 }
 
@@ -67,7 +70,7 @@ func (n *Narrator) Started(agent.Job) {}
 func (n *Narrator) Progressed(job agent.Job, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.p.row(dim, "    "+job.State, job.Role, "", n.p.paint(dim, first(text)+" …"))
+	n.p.row(dim, "    "+job.State, job.Role, "", dim, first(text)+" …")
 }
 
 // Ended implements agent.Observer. It narrates faults. A question or an escalation is
@@ -91,6 +94,7 @@ func (n *Narrator) Mute() {
 type printer struct {
 	out     io.Writer
 	colour  bool
+	width   int // of a line; 0: no limit
 	started time.Time
 	entered map[string]time.Time // by instance: when it entered its state
 }
@@ -105,7 +109,7 @@ const (
 )
 
 func (p *printer) paint(code, text string) string {
-	if !p.colour || text == "" {
+	if !p.colour || text == "" || code == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -113,16 +117,49 @@ func (p *printer) paint(code, text string) string {
 
 // line writes one line in columns: when, what, who, how long, why.
 func (p *printer) line(code, what, who, took, why string) {
-	p.row(code, what, who, took, term.Line(why))
+	p.row(code, what, who, took, "", why)
 }
 
-// row writes a line whose last column may be painted already.
-func (p *printer) row(code, what, who, took, why string) {
+// Widths of the columns, in characters.
+const (
+	whatWidth    = 40
+	minWhatWidth = 24
+	fixedWidth   = 33 // of the other columns but the last, and the gaps
+	whyWidth     = 40 // that the last column has before the first is cut
+)
+
+// row writes a line whose last column has a colour of its own.
+func (p *printer) row(code, what, who, took, whyCode, why string) {
 	words := strings.TrimLeft(what, " ")
-	what, who = what[:len(what)-len(words)]+term.Line(words), term.Line(who)
-	at := fmt.Sprintf("%6.1fs", time.Since(p.started).Seconds())
-	fmt.Fprintf(p.out, "%s  %s  %s %s  %s\n", p.paint(dim, at), p.paint(code, pad(what, 40)), pad(who, 10),
-		p.paint(dim, fmt.Sprintf("%7s", took)), why)
+	what, who, why = what[:len(what)-len(words)]+term.Line(words), term.Line(who), term.Line(why)
+	at, wide := fmt.Sprintf("%6.1fs", time.Since(p.started).Seconds()), whatWidth
+	if p.width > 0 {
+		wide = min(max(p.width-fixedWidth-whyWidth, minWhatWidth), whatWidth)
+		what = term.Cut(what, wide)
+		why = term.Cut(why, max(p.width-fixedWidth-wide, 1))
+	}
+	line := fmt.Sprintf("%s  %s  %s %s  %s", p.paint(dim, at), p.paint(code, pad(what, wide)), pad(who, 10),
+		p.paint(dim, fmt.Sprintf("%7s", took)), p.paint(whyCode, why))
+	fmt.Fprintln(p.out, strings.TrimRight(line, " "))
+}
+
+// quoteMargin is the width of what is before a quoted line.
+const quoteMargin = 12
+
+// wrap breaks a line at blanks into lines of at most width characters, where it can; 0 or
+// less is no limit.
+func wrap(line string, width int) (lines []string) {
+	for r := []rune(line); width > 0 && len(r) > width; r = []rune(line) {
+		at := width
+		for at > 0 && r[at] != ' ' {
+			at--
+		}
+		if at == 0 {
+			break
+		}
+		lines, line = append(lines, string(r[:at])), strings.TrimLeft(string(r[at:]), " ")
+	}
+	return append(lines, line)
 }
 
 func pad(s string, width int) string {
@@ -135,7 +172,7 @@ func pad(s string, width int) string {
 // commit narrates the events of one commit. An event without a case is narrated by its
 // name and text, as history prints it.
 func (p *printer) commit(c client.LogEntry) {
-	who, said := "", ""
+	who, said, answered := "", "", false
 	for _, e := range c.Events {
 		switch e := e.(type) {
 		case instance.Opened:
@@ -174,9 +211,10 @@ func (p *printer) commit(c client.LogEntry) {
 				p.line(yellow, "  asks "+e.To, e.From, "", first(e.Text))
 			}
 		case instance.Answered:
-			if said != "" { // an answer of a role; answers of people are quoted
+			if said != "" && !answered { // an answer of a role; answers of people are quoted
 				p.line(green, "  answers", who, "", said)
 			}
+			answered = true // one report may answer several questions
 		case instance.Escalated:
 			p.line(yellow, "  put to people", e.Agent, "", first(e.Reason))
 		case instance.Resolved:

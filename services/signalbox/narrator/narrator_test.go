@@ -1,10 +1,12 @@
 package narrator_test
 
 import (
+	"bytes"
 	"errors"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -17,7 +19,7 @@ import (
 func TestNoEventIsNarratedAsUnknown(t *testing.T) {
 	for name, event := range wiretest.Events(t) {
 		var out strings.Builder
-		narrator.New(&out, false).Commit(client.LogEntry{Commit: instance.Commit{Events: []instance.Event{event}}})
+		narrator.New(&out, false, 0).Commit(client.LogEntry{Commit: instance.Commit{Events: []instance.Event{event}}})
 		if strings.Contains(out.String(), "unknown") {
 			t.Errorf("%s: %s", name, out.String())
 		}
@@ -59,7 +61,7 @@ func TestTextsOfOthersDoNotSteerTheTerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			say(narrator.New(&out, true))
+			say(narrator.New(&out, true, 0))
 			said := regexp.MustCompile(`\x1b\[(?:0|1|2|32|33|36)m|\x1b\[31m( *(?:→|gate|cancelled|‹|x‹|    x))`).ReplaceAllString(out.String(), "$1")
 			if !strings.Contains(said, "x‹U+001B›]0;title") {
 				t.Errorf("the text is not there: %q", said)
@@ -86,10 +88,39 @@ func TestOnlyAFaultIsNarrated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			narrator.New(&out, false).Ended(job, instance.Result{}, c.err, 0)
+			narrator.New(&out, false, 0).Ended(job, instance.Result{}, c.err, 0)
 			if says := strings.Contains(out.String(), "broken"); says != c.says || (out.Len() > 0) != c.says {
 				t.Errorf("it says %q", out.String())
 			}
 		})
+	}
+}
+
+func TestLinesFitTheTerminal(t *testing.T) {
+	for _, width := range []int{80, 120} {
+		var out bytes.Buffer
+		n := narrator.New(&out, false, width)
+		n.Quote(strings.Repeat("word ", 60) + strings.Repeat("x", 60))
+		n.Commit(client.LogEntry{Commit: instance.Commit{Events: []instance.Event{
+			instance.Moved{From: "a", To: "waiting_for_requirements_clarification", Reason: strings.Repeat("because ", 40)},
+			instance.Answered{Number: 1}, instance.Answered{Number: 2}}}})
+		n.Progressed(agent.Job{Assignment: brain.Assignment{State: "waiting_for_requirements_clarification", Role: "solution-validator"}}, strings.Repeat("so ", 90))
+		for line := range strings.Lines(out.String()) {
+			if got := utf8.RuneCountInString(strings.TrimRight(line, "\n")); got > width+len("solution-validator")-10 {
+				t.Errorf("%d of %d characters: %s", got, width, line)
+			}
+		}
+		if !strings.Contains(out.String(), "→ waiting_for") || !strings.Contains(out.String(), strings.Repeat("x", 60)) {
+			t.Errorf("too much is cut:\n%s", out.String())
+		}
+	}
+}
+
+func TestAnswersOfOneReportAreOneLine(t *testing.T) {
+	var out bytes.Buffer
+	narrator.New(&out, false, 0).Commit(client.LogEntry{Commit: instance.Commit{Events: []instance.Event{
+		instance.Reported{Role: "pm", Result: instance.Result{Summary: "Answered: Q1, Q2."}}, instance.Answered{Number: 1}, instance.Answered{Number: 2}}}})
+	if n := strings.Count(out.String(), "Answered"); n != 1 {
+		t.Errorf("it is said %d times:\n%s", n, out.String())
 	}
 }

@@ -71,7 +71,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		return err
 	}
 	defer log.Close()
-	n := narrator.New(env.Stderr, env.Colour)
+	n := narrator.New(env.Stderr, env.Colour, env.Width)
 	defer context.AfterFunc(ctx, n.Mute)()
 	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out)}
 	err = allinone.Run(ctx, allinone.Config{

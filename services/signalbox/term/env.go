@@ -11,9 +11,11 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"strconv"
 	"time"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -27,6 +29,7 @@ type Env struct {
 	Person   bool // Stdin is a terminal, so that a person can be asked
 	Terminal bool // Stdout is a terminal
 	Colour   bool // Stdout is a terminal and NO_COLOR is not set
+	Width    int  // of the terminal in characters; 0: lines may be of any length
 	JSON     bool // Stdout gets JSON, one object a line
 
 	Logging service.Logging
@@ -44,8 +47,24 @@ func System() Env {
 	e.Person = isatty.IsTerminal(os.Stdin.Fd())
 	e.Terminal = isatty.IsTerminal(os.Stdout.Fd())
 	e.Colour = e.Terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	e.Width = width(e.Terminal)
 	e.Log = e.Logging.Logger(e.Stderr)
 	return e
+}
+
+// width returns COLUMNS, or that of the terminal on standard output.
+func width(terminal bool) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if !terminal {
+		return 0
+	}
+	size, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
 }
 
 func operator() string {

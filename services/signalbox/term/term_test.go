@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 func TestADurationIsSaidInAtMostTwoUnits(t *testing.T) {
@@ -114,5 +115,34 @@ func TestJSONReadsTheSameAndSteersNothing(t *testing.T) {
 		}); at >= 0 {
 			t.Errorf("it prints %q", out.String()[at:])
 		}
+	}
+}
+
+func TestATableFitsTheTerminal(t *testing.T) {
+	print := func(width int) (lines []string) {
+		var out bytes.Buffer
+		env := Env{Stdout: &out, Width: width}
+		table := env.Table("instance", "state", "agent", "lease", "title").Narrow("title", "state")
+		table.Row("acme/a-repository-with-a-long-name/1234567", "waiting_for_requirements_clarification (2 questions)", "analyst-1", "",
+			strings.Repeat("A title that is long. ", 4))
+		table.Row("acme/widgets/2", "received", "", "", "short")
+		if err := table.Print(); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+	}
+	for _, width := range []int{80, 120} {
+		lines := print(width)
+		for _, line := range lines {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("%d of %d characters: %s", n, width, line)
+			}
+		}
+		if len(lines) != 3 || !strings.Contains(lines[1], "acme/a-repository-with-a-long-name/1234567") || strings.Contains(lines[0], "LEASE") {
+			t.Errorf("at %d:\n%s", width, strings.Join(lines, "\n"))
+		}
+	}
+	if lines := print(0); !strings.Contains(lines[0], "LEASE") || strings.Contains(lines[1], "…") {
+		t.Errorf("without a limit:\n%s", strings.Join(lines, "\n"))
 	}
 }

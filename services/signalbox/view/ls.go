@@ -1,7 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +57,34 @@ func Summaries(ps []*pb.Summary) []Summary {
 	})
 }
 
+// Sort sorts by name, with numbers in names by their value: acme/widgets/2 comes before
+// acme/widgets/10.
+func Sort(all []Summary) []Summary {
+	slices.SortStableFunc(all, func(a, b Summary) int { return natural(a.Instance, b.Instance) })
+	return all
+}
+
+// digits matches a number in a name.
+var digits = regexp.MustCompile(`[0-9]+|[^0-9]+`)
+
+// natural compares names, numbers in them by their value.
+func natural(a, b string) int {
+	as, bs := digits.FindAllString(a, -1), digits.FindAllString(b, -1)
+	for i := range min(len(as), len(bs)) {
+		x, y := strings.TrimLeft(as[i], "0"), strings.TrimLeft(bs[i], "0")
+		numbers := as[i][0] <= '9' && as[i][0] >= '0' && bs[i][0] <= '9' && bs[i][0] >= '0'
+		switch {
+		case numbers && len(x) != len(y):
+			return len(x) - len(y)
+		case numbers && x != y:
+			return strings.Compare(x, y)
+		case !numbers && as[i] != bs[i]:
+			return strings.Compare(as[i], bs[i])
+		}
+	}
+	return cmp.Or(len(as)-len(bs), strings.Compare(a, b))
+}
+
 // deadline returns when the state's timeout is over.
 func deadline(p *pb.Summary) time.Time {
 	if p.GetTimeout() == nil || p.GetClosed() != "" {
@@ -72,7 +103,7 @@ func List(env *term.Env, all []Summary) error {
 		}
 		return nil
 	}
-	t := env.Table("instance", "state", "owner", "agent", "in state", "deadline", "lease", "moves", "title")
+	t := env.Table("instance", "state", "owner", "agent", "in state", "deadline", "lease", "moves", "title").Narrow("title", "agent", "state", "owner")
 	for _, s := range all {
 		t.Row(term.Cell{Style: term.Bold, Text: s.Instance}, term.Cell{Style: s.style(), Text: s.where()}, s.owner(), s.Agent,
 			env.Since(s.EnteredAt), s.due(env), s.lease(env), s.Iteration, cut(s.Title, 60))
@@ -182,11 +213,7 @@ func Count(n int, what string) string {
 
 // cut returns s on one line of at most n characters.
 func cut(s string, n int) string {
-	s = term.Line(s)
-	if r := []rune(s); len(r) > n {
-		return strings.TrimRight(string(r[:n-1]), " ") + "…"
-	}
-	return s
+	return term.Cut(term.Line(s), n)
 }
 
 func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -225,5 +226,19 @@ func TestAnInstanceIsOver(t *testing.T) {
 				t.Errorf("over %v, final %v, want %v, %v", over, final, c.over, c.final)
 			}
 		})
+	}
+}
+
+func TestInstancesAreListedByTheNumbersInTheirNames(t *testing.T) {
+	var given []*pb.Summary
+	for _, id := range []string{"acme/widgets/10", "acme/widgets/2", "b", "acme/widgets/02", "acme/gadgets/11", "acme/widgets/2-S1", "acme"} {
+		given = append(given, &pb.Summary{Instance: id})
+	}
+	var got []string
+	for _, s := range Sort(Summaries(given)) {
+		got = append(got, s.Instance)
+	}
+	if want := []string{"acme", "acme/gadgets/11", "acme/widgets/02", "acme/widgets/2", "acme/widgets/2-S1", "acme/widgets/10", "b"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
