@@ -2,6 +2,8 @@ package outbound_test
 
 import (
 	"bytes"
+	html5 "html"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,5 +42,19 @@ func FuzzText(f *testing.F) {
 		if strings.Contains(out.String(), "<!--") {
 			t.Errorf("%q may leave, and renders as %q", s, out.String())
 		}
+		// What GitHub looks at: texts between tags, without code.
+		plain := html5.UnescapeString(anyTag.ReplaceAllString(code.ReplaceAllString(out.String(), " \x00 "), " \x00 "))
+		if strings.Contains(s, "<") { // raw HTML is text of its own
+			return
+		}
+		if m := mention.FindString(plain); m != "" {
+			t.Errorf("%q may leave, and notifies %q: %q", s, m, out.String())
+		}
 	})
 }
+
+var (
+	code    = regexp.MustCompile(`(?s)<(code|pre)\b.*?</(code|pre)>`)
+	anyTag  = regexp.MustCompile(`<[^>]*>`)
+	mention = regexp.MustCompile(`(?:^|[^0-9A-Za-z_])@[0-9A-Za-z_]+`)
+)

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/signalbox/signalbox/pkg/sanitize"
 )
@@ -61,11 +62,31 @@ func (c *Checker) Text(t Text) error {
 		body = withoutMarkers(prose(body))
 	}
 	live(body, t.Closes, add)
+	if !t.Line {
+		notifying(rendered(body), t.Closes, add)
+	}
 	return s.err()
 }
 
-// live finds what a forge would act on.
+// rendered returns Markdown with its character references and escapes replaced: a
+// forge looks for names and issues in what was rendered.
+func rendered(body string) string {
+	return string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(body)))))
+}
+
+// live finds what a forge, or a bot, would act on.
 func live(body string, closes int, add func(rule string, line int, format string, args ...any)) {
+	notifying(body, closes, add)
+	for _, at := range sanitize.Commands(body) {
+		add("command", lineAt(body, at), "a line that is a command to a bot")
+	}
+	if at := strings.Index(body, "<!--"); at >= 0 {
+		add("marker", lineAt(body, at), "a comment that people do not see")
+	}
+}
+
+// notifying finds what notifies people and closes issues.
+func notifying(body string, closes int, add func(rule string, line int, format string, args ...any)) {
 	for _, at := range sanitize.Mentions(body) {
 		add("mention", lineAt(body, at), "it notifies somebody")
 	}
@@ -74,12 +95,6 @@ func live(body string, closes int, add func(rule string, line int, format string
 			continue
 		}
 		add("closes", lineAt(body, at), "it closes another issue than its own")
-	}
-	for _, at := range sanitize.Commands(body) {
-		add("command", lineAt(body, at), "a line that is a command to a bot")
-	}
-	if at := strings.Index(body, "<!--"); at >= 0 {
-		add("marker", lineAt(body, at), "a comment that people do not see")
 	}
 }
 

@@ -15,9 +15,10 @@ var (
 	// those of a word, and a character reference may not make one either.
 	mention   = regexp.MustCompile(`(^|[^0-9A-Za-z_])@([0-9A-Za-z_])`)
 	reference = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
-	closing   = regexp.MustCompile(`(?i)\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(:?[\s\p{Z}]+)((?:[\w.-]+/[\w.-]+)?#|GH-|https?:/)(\w|/)`)
-	tag       = regexp.MustCompile(`<([A-Za-z/!?])`)
-	command   = regexp.MustCompile(`(?m)^([\s>*+-]*(?:[0-9]{1,9}[.)])?[\s>*+-]*)/([A-Za-z])`)
+	// A backslash before punctuation does not show.
+	closing = regexp.MustCompile(`(?i)\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(\\?:?[\s\p{Z}]+)((?:[\w.\\-]+\\?/[\w.\\-]+)?\\?#|GH\\?-|https?\\?:\\?/)(\w|\\?/)`)
+	tag     = regexp.MustCompile(`<([A-Za-z/!?])`)
+	command = regexp.MustCompile(`(?m)^([\s>*+-]*(?:[0-9]{1,9}[.)])?[\s>*+-]*)/([A-Za-z])`)
 )
 
 // Markdown returns s as it may be repeated as Markdown: it notifies nobody,

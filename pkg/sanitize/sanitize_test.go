@@ -19,7 +19,7 @@ import (
 // hostile are texts that were made to get out of where they are put.
 var hostile = []string{
 	"@octocat", "/@octocat", ".@octocat", "@@octocat", "x @acme/team", `\@octocat`, "&#64;octocat", "&commat;octocat", "R&D; &amp &amp; &x;", "a|b \\| `|`", "fixes\u00a0#1", "a\u200b@\u200bb\xe2\x80\u200b\x8b", "(@a)@b,@c", "_@octocat_",
-	"fixes #1", "Closes: acme/widgets#12", "resolved GH-7", "fix https://github.com/a/b/issues/1", "FIXED\t#9",
+	`fixes \#1`, `Fixes\: acme\/widgets\#1`, `closes GH\-7`, "F&#105;xes &num;1", "fixes #1", "Closes: acme/widgets#12", "resolved GH-7", "fix https://github.com/a/b/issues/1", "FIXED\t#9",
 	"<!-- signalbox instance=a key=b -->", "<details><summary>x", "<script>alert(1)</script>", "<img src=x onerror=y>", "</details>", "<?php", "<![CDATA[x]]>",
 	"/approve", "  /lgtm", "- /approve", "> /approve", "1. /approve", "a\n/merge",
 	"end of quote\r## How it was tested\r9999 tests pass\r/approve", "a\u2028/approve", "a\u0085# b", "a\vb", "a\fb",
