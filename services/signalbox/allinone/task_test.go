@@ -1,7 +1,9 @@
 package allinone_test
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +110,56 @@ func TestThePlansTasksBuildOnEachOther(t *testing.T) {
 		}
 		if !reviewed {
 			e.Errorf("the CTO reviewed no codebase: %v", last.GetQuestions())
+		}
+	})
+}
+
+// The plan of the page, and what the page says that happens with it.
+func TestThePlanOfThePageEndsAsThePageSays(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/task.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	_, rest, _ := strings.Cut(page, "```markdown\n")
+	written, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the page has no plan")
+	}
+	// shown returns what the page shows after the nth call of a command.
+	shown := func(command string, n int) string {
+		parts := strings.Split(page, "\n$ signalbox "+command)
+		if len(parts) <= n {
+			t.Fatalf("the page does not show %q", command)
+		}
+		_, out, _ := strings.Cut(parts[n], "\n")
+		out, _, _ = strings.Cut(out, "```")
+		out, _, _ = strings.Cut(out, "$ ")
+		return out
+	}
+	withEnv(t, able, func(e *env) {
+		file := filepath.Join(e.dir, "plan.md")
+		write(e, file, written)
+		imported := func(n int) {
+			out, code := e.call("plan", "import", file, "--repo", widgets)
+			if want := shown("plan import plan.md", n); code != 0 || out != want {
+				e.Errorf("plan import ends with %d:\n%swant\n%s", code, out, want)
+			}
+		}
+		imported(1)
+		e.reaches("plan/GREET-1", "completed", 0)
+		e.reaches("plan/GREET-2", "completed", 0)
+		out, code := e.call("ls", "task", "--all")
+		want := strings.Split(shown("ls task --all", 1), "\n")
+		for i, line := range strings.Split(out, "\n") {
+			got, said := strings.Fields(line), strings.Fields(want[min(i, len(want)-1)])
+			if code != 0 || i > 0 && len(got) > 4 && !(slices.Equal(got[:2], said[:2]) && slices.Equal(got[3:], said[3:])) { // but for the time
+				e.Errorf("ls ends with %d, %q, the page has %q", code, line, said)
+			}
+		}
+		imported(2)
+		if got := e.file("signalbox/task-plan-GREET-2", "greeting"); got != "hello\nplan/GREET-1\nplan/GREET-2\n" {
+			e.Errorf("the last branch says %q", got)
 		}
 	})
 }

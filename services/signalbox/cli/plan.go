@@ -62,7 +62,7 @@ func (c planImport) Run(ctx context.Context, env *term.Env) error {
 	}
 	return c.call(ctx, env, func(ctx context.Context, s system) error {
 		for _, t := range p.Tasks {
-			if err := c.open(ctx, env, s, t); err != nil {
+			if err := c.open(ctx, env, s, t, p.Title); err != nil {
 				return err
 			}
 		}
@@ -105,12 +105,17 @@ func (c planImport) toImport(t plan.Task) importedTask {
 }
 
 // open opens one task. The id of the command is derived from the task, so that a
-// second call returns the first one's instance.
-func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Task) error {
+// second call returns the first one's instance. A task that says no more than its title
+// says what plan it is of.
+func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Task, of string) error {
 	out := c.toImport(t)
 	key := sha256.Sum256([]byte(out.Instance))
+	body := t.Description
+	if body == "" && of != "" {
+		body = "A task of the plan: " + of
+	}
 	reply, err := s.OpenWith(ctx, "plan-"+hex.EncodeToString(key[:16]), out.Instance, &pb.Open{
-		Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: c.Repo, Title: t.Title, Body: t.Description}), After: out.After,
+		Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: c.Repo, Title: t.Title, Body: body}), After: out.After,
 		Vars: map[string]string{
 			"plan_file": filepath.ToSlash(c.File), "priority": strconv.Itoa(t.Priority), "builds_on": strings.Join(out.After, ","),
 		},

@@ -21,13 +21,8 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		return err
 	}
 	out := outcome(in, r.source)
-	data := in.GetLastResult().GetData()
-	branch, pull := cmp.Or(data["branch"], in.GetVars()["branch"]), cmp.Or(data["pr_url"], data["prNumber"], in.GetVars()["prNumber"])
-	if pull == "0" {
-		pull = ""
-	}
-	handed := branch != "" && (pull != "" || in.GetClosed() == string(instance.Ended))
-	if waits || !handed {
+	branch, pull := handedIn(in, at.DefaultBranch)
+	if waits || branch == "" {
 		return errors.Join(r.unresolved(in, waits), r.print(in, out))
 	}
 	if out.Branch, err = r.source.fetch(ctx, at.CloneURL, r.system.Forge.Secret, branch, r.renamed(branch)); err != nil {
@@ -49,6 +44,20 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	}
 	out.PullRequest = &PullRequest{pr.Title, r.exported(pr.Body)}
 	return r.print(in, out)
+}
+
+// handedIn returns the branch and the pull request of the instance. There is no branch
+// where it is the base, which is all that an early state has, or where the work goes on.
+func handedIn(in *pb.Instance, base string) (branch, pull string) {
+	data := in.GetLastResult().GetData()
+	branch, pull = cmp.Or(data["branch"], in.GetVars()["branch"]), cmp.Or(data["pr_url"], data["prNumber"], in.GetVars()["prNumber"])
+	if pull == "0" {
+		pull = ""
+	}
+	if branch == base || pull == "" && in.GetClosed() != string(instance.Ended) {
+		branch = ""
+	}
+	return branch, pull
 }
 
 // unresolved prints what would help and returns why there is no branch.
