@@ -61,7 +61,7 @@ func (r Runner) WithConfig(key, value string) Runner {
 func (r Runner) environ() []string {
 	var env []string
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "LC_ALL=") {
+		if trusts(v) || !strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "LC_ALL=") {
 			env = append(env, v)
 		}
 	}
@@ -80,4 +80,10 @@ func (r Runner) environ() []string {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.value))
 	}
 	return append(env, r.env...)
+}
+
+// trusts reports whether a variable names the authorities that vouch for servers. It is
+// the only one of git's own that is passed on.
+func trusts(variable string) bool {
+	return strings.HasPrefix(variable, "GIT_SSL_CAINFO=") || strings.HasPrefix(variable, "GIT_SSL_CAPATH=")
 }

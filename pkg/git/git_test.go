@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"net"
 	"net/http"
@@ -71,6 +72,27 @@ func TestEnvironmentOfTheProcessDoesNotReachGit(t *testing.T) {
 	g := repository(t)
 	if got := gittest.Run(t, g, "log", "-1", "--format=%an"); got != "Ada" {
 		t.Errorf("author = %q", got)
+	}
+}
+
+func TestAForgeIsTrustedByAnAuthorityOfItsOwn(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	reached := func() bool { // git says that there is no repository, not that it trusts nobody
+		_, err := git.New(t.TempDir()).Run(t.Context(), "ls-remote", server.URL+"/a/b.git")
+		return err != nil && strings.Contains(err.Error(), "not found")
+	}
+	t.Setenv("GIT_SSL_CAINFO", os.DevNull)
+	if reached() {
+		t.Error("git trusts a server that nobody vouches for")
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_SSL_CAINFO", file)
+	if !reached() {
+		t.Error("git does not trust the server of the authority that the environment names")
 	}
 }
 
