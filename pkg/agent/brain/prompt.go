@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // maxQuoted limits the bytes that a prompt quotes of one text.
@@ -84,6 +85,15 @@ func (p *prompt) task(a Assignment) {
 	}
 	p.add("# %s: %s\n", a.Role, a.State)
 	p.add("You are the %s. The work item is %s, in state %s.\n\n%s\n", a.Role, a.Instance, a.State, strings.TrimSpace(a.About))
+	switch a.Work.Does {
+	case workflow.ReadAnswers:
+		p.add("People were asked the questions below that are not answered yet; what they said is among the notes. Give in answers, for each " +
+			"question that they answer, its number, their own words as text, and who said it as by. Thanks, promises and words to others answer " +
+			"nothing: if there is nothing else, set heard to \"nothing\" in data.\n")
+	case workflow.ReadDecision:
+		p.add("People were asked for their word; what they said is among the notes, the newest last. Set word in data to \"yes\" if they agree, " +
+			"\"no\" if they refuse, \"wish\" if they want something changed; or heard to \"nothing\" if they have said nothing that decides.\n")
+	}
 }
 
 func (p *prompt) issue(i instance.Issue) {

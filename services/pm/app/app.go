@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -16,15 +19,33 @@ type App struct {
 }
 
 // Settings are the PM's flags beside the common ones.
-type Settings struct{ forgeside.Settings }
+type Settings struct {
+	forgeside.Settings
+	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What reads people's words: exec:COMMAND or exec:PRESET; pm.STATE=SPEC for one state. The rules do without it, and where it fails. May be repeated."`
+	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that the brain may see, beside the usual ones; may be repeated."`
+	Wall    time.Duration `name:"brain-wall" default:"10m" help:"How long the brain may take for one reading."`
+	Sandbox string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How the brain is confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives it all rights of this user."`
+
+	Box    *sandbox.Sandbox `kong:"-"` // nil: made from Sandbox
+	Hidden []string         `kong:"-"` // paths that the brain does not see
+}
 
 // Setup implements service.Program.
 func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
 
 // Setup adds the PM to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	_, err := s.Add(ctx, h, "pm", func(d forgeside.Deps) agent.Handler {
-		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log, now: time.Now}
+	thinks := role.Settings{Brain: s.Brain, Env: s.Env, Wall: s.Wall, Sandbox: s.Sandbox, WorkDir: s.WorkDir, Box: s.Box,
+		Hidden: s.Hidden}
+	if s.Forge.TokenFile != "" {
+		thinks.Hidden = append(slices.Clip(thinks.Hidden), s.Forge.TokenFile)
+	}
+	brains, err := thinks.Thinks(ctx, "pm")
+	if err != nil {
+		return err
+	}
+	_, err = s.Add(ctx, h, "pm", func(d forgeside.Deps) agent.Handler {
+		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log, now: time.Now, brains: brains}
 		h.Add("endings", func(ctx context.Context) error { return pm.notifyEnded(ctx, h, d.JetStream) })
 		return pm
 	})

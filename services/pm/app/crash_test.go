@@ -23,7 +23,7 @@ import (
 var deployed = crashtest.Service{
 	Name: "pm", Queues: []string{"pm", "endings"},
 	Setup: func(forge, dir string) func(context.Context, *service.Host) error {
-		return Settings{forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo},
+		return Settings{Settings: forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo},
 			WorkDir: dir}}.Setup
 	},
 	Orchestrate: func(t testing.TB, url string) {

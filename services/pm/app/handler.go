@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -27,6 +28,7 @@ type handler struct {
 	gate   forgeside.Gate
 	log    *slog.Logger
 	now    func() time.Time
+	brains role.Brains // what reads people's words, if it has any
 }
 
 // reader is a forge as the PM reads it.
@@ -54,7 +56,7 @@ func (h *handler) work(ctx context.Context, job agent.Job) (instance.Result, err
 	return h.judge(ctx, job)
 }
 
-// judge does what has no effect outside.
+// judge does what has no effect outside: by rule, and by the brain where that reads.
 func (h *handler) judge(ctx context.Context, job agent.Job) (instance.Result, error) {
 	may := map[string]bool{}
 	var failed error
@@ -64,12 +66,16 @@ func (h *handler) judge(ctx context.Context, job agent.Job) (instance.Result, er
 			return instance.Result{}, forgeside.Classify(failed)
 		}
 	}
-	out, err := rules.PM{Self: self, MayAnswer: func(login string) bool {
+	mayAnswer := func(login string) bool {
 		if _, asked := may[login]; !asked && failed == nil {
 			may[login], failed = h.mayAnswer(ctx, job.Issue, login)
 		}
 		return may[login]
-	}}.Work(ctx, job.Assignment)
+	}
+	out, err := rules.PM{Self: self, MayAnswer: mayAnswer}.Work(ctx, job.Assignment)
+	if err == nil && failed == nil {
+		out.Result, err = h.think(ctx, job, out.Result, mayAnswer)
+	}
 	if failed != nil {
 		return instance.Result{}, forgeside.Classify(failed)
 	}

@@ -48,6 +48,10 @@ func BrainRoles(defs ...*workflow.Definition) []string {
 	return roles
 }
 
+// ThinkingRoles returns the roles that can be given a brain: BrainRoles, and the PM, which
+// reads people's words by it.
+func ThinkingRoles(defs ...*workflow.Definition) []string { return append(BrainRoles(defs...), "pm") }
+
 // Roles returns the roles of the lifecycles, each once, and the PM: it reports the end of
 // each instance to people.
 func Roles(defs ...*workflow.Definition) []string {
@@ -60,11 +64,16 @@ func Roles(defs ...*workflow.Definition) []string {
 }
 
 // forgeSide returns the setup of a role that uses the forge, nil for another role.
-func forgeSide(role string) func(ctx context.Context, h *service.Host, c Config, work string) error {
-	switch role {
+func forgeSide(name string) func(ctx context.Context, h *service.Host, c Config, work string) error {
+	switch name {
 	case "pm":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
-			return pm.Settings{Settings: at(c, work)}.Setup(ctx, h)
+			own, err := c.Agents.Of("pm")
+			if err != nil && !errors.Is(err, role.ErrNoBrain) {
+				return err
+			}
+			return pm.Settings{Settings: at(c, work), Brain: own.Brain, Env: c.Agents.Env, Wall: c.Agents.Wall, Box: c.Agents.Box,
+				Hidden: []string{c.Dir}}.Setup(ctx, h)
 		}
 	case "committer":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
@@ -96,6 +105,13 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, as func(role stri
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
+	}
+	specs, err := role.ParseSpecs(c.Agents.Brain, "")
+	if err == nil {
+		err = specs.Check(ThinkingRoles(defs...))
+	}
+	if err != nil {
+		return service.Usagef("%w", err)
 	}
 	c.Agents.Document = pipelinerole.Document{}
 	var idle []string

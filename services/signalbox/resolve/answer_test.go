@@ -41,3 +41,19 @@ func TestARemarkAnswersNothingAndWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 		t.Errorf("with answers it ended with %d in %s\n%s", code, state, said)
 	}
 }
+
+func TestTheBrainOfThePMReadsAnswersThatNameNoQuestion(t *testing.T) {
+	j := newJob(t)
+	report := j.file("issue.md", vague)
+	reader := j.file("pm.sh", `for n in 1 2 3 4 5; do a="$a,{\"question\": $n, \"text\": \"so und so\"}"; done
+echo "{\"status\": \"success\", \"answers\": [${a#,}]}" > "$SIGNALBOX_RESULT"
+`)
+	brains := []string{"resolve", "--issue", report, "--brain", `developer=exec:echo hello, world > greeting`, "--brain", "pm=exec:sh " + reader}
+	if out, said, code := j.call(brains...); code != 1 || out.State != "waiting_for_requirements_clarification" {
+		t.Fatalf("it ended with %d in %s\n%s", code, out.State, said)
+	}
+	out, said, code := j.call(append(brains, "--answers", j.file("answers.md", "Ganz einfach, so und so.\n"))...)
+	if code != 0 || out.State != "completed" || strings.Contains(said, "Q6") {
+		t.Errorf("it ended with %d in %s\n%s", code, out.State, said)
+	}
+}

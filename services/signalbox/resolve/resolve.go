@@ -115,7 +115,7 @@ func (c Command) definition() (*workflow.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := specs.Check(allinone.BrainRoles(defs...)); err != nil {
+	if err := specs.Check(allinone.ThinkingRoles(defs...)); err != nil {
 		return nil, err
 	}
 	def, err := workflow.NewCatalog(defs...).Named(c.Workflow)
