@@ -49,15 +49,32 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 	if err != nil {
 		return instance.Result{}, err
 	}
+	closed, err := c.issueClosed(ctx, job.Issue)
+	if err != nil {
+		return instance.Result{}, err
+	}
 	message := entries[len(entries)-1].Subject
 	section, err := json.Marshal(pipeline.Commit{
-		Completed: true, Hash: &job.Head, Message: &message, Branch: branch, Pushed: true, PRCreated: true, PRURL: &pr.URL,
+		Completed: true, Hash: &job.Head, Message: &message, Branch: branch, Pushed: true, PRCreated: true, PRURL: &pr.URL, IssueClosed: closed,
 	})
 	return instance.Result{
 		Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL),
 		Sections: map[string]string{"commit": string(section)},
 		Data:     map[string]string{"pr_url": pr.URL, "pr_number": strconv.Itoa(pr.Number), "branch": branch},
 	}, err
+}
+
+// issueClosed reports whether the issue is closed on the forge now. It is not the committer
+// that closes it: the merge of the pull request does, or a person.
+func (c *committer) issueClosed(ctx context.Context, i instance.Issue) (bool, error) {
+	if i.Number == 0 {
+		return false, nil
+	}
+	now, err := c.forge.Issue(ctx, i.Repo, i.Number)
+	if errors.Is(err, forge.ErrNotFound) {
+		return false, nil
+	}
+	return now.State == "closed", err
 }
 
 // pullRequest finds the run's pull request, or opens it.
