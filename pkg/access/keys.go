@@ -99,6 +99,27 @@ func (k Keys) Login(p Party) nats.Option {
 	}
 }
 
+// LoginFile returns the option of a connection with the seed in a file. The file is read
+// once: a connection that is made anew after a rotation still proves its first key.
+func LoginFile(file string) (nats.Option, error) {
+	seed, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	key, err := nkeys.ParseDecoratedNKey(seed)
+	if err != nil {
+		return nil, fmt.Errorf("NKey seed in %s: %w", file, err)
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("NKey seed in %s: %w", file, err)
+	}
+	if !nkeys.IsValidPublicUserKey(public) {
+		return nil, fmt.Errorf("NKey seed in %s: want one of a user, which begins with SU", file)
+	}
+	return nats.Nkey(public, key.Sign), nil
+}
+
 // Services returns the parties that are services: the orchestrator, the plan-manager, the
 // gateway, and the agents of each role. A role may be given twice.
 func Services(roles ...string) []Party {

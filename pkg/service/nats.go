@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/access"
 )
 
 // NATS are the flags of the connection: servers and credentials.
@@ -131,9 +133,9 @@ func (n NATS) login(extra []nats.Option) ([]nats.Option, error) {
 	case n.Creds != "":
 		return []nats.Option{nats.UserCredentials(n.Creds)}, nil
 	case n.NKey != "":
-		key, err := nats.NkeyOptionFromSeed(n.NKey)
+		key, err := access.LoginFile(n.NKey)
 		if err != nil {
-			return nil, fmt.Errorf("NKey seed in %s: %w", n.NKey, err)
+			return nil, err
 		}
 		return []nats.Option{key}, nil
 	case n.User != "":
