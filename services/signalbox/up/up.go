@@ -4,7 +4,9 @@ package up
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,6 +40,8 @@ type Command struct {
 	// Beside works beside the system until ctx ends; nil: nothing does.
 	Beside func(ctx context.Context, s *allinone.System) error `kong:"-"`
 
+	Verbose bool `name:"verbose" short:"v" env:"-" help:"Print the services' logs here, too, not only into DIR/signalbox.log. Warnings are printed in any case."`
+
 	Grace time.Duration `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
 }
 
@@ -53,7 +57,7 @@ func (c Command) Repositories() ([]string, error) {
 // Run runs the system until ctx ends.
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config := allinone.Config{
-		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Log: env.Log, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
+		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
 		Every: c.Every, Label: c.Label, All: c.All, Intake: c.Intake, Web: c.Web, Open: c.Open, Plain: c.Plain, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
 	var err error
@@ -68,14 +72,14 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if c.Dry {
 		return c.dryRun(ctx, env, config)
 	}
+	log, err := c.logFile()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	config.Log = c.logger(env, log)
 	config.Main = func(ctx context.Context, s *allinone.System) error {
-		fmt.Fprintf(env.Stderr, "NATS   %s\n", s.URL)
-		fmt.Fprintf(env.Stderr, "login  user %s, password in %s\n", service.LocalUser, s.Login)
-		if s.Forge != nil {
-			fmt.Fprintf(env.Stderr, "forge  %s, sign in as %s with the token in %s\n", s.Forge.URL, s.Forge.Person, s.Forge.Token)
-		}
-		fmt.Fprintf(env.Stderr, "brains and tests are confined by: %s\n", s.Sandbox.Describe())
-		fmt.Fprintf(env.Stderr, "data   %s\nCtrl-C stops it when what is under way has ended, after %s at the latest; a second one at once. The rest goes on at the next start.\n", c.Data, c.Grace)
+		c.print(env, s, log.Name())
 		if c.Beside != nil {
 			return c.Beside(ctx, s)
 		}
@@ -83,6 +87,40 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		return nil
 	}
 	return allinone.Run(ctx, config)
+}
+
+// logFile opens the file of the services' logs.
+func (c Command) logFile() (*os.File, error) {
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(filepath.Join(c.Data, "signalbox.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+// logger returns the logger of the services: all goes into the file, and warnings, or with
+// --verbose all, to standard error.
+func (c Command) logger(env *term.Env, file *os.File) *slog.Logger {
+	here := env.Log
+	if !c.Verbose {
+		here = service.Logging{Level: "warn", Format: env.Logging.Format}.Logger(env.Stderr)
+	}
+	return slog.New(slog.NewMultiHandler(env.Logging.Logger(file).Handler(), here.Handler()))
+}
+
+// print says where everything is.
+func (c Command) print(env *term.Env, s *allinone.System, log string) {
+	out := func(name, format string, args ...any) {
+		fmt.Fprintf(env.Stderr, "%-8s"+format+"\n", append([]any{name}, args...)...)
+	}
+	if s.Forge != nil {
+		out("forge", "%s, sign in as %s with the token in %s", s.Forge.URL, s.Forge.Person, s.Forge.Token)
+	} else {
+		out("forge", "%s, watching %s", c.URL, strings.Join(c.Repo, ", "))
+	}
+	out("NATS", "%s, user %s, password in %s", s.URL, service.LocalUser, s.Login)
+	out("sandbox", "%s", s.Sandbox.Describe())
+	out("data", "%s, log in %s", c.Data, log)
+	out("Ctrl-C", "ends it when what is under way has ended, after %s at the latest; a second one at once", c.Grace)
 }
 
 // dryRun prints what the gateway would do.
