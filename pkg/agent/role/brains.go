@@ -3,6 +3,7 @@ package role
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,4 +79,40 @@ func (s Specs) Check(roles []string) error {
 		}
 	}
 	return nil
+}
+
+// CheckStates refuses specs for states that no definition gives to the role. Questions are
+// answered by the role's brain, whatever the state.
+func (s Specs) CheckStates(defs []*workflow.Definition) error {
+	for _, who := range slices.Sorted(maps.Keys(s)) {
+		role, state, dotted := strings.Cut(who, ".")
+		if !dotted {
+			continue
+		}
+		var own []string
+		for _, d := range defs {
+			for _, name := range d.StateNames() {
+				if row, _ := d.State(name); row.Owner == role && !slices.Contains(own, name) {
+					own = append(own, name)
+				}
+			}
+		}
+		if !slices.Contains(own, state) {
+			return fmt.Errorf("--brain %s: %s has no state %s; want one of %s", who, role, state, strings.Join(own, ", "))
+		}
+	}
+	return nil
+}
+
+// CheckBrains refuses brains for roles that are not among roles, and for states that no
+// definition gives to the role.
+func (s Settings) CheckBrains(roles []string, defs []*workflow.Definition) error {
+	specs, err := ParseSpecs(s.Brain, "")
+	if err == nil {
+		err = specs.Check(roles)
+	}
+	if err == nil {
+		err = specs.CheckStates(defs)
+	}
+	return err
 }

@@ -64,17 +64,15 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 func one(role, state, spec string, t Tools) (brain.Brain, error) {
 	switch kind, rest, _ := strings.Cut(spec, ":"); kind {
 	case "exec":
-		if first, _, _ := strings.Cut(strings.TrimSpace(rest), " "); strings.Contains(first, "/") {
-			if _, err := os.Stat(first); err != nil && !strings.HasPrefix(first, "[") {
-				return nil, fmt.Errorf("there is no program %s", first)
-			}
-		}
 		command, readable, err := here(rest)
 		if err != nil {
 			return nil, err
 		}
 		program, err := exec.Parse(command)
 		if err != nil {
+			return nil, err
+		}
+		if err := runnable(strings.TrimSpace(rest), program); err != nil {
 			return nil, err
 		}
 		return exec.New(exec.Config{

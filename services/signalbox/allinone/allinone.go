@@ -93,6 +93,9 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := c.Agents.CheckBrains(ThinkingRoles(defs...), defs); err != nil {
+		return service.Usagef("%w", err)
+	}
 	keys, err := access.NewKeys(access.Services(Roles(defs...)...)...)
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -107,16 +106,12 @@ func (c Command) issue(stdin io.Reader) (instance.Issue, error) {
 // definition returns the lifecycle. It returns an error if one of its roles has no
 // brain: the run would stop there.
 func (c Command) definition() (*workflow.Definition, error) {
-	specs, err := role.ParseSpecs(c.Brain, "")
-	if err != nil {
-		return nil, err
-	}
 	defs, err := allinone.Definitions(c.WorkflowDir)
 	if err != nil {
 		return nil, err
 	}
-	if err := specs.Check(allinone.ThinkingRoles(defs...)); err != nil {
-		return nil, err
+	if err := c.Settings().CheckBrains(allinone.ThinkingRoles(defs...), defs); err != nil {
+		return nil, service.Usagef("%w", err)
 	}
 	def, err := workflow.NewCatalog(defs...).Named(c.Workflow)
 	if err != nil {

@@ -52,6 +52,9 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 		return err
 	}
 	r.n.Say("sandbox: %s", s.Sandbox.Describe())
+	if unseen := allinone.Uncommitted(ctx, r.source.dir); unseen != "" {
+		r.n.Say("warning: %s", unseen)
+	}
 	if err := r.begin(ctx); err != nil {
 		return err
 	}

@@ -80,6 +80,11 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config.Log = c.logger(env, log)
 	config.Main = func(ctx context.Context, s *allinone.System) error {
 		c.print(env, s, log.Name())
+		for _, name := range slices.Sorted(maps.Keys(config.Repos)) {
+			if unseen := allinone.Uncommitted(ctx, config.Repos[name].Dir); unseen != "" {
+				fmt.Fprintf(env.Stderr, "warning: %s\n", unseen)
+			}
+		}
 		if c.Beside != nil {
 			return c.Beside(ctx, s)
 		}

@@ -1,0 +1,69 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	osexec "os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
+)
+
+// versionWithin is how long a coding agent may take to print its version.
+const versionWithin = 30 * time.Second
+
+// plainWord is a word that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+@%-]+$`)
+
+// runnable returns why the program of a brain cannot be started, before anybody waits
+// for it. A coding agent has to print its version, too.
+func runnable(command string, p exec.Program) error {
+	words := strings.Fields(command)
+	if !slices.Contains(exec.Presets(), words[0]) && !strings.HasPrefix(command, "[") {
+		if !plainWord.MatchString(words[0]) {
+			return nil // the shell's to read
+		}
+		return found(words[0])
+	}
+	if err := found(p.Argv[0]); err != nil || !slices.Contains(exec.Presets(), words[0]) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), versionWithin)
+	defer cancel()
+	said, err := osexec.CommandContext(ctx, p.Argv[0], "--version").CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	text, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
+	return fmt.Errorf("%s --version ended with %w: %q; is it installed whole?", p.Argv[0], err, text)
+}
+
+// found returns why there is no such program, or why it may not be started.
+func found(program string) error {
+	if !strings.Contains(program, "/") {
+		if _, err := osexec.LookPath(program); err == nil {
+			return nil
+		}
+		if osexec.Command("sh", "-c", `command -v "$1" >/dev/null`, "sh", program).Run() == nil {
+			return nil // what the shell has itself
+		}
+		return fmt.Errorf("there is no program %s: it is nowhere in PATH", program)
+	}
+	switch info, err := os.Stat(program); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no program %s", program)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory: name the program", program)
+	case info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s is not executable: chmod +x %s", program, program)
+	}
+	return nil
+}
