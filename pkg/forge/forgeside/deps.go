@@ -60,10 +60,12 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	if err != nil {
 		return d, err
 	}
-	if d.Token, err = s.Forge.Secret(); err != nil {
+	token, err := s.Forge.Secret()
+	if err != nil {
 		return d, err
 	}
-	if d.secrets, err = role.Secrets(h, d.Token); err != nil {
+	d.Token = s.Forge.Secret
+	if d.secrets, err = role.Secrets(h, token); err != nil {
 		return d, err
 	}
 	checker := outbound.New(outbound.DefaultRules(), d.secrets)

@@ -20,7 +20,7 @@ import (
 type Gate struct {
 	Repos     Repositories
 	Workspace *workspace.Cache
-	Token     string                 // of the forge
+	Token     func() (string, error) // reads the forge's token; nil: there is none
 	Log       *slog.Logger           // nil: nothing is logged
 	Refused   *prometheus.CounterVec // by kind and rule; nil: nothing is counted
 }
@@ -57,9 +57,19 @@ func (g Gate) Refuse(kind string, err error, about ...any) {
 	}
 }
 
-// Remote returns the address that the repository is pushed to and fetched from.
+// Remote returns the address that the repository is pushed to and fetched from, with the
+// token of this moment. It serves one step: tokens of an App end after an hour.
 func (g Gate) Remote(repo forge.Repository) workspace.Remote {
-	return workspace.Remote{URL: repo.CloneURL, Token: g.Token}
+	to := workspace.Remote{URL: repo.CloneURL}
+	if g.Token == nil {
+		return to
+	}
+	token, err := g.Token()
+	if err != nil && g.Log != nil {
+		g.Log.Warn("git goes on without a token", "repo", repo.Name, "error", err)
+	}
+	to.Token = token
+	return to
 }
 
 // Push checks the job's work and pushes it to the branch. The error is a

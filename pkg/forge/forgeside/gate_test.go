@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
+	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/outbound"
@@ -113,5 +116,18 @@ signalbox_outbound_refused_total{kind="work",role="pm",rule="repository"} 1
 	}
 	if n := strings.Count(log.String(), "refused to send it to the forge"); n != 9 || !strings.Contains(log.String(), "acme/secret") {
 		t.Errorf("%d lines: %s", n, log.String())
+	}
+}
+
+func TestGitHasTheTokenThatTheFileContainsNow(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	gate := forgeside.Gate{Token: github.Flags{TokenFile: file}.Secret}
+	for _, token := range []string{"of the first hour", "of the second hour"} {
+		if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := gate.Remote(forge.Repository{CloneURL: "https://forge.example/acme/widgets"}).Token; got != token {
+			t.Errorf("git has the token %q, want that %s", got, token)
+		}
 	}
 }

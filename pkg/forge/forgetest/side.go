@@ -15,6 +15,6 @@ func (f *Forge) Side(login string, objects workspace.Objects, repos ...string) (
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	gate := forgeside.Gate{Repos: append(repos, Repo), Workspace: Workspace(f.t, objects), Token: Token(login)}
-	return forgeside.NewForge(f.Client(login), outbound.New(outbound.DefaultRules(), secrets.With(gate.Token)), gate.Repos, nil), gate
+	gate := forgeside.Gate{Repos: append(repos, Repo), Workspace: Workspace(f.t, objects), Token: func() (string, error) { return Token(login), nil }}
+	return forgeside.NewForge(f.Client(login), outbound.New(outbound.DefaultRules(), secrets.With(Token(login))), gate.Repos, nil), gate
 }

@@ -27,8 +27,8 @@ func classify(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if errors.Is(err, forge.ErrDenied) {
-		return err // the token could not be read
+	if errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrNotFound) {
+		return err // the token could not be read, or a write would have left the server
 	}
 	var primary *github.RateLimitError
 	if errors.As(err, &primary) {

@@ -80,4 +80,7 @@ func TestAppIsKnownByGraphQL(t *testing.T) {
 	if got, err := c.Account(t.Context()); err != nil || got != (forge.User{ID: 7, Login: "signalbox[bot]", Bot: true}) {
 		t.Errorf("account = %+v, %v", got, err)
 	}
+	if got, err := c.Self(t.Context()); err != nil || got != "signalbox[bot]" {
+		t.Errorf("self = %q, %v", got, err)
+	}
 }

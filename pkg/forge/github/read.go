@@ -103,7 +103,8 @@ func (c *Client) issues(ctx context.Context, repo, state string, since time.Time
 	return issues, nil
 }
 
-// Issue reads one issue. The number of a pull request is ErrNotFound.
+// Issue reads one issue. The number of a pull request, or of an issue that was transferred,
+// is ErrNotFound.
 func (c *Client) Issue(ctx context.Context, repo string, number int) (forge.Issue, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -116,6 +117,9 @@ func (c *Client) Issue(ctx context.Context, repo string, number int) (forge.Issu
 	}
 	if row.IsPullRequest() {
 		return forge.Issue{}, fmt.Errorf("github: %s: %w: it is a pull request", what, forge.ErrNotFound)
+	}
+	if row.GetNumber() != number {
+		return forge.Issue{}, fmt.Errorf("github: %s: %w: it was transferred to %s", what, forge.ErrNotFound, row.GetHTMLURL())
 	}
 	return issue(repo, row), nil
 }
@@ -244,11 +248,8 @@ func (c *Client) Repository(ctx context.Context, repo string) (forge.Repository,
 	return forge.Repository{Name: row.GetFullName(), DefaultBranch: row.GetDefaultBranch(), CloneURL: row.GetCloneURL()}, nil
 }
 
-// Self returns the login of the token.
+// Self returns the login of the token, also of one of an App or of a workflow run.
 func (c *Client) Self(ctx context.Context) (string, error) {
-	row, _, err := c.api.Users.Get(ctx, "")
-	if err != nil {
-		return "", explain(ctx, "read who the token belongs to", err)
-	}
-	return row.GetLogin(), nil
+	account, err := c.Account(ctx)
+	return account.Login, err
 }

@@ -18,8 +18,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// newTransport stacks the transports of every request, outermost first: add the token,
-// wait out short limits, revalidate cached answers, cache.
+// newTransport stacks the transports of every request, outermost first: follow redirects of
+// writes, add the token, wait out short limits, revalidate cached answers, cache.
 func newTransport(config Config, base http.RoundTripper, host string) http.RoundTripper {
 	cache := &httpcache.Transport{
 		Transport: base, Cache: newCache(cmp.Or(config.Cache, 64<<20)), MarkCachedResponses: true,
@@ -30,7 +30,7 @@ func newTransport(config Config, base http.RoundTripper, host string) http.Round
 	}
 	limit := github_secondary_ratelimit.New(revalidate(cache),
 		github_secondary_ratelimit.WithSingleSleepLimit(cmp.Or(config.MaxWait, 10*time.Second), nil))
-	return signIn(config, host, limit)
+	return follow(signIn(config, host, limit))
 }
 
 // signIn adds the token to requests to the configured host. A redirect to another host

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/sanitize"
@@ -43,7 +42,7 @@ func (p *poller) dryRun(ctx context.Context, out io.Writer) error {
 		}
 		verdict := "would be taken up"
 		switch {
-		case p.label != "" && !slices.Contains(issue.Labels, p.label):
+		case p.label != "" && !hasLabel(issue, p.label):
 			verdict = "left alone: it has no label " + p.label
 		case why.refused != "":
 			verdict = "left alone: " + why.refused

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,6 +68,11 @@ func (p *permissions) of(ctx context.Context, login string) (string, error) {
 		return k.permission, nil
 	}
 	permission, err := p.forge.Permission(ctx, p.repo, login)
+	if errors.Is(err, forge.ErrDenied) {
+		// If the token is still good, only this person cannot be read; the others are heard.
+		_, err = p.forge.Self(ctx)
+		permission = "none"
+	}
 	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
 		permission, err = "none", nil
 	}
@@ -145,7 +151,12 @@ func (p *poller) isOld(c cursor, issue forge.Issue) bool {
 // labelled reports whether an issue has the label by which it is taken up.
 func (p *poller) labelled(issue forge.Issue) bool {
 	label := cmp.Or(p.label, p.intake.Admit)
-	return label != "" && slices.Contains(issue.Labels, label)
+	return label != "" && hasLabel(issue, label)
+}
+
+// hasLabel reports whether the issue has the label. Forges ignore the case of its name.
+func hasLabel(issue forge.Issue, label string) bool {
+	return slices.ContainsFunc(issue.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 }
 
 // heard reports whether a person's comment counts, and with which permission.

@@ -2,6 +2,8 @@ package app
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -166,5 +168,41 @@ func TestAPermissionIsReadAgainAfterAMinute(t *testing.T) {
 			t.Errorf("after %d minutes it was asked %d times, want %d: %v", i, b.asked, want, err)
 		}
 		now = now.Add(permissionFor/2 + time.Second)
+	}
+}
+
+// hidden is a forge that tells nobody what bob may do.
+type hidden struct {
+	forge.Reader
+	self error // the answer to a token that is no longer good; nil: it is good
+}
+
+func (h hidden) Self(context.Context) (string, error) { return "signalbox", h.self }
+
+func (h hidden) Permission(_ context.Context, _, login string) (string, error) {
+	if login == "bob" || h.self != nil {
+		return "", forge.ErrDenied
+	}
+	return "write", nil
+}
+
+func TestAPermissionThatCannotBeReadIsNone(t *testing.T) {
+	p := &permissions{forge: hidden{}, repo: widgets, now: time.Now}
+	for login, want := range map[string]string{"bob": "none", "ann": "write"} {
+		if got, err := p.of(t.Context(), login); err != nil || got != want {
+			t.Errorf("%s has %q, %v, want %s", login, got, err, want)
+		}
+	}
+	p = &permissions{forge: hidden{self: forge.ErrDenied}, repo: widgets, now: time.Now}
+	if got, err := p.of(t.Context(), "ann"); !errors.Is(err, forge.ErrDenied) {
+		t.Errorf("with a bad token ann has %q, %v", got, err)
+	}
+}
+
+func TestCaseOfALabelDoesNotMatter(t *testing.T) {
+	issue := forge.Issue{Labels: []string{"bug", "Signalbox"}}
+	p := &poller{label: "signalbox"}
+	if !p.labelled(issue) || !hasLabel(issue, "signalbox") || hasLabel(issue, "signal") {
+		t.Errorf("of the labels %q signalbox is not found", issue.Labels)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -69,7 +68,7 @@ func (p *poller) poll(ctx context.Context) error {
 			}
 			continue
 		}
-		if p.label != "" && !slices.Contains(issue.Labels, p.label) {
+		if p.label != "" && !hasLabel(issue, p.label) {
 			continue
 		}
 		since := at.Since

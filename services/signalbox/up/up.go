@@ -31,6 +31,7 @@ type Command struct {
 	Plain  bool           `name:"web-plain" help:"Serve the local forge beyond this machine although it has no TLS, so that others on the network can read tokens and code."`
 	URL    string         `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
 	Token  string         `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
+	Secret string         `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
 	Label  string         `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
 	All    bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
 	Dry    bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
@@ -64,7 +65,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if c.URL == "" {
 		config.Repos, err = sources(c.Repo)
 	} else {
-		config.Forge, config.Watch = github.Flags{URL: c.URL, TokenFile: c.Token}, c.Repo
+		config.Forge, config.Watch = github.Flags{URL: c.URL, TokenFile: c.Token, Token: c.Secret}, c.Repo
 	}
 	if err != nil {
 		return err
