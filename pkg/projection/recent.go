@@ -13,19 +13,26 @@ const (
 	maxRecentBytes = 8 << 20
 )
 
-// recent is the newest messages of the log, commits and foreign ones, without a gap. The
-// zero value is ready. It is safe for concurrent use.
+// recent is the newest messages of the log, commits and foreign ones, without a gap. It
+// keeps them from the first time that after is called, until maxRecent came since the last:
+// without a watch it costs nothing. The zero value is ready. It is safe for concurrent use.
 type recent struct {
-	mu    sync.Mutex
-	all   []eventstore.Commit // those before first are empty
-	first int
-	bytes int // of the commits' data
+	mu     sync.Mutex
+	wanted int                 // how many more messages are kept
+	all    []eventstore.Commit // those before first are empty
+	first  int
+	bytes  int // of the commits' data
 }
 
 // add adds the next message of the log.
 func (r *recent) add(c eventstore.Commit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.wanted == 0 {
+		r.all, r.first, r.bytes = nil, 0, 0
+		return
+	}
+	r.wanted--
 	r.all = append(r.all, c)
 	r.bytes += len(c.Data)
 	for len(r.all)-r.first > maxRecent || r.bytes > maxRecentBytes {
@@ -43,6 +50,7 @@ func (r *recent) add(c eventstore.Commit) {
 func (r *recent) after(seq uint64) (some []eventstore.Commit, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.wanted = maxRecent
 	kept := r.all[r.first:]
 	if len(kept) == 0 || seq+1 < kept[0].Seq {
 		return nil, false

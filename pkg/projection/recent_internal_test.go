@@ -8,12 +8,19 @@ import (
 
 func TestTheNewestCommitsAreKeptWithinLimits(t *testing.T) {
 	var r recent
+	r.add(eventstore.Commit{Seq: 1})
+	if len(r.all) > 0 {
+		t.Error("one is kept that nobody wants")
+	}
 	if _, ok := r.after(0); ok {
 		t.Error("an empty one has all")
 	}
 	const n = 10 * maxRecent
 	for seq := uint64(1); seq <= n; seq++ {
 		r.add(eventstore.Commit{Seq: seq, Data: make([]byte, 100)})
+		if seq%1000 == 0 {
+			r.after(seq)
+		}
 		if len(r.all) > 2*maxRecent+2 {
 			t.Fatalf("it keeps room for %d", len(r.all))
 		}
@@ -33,6 +40,13 @@ func TestTheNewestCommitsAreKeptWithinLimits(t *testing.T) {
 	if _, ok := r.after(n + 11); ok {
 		t.Error("it has more than its limit")
 	}
+	for seq := uint64(n + 21); seq <= n+21+maxRecent; seq++ {
+		r.add(eventstore.Commit{Seq: seq})
+	}
+	if len(r.all) > 0 {
+		t.Errorf("%d are kept that nobody has wanted for long", len(r.all))
+	}
+	r.add(eventstore.Commit{Seq: n + 22 + maxRecent})
 	r.reset()
 	if _, ok := r.after(n + 20); ok {
 		t.Error("after a reset it has some")

@@ -50,7 +50,8 @@ func Record(c eventstore.Commit) (*pb.Record, error) {
 		return nil, err
 	}
 	return &pb.Record{
-		Seq: c.Seq, Prev: c.Prev, Id: c.ID, Time: stamp(c.Time), Workflow: c.Workflow, State: c.State, Commit: p, Chain: c.Chain}, nil
+		Seq: c.Seq, Prev: c.Prev, Id: c.ID, Time: stamp(c.Time), Workflow: c.Workflow, State: c.State, Commit: p, Chain: c.Chain,
+		Instance: c.Instance, Wakes: c.Wakes}, nil
 }
 
 // Recorded decodes what Record encoded.

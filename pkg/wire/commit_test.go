@@ -24,7 +24,7 @@ import (
 )
 
 func stored(data []byte) eventstore.Commit {
-	return eventstore.Commit{Seq: 7, Prev: 5, ID: "c-1", Workflow: "issue", State: "received", Instance: "acme/widgets/42",
+	return eventstore.Commit{Seq: 7, Prev: 5, ID: "c-1", Workflow: "issue", State: "received", Instance: "acme/widgets/42", Wakes: true,
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Data: data, Chain: "abc"}
 }
 

@@ -683,7 +683,7 @@ type Record struct {
 	State  string  `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
 	Commit *Commit `protobuf:"bytes,7,opt,name=commit,proto3" json:"commit,omitempty"`
 	Chain  string  `protobuf:"bytes,8,opt,name=chain,proto3" json:"chain,omitempty"`
-	// Of a watch: whose commit it is, and whether it dispatches work.
+	// Whose commit it is, and whether it dispatches work.
 	Instance      string `protobuf:"bytes,9,opt,name=instance,proto3" json:"instance,omitempty"`
 	Wakes         bool   `protobuf:"varint,10,opt,name=wakes,proto3" json:"wakes,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -126,13 +126,16 @@ func TestAnAgentMovesByHandWhereTheDefinitionSaysSo(t *testing.T) {
 	if err := by("fullstack-developer", "a", "validated"); !errors.Is(err, forbidden) {
 		t.Errorf("the developer's is answered %v", err)
 	}
-	if err := by("cto", "a", "validated"); err != nil {
+	if err := by("cto", "a", "validated"); !errors.Is(err, &instance.Refusal{Code: instance.CodeNotPermitted}) {
+		t.Errorf("the CTO's to no next state is answered %v", err)
+	}
+	if err := by("cto", "a", "planning"); err != nil {
 		t.Errorf("the CTO's is answered %v", err)
 	}
 	if err := by("pm", "b", "planning"); !errors.Is(err, forbidden) {
 		t.Errorf("an agent's, where nothing is said of it, is answered %v", err)
 	}
-	if _, err := e.client.Override(t.Context(), "a", "planning", "I say so"); !errors.Is(err, forbidden) {
+	if _, err := e.client.Override(t.Context(), "a", "validated", "I say so"); !errors.Is(err, forbidden) {
 		t.Errorf("a person's is answered %v", err)
 	}
 	e.unchanged(func() {

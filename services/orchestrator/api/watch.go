@@ -240,7 +240,6 @@ func (w *watch) add(c eventstore.Commit) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	record.Instance, record.Wakes = c.Instance, c.Wakes
 	if w.size += w.request.size(record); w.size > maxPage && len(w.reply.Commits) > 0 {
 		return true, nil
 	}
