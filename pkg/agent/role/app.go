@@ -11,6 +11,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/pkg/access"
@@ -98,6 +99,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
+	box = box.Telling(tellRefused(h, role))
 	caches := Caches{filepath.Join(s.WorkDir, role, "caches")}
 	tools := s.tools(box)
 	tools.Limits, tools.Cache = limits, caches.brain
@@ -155,6 +157,19 @@ func (s Settings) box(ctx context.Context) (sandbox.Sandbox, error) {
 	}
 	box, err := sandbox.New(ctx, sandbox.Mode(s.Sandbox))
 	return box.Hiding(hidden...), err
+}
+
+// tellRefused returns what logs and counts the hosts that brains and tests were not let
+// out to.
+func tellRefused(h *service.Host, role string) func(refused []string) {
+	count := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "signalbox_sandbox_refused_total", Help: "Connections of brains and tests that the sandbox did not let out.",
+	})
+	prometheus.WrapRegistererWith(prometheus.Labels{"role": role}, h.Metrics).MustRegister(count)
+	return func(refused []string) {
+		count.Add(float64(len(refused)))
+		h.Log.Warn("sandbox refused", "role", role, "hosts", refused)
+	}
 }
 
 // logSandbox says how commands are confined, and what is missing loudly.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -263,7 +264,11 @@ for url in ("http://` + web + `/", "http://127.0.0.1:1/", "http://169.254.169.25
 			t.Skip("not tried: it is written in Python, which is not here")
 		}
 		c.Egress = listed
-		r := run(t, s, c)
+		var told []string
+		r := run(t, s.Telling(func(refused []string) { told = append(told, refused...) }), c)
+		if !slices.Equal(told, r.Refused) {
+			t.Errorf("told are %q", told)
+		}
 		if !r.OK() || strings.Count(string(r.Output), "the outside") != 1 || strings.Count(string(r.Output), "403") != 2 {
 			t.Errorf("%s: %s", r, r.Output)
 		}

@@ -47,6 +47,7 @@ type Sandbox struct {
 	hidden  []string
 	reason  string   // why Auto did not take Bwrap
 	missing []string // what the mode does not confine
+	told    func(refused []string)
 }
 
 // New returns a Sandbox. It finds out once what works, and is an ErrUnconfined where
@@ -99,6 +100,13 @@ func New(ctx context.Context, mode Mode) (Sandbox, error) {
 // they may read.
 func (s Sandbox) Hiding(paths ...string) Sandbox {
 	s.hidden = append(s.hidden[:len(s.hidden):len(s.hidden)], paths...)
+	return s
+}
+
+// Telling returns a Sandbox that calls f with the hosts that the proxy refused to connect a
+// command to, if there are any. f is called from the goroutine of Run.
+func (s Sandbox) Telling(f func(refused []string)) Sandbox {
+	s.told = f
 	return s
 }
 

@@ -82,7 +82,7 @@ func (t *Table) Print() error {
 // Widths of the layout, in characters.
 const (
 	gap      = 2
-	minWidth = 10 // to which a column is cut at most
+	minWidth = 6 // to which a column is cut at most
 )
 
 // fit leaves out columns without text, and cuts others, until a row fits the terminal.

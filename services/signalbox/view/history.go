@@ -19,7 +19,7 @@ func Table(env *term.Env, events []Event) error {
 		}
 		return nil
 	}
-	t := env.Table("seq", "time (utc)", "event", "from", "to", "actor", "reason").Narrow("reason", "actor", "from", "to")
+	t := env.Table("seq", "time (utc)", "event", "from", "to", "actor", "reason").Narrow("reason", "actor", "from", "to", "event")
 	var last time.Time
 	for _, e := range events {
 		if e.Event == "lease_extended" {
