@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func (s Sandbox) goProxy(c Command) string {
 	further := "off"
 	if !c.Egress.Empty() {
 		if further = lookup(c.Env, "GOPROXY"); further == "" {
-			further = "https://proxy.golang.org,direct"
+			further = ownGoProxy(c.Env)
 		}
 	}
 	downloaded := filepath.Join(goModules(c.Env), "cache", "download")
@@ -49,6 +50,17 @@ func (s Sandbox) goProxy(c Command) string {
 		return further
 	}
 	return "file://" + downloaded + "," + further
+}
+
+// ownGoProxy returns where Go finds modules by its own configuration.
+func ownGoProxy(env []string) string {
+	cmd := exec.Command("go", "env", "GOPROXY")
+	cmd.Dir, cmd.Env = "/", append(slices.Clone(env), "GOTOOLCHAIN=local", "GOFLAGS=") // no module here decides
+	out, err := cmd.Output()
+	if err != nil {
+		return "direct" // there is no Go that would ask
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // goModules returns the module cache of the user whose environment env is.
