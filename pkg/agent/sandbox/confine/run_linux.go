@@ -78,23 +78,21 @@ func (s Spec) accompany(argv []string) int {
 	return status.ExitStatus()
 }
 
-// reap kills all descendants until there are none.
+// reap kills all descendants until there are none. What one forked while it was killed
+// is this process's child once the wait for its parent returns: it is found in the next
+// round.
 func reap() {
 	for {
 		KillBelow(os.Getpid())
-		for {
-			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-			if err == syscall.EINTR {
-				continue
-			}
-			if err != nil {
+		for options := 0; ; options = syscall.WNOHANG { // wait for one, then take what has ended as well
+			pid, err := syscall.Wait4(-1, nil, options, nil)
+			if err != nil && err != syscall.EINTR {
 				return // no child is left
 			}
-			if pid == 0 {
+			if err == nil && pid == 0 {
 				break
 			}
 		}
-		time.Sleep(time.Millisecond) // a killed process takes a moment to end
 	}
 }
 
