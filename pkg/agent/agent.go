@@ -37,6 +37,7 @@ type Job struct {
 	Bundles []instance.Bundle // the work's commits so far, oldest first
 	Writers []string          // the roles that write the code; empty: the orchestrator does not say
 	Testers []string          // the roles that write the tests
+	Checks  []string          // the checks that the work of some state runs; empty: the orchestrator does not say
 	Token   uint64
 	// Progress shows people the present step. It is not recorded.
 	Progress func(format string, args ...any)

@@ -55,7 +55,7 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	for _, b := range in.GetBundles() {
 		j.Bundles = append(j.Bundles, instance.Bundle{Object: b.GetObject(), Head: b.GetHead(), Role: b.GetRole()})
 	}
-	j.Writers, j.Testers = r.GetTask().GetWriters(), r.GetTask().GetTesters()
+	j.Writers, j.Testers, j.Checks = r.GetTask().GetWriters(), r.GetTask().GetTesters(), r.GetTask().GetChecks()
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
 	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
 	return j

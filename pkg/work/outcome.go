@@ -39,6 +39,7 @@ type FileChange struct {
 
 // Names of the evidence that checks of the code make.
 const (
+	Base       = "base" // of the tests, on the code as it was before any change
 	Tests      = "tests"
 	Lint       = "lint"
 	TypeCheck  = "type_check"

@@ -108,6 +108,9 @@ func (d *Definition) Testers() []string {
 	return sortedKeys(testers)
 }
 
+// Checks lists the names of the checks that the work of some state runs, sorted.
+func (d *Definition) Checks() []string { return sortedKeys(d.runs) }
+
 // allRoles lists the owners and those that are asked something, each once.
 func (d *Definition) allRoles() []string {
 	roles := d.Roles()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
@@ -97,6 +98,13 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 	if evidence != nil {
 		a.Evidence = evidence
 	}
+	var base []instance.Evidence
+	if s.untried() {
+		var err error
+		if base, err = s.tryBase(ctx, &a); err != nil {
+			return instance.Result{}, err
+		}
+	}
 	s.job.Progress("thinking")
 	out, err := s.attempt(ctx, a)
 	result := s.judgement(ctx, out)
@@ -115,12 +123,13 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 	}
 	switch {
 	case errors.Is(err, errBrain):
-		return s.unjudged(result, evidence, err), nil
+		return s.unjudged(result, slices.Concat(evidence, base), err), nil
 	case err != nil:
 		return result, err
 	}
 	result.Evidence = evidence
 	result, err = s.conclude(ctx, out, result)
+	result.Evidence = append(slices.Clip(result.Evidence), base...) // it judges nothing
 	return result, needsOthers(out, result, err)
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
@@ -214,53 +213,6 @@ func findings(ev instance.Evidence, aside []string, base instance.Evidence) inst
 
 // tests counts the tests of a run; 0 if they could not be counted.
 func tests(ev instance.Evidence) int { return ev.Passed + len(ev.Failed) + ev.Skipped }
-
-// baseline returns the run of the plan on the base, for its number of tests. It is run
-// once by each process. A base that cannot be tested has none.
-func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.Plan) (instance.Evidence, error) {
-	key := strings.Join([]string{s.job.Issue.Repo, base.Head, plan.Command()}, "\x00")
-	if ev, ok := s.Baselines.get(key); ok {
-		return ev, nil
-	}
-	s.job.Progress("running %s on the base, to count its tests", plan.Command())
-	ev, err := testrun.Run(ctx, base.Dir, base.Head, plan, s.runner(base))
-	if err == nil {
-		s.Baselines.put(key, instance.Evidence{Passed: ev.Passed, Failed: ev.Failed, Skipped: ev.Skipped})
-	}
-	return ev, err
-}
-
-// Baselines are the runs of tests on bases that a process has made. It is safe for
-// concurrent use; a nil one keeps nothing.
-type Baselines struct {
-	mu   sync.Mutex
-	runs map[string]instance.Evidence
-}
-
-// maxBaselines bounds the runs that are kept.
-const maxBaselines = 1000
-
-func (b *Baselines) get(key string) (instance.Evidence, bool) {
-	if b == nil {
-		return instance.Evidence{}, false
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	ev, ok := b.runs[key]
-	return ev, ok
-}
-
-func (b *Baselines) put(key string, ev instance.Evidence) {
-	if b == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.runs == nil || len(b.runs) >= maxBaselines {
-		b.runs = map[string]instance.Evidence{}
-	}
-	b.runs[key] = ev
-}
 
 // maxAside is how many files a finding names.
 const maxAside = 20

@@ -33,8 +33,8 @@ func (s step) check(ctx context.Context) ([]instance.Evidence, error) {
 }
 
 // examine runs checks of the tree, with the tests of the base and of the roles that do
-// not write the code. That no way to test it was found is evidence too; the other checks
-// a repository need not have.
+// not write the code. That no way to test it was found is evidence too, unless the policy
+// asks for no tests; the other checks a repository need not have.
 func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...string) ([]instance.Evidence, error) {
 	base, err := s.base(ctx, tree)
 	if err != nil {
@@ -61,6 +61,8 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 	var all []instance.Evidence
 	for i, w := range ways {
 		switch {
+		case errors.Is(w.err, testrun.ErrNoTests) && !s.testsRequired():
+			s.job.Progress("there are no tests, and the policy asks for none")
 		case w.err != nil:
 			all = append(all, instance.Evidence{Name: checks[i], Commit: tree.Head, ExitCode: -1, Output: w.err.Error()})
 		case w.found:
@@ -78,6 +80,11 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 		}
 	}
 	return all, nil
+}
+
+// testsRequired is the policy require_tests, true if there is none.
+func (s step) testsRequired() bool {
+	return fmt.Sprint(s.job.Policy["require_tests"]) != "false"
 }
 
 // runGated runs a plan on a commit as the gate has it.

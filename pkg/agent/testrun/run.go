@@ -46,7 +46,7 @@ func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (ins
 		ExitCode: res.ExitCode, Millis: res.Duration.Milliseconds(),
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		ev.Output = couldNotRun + plan.Argv[0] + " is not installed here"
+		ev.Output = couldNotRun + plan.Argv[0] + notInstalled
 		return ev, nil
 	}
 	if err == nil {
@@ -84,7 +84,10 @@ func CouldNotRun(ev instance.Evidence) bool {
 	return !ev.OK && strings.HasPrefix(ev.Output, couldNotRun)
 }
 
-const couldNotRun = "could not run: "
+const (
+	couldNotRun  = "could not run: "
+	notInstalled = " is not installed here"
+)
 
 // noProgram matches the messages of bubblewrap and Python about a missing program.
 var noProgram = regexp.MustCompile(`(?m)^(?:(?:bwrap|sandbox): execvp (\S+): No such file or directory|\S*python\S*: No module named (pytest))$`)
@@ -95,7 +98,7 @@ func judge(ev instance.Evidence, res sandbox.Result, r report, out string) insta
 	m := noProgram.FindStringSubmatch(out)
 	switch {
 	case !res.OK() && m != nil:
-		ev.Output = couldNotRun + m[1] + m[2] + " is not installed here"
+		ev.Output = couldNotRun + m[1] + m[2] + notInstalled
 	case res.ExitCode == 126 || res.ExitCode == 127: // exit codes of a shell that cannot run the program
 		ev.Output = couldNotRun + "a program that the tests call is missing; a command that installs it first can be set in " + ConfigFile +
 			"\n" + telling

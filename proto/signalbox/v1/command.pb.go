@@ -2086,7 +2086,9 @@ type Task struct {
 	// The roles that write the code: what they change of the tests is not believed.
 	Writers []string `protobuf:"bytes,7,rep,name=writers,proto3" json:"writers,omitempty"`
 	// The roles that write the tests.
-	Testers       []string `protobuf:"bytes,8,rep,name=testers,proto3" json:"testers,omitempty"`
+	Testers []string `protobuf:"bytes,8,rep,name=testers,proto3" json:"testers,omitempty"`
+	// Names of the checks that the work of some state runs.
+	Checks        []string `protobuf:"bytes,9,rep,name=checks,proto3" json:"checks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2173,6 +2175,13 @@ func (x *Task) GetWriters() []string {
 func (x *Task) GetTesters() []string {
 	if x != nil {
 		return x.Testers
+	}
+	return nil
+}
+
+func (x *Task) GetChecks() []string {
+	if x != nil {
+		return x.Checks
 	}
 	return nil
 }
@@ -2452,7 +2461,7 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x04task\x18\x06 \x01(\v2\x12.signalbox.v1.TaskR\x04task\x12/\n" +
 	"\arefusal\x18\a \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x128\n" +
 	"\n" +
-	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"\xcb\x02\n" +
+	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"\xe3\x02\n" +
 	"\x04Task\x12\x14\n" +
 	"\x05about\x18\x01 \x01(\tR\x05about\x12\x12\n" +
 	"\x04next\x18\x02 \x03(\tR\x04next\x126\n" +
@@ -2461,7 +2470,8 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06writes\x18\x05 \x03(\tR\x06writes\x12&\n" +
 	"\x04work\x18\x06 \x01(\v2\x12.signalbox.v1.WorkR\x04work\x12\x18\n" +
 	"\awriters\x18\a \x03(\tR\awriters\x12\x18\n" +
-	"\atesters\x18\b \x03(\tR\atesters\x1a9\n" +
+	"\atesters\x18\b \x03(\tR\atesters\x12\x16\n" +
+	"\x06checks\x18\t \x03(\tR\x06checks\x1a9\n" +
 	"\vPolicyEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"F\n" +

@@ -111,7 +111,7 @@ func (s *Server) stateTask(def *workflow.Definition, in instance.Instance, role 
 func newTask(def *workflow.Definition, stateName, role string, asked bool) *pb.Task {
 	state, _ := def.State(stateName)
 	t := &pb.Task{About: state.About, Policy: make(map[string]string, len(def.Policy)), Writes: def.WrittenBy(role),
-		Writers: def.Writers(), Testers: def.Testers()}
+		Writers: def.Writers(), Testers: def.Testers(), Checks: def.Checks()}
 	for name, value := range def.Policy {
 		t.Policy[name] = fmt.Sprint(value)
 	}

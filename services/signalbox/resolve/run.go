@@ -52,8 +52,8 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 		return err
 	}
 	r.n.Say("sandbox: %s", s.Sandbox.Describe())
-	if unseen := allinone.Uncommitted(ctx, r.source.dir); unseen != "" {
-		r.n.Say("warning: %s", unseen)
+	for _, warning := range allinone.Warnings(ctx, r.source.dir) {
+		r.n.Say("warning: %s", warning)
 	}
 	if err := r.begin(ctx); err != nil {
 		return err

@@ -82,8 +82,8 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config.Main = func(ctx context.Context, s *allinone.System) error {
 		c.print(env, s, log.Name())
 		for _, name := range slices.Sorted(maps.Keys(config.Repos)) {
-			if unseen := allinone.Uncommitted(ctx, config.Repos[name].Dir); unseen != "" {
-				fmt.Fprintf(env.Stderr, "warning: %s\n", unseen)
+			for _, warning := range allinone.Warnings(ctx, config.Repos[name].Dir) {
+				fmt.Fprintf(env.Stderr, "warning: %s\n", warning)
 			}
 		}
 		if c.Beside != nil {

@@ -1,0 +1,131 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
+)
+
+// untried reports whether the brain costs something, and nothing was changed yet in a
+// lifecycle that runs tests: then they are run before the brain is.
+func (s step) untried() bool {
+	return s.tree != nil && s.tree.Head == s.tree.Base && s.job.Question == nil && !s.asks.Tests() &&
+		slices.Contains(s.job.Checks, testrun.Name) && !rules.Free(s.think)
+}
+
+// tryBase runs the tests on the code as nobody has changed it. Tests that cannot run
+// would judge no change: people are asked, by an *agent.ErrEscalate. Failing tests, and
+// that there are none, are told to the brain. It returns the evidence if it is new.
+func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evidence, error) {
+	if slices.ContainsFunc(a.Evidence, func(ev instance.Evidence) bool { return ev.Name == work.Base && ev.Commit == s.tree.Base }) {
+		return nil, nil
+	}
+	w := detect(s.tree.Dir, []string{testrun.Name})[0]
+	switch {
+	case errors.Is(w.err, brain.ErrInfrastructure):
+		return nil, w.err
+	case errors.Is(w.err, testrun.ErrNoTests):
+		a.Warnings = append(slices.Clip(a.Warnings), w.err.Error())
+		return nil, nil
+	case w.err != nil:
+		return nil, s.obstructed(a, w.err.Error())
+	}
+	ev, err := s.baseline(ctx, nil, w.plan)
+	if err != nil {
+		return nil, err
+	}
+	if obstacle := testrun.Obstacle(ev); obstacle != "" {
+		return nil, s.obstructed(a, fmt.Sprintf("%s\n\nThis was run on %.10s: %s", obstacle, ev.Commit, ev.Command))
+	}
+	ev.Name = work.Base
+	a.Evidence = append(slices.Clip(a.Evidence), ev)
+	if !ev.OK {
+		a.Warnings = append(slices.Clip(a.Warnings), fmt.Sprintf("%s fails on the code as it is, before any change", ev.Command))
+		s.job.Progress("%s fails before any change", ev.Command)
+	}
+	if slices.Contains(s.job.Writers, s.job.Role) {
+		return nil, nil // no evidence comes from who writes the code
+	}
+	return []instance.Evidence{ev}, nil
+}
+
+// cannotRun begins what people are told of tests that cannot run.
+const cannotRun = "the tests cannot be run on the code as it is, before any change: "
+
+// obstructed puts the obstacle to people, once: what they say to it lets the work go on,
+// and the brain is warned.
+func (s step) obstructed(a *brain.Assignment, obstacle string) error {
+	said := func(e instance.Escalation) bool { return e.Resolved && strings.HasPrefix(e.Reason, cannotRun) }
+	if slices.ContainsFunc(a.Escalations, said) {
+		a.Warnings = append(slices.Clip(a.Warnings), cannotRun+obstacle)
+		return nil
+	}
+	return &agent.ErrEscalate{Reason: cannotRun + obstacle, RequiresHuman: true}
+}
+
+// baseline returns the run of the plan on the base, in the tree base or, if that is nil, in
+// one of its own. It is run once by each process, unless it could not be: what was in the
+// way may be gone.
+func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.Plan) (instance.Evidence, error) {
+	key := strings.Join([]string{s.job.Issue.Repo, s.tree.Base, plan.Command()}, "\x00")
+	if ev, ok := s.Baselines.get(key); ok {
+		return ev, nil
+	}
+	if base == nil {
+		own, err := s.Workspace.Checkout(ctx, spec(s.job, s.tree.Base))
+		if err != nil {
+			return instance.Evidence{}, err
+		}
+		defer s.close(own)
+		base = own
+	}
+	s.job.Progress("running %s on the base", plan.Command())
+	ev, err := testrun.Run(ctx, base.Dir, base.Head, plan, s.runner(base))
+	if err == nil && testrun.Obstacle(ev) == "" {
+		s.Baselines.put(key, ev)
+	}
+	return ev, err
+}
+
+// Baselines are the runs of tests on bases that a process has made. It is safe for
+// concurrent use; a nil one keeps nothing.
+type Baselines struct {
+	mu   sync.Mutex
+	runs map[string]instance.Evidence
+}
+
+// maxBaselines bounds the runs that are kept.
+const maxBaselines = 1000
+
+func (b *Baselines) get(key string) (instance.Evidence, bool) {
+	if b == nil {
+		return instance.Evidence{}, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ev, ok := b.runs[key]
+	return ev, ok
+}
+
+func (b *Baselines) put(key string, ev instance.Evidence) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.runs == nil || len(b.runs) >= maxBaselines {
+		b.runs = map[string]instance.Evidence{}
+	}
+	b.runs[key] = ev
+}

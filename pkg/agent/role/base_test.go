@@ -1,0 +1,142 @@
+package role_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
+)
+
+// first is the first work of a role in a lifecycle that runs tests.
+func (e *env) first(name, state string) agent.Job {
+	job := e.job(name, state)
+	job.Writers, job.Checks = []string{"developer"}, []string{work.Tests}
+	return job
+}
+
+func TestTestsThatCannotRunStopTheWorkBeforeABrainIsAsked(t *testing.T) {
+	for name, c := range map[string]struct{ file, content, says string }{
+		"a program is missing":       {config, "test: {command: \"no-such-program --all\"}\n", "a program that the tests call is missing"},
+		"a dependency is missing":    {config, "test: {command: \"echo npm ERR! code ENOTFOUND; exit 1\"}\n", "a dependency is missing: npm ERR! code ENOTFOUND. Fetch it"},
+		"they take too long":         {config, "test: {command: \"sleep 60\", timeout: 100ms}\n", "stopped after 100ms (wall time limit). Set another limit in .signalbox.yaml"},
+		"it is not said how they do": {config, "test: {comand: x}\n", ".signalbox.yaml:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t, map[string]string{c.file: c.content})
+			unasked := thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+				t.Error("the brain was asked")
+				return brain.Outcome{}, nil
+			})
+			_, err := e.do(e.first("developer", "implementing"), unasked)
+			var people *agent.ErrEscalate
+			if !errors.As(err, &people) || !people.RequiresHuman || !strings.HasPrefix(people.Reason, "the tests cannot be run on the code as it is") ||
+				!strings.Contains(people.Reason, c.says) {
+				t.Fatalf("it ended with %v", err)
+			}
+
+			said := e.first("developer", "implementing")
+			said.Escalations = []instance.Escalation{{Reason: people.Reason, RequiresHuman: true, Resolved: true, Resolution: "go on"}}
+			var warned []string
+			_, err = e.do(said, thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+				warned = a.Warnings
+				return writes(map[string]string{"a": "b"})(ctx, a)
+			}))
+			if err != nil || len(warned) != 1 || !strings.Contains(warned[0], c.says) {
+				t.Errorf("after people said so it ended with %v; the brain was warned of %q", err, warned)
+			}
+		})
+	}
+}
+
+func TestTheBrainKnowsHowTheTestsEndBeforeAnyChange(t *testing.T) {
+	for _, c := range []struct {
+		name, role, state, script string
+		ok, reports               bool
+	}{
+		{"an analyst reports that they pass", "analyst", "analyzing_requirements", pass, true, true},
+		{"an analyst reports that they fail", "analyst", "analyzing_requirements", fail, false, true},
+		{"who writes the code reports nothing", "developer", "implementing", fail, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEnv(t, map[string]string{config: byFile, "check.sh": c.script})
+			var told brain.Assignment
+			r, err := e.do(e.first(c.role, c.state), thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+				told = a
+				return writes(map[string]string{"answer": "42"})(ctx, a)
+			}))
+			if err != nil || r.Status != instance.Success {
+				t.Fatalf("it ended with %+v, %v", r, err)
+			}
+			if len(told.Evidence) != 1 || told.Evidence[0].Name != work.Base || told.Evidence[0].OK != c.ok || told.Evidence[0].Commit != e.base ||
+				(len(told.Warnings) == 0) != c.ok {
+				t.Errorf("the brain was told %+v, warned of %q", told.Evidence, told.Warnings)
+			}
+			if reported := slices.ContainsFunc(r.Evidence, func(ev instance.Evidence) bool { return ev.Name == work.Base }); reported != c.reports {
+				t.Errorf("the result has %+v", r.Evidence)
+			}
+		})
+	}
+}
+
+func TestTheTestsOfTheBaseRunOnceAndOnlyBeforeABrainThatCosts(t *testing.T) {
+	e := newEnv(t, map[string]string{config: byFile, "check.sh": pass})
+	runs := 0
+	try := func(name string, want int, change func(*agent.Job, *role.Coder)) {
+		t.Helper()
+		job := e.first("analyst", "analyzing_requirements")
+		job.Progress = func(format string, args ...any) {
+			if strings.HasPrefix(format, "running ") {
+				runs++
+			}
+		}
+		c := e.coder("analyst", saying(instance.Success))
+		c.Baselines = new(role.Baselines)
+		change(&job, &c)
+		runs = 0
+		for range 2 {
+			if _, err := c.Work(t.Context(), job); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if runs != want {
+			t.Errorf("%s: the tests ran %d times in two steps, want %d", name, runs, want)
+		}
+	}
+	try("a brain that costs", 1, func(*agent.Job, *role.Coder) {})
+	try("rules", 0, func(_ *agent.Job, c *role.Coder) { c.Brains.Default = rules.Analyst{} })
+	try("a lifecycle without tests", 0, func(j *agent.Job, _ *role.Coder) { j.Checks = []string{"lint"} })
+	try("an earlier step has run them", 0, func(j *agent.Job, _ *role.Coder) {
+		j.Evidence = []instance.Evidence{{Name: work.Base, OK: true, Commit: e.base}}
+	})
+	try("a question", 0, func(j *agent.Job, _ *role.Coder) {
+		j.Question = &instance.Question{Number: 1, From: "pm", To: "analyst", Text: "What is it?"}
+	})
+}
+
+func TestNoTestsAreNoFailureWhereThePolicyAsksForNone(t *testing.T) {
+	for policy, want := range map[string]struct {
+		evidence int
+		status   instance.Status
+	}{
+		"true":  {1, instance.Failure},
+		"false": {0, instance.Success},
+	} {
+		e := newEnv(t, map[string]string{})
+		for _, state := range []string{"running_tests", "validating_solution"} {
+			job := e.job("tester", state)
+			job.Policy = map[string]any{"require_tests": policy}
+			r, err := e.do(job, rules.Tester{})
+			if err != nil || r.Status != want.status || len(r.Evidence) != want.evidence {
+				t.Errorf("%s with require_tests %s ended with %+v, %v", state, policy, r, err)
+			}
+		}
+	}
+}

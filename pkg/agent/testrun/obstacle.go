@@ -1,0 +1,46 @@
+package testrun
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// unreachable matches what package managers print about dependencies that are to be
+// had from a network alone.
+var unreachable = regexp.MustCompile(`(?im)^.*(?:` + strings.Join([]string{
+	`module lookup disabled by GOPROXY=off`, `dial tcp: lookup \S+`, // go
+	`\bE(?:NOTFOUND|AI_AGAIN|NOTCACHED)\b`, `Cannot find (?:module|package) '[^'./]`, // npm, node
+	`failed to download`, `Couldn't resolve host`, // cargo
+	`Temporary failure in name resolution`, `No matching distribution found`, `ModuleNotFoundError: No module named`, // pip, python
+}, "|") + `).*$`)
+
+// Obstacle returns what kept the tests from running at all on code that nobody has
+// changed, and what would help: a sentence or two. It is empty if they ran, however they
+// ended.
+func Obstacle(ev instance.Evidence) string {
+	first, _, _ := strings.Cut(ev.Output, "\n")
+	refused := strings.ReplaceAll(ev.Data["refused"], "\n", ", ")
+	switch {
+	case ev.OK || ev.Passed > 0:
+		return ""
+	case CouldNotRun(ev) && strings.HasSuffix(first, notInstalled):
+		return strings.TrimPrefix(first, couldNotRun) + ". Install it where the agents run, or let a command in " + ConfigFile +
+			" install it first: test: {command: \"…\"}"
+	case CouldNotRun(ev):
+		return strings.TrimPrefix(first, couldNotRun)
+	case refused != "":
+		return "the sandbox let nothing out to " + refused + ". Fetch beforehand what the tests need, or allow the host: --egress HOST"
+	case strings.HasPrefix(ev.Output, stopped):
+		return first + ". Set another limit in " + ConfigFile + ": test: {command: \"…\", timeout: 30m}"
+	}
+	if said := unreachable.FindString(ev.Output); said != "" {
+		return "a dependency is missing: " + strings.TrimSpace(said) +
+			". Fetch it where the agents run, or let a command in " + ConfigFile + " fetch it first, with --egress HOST"
+	}
+	return ""
+}
+
+// stopped begins the output of a run that a limit ended.
+const stopped = "stopped "
