@@ -76,7 +76,7 @@ func (a *Agent) askOthers(ctx context.Context, job Job, result *instance.Result,
 	a.spend(ctx, job, result)
 	ask := &pb.Inquire{Token: uint32(job.Token), Head: q.Head, Bundle: q.Bundle, Sections: a.redact.sections(q.Sections)}
 	for _, inquiry := range q.Questions {
-		ask.Questions = append(ask.Questions, &pb.Inquiry{To: inquiry.To, Question: a.redact.text(inquiry.Question)})
+		ask.Questions = append(ask.Questions, &pb.Inquiry{To: inquiry.To, Question: a.redact.text(inquiry.Question), RunOnly: inquiry.RunOnly})
 	}
 	err = a.command(ctx, job, subject.Inquire, &pb.Command{Action: &pb.Command_Inquire{Inquire: ask}})
 	return err == nil, refusedRequest("ask", result, err, nil)

@@ -191,6 +191,8 @@ type Question struct {
 
 	// Withdrawn says that the instance moved before the role answered.
 	Withdrawn bool `json:"withdrawn,omitempty"`
+	// RunOnly says that nothing is asked for but what the work runs, on the code as it is.
+	RunOnly bool `json:"run_only,omitempty"`
 }
 
 // NoteEntry is a remark that moves nothing.

@@ -32,6 +32,7 @@ type Answer struct {
 type Inquiry struct {
 	To       string `json:"to"`
 	Question string `json:"question"`
+	RunOnly  bool   `json:"-"` // nothing is asked for but what the work runs, on the code as it is
 }
 
 // Asked is a question to the role To or, if To is empty, to people.
@@ -40,10 +41,12 @@ type Asked struct {
 	From   string
 	Text   string
 	To     string
+
+	RunOnly bool // nothing is asked for but what the work runs, on the code as it is
 }
 
 func (e Asked) apply(in *Instance, c Commit) {
-	in.Questions = appended(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At})
+	in.Questions = appended(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At, RunOnly: e.RunOnly})
 }
 
 // Answered answers a question.
@@ -149,7 +152,7 @@ func (a Inquire) decide(d *decision) error {
 	}
 	d.record(Released{claim.Token, claim.Agent, "asks " + a.Questions[0].To, false})
 	for _, q := range a.Questions {
-		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q.Question, q.To})
+		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q.Question, q.To, q.RunOnly})
 	}
 	d.dispatch("")
 	return nil

@@ -87,7 +87,7 @@ func Refusal(r *instance.Refusal) *pb.Refusal {
 }
 
 func toInquiry(p *pb.Inquiry) instance.Inquiry {
-	return instance.Inquiry{To: p.GetTo(), Question: p.GetQuestion()}
+	return instance.Inquiry{To: p.GetTo(), Question: p.GetQuestion(), RunOnly: p.GetRunOnly()}
 }
 
 func millis(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }

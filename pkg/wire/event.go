@@ -50,7 +50,7 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_Signalled{Signalled: &pb.Signalled{
 			Name: e.Name, Actor: e.Actor, Ref: e.Ref, Data: e.Data, Evidence: each(e.Evidence, evidence)}}}
 	case instance.Asked:
-		return &pb.Event{Event: &pb.Event_Asked{Asked: &pb.Asked{Number: i32(e.Number), From: e.From, Text: e.Text, To: e.To}}}
+		return &pb.Event{Event: &pb.Event_Asked{Asked: &pb.Asked{Number: i32(e.Number), From: e.From, Text: e.Text, To: e.To, RunOnly: e.RunOnly}}}
 	case instance.Answered:
 		return &pb.Event{Event: &pb.Event_Answered{Answered: &pb.Answered{Number: i32(e.Number), Text: e.Text, By: e.By}}}
 	case instance.Noted:
@@ -145,7 +145,7 @@ func toEvent(p *pb.Event) instance.Event {
 			Evidence: ToEvidence(e.GetEvidence())}
 	case *pb.Event_Asked:
 		e := p.Asked
-		return instance.Asked{Number: int(e.GetNumber()), From: e.GetFrom(), Text: e.GetText(), To: e.GetTo()}
+		return instance.Asked{Number: int(e.GetNumber()), From: e.GetFrom(), Text: e.GetText(), To: e.GetTo(), RunOnly: e.GetRunOnly()}
 	case *pb.Event_Answered:
 		e := p.Answered
 		return instance.Answered{Number: int(e.GetNumber()), Text: e.GetText(), By: e.GetBy()}

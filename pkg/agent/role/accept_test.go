@@ -1,6 +1,7 @@
 package role_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -69,6 +70,24 @@ func TestAllAcceptanceCriteriaPassOnTheCommitOrItIsNotAccepted(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestNoBrainIsAskedWhereOnlyARunIs(t *testing.T) {
+	for script, ok := range map[string]bool{pass: true, fail: false} {
+		w := newEnv(t, map[string]string{config: byFile, "check.sh": script})
+		job := w.in("story", "developer", "pushed", "Pull request #2 needs work.")
+		job.Question.RunOnly = true
+		r, err := w.do(job, thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+			t.Error("the brain was asked")
+			return brain.Outcome{}, nil
+		}))
+		if err != nil || r.Head != "" || len(r.Evidence) == 0 || (r.Status == instance.Success) != ok {
+			t.Fatalf("it ended with %+v, %v", r, err)
+		}
+		if ev := r.Evidence[len(r.Evidence)-1]; ev.Name != "acceptance" || ev.OK != ok || ev.Commit != w.base {
+			t.Errorf("the evidence is %+v", ev)
+		}
 	}
 }
 

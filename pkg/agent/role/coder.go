@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
@@ -45,6 +46,9 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	if err != nil {
 		// An operator has to mend it; the work has not been tried.
 		return instance.Result{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+	}
+	if q := job.Question; q != nil && q.RunOnly && asks.Runs == workflow.RunsCriteria {
+		think = rules.Unchanged{}
 	}
 	s := step{Coder: c, job: job, asks: asks, think: think}
 	a := job.Assignment

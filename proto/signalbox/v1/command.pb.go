@@ -1106,9 +1106,11 @@ func (x *Inquire) GetSections() map[string]string {
 
 // Inquiry is one question to a role.
 type Inquiry struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	To            string                 `protobuf:"bytes,1,opt,name=to,proto3" json:"to,omitempty"`
-	Question      string                 `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	To       string                 `protobuf:"bytes,1,opt,name=to,proto3" json:"to,omitempty"`
+	Question string                 `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
+	// Nothing is asked for but what the work runs, on the code as it is.
+	RunOnly       bool `protobuf:"varint,3,opt,name=run_only,json=runOnly,proto3" json:"run_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1155,6 +1157,13 @@ func (x *Inquiry) GetQuestion() string {
 		return x.Question
 	}
 	return ""
+}
+
+func (x *Inquiry) GetRunOnly() bool {
+	if x != nil {
+		return x.RunOnly
+	}
+	return false
 }
 
 // Escalate puts the matter to people, under the claim. If it requires them, the
@@ -2398,10 +2407,11 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\bsections\x18\x05 \x03(\v2#.signalbox.v1.Inquire.SectionsEntryR\bsections\x1a;\n" +
 	"\rSectionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"5\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"P\n" +
 	"\aInquiry\x12\x0e\n" +
 	"\x02to\x18\x01 \x01(\tR\x02to\x12\x1a\n" +
-	"\bquestion\x18\x02 \x01(\tR\bquestion\"\x8a\x02\n" +
+	"\bquestion\x18\x02 \x01(\tR\bquestion\x12\x19\n" +
+	"\brun_only\x18\x03 \x01(\bR\arunOnly\"\x8a\x02\n" +
 	"\bEscalate\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12%\n" +

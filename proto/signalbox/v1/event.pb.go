@@ -1624,11 +1624,13 @@ func (x *Signalled) GetEvidence() []*Evidence {
 
 // Asked puts a question to a role or, if to is empty, to people.
 type Asked struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	From          string                 `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
-	To            string                 `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	From   string                 `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	Text   string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	To     string                 `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	// Nothing is asked for but what the work runs, on the code as it is.
+	RunOnly       bool `protobuf:"varint,5,opt,name=run_only,json=runOnly,proto3" json:"run_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1689,6 +1691,13 @@ func (x *Asked) GetTo() string {
 		return x.To
 	}
 	return ""
+}
+
+func (x *Asked) GetRunOnly() bool {
+	if x != nil {
+		return x.RunOnly
+	}
+	return false
 }
 
 // Answered answers one.
@@ -2810,12 +2819,13 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\bevidence\x18\x05 \x03(\v2\x16.signalbox.v1.EvidenceR\bevidence\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"W\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"r\n" +
 	"\x05Asked\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02to\x18\x04 \x01(\tR\x02to\"F\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\x12\x19\n" +
+	"\brun_only\x18\x05 \x01(\bR\arunOnly\"F\n" +
 	"\bAnswered\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +

@@ -1058,7 +1058,9 @@ type Question struct {
 	By       string                 `protobuf:"bytes,7,opt,name=by,proto3" json:"by,omitempty"`
 	To       string                 `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
 	// The instance moved on before the role it was put to answered.
-	Withdrawn     bool `protobuf:"varint,9,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
+	Withdrawn bool `protobuf:"varint,9,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
+	// Nothing is asked for but what the work runs, on the code as it is.
+	RunOnly       bool `protobuf:"varint,10,opt,name=run_only,json=runOnly,proto3" json:"run_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1152,6 +1154,13 @@ func (x *Question) GetTo() string {
 func (x *Question) GetWithdrawn() bool {
 	if x != nil {
 		return x.Withdrawn
+	}
+	return false
+}
+
+func (x *Question) GetRunOnly() bool {
+	if x != nil {
+		return x.RunOnly
 	}
 	return false
 }
@@ -1341,7 +1350,7 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x04role\x18\x03 \x01(\tR\x04role\"A\n" +
 	"\aFailure\x12\x1c\n" +
 	"\tsignature\x18\x01 \x01(\tR\tsignature\x12\x18\n" +
-	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\xf3\x01\n" +
+	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\x8e\x02\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
@@ -1351,7 +1360,9 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x06answer\x18\x06 \x01(\tR\x06answer\x12\x0e\n" +
 	"\x02by\x18\a \x01(\tR\x02by\x12\x0e\n" +
 	"\x02to\x18\b \x01(\tR\x02to\x12\x1c\n" +
-	"\twithdrawn\x18\t \x01(\bR\twithdrawn\"t\n" +
+	"\twithdrawn\x18\t \x01(\bR\twithdrawn\x12\x19\n" +
+	"\brun_only\x18\n" +
+	" \x01(\bR\arunOnly\"t\n" +
 	"\x06Remark\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\tR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,26 @@ func TestTheAuthorsApprovalDoesNotCount(t *testing.T) {
 	w.ann.approve(pull)
 	s.tell()
 	s.reaches("merged")
+}
+
+func TestOnlyWhatDidNotPassIsTheDevelopers(t *testing.T) {
+	w := newEnv(t)
+	var runs []bool // only a run was asked for
+	w.does(func(job agent.Job) change {
+		runs = append(runs, job.Question.RunOnly)
+		return change{file: "mended.txt", text: "mended\n", says: "I mended it.", fails: len(runs) == 1}
+	})
+	head := w.bob.pushesNew("wave", "wave.txt", "wave\n")
+	pull := w.bob.proposes("wave", "Wave")
+	s := w.begin("US-1", 0, "state", "pushed", "prNumber", text10(pull), "branch", "wave")
+	s.pull = pull
+	w.ann.status(head, "success")
+	s.told()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.Equal(runs, []bool{true, false}) || s.head() == head {
+		t.Errorf("it was asked for a run only %v; the head is %s, was %s", runs, s.head(), head)
+	}
 }
 
 func TestAnApprovalOfAnEarlierCommitDoesNotCount(t *testing.T) {

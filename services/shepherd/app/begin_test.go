@@ -125,7 +125,7 @@ func TestWorkThatWasCommittedElsewhereIsTakenOver(t *testing.T) {
 		w := newEnv(t)
 		head := w.bob.pushesNew("wave", "wave.txt", "wave\n")
 		s := w.begin("US-1", 0, "state", "committed", "branch", "wave").proposed()
-		if in := s.get(); in.GetBase() != head || s.head() == head || len(w.heard()) != 1 || !strings.Contains(w.heard()[0], "the acceptance criteria on "+head[:7]) {
+		if in := s.get(); in.GetBase() != head || s.head() != head || len(w.heard()) != 1 || !strings.Contains(w.heard()[0], "the acceptance criteria on "+head[:7]) {
 			t.Errorf("its base is %s, the head %s of %s; asked was %q", in.GetBase(), s.head(), head, w.heard())
 		}
 		s.merges()

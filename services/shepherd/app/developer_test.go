@@ -37,6 +37,9 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 		d.w.asked = append(d.w.asked, job.Question.Text)
 	}
 	d.w.mu.Unlock()
+	if job.Question != nil && job.Question.RunOnly {
+		does.file = "" // a real one's brain is not asked
+	}
 	if does.err != nil {
 		return r, does.err
 	}

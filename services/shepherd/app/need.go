@@ -76,8 +76,13 @@ func (t *visit) runPending() bool {
 	return !ok || ev.Verdict == instance.VerdictPending
 }
 
+// didNotPass is the name, in the data of pending acceptance criteria, of the commit that
+// they were last run on, and did not pass.
+const didNotPass = "did not pass"
+
 // ask asks the implementer for the needed changes, on top of the branch as it is now.
-// Commits that others pushed to it become part of the work.
+// Commits that others pushed to it become part of the work. If nothing but a run of the
+// acceptance criteria is needed, nothing else is asked for.
 func (t *visit) ask(ctx context.Context, needs []string) error {
 	repo, err := t.repository(ctx, t.job)
 	if err != nil {
@@ -115,7 +120,9 @@ func (t *visit) ask(ctx context.Context, needs []string) error {
 		}
 		q.Merged = true
 	}
-	asking.Questions = []instance.Inquiry{{To: implementer, Question: q.String()}}
+	ev, _ := evidence(t.job, testrun.Acceptance)
+	runOnly := len(q.Remarks) == 0 && !q.Merged && q.Theirs == "" && at == t.snapshot.Head && ev.Data[didNotPass] != at
+	asking.Questions = []instance.Inquiry{{To: implementer, Question: q.String(), RunOnly: runOnly}}
 	return asking
 }
 

@@ -35,6 +35,7 @@ func (t *visit) respond(ctx context.Context, q instance.Question) (instance.Resu
 	if !ok {
 		r := t.unfit(answered, "the acceptance criteria have not passed on %.7s: %s", t.job.Head, q.Answer)
 		r.IssuesFound = ev.Failed
+		r.Evidence[len(r.Evidence)-1].Data = map[string]string{didNotPass: t.job.Head}
 		return r, nil
 	}
 	if markLine.MatchString(q.Text) {

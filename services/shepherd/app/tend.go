@@ -25,7 +25,8 @@ type visit struct {
 }
 
 // tend visits the story's pull request (story lifecycle, pushed). It gives the work up if a
-// reviewer says that it is done elsewhere. It merges the pull request if that is ready. Else it has the remarks of reviewers worked in. Else it waits.
+// reviewer says that it is done elsewhere. It merges the pull request if that is ready.
+// Else it has the remarks of reviewers worked in. Else it waits.
 func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, error) {
 	t, err := s.visit(ctx, job)
 	if err != nil {
@@ -36,11 +37,6 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 		return t.merged(ctx)
 	case t.snapshot.State != "open":
 		return t.outcome("closed", "pull request #%d was closed without a merge", t.snapshot.Number), nil
-	}
-	if by, says := t.elsewhere(); says {
-		return t.outcome("elsewhere", "%s says that it is done elsewhere, or not needed", by), nil
-	}
-	switch {
 	}
 	if by, says := t.elsewhere(); says {
 		return t.outcome("elsewhere", "%s says that it is done elsewhere, or not needed", by), nil

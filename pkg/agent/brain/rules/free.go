@@ -5,7 +5,7 @@ import "github.com/signalbox/signalbox/pkg/agent/brain"
 // Free reports whether the brain is one of plain rules: it costs nothing.
 func Free(b brain.Brain) bool {
 	switch b.(type) {
-	case Analyst, ByDocument, Checker, CTO, Navigator, PM, Quality, Tester, Validator:
+	case Analyst, ByDocument, Checker, CTO, Navigator, PM, Quality, Tester, Unchanged, Validator:
 		return true
 	}
 	return false
