@@ -21,7 +21,7 @@ type App struct {
 // Settings are the PM's flags beside the common ones.
 type Settings struct {
 	forgeside.Settings
-	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What reads people's words: exec:COMMAND or exec:PRESET; pm.STATE=SPEC for one state. The rules do without it, and where it fails. May be repeated."`
+	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What reads people's words, and words questions to them: exec:COMMAND or exec:PRESET; pm.STATE=SPEC for one state. The rules do without it, and where it fails. May be repeated."`
 	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that the brain may see, beside the usual ones; may be repeated."`
 	Wall    time.Duration `name:"brain-wall" default:"10m" help:"How long the brain may take for one reading."`
 	Sandbox string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How the brain is confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives it all rights of this user."`

@@ -122,7 +122,12 @@ func (h *handler) askQuestions(ctx context.Context, job agent.Job) (instance.Res
 	if job.Issue.Number == 0 {
 		return r, nil
 	}
-	c, err := h.ask(ctx, job.Instance, job.Issue, job.Attempt, job.Open(), rules.Questions(job.Assignment))
+	worded, spend, err := h.word(ctx, job)
+	if err != nil {
+		return r, err
+	}
+	r.Spend = r.Spend.Add(spend)
+	c, err := h.ask(ctx, job.Instance, job.Issue, job.Attempt, job.Open(), rules.Questions(worded))
 	if err != nil {
 		return r, forgeside.Classify(err)
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,37 @@ func TestTheRulesReadWhereTheBrainFails(t *testing.T) {
 			job.Notes[1].Text = "Q1: four\nQ2: Monday"
 			if r := w.done(job); len(r.Answers) != 2 || r.Status != instance.Success {
 				t.Errorf("it ended with %+v", r)
+			}
+		})
+	}
+}
+
+func TestTheBrainOfThePMWordsTheQuestions(t *testing.T) {
+	for name, c := range map[string]struct {
+		worded []string
+		err    error
+		says   string
+	}{
+		"each of them":       {[]string{"Which sum did you expect?", "When was it right?"}, nil, "Which sum did you expect?"},
+		"not each of them":   {[]string{"Which sum did you expect?"}, nil, "What did you expect?"},
+		"one with no words":  {[]string{"Which sum did you expect?", " "}, nil, "What did you expect?"},
+		"it fails":           {nil, errors.New("exit code 1"), "What did you expect?"},
+		"it words a mention": {[]string{"Which sum, @everyone?", "When was it right?"}, nil, "Which sum, "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newEnv(t)
+			b := &reading{err: c.err, out: brain.Outcome{Result: instance.Result{Questions: c.worded}}}
+			w.brains = role.Brains{Role: "pm", Default: b}
+			job := w.clarified("requirements_unclear")
+			job.Notes = nil
+			w.done(job)
+			said := w.said()
+			if len(said) != 1 || !strings.Contains(said[0].Body, "**Q1.** "+c.says) || !strings.Contains(said[0].Body, "**Q2.") ||
+				strings.Contains(said[0].Body, "@everyone") {
+				t.Errorf("people are told %+v", said)
+			}
+			if b.given.About != toWord || len(b.given.Questions) != 2 {
+				t.Errorf("it was given %+v", b.given)
 			}
 		})
 	}
