@@ -60,11 +60,11 @@ func Parse(grammar any, c Call, options ...kong.Option) (*kong.Context, error) {
 // exit code.
 func (c Call) Exit(err error) int {
 	code := ExitCode(err)
-	if code == 0 {
+	if code == ExitDone {
 		return code
 	}
 	fmt.Fprintf(c.Stderr, "%s: %s\n", c.Name, sanitize.Terminal(err.Error()))
-	if code == exitUsage {
+	if code == ExitUsage {
 		fmt.Fprintf(c.Stderr, "%s --help lists what there is.\n", c.Name)
 	}
 	return code
@@ -72,34 +72,3 @@ func (c Call) Exit(err error) int {
 
 // ErrAnswered reports that --help or --version was answered.
 var ErrAnswered = errors.New("help or version was shown")
-
-// UsageError reports an invalid call. Its text names a valid one.
-type UsageError struct{ Err error }
-
-// Usagef returns a UsageError, formatted as by fmt.Errorf.
-func Usagef(format string, args ...any) error {
-	return &UsageError{Err: fmt.Errorf(format, args...)}
-}
-
-func (e *UsageError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *UsageError) Unwrap() error { return e.Err }
-
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
-
-// ExitCode returns 0 for nil and ErrAnswered, 2 for a UsageError, and 1 for any other
-// error.
-func ExitCode(err error) int {
-	var usage *UsageError
-	switch {
-	case err == nil, errors.Is(err, ErrAnswered):
-		return 0
-	case errors.As(err, &usage):
-		return exitUsage
-	}
-	return exitFailed
-}

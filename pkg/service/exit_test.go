@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,27 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/service"
 )
+
+func TestTheTableOfExitCodesIsWhatProgramsEndWith(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Exit codes\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	wrong := errors.New("it breaks")
+	for code, err := range []error{nil, wrong, service.Usagef("use it well: %w", wrong), fmt.Errorf("not done: %w", &service.WaitError{Err: wrong})} {
+		if got := service.ExitCode(err); got != code {
+			t.Errorf("%v ends with %d, want %d", err, got, code)
+		}
+		if !strings.Contains(section, fmt.Sprintf("\n| %d | ", code)) {
+			t.Errorf("docs/operations.md has no exit code %d", code)
+		}
+	}
+	if rows := strings.Count(section, "\n| ") - 1; rows != service.ExitWaits+1 { // one is the head
+		t.Errorf("docs/operations.md has %d exit codes", rows)
+	}
+}
 
 func TestTheExitCodeSaysWhoseFaultItIs(t *testing.T) {
 	server := start(t)

@@ -78,11 +78,11 @@ func Run(ctx context.Context, m Main) int {
 	}
 	log := flags.Logger(m.Stderr).With("service", m.Name)
 	err := Serve(ctx, Config{Service: m.Name, Flags: *flags, Log: log, Setup: m.Program.Setup})
-	if code := ExitCode(err); code != exitFailed {
+	if code := ExitCode(err); code != ExitFailed {
 		return call.Exit(err)
 	}
 	log.Error("failed", "error", err)
-	return exitFailed
+	return ExitFailed
 }
 
 // NotifyContext returns a context that ends with the first SIGINT or SIGTERM. From

@@ -44,7 +44,7 @@ type grammar struct {
 	Logs     logsCommand     `cmd:"" group:"Running" help:"Print what was said in the steps: what brains were asked and printed, what checks printed."`
 	Diff     diffCommand     `cmd:"" group:"Running" help:"Print the change to the code that an instance has made."`
 	State    stateCommand    `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
-	Watch    watchCommand    `cmd:"" group:"Running" help:"Follow what happens, live; ends with 0 when the instance reaches a final state."`
+	Watch    watchCommand    `cmd:"" group:"Running" help:"Follow what happens, live; until the instance ends."`
 	Explain  explainCommand  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
 	Answer   answerCommand   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
 	Approve  approveCommand  `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
@@ -75,8 +75,8 @@ type grammar struct {
 
 const purpose = "Takes issues from report to pull request, one state and one agent at a time."
 
-// Run runs one command line, or prints help without one, and returns the exit code: 0 for success, 1 for failure, 2
-// for a usage error.
+// Run runs one command line, or prints help without one, and returns the exit code, one
+// of those of package service.
 func Run(ctx context.Context, env term.Env, args []string) int {
 	var g grammar
 	args, help := asHelp(args)
@@ -92,7 +92,8 @@ func Run(ctx context.Context, env term.Env, args []string) int {
 	env.JSON, env.NATS, env.Logging = g.JSON, g.NATS, g.Logging
 	env.Log = g.Logging.Logger(env.Stderr)
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err = parsed.Run(&env); err == nil {
+	err = parsed.Run(&env)
+	if code := service.ExitCode(err); out.err != nil && (code == service.ExitDone || code == service.ExitWaits) {
 		err = out.err
 	}
 	return call.Exit(err)

@@ -18,7 +18,7 @@ func examples() map[string][]string {
 		"logs":            {"logs acme/widgets/42 --state implementing", "logs acme/widgets/42 --state fixing_issues --attempt 2"},
 		"diff":            {"diff acme/widgets/42", "diff acme/widgets/42 --attempt 1"},
 		"state":           {"state acme/widgets/42", "state acme/widgets/42 --data .signalbox"},
-		"watch":           {"watch acme/widgets/42", "watch"},
+		"watch":           {"watch acme/widgets/42", "watch acme/widgets/42 --exit-status", "watch"},
 		"explain":         {"explain acme/widgets/42", "explain acme/widgets/42 --json"},
 		"answer":          {"answer acme/widgets/42 \"Only version 2\"", "answer acme/widgets/42 --file answer.md"},
 		"approve":         {"approve acme/widgets/42", "approve acme/widgets/42 --timeout 30s"},

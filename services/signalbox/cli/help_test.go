@@ -15,16 +15,7 @@ import (
 
 func TestEachCommandHasTwoExamplesThatParse(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, dir := range []string{"plans", "lifecycles", "access", ".signalbox", "backup"} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, file := range []string{"bug.md", "answer.md", "plan.md", "plan.yaml", "prd.json", "plans/prd.json", "fix.sh", "write.sh", "mine.yaml"} {
-		if err := os.WriteFile(filepath.FromSlash(file), nil, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	exampleFiles(t)
 	shown := examples()
 	parser, err := kong.New(new(grammar), groups(), kong.Vars{"version": ""})
 	if err != nil {
@@ -48,6 +39,26 @@ func TestEachCommandHasTwoExamplesThatParse(t *testing.T) {
 	}
 	for path := range shown {
 		t.Errorf("%s is no command", path)
+	}
+}
+
+// exampleFiles makes the files that the examples name, in the working directory.
+func exampleFiles(t *testing.T) {
+	t.Helper()
+	for _, dir := range []string{"plans", "lifecycles", "access", ".signalbox", "backup"} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stories := `{"userStories": [{"id": "S-1", "title": "Say hello", "acceptanceCriteria": ["make greet"], "priority": 1, "status": "pending"}]}`
+	for file, text := range map[string]string{
+		"bug.md": "# It breaks\n\nAt once.\n", "answer.md": "Q1: yes\n", "plan.md": "- [ ] T-1: Say hello\n",
+		"plan.yaml": "tasks:\n  - {id: T-1, title: Say hello}\n",
+		"prd.json":  stories, "plans/prd.json": stories, "fix.sh": "", "write.sh": "", "mine.yaml": "",
+	} {
+		if err := os.WriteFile(filepath.FromSlash(file), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

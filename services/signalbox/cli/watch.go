@@ -2,24 +2,29 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 type watchCommand struct {
 	running
-	ID string `arg:"" optional:"" name:"id" help:"Only this instance, until it closes. Without it all, until interrupted."`
+	ID     string `arg:"" optional:"" name:"id" help:"Only this instance, until it closes. Without it all, until interrupted."`
+	Status bool   `name:"exit-status" env:"-" help:"End with 1 if the instance ends by a failure, too, not only if it is cancelled."`
 }
 
 // Run prints events as they are committed. It returns an error if the instance does
-// not end in a final state.
+// not end in a final state, or with --exit-status in one of failure.
 func (c watchCommand) Run(ctx context.Context, env *term.Env) error {
+	if c.Status && c.ID == "" {
+		return service.Usagef("--exit-status: want the instance whose end it is about")
+	}
 	s, err := c.connect(ctx, env)
 	if err != nil {
 		return err
@@ -35,20 +40,48 @@ func (c watchCommand) Run(ctx context.Context, env *term.Env) error {
 		from, err = w.start(ctx, s)
 		return err
 	})
-	if err != nil || w.over {
-		return errors.Join(err, w.ended)
+	if err != nil {
+		return err
+	}
+	if w.over {
+		return c.ended(ctx, env, s, w)
 	}
 	fmt.Fprintf(env.Stderr, "watching from sequence %d on; Ctrl-C ends it\n", from+1)
 	err = s.Watch(ctx, c.ID, from, w.print)
 	switch {
 	case w.over:
-		return w.ended
+		return c.ended(ctx, env, s, w)
 	case ctx.Err() != nil && c.ID == "":
 		return nil // the only end of a watch without an instance
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s has not ended: %s", c.ID, w.state[c.ID])
 	}
 	return err
+}
+
+// ended returns how the instance ended.
+func (c watchCommand) ended(ctx context.Context, env *term.Env, s system, w watcher) error {
+	if w.ended != nil || !c.Status {
+		return w.ended
+	}
+	return c.callOn(ctx, env, s, func(ctx context.Context, s system) error {
+		in, err := s.Get(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		reply, err := s.Definition(ctx, in.GetDefinition())
+		if err != nil {
+			return err
+		}
+		def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
+		if err != nil {
+			return err
+		}
+		if in.GetFailed() || def.EndsInFailure(in.GetState()) {
+			return fmt.Errorf("%s ended in %s: %s", c.ID, in.GetState(), in.GetReason())
+		}
+		return nil
+	})
 }
 
 // watcher prints commits and tracks the states of instances.

@@ -133,6 +133,27 @@ func TestWatch(t *testing.T) {
 		<-w.says
 		contains(t, <-w.says, "a/4 has not ended: received")
 	})
+	for end, want := range map[string]int{"completed": 0, "failed": 1, "requires_human_intervention": 1} {
+		t.Run("says with --exit-status how it ended: "+end, func(t *testing.T) {
+			c := opened(t, nc, "b/"+end)
+			w := startCommand(t, server, term.Env{}, "watch", "b/"+end, "--exit-status")
+			<-w.lines
+			override(t, c, "b/"+end, end)
+			w.end(t, want)
+			startCommand(t, server, term.Env{}, "watch", "b/"+end, "--exit-status").end(t, want)
+			startCommand(t, server, term.Env{}, "watch", "b/"+end).end(t, 0)
+		})
+	}
+	t.Run("says with --exit-status of no failed state that the work failed before", func(t *testing.T) {
+		c := opened(t, nc, "b/1")
+		override(t, c, "b/1", "blocked")
+		if err := claimAndReport(t.Context(), nc, "pm", "b/1", `{"status": "blocked", "summary": "nobody can"}`); err != nil {
+			t.Fatal(err)
+		}
+		w := startCommand(t, server, term.Env{}, "watch", "b/1", "--exit-status")
+		w.end(t, 1)
+		contains(t, <-w.says, "b/1 ended in requires_human_intervention: the obstacle is beyond the agents")
+	})
 	t.Run("follows all until it is interrupted", func(t *testing.T) {
 		w := startCommand(t, server, term.Env{}, "watch")
 		contains(t, <-w.says, "watching from sequence ")

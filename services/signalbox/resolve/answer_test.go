@@ -26,15 +26,15 @@ func TestARemarkAnswersNothingAndWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 		return said, out.State, code
 	}
 	const waits = "waiting_for_requirements_clarification"
-	if said, state, code := call(""); code != 1 || state != waits || !strings.Contains(said, "Q5") {
+	if said, state, code := call(""); code != 3 || state != waits || !strings.Contains(said, "Q5") {
 		t.Fatalf("it ended with %d in %s\n%s", code, state, said)
 	}
 	for _, remark := range []string{"Thanks, I will look tomorrow.", "@bob can you tell?", "/pause"} {
-		if said, state, code := call(remark); code != 1 || state != waits || strings.Contains(said, "Answered") || strings.Contains(said, "requirements_clarified") {
+		if said, state, code := call(remark); code != 3 || state != waits || strings.Contains(said, "Answered") || strings.Contains(said, "requirements_clarified") {
 			t.Fatalf("after %q it ended with %d in %s\n%s", remark, code, state, said)
 		}
 	}
-	if said, state, code := call("It is about the shop of last year."); code != 1 || state != waits || strings.Contains(said, "Q6") {
+	if said, state, code := call("It is about the shop of last year."); code != 3 || state != waits || strings.Contains(said, "Q6") {
 		t.Fatalf("after words that answer nothing it ended with %d in %s\n%s", code, state, said)
 	}
 	if said, state, code := call(answers); code != 0 || state != "completed" || strings.Contains(said, "Q6") {
@@ -49,7 +49,7 @@ func TestTheBrainOfThePMReadsAnswersThatNameNoQuestion(t *testing.T) {
 echo "{\"status\": \"success\", \"answers\": [${a#,}]}" > "$SIGNALBOX_RESULT"
 `)
 	brains := []string{"resolve", "--issue", report, "--brain", `developer=exec:echo hello, world > greeting`, "--brain", "pm=exec:sh " + reader}
-	if out, said, code := j.call(brains...); code != 1 || out.State != "waiting_for_requirements_clarification" {
+	if out, said, code := j.call(brains...); code != 3 || out.State != "waiting_for_requirements_clarification" {
 		t.Fatalf("it ended with %d in %s\n%s", code, out.State, said)
 	}
 	out, said, code := j.call(append(brains, "--answers", j.file("answers.md", "Ganz einfach, so und so.\n"))...)

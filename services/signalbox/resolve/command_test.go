@@ -149,14 +149,14 @@ func TestAPipelineRunThatFailsEndsWith1AndItsReason(t *testing.T) {
 	}
 }
 
-func TestWhatIsBlockedEndsWith1AndGoesOnWithAnAnswer(t *testing.T) {
+func TestWhatIsBlockedEndsWith3AndGoesOnWithAnAnswer(t *testing.T) {
 	for _, title := range []string{"needs info", "escalation"} {
 		t.Run(title, func(t *testing.T) {
 			j := newJob(t)
 			report := j.file("issue.md", "# "+title+"\n\nPlease greet.\n")
 			out, said, code := j.run("resolve", "--workflow", "pipeline", "--issue", report)
 			d := j.document()
-			if code != 1 || d.Pipeline.Status != pipeline.Blocked || d.Pipeline.BlockedReason == "" || !strings.Contains(said, "--answers") {
+			if code != 3 || d.Pipeline.Status != pipeline.Blocked || d.Pipeline.BlockedReason == "" || !strings.Contains(said, "--answers") {
 				t.Fatalf("it ended with %d, %+v, %+v\n%s", code, out, d.Pipeline, said)
 			}
 			out, said, code = j.run("resolve", "--workflow", "pipeline", "--issue", report, "--answers",

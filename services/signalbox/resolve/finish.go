@@ -3,13 +3,13 @@ package resolve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/service"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -23,7 +23,11 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	out := outcome(in, r.source)
 	branch, pull := handedIn(in, at.DefaultBranch)
 	if waits || branch == "" {
-		return errors.Join(r.unresolved(in, waits), r.print(in, out))
+		why := r.unresolved(in, waits)
+		if err := r.print(in, out); err != nil {
+			return fmt.Errorf("%w (%v)", err, why)
+		}
+		return why
 	}
 	if out.Branch, err = r.source.fetch(ctx, at.CloneURL, r.system.Forge.Secret, branch, r.renamed(branch)); err != nil {
 		return err
@@ -60,19 +64,20 @@ func handedIn(in *pb.Instance, base string) (branch, pull string) {
 	return branch, pull
 }
 
-// unresolved prints what would help and returns why there is no branch.
+// unresolved prints what would help and returns why there is no branch, as a
+// service.WaitError if people can help.
 func (r *run) unresolved(in *pb.Instance, waits bool) error {
 	if questions := openQuestions(in); waits && len(questions) > 0 {
 		r.n.Say("\nit waits for answers; give them with --answers FILE, one line a question (Q1: …):\n")
 		for _, q := range questions {
 			r.n.Say("Q%d: %s", q.GetNumber(), plain(q.GetText()))
 		}
-		return fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState())
+		return &service.WaitError{Err: fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState())}
 	}
 	if waits {
 		r.n.Say("\nit waits for a word; give it with --answers FILE:\n\n%s", obstacle(in))
 		why, _, _ := strings.Cut(obstacle(in), "\n")
-		return fmt.Errorf("%w: %s waits in %s: %s", ErrUnresolved, r.id(), in.GetState(), why)
+		return &service.WaitError{Err: fmt.Errorf("%w: %s waits in %s: %s", ErrUnresolved, r.id(), in.GetState(), why)}
 	}
 	r.n.Say("\n%s\n\nsignalbox history %s --data %s   tells it all", term.Text(in.GetLastResult().GetSummary()), r.id(), r.dir)
 	how := "ended in"
