@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 )
 
 // source is the user's repository.
@@ -28,19 +28,11 @@ func openRepository(ctx context.Context, dir, base string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-		return source{}, errors.New("there is no such directory")
+	root, err := allinone.Repository(ctx, abs)
+	if err != nil {
+		return source{}, err
 	}
-	s := source{dir: abs, branch: base, git: reader(abs)}
-	if _, err = s.git.Run(ctx, "rev-parse", "--git-dir"); err != nil {
-		if refused := (*git.Error)(nil); errors.As(err, &refused) && !strings.Contains(refused.Stderr, "not a git repository") {
-			return s, err
-		}
-		return s, errors.New("it is not a git repository; `git init` makes it one")
-	}
-	if top, err := s.git.Run(ctx, "rev-parse", "--show-toplevel"); err == nil && top != "" { // a bare repository has none
-		s.dir, s.git = top, reader(top)
-	}
+	s := source{dir: root, branch: base, git: reader(root)}
 	if s.branch == "" {
 		if s.branch, err = s.git.Run(ctx, "symbolic-ref", "--short", "-q", "HEAD"); err != nil {
 			return s, errors.New("HEAD is detached: check out a branch, or name one with --base")

@@ -70,6 +70,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return err
 	}
+	if err := c.check(ctx, config); err != nil {
+		return err
+	}
 	if c.Dry {
 		return c.dryRun(ctx, env, config)
 	}

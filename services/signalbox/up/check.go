@@ -1,0 +1,45 @@
+package up
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
+)
+
+// forgePatience is how long the forge may take to answer at the start.
+const forgePatience = 20 * time.Second
+
+// check returns a usage error if the forge, its token or a repository cannot be used:
+// later such a fault is retried, now somebody looks. Directories become the roots of their
+// repositories.
+func (c Command) check(ctx context.Context, config allinone.Config) error {
+	if c.URL == "" {
+		for name, from := range config.Repos {
+			root, err := allinone.Repository(ctx, from.Dir)
+			if err != nil {
+				return service.Usagef("--repo %s: %w", from.Dir, err)
+			}
+			from.Dir = root
+			config.Repos[name] = from
+		}
+		return nil
+	}
+	if len(c.Repo) == 0 {
+		return service.Usagef("--forge-url: want a --repo OWNER/NAME to watch there")
+	}
+	token, err := config.Forge.Secret()
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	if token == "" && !c.Dry {
+		return service.Usagef("--forge-url: there is no token: give --forge-token-file FILE, or GITHUB_TOKEN, of one that may read and write %s", c.Repo[0])
+	}
+	ctx, cancel := context.WithTimeout(ctx, forgePatience)
+	defer cancel()
+	if err := config.Forge.Reach(ctx, c.Repo); err != nil {
+		return service.Usagef("%w", err)
+	}
+	return nil
+}
