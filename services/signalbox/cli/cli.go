@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench"
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
 	"github.com/signalbox/signalbox/services/signalbox/demo"
+	"github.com/signalbox/signalbox/services/signalbox/eval"
 	"github.com/signalbox/signalbox/services/signalbox/handin"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/serve"
@@ -32,8 +33,12 @@ type grammar struct {
 		Check  handin.Check    `cmd:"" help:"Check what such a run has left, before another job pushes it: its branch, its commits, its words."`
 		Reason handin.Reason   `cmd:"" help:"Print a comment that says why such a run has left nothing to push."`
 	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
-	Up      upCommand       `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
-	Agent   serve.Command   `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
+	Up    upCommand     `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
+	Agent serve.Command `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
+	Eval  struct {
+		Mine eval.Mine `cmd:"" help:"Make cases of a repository's merged changes: each fails its tests before, and passes them after."`
+		Run  eval.Play `cmd:"" help:"Have brains work at cases through the real lifecycle, and say which solves more, for what."`
+	} `cmd:"" group:"Here" help:"Measure which brain solves more of your issues."`
 	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing, against raw JetStream."`
 	Process process.Command `cmd:"" name:"bench-process" hidden:"" help:"A process of a measurement."`
 

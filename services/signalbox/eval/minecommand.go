@@ -1,0 +1,94 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+)
+
+// Mine is `signalbox eval mine`.
+type Mine struct {
+	Tests
+	Repo       string `name:"repo" required:"" type:"existingdir" placeholder:"DIR" help:"The git repository. Its checkout is not touched."`
+	Branch     string `name:"branch" placeholder:"BRANCH" help:"Branch whose changes are taken; the one that is checked out by default."`
+	Since      string `name:"since" placeholder:"DATE" help:"Only changes after it, as git log --since reads it: 2024-01-31, \"6 months ago\"."`
+	Most       int    `name:"most" default:"0" help:"Stop at so many cases; 0 takes all."`
+	Uncompiled bool   `name:"uncompiled" help:"Keep changes whose tests do not compile without them, too."`
+	Out        string `name:"out" required:"" type:"path" placeholder:"DIR" help:"New directory for the cases and a copy of the history."`
+}
+
+// Help returns the details.
+func (Mine) Help() string {
+	return `Each merged change, commit by commit of the branch's first parents, is tried as a case: with the tests of the change, the
+code before it has to fail and the code with it to pass, twice each. What fails to is dropped, and the reason told. The
+text of a case is the change's message. DIR gets cases.jsonl, a case a line, and repo.git, the history they need.`
+}
+
+// Run makes cases of a repository's history.
+func (c Mine) Run(ctx context.Context, env *term.Env) error {
+	if err := newDir(c.Out, false); err != nil {
+		return service.Usagef("--out: %w", err)
+	}
+	g, head, err := copyRepository(ctx, c.Repo, c.Branch, filepath.Join(c.Out, casesRepo))
+	if err != nil {
+		return service.Usagef("--repo %s: %w", c.Repo, err)
+	}
+	j, err := c.judge(ctx, g.Dir(), c.Out)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(j.dir)
+	start := env.Now()
+	m := miner{judge: j, git: g, since: c.Since, most: c.Most, uncertain: c.Uncompiled, parallel: c.Parallel}
+	cases, dropped, err := m.mine(ctx, head, func(found Case, no *dropped) {
+		if no == nil {
+			fmt.Fprintf(env.Stderr, "%s  %s\n", found.ID, term.Line(found.Title))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(filepath.Join(c.Out, casesFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, one := range cases {
+		_, werr := file.Write(one.encode())
+		err = errors.Join(err, werr)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return c.print(env, cases, dropped, env.Now().Sub(start))
+}
+
+// print says how many cases there are, and why other changes are none.
+func (c Mine) print(env *term.Env, cases []Case, all []dropped, took time.Duration) error {
+	if env.JSON {
+		return env.Print(struct {
+			Cases   int       `json:"cases"`
+			Dropped []dropped `json:"dropped"`
+			Millis  int64     `json:"millis"`
+		}{len(cases), all, took.Milliseconds()})
+	}
+	env.Printf("%d cases of %d changes, in %s: %s\n", len(cases), len(cases)+len(all), took.Round(time.Second), filepath.Join(c.Out, casesFile))
+	count := map[string]int{}
+	var reasons []string
+	for _, d := range all {
+		if count[d.Reason]++; count[d.Reason] == 1 {
+			reasons = append(reasons, d.Reason)
+		}
+	}
+	slices.SortStableFunc(reasons, func(a, b string) int { return count[b] - count[a] })
+	for _, reason := range reasons {
+		env.Printf("%6d dropped: %s\n", count[reason], reason)
+	}
+	return nil
+}
