@@ -18,6 +18,9 @@ import (
 // versionWithin is how long a coding agent may take to print its version.
 const versionWithin = 30 * time.Second
 
+// ErrNoProgram reports that the program of a brain is not installed.
+var ErrNoProgram = errors.New("there is no program")
+
 // plainWord is a word that a shell takes as it is.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+@%-]+$`)
 
@@ -53,11 +56,11 @@ func found(program string) error {
 		if osexec.Command("sh", "-c", `command -v "$1" >/dev/null`, "sh", program).Run() == nil {
 			return nil // what the shell has itself
 		}
-		return fmt.Errorf("there is no program %s: it is nowhere in PATH", program)
+		return fmt.Errorf("%w %s: it is nowhere in PATH", ErrNoProgram, program)
 	}
 	switch info, err := os.Stat(program); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no program %s", program)
+		return fmt.Errorf("%w %s", ErrNoProgram, program)
 	case err != nil:
 		return err
 	case info.IsDir():

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
 )
@@ -36,6 +38,24 @@ func (f Flags) Reach(ctx context.Context, repos []string) error {
 		}
 	}
 	return nil
+}
+
+// Now returns the time of the forge, of its answer to an unsigned request, to the second.
+func (f Flags) Now(ctx context.Context) (time.Time, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, cmp.Or(f.URL, "https://"+publicHost+"/"), nil)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w: %w", forge.ErrInvalid, err)
+	}
+	answer, err := (&http.Client{Timeout: requestTimeout}).Do(request)
+	if err != nil {
+		return time.Time{}, explain(ctx, "read the time", err)
+	}
+	_ = answer.Body.Close()
+	at, err := http.ParseTime(answer.Header.Get("Date"))
+	if err != nil {
+		return at, fmt.Errorf("github: the answer says no time: %w", err)
+	}
+	return at, nil
 }
 
 // origin returns the flag that the token comes from.

@@ -19,16 +19,21 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type doctorCommand struct{ running }
+type doctorCommand struct {
+	running
+	machineFlags
+	forgeFlags
+}
 
-// Run checks what Signalbox needs and prints a line for each check. It returns an
-// error if a check fails.
+// Run checks what Signalbox needs, on this machine, of the forge and of NATS, and prints a
+// line for each check. It returns an error if a check fails.
 func (c doctorCommand) Run(ctx context.Context, env *term.Env) error {
 	e := &checkup{env: env, patience: c.Timeout}
-	e.check(ctx, "git", gitVersion)
+	c.machine(ctx, e)
+	c.forge(ctx, e)
 	s, err := c.connect(ctx, env)
 	if err != nil {
-		e.say(failed("nats", err.Error(), "start `signalbox up`, or say with --nats where the server is"))
+		e.say(failed("nats", err.Error(), "start `signalbox up`, or say with --nats where the server is; resolve and demo need none"))
 		return e.verdict()
 	}
 	defer s.nats.Close()

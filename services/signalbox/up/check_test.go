@@ -34,16 +34,21 @@ func TestUpRefusesWhatItCouldOnlyWarnAbout(t *testing.T) {
 		command up.Command
 		says    string
 	}{
-		"no such directory":             {up.Command{Repo: []string{"nosuch"}}, "--repo nosuch: there is no such directory"},
-		"a forge's repository":          {up.Command{Repo: []string{"acme/widgets"}}, "a repository of a forge needs --forge-url"},
-		"no repository":                 {up.Command{Repo: []string{"acme/widgets=."}}, "--repo .: it is not a git repository; `git init` makes it one"},
-		"no name":                       {up.Command{Repo: []string{"acme=."}}, "want OWNER/NAME=DIR or DIR"},
-		"a forge without a repository":  {up.Command{URL: forge.URL}, "want a --repo OWNER/NAME to watch there"},
-		"a forge without a token":       {up.Command{URL: forge.URL, Repo: []string{"acme/widgets"}}, "there is no token: give --forge-token-file FILE, or GITHUB_TOKEN"},
-		"a forge that is not there":     {up.Command{URL: "http://127.0.0.1:1", Secret: "right", Repo: []string{"acme/widgets"}}, "--forge-url http://127.0.0.1:1"},
-		"a wrong token":                 {up.Command{URL: forge.URL, Secret: "wrong", Repo: []string{"acme/widgets"}}, "401 Bad credentials"},
-		"a wrong token for a dry run":   {up.Command{URL: forge.URL, Secret: "wrong", Repo: []string{"acme/widgets"}, Dry: true}, "401 Bad credentials"},
-		"one wrong repository of three": {up.Command{URL: forge.URL, Secret: "right", Repo: []string{"acme/widgets", "acme/widgest", "a/b"}}, "--repo acme/widgest: "},
+		"no such directory":    {up.Command{Repo: []string{"nosuch"}}, "--repo nosuch: there is no such directory"},
+		"a forge's repository": {up.Command{Repo: []string{"acme/widgets"}}, "a repository of a forge needs --forge-url"},
+		"no repository": {up.Command{Repo: []string{"acme/widgets=."}},
+			"--repo .: it is not a git repository; `git init` makes it one"},
+		"no name":                      {up.Command{Repo: []string{"acme=."}}, "want OWNER/NAME=DIR or DIR"},
+		"a forge without a repository": {up.Command{URL: forge.URL}, "want a --repo OWNER/NAME to watch there"},
+		"a forge without a token": {up.Command{URL: forge.URL, Repo: []string{"acme/widgets"}},
+			"there is no token: give --forge-token-file FILE, or GITHUB_TOKEN"},
+		"a forge that is not there": {up.Command{URL: "http://127.0.0.1:1", Secret: "right", Repo: []string{"acme/widgets"}},
+			"--forge-url http://127.0.0.1:1"},
+		"a wrong token": {up.Command{URL: forge.URL, Secret: "wrong", Repo: []string{"acme/widgets"}}, "401 Bad credentials"},
+		"a wrong token for a dry run": {up.Command{URL: forge.URL, Secret: "wrong", Repo: []string{"acme/widgets"}, Dry: true},
+			"401 Bad credentials"},
+		"one wrong repository of three": {up.Command{URL: forge.URL, Secret: "right", Repo: []string{"acme/widgets", "acme/widgest", "a/b"}},
+			"--repo acme/widgest: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -67,7 +72,8 @@ func TestADirectoryInARepositoryMeansTheRepository(t *testing.T) {
 	}
 	var out bytes.Buffer
 	command := up.Command{Repo: []string{"acme/widgets=" + below}, Dry: true}
-	if err := command.Run(t.Context(), &term.Env{Stdout: &out, Stderr: &out}); err != nil || !strings.Contains(out.String(), " serve "+g.Dir()+";") {
+	if err := command.Run(t.Context(), &term.Env{Stdout: &out, Stderr: &out}); err != nil ||
+		!strings.Contains(out.String(), " serve "+g.Dir()+";") {
 		t.Errorf("it says %q, %v", out.String(), err)
 	}
 }
