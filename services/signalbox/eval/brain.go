@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // Brains for calibration: Oracle makes the change that was merged, and solves all; Null
@@ -115,11 +116,15 @@ func (c contender) each(spec string) []string {
 	return flags
 }
 
-// oracle writes the real change as two scripts: the tests for the tester, where there is
+// oracle writes the real change, but for what no agent may touch, as two scripts: the tests for the tester, where there is
 // one who writes them, and the rest for those who write the code.
 func (c contender) oracle(ctx context.Context, repo, dir string, task Case) ([]string, error) {
 	g := git.New(repo)
-	changed, err := g.Run(ctx, "diff", "--name-only", "-z", "--no-renames", task.Base, task.Commit)
+	permitted := []string{"diff", "--name-only", "-z", "--no-renames", task.Base, task.Commit, "--", "."}
+	for _, pattern := range outbound.DefaultRules().Forbidden { // such as a CI's configuration
+		permitted = append(permitted, ":(exclude,glob,icase)"+pattern)
+	}
+	changed, err := g.Run(ctx, permitted...)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func history(t *testing.T) string {
 	commit("Begin", map[string]string{".signalbox.yaml": "test: {command: sh tests/all.sh}\n", "tests/all.sh": "grep -q hello greeting\n", "greeting": "hello\n"})
 	commit("Explain", map[string]string{"README.md": "Read this.\n"})
 	commit("Greet the world, too (#7)\n\n`greeting` says hello to nobody. It should have a line world.", map[string]string{
-		"greeting": "hello\nworld\n", "tests/all.sh": "grep -q hello greeting && grep -q world greeting\n"})
+		"greeting": "hello\nworld\n", ".travis.yml": "script: sh tests/all.sh\n", "tests/all.sh": "grep -q hello greeting && grep -q world greeting\n"})
 	commit("Say it with a test that says nothing", map[string]string{"greeting": "hello\nworld\n!\n", "tests/other.sh": "true\n"})
 	return g.Dir()
 }
