@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -96,17 +98,18 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 	defer cancel()
 	switch {
 	case errors.Is(lost, errLost):
-		a.Log.Warn("claim lost; the result is dropped", "instance", job.Instance, "state", job.State, "error", lost)
+		a.logStep(slog.LevelWarn, "claim lost; the result is dropped", job, "lost", took, lost)
 		a.Observer.Ended(job, instance.Result{}, lost, took)
 		return msg.nak(a.lease / 4)
 	case a.working.Err() != nil && err != nil && !NeedsOthers(err):
 		a.Observer.Ended(job, instance.Result{}, err, took)
-		if a.giveBack(after, job, subject.Release, "the agent is stopping") != nil {
+		if a.giveBack(after, job, subject.Release, stopping) != nil {
 			return msg.nak(0)
 		}
+		a.logStep(slog.LevelInfo, "claim given back", job, "released", took, errors.New(stopping))
 		return msg.ack() // released work is dispatched anew
 	case errors.Is(err, brain.ErrInfrastructure):
-		a.Log.Warn("infrastructure fault; the work is tried again", "instance", job.Instance, "state", job.State, "error", err)
+		a.logStep(slog.LevelWarn, "infrastructure fault; the work is tried again", job, "fault", took, err)
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		_ = a.giveBack(after, job, subject.Fail, err.Error()) // logged there; the delay covers it
 		return msg.nak(msg.faultDelay())
@@ -118,6 +121,7 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 		over, left := a.askOthers(after, job, &result, err)
 		switch {
 		case over:
+			a.logStep(slog.LevelInfo, stepDone, job, "asked", took, err)
 			a.Observer.Ended(job, instance.Result{}, err, took)
 			return msg.ack() // the others have the work
 		case claimGone(left):
@@ -139,6 +143,11 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 func (a *worker) complete(ctx context.Context, msg delivery, job Job, result instance.Result, failed error, took time.Duration, more bool) error {
 	err := a.report(ctx, job, &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}, more)
 	if err == nil {
+		why := failed
+		if why == nil && result.Status != instance.Success && result.Summary != "" {
+			why = errors.New(result.Summary)
+		}
+		a.logStep(slog.LevelInfo, stepDone, job, string(result.Status), took, why)
 		a.Observer.Ended(job, result, failed, took)
 		return msg.ack()
 	}
@@ -147,7 +156,7 @@ func (a *worker) complete(ctx context.Context, msg delivery, job Job, result ins
 	}
 	// This result will never be accepted. Another try may have a better one, and
 	// faults are counted.
-	a.Log.Error("result refused", "instance", job.Instance, "state", job.State, "error", err)
+	a.logStep(slog.LevelError, "result refused", job, "refused", took, err)
 	a.Observer.Ended(job, instance.Result{}, errors.Join(failed, err), took)
 	_ = a.giveBack(ctx, job, subject.Fail, "the result cannot be taken: "+err.Error())
 	return msg.nak(msg.faultDelay())
@@ -163,7 +172,7 @@ func claimGone(err error) bool {
 // dropResult drops the result. The next claim of the message finds out how the
 // instance is.
 func (a *Agent) dropResult(msg delivery, job Job, err error, took time.Duration) error {
-	a.Log.Warn("result not taken", "instance", job.Instance, "state", job.State, "error", err)
+	a.logStep(slog.LevelWarn, "result not taken", job, "dropped", took, err)
 	a.Observer.Ended(job, instance.Result{}, err, took)
 	return msg.nak(0)
 }
@@ -181,8 +190,8 @@ func withGrace(ctx context.Context, d time.Duration) (context.Context, context.C
 	return longer, func() { stop(); cancel() }
 }
 
-// giveBack ends the claim without a result, with the command Release or Fail. It
-// logs its error; the lease then expires.
+// giveBack ends the claim without a result, with the command Release or Fail. It logs
+// only its error; the lease then expires.
 func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error {
 	reason = a.redact.text(reason)
 	cmd := &pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: uint32(job.Token), Reason: reason}}}
@@ -192,8 +201,24 @@ func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error
 	err := a.command(ctx, job, how, cmd)
 	if err != nil {
 		a.Log.Warn("claim not given back; its lease runs out", "instance", job.Instance, "state", job.State, "error", err)
-		return err
 	}
-	a.Log.Info("claim given back", "instance", job.Instance, "state", job.State, "reason", reason)
-	return nil
+	return err
+}
+
+// stopping is why a stopped agent gives its work back.
+const stopping = "the agent is stopping"
+
+// stepDone is the message of a step whose result was taken.
+const stepDone = "step done"
+
+// logStep logs how a step ended: the one line that is about it. err says why; it is nil
+// for a result as it was wanted.
+func (a *Agent) logStep(level slog.Level, message string, job Job, result string, took time.Duration, err error) {
+	about := []any{"instance", job.Instance, "state", job.State, "role", a.Role, "attempt", job.Attempt, "result", result,
+		"took", took.Round(time.Millisecond)}
+	if err != nil {
+		why, _, _ := strings.Cut(a.redact.text(err.Error()), "\n")
+		about = append(about, "error", why)
+	}
+	a.Log.Log(context.Background(), level, message, about...)
 }

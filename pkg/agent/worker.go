@@ -52,7 +52,7 @@ func (a *worker) run(ctx context.Context, q *queue) {
 func (a *worker) runDirect(ctx context.Context, reply *pb.CommandReply) {
 	job, until := a.job(reply), a.askedAt.Add(a.lease)
 	if ctx.Err() != nil {
-		_ = a.giveBack(a.claiming, job, subject.Release, "the agent is stopping") // logged there
+		_ = a.giveBack(a.claiming, job, subject.Release, stopping) // logged there
 		return
 	}
 	_ = a.execute(ctx, delivery{}, job, until) // without a message there is no error

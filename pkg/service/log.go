@@ -31,7 +31,15 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	if l.Format == "text" || l.Format != "json" && terminal {
 		return slog.New(textHandler(w, level, terminal))
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: durations}))
+}
+
+// durations writes a duration as 1.5s, not in nanoseconds.
+func durations(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // textHandler returns a handler that writes text. On a terminal it writes no control

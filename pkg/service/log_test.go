@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -23,11 +24,11 @@ func TestOffATerminalLogsAreJSONUnlessTextIsAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			log := test.logging.Logger(&out)
-			log.Info("moved", "state", "implementing")
+			log.Info("moved", "state", "implementing", "took", 1500*time.Millisecond)
 			if got := json.Valid(out.Bytes()); got != test.json {
 				t.Errorf("JSON is %t: %s", got, out.String())
 			}
-			if !strings.Contains(out.String(), "implementing") || strings.Contains(out.String(), "\x1b") {
+			if !strings.Contains(out.String(), "1.5s") || !strings.Contains(out.String(), "implementing") || strings.Contains(out.String(), "\x1b") {
 				t.Errorf("the line is %q", out.String())
 			}
 			out.Reset()

@@ -124,7 +124,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err := caches.Sweep(); err != nil {
 		h.Log.Warn("caches that nobody uses stay", "role", role, "error", err)
 	}
-	logSandbox(h.Log, role, box)
+	logSandbox(h.Log, role, box, s.Box != nil)
 	coder := Coder{
 		Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document,
 		Rules:     outbound.DefaultRules(),
@@ -172,10 +172,11 @@ func tellRefused(h *service.Host, role string) func(refused []string) {
 	}
 }
 
-// logSandbox says how commands are confined, and what is missing loudly.
-func logSandbox(log *slog.Logger, role string, box sandbox.Sandbox) {
+// logSandbox says how commands are confined, and what is missing loudly, unless the box is
+// shared: then that is said once, where it was made.
+func logSandbox(log *slog.Logger, role string, box sandbox.Sandbox, shared bool) {
 	attrs := []any{"role", role, "mode", string(box.Mode()), "about", box.Describe()}
-	if box.Mode() == sandbox.Bwrap {
+	if box.Mode() == sandbox.Bwrap || shared {
 		log.Info("sandbox", attrs...)
 	} else {
 		log.Warn("sandbox", attrs...)
