@@ -44,6 +44,8 @@ type Job struct {
 	// Note records a note with the instance, whether or not the work succeeds. A
 	// note with the same kind and text is recorded once.
 	Note func(ctx context.Context, kind, text string) error
+	// Spend records a cost under the claim at once, whatever comes of the work.
+	Spend func(ctx context.Context, cost instance.Cost) error
 }
 
 // Config configures an Agent.

@@ -103,6 +103,7 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 		return msg.nak(a.lease / 4)
 	case a.working.Err() != nil && err != nil && !NeedsOthers(err):
 		a.Observer.Ended(job, instance.Result{}, err, took)
+		a.spend(after, job, &result)
 		if a.giveBack(after, job, subject.Release, stopping) != nil {
 			return msg.nak(0)
 		}
@@ -111,6 +112,7 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 	case errors.Is(err, brain.ErrInfrastructure):
 		a.logStep(slog.LevelWarn, "infrastructure fault; the work is tried again", job, "fault", took, err)
 		a.Observer.Ended(job, instance.Result{}, err, took)
+		a.spend(after, job, &result)
 		_ = a.giveBack(after, job, subject.Fail, err.Error()) // logged there; the delay covers it
 		return msg.nak(msg.faultDelay())
 	}

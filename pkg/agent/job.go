@@ -58,6 +58,7 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	j.Writers, j.Testers, j.Checks = r.GetTask().GetWriters(), r.GetTask().GetTesters(), r.GetTask().GetChecks()
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
 	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
+	j.Spend = func(ctx context.Context, cost instance.Cost) error { return a.charge(ctx, j, cost) }
 	return j
 }
 

@@ -97,12 +97,17 @@ func (a *Agent) spend(ctx context.Context, job Job, result *instance.Result) {
 	if result.Spend == (instance.Cost{}) {
 		return
 	}
-	if err := a.command(ctx, job, subject.Spend, &pb.Command{Action: &pb.Command_Spend{
-		Spend: &pb.Charge{Token: uint32(job.Token), Spend: wire.Result(*result).GetSpend()}}}); err != nil {
+	if err := a.charge(ctx, job, result.Spend); err != nil {
 		a.Log.Warn("cost not booked", "instance", job.Instance, "state", job.State, "error", err)
 		return
 	}
 	result.Spend = instance.Cost{}
+}
+
+// charge records a cost under the claim.
+func (a *Agent) charge(ctx context.Context, job Job, cost instance.Cost) error {
+	return a.command(ctx, job, subject.Spend, &pb.Command{Action: &pb.Command_Spend{
+		Spend: &pb.Charge{Token: uint32(job.Token), Spend: wire.Result(instance.Result{Spend: cost}).GetSpend()}}})
 }
 
 // command sends one command about the job.

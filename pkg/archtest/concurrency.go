@@ -10,6 +10,7 @@ import (
 // A test checks that each exists and starts some.
 var concurrent = map[string]string{
 	"pkg/agent":                 "runs handlers, heartbeats and draining at once",
+	"pkg/agent/brain/model":     "ends a request of which nothing comes for too long",
 	"pkg/client":                "sends a batch when its delay is over",
 	"pkg/dispatch":              "replies to a waiting agent when its wait is over",
 	"pkg/eventstore/jetstream":  "decodes the log while it reads on; saves the watermark after a delay",

@@ -5,3 +5,10 @@ import "errors"
 // ErrInfrastructure marks a fault outside the work: a network, a disk, a usage
 // limit. The step is tried again and no attempt is spent.
 var ErrInfrastructure = errors.New("infrastructure fault")
+
+// ErrUnusable marks a brain that cannot work until a person changes something: a login, a
+// name, a payment. People are told at once, and nothing is tried again.
+var ErrUnusable = errors.New("the brain cannot be used")
+
+// ErrBudget says that nothing more may be spent on the work.
+var ErrBudget = errors.New("the budget is spent")

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
@@ -46,7 +47,7 @@ func (a *App) With(d Document) *App {
 
 // Settings configures a role that works on code, beside the common flags.
 type Settings struct {
-	Brain     []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET or rules; ROLE.STATE=SPEC for one state. May be repeated."`
+	Brain     []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET, model:PROVIDER/NAME or rules; ROLE.STATE=SPEC for one state. May be repeated."`
 	Env       []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
 	Wall      time.Duration `name:"brain-wall" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
 	Idle      time.Duration `name:"brain-idle" default:"10m" help:"How long it may print nothing meanwhile."`
@@ -58,12 +59,14 @@ type Settings struct {
 	Limit     []string      `name:"limit" placeholder:"NAME=VALUE" help:"Limit of what a brain or test run may use: memory, disk, file-size (8GiB), processes, files (1000), cpu (1h). May be repeated."`
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
+	Models
 
-	Document Document         `kong:"-"` // nil: none
-	Box      *sandbox.Sandbox `kong:"-"` // nil: made from Sandbox
-	Hidden   []string         `kong:"-"` // paths that no brain and no test sees
-	Observer agent.Observer   `kong:"-"`
-	AtOnce   bool             `kong:"-"` // gives back work under way at once when it is stopped, without the host's grace
+	Document  Document         `kong:"-"` // nil: none
+	Endpoints *model.Endpoints `kong:"-"` // of models, shared by roles; nil: the role has its own
+	Box       *sandbox.Sandbox `kong:"-"` // nil: made from Sandbox
+	Hidden    []string         `kong:"-"` // paths that no brain and no test sees
+	Observer  agent.Observer   `kong:"-"`
+	AtOnce    bool             `kong:"-"` // gives back work under way at once when it is stopped, without the host's grace
 }
 
 // Setup implements service.Program.
@@ -185,7 +188,10 @@ func logSandbox(log *slog.Logger, role string, box sandbox.Sandbox, shared bool)
 
 // tools is what brains that run programs are given.
 func (s Settings) tools(box sandbox.Sandbox) Tools {
-	t := Tools{Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile}
+	t := Tools{Models: s.Models, Endpoints: s.Endpoints, Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile}
+	if t.Endpoints == nil {
+		t.Endpoints = &model.Endpoints{}
+	}
 	if s.Observer != nil {
 		pace := rate.Sometimes{First: 1, Interval: linePace}
 		t.Line = func(a brain.Assignment, line string) {

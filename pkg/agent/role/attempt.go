@@ -26,14 +26,19 @@ var errBrain = errors.New("the brain failed")
 // the failure among the warnings. Faults of the machinery are the caller's.
 func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	var spent instance.Cost
+	watch := &watcher{step: s}
 	pause := cmp.Or(s.Pause, firstPause)
 	for n := 1; ; n++ {
-		out, err := s.think.Work(ctx, a)
-		out.Result.Spend = spent.Add(out.Result.Spend)
+		out, err := brain.Work(ctx, s.think, a, watch)
+		out.Result.Spend = spent.Add(out.Result.Spend).Add(watch.unrecorded)
+		watch.unrecorded = instance.Cost{}
 		if err == nil || errors.Is(err, brain.ErrInfrastructure) || ctx.Err() != nil {
 			return out, err
 		}
 		spent = out.Result.Spend
+		if errors.Is(err, brain.ErrUnusable) || errors.Is(err, brain.ErrBudget) {
+			return out, fmt.Errorf("%w: %w", errBrain, err) // again would be no better
+		}
 		if n == maxAttempts {
 			return out, fmt.Errorf("%w %d times: %w", errBrain, n, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
+	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -28,6 +29,9 @@ type Tools struct {
 	Limits   sandbox.Limits                // of resources
 	Cache    func(brain.Assignment) string // see exec.Config; may be nil
 
+	Models    Models           // of brains that are models
+	Endpoints *model.Endpoints // nil: each brain has its own
+
 	Document  Document // nil: none of the role's lifecycles has one
 	StateFile string   // its name in the work tree; empty: exec's default
 }
@@ -35,6 +39,9 @@ type Tools struct {
 // Build makes the brains of one role from the specs that name it.
 func (s Specs) Build(role string, t Tools) (Brains, error) {
 	b := Brains{Role: role, Default: byRule(role, t.Document), State: map[string]brain.Brain{}}
+	if err := t.Models.read(); err != nil {
+		return b, err
+	}
 	given := 0
 	for who, spec := range s {
 		name, state, _ := strings.Cut(who, ".")
@@ -59,7 +66,7 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 	return b, nil
 }
 
-// one makes a brain from "rules" or "exec:COMMAND". In one state of its own, any
+// one makes a brain from "rules", "exec:COMMAND" or "model:PROVIDER/NAME". In one state of its own, any
 // role may work by the rule that what the runtime checks has to pass.
 func one(role, state, spec string, t Tools) (brain.Brain, error) {
 	switch kind, rest, _ := strings.Cut(spec, ":"); kind {
@@ -80,6 +87,14 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 			Readable: slices.Concat(readable, t.Readable), Cache: t.Cache,
 			Documents: given(t.Document), StateFile: t.StateFile,
 		})
+	case "model":
+		cfg, err := model.Parse(rest)
+		if err != nil {
+			return nil, err
+		}
+		t.Models.fill(&cfg)
+		cfg.Wall, cfg.Idle, cfg.Sandbox, cfg.Limits, cfg.Cache, cfg.Endpoints = t.Wall, t.Idle, t.Sandbox, t.Limits, t.Cache, t.Endpoints
+		return model.New(cfg)
 	case "rules":
 		if b := byRule(role, t.Document); b != nil {
 			return b, nil
@@ -89,7 +104,7 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		}
 		return nil, fmt.Errorf("there are no rules to work as %s by; want exec:COMMAND", role)
 	}
-	return nil, fmt.Errorf("want exec:COMMAND, exec:PRESET or rules")
+	return nil, fmt.Errorf("want exec:COMMAND, exec:PRESET, model:PROVIDER/NAME or rules")
 }
 
 // here makes the files that a command names by ./ or ../ those of the directory

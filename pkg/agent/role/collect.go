@@ -23,13 +23,9 @@ func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcom
 	if diff.Empty() {
 		return r, s.unchanged(out, r)
 	}
-	violations, err := s.tree.Check(ctx, s.Rules)
+	found, err := s.broken(ctx, diff)
 	if err != nil {
 		return r, err
-	}
-	found := given(s.Document).Broken(s.job.Assignment, changes(diff))
-	for _, v := range violations {
-		found = append(found, v.String())
 	}
 	if len(found) > 0 {
 		r.IssuesFound = append(r.IssuesFound, found...)
@@ -45,6 +41,19 @@ func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcom
 	r.Head = head
 	s.job.Progress("%s", diff)
 	return r, nil
+}
+
+// broken lists the rules that a change breaks.
+func (s step) broken(ctx context.Context, diff workspace.Diff) ([]string, error) {
+	violations, err := s.tree.Check(ctx, s.Rules)
+	if err != nil {
+		return nil, err
+	}
+	found := given(s.Document).Broken(s.job.Assignment, changes(diff))
+	for _, v := range violations {
+		found = append(found, v.String())
+	}
+	return found, nil
 }
 
 // unchanged judges a success, or a question to others, without a change. An answer is

@@ -21,10 +21,11 @@ type App struct {
 // Settings are the PM's flags beside the common ones.
 type Settings struct {
 	forgeside.Settings
-	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What reads people's words, and words questions to them: exec:COMMAND or exec:PRESET; pm.STATE=SPEC for one state. The rules do without it, and where it fails. May be repeated."`
+	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What reads people's words, and words questions to them: exec:COMMAND, exec:PRESET or model:PROVIDER/NAME; pm.STATE=SPEC for one state. The rules do without it, and where it fails. May be repeated."`
 	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that the brain may see, beside the usual ones; may be repeated."`
 	Wall    time.Duration `name:"brain-wall" default:"10m" help:"How long the brain may take for one reading."`
 	Sandbox string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How the brain is confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives it all rights of this user."`
+	role.Models
 
 	Box    *sandbox.Sandbox `kong:"-"` // nil: made from Sandbox
 	Hidden []string         `kong:"-"` // paths that the brain does not see
@@ -36,7 +37,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 // Setup adds the PM to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	thinks := role.Settings{Brain: s.Brain, Env: s.Env, Wall: s.Wall, Sandbox: s.Sandbox, WorkDir: s.WorkDir, Box: s.Box,
-		Hidden: s.Hidden}
+		Hidden: s.Hidden, Models: s.Models}
 	if s.Forge.TokenFile != "" {
 		thinks.Hidden = append(slices.Clip(thinks.Hidden), s.Forge.TokenFile)
 	}

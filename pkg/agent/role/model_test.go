@@ -1,0 +1,87 @@
+package role_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/model"
+	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// scripted is a model brain with a script.
+func scripted(t *testing.T, turns ...modeltest.Turn) (*model.Brain, *modeltest.Server) {
+	t.Helper()
+	s := modeltest.New(t, modeltest.Turns(turns...))
+	b, err := model.New(model.Config{Provider: "anthropic", Name: "claude-opus-4-5", URL: s.URL, Key: "key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, s
+}
+
+func writing(path, content string) modeltest.Turn {
+	return modeltest.Calling("write", map[string]any{"path": path, "content": content})
+}
+
+func finishing() modeltest.Turn {
+	return modeltest.Calling("finish", map[string]any{"status": "success", "summary": "add what is missing", "confidence_score": 0.9})
+}
+
+func TestWhatAModelLeavesIsCheckedBeforeItsStepEnds(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	key := "AKIA" + "Z7XQ5WPL2MNRT4VB"
+	b, s := scripted(t, finishing(), writing("keys.txt", "aws = "+key+"\n"), finishing(), writing("keys.txt", "none\n"), finishing())
+	r := e.done("developer", "implementing", b)
+	said := s.Requests()[4].Results
+	if !strings.Contains(said[0], "left no change") || !strings.Contains(said[2], "may not leave the work tree") {
+		t.Errorf("the model is told\n%s", strings.Join(said, "\n"))
+	}
+	if e.content("keys.txt", r) != "none" || len(r.Artifacts) != 2 {
+		t.Errorf("it leaves %q, %+v", e.content("keys.txt", r), r.Artifacts)
+	}
+	log := string(e.objects.all[r.Artifacts[1].Object])
+	if !strings.Contains(log, "> write") || r.Spend.TokensIn != 5*1120 || r.Spend.USD == 0 {
+		t.Errorf("it cost %+v and the transcript is\n%s", r.Spend, log)
+	}
+}
+
+func TestEachTurnIsPaidAtOnce(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	b, _ := scripted(t, writing("a.txt", "a\n"), finishing())
+	job := e.job("developer", "implementing")
+	var charged []instance.Cost
+	job.Spend = func(_ context.Context, c instance.Cost) error {
+		charged = append(charged, c)
+		if len(charged) == 2 {
+			return errors.New("nobody takes it")
+		}
+		return nil
+	}
+	r, err := e.do(job, b)
+	if err != nil || len(charged) != 2 || r.Spend.TokensIn != 1120 {
+		t.Errorf("charged %+v, and with the result %+v, %v", charged, r.Spend, err)
+	}
+}
+
+func TestPeopleAreToldAtOnceOfABrainThatTheyHaveToMend(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	b, s := scripted(t, modeltest.Status(http.StatusUnauthorized, "authentication_error", "invalid x-api-key"))
+	r, err := e.work("developer", "implementing", b)
+	if err != nil || !r.Unjudged || len(s.Requests()) != 1 || !strings.Contains(r.Summary, "give a valid key in ANTHROPIC_API_KEY") {
+		t.Errorf("%d requests, %+v, %v", len(s.Requests()), r, err)
+	}
+}
+
+func TestASilentProviderIsAFaultOfTheMachinery(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	b, _ := scripted(t, writing("a.txt", "a\n"), modeltest.Status(http.StatusTooManyRequests, "rate_limit_error", "later", "Retry-After", "10800"))
+	r, err := e.work("developer", "implementing", b)
+	if !errors.Is(err, brain.ErrInfrastructure) || r.Spend.TokensIn != 1120 {
+		t.Errorf("%+v, %v: what was paid is not lost", r.Spend, err)
+	}
+}

@@ -1,0 +1,49 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// watcher is what a step sees of a brain that works turn by turn. It implements
+// brain.Watcher.
+type watcher struct {
+	step       *step
+	unrecorded instance.Cost // what could not be recorded at once
+}
+
+// Check implements brain.Watcher: what collect would refuse is told before the step ends.
+func (w *watcher) Check(ctx context.Context, out brain.Outcome) error {
+	s := w.step
+	r := out.Result
+	if s.tree == nil || s.asks.DropsChanges() || r.Status != instance.Success && !out.Pauses() {
+		return nil
+	}
+	diff, err := s.tree.Diff(ctx)
+	if err != nil {
+		return err
+	}
+	if diff.Empty() {
+		return s.unchanged(out, r)
+	}
+	found, err := s.broken(ctx, diff)
+	if err == nil && len(found) > 0 {
+		err = errors.New("the change may not leave the work tree: " + strings.Join(found, "; "))
+	}
+	return err
+}
+
+// Spend implements brain.Watcher.
+func (w *watcher) Spend(ctx context.Context, c instance.Cost) error {
+	if w.step.job.Spend == nil || w.step.job.Spend(ctx, c) != nil {
+		w.unrecorded = w.unrecorded.Add(c)
+	}
+	return nil
+}
+
+// Progress implements brain.Watcher.
+func (w *watcher) Progress(format string, args ...any) { w.step.job.Progress(format, args...) }
