@@ -76,6 +76,9 @@ func (t *visit) evidence() []instance.Evidence {
 	reason := "every gate passes"
 	if n := len(t.missing()); n > 0 {
 		reason = fmt.Sprintf("%d of %d gates do not pass", n, len(t.report.Gates))
+		if n < len(t.report.Open()) {
+			reason += ", beside the draft, which ends when they do"
+		}
 	}
 	return append(all, t.finding("readiness", t.verdict(), map[string]string{
 		"reason": reason, "method": t.report.Method, "read_at": t.snapshot.ReadAt.Format(time.RFC3339),

@@ -50,7 +50,7 @@ func (n *Narrator) Quote(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, line := range sanitize.Lines(strings.TrimSpace(text)) {
-		for _, part := range wrap(line, n.p.width-quoteMargin) {
+		for part := range strings.SplitSeq(term.Wrap(line, n.p.width-quoteMargin), "\n") {
 			fmt.Fprintf(n.p.out, "          %s %s\n", n.p.paint(dim, "│"), part)
 		}
 	}
@@ -145,22 +145,6 @@ func (p *printer) row(code, what, who, took, whyCode, why string) {
 
 // quoteMargin is the width of what is before a quoted line.
 const quoteMargin = 12
-
-// wrap breaks a line at blanks into lines of at most width characters, where it can; 0 or
-// less is no limit.
-func wrap(line string, width int) (lines []string) {
-	for r := []rune(line); width > 0 && len(r) > width; r = []rune(line) {
-		at := width
-		for at > 0 && r[at] != ' ' {
-			at--
-		}
-		if at == 0 {
-			break
-		}
-		lines, line = append(lines, string(r[:at])), strings.TrimLeft(string(r[at:]), " ")
-	}
-	return append(lines, line)
-}
 
 func pad(s string, width int) string {
 	if d := width - len([]rune(s)); d > 0 {

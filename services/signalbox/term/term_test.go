@@ -146,3 +146,24 @@ func TestATableFitsTheTerminal(t *testing.T) {
 		t.Errorf("without a limit:\n%s", strings.Join(lines, "\n"))
 	}
 }
+
+func TestLinesAreBrokenAtBlanks(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"one two three", 0, "one two three"},
+		{"one two three", 7, "one two\nthree"},
+		{"one two three", 8, "one two\nthree"},
+		{"  one two three", 9, "  one two\n  three"},
+		{"https://example.test/long two", 10, "https://example.test/long\ntwo"},
+		{"https://example.test/long", 10, "https://example.test/long"},
+		{"a\n\nbb cc", 2, "a\n\nbb\ncc"},
+		{"äö üß ñé", 5, "äö üß\nñé"},
+	} {
+		if got := Wrap(c.text, c.width); got != c.want {
+			t.Errorf("%q in %d: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}

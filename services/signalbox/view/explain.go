@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -30,6 +31,7 @@ type Explanation struct {
 	Gates    []Rule   `json:"gates"`
 	Limits   []Rule   `json:"limits"`
 	Checks   []Check  `json:"checks"` // evidence that guards may read
+	Failed   string   `json:"failed"` // what failed last, with the first lines of it; empty: nothing did
 	head     string
 }
 
@@ -56,6 +58,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	if e.Help == nil {
 		e.Help = []string{}
 	}
+	e.Failed = in.failedLast()
 	if in.Closed != "" {
 		return e
 	}
@@ -107,6 +110,37 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 		}
 	}
 	return e
+}
+
+// failedLast describes the newest result if it was none, and the newest run of tests if
+// it failed on the code as it is.
+func (in Instance) failedLast() string {
+	var said []string
+	if r := in.LastResult; r != nil && r.Status != instance.Success {
+		said = append(said, fmt.Sprintf("%s in %s: %s", r.Status, in.LastState, r.Summary))
+		for _, issue := range r.IssuesFound {
+			if !strings.Contains(r.Summary, issue) {
+				said = append(said, "- "+issue)
+			}
+		}
+	}
+	for _, e := range in.Evidence {
+		if e.OK || e.Commit != in.Head || e.Command == "" || e.Name == work.Red || e.Name == work.Base {
+			continue
+		}
+		said = append(said, fmt.Sprintf("%s: %s ended with exit code %d on %s", e.Name, e.Command, e.ExitCode, short(e.Commit)))
+		for i, name := range e.Failed {
+			if i == maxFailed {
+				said = append(said, fmt.Sprintf("and %d more", len(e.Failed)-i))
+				break
+			}
+			said = append(said, "✗ "+name)
+		}
+		if e.Output != "" {
+			said = append(said, beginning(e.Output))
+		}
+	}
+	return strings.Join(said, "\n")
 }
 
 // why returns in a sentence why the instance does not move, and commands that help.
@@ -240,8 +274,9 @@ func (e Explanation) Print(env *term.Env) error {
 		return env.Print(e)
 	}
 	p := page{env}
-	env.Printf("%s  %s  %s\n%s\n", env.Paint(term.Bold, term.Line(e.Instance)), env.Paint(term.Place, e.State), term.Line(e.About),
-		term.Text(e.Why))
+	env.Printf("%s  %s\n%s\n%s\n", env.Paint(term.Bold, term.Line(e.Instance)), env.Paint(term.Place, e.State),
+		term.Wrap(term.Line(e.About), env.Width), term.Wrap(term.Text(e.Why), env.Width))
+	p.field("failed last", e.Failed)
 	p.field("try", strings.Join(e.Help, "\n"))
 	p.rules("always", e.Always)
 	p.rules("on a result", e.Rules)

@@ -54,13 +54,21 @@ func (p page) field(name, text string) {
 	if text = term.Text(text); text == "" {
 		return
 	}
-	text = strings.TrimLeft(term.Indent(text, margin), " ")
+	text = strings.TrimLeft(term.Indent(p.wrap(text), margin), " ")
 	p.env.Printf("  %s%s\n", p.env.Paint(term.Faint, fmt.Sprintf("%-*s", len(margin)-2, name)), text)
 }
 
 // below writes one more line of the field above.
 func (p page) below(style term.Style, text string) {
-	p.env.Printf("%s\n", term.Indent(p.env.Paint(style, term.Text(text)), margin))
+	p.env.Printf("%s\n", term.Indent(p.env.Paint(style, p.wrap(term.Text(text))), margin))
+}
+
+// wrap breaks a text's lines so that they fit beside the margin.
+func (p page) wrap(text string) string {
+	if p.env.Width == 0 {
+		return text
+	}
+	return term.Wrap(text, max(p.env.Width-len(margin), len(margin)))
 }
 
 // source describes the issue and the lifecycle.
@@ -248,10 +256,14 @@ func (p page) last(in Instance) {
 	}
 	p.field("last result", text)
 	for _, issue := range r.IssuesFound {
-		p.below(term.Wait, "- "+issue)
+		if !strings.Contains(r.Summary, issue) {
+			p.below(term.Wait, "- "+issue)
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Data)) {
-		p.below(term.Plain, key+": "+r.Data[key])
+		if value := r.Data[key]; in.Vars[key] != value && !strings.Contains(r.Summary, value) {
+			p.below(term.Plain, key+": "+value)
+		}
 	}
 }
 
@@ -268,6 +280,9 @@ func (p page) evidence(all []instance.Evidence) {
 		}
 		p.field(e.Name, fmt.Sprintf("%s on %s%s: %s (%d passed, %d failed)", verdict, short(e.Commit), madeBy(e), e.Command, e.Passed,
 			len(e.Failed)))
+		if mode := e.Data["sandbox"]; mode != "" {
+			p.below(term.Faint, "sandbox: "+mode)
+		}
 		if found := e.Data[work.Findings]; found != "" {
 			p.below(term.Wait, found)
 		}
@@ -278,8 +293,24 @@ func (p page) evidence(all []instance.Evidence) {
 			}
 			p.below(term.Bad, "✗ "+name)
 		}
+		if !e.OK && e.Name != work.Red && e.Output != "" {
+			p.below(term.Faint, beginning(e.Output))
+		}
 	}
 }
+
+// beginning returns the first lines of what a check printed: those that say why it failed
+// are put first.
+func beginning(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if more := len(lines) - maxLines; more > 0 {
+		lines = append(lines[:maxLines], fmt.Sprintf("… %s more: signalbox logs", Count(more, "line")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxLines is how many lines of output are shown.
+const maxLines = 8
 
 // madeBy names who made the evidence; empty if the log does not say.
 func madeBy(e instance.Evidence) string {
@@ -292,16 +323,15 @@ func madeBy(e instance.Evidence) string {
 	return ""
 }
 
-// commits describes the range of commits and the bundles.
+// commits describes the range of commits.
 func (in Instance) commits() string {
 	if in.Head == "" {
 		return ""
 	}
-	text := short(in.Base) + ".." + short(in.Head)
-	for _, b := range in.Bundles {
-		text += fmt.Sprintf("\nbundle %s up to %s", b.Object, short(b.Head))
+	if in.Base == in.Head {
+		return short(in.Head) + ", nothing is changed"
 	}
-	return text
+	return short(in.Base) + ".." + short(in.Head) + ", in " + Count(len(in.Bundles), "bundle")
 }
 
 func (p page) notes(all []instance.NoteEntry) {

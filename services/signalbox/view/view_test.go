@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,6 +66,40 @@ func TestThePageOfAnInstance(t *testing.T) {
 			}
 			golden(t, "show-"+m.name+".txt", out.Bytes())
 		})
+	}
+}
+
+func TestPagesFitTheTerminal(t *testing.T) {
+	src, err := os.ReadFile("testdata/lifecycle.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, err := workflow.Load("lifecycle.yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{80, 120} {
+		for _, m := range moments {
+			env, out := screen(m.minutes)
+			env.Width = width
+			in := after(m.commits)
+			in.Evidence = append(in.Evidence, instance.Evidence{Name: "tests", Commit: in.Head, Command: "make test", ExitCode: 2,
+				Output: strings.Repeat("one word after another ", 20) + strings.Repeat("\nline", 20), Data: map[string]string{"sandbox": "bwrap"}})
+			if err := Page(env, in); err != nil {
+				t.Fatal(err)
+			}
+			if text := out.String(); !strings.Contains(text, "sandbox: bwrap") || !strings.Contains(text, "… 13 lines more: signalbox logs") {
+				t.Errorf("%s says %s", m.name, text)
+			}
+			if err := Explain(env, def, in).Print(env); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(out.String()) {
+				if words := strings.Fields(line); utf8.RuneCountInString(strings.TrimRight(line, "\n")) > width && len(words) > 2 {
+					t.Errorf("%s, %d wide: %q", m.name, width, line)
+				}
+			}
+		}
 	}
 }
 
