@@ -18,7 +18,7 @@ func (a Override) decide(d *decision) error {
 	}
 	switch {
 	case !ok:
-		return d.refuse(CodeInvalid, d.def.StateNames(), "%q is not a state of %s", a.To, d.def.Name)
+		return d.refuse(CodeInvalid, d.def.StateNames(), "%q is not a state of %s%s", a.To, d.def.Name, d.orMeant(a.To))
 	case a.Reason == "":
 		return d.refuse(CodeInvalid, nil, "an override needs a reason")
 	case d.actorRole() != workflow.Human && !d.def.Permits(d.in.State, to.Name):

@@ -36,7 +36,8 @@ func (a Reopen) decide(d *decision) error {
 	}
 	to, ok := d.def.State(name)
 	if !ok || to.Kind == workflow.Final {
-		return d.refuse(CodeInvalid, d.openStates(), "it cannot start again in %q: that is no state of %s that goes on", name, d.def.Name)
+		return d.refuse(CodeInvalid, d.openStates(), "it cannot start again in %q: that is no state of %s that goes on%s", name, d.def.Name,
+			d.orMeant(name))
 	}
 	d.record(Reopened{a.Reason})
 	for e, held := d.in.Escalation(); held; e, held = d.in.Escalation() {
@@ -73,4 +74,12 @@ func (d *decision) openStates() (names []string) {
 		}
 	}
 	return names
+}
+
+// orMeant returns "; did you mean STATE?" for what is nearly the name of a state, or "".
+func (d *decision) orMeant(name string) string {
+	if near := workflow.Nearest(name, d.def.StateNames()); near != "" && near != name {
+		return "; did you mean " + near + "?"
+	}
+	return ""
 }

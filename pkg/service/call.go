@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ type Call struct {
 	Name   string // of the program
 	About  string // one sentence for --help
 	Args   []string
+	Help   string // call that prints the help for a usage error; empty: Name --help
 	Stdout io.Writer
 	Stderr io.Writer
 }
@@ -65,7 +67,7 @@ func (c Call) Exit(err error) int {
 	}
 	fmt.Fprintf(c.Stderr, "%s: %s\n", c.Name, sanitize.Terminal(err.Error()))
 	if code == ExitUsage {
-		fmt.Fprintf(c.Stderr, "%s --help lists what there is.\n", c.Name)
+		fmt.Fprintf(c.Stderr, "%s lists what there is.\n", cmp.Or(c.Help, c.Name+" --help"))
 	}
 	return code
 }

@@ -3,6 +3,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/alecthomas/kong"
@@ -75,6 +76,7 @@ type grammar struct {
 	Doctor     doctorCommand     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
 	Help       helpCommand       `cmd:"" group:"This program" help:"Help on a command, or on the flags that all have: help COMMAND, help flags."`
 	Version    versionCommand    `cmd:"" group:"This program" help:"Say what this binary was built from."`
+	Complete   completeCommand   `cmd:"" hidden:"" passthrough:"" help:"Print what the last word of a command line may become."`
 	Completion completionCommand `cmd:"" group:"This program" help:"Print a script that completes commands for a shell."`
 }
 
@@ -87,6 +89,12 @@ func Run(ctx context.Context, env term.Env, args []string) int {
 	args, help := asHelp(args)
 	call := service.Call{Name: "signalbox", About: purpose, Args: args, Stdout: env.Stdout, Stderr: env.Stderr}
 	parsed, err := service.Parse(&g, call, groups(), kong.Help(help))
+	if wrong := (*kong.ParseError)(nil); errors.As(err, &wrong) {
+		parsed = wrong.Context
+	}
+	if parsed != nil && parsed.Selected() != nil {
+		call.Help = "signalbox " + commandPath(parsed.Selected()) + " --help"
+	}
 	if err != nil {
 		return call.Exit(err)
 	}

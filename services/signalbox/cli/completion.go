@@ -21,18 +21,18 @@ zsh:   source <(signalbox completion zsh)
 fish:  signalbox completion fish | source`
 }
 
-// Run prints a script made from the grammar. It completes commands and flags; all else
-// is left to the shell's completion of files.
+// Run prints a script. It completes commands, flags, their values, and the names of
+// instances, states, roles and lifecycles; all else is left to the shell's completion of
+// files.
 func (c completionCommand) Run(app *kong.Kong, env *term.Env) error {
-	commands := walk(app.Model.Node, "")
 	switch c.Shell {
 	case "zsh":
 		env.Printf("autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n")
-		bash(env.Stdout, app.Model.Name, commands)
+		bash(env.Stdout, app.Model.Name)
 	case "bash":
-		bash(env.Stdout, app.Model.Name, commands)
+		bash(env.Stdout, app.Model.Name)
 	case "fish":
-		fish(env.Stdout, app.Model.Name, commands)
+		fish(env.Stdout, app.Model.Name, walk(app.Model.Node, ""))
 	}
 	return nil
 }
@@ -60,43 +60,27 @@ func walk(node *kong.Node, path string) []command {
 	return append([]command{c}, below...)
 }
 
-func (c command) words() string {
-	var words []string
-	for _, s := range c.subs {
-		words = append(words, s.Name)
-	}
-	for _, f := range c.flags {
-		words = append(words, "--"+f.Name)
-	}
-	return strings.Join(words, " ")
-}
-
-func bash(w io.Writer, program string, commands []command) {
+// bash writes a function that asks the program itself, so that it is never out of date.
+func bash(w io.Writer, program string) {
 	fmt.Fprintf(w, `_%[1]s() {
-  local cur=${COMP_WORDS[COMP_CWORD]} path= word words i
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word=${COMP_WORDS[i]}
-    case "$path $word" in
-`, program)
-	for _, c := range commands[1:] {
-		parent, name := "", c.path
-		if i := strings.LastIndexByte(c.path, ' '); i >= 0 {
-			parent, name = c.path[:i], c.path[i+1:]
-		}
-		fmt.Fprintf(w, "    %q) path=%q ;;\n", parent+" "+name, c.path)
-	}
-	fmt.Fprint(w, "    esac\n  done\n  case $path in\n")
-	for _, c := range commands {
-		fmt.Fprintf(w, "  %q) words=%q ;;\n", c.path, c.words())
-	}
-	fmt.Fprintf(w, `  esac
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  local IFS=$'\n'
+  COMPREPLY=($("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
 }
 complete -o default -F _%[1]s %[1]s
 `, program)
 }
 
+// fish writes the commands and flags of the grammar with their help, and a function that
+// asks the program for all else.
 func fish(w io.Writer, program string, commands []command) {
+	fmt.Fprintf(w, `function __%[1]s_values
+  set -l word (commandline -ct)
+  if string match -qr '^--[^=]+=' -- $word
+    set word (string split -m 1 = -- $word)
+  end
+  %[1]s complete -- (commandline -opc)[2..] $word 2>/dev/null
+end
+`, program)
 	for _, c := range commands {
 		when := "__fish_use_subcommand"
 		if c.path != "" {
@@ -108,13 +92,16 @@ func fish(w io.Writer, program string, commands []command) {
 		for _, s := range c.subs {
 			fmt.Fprintf(w, "complete -c %s -n %s -a %s -d %s\n", program, quote(when), s.Name, quote(s.Help))
 		}
+		if len(c.subs) == 0 {
+			fmt.Fprintf(w, "complete -c %s -n %s -a '(__%[1]s_values)'\n", program, quote(when))
+		}
 		for _, f := range c.flags {
 			short, value := "", ""
 			if f.Short != 0 {
 				short = " -s " + string(f.Short)
 			}
 			if !f.IsBool() {
-				value = " -r"
+				value = fmt.Sprintf(" -r -a '(__%s_values)'", program)
 			}
 			fmt.Fprintf(w, "complete -c %s -n %s -l %s%s%s -d %s\n", program, quote(when), f.Name, short, value, quote(f.Help))
 		}

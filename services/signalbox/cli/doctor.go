@@ -14,7 +14,6 @@ import (
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
@@ -249,20 +248,12 @@ func (e *checkup) roles(ctx context.Context, s system) {
 
 // roles returns the owners in all lifecycles.
 func (s system) roles(ctx context.Context) ([]string, error) {
-	names, err := s.Definition(ctx, "")
+	defs, err := s.Definitions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var roles []string
-	for _, name := range names.GetNames() {
-		reply, err := s.Definition(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		d, err := workflow.Load(name, reply.GetSource())
-		if err != nil {
-			return nil, err
-		}
+	for _, d := range defs {
 		for _, role := range d.Roles() {
 			if !slices.Contains(roles, role) {
 				roles = append(roles, role)

@@ -92,7 +92,11 @@ func (c logsCommand) noStep(states []string) error {
 			n[state] = 0
 		}
 	}
-	return fmt.Errorf("%s: %w; there are %s", c.ID, errNoStep, strings.Join(all, ", "))
+	hint := ""
+	if c.State != "" && !slices.Contains(states, c.State) {
+		hint = orMeant(c.State, states)
+	}
+	return fmt.Errorf("%s: %w; there are %s%s", c.ID, errNoStep, strings.Join(all, ", "), hint)
 }
 
 // follow prints the steps behind a sequence until the instance closes.

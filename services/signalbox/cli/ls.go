@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -45,45 +46,37 @@ func (c lsCommand) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// known returns a usage error if no lifecycle has the state or the role that was asked
-// for. Run calls it when a list is empty.
+// known returns a usage error if no lifecycle has the name, the state or the role that
+// was asked for. Run calls it when a list is empty.
 func (c lsCommand) known(ctx context.Context, s reader) error {
-	if c.Data != "" || c.Workflow == "" && c.State == "" && c.Worker == "" {
-		return nil // a stopped log has no list of lifecycles
+	if c.Workflow == "" && c.State == "" && c.Worker == "" {
+		return nil
 	}
-	names := []string{c.Workflow}
-	if c.Workflow == "" {
-		reply, err := s.Definition(ctx, "")
-		if err != nil {
-			return err
-		}
-		names = reply.GetNames()
-	}
-	var states, roles []string
-	for _, name := range names {
-		reply, err := s.Definition(ctx, name)
-		if err != nil {
-			return err
-		}
-		def, err := workflow.Load(name, reply.GetSource())
-		if err != nil {
-			return fmt.Errorf("the definition of %s: %w", name, err)
-		}
-		states, roles = append(states, def.StateNames()...), append(roles, def.Roles()...)
-	}
-	if err := oneOf("state", c.State, states); err != nil {
+	defs, err := s.Definitions(ctx)
+	if err != nil {
 		return err
 	}
-	return oneOf("worker", c.Worker, roles)
+	var names, states, roles []string
+	for _, d := range defs {
+		names = append(names, d.Name)
+		if c.Workflow == "" || c.Workflow == d.Name {
+			states, roles = append(states, d.StateNames()...), append(roles, d.Roles()...)
+		}
+	}
+	if c.Workflow != "" && !slices.Contains(names, c.Workflow) {
+		hint := ""
+		if near := workflow.Nearest(c.Workflow, names); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		return service.Usagef("unknown workflow %q%s", c.Workflow, hint)
+	}
+	return cmp.Or(oneOf("--state", c.State, states), oneOf("--worker", c.Worker, roles))
 }
 
 // oneOf returns a usage error unless name is empty or in there.
-func oneOf(flag, name string, there []string) error {
+func oneOf(what, name string, there []string) error {
 	if name == "" || slices.Contains(there, name) {
 		return nil
 	}
-	if meant := workflow.Nearest(name, there); meant != "" {
-		return service.Usagef("--%s %s: no lifecycle here has it; did you mean %s?", flag, name, meant)
-	}
-	return service.Usagef("--%s %s: no lifecycle here has it", flag, name)
+	return service.Usagef("%s %s: no lifecycle here has it%s", what, name, orMeant(name, there))
 }

@@ -13,6 +13,7 @@ import (
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -24,12 +25,13 @@ type reading struct {
 	Data string `name:"data" env:"-" type:"existingdir" placeholder:"DIR" help:"Read the log of a system that does not run: the --data of up, demo or resolve."`
 }
 
-// reader answers queries. client.Client and stoppedLog implement it.
+// reader answers queries. system and stoppedLog implement it.
 type reader interface {
 	Get(ctx context.Context, id string) (*pb.Instance, error)
 	List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error)
 	History(ctx context.Context, id string, after uint64) ([]*pb.Record, error)
 	Definition(ctx context.Context, hash string) (*pb.DefinitionReply, error)
+	Definitions(ctx context.Context) ([]*workflow.Definition, error)
 	GetObject(ctx context.Context, h client.Holder, name string) (io.ReadCloser, error)
 }
 
@@ -61,7 +63,8 @@ func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context
 	if err != nil {
 		return fmt.Errorf("the log in %s: %w", dir, err)
 	}
-	return errors.Join(f(ctx, stoppedLog{log, js}), log.Close(ctx))
+	stopped := stoppedLog{log, js}
+	return errors.Join(meant(ctx, stopped, f(ctx, stopped)), log.Close(ctx))
 }
 
 // readingOne has the flags of the commands that read one instance.

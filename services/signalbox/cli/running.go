@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -25,6 +26,27 @@ type system struct {
 	*client.Client
 	nats *nats.Conn
 	at   string // server URLs without passwords
+}
+
+// Definitions returns the current definition of each lifecycle.
+func (s system) Definitions(ctx context.Context) ([]*workflow.Definition, error) {
+	reply, err := s.Definition(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var all []*workflow.Definition
+	for _, name := range reply.GetNames() {
+		reply, err := s.Definition(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		d, err := workflow.Load(name, reply.GetSource())
+		if err != nil {
+			return nil, fmt.Errorf("the definition of %s: %w", name, err)
+		}
+		all = append(all, d)
+	}
+	return all, nil
 }
 
 // connectPatience is how long a server may take to accept the connection. It is short,
@@ -46,7 +68,7 @@ func (r running) call(ctx context.Context, env *term.Env, f func(context.Context
 func (r running) callOn(ctx context.Context, env *term.Env, s system, f func(context.Context, system) error) error {
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	err := f(limited, s)
+	err := meant(limited, s, f(limited, s))
 	if ctx.Err() == nil && (errors.Is(err, client.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
 		env.Log.Debug("no answer", "error", err)
 		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator says a word within %s: is `signalbox up` running?", s.at,

@@ -145,3 +145,28 @@ func (l stoppedLog) Definition(ctx context.Context, hash string) (*pb.Definition
 	}
 	return &pb.DefinitionReply{Name: hash, Hash: hash, Source: entry.Value()}, nil
 }
+
+// Definitions implements reader: all that instances were opened with.
+func (l stoppedLog) Definitions(ctx context.Context) ([]*workflow.Definition, error) {
+	kv, err := l.js.KeyValue(ctx, store.DefinitionBucket)
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := kv.Keys(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil, err
+	}
+	var all []*workflow.Definition
+	for _, hash := range hashes {
+		reply, err := l.Definition(ctx, hash)
+		if err != nil {
+			return nil, err
+		}
+		d, err := workflow.Load(hash, reply.GetSource())
+		if err != nil {
+			return nil, fmt.Errorf("definition %s: %w", hash, err)
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}

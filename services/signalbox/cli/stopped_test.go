@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +76,18 @@ func TestAStoppedSystemReadsLikeARunningOne(t *testing.T) {
 			t.Errorf("%v (-running +stopped):\n%s", command, d)
 		}
 	}
+	t.Run("and asks for names that are nearly right", func(t *testing.T) {
+		for line, says := range map[string]string{"ls --state implmenting": "did you mean implementing?", "ls --worker develper": "did you mean developer?",
+			"ls isue": `did you mean "issue"?`, "show ended": "did you mean a/ended?", "history a/wokring": "a/wokring: no such instance"} {
+			code, out := ended(t, append(strings.Fields(line), "--data", dir)...)
+			if code == 0 || !strings.Contains(out, says) {
+				t.Errorf("%q ended with %d: %s", line, code, out)
+			}
+		}
+		if _, out := ended(t, "complete", "show", "--data", dir, "a/w"); out != "a/waiting\na/working\n" {
+			t.Errorf("it completes %q", out)
+		}
+	})
 	t.Run("where everybody that should work is stuck", func(t *testing.T) {
 		contains(t, run("ls", "--stuck", "--data", dir), "a/working", "a/paused")
 	})

@@ -61,7 +61,11 @@ func (c Command) known(ctx context.Context, h *service.Host) error {
 	}
 	slices.Sort(roles)
 	if !slices.Contains(roles, c.Role) {
-		return service.Usagef("--role %s: no lifecycle here has it; want one of %s", c.Role, strings.Join(slices.Compact(roles), ", "))
+		hint := ""
+		if meant := workflow.Nearest(c.Role, roles); meant != "" {
+			hint = "did you mean " + meant + "? "
+		}
+		return service.Usagef("--role %s: no lifecycle here has it; %swant one of %s", c.Role, hint, strings.Join(slices.Compact(roles), ", "))
 	}
 	return nil
 }
