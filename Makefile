@@ -67,6 +67,11 @@ CHAOS ?= 500
 chaos: ## every fault there is under CHAOS=500 issues of all lifecycles (SIGNALBOX_SEED= draws them again)
 	SIGNALBOX_CHAOS=$(CHAOS) go test -count=1 -timeout=0 -v -run=Chaos ./services/e2e
 
+.PHONY: models
+models: ## solve the demonstration's issue by scripted models of each API in the sandbox, and time their loop
+	SIGNALBOX_MODELS=1 go test -count=1 -v -run=DemonstrationsIssue ./services/signalbox/resolve
+	go test -run='^$$' -bench=Turn -benchtime=20x ./pkg/agent/brain/model
+
 .PHONY: timers
 TIMERS ?= 10000
 timers: ## kill and restart everything under TIMERS=10000 durable timers

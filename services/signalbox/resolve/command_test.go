@@ -22,11 +22,12 @@ import (
 type job struct {
 	*testing.T
 	repo, dir string // dir is the job's workspace
+	sandbox   string
 }
 
 func newJob(t *testing.T) job {
 	t.Helper()
-	j := job{t, repository(t), t.TempDir()}
+	j := job{t, repository(t), t.TempDir(), "none"}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("GITHUB_WORKSPACE", j.dir)
 	t.Setenv("GITHUB_STEP_SUMMARY", filepath.Join(j.dir, "summary.md"))
@@ -78,7 +79,7 @@ func (j job) call(args ...string) (out resolve.Outcome, stderr string, code int)
 	j.Helper()
 	ctx, cancel := context.WithTimeout(j.Context(), 4*time.Minute)
 	defer cancel()
-	args = append(args, "--json", "--repo", j.repo, "--data", filepath.Join(j.dir, "data"), "--sandbox", "none", "--sync", "100ms")
+	args = append(args, "--json", "--repo", j.repo, "--data", filepath.Join(j.dir, "data"), "--sandbox", j.sandbox, "--sync", "100ms")
 	var stdout, told bytes.Buffer
 	code = cli.Run(ctx, term.Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &told, User: "operator:ann", Now: time.Now}, args)
 	if code != 2 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,9 @@ func (c Config) faultOf(ctx context.Context, err error) fault {
 	status, kind, text, header := details(err)
 	if status == 0 && kind == "" {
 		// No answer, or a broken one: the connection's fault.
+		if at := (*url.Error)(nil); errors.As(err, &at) {
+			err = at.Err
+		}
 		return fault{again: !errors.Is(err, errRefused), err: err}
 	}
 	said := strings.TrimSpace(strings.Join([]string{number(status), kind, text}, " "))
