@@ -2,6 +2,7 @@ package github
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 )
@@ -33,4 +34,14 @@ func (f Flags) Client() (*Client, error) {
 		config.Token = ""
 	}
 	return New(config)
+}
+
+// Serves reports whether the REST API is of the host that git reaches: github.com is
+// served by api.github.com.
+func (f Flags) Serves(host string) bool {
+	api, err := url.Parse(f.URL)
+	if err != nil {
+		return false
+	}
+	return strings.EqualFold(api.Host, host) || strings.EqualFold(api.Host, publicHost) && strings.EqualFold(host, "github.com")
 }

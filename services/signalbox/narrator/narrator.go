@@ -31,6 +31,14 @@ func New(out io.Writer, colour bool, width int) *Narrator {
 	return &Narrator{p: printer{out: out, colour: colour, width: width, started: time.Now(), entered: map[string]time.Time{}}}
 }
 
+// Passing leaves out, from now on, the beginning of the URLs of a server that ends with
+// this process: nobody could open them.
+func (n *Narrator) Passing(server string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.p.passing = strings.TrimRight(server, "/") + "/"
+}
+
 // Say writes a line.
 func (n *Narrator) Say(format string, args ...any) {
 	n.mu.Lock()
@@ -92,6 +100,7 @@ func (n *Narrator) Mute() {
 
 // printer writes the lines of a Narrator, which serializes the calls.
 type printer struct {
+	passing string // the beginning of URLs that is left out; empty: none is
 	out     io.Writer
 	colour  bool
 	width   int // of a line; 0: no limit
@@ -131,6 +140,9 @@ const (
 // row writes a line whose last column has a colour of its own.
 func (p *printer) row(code, what, who, took, whyCode, why string) {
 	words := strings.TrimLeft(what, " ")
+	if p.passing != "" {
+		why = strings.ReplaceAll(why, p.passing, "")
+	}
 	what, who, why = what[:len(what)-len(words)]+term.Line(words), term.Line(who), term.Line(why)
 	at, wide := fmt.Sprintf("%6.1fs", time.Since(p.started).Seconds()), whatWidth
 	if p.width > 0 {

@@ -5,13 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/forge/forgetest"
+	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/pipeline"
 	"github.com/signalbox/signalbox/services/signalbox/cli"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
@@ -274,4 +278,57 @@ func TestTheConfigurationOfTheRepositoryRunsNothing(t *testing.T) {
 	if sprung, err := os.ReadFile(trap); err == nil {
 		t.Errorf("a command of the repository's configuration ran, with\n%s", sprung)
 	}
+}
+
+func TestABranchIsPushedAndProposedWhereThatIsAskedFor(t *testing.T) {
+	greets := []string{"--brain", `developer=exec:echo hello, world > greeting`}
+	resolved := func(j job, more ...string) (resolve.Outcome, string, int) {
+		return j.call(slices.Concat([]string{"resolve", "--issue", j.file("issue.md", clear)}, greets, more)...)
+	}
+	t.Run("to nowhere", func(t *testing.T) {
+		if _, said, code := resolved(newJob(t), "--push"); code != 2 || !strings.Contains(said, "git remote add origin URL") {
+			t.Errorf("it ended with %d: %s", code, said)
+		}
+	})
+	t.Run("to a path, by the command that is printed", func(t *testing.T) {
+		j := newJob(t)
+		bare := filepath.Join(t.TempDir(), "widgets.git")
+		gittest.Run(t, git.New(""), "init", "-q", "--bare", bare)
+		gittest.Run(t, git.New(j.repo), "remote", "add", "origin", bare)
+		if _, said, code := resolved(j, "--pr"); code != 2 || !strings.Contains(said, "a pull request needs a repository on a forge") {
+			t.Errorf("a pull request there ended with %d: %s", code, said)
+		}
+		out, said, code := resolved(j)
+		_, command, found := strings.Cut(said, "next:\n  ")
+		command, _, _ = strings.Cut(command, "\n")
+		if code != 0 || !found || out.Pushed != "" || strings.Contains(said, "http://127.0.0.1") {
+			t.Fatalf("it ended with %d: %s", code, said)
+		}
+		if told, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Fatalf("%s ended with %v: %s", command, err, told)
+		}
+		if head := gittest.Run(t, git.New(bare), "rev-parse", out.Branch); head != out.Head {
+			t.Errorf("it has %s, want %s", head, out.Head)
+		}
+	})
+	t.Run("to a forge", func(t *testing.T) {
+		j := newJob(t)
+		f := forgetest.Start(t, forgetest.Config{Users: []local.User{forgetest.User("ann", "write")}})
+		c := f.Client("ann")
+		at, err := c.Repository(t.Context(), forgetest.Repo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := git.New(j.repo)
+		gittest.Run(t, g, "remote", "add", "origin", at.CloneURL)
+		gittest.Run(t, g.WithToken(at.CloneURL, forgetest.Token("ann")), "push", "-q", "--force", "origin", "trunk")
+		out, said, code := resolved(j, "--pr", "--forge-url", f.URL+"/api/v3/", "--forge-token", forgetest.Token("ann"))
+		if code != 0 || out.PullRequest == nil || out.PullRequest.URL == "" || out.Pushed != at.CloneURL {
+			t.Fatalf("it ended with %d, %+v: %s", code, out, said)
+		}
+		pr, err := c.PullRequestByHead(t.Context(), forgetest.Repo, out.Branch)
+		if err != nil || pr.URL != out.PullRequest.URL || pr.Body != out.PullRequest.Body {
+			t.Errorf("the forge has %+v, %v", pr, err)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package resolve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,15 +40,14 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	if p := in.GetParked(); p != nil {
 		r.n.Say("%s goes on where a forge has people: %s", in.GetState(), p.GetReason())
 	}
-	if pull == "" {
-		return r.print(in, out)
+	if pull != "" {
+		pr, err := r.forge.PullRequestByHead(ctx, r.source.name, branch)
+		if err != nil {
+			return err
+		}
+		out.PullRequest = &PullRequest{Title: pr.Title, Body: r.exported(pr.Body)}
 	}
-	pr, err := r.forge.PullRequestByHead(ctx, r.source.name, branch)
-	if err != nil {
-		return err
-	}
-	out.PullRequest = &PullRequest{pr.Title, r.exported(pr.Body)}
-	return r.print(in, out)
+	return errors.Join(r.handOver(ctx, &out), r.print(in, out))
 }
 
 // handedIn returns the branch and the pull request of the instance. There is no branch

@@ -14,9 +14,10 @@ type Outcome struct {
 	Workflow   string     `json:"workflow"`
 	State      string     `json:"state"`
 	Reason     string     `json:"reason"`
-	Branch     string     `json:"branch"` // empty: none
-	Base       string     `json:"base"`   // commit that the work started from
-	Head       string     `json:"head"`   // newest commit of the work
+	Branch     string     `json:"branch"`           // empty: none
+	Base       string     `json:"base"`             // commit that the work started from
+	Head       string     `json:"head"`             // newest commit of the work
+	Pushed     string     `json:"pushed,omitempty"` // where the branch was pushed to
 	Commits    []Commit   `json:"commits"`
 	Tests      *Tests     `json:"tests"` // null: no tests were run
 	Iterations int        `json:"iterations"`
@@ -31,6 +32,7 @@ type Outcome struct {
 type PullRequest struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
+	URL   string `json:"url,omitempty"` // on the forge that it was opened on
 }
 
 // Commit is one commit of the branch, oldest first.

@@ -28,7 +28,7 @@ func TestAPullRequestDoesNotSteerTheTerminal(t *testing.T) {
 	} {
 		var out strings.Builder
 		r := &run{env: &term.Env{Stdout: &out, Terminal: terminal}, def: &workflow.Definition{}}
-		if err := r.print(&pb.Instance{}, Outcome{PullRequest: &PullRequest{hostile, "by @\u200boctocat\n" + hostile}}); err != nil {
+		if err := r.print(&pb.Instance{}, Outcome{PullRequest: &PullRequest{Title: hostile, Body: "by @\u200boctocat\n" + hostile}}); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -31,6 +32,9 @@ type Command struct {
 	Base    string        `name:"base" placeholder:"BRANCH" help:"Branch to start from; the one that is checked out by default."`
 	Out     string        `name:"document" env:"-" type:"path" placeholder:"FILE" help:"Where the document of the lifecycle is written at the end, if it has one; issue-state.json in $GITHUB_WORKSPACE if that is set."`
 	Data    string        `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; by default in the user's state directory, one for each repository."`
+	Push    bool          `name:"push" help:"Push the branch to the repository's remote: with the token to the forge's own host, by ssh, or to a path."`
+	PR      bool          `name:"pr" help:"Push the branch and open its pull request on the forge."`
+	Forge   github.Flags  `embed:"" prefix:"forge-"`
 	Sync    time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
 }
 
@@ -43,6 +47,11 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	src, err := openRepository(ctx, c.Repo, c.Base)
 	if err != nil {
 		return service.Usagef("--repo %s: %w", c.Repo, err)
+	}
+	if c.Push || c.PR {
+		if err := src.deliverable(ctx, c.PR); err != nil {
+			return service.Usagef("--push: %w", err)
+		}
 	}
 	issue, err := c.issue(env.Stdin)
 	if err != nil {
@@ -72,7 +81,8 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	defer log.Close()
 	n := narrator.New(env.Stderr, env.Colour, env.Width)
 	defer context.AfterFunc(ctx, n.Mute)()
-	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out)}
+	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out),
+		deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
 	err = allinone.Run(ctx, allinone.Config{
 		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: c.Settings(),
 		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond,

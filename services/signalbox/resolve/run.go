@@ -28,6 +28,7 @@ type run struct {
 	dir     string
 	def     *workflow.Definition // of new runs
 	files   files                // written for other programs
+	deliver delivery             // what is done with the branch
 
 	system *allinone.System
 	forge  *github.Client // as the person at this machine
@@ -41,6 +42,7 @@ type run struct {
 func (r *run) main(ctx context.Context, s *allinone.System) error {
 	var err error
 	r.system, r.client = s, client.New(s.NATS, r.env.User)
+	r.n.Passing(s.Forge.URL)
 	if r.forge, err = github.New(github.Config{BaseURL: s.Forge.API(), Token: s.Forge.Secret}); err != nil {
 		return err
 	}
