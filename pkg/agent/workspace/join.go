@@ -17,7 +17,9 @@ type Meeting struct {
 	Head    string   // commit the work is at
 	From    Remote
 	Branch  string
-	Message string // of a merge, if there has to be one
+	// Published is the commit that the work last moved the branch to; empty: it never did.
+	Published string
+	Message   string // of a merge, if there has to be one
 }
 
 // Joined is the result of a Meeting.
@@ -26,11 +28,13 @@ type Joined struct {
 	Head      string   // holds the work and the branch
 	Bundle    string   // carries Head; empty when the work's own bundles do
 	Conflicts []string // files that hold both sides between git's marks
+	Rewritten bool     // the branch lost the published commit: Head is the branch
 }
 
 // Join fetches the branch and merges it with the work. If one contains the other,
 // it is the result. A conflict is not an error: the merge then has git's marks of
-// both sides. Nothing is pushed. The error is ErrSource if there is no such branch,
+// both sides. A branch without the published commit was rewritten, and is the result as
+// it is: what somebody took out of it does not come back. Nothing is pushed. The error is ErrSource if there is no such branch,
 // else it wraps brain.ErrInfrastructure.
 func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 	r, err := c.repository(m.Repo)
@@ -52,7 +56,10 @@ func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 	if j.Theirs, err = r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched"); err != nil {
 		return Joined{}, sourceError(err, m.From.URL, m.Branch)
 	}
+	j.Rewritten = m.Published != "" && !r.contains(ctx, j.Theirs, m.Published)
 	switch {
+	case j.Rewritten:
+		j.Head = j.Theirs
 	case r.contains(ctx, m.Head, j.Theirs):
 		return j, nil
 	case r.contains(ctx, j.Theirs, m.Head):
@@ -64,6 +71,9 @@ func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 	}
 	if _, err := r.git.Run(ctx, "update-ref", keep(j.Head), j.Head); err != nil {
 		return Joined{}, infra(err, "join")
+	}
+	if r.contains(ctx, m.Base, j.Head) {
+		return j, nil // the base's own bundle carries it
 	}
 	if j.Bundle, err = c.put(ctx, r, m.Base, j.Head); err != nil {
 		return Joined{}, infra(err, "bundle %s", j.Head)
@@ -129,6 +139,9 @@ func (c *Cache) Unresolved(ctx context.Context, s Spec) ([]string, error) {
 
 // String describes the result in a line.
 func (j Joined) String() string {
+	if j.Rewritten {
+		return fmt.Sprintf("the branch was rewritten and is at %.7s", j.Theirs)
+	}
 	if len(j.Conflicts) == 0 {
 		return fmt.Sprintf("%.7s holds %.7s", j.Head, j.Theirs)
 	}

@@ -56,6 +56,23 @@ func TestABranchThatHoldsTheWorkIsTaken(t *testing.T) {
 	}
 }
 
+func TestABranchWithoutThePublishedCommitIsTakenAsItIs(t *testing.T) {
+	w := newEnv(t)
+	head, bundle := w.ours("ours.txt", "ours\n")
+	m := w.meeting(head, bundle)
+	m.Published = head
+	theirs := w.theirs("new.txt", "theirs\n")
+	j := w.join(m)
+	if !j.Rewritten || j.Head != theirs || j.Bundle == "" || j.String() != "the branch was rewritten and is at "+theirs[:7] {
+		t.Errorf("beside the base: %+v, %v", j, j)
+	}
+	w.run(w.git, "checkout", "--quiet", "--detach")
+	w.run(w.git, "branch", "--force", "other", w.base)
+	if j := w.join(m); !j.Rewritten || j.Head != w.base || j.Bundle != "" {
+		t.Errorf("back at the base: %+v", j)
+	}
+}
+
 func TestABranchThatTheWorkHoldsChangesNothing(t *testing.T) {
 	w := newEnv(t)
 	w.run(w.git, "checkout", "--quiet", "-B", "other")

@@ -2,7 +2,10 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -82,19 +85,80 @@ func TestAHumansPushWhileTheDeveloperWorksIsBuiltUponToo(t *testing.T) {
 	s.merges()
 }
 
+// force makes the commit the head of the story's branch.
+func (p person) force(branch, commit string) {
+	p.w.Helper()
+	g := p.clone(branch)
+	gittest.Run(p.w, g, "push", "-q", "--force", "origin", commit+":refs/heads/"+branch)
+}
+
 func TestAHumansForcedPushIsNotUndone(t *testing.T) {
-	w := newEnv(t)
-	s := w.begin("US-1", 0).proposed()
-	g := w.bob.clone("trunk")
-	forgetest.WriteFile(t, g.Dir(), "mine.txt", "mine\n")
-	gittest.Run(t, g, "add", "-A")
-	gittest.Run(t, g, "commit", "-q", "-m", "My own way")
-	gittest.Run(t, g, "push", "-q", "--force", "origin", "HEAD:refs/heads/signalbox/story-us-1")
-	mine := gittest.Run(t, g, "rev-parse", "HEAD")
-	s.told()
-	if !w.contains("signalbox/story-us-1", mine) || len(w.heard()) != 1 {
-		t.Errorf("the branch holds %s no more; asked was %q", mine, w.heard())
+	const branch = "signalbox/story-us-1"
+	takenOver := func(t *testing.T, s *tale, ours, mine string) {
+		t.Helper()
+		in := s.told()
+		if s.head() != mine || in.GetHead() != mine || s.w.contains(branch, ours) {
+			t.Errorf("the branch is at %s, the work at %s; a person moved it from %s to %s", s.head(), in.GetHead(), ours, mine)
+		}
+		if ev := evidenceOf(in, "acceptance"); ev.GetCommit() != mine || !ev.GetOk() {
+			t.Errorf("the acceptance criteria are %v", ev)
+		}
+		want := fmt.Sprintf("bob moved the branch by force from %.7s to %.7s: the work goes on from there", ours, mine)
+		if said := s.summaries(); !slices.Contains(said, want) {
+			t.Errorf("the log has %q, want %q", said, want)
+		}
 	}
+	t.Run("with work of another origin", func(t *testing.T) {
+		w := newEnv(t)
+		s := w.begin("US-1", 0).proposed()
+		ours := s.head()
+		g := w.bob.clone("trunk")
+		forgetest.WriteFile(t, g.Dir(), "mine.txt", "mine\n")
+		gittest.Run(t, g, "add", "-A")
+		gittest.Run(t, g, "commit", "-q", "-m", "My own way")
+		gittest.Run(t, g, "push", "-q", "--force", "origin", "HEAD:refs/heads/"+branch)
+		takenOver(t, s, ours, gittest.Run(t, g, "rev-parse", "HEAD"))
+		s.merges()
+		if _, err := os.Stat(filepath.Join(w.ann.clone("trunk").Dir(), "US-1.txt")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("what a person took out is on trunk: %v", err)
+		}
+	})
+	t.Run("back to an earlier commit of ours, and a remark is worked in on top", func(t *testing.T) {
+		w := newEnv(t)
+		s := w.begin("US-1", 0).proposed()
+		first := s.head()
+		w.ann.comment(s.pull, "Say please.")
+		s.told()
+		second := s.head()
+		w.bob.force(branch, first)
+		takenOver(t, s, second, first)
+		w.ann.comment(s.pull, "Say it louder.")
+		s.told()
+		if s.head() == first || !w.contains(branch, first) || w.contains(branch, second) {
+			t.Errorf("the branch is at %s; a person took out %s", s.head(), second)
+		}
+		s.merges()
+	})
+	t.Run("while the developer works, whose work is done anew", func(t *testing.T) {
+		w := newEnv(t)
+		s := w.begin("US-1", 0).proposed()
+		ours, mine := s.head(), ""
+		develop := w.develop
+		w.does(func(job agent.Job) change {
+			if mine == "" && job.Question != nil {
+				g := w.bob.clone("trunk")
+				gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "My own way")
+				mine = gittest.Run(t, g, "rev-parse", "HEAD")
+				gittest.Run(t, g, "push", "-q", "--force", "origin", "HEAD:refs/heads/"+branch)
+			}
+			return develop(job)
+		})
+		w.ann.comment(s.pull, "Say please.")
+		s.told()
+		if !w.contains(branch, mine, s.head()) || w.contains(branch, ours) || len(w.said(s.pull)) != 1 {
+			t.Errorf("the branch is at %s, a person moved it to %s; said is %q", s.head(), mine, w.said(s.pull))
+		}
+	})
 }
 
 func TestAConflictIsWorkedOut(t *testing.T) {

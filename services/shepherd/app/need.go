@@ -83,10 +83,11 @@ const didNotPass = "did not pass"
 // ask asks the implementer for the needed changes, on top of the branch as it is now.
 // Commits that others pushed to it become part of the work. If nothing but a run of the
 // acceptance criteria is needed, nothing else is asked for.
-func (t *visit) ask(ctx context.Context, needs []string) error {
+// Before that, a branch that was rewritten meanwhile is taken over.
+func (t *visit) ask(ctx context.Context, needs []string) (instance.Result, error) {
 	repo, err := t.repository(ctx, t.job)
 	if err != nil {
-		return err
+		return instance.Result{}, err
 	}
 	asking := &agent.ErrAsk{}
 	q := question{Number: t.snapshot.Number, Base: t.snapshot.BaseRef, Needs: needs}
@@ -95,10 +96,7 @@ func (t *visit) ask(ctx context.Context, needs []string) error {
 	}
 	at := t.job.Head
 	join := func(branch string) (workspace.Joined, error) {
-		j, err := t.gate.Workspace.Join(ctx, workspace.Meeting{
-			Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: at, From: t.gate.Remote(repo), Branch: branch,
-			Message: fmt.Sprintf("Merge %s into %s", branch, t.snapshot.HeadRef),
-		})
+		j, err := t.gate.Workspace.Join(ctx, t.meeting(repo, at, branch))
 		if err == nil && j.Head != at {
 			at, asking.Head, asking.Bundle = j.Head, j.Head, j.Bundle
 		}
@@ -108,7 +106,10 @@ func (t *visit) ask(ctx context.Context, needs []string) error {
 	if t.snapshot.Head != at {
 		j, err := join(t.snapshot.HeadRef)
 		if err != nil {
-			return err
+			return instance.Result{}, err
+		}
+		if j.Rewritten {
+			return t.takeOver(j), nil
 		}
 		if t.snapshot.Head != t.job.Vars["pushed"] {
 			q.Theirs = j.Theirs
@@ -116,14 +117,14 @@ func (t *visit) ask(ctx context.Context, needs []string) error {
 	}
 	if t.conflicts() || t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail {
 		if _, err := join(t.snapshot.BaseRef); err != nil {
-			return err
+			return instance.Result{}, err
 		}
 		q.Merged = true
 	}
 	ev, _ := evidence(t.job, testrun.Acceptance)
 	runOnly := len(q.Remarks) == 0 && !q.Merged && q.Theirs == "" && at == t.snapshot.Head && ev.Data[didNotPass] != at
 	asking.Questions = []instance.Inquiry{{To: implementer, Question: q.String(), RunOnly: runOnly}}
-	return asking
+	return instance.Result{}, asking
 }
 
 // The limits of one question. Remarks above them go into the next one.

@@ -188,6 +188,23 @@ func (s *tale) moves() (all []string) {
 	return all
 }
 
+// summaries are what the results say that are in the log.
+func (s *tale) summaries() (all []string) {
+	s.w.Helper()
+	records, err := s.w.client.History(s.w.ctx, s.id, 0)
+	if err != nil {
+		s.w.Fatal(errors.Join(err, s.w.ctx.Err()))
+	}
+	for _, r := range records {
+		for _, e := range r.GetCommit().GetEvents() {
+			if done := e.GetReported(); done != nil {
+				all = append(all, done.GetResult().GetSummary())
+			}
+		}
+	}
+	return all
+}
+
 func evidenceOf(in *instanceMessage, name string) *pb.Evidence {
 	for _, e := range in.GetEvidence() {
 		if e.GetName() == name {

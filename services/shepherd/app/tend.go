@@ -41,6 +41,9 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 	if by, says := t.elsewhere(); says {
 		return t.outcome("elsewhere", "%s says that it is done elsewhere, or not needed", by), nil
 	}
+	if r, rewritten, err := t.rewritten(ctx); rewritten || err != nil {
+		return r, err
+	}
 	switch {
 	case t.ready() && !yes(job, "auto_merge"):
 		return t.outcome("waiting", "it is ready, and merged by people here"), nil
@@ -59,7 +62,7 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 	case job.Vars["lastActivityBy"] != merge.Reviewer || job.Base == "" || !t.runPending():
 		return t.noteNeeds(ctx, needs)
 	}
-	return instance.Result{}, t.ask(ctx, needs)
+	return t.ask(ctx, needs)
 }
 
 // visit observes the story's pull request and assesses it.
