@@ -82,6 +82,10 @@ func TestBrainsAreBuiltOfSpecs(t *testing.T) {
 		{"rules where there are none", "developer", role.Specs{"developer": "rules"}, "want exec:COMMAND"},
 		{"neither", "developer", role.Specs{"developer": "gpt"}, "exec:PRESET"},
 		{"a program there is not", "developer", role.Specs{"developer": "exec:./no-such-program.sh"}, "no-such-program.sh"},
+		{"one program after another", "developer", role.Specs{"developer": "exec:true a,b, exec:true"}, ""},
+		{"a program and then rules", "analyst", role.Specs{"analyst": "exec:true,rules"}, ""},
+		{"a second program there is not", "developer", role.Specs{"developer": "exec:true,exec:./no-such-program.sh"}, "no-such-program.sh"},
+		{"a provider there is not", "developer", role.Specs{"developer": "model:mistral/large"}, "one of the providers anthropic"},
 		{"no program", "developer", role.Specs{"developer": "exec:"}, "developer=exec:"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

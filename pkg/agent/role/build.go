@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,8 @@ type Tools struct {
 	Models    Models           // of brains that are models
 	Endpoints *model.Endpoints // nil: each brain has its own
 
+	patience time.Duration // of models with their provider; 0: the default
+
 	Document  Document // nil: none of the role's lifecycles has one
 	StateFile string   // its name in the work tree; empty: exec's default
 }
@@ -48,7 +51,7 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 		if name != role {
 			continue
 		}
-		made, err := one(role, state, spec, t)
+		made, err := several(role, state, spec, t)
 		if err != nil {
 			return b, fmt.Errorf("--brain %s=%s: %w", who, spec, err)
 		}
@@ -64,6 +67,37 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 		return b, err
 	}
 	return b, nil
+}
+
+// next is where the next brain of a list begins.
+var next = regexp.MustCompile(`,\s*(?:exec:|model:|rules\s*$)`)
+
+// hasty is how long a model that is not the last of a list waits for its provider.
+const hasty = 30 * time.Second
+
+// several makes a brain from a spec, or from several between commas: the next one goes on
+// where one cannot work.
+func several(role, state, spec string, t Tools) (brain.Brain, error) {
+	var specs []string
+	from := 0
+	for _, at := range next.FindAllStringIndex(spec, -1) {
+		specs = append(specs, strings.TrimSpace(spec[from:at[0]]))
+		from = at[0] + 1
+	}
+	specs = append(specs, strings.TrimSpace(spec[from:]))
+	var chain brain.Chain
+	for i, s := range specs {
+		t.patience = 0
+		if i < len(specs)-1 {
+			t.patience = hasty
+		}
+		b, err := one(role, state, s, t)
+		if err != nil || len(specs) == 1 {
+			return b, err
+		}
+		chain = append(chain, brain.Link{Brain: b, Name: s})
+	}
+	return chain, nil
 }
 
 // one makes a brain from "rules", "exec:COMMAND" or "model:PROVIDER/NAME". In one state of its own, any
@@ -94,6 +128,7 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		}
 		t.Models.fill(&cfg)
 		cfg.Wall, cfg.Idle, cfg.Sandbox, cfg.Limits, cfg.Cache, cfg.Endpoints = t.Wall, t.Idle, t.Sandbox, t.Limits, t.Cache, t.Endpoints
+		cfg.Patience = t.patience
 		return model.New(cfg)
 	case "rules":
 		if b := byRule(role, t.Document); b != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
+	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -83,5 +84,20 @@ func TestASilentProviderIsAFaultOfTheMachinery(t *testing.T) {
 	r, err := e.work("developer", "implementing", b)
 	if !errors.Is(err, brain.ErrInfrastructure) || r.Spend.TokensIn != 1120 {
 		t.Errorf("%+v, %v: what was paid is not lost", r.Spend, err)
+	}
+}
+
+func TestAProgramGoesOnWhereAModelCannotWork(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	s := modeltest.New(t, modeltest.Turns(writing("a.txt", "half\n"), modeltest.Status(http.StatusForbidden, "permission_error", "no more")))
+	t.Setenv("ANTHROPIC_API_KEY", "key")
+	t.Setenv("ANTHROPIC_BASE_URL", s.URL)
+	brains, err := role.Specs{"developer": "model:anthropic/claude-opus-4-5,exec:cat a.txt > b.txt"}.Build("developer", role.Tools{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := e.done("developer", "implementing", brains.Default)
+	if e.content("b.txt", r) != "half" || r.Spend.TokensIn != 1120 {
+		t.Errorf("it leaves %q for %+v", e.content("b.txt", r), r.Spend)
 	}
 }
