@@ -28,7 +28,8 @@ type cursor struct {
 	// then; those are not taken up by themselves. 0: there were none, or they are taken up.
 	Begun bool `json:"begun,omitempty"`
 	Old   int  `json:"old,omitempty"`
-	// Shut is when issues were seen closed, the newest of them: one that is open again was reopened.
+	// Shut is when issues, or pull requests, were seen closed, the newest of them: one that is
+	// open again was reopened.
 	Shut map[int]time.Time `json:"shut,omitempty"`
 }
 
@@ -49,7 +50,7 @@ func (c *cursor) advance(at time.Time) {
 	}
 }
 
-// shut notes that an issue was closed. If there are too many, it drops the one that was
+// shut notes that an issue or a pull request was closed. If there are too many, it drops the one that was
 // closed first.
 func (c *cursor) shut(issue int, at time.Time) {
 	if c.Shut == nil {

@@ -80,6 +80,16 @@ func (p *pulls) poll(ctx context.Context) error {
 		if err := p.signal(ctx, pr); err != nil {
 			return err
 		}
+		_, shut := next.Shut[pr.Number]
+		switch {
+		case pr.State != "open" && !pr.Merged:
+			next.shut(pr.Number, pr.UpdatedAt)
+		case shut && pr.State == "open":
+			if err := p.reopen(ctx, pr); err != nil {
+				return err
+			}
+			delete(next.Shut, pr.Number)
+		}
 	}
 	if next.prune(); next.equal(at) {
 		return nil

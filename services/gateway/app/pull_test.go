@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -105,6 +106,79 @@ func TestAStoryIsToldOnceOfEachChangeOfItsPullRequest(t *testing.T) {
 	w.say(w.bob, w.report(w.bob, "an issue"), "is none")
 	w.watches(p)
 	w.told(story, "changed by gateway", "changed by gateway")
+}
+
+// finds has the shepherd find an outcome of the only open story. It returns the state of the story then.
+func (e *env) finds(story, outcome string) string {
+	e.Helper()
+	in, err := e.client.Get(e.ctx, story)
+	if err != nil {
+		e.Fatal(err)
+	}
+	agent := client.New(e.server.Connect(e.T), "shepherd-1")
+	reply, err := agent.DoAs(e.ctx, "shepherd", subject.Claim, &pb.Command{Instance: story, Action: &pb.Command_Claim{
+		Claim: &pb.Claim{Agent: "shepherd-1", Work: in.GetWork(), LeaseMs: 60_000}}})
+	if err == nil {
+		reply, err = agent.DoAs(e.ctx, "shepherd", subject.Report, &pb.Command{Instance: story, Action: &pb.Command_Report{
+			Report: &pb.Report{Token: reply.GetToken(), Result: wire.Result(instance.Result{
+				Status: instance.Success, ConfidenceScore: 1, Data: map[string]string{"outcome": outcome}})}}})
+	}
+	if err != nil {
+		e.Fatal(err)
+	}
+	return reply.GetInstance().GetState()
+}
+
+// turns closes or opens a pull request.
+func (e *env) turns(number int, state string) {
+	e.Helper()
+	e.second.Add(1)
+	e.request(http.MethodPatch, fmt.Sprintf("/pulls/%d", number), fmt.Sprintf(`{"state": %q}`, state))
+}
+
+func TestAStoryGoesOnWhenItsPullRequestIsOpenedAgain(t *testing.T) {
+	w := newEnv(t)
+	number, story := w.propose("first")
+	p := w.pulls()
+	w.watches(p)
+	for range 2 { // as often as people do
+		w.turns(number, "closed")
+		w.watches(p)
+		if got := w.finds(story, "closed"); got != "invalid" {
+			t.Fatalf("once its pull request was closed it is in %s", got)
+		}
+		w.turns(number, "open")
+		w.watches(p)
+		w.watches(w.pulls()) // another one
+		if got := w.state(story); got != "pushed" {
+			t.Fatalf("once its pull request was opened again it is in %s", got)
+		}
+	}
+}
+
+func TestAStoryThatEndedForAnotherReasonStaysEndedWhenItsPullRequestIsOpenedAgain(t *testing.T) {
+	w := newEnv(t)
+	number, story := w.propose("first")
+	p := w.pulls()
+	w.watches(p)
+	w.finds(story, "elsewhere")
+	w.turns(number, "closed")
+	w.watches(p)
+	w.turns(number, "open")
+	w.watches(p)
+	if got := w.state(story); got != "invalidended" {
+		t.Errorf("what is done elsewhere is in %s", got)
+	}
+}
+
+// state is a story's state, and how it ended.
+func (e *env) state(story string) string {
+	e.Helper()
+	in, err := e.client.Get(e.ctx, story)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return in.GetState() + in.GetClosed()
 }
 
 func TestWhatWasToldBeforeACrashIsNotToldAgain(t *testing.T) {

@@ -2,8 +2,11 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -45,4 +48,54 @@ func (p *poller) reopen(ctx context.Context, issue forge.Issue) error {
 		p.log.Info("starts again, since the issue was opened again", "instance", name, "state", reply.GetInstance().GetState())
 	}
 	return p.dropRefusal(name, err)
+}
+
+// closedOutcome is what the variable outcome of an instance says that ended because its
+// pull request was closed (story lifecycle, invalid).
+const closedOutcome = "closed"
+
+// reopen starts the instances again that ended because the pull request was closed. To
+// open it again takes the permission to write, or to be its author. The command's id says
+// which end it undoes.
+func (p *pulls) reopen(ctx context.Context, pr forge.PullRequest) error {
+	now, err := p.forge.PullRequest(ctx, p.repo, pr.Number)
+	if errors.Is(err, forge.ErrNotFound) || err == nil && now.State != "open" {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	all, err := p.client.List(ctx, &pb.ListRequest{All: true})
+	if err != nil {
+		return err
+	}
+	for _, line := range all {
+		if line.GetClosed() != string(instance.Ended) {
+			continue
+		}
+		id := line.GetInstance()
+		in, err := p.client.Get(ctx, id)
+		if err != nil {
+			if err := p.dropRefusal(id, err); err != nil {
+				return err
+			}
+			continue
+		}
+		vars := in.GetVars()
+		if in.GetIssue().GetRepo() != p.repo || vars["prNumber"] != strconv.Itoa(pr.Number) || vars["outcome"] != closedOutcome ||
+			!in.GetFailed() {
+			continue
+		}
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", id, in.GetSeq()))
+		reply, err := p.client.Do(ctx, subject.Reopen, &pb.Command{
+			Id: "reopen/pull/" + hex.EncodeToString(sum[:16]), Instance: id,
+			Action: &pb.Command_Reopen{Reopen: &pb.Reopen{Reason: fmt.Sprintf("pull request #%d was opened again on the forge", pr.Number)}},
+		})
+		if err == nil {
+			p.log.Info("starts again, since its pull request was opened again", "instance", id, "state", reply.GetInstance().GetState())
+		}
+		if err := p.dropRefusal(id, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
