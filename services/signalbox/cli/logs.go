@@ -12,6 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
@@ -64,12 +66,35 @@ func (c logsCommand) Run(ctx context.Context, env *term.Env) error {
 		if closed = in.GetClosed() != ""; !found && (!c.Follow || closed) {
 			return c.noStep(states)
 		}
+		if c.Follow && !closed {
+			return c.canCome(ctx, s, in)
+		}
 		return nil
 	})
-	if err != nil || !c.Follow || closed {
+	switch {
+	case c.Follow && ctx.Err() != nil:
+		return nil // a person ends it
+	case err != nil || !c.Follow || closed:
 		return err
 	}
+	fmt.Fprintf(env.Stderr, "following %s from sequence %d on; Ctrl-C ends it\n", c.ID, last+1)
 	return c.follow(ctx, env, &steps, last)
+}
+
+// canCome returns a usage error if no step in the state can ever come.
+func (c logsCommand) canCome(ctx context.Context, s reader, in *pb.Instance) error {
+	if c.State == "" {
+		return nil
+	}
+	reply, err := s.Definition(ctx, in.GetDefinition())
+	if err != nil {
+		return err
+	}
+	def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
+	if err != nil {
+		return fmt.Errorf("the definition of %s: %w", c.ID, err)
+	}
+	return oneOf("--state", c.State, def.StateNames())
 }
 
 func (c logsCommand) wants(s view.Step) bool {
