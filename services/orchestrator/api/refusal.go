@@ -45,6 +45,9 @@ func refusal(err error) *pb.Refusal {
 	return &pb.Refusal{Code: CodeUnavailable, Message: err.Error()}
 }
 
+// isStopping is the message of stopping.
+const isStopping = "this orchestrator is stopping"
+
 func stopping() *pb.Refusal {
-	return &pb.Refusal{Code: CodeUnavailable, Message: "this orchestrator is stopping"}
+	return &pb.Refusal{Code: CodeUnavailable, Message: isStopping}
 }

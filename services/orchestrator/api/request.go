@@ -2,7 +2,9 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"log/slog"
 	"mime"
 	"strings"
 	"time"
@@ -119,7 +121,11 @@ func (s *Server) reply(r request, start time.Time, reply proto.Message, no *pb.R
 		header[micro.ErrorCodeHeader] = []string{cmp.Or(status[no.Code], "500")}
 		header[micro.ErrorHeader] = []string{cmp.Or(no.Message, no.Code)}
 		if no.Code == string(instance.CodeInvalid) || no.Code == string(instance.CodeUndecided) || no.Code == CodeUnavailable {
-			s.Log.Warn("request refused", "subject", r.subject, "code", no.Code, "message", no.Message)
+			level := slog.LevelWarn
+			if no.Message == isStopping {
+				level = slog.LevelInfo // whoever asks tries again
+			}
+			s.Log.Log(context.Background(), level, "request refused", "subject", r.subject, "code", no.Code, "message", no.Message)
 		}
 	}
 	r.send(data, header)

@@ -1,8 +1,10 @@
 package cli_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,5 +81,58 @@ func TestAPlanIsAboutOneRepository(t *testing.T) {
 		[]string{"up", "--prd", file, "--repo", "a/b=.", "--repo", "c/d=."})
 	if code != 2 || !strings.Contains(stderr.String(), "one repository") {
 		t.Errorf("it ended with %d: %s", code, stderr.String())
+	}
+}
+
+func TestUpPrintsFiveLinesAndKeepsTheRestInItsLogFile(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	g, data := gittest.Repo(t), filepath.Join(t.TempDir(), "data")
+	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "first")
+	if err := os.WriteFile(filepath.Join(g.Dir(), ".signalbox.yaml"), []byte("test: {command: 'true'}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	gittest.Run(t, g, "add", "-A")
+	gittest.Run(t, g, "commit", "-q", "-m", "second")
+	up := func(t *testing.T, args ...string) (said []string) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		out, end := io.Pipe()
+		ended := make(chan int, 1)
+		go func() {
+			env := term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: end, User: "operator:ann", Now: time.Now}
+			ended <- cli.Run(ctx, env, append([]string{"up", "--data", data, "--repo", "acme/widgets=" + g.Dir(), "--listen", "127.0.0.1:0", "--sandbox", "none",
+				"--brain", "developer=exec:true", "--brain", "writer=exec:true", "--brain", "fullstack-developer=exec:true"}, args...))
+			end.Close()
+		}()
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			said = append(said, lines.Text())
+			if strings.HasPrefix(lines.Text(), "Ctrl-C ") {
+				cancel()
+			}
+		}
+		if code := <-ended; code != 0 {
+			t.Errorf("it ended with %d", code)
+		}
+		return said
+	}
+	said := up(t)
+	want := []string{"forge   http://127.0.0.1:", "NATS    nats://127.0.0.1:", "sandbox none (not confined: everything)",
+		"data    " + data + ", log in " + filepath.Join(data, "signalbox.log"), "Ctrl-C  ends it when what is under way has ended, after 30s at the latest"}
+	if len(said) != len(want) {
+		t.Errorf("it prints %d lines, want %d:\n%s", len(said), len(want), strings.Join(said, "\n"))
+	}
+	for i := range min(len(said), len(want)) {
+		if !strings.HasPrefix(said[i], want[i]) {
+			t.Errorf("line %d is %q, want %q", i+1, said[i], want[i])
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(data, "signalbox.log"))
+	if err != nil || !strings.Contains(string(log), `"msg":"running"`) || strings.Contains(strings.Join(said, ""), `"msg":"running"`) {
+		t.Errorf("the log file has %q, %v", log, err)
+	}
+	if said := up(t, "--verbose"); !strings.Contains(strings.Join(said, "\n"), `"msg":"running"`) {
+		t.Errorf("with --verbose it prints %q", said)
 	}
 }
