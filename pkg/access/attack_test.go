@@ -325,6 +325,47 @@ func TestTheServerSaysWhoAsks(t *testing.T) {
 	}
 }
 
+func TestOnlyTheGatewayKeepsAndReadsDeliveries(t *testing.T) {
+	e := newEnv(t)
+	for _, p := range []access.Party{gateway, developer, notifier, viewer, actor} {
+		js, err := jetstream.NewWithAPIPrefix(e.server.As(e.T, p), access.APIPrefix)
+		e.must(err)
+		ctx, cancel := context.WithTimeout(e.ctx, tries)
+		_, kept := js.Publish(ctx, "sb.hook.ping."+p.String(), []byte("{}"), jetstream.WithMsgID(p.String()))
+		_, read := js.Consumer(ctx, subject.DeliveryStream, subject.DeliveryReader)
+		cancel()
+		if may := p == gateway; may != (kept == nil) || may != (read == nil) {
+			t.Errorf("%s keeps: %v, reads: %v", p, kept, read)
+		}
+	}
+	js, err := access.JetStreamAs(e.ctx, e.server.As(e.T, gateway), gateway)
+	e.must(err)
+	consumer, err := js.Consumer(e.ctx, subject.DeliveryStream, subject.DeliveryReader)
+	e.must(err)
+	messages, err := consumer.Fetch(1, jetstream.FetchMaxWait(5*time.Second))
+	e.must(err)
+	for m := range messages.Messages() {
+		if err := m.DoubleAck(e.ctx); err != nil || m.Subject() != "sb.hook.ping.gateway" {
+			t.Errorf("%s: %v", m.Subject(), err)
+		}
+	}
+	stream, err := js.Stream(e.ctx, subject.DeliveryStream)
+	e.must(err)
+	if _, err := stream.GetLastMsgForSubject(e.ctx, "sb.hook.*.gateway"); err != nil {
+		t.Error("it does not read one again:", err)
+	}
+	short, cancel := context.WithTimeout(e.ctx, tries)
+	defer cancel()
+	for name, err := range map[string]error{
+		"purge":  stream.Purge(short),
+		"delete": js.DeleteStream(short, subject.DeliveryStream),
+	} {
+		if err == nil {
+			t.Errorf("it may %s the stream", name)
+		}
+	}
+}
+
 func TestAStrangerIsNotLetIn(t *testing.T) {
 	e := newEnv(t)
 	stranger, err := nkeys.CreateUser()

@@ -31,7 +31,8 @@ func threshold(export string) string {
 
 // exports covers all that Imports of any party may name.
 var exports = []string{
-	"sb.api.*", "sb.api.agent.*.*",
+	"sb.api.*", "sb.api.agent.*.*", "sb.hook.*.*",
+	"$JS.API.CONSUMER.INFO.DELIVERIES.*", "$JS.API.CONSUMER.MSG.NEXT.DELIVERIES.*",
 	"$JS.API.CONSUMER.INFO.EVENTS.*", "$JS.API.CONSUMER.MSG.NEXT.EVENTS.*", "$JS.ACK.>",
 	"$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.*", "$JS.API.DIRECT.GET.>", "$JS.API.>", "$O.>", "$KV.>",
 }

@@ -68,27 +68,31 @@ func (p Party) Imports() []Import {
 		}
 		return all
 	case Gateway:
-		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), append(slices.Clone(cursors), majority())...)
+		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), []Import{majority()})...)
 	case View, Act:
 		all := []Import{{Subject: "sb.api.*"}}
 		if p.Kind == Act {
-			all = append(all, report)
+			all = append(all, report, replay)
 		}
 		return all
 	case Admin:
-		return []Import{{Subject: "sb.api.*"}, report,
+		return []Import{{Subject: "sb.api.*"}, report, replay,
 			{Subject: "$JS.API.>", Local: APIPrefix + ".>"}, {Subject: "$JS.ACK.>"}, {Subject: "$O.>"}, {Subject: "$KV.>"}}
 	}
-	return []Import{report}
+	return []Import{report, replay}
 }
 
-// report is where the gateway takes reports for the forge.
-var report = Import{Subject: subject.OpenIssue, From: string(Gateway)}
+// report is where the gateway takes reports for the forge, replay where it handles a
+// delivery again.
+var (
+	report = Import{Subject: subject.OpenIssue, From: string(Gateway)}
+	replay = Import{Subject: subject.ReplayDelivery, From: string(Gateway)}
+)
 
 // serves returns what the account of a party exports to those that import it.
 func (p Party) serves() []string {
 	if p.Kind == Gateway {
-		return []string{subject.OpenIssue}
+		return []string{subject.OpenIssue, subject.ReplayDelivery}
 	}
 	return nil
 }
@@ -108,7 +112,11 @@ func asked(names ...string) (all []Import) {
 // pull messages, and to acknowledge them. The second form of an acknowledgement is that
 // of nats-server's flag js_ack_fc_v2.
 func consumer(name string) []Import {
-	of := subject.EventStream + "." + name
+	return consumerOf(subject.EventStream, name)
+}
+
+func consumerOf(stream, name string) []Import {
+	of := stream + "." + name
 	return []Import{
 		api("CONSUMER.INFO." + of), api("CONSUMER.MSG.NEXT." + of),
 		{Subject: "$JS.ACK." + of + ".>"}, {Subject: "$JS.ACK.*.*." + of + ".>"},
@@ -124,6 +132,14 @@ func api(request string) Import {
 var cursors = []Import{
 	api("STREAM.INFO.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors"), api("DIRECT.GET.KV_signalbox-cursors.>"),
 	api("STREAM.MSG.GET.KV_signalbox-cursors"), {Subject: "$KV.signalbox-cursors.>", Local: APIPrefix + ".$KV.signalbox-cursors.>"},
+}
+
+// deliveries returns the requests of the gateway about what webhooks deliver: to keep a
+// delivery, to read on, and to read one again.
+func deliveries() []Import {
+	return append([]Import{{Subject: "sb.hook.*.*"}, api("STREAM.MSG.GET." + subject.DeliveryStream),
+		api("STREAM.INFO." + subject.DeliveryStream)},
+		consumerOf(subject.DeliveryStream, subject.DeliveryReader)...)
 }
 
 // majority tells whether the log has a majority of its servers.

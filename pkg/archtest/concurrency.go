@@ -17,6 +17,7 @@ var concurrent = map[string]string{
 	"pkg/faultproxy":            "forwards both directions of every connection of a test",
 	"pkg/forge/crashtest":       "proxies a service's connections and outlives the service",
 	"pkg/service":               "runs actors",
+	"services/gateway/app":      "looks at several issues at once, of which webhooks told",
 	"services/orchestrator/api": "the micro framework serves the requests of one endpoint in sequence",
 	"services/orchestrator/app": "follows the log before it is ready to serve",
 	"services/signalbox/bench":  "simulates many callers at once",

@@ -3,3 +3,6 @@ package subject
 // OpenIssue is where the gateway takes a report for the forge: it makes the
 // issue there and opens an instance for it.
 const OpenIssue = "sb.forge.issue.open"
+
+// ReplayDelivery is where the gateway handles again what a webhook delivered.
+const ReplayDelivery = "sb.forge.delivery.replay"

@@ -11,6 +11,8 @@
 //	sb.api.agent.<role>.<command>               an agent asks the orchestrator
 //	sb.orchestrator.duty                        orchestrators ask for the active one
 //	sb.forge.issue.open                         the gateway takes a report for the forge
+//	sb.hook.<event>.<delivery>                  what a webhook of the forge delivered
+//	sb.forge.delivery.replay                    the gateway handles a delivery again
 package subject
 
 import (

@@ -50,6 +50,9 @@ func provision(ctx context.Context, js jetstream.JetStream, c ProvisionConfig) (
 	if _, err = EnsureCursors(ctx, js, c.Replicas); err != nil {
 		return Resources{}, err
 	}
+	if _, err = EnsureDeliveries(ctx, js, c.Replicas); err != nil {
+		return Resources{}, err
+	}
 	return r, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -43,8 +44,9 @@ type Settings struct {
 	Label    string       `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
 	All      bool         `name:"all" help:"Take up the issues, too, that were open before the repository was first watched. Without it they need a label."`
 	Intake
-	Every    time.Duration `name:"every" default:"10s" help:"How often the forge is asked for changes."`
-	Replicas int           `name:"replicas" default:"1" help:"Copies, in a NATS cluster, of how far it has read."`
+	Every time.Duration `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 10s, with --webhook 10m."`
+	Webhook
+	Replicas int `name:"replicas" default:"1" help:"Copies, in a NATS cluster, of how far it has read."`
 }
 
 // Setup implements service.Program. It refuses a wrong token or repository, and warns if
@@ -104,20 +106,55 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	h.Metrics.MustRegister(polls)
 	refused := newRefused(h.Metrics)
 	pollers := map[string]*poller{}
+	heard := &deliveries{js: js, repos: map[string]repository{}, handled: newHandled(h.Metrics), log: h.Log}
+	every := s.every()
 	for _, repo := range s.Repo {
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
 			label: s.Label, all: s.All, intake: s.Intake, refused: refused, log: h.Log.With("repo", repo)}
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pollers[repo] = p
-		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, s.Every, polls) })
+		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, every, polls) })
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
 			permissions: p.permissions}
 		closed := &closings{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
-		h.Add("closed issues of "+repo, func(ctx context.Context) error { return watch(ctx, closed, s.Every, polls) })
-		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, pr, s.Every, polls) })
+		heard.repos[strings.ToLower(repo)] = repository{p, closed, pr}
+		h.Add("closed issues of "+repo, func(ctx context.Context) error { return watch(ctx, closed, every, polls) })
+		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, pr, every, polls) })
 	}
 	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
-	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, pollers) })
+	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, pollers, heard) })
+	return s.addWebhook(h, js, heard)
+}
+
+// The defaults of --every, without and with webhooks.
+const (
+	asked = 10 * time.Second
+	Told  = 10 * time.Minute
+)
+
+// every returns how often the forge is asked for changes.
+func (s Settings) every() time.Duration {
+	switch {
+	case s.Every > 0:
+		return s.Every
+	case s.Webhook.Addr != "":
+		return Told
+	}
+	return asked
+}
+
+// addWebhook adds the server that webhooks deliver to, and what handles the deliveries.
+func (s Settings) addWebhook(h *service.Host, js jetstream.JetStream, of *deliveries) error {
+	if s.Webhook.Addr == "" {
+		return nil
+	}
+	l, server, err := s.Webhook.listenWebhook(h, js, newTaken(h.Metrics))
+	if err != nil {
+		return err
+	}
+	h.Log.Info("takes deliveries of webhooks", "address", l.Addr().String())
+	h.Add("webhook", func(ctx context.Context) error { return serveWebhook(ctx, l, server) })
+	h.Add("deliveries", of.work)
 	return nil
 }
 
@@ -159,8 +196,8 @@ type answer struct {
 	Issue    instance.Issue `json:"issue"`
 }
 
-// reports answers sb.forge.issue.open until ctx ends.
-func reports(ctx context.Context, h *service.Host, pollers map[string]*poller) error {
+// reports answers sb.forge.issue.open and sb.forge.delivery.replay until ctx ends.
+func reports(ctx context.Context, h *service.Host, pollers map[string]*poller, heard *deliveries) error {
 	svc, err := micro.AddService(h.NATS, micro.Config{Name: "signalbox-gateway", Version: "1.0.0", Description: "reports for the forge"})
 	if err != nil {
 		return err
@@ -192,6 +229,9 @@ func reports(ctx context.Context, h *service.Host, pollers map[string]*poller) e
 		}
 		_ = m.RespondJSON(answer{name, issue})
 	}), micro.WithEndpointSubject(subject.OpenIssue))
+	if err == nil {
+		err = svc.AddEndpoint("replay", micro.HandlerFunc(heard.replay), micro.WithEndpointSubject(subject.ReplayDelivery))
+	}
 	if err != nil {
 		return err
 	}

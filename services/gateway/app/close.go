@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -27,6 +28,8 @@ type closings struct {
 	repo    string
 	now     func() time.Time
 	log     *slog.Logger
+
+	turn sync.Mutex // held by a poll and by look
 }
 
 func (p *closings) about() (string, *slog.Logger) { return p.repo, p.log }
@@ -34,6 +37,8 @@ func (p *closings) about() (string, *slog.Logger) { return p.repo, p.log }
 // poll handles every closed issue that changed since the cursor. One request lists them
 // all, and costs nothing while nothing changes.
 func (p *closings) poll(ctx context.Context) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	at, err := p.cursors.load(ctx, p.repo+"/closed")
 	if err != nil {
 		return err
@@ -49,18 +54,26 @@ func (p *closings) poll(ctx context.Context) error {
 	next := at.clone()
 	for _, issue := range rows {
 		next.advance(issue.UpdatedAt)
-		if was, taken := at.Taken[int64(issue.Number)]; !taken || !was.Equal(issue.UpdatedAt) {
-			if err := p.cancel(ctx, issue); err != nil {
-				return err
-			}
-			next.shut(issue.Number, issue.UpdatedAt)
+		if err := p.row(ctx, issue, at, &next); err != nil {
+			return err
 		}
-		next.noteComment(int64(issue.Number), issue.UpdatedAt)
 	}
 	if next.prune(); next.equal(at) {
 		return nil
 	}
 	return p.cursors.save(ctx, p.repo+"/closed", next)
+}
+
+// row handles one closed issue as it is now.
+func (p *closings) row(ctx context.Context, issue forge.Issue, at cursor, next *cursor) error {
+	if was, taken := at.Taken[int64(issue.Number)]; !taken || !was.Equal(issue.UpdatedAt) {
+		if err := p.cancel(ctx, issue); err != nil {
+			return err
+		}
+		next.shut(issue.Number, issue.UpdatedAt)
+	}
+	next.noteComment(int64(issue.Number), issue.UpdatedAt)
+	return nil
 }
 
 // cancel cancels the instances of a closed issue: the one named for it, and those that

@@ -82,7 +82,7 @@ func (c *cursor) prune() {
 func (c cursor) equal(o cursor) bool {
 	return c.Begun == o.Begun && c.Old == o.Old && c.Since.Equal(o.Since) && maps.EqualFunc(c.Taken, o.Taken, time.Time.Equal) &&
 		maps.EqualFunc(c.Shut, o.Shut, time.Time.Equal) &&
-		maps.EqualFunc(c.Spent, o.Spent, func(a, b []time.Time) bool { return slices.EqualFunc(a, b, time.Time.Equal) })
+		maps.EqualFunc(c.Spent, o.Spent, sameTimes)
 }
 
 // cursors keeps the cursor of each repository in a KV bucket.
@@ -118,3 +118,5 @@ func (c cursors) save(ctx context.Context, repo string, at cursor) error {
 func key(repo string) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(repo))
 }
+
+func sameTimes(a, b []time.Time) bool { return slices.EqualFunc(a, b, time.Time.Equal) }

@@ -35,6 +35,11 @@ type poller struct {
 
 	permissions *permissions
 
+	// turn is held by a poll, and shared by what looks at single issues.
+	turn sync.RWMutex
+	// saving is locked while look adds to the cursor.
+	saving sync.Mutex
+
 	// creating is locked while create creates an issue and opens its instance, so that the
 	// poll does not open it first, with another lifecycle.
 	creating sync.Mutex
@@ -48,6 +53,8 @@ func (p *poller) about() (string, *slog.Logger) { return p.repo, p.log }
 // poll handles all changes since the cursor. It may repeat commands of an earlier poll;
 // they have the same ids, so the orchestrator carries them out once.
 func (p *poller) poll(ctx context.Context) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	at, err := p.cursors.load(ctx, p.repo)
 	if err != nil {
 		return err
@@ -60,49 +67,52 @@ func (p *poller) poll(ctx context.Context) error {
 	p.begin(&next, issues)
 	for _, issue := range issues {
 		next.advance(issue.UpdatedAt)
-		if id, err := p.asksFor(ctx, issue); err != nil {
+		if err := p.row(ctx, issue, at, &next); err != nil {
 			return err
-		} else if id != "" {
-			if err := p.forward(ctx, id, issue, at, &next); err != nil {
-				return err
-			}
-			continue
-		}
-		if p.label != "" && !hasLabel(issue, p.label) {
-			continue
-		}
-		since := at.Since
-		opened, taken, err := p.takeUp(ctx, issue, &next)
-		switch {
-		case err != nil:
-			return err
-		case !taken:
-			continue
-		case opened:
-			since = time.Time{} // it may have been discussed before it got its label
-		default:
-			if err := p.reopen(ctx, issue); err != nil {
-				return err
-			}
-		}
-		comments, err := p.reader.Comments(ctx, p.repo, issue.Number, since)
-		if err != nil {
-			return err
-		}
-		for _, c := range comments {
-			if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(since) {
-				continue // the latter is an edit
-			}
-			if err := p.signal(ctx, issue, c, &next); err != nil {
-				return err
-			}
-			next.noteComment(c.ID, c.CreatedAt)
 		}
 	}
 	if next.prune(); next.equal(at) {
 		return nil
 	}
 	return p.cursors.save(ctx, p.repo, next)
+}
+
+// row handles one open issue as it is now, and the comments on it since the cursor.
+func (p *poller) row(ctx context.Context, issue forge.Issue, at cursor, next *cursor) error {
+	if id, err := p.asksFor(ctx, issue); err != nil {
+		return err
+	} else if id != "" {
+		return p.forward(ctx, id, issue, at, next)
+	}
+	if p.label != "" && !hasLabel(issue, p.label) {
+		return nil
+	}
+	since := at.Since
+	opened, taken, err := p.takeUp(ctx, issue, next)
+	switch {
+	case err != nil || !taken:
+		return err
+	case opened:
+		since = time.Time{} // it may have been discussed before it got its label
+	default:
+		if err := p.reopen(ctx, issue); err != nil {
+			return err
+		}
+	}
+	comments, err := p.reader.Comments(ctx, p.repo, issue.Number, since)
+	if err != nil {
+		return err
+	}
+	for _, c := range comments {
+		if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(since) {
+			continue // the latter is an edit
+		}
+		if err := p.signal(ctx, issue, c, next); err != nil {
+			return err
+		}
+		next.noteComment(c.ID, c.CreatedAt)
+	}
+	return nil
 }
 
 // takeUp opens an instance for the issue, unless there is one, and reports whether it did.

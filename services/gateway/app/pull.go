@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -32,7 +33,9 @@ type pulls struct {
 	hear    string // the permission that it takes to be heard
 
 	permissions *permissions
-	known       map[string]tracked // open instances by id
+
+	turn  sync.Mutex         // held by a poll and by look
+	known map[string]tracked // open instances by id
 }
 
 // tracked is the pull request of an instance as of a commit.
@@ -50,6 +53,8 @@ const margin = time.Hour
 // poll handles every pull request that changed since the cursor. One request lists them
 // all, and costs nothing while nothing changes.
 func (p *pulls) poll(ctx context.Context) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	at, err := p.cursors.load(ctx, p.repo+"/pulls")
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func TestAReportMakesAnIssueAndItsInstance(t *testing.T) {
 	ended := make(chan error, 1)
 	p := w.poller(func(p *poller) { p.label = "signalbox" })
 	go func() {
-		ended <- reports(ctx, &service.Host{NATS: w.server.Connect(t)}, map[string]*poller{widgets: p})
+		ended <- reports(ctx, &service.Host{NATS: w.server.Connect(t)}, map[string]*poller{widgets: p}, new(deliveries))
 	}()
 	ask := func(body string) *nats.Msg {
 		t.Helper()

@@ -43,6 +43,7 @@ type Config struct {
 	Dirs     string        // directory of additional lifecycles
 	AckWait  time.Duration // length of a claim's lease; 0: 15 s
 	Every    time.Duration // the gateway's polling interval
+	Webhook  gateway.Webhook
 	Label    string
 	All      bool           // take up issues, too, that were open before; those of the local forge always are
 	Intake   gateway.Intake // whose issues and words are taken; empty: gateway.DefaultIntake
@@ -156,7 +157,7 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}
-	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every, Intake: c.Intake,
+	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every, Intake: c.Intake, Webhook: c.Webhook,
 		All: c.All || s.Forge != nil}
 	if watch.Intake == (gateway.Intake{}) {
 		watch.Intake = gateway.DefaultIntake()

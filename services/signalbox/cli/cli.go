@@ -67,6 +67,8 @@ type grammar struct {
 	Plan planCommands `cmd:"" group:"Running" help:"Plans: files of tasks."`
 	Prd  prdCommands  `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
 
+	Github githubCommands `cmd:"" group:"Running" help:"What the forge tells by its webhooks."`
+
 	Audit   auditCommand   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
 	Backup  backupCommand  `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
 	Restore restoreCommand `cmd:"" group:"The log" help:"Make the log, and what goes with it, from a backup."`

@@ -32,7 +32,7 @@ func (c upCommand) Run(ctx context.Context, env *term.Env) error {
 		if len(repos) != 1 {
 			return service.Usagef("--prd: a plan is about one repository, and --repo names %d", len(repos))
 		}
-		plan := &followedPlan{prdImport: prdImport{planFlags: planFlags{File: c.PRD, Repo: repos[0]}, Workflow: "story"}, every: c.Every,
+		plan := &followedPlan{prdImport: prdImport{planFlags: planFlags{File: c.PRD, Repo: repos[0]}, Workflow: "story"}, every: c.Interval(),
 			opened: map[string]bool{}, at: map[string]uint64{}, progress: map[string]prd.Progress{}}
 		if _, err := plan.read(); err != nil {
 			return err

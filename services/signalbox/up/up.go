@@ -36,14 +36,26 @@ type Command struct {
 	All    bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
 	Dry    bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
 	Intake gateway.Intake `embed:""`
-	Every  time.Duration  `name:"every" default:"2s" help:"How often the forge is asked for changes."`
-	HTTP   string         `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
+	Every  time.Duration  `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 2s, with --webhook 10m."`
+	gateway.Webhook
+	HTTP string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
 	// Beside works beside the system until ctx ends; nil: nothing does.
 	Beside func(ctx context.Context, s *allinone.System) error `kong:"-"`
 
 	Verbose bool `name:"verbose" short:"v" env:"-" help:"Print the services' logs here, too, not only into DIR/signalbox.log. Warnings are printed in any case."`
 
 	Grace time.Duration `name:"grace" default:"30s" help:"How long work under way may take to end after Ctrl-C."`
+}
+
+// Interval returns how often the forge is asked for changes.
+func (c Command) Interval() time.Duration {
+	switch {
+	case c.Every > 0:
+		return c.Every
+	case c.Webhook.Addr != "":
+		return gateway.Told
+	}
+	return 2 * time.Second
 }
 
 // Repositories returns the names of the repositories, OWNER/NAME, sorted.
@@ -59,7 +71,7 @@ func (c Command) Repositories() ([]string, error) {
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config := allinone.Config{
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
-		Every: c.Every, Label: c.Label, All: c.All, Intake: c.Intake, Web: c.Web, Open: c.Open, Plain: c.Plain, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
+		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, All: c.All, Intake: c.Intake, Web: c.Web, Open: c.Open, Plain: c.Plain, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
 	var err error
 	if c.URL == "" {

@@ -1,0 +1,127 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+)
+
+// look handles what a poll would, for one issue now. It moves no cursor: the next poll
+// finds the same again, and its commands have the same ids. Comments are read since the
+// time, zero: since the cursor.
+func (p *poller) look(ctx context.Context, issue forge.Issue, since time.Time) error {
+	p.turn.RLock()
+	defer p.turn.RUnlock()
+	at, err := p.cursors.load(ctx, p.repo)
+	if err != nil {
+		return err
+	}
+	if !p.begun(at) {
+		return nil // the first poll says what was open before; it is under way
+	}
+	from, next := at, at.clone()
+	if !since.IsZero() {
+		from.Since = since
+	}
+	if err := p.row(ctx, issue, from, &next); err != nil || maps.EqualFunc(at.Spent, next.Spent, sameTimes) {
+		return err
+	}
+	return p.saveSpent(ctx, at, next)
+}
+
+// begun reports whether there was a first poll, or none is needed.
+func (p *poller) begun(c cursor) bool { return c.Begun || !c.Since.IsZero() || p.all || p.label != "" }
+
+// saveSpent adds to the cursor what a look took of people without write permission.
+func (p *poller) saveSpent(ctx context.Context, before, after cursor) error {
+	p.saving.Lock()
+	defer p.saving.Unlock()
+	at, err := p.cursors.load(ctx, p.repo)
+	if err != nil {
+		return err
+	}
+	next := at.clone()
+	for key, times := range after.Spent {
+		if more := len(times) - len(before.Spent[key]); more > 0 {
+			if next.Spent == nil {
+				next.Spent = map[string][]time.Time{}
+			}
+			next.Spent[key] = append(next.Spent[key], times[len(times)-more:]...)
+		}
+	}
+	maps.Copy(next.Taken, after.Taken)
+	return p.cursors.save(ctx, p.repo, next)
+}
+
+// look handles what a poll would, for one closed issue now.
+func (p *closings) look(ctx context.Context, issue forge.Issue) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	at, err := p.cursors.load(ctx, p.repo+"/closed")
+	if err != nil {
+		return err
+	}
+	next := at.clone()
+	if err := p.row(ctx, issue, at, &next); err != nil || next.equal(at) {
+		return err
+	}
+	return p.cursors.save(ctx, p.repo+"/closed", next)
+}
+
+// look handles what a poll would, for one pull request now.
+func (p *pulls) look(ctx context.Context, number int) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if err := p.refresh(ctx); err != nil {
+		return err
+	}
+	if !p.tracks(number) {
+		return nil // nobody listens: it is not even read
+	}
+	pr, err := p.forge.PullRequest(ctx, p.repo, number)
+	if errors.Is(err, forge.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return p.signal(ctx, pr)
+}
+
+// tracks reports whether the pull request is an open instance's.
+func (p *pulls) tracks(number int) bool {
+	for _, one := range p.known {
+		if one.pull == number {
+			return true
+		}
+	}
+	return false
+}
+
+// repository is all that watches one repository.
+type repository struct {
+	issues *poller
+	closed *closings
+	pulls  *pulls
+}
+
+// look handles what changed of an issue or a pull request.
+func (r repository) look(ctx context.Context, i item, since time.Time) error {
+	if i.pull {
+		return r.pulls.look(ctx, i.number)
+	}
+	issue, err := r.issues.reader.Issue(ctx, r.issues.repo, i.number)
+	if errors.Is(err, forge.ErrNotFound) {
+		return nil // deleted since, transferred, or hidden
+	}
+	if err != nil {
+		return err
+	}
+	if issue.State == "closed" {
+		return r.closed.look(ctx, issue)
+	}
+	return r.issues.look(ctx, issue, since)
+}
