@@ -169,12 +169,7 @@ func (k known) names(of string) (names []string) {
 		}
 	case "name": // of a signal
 		for _, d := range k.definitions() {
-			for _, state := range d.StateNames() {
-				s, _ := d.State(state)
-				for signal := range s.On {
-					names = append(names, signal)
-				}
-			}
+			names = append(names, signals(d)...)
 		}
 	case "command":
 		for _, child := range k.line.root().Children {

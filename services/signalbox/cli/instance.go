@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/nats-io/nuid"
 
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -44,10 +47,37 @@ func (c instanceArg) sendSignal(ctx context.Context, env *term.Env, name string,
 		}
 		in := view.Of(reply.GetInstance())
 		if in.State == before.GetState() && in.Iteration == int(before.GetIteration()) {
-			return printResult(env, in, fmt.Sprintf("%s is kept; it stays in %s", name, in.State))
+			return printResult(env, in, fmt.Sprintf("%s is kept; it stays in %s%s", name, in.State, unheard(ctx, s, reply.GetInstance(), name)))
 		}
 		return printResult(env, in, "now in "+in.State)
 	})
+}
+
+// unheard returns a hint if no state of the lifecycle listens to the signal.
+func unheard(ctx context.Context, s system, in *pb.Instance, name string) string {
+	reply, err := s.Definition(ctx, in.GetDefinition())
+	if err != nil {
+		return "" // the signal is kept all the same
+	}
+	def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
+	if err != nil {
+		return ""
+	}
+	heard := signals(def)
+	if slices.Contains(heard, name) {
+		return ""
+	}
+	return ": no state of " + def.Name + " listens to it" + orMeant(name, heard)
+}
+
+// signals returns the signals that states of the lifecycle listen to.
+func signals(d *workflow.Definition) (names []string) {
+	for _, state := range d.StateNames() {
+		row, _ := d.State(state)
+		names = slices.AppendSeq(names, maps.Keys(row.On))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // instanceReason has the flags of a command to one instance with a reason.
