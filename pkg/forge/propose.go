@@ -27,8 +27,9 @@ type Proposal struct {
 }
 
 // Propose finds the pull request from the branch, or opens it. It returns an open one
-// of any author: a forge has at most one from a branch to another. If the forge refuses
-// a second one that no list shows yet, Propose waits until a list does.
+// of any author: a forge has at most one from a branch to another. A forge may refuse one
+// for a while: because there is a second one that no list shows yet, or because it does not
+// know the pushed branch yet. So Propose looks and tries again before it returns ErrInvalid.
 func Propose(ctx context.Context, on Proposer, p Proposal) (PullRequest, error) {
 	pr, err := on.PullRequestByHead(ctx, p.Repo, p.Branch)
 	if !errors.Is(err, ErrNotFound) {
@@ -50,12 +51,23 @@ func Propose(ctx context.Context, on Proposer, p Proposal) (PullRequest, error) 
 	if !errors.Is(err, ErrInvalid) {
 		return pr, err
 	}
+	tried := time.Now()
 	there := effect[PullRequest]{look: func(ctx context.Context) ([]PullRequest, error) {
-		pr, err := on.PullRequestByHead(ctx, p.Repo, p.Branch)
-		return []PullRequest{pr}, err
+		pr, looked := on.PullRequestByHead(ctx, p.Repo, p.Branch)
+		if errors.Is(looked, ErrNotFound) && time.Since(tried) >= betweenTries {
+			if pr, looked = on.CreatePullRequest(ctx, p.Repo, in); errors.Is(looked, ErrInvalid) {
+				err = looked
+			}
+			tried = time.Now()
+		}
+		return []PullRequest{pr}, looked
 	}}.seen(ctx, func(PullRequest) bool { return true })
 	if len(there) == 0 {
 		return pr, err
 	}
 	return there[0], nil
 }
+
+// betweenTries is how long after a refusal a pull request is tried to be opened again. A
+// forge asks for a second between writes.
+const betweenTries = time.Second

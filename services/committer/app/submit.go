@@ -101,6 +101,9 @@ func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.R
 			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Closes: job.Issue.Number}, nil
 		},
 	})
+	if errors.Is(err, forge.ErrInvalid) {
+		err = forgeside.EscalateToPeople("the forge refuses the pull request: %v", err)
+	}
 	if err == nil && !ours(there) {
 		err = forgeside.EscalateToPeople("pull request #%d for branch %s is not mine: %s", there.Number, branch, there.URL)
 	}

@@ -96,6 +96,9 @@ func TestWhatIsInTheWayIsPutToPeople(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
+		"a forge that refuses the pull request": func(_ *testing.T, w *env, _ *agent.Job) {
+			w.forge.FailRequests("POST", "/pulls", local.Fault{Status: 422})
+		},
 		"a repository that is gone": func(_ *testing.T, _ *env, job *agent.Job) { job.Issue.Repo = "acme/gone" },
 	} {
 		t.Run(name, func(t *testing.T) {

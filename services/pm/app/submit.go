@@ -34,6 +34,9 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 		return instance.Result{}, err
 	}
 	pr, err := h.propose(ctx, job, repo, branch)
+	if errors.Is(err, forge.ErrInvalid) || errors.As(err, new(*outbound.Refusal)) {
+		return h.stuck(ctx, job, err)
+	}
 	if err != nil {
 		return instance.Result{}, forgeside.Classify(err)
 	}
@@ -70,8 +73,8 @@ func (h *handler) propose(ctx context.Context, job agent.Job, repo forge.Reposit
 	})
 }
 
-// stuck tells people that the branch does not take the work, or that the work may
-// not leave, and has the instance wait for them.
+// stuck tells people that the branch does not take the work, that the forge refuses the pull
+// request, or that something of it may not leave, and has the instance wait for them.
 func (h *handler) stuck(ctx context.Context, job agent.Job, why error) (instance.Result, error) {
 	r := instance.Result{Status: instance.Blocked, Summary: why.Error()}
 	if no := new(outbound.Refusal); errors.As(why, &no) {

@@ -2,8 +2,10 @@ package app
 
 import (
 	"errors"
+	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -70,6 +72,31 @@ func TestAPullRequestIsOpenedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
 				t.Errorf("it says %q: %q", pr.Title, pr.Body)
 			}
 		})
+	}
+}
+
+func TestAPullRequestThatTheForgeRefusesAtFirstIsOpened(t *testing.T) {
+	w := newEnv(t)
+	job := w.solved()
+	var tries atomic.Int32
+	w.forge.Fail(func(r *http.Request) *local.Fault {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pulls") && tries.Add(1) == 1 {
+			return &local.Fault{Status: http.StatusUnprocessableEntity}
+		}
+		return nil
+	})
+	if r := w.done(job); r.Status != instance.Success || r.Data["pr_number"] != "2" || tries.Load() != 2 {
+		t.Errorf("after %d tries it ended with %+v", tries.Load(), r)
+	}
+	w.submitted(job.Head)
+}
+
+func TestAPullRequestThatTheForgeRefusesForGoodIsPutToPeople(t *testing.T) {
+	w := newEnv(t)
+	job := w.solved()
+	w.forge.FailRequests("POST", "/pulls", local.Fault{Status: http.StatusUnprocessableEntity})
+	if r := w.done(job); r.Status != instance.Blocked || !strings.Contains(r.Summary, "422") || len(w.said()) != 1 {
+		t.Errorf("it ended with %+v; said is %+v", r, w.said())
 	}
 }
 

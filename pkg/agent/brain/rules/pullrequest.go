@@ -2,7 +2,9 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/sanitize"
@@ -22,14 +24,57 @@ type Commit struct{ SHA, Subject string }
 // maxTitle is how many characters of a title are kept.
 const maxTitle = 72
 
+// The limits of a pull request's body.
+const (
+	maxBody    = 65000 // characters; GitHub takes 65,536
+	maxEntries = 200   // commits, files and questions, of each
+	maxCut     = 2000  // characters of what others wrote, if all else does not help
+)
+
 // PullRequest words the pull request of the assignment's work. What others
-// wrote is repeated so that it notifies nobody and closes nothing.
+// wrote is repeated so that it notifies nobody and closes nothing. A body that a forge
+// would not take is shortened, and says what it leaves out.
 func PullRequest(a brain.Assignment, c PullRequestContext) (title, body string) {
-	body = write("pull_request.md", map[string]any{
-		"Issue": a.Issue, "Closes": c.Closes, "Summary": c.Summary, "Commits": c.Commits, "Diffstat": c.Diffstat,
-		"Tests": newest(a), "Questions": a.Questions, "Assumed": assumed(a),
+	marker := "\n" + Marker(a.Instance, "pull-request") + "\n"
+	for most := maxEntries; ; most /= 2 {
+		body = pullRequestBody(a, c, most) + marker
+		if most == 0 || utf8.RuneCountInString(body) <= maxBody {
+			return pullRequestTitle(a), body
+		}
+	}
+}
+
+// pullRequestBody has at most so many commits, files and questions; with 0 only the
+// beginning of the other texts, too.
+func pullRequestBody(a brain.Assignment, c PullRequestContext, most int) string {
+	commits, questions, assumptions := c.Commits[:min(len(c.Commits), most)], a.Questions[:min(len(a.Questions), most)], assumed(a)
+	issue, summary := a.Issue, c.Summary
+	if most == 0 {
+		issue.Body, summary, assumptions = beginning(issue.Body), beginning(summary), nil
+	}
+	return write("pull_request.md", map[string]any{
+		"Issue": issue, "Closes": c.Closes, "Summary": summary,
+		"Commits": commits, "MoreCommits": len(c.Commits) - len(commits), "Diffstat": shortened(c.Diffstat, most),
+		"Tests": newest(a), "Questions": questions, "MoreQuestions": len(a.Questions) - len(questions), "Assumed": assumptions,
 	})
-	return pullRequestTitle(a), body + "\n" + Marker(a.Instance, "pull-request") + "\n"
+}
+
+// shortened returns the first files of a diffstat, and its last line, which has the sums.
+func shortened(stat string, files int) string {
+	all := strings.Split(strings.TrimRight(stat, "\n"), "\n")
+	if len(all) <= files+1 {
+		return stat
+	}
+	left := fmt.Sprintf(" … and %d more files", len(all)-1-files)
+	return strings.Join(slices.Concat(all[:files], []string{left, all[len(all)-1]}), "\n")
+}
+
+// beginning returns the beginning of a text.
+func beginning(s string) string {
+	if runes := []rune(s); len(runes) > maxCut {
+		return string(runes[:maxCut]) + " …"
+	}
+	return s
 }
 
 func pullRequestTitle(a brain.Assignment) string {

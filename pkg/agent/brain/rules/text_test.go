@@ -1,8 +1,10 @@
 package rules_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -219,5 +221,35 @@ func TestMarkers(t *testing.T) {
 				t.Errorf("%q %q %t", instance, key, ok)
 			}
 		})
+	}
+}
+
+func TestAPullRequestThatAForgeWouldNotTakeIsShortenedAndSaysSo(t *testing.T) {
+	const most = 65536
+	var stat strings.Builder
+	c := rules.PullRequestContext{Closes: true, Summary: "All is new."}
+	for i := range 1500 {
+		fmt.Fprintf(&stat, " %s/%d.txt | 1 +\n", strings.Repeat("directory/", 6), i)
+		c.Commits = append(c.Commits, rules.Commit{SHA: "0123456789abcdef", Subject: fmt.Sprint("Write file ", i)})
+	}
+	c.Diffstat = stat.String() + " 1500 files changed, 1500 insertions(+)\n"
+	_, body := rules.PullRequest(work(), c)
+	for _, want := range []string{"… and 1300 more commits", "… and 1300 more files", "1500 files changed", "## How it was tested", "key=pull-request -->"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+	if n := utf8.RuneCountInString(body); n > most {
+		t.Errorf("it has %d characters", n)
+	}
+	// However much people wrote.
+	a := work()
+	a.Issue.Body = strings.Repeat(strings.Repeat("*@", 500)+"\n", 50)
+	c.Summary = a.Issue.Body
+	for range 40 {
+		a.Questions = append(a.Questions, instance.Question{Number: 1, Text: a.Issue.Body, Answered: true, Answer: a.Issue.Body})
+	}
+	if _, body := rules.PullRequest(a, c); utf8.RuneCountInString(body) > most || !strings.Contains(body, "more questions.") {
+		t.Errorf("it has %d characters", utf8.RuneCountInString(body))
 	}
 }
