@@ -169,6 +169,8 @@ func TestPartThatCannotBeReadIsUnread(t *testing.T) {
 				}
 			})
 			w.green()
+			_, err := w.Account(t.Context()) // it is known before anything breaks
+			w.must(err)
 			broken.Store(true)
 			s := w.observe()
 			if len(s.Unread) != 1 || s.Unread[0].Part != part || !strings.Contains(s.Unread[0].Why, "403") {

@@ -73,5 +73,5 @@ type Responder interface {
 	// WithdrawReply deletes a reply of our own. It fails with ErrNotFound if there is none.
 	WithdrawReply(ctx context.Context, repo string, comment int64) error
 	// Resolve resolves a conversation. It changes nothing if that is resolved.
-	Resolve(ctx context.Context, thread string) error
+	Resolve(ctx context.Context, repo, thread string) error
 }

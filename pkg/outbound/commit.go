@@ -306,7 +306,7 @@ func (s *commits) header(id, header string) {
 			if end := strings.LastIndex(who, ">"); end >= 0 {
 				who = who[:end+1]
 			}
-			if want := s.rules.Identity; want != (Identity{}) && who != want.String() {
+			if want := s.rules.Identity; want != (Identity{}) && who != want.String() && who != DefaultIdentity().String() {
 				s.add(Finding{Rule: "identity", Commit: id, Detail: fmt.Sprintf("the %s is not %s", key, want)})
 			}
 			s.secret(id, value, "its "+key)

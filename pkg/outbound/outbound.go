@@ -23,6 +23,19 @@ func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 // DefaultIdentity returns the identity of the product's own commits.
 func DefaultIdentity() Identity { return Identity{"Signalbox", "signalbox@localhost"} }
 
+// ParseIdentity returns the identity that git writes so, the zero one for "".
+func ParseIdentity(s string) (Identity, error) {
+	if s == "" {
+		return Identity{}, nil
+	}
+	name, rest, _ := strings.Cut(s, " <")
+	email, end := strings.CutSuffix(rest, ">")
+	if name == "" || !end || !strings.Contains(email, "@") || strings.ContainsAny(name+email, "<>\n\x00") || strings.Contains(email, " ") {
+		return Identity{}, fmt.Errorf("identity %q: want NAME <EMAIL>", s)
+	}
+	return Identity{name, email}, nil
+}
+
 // Rules limits what may leave. Patterns are git's globs: ** crosses directories;
 // case does not matter.
 type Rules struct {
@@ -30,7 +43,7 @@ type Rules struct {
 	MaxFile        int64    // bytes of one file; 0: no limit
 	MaxCommits     int      // of one push; 0: no limit
 	SecretsAllowed []string // paths whose apparent secrets are none, such as test data
-	Identity       Identity // of each commit's author and committer; empty: anybody
+	Identity       Identity // of each commit's author and committer, beside DefaultIdentity; empty: anybody
 }
 
 // DefaultRules returns rules that forbid files that run with a forge's rights, say

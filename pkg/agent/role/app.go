@@ -57,6 +57,7 @@ type Settings struct {
 	Egress    []string      `name:"egress" placeholder:"HOST[:PORT]" help:"Host that brains and tests can reach from the sandbox, such as a registry of packages; port 443 by default. May be repeated."`
 	Read      []string      `name:"brain-read" type:"path" placeholder:"PATH" help:"File or directory that brains may read from the sandbox, beside the files their command names. May be repeated."`
 	Limit     []string      `name:"limit" placeholder:"NAME=VALUE" help:"Limit of what a brain or test run may use: memory, disk, file-size (8GiB), processes, files (1000), cpu (1h). May be repeated."`
+	CommitAs  string        `name:"commit-as" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>; Signalbox <signalbox@localhost> by default. The forge-side services need the same."`
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 	Models
@@ -98,6 +99,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
+	who, err := outbound.ParseIdentity(s.CommitAs)
+	if err != nil {
+		return service.Usagef("--commit-as: %w", err)
+	}
 	box, err := s.box(ctx)
 	if err != nil {
 		return service.Usagef("%w", err)
@@ -115,7 +120,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		return err
 	}
 	objects := Objects(h)
-	cache, err := workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, role), Objects: objects})
+	cache, err := workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, role), Objects: objects, Identity: who})
 	if err != nil {
 		return fmt.Errorf("work directory: %w", err)
 	}

@@ -22,10 +22,11 @@ import (
 
 // Settings are the flags of such a service beside the common ones.
 type Settings struct {
-	Forge   github.Flags `embed:"" prefix:"forge-"`
-	Repo    []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to work on; * stands for any part of a name, as in acme/*. May be repeated. Work on all others is refused."`
-	Protect []string     `name:"protect" placeholder:"PATTERN" help:"Paths that no push may change, as git's globs, beside those that a forge runs or reads as rules. May be repeated."`
-	WorkDir string       `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories are kept."`
+	Forge    github.Flags `embed:"" prefix:"forge-"`
+	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to work on; * stands for any part of a name, as in acme/*. May be repeated. Work on all others is refused."`
+	Protect  []string     `name:"protect" placeholder:"PATTERN" help:"Paths that no push may change, as git's globs, beside those that a forge runs or reads as rules. May be repeated."`
+	CommitAs string       `name:"commit-as" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>, beside Signalbox <signalbox@localhost>; by default the App's bot, if there is an App. The agents need the same."`
+	WorkDir  string       `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories are kept."`
 
 	Observer agent.Observer `kong:"-"`
 }
@@ -64,8 +65,12 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	if err != nil {
 		return d, err
 	}
-	d.Token = s.Forge.Secret
+	d.Token = adapter.Token
 	if d.secrets, err = role.Secrets(h, token); err != nil {
+		return d, err
+	}
+	who, err := s.identity(ctx, adapter)
+	if err != nil {
 		return d, err
 	}
 	checker := outbound.New(outbound.DefaultRules(), d.secrets)
@@ -75,10 +80,31 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 		return d, err
 	}
 	d.Workspace, err = workspace.New(workspace.Config{
-		Dir: filepath.Join(s.WorkDir, name), Objects: role.Objects(h), Secrets: d.secrets, Protected: s.Protect,
+		Dir: filepath.Join(s.WorkDir, name), Identity: who, Objects: role.Objects(h), Secrets: d.secrets, Protected: s.Protect,
 	})
 	if err != nil {
 		return d, fmt.Errorf("work directory: %w", err)
 	}
 	return d, nil
+}
+
+// identity returns the identity of commits: the given one, else that of the App's bot.
+func (s Settings) identity(ctx context.Context, adapter *github.Client) (outbound.Identity, error) {
+	if who, err := outbound.ParseIdentity(s.CommitAs); err != nil || s.CommitAs != "" {
+		return who, err
+	}
+	if s.Forge.ID == 0 {
+		return outbound.Identity{}, nil
+	}
+	return Identity(ctx, adapter)
+}
+
+// Identity returns the identity by which GitHub attributes commits to the client's bot,
+// the zero one if the client is no bot's.
+func Identity(ctx context.Context, adapter *github.Client) (outbound.Identity, error) {
+	account, err := adapter.Account(ctx)
+	if err != nil || !account.Bot {
+		return outbound.Identity{}, err
+	}
+	return outbound.Identity{Name: account.Login, Email: adapter.NoReply(account)}, nil
 }

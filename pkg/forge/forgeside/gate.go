@@ -20,9 +20,10 @@ import (
 type Gate struct {
 	Repos     Repositories
 	Workspace *workspace.Cache
-	Token     func() (string, error) // reads the forge's token; nil: there is none
-	Log       *slog.Logger           // nil: nothing is logged
-	Refused   *prometheus.CounterVec // by kind and rule; nil: nothing is counted
+	// Token returns the token of this moment for a repository; nil: there is none.
+	Token   func(ctx context.Context, repo string) (string, error)
+	Log     *slog.Logger           // nil: nothing is logged
+	Refused *prometheus.CounterVec // by kind and rule; nil: nothing is counted
 }
 
 // NewRefused returns the counter of a gate, registered.
@@ -59,12 +60,12 @@ func (g Gate) Refuse(kind string, err error, about ...any) {
 
 // Remote returns the address that the repository is pushed to and fetched from, with the
 // token of this moment. It serves one step: tokens of an App end after an hour.
-func (g Gate) Remote(repo forge.Repository) workspace.Remote {
+func (g Gate) Remote(ctx context.Context, repo forge.Repository) workspace.Remote {
 	to := workspace.Remote{URL: repo.CloneURL}
 	if g.Token == nil {
 		return to
 	}
-	token, err := g.Token()
+	token, err := g.Token(ctx, repo.Name)
 	if err != nil && g.Log != nil {
 		g.Log.Warn("git goes on without a token", "repo", repo.Name, "error", err)
 	}
@@ -75,7 +76,7 @@ func (g Gate) Remote(repo forge.Repository) workspace.Remote {
 // Push checks the job's work and pushes it to the branch. The error is a
 // *outbound.Refusal if it may not leave; else it is one of workspace.Push.
 func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, branch string) error {
-	to := g.Remote(repo)
+	to := g.Remote(ctx, repo)
 	change, err := g.Workspace.Inspect(ctx, workspace.Delivery{Repo: repo.Name, Bundles: BundleObjects(job), Head: job.Head, Branch: branch,
 		To: to})
 	if err != nil {

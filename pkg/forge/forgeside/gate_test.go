@@ -121,12 +121,16 @@ signalbox_outbound_refused_total{kind="work",role="pm",rule="repository"} 1
 
 func TestGitHasTheTokenThatTheFileContainsNow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
-	gate := forgeside.Gate{Token: github.Flags{TokenFile: file}.Secret}
+	c, err := github.Flags{TokenFile: file}.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := forgeside.Gate{Token: c.Token}
 	for _, token := range []string{"of the first hour", "of the second hour"} {
 		if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := gate.Remote(forge.Repository{CloneURL: "https://forge.example/acme/widgets"}).Token; got != token {
+		if got := gate.Remote(t.Context(), forge.Repository{Name: "acme/widgets", CloneURL: "https://forge.example/acme/widgets"}).Token; got != token {
 			t.Errorf("git has the token %q, want that %s", got, token)
 		}
 	}

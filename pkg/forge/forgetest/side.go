@@ -1,6 +1,7 @@
 package forgetest
 
 import (
+	"context"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/outbound"
@@ -15,6 +16,6 @@ func (f *Forge) Side(login string, objects workspace.Objects, repos ...string) (
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	gate := forgeside.Gate{Repos: append(repos, Repo), Workspace: Workspace(f.t, objects), Token: func() (string, error) { return Token(login), nil }}
+	gate := forgeside.Gate{Repos: append(repos, Repo), Workspace: Workspace(f.t, objects), Token: func(context.Context, string) (string, error) { return Token(login), nil }}
 	return forgeside.NewForge(f.Client(login), outbound.New(outbound.DefaultRules(), secrets.With(Token(login))), gate.Repos, nil), gate
 }

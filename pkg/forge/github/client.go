@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -27,6 +26,8 @@ type Config struct {
 	// TokenFile contains the token. It is read for every request, so that a renewed token is
 	// used at once.
 	TokenFile string
+	// App signs in in place of a token.
+	App App
 	// UserAgent is the name of the program; "" is "signalbox".
 	UserAgent string
 	// HTTPClient sends the requests; its transport is the innermost one. Nil is a client
@@ -38,6 +39,8 @@ type Config struct {
 	// Cache is how many bytes of answers are kept. GitHub confirms them outside of the rate
 	// limit. Zero is 64 MiB.
 	Cache int
+
+	login *login // of gh; nil: not used
 }
 
 // requestTimeout ends a request to a server that hangs.
@@ -46,7 +49,9 @@ const requestTimeout = time.Minute
 // Client implements the interfaces of package forge. Its methods may be called from any
 // goroutine.
 type Client struct {
-	api *github.Client
+	api         *github.Client
+	credentials credentials
+	accounts    accounts
 }
 
 var (
@@ -59,9 +64,6 @@ var (
 
 // New returns a client of the configured server. It sends nothing yet.
 func New(config Config) (*Client, error) {
-	if config.Token != "" && config.TokenFile != "" {
-		return nil, fmt.Errorf("github: %w: give a token or a token file, not both", forge.ErrInvalid)
-	}
 	client := &http.Client{Timeout: requestTimeout}
 	if config.HTTPClient != nil {
 		given := *config.HTTPClient
@@ -71,7 +73,12 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client.Transport = newTransport(config, client.Transport, host)
+	credentials, err := newCredentials(config, client.Transport)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{credentials: credentials}
+	client.Transport = newTransport(config, client.Transport, host, c)
 	api := github.NewClient(client)
 	if host != publicHost {
 		if api, err = api.WithEnterpriseURLs(config.BaseURL, config.BaseURL); err != nil {
@@ -79,7 +86,8 @@ func New(config Config) (*Client, error) {
 		}
 	}
 	api.UserAgent = cmp.Or(config.UserAgent, "signalbox")
-	return &Client{api: api}, nil
+	c.api = api
+	return c, nil
 }
 
 const publicHost = "api.github.com"
@@ -100,18 +108,15 @@ func (c Config) host() (string, error) {
 	return base.Host, nil
 }
 
-// token returns the token of a request, "" for none.
-func (c Config) token() (string, error) {
-	if c.TokenFile == "" {
-		return c.Token, nil
+// restURL returns the URL that the paths of REST are below.
+func (c Config) restURL() (string, error) {
+	host, err := c.host()
+	if err != nil || host == publicHost {
+		return "https://" + publicHost, err
 	}
-	data, err := os.ReadFile(c.TokenFile)
-	if err != nil {
-		return "", fmt.Errorf("%w: token file: %w", forge.ErrDenied, err)
+	base := strings.TrimRight(c.BaseURL, "/")
+	if !strings.HasSuffix(base, "/api/v3") && !strings.HasPrefix(host, "api.") && !strings.Contains(host, ".api.") {
+		base += "/api/v3"
 	}
-	token := strings.TrimSpace(string(data))
-	if token == "" {
-		return "", fmt.Errorf("%w: the token file %s is empty", forge.ErrDenied, c.TokenFile)
-	}
-	return token, nil
+	return base, nil
 }

@@ -79,7 +79,7 @@ func (c *Client) connection(ctx context.Context, what, query, repo string, issue
 		var answer struct {
 			Repository struct{ Issue issueReferences }
 		}
-		err := c.graphql(ctx, what, query, map[string]any{"owner": owner, "name": name, "number": issue, "after": next.next()}, &answer)
+		err := c.graphql(about(ctx, repo), what, query, map[string]any{"owner": owner, "name": name, "number": issue, "after": next.next()}, &answer)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (c *Client) MarkReady(ctx context.Context, repo string, number int) error {
 		} `json:"markPullRequestReadyForReview"`
 	}
 	what := fmt.Sprintf("mark %s#%d as ready", repo, number)
-	if err := c.graphql(ctx, what, readyMutation, map[string]any{"id": pr.NodeID}, &answer); err != nil {
+	if err := c.graphql(about(ctx, repo), what, readyMutation, map[string]any{"id": pr.NodeID}, &answer); err != nil {
 		return err
 	}
 	if answer.Ready.PullRequest.IsDraft {

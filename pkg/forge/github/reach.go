@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,6 +64,8 @@ func (f Flags) origin() string {
 	switch {
 	case f.TokenFile != "":
 		return "--forge-token-file " + f.TokenFile
+	case f.given():
+		return "--forge-app-id " + strconv.FormatInt(f.ID, 10)
 	case f.Token != "":
 		return "--forge-token"
 	}
@@ -71,7 +74,10 @@ func (f Flags) origin() string {
 
 // reader returns what repositories are read with.
 func (f Flags) reader() string {
-	if f.TokenFile == "" && f.Token == "" {
+	switch {
+	case f.given():
+		return "the App"
+	case f.TokenFile == "" && f.Token == "":
 		return "everybody"
 	}
 	return "the token"
@@ -79,7 +85,7 @@ func (f Flags) reader() string {
 
 // host returns the address of the forge without credentials.
 func (f Flags) host() string {
-	u, err := url.Parse(cmp.Or(f.URL, "https://"+publicHost+"/"))
+	u, err := url.Parse(cmp.Or(f.address(), "https://"+publicHost+"/"))
 	if err != nil {
 		return "the forge"
 	}

@@ -247,9 +247,3 @@ func (c *Client) Repository(ctx context.Context, repo string) (forge.Repository,
 	}
 	return forge.Repository{Name: row.GetFullName(), DefaultBranch: row.GetDefaultBranch(), CloneURL: row.GetCloneURL()}, nil
 }
-
-// Self returns the login of the token, also of one of an App or of a workflow run.
-func (c *Client) Self(ctx context.Context) (string, error) {
-	account, err := c.Account(ctx)
-	return account.Login, err
-}

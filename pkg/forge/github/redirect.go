@@ -23,9 +23,10 @@ func follow(next http.RoundTripper) http.RoundTripper {
 			if err != nil || !moved(resp.StatusCode) || resp.Header.Get("Location") == "" {
 				return resp, err
 			}
-			if r, err = again(r, resp); err == nil {
-				resp, err = next.RoundTrip(r)
+			if r, err = again(r, resp); err != nil {
+				return nil, err
 			}
+			resp, err = next.RoundTrip(r)
 		}
 		if err == nil && moved(resp.StatusCode) {
 			_ = resp.Body.Close()
@@ -53,7 +54,7 @@ func again(r *http.Request, resp *http.Response) (*http.Request, error) {
 		return nil, fmt.Errorf("%w: the issue was transferred to %s", forge.ErrNotFound, to.Path)
 	}
 	r = r.Clone(r.Context())
-	r.URL, r.Host = to, ""
+	r.URL, r.Host, r.Response = to, "", resp
 	if r.GetBody != nil {
 		if r.Body, err = r.GetBody(); err != nil {
 			return nil, err

@@ -35,14 +35,14 @@ func (c *Client) WithdrawReply(ctx context.Context, repo string, comment int64) 
 }
 
 // Resolve resolves a conversation. Only GraphQL can.
-func (c *Client) Resolve(ctx context.Context, thread string) error {
+func (c *Client) Resolve(ctx context.Context, repo, thread string) error {
 	var answer struct {
 		ResolveReviewThread struct {
 			Thread struct{ IsResolved bool }
 		}
 	}
 	what := "resolve conversation " + thread
-	if err := c.graphql(ctx, what, resolveMutation, map[string]any{"id": thread}, &answer); err != nil {
+	if err := c.graphql(about(ctx, repo), what, resolveMutation, map[string]any{"id": thread}, &answer); err != nil {
 		return err
 	}
 	if !answer.ResolveReviewThread.Thread.IsResolved {

@@ -63,7 +63,7 @@ func TestAConversationIsAnsweredOnceAndEnded(t *testing.T) {
 		t.Fatalf("threads are %+v, %v", standing.Threads, err)
 	}
 	for range 2 {
-		must(t, rob.Resolve(ctx, standing.Threads[0].ID))
+		must(t, rob.Resolve(ctx, repo, standing.Threads[0].ID))
 	}
 	if standing, err = rob.Standing(ctx, repo, pr.Number); err != nil || !standing.Threads[0].Resolved {
 		t.Errorf("resolved it is %+v, %v", standing.Threads, err)

@@ -67,7 +67,7 @@ func (c *Client) Standing(ctx context.Context, repo string, number int) (forge.S
 	s := forge.Standing{}
 	for next := (cursor{HasNextPage: true}); next.HasNextPage; {
 		var answer standing
-		err := c.graphql(ctx, fmt.Sprintf("read the conversations of %s#%d", repo, number), standingQuery,
+		err := c.graphql(about(ctx, repo), fmt.Sprintf("read the conversations of %s#%d", repo, number), standingQuery,
 			map[string]any{"owner": owner, "name": name, "number": number, "after": next.next()}, &answer)
 		if err != nil {
 			return forge.Standing{}, err

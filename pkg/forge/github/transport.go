@@ -2,7 +2,7 @@ package github
 
 import (
 	"cmp"
-	"crypto/sha256"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +20,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 // newTransport stacks the transports of every request, outermost first: follow redirects of
 // writes, add the token, wait out short limits, revalidate cached answers, cache.
-func newTransport(config Config, base http.RoundTripper, host string) http.RoundTripper {
+func newTransport(config Config, base http.RoundTripper, host string, c *Client) http.RoundTripper {
 	cache := &httpcache.Transport{
 		Transport: base, Cache: newCache(cmp.Or(config.Cache, 64<<20)), MarkCachedResponses: true,
 		CacheKey: cacheKey,
@@ -30,23 +30,50 @@ func newTransport(config Config, base http.RoundTripper, host string) http.Round
 	}
 	limit := github_secondary_ratelimit.New(revalidate(cache),
 		github_secondary_ratelimit.WithSingleSleepLimit(cmp.Or(config.MaxWait, 10*time.Second), nil))
-	return follow(signIn(config, host, limit))
+	return follow(signIn(c, host, limit))
 }
 
+// holderKey is the key of whom the token of a request stands for.
+type holderKey struct{}
+
 // signIn adds the token to requests to the configured host. A redirect to another host
-// does not get it.
-func signIn(config Config, host string, next http.RoundTripper) http.RoundTripper {
+// does not get it. What is kept of a token that is refused is dropped; a request is sent
+// once more with another one, if there is: the refused one had no effect.
+func signIn(c *Client, host string, next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
-		token, err := config.token()
-		if err != nil {
-			return nil, err
+		if r.URL.Host != host {
+			return next.RoundTrip(r)
 		}
-		if token != "" && r.URL.Host == host {
-			r = r.Clone(r.Context())
-			r.Header.Set("Authorization", "Bearer "+token)
+		owner, repo := subject(r)
+		for sent := ""; ; {
+			got, err := c.credentials.of(r.Context(), owner, repo)
+			if err != nil {
+				return nil, err
+			}
+			resp, err := next.RoundTrip(withToken(r, got))
+			if err != nil || resp.StatusCode != http.StatusUnauthorized {
+				return resp, err
+			}
+			c.credentials.refused(got)
+			c.accounts.forget(got.holder)
+			another, err := c.credentials.of(r.Context(), owner, repo)
+			if err != nil || sent != "" || another.token == got.token || r.Body != nil && r.GetBody == nil {
+				return resp, nil
+			}
+			sent = got.token
+			_ = resp.Body.Close()
 		}
-		return next.RoundTrip(r)
 	})
+}
+
+// withToken returns the request with the token, and with whom that stands for.
+func withToken(r *http.Request, c credential) *http.Request {
+	if c.token == "" {
+		return r
+	}
+	r = r.Clone(context.WithValue(r.Context(), holderKey{}, c.holder))
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	return r
 }
 
 // revalidate makes the cache ask GitHub about every cached answer, even within its
@@ -100,10 +127,11 @@ func (d *drained) Close() error {
 	return errors.Join(err, d.ReadCloser.Close())
 }
 
-// cacheKey separates the answers to different tokens.
+// cacheKey separates the answers to different holders of tokens.
 func cacheKey(r *http.Request) string {
 	if r.Method != http.MethodGet {
 		return ""
 	}
-	return fmt.Sprintf("%x %s %s", sha256.Sum256([]byte(r.Header.Get("Authorization"))), r.Header.Get("Accept"), r.URL)
+	holder, _ := r.Context().Value(holderKey{}).(string)
+	return fmt.Sprintf("%s %s %s", holder, r.Header.Get("Accept"), r.URL)
 }

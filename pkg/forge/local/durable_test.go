@@ -28,7 +28,7 @@ func TestEverythingIsThereAfterReopening(t *testing.T) {
 	_, _, err = rob.Checks.CreateCheckRun(t.Context(), owner, name, github.CreateCheckRunOptions{Name: "test", HeadSHA: pr.GetHead().GetSHA()})
 	must(t, err)
 	paths := []string{
-		"/user", "/repos/acme/widgets", "/repos/acme/widgets/issues?state=all", "/repos/acme/widgets/issues/comments", "/repos/acme/widgets/labels",
+		"/users/rob%5Bbot%5D", "/repos/acme/widgets", "/repos/acme/widgets/issues?state=all", "/repos/acme/widgets/issues/comments", "/repos/acme/widgets/labels",
 		"/repos/acme/widgets/pulls/2", "/repos/acme/widgets/pulls/2/reviews", "/repos/acme/widgets/commits/topic/status", "/repos/acme/widgets/commits/topic/check-runs",
 	}
 	before := map[string]string{}

@@ -32,6 +32,12 @@ import (
 // User is an account that can sign in.
 type User = store.User
 
+// App is a GitHub App.
+type App = store.App
+
+// Installation is the installation of an App on all repositories of an owner.
+type Installation = store.Installation
+
 // Config is what a forge is opened with.
 type Config struct {
 	// Dir holds the journal and the repositories. It is created if there is none. Only one
@@ -42,6 +48,8 @@ type Config struct {
 	URL string
 	// Users are the accounts that can sign in.
 	Users []User
+	// Apps are the GitHub Apps, each with the owners that have installed it.
+	Apps []App
 	// Public lets everyone read every repository.
 	Public bool
 	// RateLimit is the requests an account may make in an hour; 0 is a million.
@@ -96,7 +104,7 @@ func Open(config Config) (*Forge, error) {
 }
 
 func open(config Config) (*host.Host, error) {
-	access, err := store.NewAccess(config.Users, config.Public)
+	access, err := store.NewAccess(config.Users, config.Apps, config.Public)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +202,7 @@ func (f *Forge) Handler() http.Handler {
 		switch {
 		case strings.HasPrefix(path, "/api/v3/"):
 			http.StripPrefix("/api/v3", api).ServeHTTP(w, r)
-		case path == "/user", strings.HasPrefix(path, "/repos/"), strings.HasPrefix(path, "/orgs/"):
+		case atRoot(path):
 			api.ServeHTTP(w, r)
 		case path == "/api/graphql", path == "/graphql":
 			graphql.ServeHTTP(w, r)
@@ -204,4 +212,11 @@ func (f *Forge) Handler() http.Handler {
 			pages.ServeHTTP(w, r)
 		}
 	}))
+}
+
+// atRoot reports whether a path is one of REST without its prefix. None of them can be an
+// owner's.
+func atRoot(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return slices.Contains([]string{"user", "users", "repos", "orgs", "app", "installation"}, first)
 }

@@ -61,7 +61,7 @@ func TestGraphQL(t *testing.T) {
 	threads := `pullRequest(number:2){reviewThreads(first:2%s){totalCount pageInfo{hasNextPage endCursor}nodes{path line isResolved}}}`
 	thread := `{"isResolved":false,"line":1,"path":"a.txt"}`
 	for _, tc := range []struct{ what, token, query, want string }{
-		{"who asks", robToken, `{viewer{login databaseId}}`, `{"data":{"viewer":{"databaseId":2,"login":"rob"}}}`},
+		{"who asks", robToken, `{viewer{login databaseId}}`, `{"data":{"viewer":{"databaseId":2,"login":"rob[bot]"}}}`},
 		{"under another name", adaToken, `query me{me:viewer{login}}`, `{"data":{"me":{"login":"ada"}}}`},
 		{"an interface by its types", adaToken, inRepo(`pullRequest(number:2){author{__typename login ... on Bot{databaseId}... on User{id}}}`),
 			`{"data":{"repository":{"pullRequest":{"author":{"__typename":"Bot","databaseId":2,"login":"rob"}}}}}`},

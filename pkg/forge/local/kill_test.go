@@ -166,7 +166,7 @@ func TestMergesSurviveKill(t *testing.T) {
 		}()
 		// Every round asks a few more questions before the kill, so that it falls elsewhere.
 		for range n * 3 {
-			_, _, err := api.Users.Get(t.Context(), "")
+			_, _, err := api.Users.Get(t.Context(), "ada")
 			must(t, err)
 		}
 		c.kill()

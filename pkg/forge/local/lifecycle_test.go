@@ -19,7 +19,11 @@ func TestFromIssueToMerge(t *testing.T) {
 	ctx := t.Context()
 	ada, rob := w.client(t, adaToken), w.client(t, robToken)
 
-	self, _, err := rob.Users.Get(ctx, "")
+	_, _, err := rob.Users.Get(ctx, "")
+	if status, message := refusal(t, err); status != 403 || message != "Resource not accessible by integration" {
+		t.Errorf("who a bot is: %d %s", status, message)
+	}
+	self, _, err := rob.Users.Get(ctx, "rob%5Bbot%5D")
 	must(t, err)
 	if self.GetLogin() != "rob[bot]" || self.GetType() != "Bot" {
 		t.Errorf("rob is %s, a %s", self.GetLogin(), self.GetType())

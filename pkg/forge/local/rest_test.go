@@ -43,7 +43,7 @@ func TestSpentQuotaIsRefusedUntilTheHourIsOver(t *testing.T) {
 	if resp.StatusCode != http.StatusForbidden || resp.Header.Get("X-RateLimit-Remaining") != "0" || !strings.Contains(body, "API rate limit exceeded") {
 		t.Errorf("the third: %d %s", resp.StatusCode, body)
 	}
-	if resp, _ := w.ask(t, "GET", "/user", robToken, ""); resp.StatusCode != http.StatusOK {
+	if resp, _ := w.ask(t, "GET", "/user", maxToken, ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("another account: %d", resp.StatusCode)
 	}
 	w.clock.now = w.clock.now.Add(time.Hour)

@@ -27,7 +27,7 @@ var judged = []struct {
 	request *regexp.Regexp
 	schema  string
 }{
-	{regexp.MustCompile(`^GET /user$`), "public-user"},
+	{regexp.MustCompile(`^GET /user$|^GET /users/[^/]+$`), "public-user"},
 	{regexp.MustCompile(`^(GET|PATCH) /repos/[^/]+/[^/]+$`), "full-repository"},
 	{regexp.MustCompile(`/permission$`), "repository-collaborator-permission"},
 	{regexp.MustCompile(`^GET .*/issues$`), "[]issue"},

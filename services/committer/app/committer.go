@@ -56,7 +56,7 @@ func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, e
 // fetch it.
 func (c *committer) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
-	base, bundle, err := c.gate.Workspace.Snapshot(ctx, repo.Name, c.gate.Remote(repo), repo.DefaultBranch)
+	base, bundle, err := c.gate.Workspace.Snapshot(ctx, repo.Name, c.gate.Remote(ctx, repo), repo.DefaultBranch)
 	if errors.Is(err, workspace.ErrSource) {
 		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	}

@@ -28,7 +28,7 @@ func (m *manager) build(ctx context.Context, job agent.Job, repo forge.Repositor
 	for _, branch := range branches {
 		job.Progress("joining %s", branch)
 		j, err := m.gate.Workspace.Join(ctx, workspace.Meeting{
-			Repo: repo.Name, Bundles: bundles, Base: job.Base, Head: head, From: m.gate.Remote(repo), Branch: branch, Message: "Join " + branch,
+			Repo: repo.Name, Bundles: bundles, Base: job.Base, Head: head, From: m.gate.Remote(ctx, repo), Branch: branch, Message: "Join " + branch,
 		})
 		if errors.Is(err, workspace.ErrSource) {
 			said = append(said, "there is no branch "+branch)

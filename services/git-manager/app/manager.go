@@ -47,7 +47,7 @@ func (m *manager) work(ctx context.Context, job agent.Job) (instance.Result, err
 // bring answers with the code the task starts from.
 func (m *manager) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
-	base, bundle, err := m.gate.Workspace.Snapshot(ctx, repo.Name, m.gate.Remote(repo), repo.DefaultBranch)
+	base, bundle, err := m.gate.Workspace.Snapshot(ctx, repo.Name, m.gate.Remote(ctx, repo), repo.DefaultBranch)
 	return instance.Result{
 		Status: instance.Success, ConfidenceScore: 1, Base: base, Bundle: bundle,
 		Summary: fmt.Sprintf("%s is at %s", repo.DefaultBranch, base),

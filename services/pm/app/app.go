@@ -38,9 +38,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	thinks := role.Settings{Brain: s.Brain, Env: s.Env, Wall: s.Wall, Sandbox: s.Sandbox, WorkDir: s.WorkDir, Box: s.Box,
 		Hidden: s.Hidden, Models: s.Models}
-	if s.Forge.TokenFile != "" {
-		thinks.Hidden = append(slices.Clip(thinks.Hidden), s.Forge.TokenFile)
-	}
+	thinks.Hidden = append(slices.Clip(thinks.Hidden), s.Forge.Files()...)
 	brains, err := thinks.Thinks(ctx, "pm")
 	if err != nil {
 		return err

@@ -108,7 +108,7 @@ func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, e
 		return r, forgeside.Classify(err)
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
-	r.Base, r.Bundle, err = h.gate.Workspace.Snapshot(ctx, repo.Name, h.gate.Remote(repo), repo.DefaultBranch)
+	r.Base, r.Bundle, err = h.gate.Workspace.Snapshot(ctx, repo.Name, h.gate.Remote(ctx, repo), repo.DefaultBranch)
 	return forgeside.WithData(r, "branch", repo.DefaultBranch), err
 }
 

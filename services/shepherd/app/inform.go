@@ -27,7 +27,7 @@ func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, 
 		return r, err
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
-	r.Base, r.Bundle, err = s.gate.Workspace.Snapshot(ctx, repo.Name, s.gate.Remote(repo), repo.DefaultBranch)
+	r.Base, r.Bundle, err = s.gate.Workspace.Snapshot(ctx, repo.Name, s.gate.Remote(ctx, repo), repo.DefaultBranch)
 	if errors.Is(err, workspace.ErrSource) {
 		err = forgeside.EscalateToPeople("%v", err)
 	}

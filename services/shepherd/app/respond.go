@@ -169,7 +169,7 @@ func (t *visit) resolveConversation(ctx context.Context, comment int64, changed 
 	if i < 0 || t.snapshot.Threads[i].Resolved || !changed || !yes(t.job, "resolve_threads") {
 		return nil
 	}
-	return t.forge.Resolve(ctx, t.snapshot.Threads[i].ID)
+	return t.forge.Resolve(ctx, t.job.Issue.Repo, t.snapshot.Threads[i].ID)
 }
 
 // handledRemarks returns the keys of the remarks that are handled once the question is

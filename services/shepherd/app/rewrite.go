@@ -21,7 +21,7 @@ func (t *visit) rewritten(ctx context.Context) (r instance.Result, is bool, err 
 	if err != nil {
 		return r, false, err
 	}
-	j, err := t.gate.Workspace.Join(ctx, t.meeting(repo, t.job.Head, t.snapshot.HeadRef))
+	j, err := t.gate.Workspace.Join(ctx, t.meeting(ctx, repo, t.job.Head, t.snapshot.HeadRef))
 	if err != nil || !j.Rewritten {
 		return r, false, err
 	}
@@ -38,9 +38,9 @@ func (t *visit) published() string {
 }
 
 // meeting returns the request to merge a branch with the work at a commit.
-func (t *visit) meeting(repo forge.Repository, head, branch string) workspace.Meeting {
+func (t *visit) meeting(ctx context.Context, repo forge.Repository, head, branch string) workspace.Meeting {
 	m := workspace.Meeting{
-		Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: head, From: t.gate.Remote(repo), Branch: branch,
+		Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: head, From: t.gate.Remote(ctx, repo), Branch: branch,
 		Message: fmt.Sprintf("Merge %s into %s", branch, t.snapshot.HeadRef),
 	}
 	if branch == t.snapshot.HeadRef {

@@ -130,6 +130,9 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Forge = github.Flags{URL: s.Forge.API(), Token: s.Forge.bot}
 		c.Watch = s.Forge.Repos()
 	}
+	if err := c.share(ctx, s.Forge != nil); err != nil {
+		return service.Usagef("%w", err)
+	}
 	var mainErr error // returned to the caller as it is: it is no failure of an actor
 	if c.Main != nil {
 		main := c.Main

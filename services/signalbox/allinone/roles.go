@@ -73,7 +73,7 @@ func forgeSide(name string) func(ctx context.Context, h *service.Host, c Config,
 				return err
 			}
 			return pm.Settings{Settings: at(c, work), Brain: own.Brain, Env: c.Agents.Env, Wall: c.Agents.Wall, Box: c.Agents.Box,
-				Models: c.Agents.Models, Hidden: []string{c.Dir}}.Setup(ctx, h)
+				Models: c.Agents.Models, Hidden: c.hidden()}.Setup(ctx, h)
 		}
 	case "committer":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
@@ -124,7 +124,7 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, as func(role stri
 		if err != nil {
 			return err
 		}
-		own.WorkDir, own.Observer, own.AtOnce, own.Hidden = work, c.Observer, c.Alone, []string{c.Dir}
+		own.WorkDir, own.Observer, own.AtOnce, own.Hidden = work, c.Observer, c.Alone, c.hidden()
 		host, err := as(name)
 		if err != nil {
 			return err
@@ -142,5 +142,5 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, as func(role stri
 
 // at returns the settings of a forge-side role.
 func at(c Config, work string) forgeside.Settings {
-	return forgeside.Settings{Forge: c.Forge, Repo: c.Watch, WorkDir: work, Observer: c.Observer}
+	return forgeside.Settings{Forge: c.Forge, Repo: c.Watch, CommitAs: c.Agents.CommitAs, WorkDir: work, Observer: c.Observer}
 }

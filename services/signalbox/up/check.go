@@ -29,12 +29,9 @@ func (c Command) check(ctx context.Context, config allinone.Config) error {
 	if len(c.Repo) == 0 {
 		return service.Usagef("--forge-url: want a --repo OWNER/NAME to watch there")
 	}
-	token, err := config.Forge.Secret()
-	if err != nil {
-		return service.Usagef("%w", err)
-	}
-	if token == "" && !c.Dry {
-		return service.Usagef("--forge-url: there is no token: give --forge-token-file FILE, or GITHUB_TOKEN, of one that may read and write %s", c.Repo[0])
+	if config.Forge.Anonymous(ctx) && !c.Dry {
+		return service.Usagef("--forge-url: there is no token: give --forge-token-file FILE, or GITHUB_TOKEN, of one that may read and write %s; "+
+			"or a GitHub App, --forge-app-id and --forge-app-key-file", c.Repo[0])
 	}
 	ctx, cancel := context.WithTimeout(ctx, forgePatience)
 	defer cancel()

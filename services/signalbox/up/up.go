@@ -22,21 +22,22 @@ import (
 // Command is `signalbox up`.
 type Command struct {
 	allinone.Agents
-	Data   string         `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log and the local forge."`
-	Listen string         `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Loopback address where NATS listens for other processes of yours; ${default} by default."`
-	Sync   time.Duration  `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
-	Repo   []string       `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
-	Web    string         `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
-	Open   bool           `name:"web-open" help:"Let anybody who reaches the local forge read it; a token is needed otherwise."`
-	Plain  bool           `name:"web-plain" help:"Serve the local forge beyond this machine although it has no TLS, so that others on the network can read tokens and code."`
-	URL    string         `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
-	Token  string         `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
-	Secret string         `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
-	Label  string         `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
-	All    bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
-	Dry    bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
-	Intake gateway.Intake `embed:""`
-	Every  time.Duration  `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 2s, with --webhook 10m."`
+	Data            string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log and the local forge."`
+	Listen          string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Loopback address where NATS listens for other processes of yours; ${default} by default."`
+	Sync            time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
+	Repo            []string      `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
+	Web             string        `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
+	Open            bool          `name:"web-open" help:"Let anybody who reaches the local forge read it; a token is needed otherwise."`
+	Plain           bool          `name:"web-plain" help:"Serve the local forge beyond this machine although it has no TLS, so that others on the network can read tokens and code."`
+	URL             string        `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
+	Token           string        `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
+	Secret          string        `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
+	github.AppFlags `prefix:"forge-"`
+	Label           string         `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
+	All             bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
+	Dry             bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
+	Intake          gateway.Intake `embed:""`
+	Every           time.Duration  `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 2s, with --webhook 10m."`
 	gateway.Webhook
 	HTTP string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
 	// Beside works beside the system until ctx ends; nil: nothing does.
@@ -77,7 +78,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if c.URL == "" {
 		config.Repos, err = sources(c.Repo)
 	} else {
-		config.Forge, config.Watch = github.Flags{URL: c.URL, TokenFile: c.Token, Token: c.Secret}, c.Repo
+		config.Forge, config.Watch = github.Flags{URL: c.URL, TokenFile: c.Token, Token: c.Secret, AppFlags: c.AppFlags}, c.Repo
 	}
 	if err != nil {
 		return err

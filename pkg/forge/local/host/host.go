@@ -81,15 +81,15 @@ func (h *Host) Judge(r store.Repo) rules.Judge {
 	}}
 }
 
-// user returns the account that sent the request, the zero account if it has no
-// credentials. It fails with store.ErrCredentials.
-func (h *Host) user(r *http.Request) (store.Account, error) {
-	login, err := h.Access.Authenticate(r)
-	if err != nil || login == "" {
-		return store.Account{}, err
+// caller returns who sent the request, and their account, the zero account if they have
+// none. It fails with store.ErrCredentials.
+func (h *Host) caller(r *http.Request) (store.Caller, store.Account, error) {
+	c, err := h.Access.Authenticate(r, h.Store.Now())
+	if err != nil || c.Login == "" {
+		return c, store.Account{}, err
 	}
-	a, _ := h.Store.Load().Account(login)
-	return a, nil
+	a, _ := h.Store.Load().Account(c.Login)
+	return c, a, nil
 }
 
 // Admit implements bare.Gate.
@@ -101,7 +101,7 @@ func (h *Host) Admit(w http.ResponseWriter, r *http.Request, name string, push b
 		http.Error(w, message, status)
 		return "", 0, false
 	}
-	user, err := h.user(r)
+	caller, user, err := h.caller(r)
 	if err != nil {
 		return refuse(http.StatusUnauthorized, "the token is not known")
 	}
@@ -110,7 +110,7 @@ func (h *Host) Admit(w http.ResponseWriter, r *http.Request, name string, push b
 		needed = store.Write
 	}
 	found, exists := h.Store.Load().Repo(name)
-	level := h.Access.Permission(user.Login, name)
+	level := h.Access.Reach(caller, name)
 	switch {
 	case user.ID == 0 && (!exists || level < needed):
 		return refuse(http.StatusUnauthorized, "sign in with a token as the password")

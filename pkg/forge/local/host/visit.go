@@ -12,18 +12,19 @@ import (
 // Only the goroutine of the request uses it.
 type Visit struct {
 	*http.Request
-	Forge *Host
-	User  store.Account // zero without credentials
-	State *store.State
-	Repo  store.Repo       // after Enter
-	Level store.Permission // of the user in Repo
+	Forge  *Host
+	Caller store.Caller
+	User   store.Account // zero without credentials
+	State  *store.State
+	Repo   store.Repo       // after Enter
+	Level  store.Permission // of the user in Repo
 }
 
 // Visit returns the visit of a request. If the credentials are wrong, it returns one
 // without a user and store.ErrCredentials.
 func (h *Host) Visit(r *http.Request) (*Visit, error) {
-	user, err := h.user(r)
-	return &Visit{Request: r, Forge: h, State: h.Store.Load(), User: user}, err
+	caller, user, err := h.caller(r)
+	return &Visit{Request: r, Forge: h, State: h.Store.Load(), Caller: caller, User: user}, err
 }
 
 // Enter finds the repository in the path and checks that the user has the permission
@@ -33,7 +34,7 @@ func (v *Visit) Enter(least store.Permission) error {
 	name := v.PathValue("owner") + "/" + v.PathValue("repo")
 	r, ok := v.State.Repo(name)
 	if ok {
-		v.Level = v.Forge.Access.Permission(v.User.Login, name)
+		v.Level = v.Forge.Access.Reach(v.Caller, name)
 	}
 	switch {
 	case !ok || v.Level < store.Read:

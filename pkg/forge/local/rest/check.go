@@ -41,7 +41,7 @@ func (v view) app(id int64) any {
 		return nil
 	}
 	return object{
-		"id": a.ID, "slug": strings.TrimSuffix(a.Login, "[bot]"), "node_id": nodeID("App", a.ID), "owner": v.account(a), "name": a.Login,
+		"id": v.appID(a), "slug": strings.TrimSuffix(a.Login, "[bot]"), "node_id": nodeID("App", a.ID), "owner": v.account(a), "name": a.Login,
 		"description": nil, "external_url": string(v.Links), "html_url": string(v.Links) + "/apps/" + a.Login,
 		"created_at": a.Created, "updated_at": a.Created,
 		"permissions": object{"checks": "write"}, "events": []string{},

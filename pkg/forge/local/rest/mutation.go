@@ -53,8 +53,8 @@ func (c *call) node(kind, id string, pull func(store.Repo, int64) (number int64,
 	row, err := strconv.ParseInt(text, 10, 64)
 	if err == nil {
 		for _, r := range c.State.Repos() {
-			if number, ok := pull(r, row); ok && c.Forge.Access.Permission(c.User.Login, r.FullName()) >= store.Read {
-				c.Repo, c.Level = r, c.Forge.Access.Permission(c.User.Login, r.FullName())
+			if number, ok := pull(r, row); ok && c.Forge.Access.Reach(c.Caller, r.FullName()) >= store.Read {
+				c.Repo, c.Level = r, c.Forge.Access.Reach(c.Caller, r.FullName())
 				i, _ := r.Issues.Get(number)
 				return i, nil
 			}

@@ -14,17 +14,25 @@ import (
 // queries is the root object of queries.
 func (c *call) queries() object {
 	return object{
-		"viewer": c.gqlActor(c.User.ID),
+		"viewer": c.gqlViewer(),
 		"repository": field(func(in map[string]any) (any, error) {
 			name := fmt.Sprintf("%s/%s", in["owner"], in["name"])
 			r, ok := c.State.Repo(name)
-			if !ok || c.Forge.Access.Permission(c.User.Login, name) < store.Read {
+			if !ok || c.Forge.Access.Reach(c.Caller, name) < store.Read {
 				return nil, &refusalGQL{"NOT_FOUND", fmt.Sprintf("Could not resolve to a Repository with the name '%s'.", name)}
 			}
 			c.Repo = r
 			return c.gqlRepo(), nil
 		}),
 	}
+}
+
+// gqlViewer returns the account of the token. GitHub's schema makes it a User, also that of
+// a bot, with the login that it has in REST.
+func (c *call) gqlViewer() object {
+	o := c.gqlActor(c.User.ID)
+	o["__typename"], o["login"] = "User", c.User.Login
+	return o
 }
 
 func (c *call) gqlActor(id int64) object {

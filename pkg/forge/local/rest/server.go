@@ -56,6 +56,15 @@ func (s *Server) API() http.Handler {
 		handle(method+" /repos/{owner}/{repo}"+path, least, h)
 	}
 	handle("GET /user", store.None, getSelf)
+	handle("GET /users/{login}", store.None, getUser)
+	handle("GET /app", store.None, asApp(getApp))
+	handle("GET /app/installations", store.None, asApp(listInstallations))
+	handle("GET /app/installations/{id}", store.None, asApp(getInstallation))
+	handle("POST /app/installations/{id}/access_tokens", store.None, asApp(createToken))
+	handle("GET /installation/repositories", store.None, listInstalled)
+	handle("GET /repos/{owner}/{repo}/installation", store.None, asApp(findInstallation))
+	handle("GET /orgs/{owner}/installation", store.None, asApp(findInstallation))
+	handle("GET /users/{owner}/installation", store.None, asApp(findInstallation))
 	handle("GET /orgs/{organisation}/members/{login}", store.None, getMember)
 	handle("GET /orgs/{organisation}/public_members/{login}", store.None, getPublicMember)
 

@@ -101,5 +101,20 @@ func getSelf(c *call) (int, any, error) {
 	if c.User.ID == 0 {
 		return 0, nil, host.ErrSignIn
 	}
+	if c.User.Type == "Bot" {
+		return 0, nil, errByIntegration
+	}
 	return http.StatusOK, c.view().profile(c.User), nil
+}
+
+// errByIntegration refuses what an App's installation may not ask.
+var errByIntegration = &failure{status: http.StatusForbidden, message: "Resource not accessible by integration"}
+
+// getUser answers with the account that the path names.
+func getUser(c *call) (int, any, error) {
+	a, ok := c.State.Account(c.PathValue("login"))
+	if !ok {
+		return 0, nil, host.ErrNotFound
+	}
+	return http.StatusOK, c.view().profile(a), nil
 }

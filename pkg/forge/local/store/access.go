@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // User is an account that can sign in.
@@ -69,7 +70,7 @@ var (
 // SplitName checks the name of a repository and splits it at the slash.
 func SplitName(name string) (owner, base string, err error) {
 	owner, base, _ = strings.Cut(name, "/")
-	reserved := slices.Contains([]string{"api", "repos", "user", "users", "rate_limit"}, strings.ToLower(owner))
+	reserved := slices.Contains([]string{"api", "app", "installation", "orgs", "repos", "user", "users", "rate_limit"}, strings.ToLower(owner))
 	if reserved || !loginPattern.MatchString(owner) || !namePattern.MatchString(base) ||
 		base == "." || base == ".." || strings.HasSuffix(strings.ToLower(base), ".git") {
 		return "", "", fmt.Errorf("repository name %q: want owner/name of letters, digits, dots, - and _", name)
@@ -80,18 +81,24 @@ func SplitName(name string) (owner, base string, err error) {
 // ErrCredentials means that a request has credentials that no user has.
 var ErrCredentials = errors.New("bad credentials")
 
-// Access is the configured users and what each may do. It is immutable.
+// Access is the configured users and Apps and what each may do. It is immutable but for
+// the tokens of installations.
 type Access struct {
 	users   []User
+	apps    []App
 	byToken map[tokenHash]User
+	tokens  tokens
 	Public  bool // everyone may read every repository
 }
 
 type tokenHash [sha256.Size]byte
 
-// NewAccess checks the users. Two must not have the same token.
-func NewAccess(users []User, public bool) (*Access, error) {
+// NewAccess checks the users and Apps. Two must not have the same token.
+func NewAccess(users []User, apps []App, public bool) (*Access, error) {
 	a := &Access{users: users, byToken: map[tokenHash]User{}, Public: public}
+	if err := a.addApps(apps); err != nil {
+		return nil, err
+	}
 	for _, u := range users {
 		if !loginPattern.MatchString(u.Login) {
 			return nil, fmt.Errorf("login %q: want letters, digits and -", u.Login)
@@ -113,10 +120,14 @@ func NewAccess(users []User, public bool) (*Access, error) {
 	return a, nil
 }
 
-// Enrol gives every user an account.
+// Enrol gives every user and every App's bot an account.
 func (a *Access) Enrol(s *Store) error {
+	users := slices.Clone(a.users)
+	for _, app := range a.apps {
+		users = append(users, User{Login: app.Login(), Type: "Bot"})
+	}
 	return s.Change(func(tx *Tx) error {
-		for _, u := range a.users {
+		for _, u := range users {
 			row, ok := tx.State.Account(u.Login)
 			kind := cmp.Or(u.Type, "User")
 			if ok && row.Type == kind {
@@ -132,32 +143,29 @@ func (a *Access) Enrol(s *Store) error {
 	})
 }
 
-// Authenticate returns the login of the user that sent the request, "" if it has no
-// credentials, ErrCredentials if no user has them. The token is a bearer token, or the
-// password of any user name.
-func (a *Access) Authenticate(r *http.Request) (login string, err error) {
-	header := r.Header.Get("Authorization")
-	if header == "" {
-		return "", nil
+// Authenticate returns who sent the request, nobody if it has no credentials,
+// ErrCredentials if they are nobody's at this time.
+func (a *Access) Authenticate(r *http.Request, now time.Time) (Caller, error) {
+	if r.Header.Get("Authorization") == "" {
+		return Caller{}, nil
 	}
-	scheme, token, _ := strings.Cut(header, " ")
-	switch strings.ToLower(scheme) {
-	case "bearer", "token":
-	case "basic":
-		_, token, _ = r.BasicAuth()
-	default:
-		token = ""
+	token := bearer(r)
+	hash := tokenHash(sha256.Sum256([]byte(token)))
+	if u, ok := a.byToken[hash]; ok {
+		return Caller{Login: u.Login}, nil
 	}
-	u, ok := a.byToken[sha256.Sum256([]byte(strings.TrimSpace(token)))]
-	if !ok {
-		return "", ErrCredentials
+	if c, ok := a.installation(hash, now); ok {
+		return c, nil
 	}
-	return u.Login, nil
+	if app, ok := a.signed(token, now); ok {
+		return Caller{App: app}, nil
+	}
+	return Caller{}, ErrCredentials
 }
 
 // Permission returns what the login may do in the repository.
 func (a *Access) Permission(login, repo string) Permission {
-	granted := None
+	granted := a.permissionOfApp(login, repo)
 	for _, u := range a.users {
 		if !strings.EqualFold(u.Login, login) {
 			continue

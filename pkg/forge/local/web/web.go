@@ -147,7 +147,7 @@ func (s site) showRaw(w http.ResponseWriter, v *host.Visit, media string) {
 func readRepos(v *host.Visit) (page, error) {
 	s := page{Title: "Repositories"}
 	for _, name := range repoNames(v.State) {
-		if v.Forge.Access.Permission(v.User.Login, name) >= store.Read {
+		if v.Forge.Access.Reach(v.Caller, name) >= store.Read {
 			s.Links = append(s.Links, link{name, "/" + name})
 		}
 	}
