@@ -81,6 +81,40 @@ func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 	return j, nil
 }
 
+// Shares reports whether the branch has a commit of the work, one between its base and its
+// head. One that has none is another work's, whoever pushed it. Its errors are those of
+// Join.
+func (c *Cache) Shares(ctx context.Context, m Meeting) (bool, error) {
+	r, err := c.repository(m.Repo)
+	if err != nil {
+		return false, infra(err, "compare")
+	}
+	if m.From, err = m.From.resolved(); err != nil {
+		return false, err
+	}
+	if err := c.obtain(ctx, r, m.Bundles, m.Base, m.Head); err != nil {
+		return false, err
+	}
+	held, err := r.open(ctx)
+	if err != nil {
+		return false, infra(err, "open the cache of %s", m.Repo)
+	}
+	defer held.Close()
+	theirs, err := r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched")
+	if err != nil {
+		return false, sourceError(err, m.From.URL, m.Branch)
+	}
+	all, err := r.git.Run(ctx, "rev-list", "--count", m.Head, "^"+m.Base)
+	if err != nil {
+		return false, infra(err, "compare %s with %s", m.Head, theirs)
+	}
+	own, err := r.git.Run(ctx, "rev-list", "--count", m.Head, "^"+m.Base, "^"+theirs)
+	if err != nil {
+		return false, infra(err, "compare %s with %s", m.Head, theirs)
+	}
+	return all != own, nil
+}
+
 // contains reports whether the commit descends from the other one or is it.
 func (r repository) contains(ctx context.Context, commit, other string) bool {
 	_, err := r.git.Run(ctx, "merge-base", "--is-ancestor", other, commit)

@@ -18,15 +18,13 @@ import (
 )
 
 // openPullRequest pushes the work's branch and opens a pull request for it, each
-// once: the branch is ours by name, the pull request by its head.
+// once: the branch is ours by name and by its commits, the pull request by its head.
 func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.Result, error) {
 	repo, err := h.reader.Repository(ctx, job.Issue.Repo)
 	if err != nil {
 		return instance.Result{}, forgeside.Classify(err)
 	}
-	branch := Branch(job.Issue)
-	job.Progress("pushing %s", branch)
-	err = h.gate.Push(ctx, job, repo, branch)
+	branch, err := h.push(ctx, job, repo)
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) || errors.As(err, new(*outbound.Refusal)) {
 		return h.stuck(ctx, job, err)
 	}
@@ -47,6 +45,35 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	}
 	number := strconv.Itoa(pr.Number)
 	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", number, "prNumber", number, "branch", branch, "pushed", job.Head), nil
+}
+
+// maxNames is how many names a branch is given before people are asked.
+const maxNames = 9
+
+// push pushes the work to its branch, and returns the branch's name. If that name is taken by
+// other work, such as an earlier run on another issue of the same number, it takes the
+// next: NAME-2. A branch that has commits of this work is not left: people moved it.
+func (h *handler) push(ctx context.Context, job agent.Job, repo forge.Repository) (branch string, err error) {
+	name := Branch(job.Issue)
+	for n := 1; ; n++ {
+		if branch = name; n > 1 {
+			branch += "-" + strconv.Itoa(n)
+		}
+		job.Progress("pushing %s", branch)
+		err = h.gate.Push(ctx, job, repo, branch)
+		if n == maxNames || !errors.Is(err, workspace.ErrForeign) {
+			return branch, err
+		}
+		shares, unread := h.gate.Workspace.Shares(ctx, workspace.Meeting{
+			Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head, From: h.gate.Remote(repo), Branch: branch,
+		})
+		if unread != nil {
+			return branch, unread
+		}
+		if shares {
+			return branch, err
+		}
+	}
 }
 
 // propose finds the work's pull request, or opens it. One of this very commit

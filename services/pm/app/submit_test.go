@@ -110,17 +110,51 @@ func TestFurtherWorkGoesIntoTheSamePullRequest(t *testing.T) {
 	w.submitted(job.Head)
 }
 
-func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
+// others commits a change on top of a branch and pushes it as another one. It returns its
+// commit, and where that branch is.
+func (e *env) others(from string) (theirs string, at func() string) {
+	e.Helper()
+	url := e.forge.URL + "/" + widgets + ".git"
+	dir := e.TempDir()
+	g := git.New(dir).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
+	gittest.Run(e.T, g, "clone", "-q", "-b", from, url, ".")
+	forgetest.WriteFile(e.T, dir, "sum.txt", "mine\n")
+	gittest.Run(e.T, g, "commit", "-q", "-a", "-m", "I was here")
+	theirs = gittest.Run(e.T, g, "rev-parse", "HEAD")
+	gittest.Run(e.T, g, "push", "-q", "origin", "HEAD:refs/heads/"+branch)
+	return theirs, func() string {
+		commit, _, _ := strings.Cut(gittest.Run(e.T, g, "ls-remote", "origin", "refs/heads/"+branch), "\t")
+		return commit
+	}
+}
+
+func TestABranchOfOtherWorkIsLeftAloneAndTheNextNameIsTaken(t *testing.T) {
 	w := newEnv(t)
 	job := w.solved()
-	url := w.forge.URL + "/" + widgets + ".git"
-	dir := t.TempDir()
-	g := git.New(dir).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
-	gittest.Run(t, g, "clone", "-q", url, ".")
-	forgetest.WriteFile(t, dir, "sum.txt", "mine\n")
-	gittest.Run(t, g, "commit", "-q", "-a", "-m", "I was here")
-	gittest.Run(t, g, "push", "-q", "origin", "HEAD:refs/heads/"+branch)
-	theirs := gittest.Run(t, g, "rev-parse", "HEAD")
+	theirs, at := w.others("trunk")
+	for range 2 {
+		w.restart()
+		if r := w.done(job); r.Status != instance.Success || r.Data["branch"] != branch+"-2" || r.Data["pr_number"] != "2" {
+			t.Errorf("it ended with %+v", r)
+		}
+	}
+	if at() != theirs {
+		t.Errorf("the branch is at %s, was at %s", at(), theirs)
+	}
+	if pr, err := w.ann.PullRequestByHead(t.Context(), widgets, branch+"-2"); err != nil || pr.HeadSHA != job.Head {
+		t.Errorf("the pull request is %+v, %v", pr, err)
+	}
+	if said := w.said(); len(said) != 1 {
+		t.Errorf("said is %+v", said)
+	}
+}
+
+func TestOurBranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
+	w := newEnv(t)
+	job := w.solved()
+	w.done(job)
+	theirs, at := w.others(branch)
+	job = w.further(job, "4.0\n")
 	for range 2 {
 		w.restart()
 		r := w.done(job)
@@ -128,13 +162,10 @@ func TestABranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
 			t.Errorf("it ended with %+v", r)
 		}
 	}
-	if at := gittest.Run(t, g, "ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
-		t.Errorf("the branch is at %s, was at %s", at, theirs)
+	if at() != theirs {
+		t.Errorf("the branch is at %s, was at %s", at(), theirs)
 	}
-	if _, err := w.ann.PullRequestByHead(t.Context(), widgets, branch); !errors.Is(err, forge.ErrNotFound) {
-		t.Errorf("a pull request is answered %v", err)
-	}
-	if said := w.said(); len(said) != 1 || !strings.Contains(said[0].Body, branch) {
+	if said := w.said(); len(said) != 2 || !strings.Contains(said[1].Body, branch) {
 		t.Errorf("said is %+v", said)
 	}
 }
