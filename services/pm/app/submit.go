@@ -65,7 +65,7 @@ func (h *handler) push(ctx context.Context, job agent.Job, repo forge.Repository
 			return branch, err
 		}
 		shares, unread := h.gate.Workspace.Shares(ctx, workspace.Meeting{
-			Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head, From: h.gate.Remote(repo), Branch: branch,
+			Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head, From: h.gate.Remote(ctx, repo), Branch: branch,
 		})
 		if unread != nil {
 			return branch, unread
