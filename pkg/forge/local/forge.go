@@ -66,6 +66,9 @@ type Config struct {
 	// Lagging is how many lists do not show yet what the same account has created, as if
 	// they were read from a replica.
 	Lagging int
+	// Late, if set, says whether a list does not show an issue or a comment on it yet, as if
+	// it were read from a replica: list is issues or comments.
+	Late func(list string, issue int64) bool
 	// Fault, if set, is called before every request and returns how that one fails, nil if
 	// it does not.
 	Fault func(*http.Request) *Fault
@@ -99,7 +102,7 @@ func Open(config Config) (*Forge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local forge: %w", err)
 	}
-	limits := rest.Config{RateLimit: config.RateLimit, Computing: config.Computing, Lagging: config.Lagging}
+	limits := rest.Config{RateLimit: config.RateLimit, Computing: config.Computing, Lagging: config.Lagging, Late: config.Late}
 	return &Forge{host: h, config: config, rest: rest.New(h, limits)}, nil
 }
 

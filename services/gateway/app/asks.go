@@ -28,12 +28,12 @@ func (p *poller) forward(ctx context.Context, id string, issue forge.Issue, at c
 	if err != nil {
 		return err
 	}
-	comments, err := p.reader.Comments(ctx, p.repo, issue.Number, at.Since)
+	comments, err := p.reader.Comments(ctx, p.repo, issue.Number, at.from())
 	if err != nil {
 		return err
 	}
 	for _, c := range comments {
-		if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(at.Since) || c.Author.Bot || c.Author.Login == self {
+		if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(at.from()) || c.Author.Bot || c.Author.Login == self {
 			continue
 		}
 		permission, counts, err := p.heard(ctx, issue, c.Author.Login)

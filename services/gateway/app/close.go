@@ -43,7 +43,7 @@ func (p *closings) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	since := at.Since
+	since := at.from()
 	if since.IsZero() {
 		since = p.now().Add(-margin)
 	}

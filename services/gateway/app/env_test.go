@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ type env struct {
 	server *natstest.Server
 	forge  *forgetest.Forge
 	second atomic.Int64
+	late   atomic.Value   // "LIST/ISSUE" that the forge shows late
 	ann    *github.Client // who may write
 	bob    *github.Client // who may read
 	robot  *github.Client
@@ -57,6 +59,7 @@ func newEnv(t *testing.T) *env {
 			{Login: "robot", Token: forgetest.Token("robot"), Type: "Bot", Permission: "write"},
 		},
 		Forge: func(c *local.Config) {
+			c.Late = func(list string, issue int64) bool { return w.late.Load() == list+"/"+strconv.FormatInt(issue, 10) }
 			c.Now = func() time.Time { return time.Date(2026, 1, 2, 9, 0, int(w.second.Load()), 0, time.UTC) }
 		},
 	})

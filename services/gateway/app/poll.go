@@ -34,6 +34,8 @@ type poller struct {
 	log      *slog.Logger
 
 	permissions *permissions
+	readings    readings // of polls
+	told        sync.Once
 
 	// turn is held by a poll, and shared by what looks at single issues.
 	turn sync.RWMutex
@@ -59,12 +61,16 @@ func (p *poller) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	issues, err := p.reader.Issues(ctx, p.repo, at.Since)
+	issues, err := p.reader.Issues(ctx, p.repo, at.from())
 	if err != nil {
 		return err
 	}
 	next := at.clone()
 	p.begin(&next, issues)
+	if p.readings == nil {
+		p.readings = readings{}
+	}
+	at.settled = p.readings.settle(issues, p.permissions.now())
 	for _, issue := range issues {
 		next.advance(issue.UpdatedAt)
 		if err := p.row(ctx, issue, at, &next); err != nil {
@@ -87,7 +93,7 @@ func (p *poller) row(ctx context.Context, issue forge.Issue, at cursor, next *cu
 	if p.label != "" && !hasLabel(issue, p.label) {
 		return nil
 	}
-	since := at.Since
+	since := at.from()
 	opened, taken, err := p.takeUp(ctx, issue, next)
 	switch {
 	case err != nil || !taken:
@@ -97,6 +103,9 @@ func (p *poller) row(ctx context.Context, issue forge.Issue, at cursor, next *cu
 	default:
 		if err := p.reopen(ctx, issue); err != nil {
 			return err
+		}
+		if at.settled[issue.Number] {
+			return nil
 		}
 	}
 	comments, err := p.reader.Comments(ctx, p.repo, issue.Number, since)
@@ -178,6 +187,7 @@ func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment,
 		return err
 	}
 	if c.Author.Bot || c.Author.Login == self {
+		p.tellOwn(issue, c, self)
 		return nil
 	}
 	permission, counts, err := p.heard(ctx, issue, c.Author.Login)
@@ -257,4 +267,16 @@ func (p *poller) dropRefusal(name string, err error) error {
 		return nil
 	}
 	return err
+}
+
+// tellOwn says once that people are not heard who write with the account of the token.
+func (p *poller) tellOwn(issue forge.Issue, c forge.Comment, self string) {
+	_, _, ours := rules.FindMarker(c.Body)
+	if c.Author.Login != self || c.Author.Bot || ours {
+		return
+	}
+	p.told.Do(func() {
+		p.log.Warn("comments of the token's own account are not heard: give the gateway a GitHub App, or the token of an account of its own",
+			"account", self, "instance", Name(p.repo, issue.Number), "url", c.URL)
+	})
 }

@@ -151,8 +151,14 @@ func TestEveryCommentIsTakenOnce(t *testing.T) {
 	if got := signals(); got != "" {
 		t.Errorf("it sent %s again", got)
 	}
+	later := 8 + int(overlap/time.Second)
+	b.touch(1, later)
+	poll(t, p)
+	if got := signals(); got != "" {
+		t.Errorf("after the overlap it sent %s again", got)
+	}
 	kept, err := p.cursors.load(t.Context(), p.repo)
-	if err != nil || !kept.Since.Equal(at(7)) || len(kept.Taken) > 0 {
+	if err != nil || !kept.Since.Equal(at(later)) || len(kept.Taken) > 0 {
 		t.Errorf("the cursor is %v, %v", kept, err)
 	}
 }

@@ -59,7 +59,7 @@ func (p *pulls) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	since := at.Since
+	since := at.from()
 	if since.IsZero() {
 		since = p.now().Add(-margin)
 	}

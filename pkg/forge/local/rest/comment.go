@@ -26,6 +26,9 @@ func (v view) comment(r store.Repo, m store.Comment) object {
 func (c *call) comments(rows []store.Comment, since time.Time) []object {
 	v := c.view()
 	rows = slices.DeleteFunc(rows, func(m store.Comment) bool { return m.Updated.Before(since) })
+	if late := c.server.config.Late; late != nil {
+		rows = slices.DeleteFunc(rows, func(m store.Comment) bool { return late("comments", m.Issue) })
+	}
 	rows = shown(c, rows, func(m store.Comment) (id, by int64) { return m.ID, m.Author })
 	return each(page(c, rows), func(m store.Comment) object { return v.comment(c.Repo, m) })
 }

@@ -61,6 +61,9 @@ func listIssues(c *call) (int, any, error) {
 			(q.Get("creator") == "" || strings.EqualFold(author.Login, q.Get("creator"))) &&
 			!slices.ContainsFunc(wanted, func(l string) bool { return !hasLabel(i, l) })
 	})
+	if late := c.server.config.Late; late != nil {
+		rows = slices.DeleteFunc(rows, func(i store.Issue) bool { return late("issues", i.Number) })
+	}
 	c.sortIssues(rows)
 	v := c.view()
 	return http.StatusOK, each(page(c, rows), func(i store.Issue) object { return v.issue(c.Repo, i) }), nil

@@ -29,6 +29,9 @@ type Config struct {
 	// Lagging is how many lists do not show yet what the same account has created, as if
 	// they were read from a replica.
 	Lagging int
+	// Late says whether a list, issues or comments, does not show what is of the issue yet;
+	// nil: it shows everything.
+	Late func(list string, issue int64) bool
 }
 
 // New returns a server of the forge.
