@@ -77,6 +77,11 @@ TIMERS ?= 10000
 timers: ## kill and restart everything under TIMERS=10000 durable timers
 	SIGNALBOX_TIMERS=$(TIMERS) go test -count=1 -timeout=0 -v -run=Timers ./services/e2e
 
+.PHONY: burst
+DELIVERIES ?= 10000
+burst: ## deliver DELIVERIES=10000 by webhook while nats-server is killed; measure how soon a comment is a signal
+	SIGNALBOX_BURST=$(DELIVERIES) go test -count=1 -timeout=0 -v -run='Burst|WithinASecond' ./services/gateway/app
+
 .PHONY: linear
 SENDS ?= 100000
 linear: ## check SENDS=100000 commands and queries for linearizability, while everything is killed

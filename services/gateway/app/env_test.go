@@ -41,9 +41,14 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	return newEnvOn(t, natstest.Start(t, natstest.Options{}), time.Minute)
+}
+
+func newEnvOn(t *testing.T, server *natstest.Server, limit time.Duration) *env {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	w := &env{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{})}
+	w := &env{T: t, ctx: ctx, server: server}
 	w.resume()
 	js := w.server.JetStream(t)
 	var err error

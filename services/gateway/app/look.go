@@ -26,10 +26,43 @@ func (p *poller) look(ctx context.Context, issue forge.Issue, since time.Time) e
 	if !since.IsZero() {
 		from.Since = since
 	}
-	if err := p.row(ctx, issue, from, &next); err != nil || maps.EqualFunc(at.Spent, next.Spent, sameTimes) {
+	from.Taken = p.known(at.Taken)
+	err = p.row(ctx, issue, from, &next)
+	p.remember(at.Taken, next.Taken)
+	if err != nil || maps.EqualFunc(at.Spent, next.Spent, sameTimes) {
 		return err
 	}
 	return p.saveSpent(ctx, at, next)
+}
+
+// maxRecent is how many comments look remembers. A command that is repeated after it has
+// forgotten one has no effect.
+const maxRecent = 1000
+
+// known returns the comments that were taken, by a poll or by a look of late.
+func (p *poller) known(taken map[int64]time.Time) map[int64]time.Time {
+	p.saving.Lock()
+	defer p.saving.Unlock()
+	all := maps.Clone(taken)
+	if all == nil {
+		all = map[int64]time.Time{}
+	}
+	for _, id := range p.recent {
+		all[id] = time.Time{}
+	}
+	return all
+}
+
+// remember notes the comments that a look has handled, also where it failed afterwards.
+func (p *poller) remember(before, after map[int64]time.Time) {
+	p.saving.Lock()
+	defer p.saving.Unlock()
+	for id := range after {
+		if _, ok := before[id]; !ok {
+			p.recent = append(p.recent, id)
+		}
+	}
+	p.recent = p.recent[max(0, len(p.recent)-maxRecent):]
 }
 
 // begun reports whether there was a first poll, or none is needed.

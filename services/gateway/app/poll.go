@@ -39,12 +39,14 @@ type poller struct {
 
 	// turn is held by a poll, and shared by what looks at single issues.
 	turn sync.RWMutex
-	// saving is locked while look adds to the cursor.
+	// saving is locked while look adds to the cursor or to recent.
 	saving sync.Mutex
+	recent []int64 // the comments that look has handled of late
 
 	// creating is locked while create creates an issue and opens its instance, so that the
 	// poll does not open it first, with another lifecycle.
 	creating sync.Mutex
+	taken    map[int]bool // issues that have an instance: what was taken up stays so
 }
 
 // Name returns the name of the instance of an issue.
@@ -130,6 +132,17 @@ func (p *poller) row(ctx context.Context, issue forge.Issue, at cursor, next *cu
 func (p *poller) takeUp(ctx context.Context, issue forge.Issue, next *cursor) (opened, taken bool, err error) {
 	p.creating.Lock()
 	defer p.creating.Unlock()
+	if p.taken[issue.Number] {
+		return false, true, nil
+	}
+	defer func() {
+		if err == nil && taken {
+			if p.taken == nil {
+				p.taken = map[int]bool{}
+			}
+			p.taken[issue.Number] = true
+		}
+	}()
 	name := Name(p.repo, issue.Number)
 	admitted, err := p.admit(ctx, issue)
 	if err != nil {

@@ -26,7 +26,9 @@ const (
 	deliveryIdle     = 5 * time.Second // of one request for more
 	itemWithin       = 40 * time.Second
 	deliveryTries    = 20 // of one that the forge or the orchestrator refuses
-	deliveryAgain    = 5 * time.Second
+	// The waits before a delivery is handled again: each is twice the one before.
+	deliverySoon  = 250 * time.Millisecond
+	deliveryAgain = 30 * time.Second
 )
 
 // deliveries handles what the webhooks delivered.
@@ -85,7 +87,9 @@ func (d *deliveries) work(ctx context.Context) error {
 // round handles the deliveries that there are, after it has waited for the first.
 func (d *deliveries) round(ctx context.Context, consumer jetstream.Consumer) error {
 	var all []jetstream.Msg
-	first, err := consumer.Fetch(1, jetstream.FetchMaxWait(deliveryIdle))
+	within, cancel := context.WithTimeout(ctx, deliveryIdle)
+	defer cancel()
+	first, err := consumer.Fetch(1, jetstream.FetchContext(within), jetstream.FetchHeartbeat(deliveryIdle/10))
 	if err != nil {
 		return err
 	}
@@ -93,7 +97,7 @@ func (d *deliveries) round(ctx context.Context, consumer jetstream.Consumer) err
 		all = append(all, m)
 	}
 	if err := first.Error(); len(all) == 0 {
-		if errors.Is(err, context.DeadlineExceeded) {
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			return nil
 		}
 		return err
@@ -198,9 +202,12 @@ func (d *deliveries) read(m jetstream.Msg) (read delivery, repo repository, know
 
 // settle acknowledges a delivery, has it delivered again later, or sets it aside.
 func (d *deliveries) settle(m jetstream.Msg, read delivery, err error) {
-	result, again := "done", deliveryAgain
 	limit, no := new(forge.RateLimit), new(instance.Refusal)
 	meta, unread := m.Metadata()
+	result, again := "done", deliveryAgain
+	if unread == nil && meta.NumDelivered < 8 {
+		again = min(again, deliverySoon<<meta.NumDelivered)
+	}
 	switch {
 	case err == nil:
 		err = m.Ack()
