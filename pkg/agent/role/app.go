@@ -1,6 +1,7 @@
 package role
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ type Settings struct {
 	Box       *sandbox.Sandbox `kong:"-"` // nil: made from Sandbox
 	Hidden    []string         `kong:"-"` // paths that no brain and no test sees
 	Observer  agent.Observer   `kong:"-"`
+	Bases     *Baselines       `kong:"-"` // shared with other roles of the process; nil: its own
 	AtOnce    bool             `kong:"-"` // gives back work under way at once when it is stopped, without the host's grace
 }
 
@@ -136,7 +138,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	coder := Coder{
 		Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document,
 		Rules:     outbound.DefaultRules(),
-		Baselines: new(Baselines),
+		Baselines: cmp.Or(s.Bases, new(Baselines)),
 		Caches:    caches,
 		Egress:    list,
 		Limits:    limits,

@@ -105,7 +105,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
-	c.Agents.Box = &box
+	c.Agents.Box, c.Agents.Bases = &box, new(role.Baselines)
 	login := service.NewLocalLogin()
 	server, err := embedded.Start(embedded.Config{
 		Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, User: service.LocalUser, Password: login.Password, Keys: keys,
