@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/client"
 	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/secret"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -69,6 +70,7 @@ type Settings struct {
 	Hidden    []string         `kong:"-"` // paths that no brain and no test sees
 	Observer  agent.Observer   `kong:"-"`
 	Bases     *Baselines       `kong:"-"` // shared with other roles of the process; nil: its own
+	Original  instance.Issue   `kong:"-"` // shown to brains instead of its copy on the forge, which has its title; zero: none
 	AtOnce    bool             `kong:"-"` // gives back work under way at once when it is stopped, without the host's grace
 }
 
@@ -146,7 +148,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if coder.Secrets, err = Secrets(h); err != nil {
 		return err
 	}
-	a := Agent(h, js, role, coder, coder.Secrets, s.Observer)
+	a := Agent(h, js, role, original{coder, s.Original}, coder.Secrets, s.Observer)
 	a.Workers = s.Workers
 	if s.AtOnce {
 		a.Grace = 0

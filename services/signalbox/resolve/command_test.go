@@ -119,6 +119,9 @@ func TestAPipelineRunInAJobLeavesABranchTheDocumentAndASummary(t *testing.T) {
 		!strings.HasSuffix(d.Learnings.SessionID, "-issue-42") {
 		t.Errorf("the document is %+v", d)
 	}
+	if said := d.Analysis.TestRequirement.Description; said != "what issue 42 says, https://github.com/acme/widgets/issues/42" {
+		t.Errorf("the analyst was shown %q", said)
+	}
 	// The branch has not been pushed, so there is no pull request outside.
 	if c := d.Commit; c.Branch != out.Branch || *c.Hash != out.Head || c.Pushed || c.PRCreated || c.PRURL != nil {
 		t.Errorf("the commit is %+v", c)

@@ -101,7 +101,7 @@ func (s state) analyst() {
 	s.set("analysis.completed", true)
 	s.set("analysis.brief", "Greet.")
 	s.set("analysis.test_requirement", object{"required": true, "type": "unit", "location": "greeting_test.txt",
-		"description": "what it says"})
+		"description": fmt.Sprintf("what issue %v says, %s", s.at("issue.number"), s.text("issue.url"))})
 	s.set("analysis.must_not_do", []string{"Don't modify check.sh"})
 }
 

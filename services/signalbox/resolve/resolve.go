@@ -83,8 +83,12 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	defer context.AfterFunc(ctx, n.Mute)()
 	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out),
 		deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
+	agents := c.Settings()
+	if issue.Repo != "" {
+		agents.Original = issue
+	}
 	err = allinone.Run(ctx, allinone.Config{
-		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: c.Settings(),
+		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: agents,
 		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond,
 		Repos: map[string]allinone.Source{src.name: {Dir: src.dir, Branch: src.branch}}, Login: "you",
 		Alone: true, Observer: n, Main: r.main,

@@ -1,0 +1,23 @@
+package role
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// original gives a handler the jobs about the copy of an issue under the number and the
+// URL of the issue itself. It implements agent.Handler.
+type original struct {
+	agent.Handler
+	issue instance.Issue // zero: none has a copy
+}
+
+// Work implements agent.Handler.
+func (o original) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
+	if o.issue.Title != "" && job.Issue.Title == o.issue.Title {
+		job.Issue.Number, job.Issue.URL = o.issue.Number, o.issue.URL
+	}
+	return o.Handler.Work(ctx, job)
+}
