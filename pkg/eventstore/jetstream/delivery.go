@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// deliveriesFor is how long a delivery is kept, and maxDeliveries how many bytes of them.
+	// deliveriesFor is how long a delivery is kept, and maxDeliveries how many are. There is
+	// no limit of bytes: the server would reserve them, and refuse the stream on a small disk.
 	deliveriesFor = 7 * 24 * time.Hour
-	maxDeliveries = 2 << 30
+	maxDeliveries = 500_000
 	// deliveredOnce is how long the id of a delivery is known. GitHub delivers again for three days.
 	deliveredOnce = 4 * 24 * time.Hour
 	// deliveryWait is how long the gateway may take to handle what it has read.
@@ -35,7 +36,7 @@ func EnsureDeliveries(ctx context.Context, js jetstream.JetStream, replicas int)
 		Storage:     jetstream.FileStorage,
 		Compression: jetstream.S2Compression,
 		MaxAge:      deliveriesFor,
-		MaxBytes:    maxDeliveries,
+		MaxMsgs:     maxDeliveries,
 		Duplicates:  deliveredOnce,
 		Replicas:    replicas,
 	})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"net"
 	"net/http"
 	"time"
@@ -110,7 +111,7 @@ func (w *webhook) take(rw http.ResponseWriter, r *http.Request) (status int, why
 		rw.Header().Set("Allow", http.MethodPost)
 		return http.StatusMethodNotAllowed, "webhooks are delivered by POST"
 	}
-	if r.Header.Get("Content-Type") != "application/json" {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return http.StatusUnsupportedMediaType, "want the content type application/json: it is a setting of the webhook"
 	}
 	to, err := subject.Delivery(r.Header.Get("X-GitHub-Event"), r.Header.Get("X-GitHub-Delivery"))

@@ -268,6 +268,7 @@ func TestADeliveryOfAnotherFormIsRefused(t *testing.T) {
 	}{
 		{"a page that is read", func(r *http.Request) { r.Method = http.MethodGet }, "{}", http.StatusMethodNotAllowed},
 		{"a form", func(r *http.Request) { r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }, "payload={}", http.StatusUnsupportedMediaType},
+		{"JSON with its charset", func(r *http.Request) { r.Header.Set("Content-Type", "application/json; charset=utf-8") }, "{}", http.StatusAccepted},
 		{"no event", func(r *http.Request) { r.Header.Del("X-GitHub-Event") }, "{}", http.StatusBadRequest},
 		{"no id", func(r *http.Request) { r.Header.Del("X-GitHub-Delivery") }, "{}", http.StatusBadRequest},
 		{"an event that is a subject", func(r *http.Request) { r.Header.Set("X-GitHub-Event", "a.>") }, "{}", http.StatusBadRequest},
