@@ -27,6 +27,10 @@ func classify(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	var transport *url.Error
+	if errors.As(err, &transport) {
+		err = transport.Err // the URL says nothing that is not said already
+	}
 	if errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrNotFound) {
 		return err // the token could not be read, or a write would have left the server
 	}
@@ -50,9 +54,8 @@ func classify(ctx context.Context, err error) error {
 	if (refused != nil || errors.As(err, &refused)) && refused.Response != nil {
 		return classifyResponse(refused)
 	}
-	var transport *url.Error
-	if errors.As(err, &transport) {
-		err = transport.Err // the URL says nothing that is not said already
+	if errors.Is(err, forge.ErrUnavailable) {
+		return err
 	}
 	return fmt.Errorf("%w: %w", forge.ErrUnavailable, err)
 }
