@@ -39,6 +39,8 @@ type Job struct {
 	Testers []string          // the roles that write the tests
 	Checks  []string          // the checks that the work of some state runs; empty: the orchestrator does not say
 	Token   uint64
+	Spent   instance.Cost  // by the instance so far
+	Raised  instance.Raise // of its budget, by people
 	// Progress shows people the present step. It is not recorded.
 	Progress func(format string, args ...any)
 	// Note records a note with the instance, whether or not the work succeeds. A

@@ -56,6 +56,7 @@ type Instance struct {
 	Questions []Question
 	Notes     []NoteEntry
 	Spend     Cost
+	Raised    Raise // of the budget, by people
 	Artifacts []Artifact
 
 	Vars        map[string]string // as text; the definition has the types

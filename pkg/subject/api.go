@@ -13,6 +13,7 @@ const (
 	Retry      = "retry"
 	Reopen     = "reopen"
 	Resolve    = "resolve"
+	Budget     = "budget"
 	Migrate    = "migrate"
 	Get        = "get"
 	List       = "list"
@@ -49,7 +50,7 @@ const (
 // Commands returns the commands that the orchestrator takes on API: those of people, of the gateway and
 // of the system itself.
 func Commands() []string {
-	return []string{Open, Signal, Answer, Note, Override, Pause, Resume, Cancel, Retry, Reopen, Resolve, Migrate, Expire, Wake, End}
+	return []string{Open, Signal, Answer, Note, Override, Pause, Resume, Cancel, Retry, Reopen, Resolve, Budget, Migrate, Expire, Wake, End}
 }
 
 // AgentCommands returns the commands that the orchestrator takes on Agent.

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -51,6 +52,8 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Answer, instance.Answer{Number: int(a.Answer.GetNumber()), Text: a.Answer.GetText()}
 	case *pb.Command_Override:
 		return subject.Override, instance.Override{To: a.Override.GetTo(), Reason: a.Override.GetReason()}
+	case *pb.Command_Budget:
+		return subject.Budget, instance.RaiseBudget{USD: a.Budget.GetUsd(), Tokens: int64(min(a.Budget.GetTokens(), math.MaxInt64))}
 	case *pb.Command_Pause:
 		return subject.Pause, instance.Pause{Reason: a.Pause.GetReason()}
 	case *pb.Command_Resume:

@@ -65,6 +65,8 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Inquire, instance.Inquire{Token: 3, Questions: []instance.Inquiry{{To: "analyst", Question: "Which?", RunOnly: true}}, Head: "c1", Bundle: "b1", Sections: wrote}},
 		{&pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true, Head: "c1", Bundle: "b1", Sections: wrote}}},
 			subject.Escalate, instance.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true, Head: "c1", Bundle: "b1", Sections: wrote}},
+		{&pb.Command{Action: &pb.Command_Budget{Budget: &pb.RaiseBudget{Usd: 5, Tokens: 7}}},
+			subject.Budget, instance.RaiseBudget{USD: 5, Tokens: 7}},
 		{&pb.Command{Action: &pb.Command_Resolve{Resolve: &pb.Resolve{Number: 2, Text: "go on"}}},
 			subject.Resolve, instance.Resolve{Number: 2, Text: "go on"}},
 		{&pb.Command{Action: &pb.Command_Expire{Expire: &pb.Expire{Entered: 1 << 40, Level: "alert"}}},

@@ -57,6 +57,8 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_Noted{Noted: &pb.Noted{Author: e.Author, Kind: e.Kind, Text: e.Text}}}
 	case instance.Spent:
 		return &pb.Event{Event: &pb.Event_Spent{Spent: &pb.Spent{Spend: spend(e.Spend)}}}
+	case instance.BudgetRaised:
+		return &pb.Event{Event: &pb.Event_BudgetRaised{BudgetRaised: &pb.BudgetRaised{Usd: e.USD, Tokens: uint64(max(e.Tokens, 0)), By: e.By}}}
 	case instance.Paused:
 		return &pb.Event{Event: &pb.Event_Paused{Paused: &pb.Paused{Reason: e.Reason}}}
 	case instance.Reopened:
@@ -154,6 +156,9 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.Noted{Author: e.GetAuthor(), Kind: e.GetKind(), Text: e.GetText()}
 	case *pb.Event_Spent:
 		return instance.Spent{Spend: toSpend(p.Spent.GetSpend())}
+	case *pb.Event_BudgetRaised:
+		e := p.BudgetRaised
+		return instance.BudgetRaised{USD: e.GetUsd(), Tokens: int64(e.GetTokens()), By: e.GetBy()}
 	case *pb.Event_Paused:
 		return instance.Paused{Reason: p.Paused.GetReason()}
 	case *pb.Event_Reopened:

@@ -22,8 +22,21 @@ func view(in instance.Instance, past []string) *pb.Instance {
 		Issue: Issue(in.Issue), OpenedAt: stamp(in.OpenedAt), Seq: in.Seq, UpdatedAt: stamp(in.UpdatedAt), Entered: in.Entered,
 		Timeout: span(in.Timeout), Level: string(in.Level), Vars: in.Vars, Sections: in.Sections, Failed: in.Failed,
 		Escalations: each(in.Escalations, escalation), Parked: parked(in.Parked), Woken: in.Woken, Parent: in.Parent,
-		Links: each(in.Links, link),
+		Links: each(in.Links, link), Raised: raise(in.Raised),
 	}
+}
+
+// raise encodes a raise; nil for none.
+func raise(r instance.Raise) *pb.Raise {
+	if r == (instance.Raise{}) {
+		return nil
+	}
+	return &pb.Raise{Usd: r.USD, Tokens: uint64(max(r.Tokens, 0))}
+}
+
+// ToRaise decodes a raise.
+func ToRaise(p *pb.Raise) instance.Raise {
+	return instance.Raise{USD: p.GetUsd(), Tokens: int64(p.GetTokens())}
 }
 
 // readable is view with what follows from the rest, and with the failures and the

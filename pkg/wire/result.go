@@ -73,6 +73,9 @@ func spend(s instance.Cost) *pb.Spend {
 	return &pb.Spend{TokensIn: u32(s.TokensIn), TokensOut: u32(s.TokensOut), Usd: s.USD, WallMs: u32(s.WallMS)}
 }
 
+// ToCost decodes a cost.
+func ToCost(p *pb.Spend) instance.Cost { return toSpend(p) }
+
 func toSpend(p *pb.Spend) instance.Cost {
 	return instance.Cost{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
 }

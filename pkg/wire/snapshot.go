@@ -39,7 +39,7 @@ func ToLive(l *pb.LiveInstance) instance.Instance {
 		Questions: ToQuestions(p.GetQuestions()), Notes: ToNotes(p.GetNotes()), Artifacts: each(p.GetArtifacts(), toArtifact),
 		Spend: instance.Cost{TokensIn: cost.GetTokensIn(), TokensOut: cost.GetTokensOut(), USD: cost.GetUsd(), WallMS: cost.GetWallMs()},
 		Vars:  p.GetVars(), Sections: p.GetSections(), Escalations: ToEscalations(p.GetEscalations()), Parked: ToParked(p.GetParked()),
-		Woken: p.GetWoken(), Parent: p.GetParent(), Links: ToLinks(p.GetLinks()), Seq: p.GetSeq(), UpdatedAt: toTime(p.GetUpdatedAt()),
+		Woken: p.GetWoken(), Parent: p.GetParent(), Links: ToLinks(p.GetLinks()), Raised: ToRaise(p.GetRaised()), Seq: p.GetSeq(), UpdatedAt: toTime(p.GetUpdatedAt()),
 	}
 	return in
 }

@@ -244,7 +244,7 @@ func TestWhatTheIssueLifecycleMayLoseOfItsBounds(t *testing.T) {
 		"way of gate require_tests to implementing",
 		"policy alert_at",
 		"policy escalate_at",
-		"policy max_faults",
+		"policy max_faults", "policy budget_usd", "policy budget_tokens",
 		"policy red_first",
 		"policy test_changes",
 		"policy warn_at",

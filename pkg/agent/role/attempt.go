@@ -26,17 +26,22 @@ var errBrain = errors.New("the brain failed")
 // the failure among the warnings. Faults of the machinery are the caller's.
 func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	var spent instance.Cost
-	watch := &watcher{step: s}
+	watch := &watcher{step: s, budget: s.budget()}
 	pause := cmp.Or(s.Pause, firstPause)
 	for n := 1; ; n++ {
 		out, err := brain.Work(ctx, s.think, a, watch)
+		watch.budget = watch.budget.with(out.Result.Spend) // told at the end; the rest was seen as it came
 		out.Result.Spend = spent.Add(out.Result.Spend).Add(watch.unrecorded)
 		watch.unrecorded = instance.Cost{}
 		if err == nil || errors.Is(err, brain.ErrInfrastructure) || ctx.Err() != nil {
 			return out, err
 		}
 		spent = out.Result.Spend
-		if errors.Is(err, brain.ErrUnusable) || errors.Is(err, brain.ErrBudget) {
+		if watch.budget.err() != nil { // what it left is handed on, and people are asked
+			out.Escalate = watch.budget.more(s.job.Instance)
+			return out, nil
+		}
+		if errors.Is(err, brain.ErrUnusable) {
 			return out, fmt.Errorf("%w: %w", errBrain, err) // again would be no better
 		}
 		if n == maxAttempts {

@@ -91,6 +91,9 @@ func (s step) close(t *workspace.Tree) {
 
 func (s *step) run(ctx context.Context) (instance.Result, error) {
 	a := s.job.Assignment
+	if b := s.budget(); !rules.Free(s.think) && b.err() != nil {
+		return instance.Result{}, &agent.ErrEscalate{Reason: b.more(s.job.Instance).Reason, RequiresHuman: true}
+	}
 	var evidence []instance.Evidence
 	if s.tree != nil {
 		a.Dir, a.Shared = s.tree.Dir, s.tree.Shared

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
@@ -99,5 +100,38 @@ func TestAProgramGoesOnWhereAModelCannotWork(t *testing.T) {
 	r := e.done("developer", "implementing", brains.Default)
 	if e.content("b.txt", r) != "half" || r.Spend.TokensIn != 1120 {
 		t.Errorf("it leaves %q for %+v", e.content("b.txt", r), r.Spend)
+	}
+}
+
+func TestAModelStopsWhereTheBudgetIsSpentAndPeopleAreAsked(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	b, s := scripted(t, writing("a.txt", "a\n"), writing("b.txt", "b\n"), finishing())
+	job := e.job("developer", "implementing")
+	job.Policy = map[string]any{"budget_tokens": "2000", "budget_usd": "0.0"}
+	var noted []string
+	job.Note = func(_ context.Context, kind, text string) error {
+		noted = append(noted, kind+": "+text)
+		return nil
+	}
+	r, err := e.do(job, b)
+	more := new(agent.ErrEscalate)
+	if !errors.As(err, &more) || !more.RequiresHuman || len(s.Requests()) != 2 || more.Head == "" || more.Bundle == "" {
+		t.Fatalf("%d requests, %+v, %v", len(s.Requests()), r, err)
+	}
+	if !strings.HasPrefix(more.Reason, instance.BudgetSpent+"2340 of 2000 tokens. ") || !strings.Contains(more.Reason, "budget acme/widgets/42 +5usd") {
+		t.Errorf("people are asked: %s", more.Reason)
+	}
+
+	job.Spent = instance.Cost{TokensIn: 2340}
+	if _, err := e.do(job, b); !errors.As(err, &more) || len(s.Requests()) != 2 {
+		t.Errorf("the next claim is no further: %d requests, %v", len(s.Requests()), err)
+	}
+	job.Raised = instance.Raise{Tokens: 2200}
+	if r, err := e.do(job, writes(map[string]string{"a.txt": "a\n"})); err != nil || r.Status != instance.Success {
+		t.Errorf("it was raised: %+v, %v", r, err)
+	}
+	b, _ = scripted(t, writing("a.txt", "a\n"), finishing())
+	if r, err := e.do(job, b); err == nil && r.Status == instance.Success && (len(noted) != 1 || !strings.Contains(noted[0], "warning: more than 80 % of the budget is spent")) {
+		t.Errorf("people are told %q", noted)
 	}
 }

@@ -3,6 +3,7 @@ package role
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -13,6 +14,7 @@ import (
 // brain.Watcher.
 type watcher struct {
 	step       *step
+	budget     budget
 	unrecorded instance.Cost // what could not be recorded at once
 }
 
@@ -42,7 +44,16 @@ func (w *watcher) Spend(ctx context.Context, c instance.Cost) error {
 	if w.step.job.Spend == nil || w.step.job.Spend(ctx, c) != nil {
 		w.unrecorded = w.unrecorded.Add(c)
 	}
-	return nil
+	before := w.budget
+	w.budget = before.with(c)
+	if before.uses() < warnAt && w.budget.uses() >= warnAt && w.budget.uses() < 1 {
+		said := fmt.Sprintf("more than %d %% of the budget is spent: %s", int(warnAt*100), w.budget)
+		w.Progress("%s", said)
+		if err := w.step.job.Note(ctx, "warning", said); err != nil {
+			w.Progress("the warning is not recorded: %v", err)
+		}
+	}
+	return w.budget.err()
 }
 
 // Progress implements brain.Watcher.

@@ -58,6 +58,7 @@ type Command struct {
 	//	*Command_End
 	//	*Command_Migrate
 	//	*Command_Reopen
+	//	*Command_Budget
 	Action        isCommand_Action `protobuf_oneof:"action"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -337,6 +338,15 @@ func (x *Command) GetReopen() *Reopen {
 	return nil
 }
 
+func (x *Command) GetBudget() *RaiseBudget {
+	if x != nil {
+		if x, ok := x.Action.(*Command_Budget); ok {
+			return x.Budget
+		}
+	}
+	return nil
+}
+
 type isCommand_Action interface {
 	isCommand_Action()
 }
@@ -461,6 +471,11 @@ type Command_Reopen struct {
 	Reopen *Reopen `protobuf:"bytes,33,opt,name=reopen,proto3,oneof"`
 }
 
+type Command_Budget struct {
+	// sb.api.budget
+	Budget *RaiseBudget `protobuf:"bytes,34,opt,name=budget,proto3,oneof"`
+}
+
 func (*Command_Open) isCommand_Action() {}
 
 func (*Command_Claim) isCommand_Action() {}
@@ -508,6 +523,8 @@ func (*Command_End) isCommand_Action() {}
 func (*Command_Migrate) isCommand_Action() {}
 
 func (*Command_Reopen) isCommand_Action() {}
+
+func (*Command_Budget) isCommand_Action() {}
 
 // Open starts an instance.
 type Open struct {
@@ -1734,6 +1751,59 @@ func (x *Override) GetReason() string {
 	return ""
 }
 
+// RaiseBudget lets an instance cost more than its policy says.
+type RaiseBudget struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Usd           float64                `protobuf:"fixed64,1,opt,name=usd,proto3" json:"usd,omitempty"`
+	Tokens        uint64                 `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaiseBudget) Reset() {
+	*x = RaiseBudget{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaiseBudget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaiseBudget) ProtoMessage() {}
+
+func (x *RaiseBudget) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaiseBudget.ProtoReflect.Descriptor instead.
+func (*RaiseBudget) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RaiseBudget) GetUsd() float64 {
+	if x != nil {
+		return x.Usd
+	}
+	return 0
+}
+
+func (x *RaiseBudget) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
 // Pause stops dispatch; a live claim is revoked.
 type Pause struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1744,7 +1814,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[21]
+	mi := &file_signalbox_v1_command_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1756,7 +1826,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[21]
+	mi := &file_signalbox_v1_command_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1769,7 +1839,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{21}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Pause) GetReason() string {
@@ -1789,7 +1859,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[22]
+	mi := &file_signalbox_v1_command_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1871,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[22]
+	mi := &file_signalbox_v1_command_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1884,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{22}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Resume) GetReason() string {
@@ -1834,7 +1904,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[23]
+	mi := &file_signalbox_v1_command_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1846,7 +1916,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[23]
+	mi := &file_signalbox_v1_command_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1859,7 +1929,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{23}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Cancel) GetReason() string {
@@ -1879,7 +1949,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[24]
+	mi := &file_signalbox_v1_command_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1891,7 +1961,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[24]
+	mi := &file_signalbox_v1_command_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1904,7 +1974,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{24}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Retry) GetReason() string {
@@ -1926,7 +1996,7 @@ type Reopen struct {
 
 func (x *Reopen) Reset() {
 	*x = Reopen{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[25]
+	mi := &file_signalbox_v1_command_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1938,7 +2008,7 @@ func (x *Reopen) String() string {
 func (*Reopen) ProtoMessage() {}
 
 func (x *Reopen) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[25]
+	mi := &file_signalbox_v1_command_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1951,7 +2021,7 @@ func (x *Reopen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reopen.ProtoReflect.Descriptor instead.
 func (*Reopen) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{25}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Reopen) GetTo() string {
@@ -1994,7 +2064,7 @@ type CommandReply struct {
 
 func (x *CommandReply) Reset() {
 	*x = CommandReply{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[26]
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2006,7 +2076,7 @@ func (x *CommandReply) String() string {
 func (*CommandReply) ProtoMessage() {}
 
 func (x *CommandReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[26]
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2019,7 +2089,7 @@ func (x *CommandReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandReply.ProtoReflect.Descriptor instead.
 func (*CommandReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{26}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CommandReply) GetSeq() uint64 {
@@ -2104,7 +2174,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	mi := &file_signalbox_v1_command_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2116,7 +2186,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	mi := &file_signalbox_v1_command_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2129,7 +2199,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Task) GetAbout() string {
@@ -2211,7 +2281,7 @@ type Work struct {
 
 func (x *Work) Reset() {
 	*x = Work{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[28]
+	mi := &file_signalbox_v1_command_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2223,7 +2293,7 @@ func (x *Work) String() string {
 func (*Work) ProtoMessage() {}
 
 func (x *Work) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[28]
+	mi := &file_signalbox_v1_command_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2236,7 +2306,7 @@ func (x *Work) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Work.ProtoReflect.Descriptor instead.
 func (*Work) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{28}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Work) GetRuns() string {
@@ -2275,7 +2345,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[29]
+	mi := &file_signalbox_v1_command_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2287,7 +2357,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[29]
+	mi := &file_signalbox_v1_command_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2300,7 +2370,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{29}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Refusal) GetCode() string {
@@ -2328,7 +2398,7 @@ var File_signalbox_v1_command_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\n" +
-	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\xc0\t\n" +
+	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\xf5\t\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\binstance\x18\x02 \x01(\tR\binstance\x12\x14\n" +
@@ -2357,7 +2427,8 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x04wake\x18\x1e \x01(\v2\x12.signalbox.v1.WakeH\x00R\x04wake\x12%\n" +
 	"\x03end\x18\x1f \x01(\v2\x11.signalbox.v1.EndH\x00R\x03end\x121\n" +
 	"\amigrate\x18  \x01(\v2\x15.signalbox.v1.MigrateH\x00R\amigrate\x12.\n" +
-	"\x06reopen\x18! \x01(\v2\x14.signalbox.v1.ReopenH\x00R\x06reopenB\b\n" +
+	"\x06reopen\x18! \x01(\v2\x14.signalbox.v1.ReopenH\x00R\x06reopen\x123\n" +
+	"\x06budget\x18\" \x01(\v2\x19.signalbox.v1.RaiseBudgetH\x00R\x06budgetB\b\n" +
 	"\x06action\"\xa8\x02\n" +
 	"\x04Open\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12)\n" +
@@ -2450,7 +2521,10 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x05spend\x18\x02 \x01(\v2\x13.signalbox.v1.SpendR\x05spend\"2\n" +
 	"\bOverride\x12\x0e\n" +
 	"\x02to\x18\x01 \x01(\tR\x02to\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x1f\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"7\n" +
+	"\vRaiseBudget\x12\x10\n" +
+	"\x03usd\x18\x01 \x01(\x01R\x03usd\x12\x16\n" +
+	"\x06tokens\x18\x02 \x01(\x04R\x06tokens\"\x1f\n" +
 	"\x05Pause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\" \n" +
 	"\x06Resume\x12\x16\n" +
@@ -2506,7 +2580,7 @@ func file_signalbox_v1_command_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_command_proto_rawDescData
 }
 
-var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Command)(nil),               // 0: signalbox.v1.Command
 	(*Open)(nil),                  // 1: signalbox.v1.Open
@@ -2529,28 +2603,29 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Note)(nil),                  // 18: signalbox.v1.Note
 	(*Charge)(nil),                // 19: signalbox.v1.Charge
 	(*Override)(nil),              // 20: signalbox.v1.Override
-	(*Pause)(nil),                 // 21: signalbox.v1.Pause
-	(*Resume)(nil),                // 22: signalbox.v1.Resume
-	(*Cancel)(nil),                // 23: signalbox.v1.Cancel
-	(*Retry)(nil),                 // 24: signalbox.v1.Retry
-	(*Reopen)(nil),                // 25: signalbox.v1.Reopen
-	(*CommandReply)(nil),          // 26: signalbox.v1.CommandReply
-	(*Task)(nil),                  // 27: signalbox.v1.Task
-	(*Work)(nil),                  // 28: signalbox.v1.Work
-	(*Refusal)(nil),               // 29: signalbox.v1.Refusal
-	nil,                           // 30: signalbox.v1.Open.VarsEntry
-	nil,                           // 31: signalbox.v1.Signal.DataEntry
-	nil,                           // 32: signalbox.v1.Inquire.SectionsEntry
-	nil,                           // 33: signalbox.v1.Escalate.SectionsEntry
-	nil,                           // 34: signalbox.v1.Task.PolicyEntry
-	(*Issue)(nil),                 // 35: signalbox.v1.Issue
-	(*Result)(nil),                // 36: signalbox.v1.Result
-	(*Evidence)(nil),              // 37: signalbox.v1.Evidence
-	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
-	(*Spend)(nil),                 // 39: signalbox.v1.Spend
-	(*Instance)(nil),              // 40: signalbox.v1.Instance
-	(*durationpb.Duration)(nil),   // 41: google.protobuf.Duration
-	(*Question)(nil),              // 42: signalbox.v1.Question
+	(*RaiseBudget)(nil),           // 21: signalbox.v1.RaiseBudget
+	(*Pause)(nil),                 // 22: signalbox.v1.Pause
+	(*Resume)(nil),                // 23: signalbox.v1.Resume
+	(*Cancel)(nil),                // 24: signalbox.v1.Cancel
+	(*Retry)(nil),                 // 25: signalbox.v1.Retry
+	(*Reopen)(nil),                // 26: signalbox.v1.Reopen
+	(*CommandReply)(nil),          // 27: signalbox.v1.CommandReply
+	(*Task)(nil),                  // 28: signalbox.v1.Task
+	(*Work)(nil),                  // 29: signalbox.v1.Work
+	(*Refusal)(nil),               // 30: signalbox.v1.Refusal
+	nil,                           // 31: signalbox.v1.Open.VarsEntry
+	nil,                           // 32: signalbox.v1.Signal.DataEntry
+	nil,                           // 33: signalbox.v1.Inquire.SectionsEntry
+	nil,                           // 34: signalbox.v1.Escalate.SectionsEntry
+	nil,                           // 35: signalbox.v1.Task.PolicyEntry
+	(*Issue)(nil),                 // 36: signalbox.v1.Issue
+	(*Result)(nil),                // 37: signalbox.v1.Result
+	(*Evidence)(nil),              // 38: signalbox.v1.Evidence
+	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
+	(*Spend)(nil),                 // 40: signalbox.v1.Spend
+	(*Instance)(nil),              // 41: signalbox.v1.Instance
+	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
+	(*Question)(nil),              // 43: signalbox.v1.Question
 }
 var file_signalbox_v1_command_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Command.open:type_name -> signalbox.v1.Open
@@ -2565,10 +2640,10 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	18, // 9: signalbox.v1.Command.note:type_name -> signalbox.v1.Note
 	19, // 10: signalbox.v1.Command.spend:type_name -> signalbox.v1.Charge
 	20, // 11: signalbox.v1.Command.override:type_name -> signalbox.v1.Override
-	21, // 12: signalbox.v1.Command.pause:type_name -> signalbox.v1.Pause
-	22, // 13: signalbox.v1.Command.resume:type_name -> signalbox.v1.Resume
-	23, // 14: signalbox.v1.Command.cancel:type_name -> signalbox.v1.Cancel
-	24, // 15: signalbox.v1.Command.retry:type_name -> signalbox.v1.Retry
+	22, // 12: signalbox.v1.Command.pause:type_name -> signalbox.v1.Pause
+	23, // 13: signalbox.v1.Command.resume:type_name -> signalbox.v1.Resume
+	24, // 14: signalbox.v1.Command.cancel:type_name -> signalbox.v1.Cancel
+	25, // 15: signalbox.v1.Command.retry:type_name -> signalbox.v1.Retry
 	9,  // 16: signalbox.v1.Command.inquire:type_name -> signalbox.v1.Inquire
 	11, // 17: signalbox.v1.Command.escalate:type_name -> signalbox.v1.Escalate
 	12, // 18: signalbox.v1.Command.resolve:type_name -> signalbox.v1.Resolve
@@ -2576,30 +2651,31 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	14, // 20: signalbox.v1.Command.wake:type_name -> signalbox.v1.Wake
 	15, // 21: signalbox.v1.Command.end:type_name -> signalbox.v1.End
 	16, // 22: signalbox.v1.Command.migrate:type_name -> signalbox.v1.Migrate
-	25, // 23: signalbox.v1.Command.reopen:type_name -> signalbox.v1.Reopen
-	35, // 24: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
-	30, // 25: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
-	36, // 26: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
-	31, // 27: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
-	37, // 28: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
-	10, // 29: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
-	32, // 30: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
-	33, // 31: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
-	38, // 32: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
-	39, // 33: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
-	38, // 34: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
-	40, // 35: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
-	27, // 36: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
-	29, // 37: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	41, // 38: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
-	34, // 39: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	42, // 40: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
-	28, // 41: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
-	42, // [42:42] is the sub-list for method output_type
-	42, // [42:42] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	26, // 23: signalbox.v1.Command.reopen:type_name -> signalbox.v1.Reopen
+	21, // 24: signalbox.v1.Command.budget:type_name -> signalbox.v1.RaiseBudget
+	36, // 25: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
+	31, // 26: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
+	37, // 27: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
+	32, // 28: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
+	38, // 29: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
+	10, // 30: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
+	33, // 31: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
+	34, // 32: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
+	39, // 33: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
+	40, // 34: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
+	39, // 35: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
+	41, // 36: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
+	28, // 37: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
+	30, // 38: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
+	42, // 39: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
+	35, // 40: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	43, // 41: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	29, // 42: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
+	43, // [43:43] is the sub-list for method output_type
+	43, // [43:43] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }
@@ -2634,6 +2710,7 @@ func file_signalbox_v1_command_proto_init() {
 		(*Command_End)(nil),
 		(*Command_Migrate)(nil),
 		(*Command_Reopen)(nil),
+		(*Command_Budget)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2641,7 +2718,7 @@ func file_signalbox_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_command_proto_rawDesc), len(file_signalbox_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -113,6 +113,7 @@ type Event struct {
 	//	*Event_Migrated
 	//	*Event_StatementRefused
 	//	*Event_Reopened
+	//	*Event_BudgetRaised
 	Event         isEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -425,6 +426,15 @@ func (x *Event) GetReopened() *Reopened {
 	return nil
 }
 
+func (x *Event) GetBudgetRaised() *BudgetRaised {
+	if x != nil {
+		if x, ok := x.Event.(*Event_BudgetRaised); ok {
+			return x.BudgetRaised
+		}
+	}
+	return nil
+}
+
 type isEvent_Event interface {
 	isEvent_Event()
 }
@@ -549,6 +559,10 @@ type Event_Reopened struct {
 	Reopened *Reopened `protobuf:"bytes,30,opt,name=reopened,proto3,oneof"`
 }
 
+type Event_BudgetRaised struct {
+	BudgetRaised *BudgetRaised `protobuf:"bytes,31,opt,name=budget_raised,json=budgetRaised,proto3,oneof"`
+}
+
 func (*Event_Opened) isEvent_Event() {}
 
 func (*Event_Claimed) isEvent_Event() {}
@@ -608,6 +622,8 @@ func (*Event_Migrated) isEvent_Event() {}
 func (*Event_StatementRefused) isEvent_Event() {}
 
 func (*Event_Reopened) isEvent_Event() {}
+
+func (*Event_BudgetRaised) isEvent_Event() {}
 
 // Opened is an instance's first event.
 type Opened struct {
@@ -1867,6 +1883,67 @@ func (x *Spent) GetSpend() *Spend {
 	return nil
 }
 
+// BudgetRaised lets an instance cost more than its policy says.
+type BudgetRaised struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Usd           float64                `protobuf:"fixed64,1,opt,name=usd,proto3" json:"usd,omitempty"`
+	Tokens        uint64                 `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	By            string                 `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BudgetRaised) Reset() {
+	*x = BudgetRaised{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetRaised) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetRaised) ProtoMessage() {}
+
+func (x *BudgetRaised) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetRaised.ProtoReflect.Descriptor instead.
+func (*BudgetRaised) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *BudgetRaised) GetUsd() float64 {
+	if x != nil {
+		return x.Usd
+	}
+	return 0
+}
+
+func (x *BudgetRaised) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *BudgetRaised) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 // Paused stops dispatch until Resumed.
 type Paused struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1877,7 +1954,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[18]
+	mi := &file_signalbox_v1_event_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1889,7 +1966,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[18]
+	mi := &file_signalbox_v1_event_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1902,7 +1979,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{18}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Paused) GetReason() string {
@@ -1922,7 +1999,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[19]
+	mi := &file_signalbox_v1_event_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2011,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[19]
+	mi := &file_signalbox_v1_event_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2024,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{19}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Resumed) GetReason() string {
@@ -1967,7 +2044,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[20]
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1979,7 +2056,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[20]
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1992,7 +2069,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{20}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Cancelled) GetReason() string {
@@ -2012,7 +2089,7 @@ type Reopened struct {
 
 func (x *Reopened) Reset() {
 	*x = Reopened{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2101,7 @@ func (x *Reopened) String() string {
 func (*Reopened) ProtoMessage() {}
 
 func (x *Reopened) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2114,7 @@ func (x *Reopened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reopened.ProtoReflect.Descriptor instead.
 func (*Reopened) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Reopened) GetReason() string {
@@ -2060,7 +2137,7 @@ type Handed struct {
 
 func (x *Handed) Reset() {
 	*x = Handed{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +2149,7 @@ func (x *Handed) String() string {
 func (*Handed) ProtoMessage() {}
 
 func (x *Handed) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +2162,7 @@ func (x *Handed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handed.ProtoReflect.Descriptor instead.
 func (*Handed) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Handed) GetHead() string {
@@ -2124,7 +2201,7 @@ type Escalated struct {
 
 func (x *Escalated) Reset() {
 	*x = Escalated{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2136,7 +2213,7 @@ func (x *Escalated) String() string {
 func (*Escalated) ProtoMessage() {}
 
 func (x *Escalated) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2149,7 +2226,7 @@ func (x *Escalated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalated.ProtoReflect.Descriptor instead.
 func (*Escalated) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Escalated) GetNumber() int32 {
@@ -2192,7 +2269,7 @@ type Resolved struct {
 
 func (x *Resolved) Reset() {
 	*x = Resolved{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2204,7 +2281,7 @@ func (x *Resolved) String() string {
 func (*Resolved) ProtoMessage() {}
 
 func (x *Resolved) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2217,7 +2294,7 @@ func (x *Resolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resolved.ProtoReflect.Descriptor instead.
 func (*Resolved) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Resolved) GetNumber() int32 {
@@ -2251,7 +2328,7 @@ type Remembered struct {
 
 func (x *Remembered) Reset() {
 	*x = Remembered{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2263,7 +2340,7 @@ func (x *Remembered) String() string {
 func (*Remembered) ProtoMessage() {}
 
 func (x *Remembered) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2276,7 +2353,7 @@ func (x *Remembered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
 func (*Remembered) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Remembered) GetVars() map[string]string {
@@ -2301,7 +2378,7 @@ type ParkedUntil struct {
 
 func (x *ParkedUntil) Reset() {
 	*x = ParkedUntil{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2313,7 +2390,7 @@ func (x *ParkedUntil) String() string {
 func (*ParkedUntil) ProtoMessage() {}
 
 func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2326,7 +2403,7 @@ func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParkedUntil.ProtoReflect.Descriptor instead.
 func (*ParkedUntil) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ParkedUntil) GetState() string {
@@ -2367,7 +2444,7 @@ type Woken struct {
 
 func (x *Woken) Reset() {
 	*x = Woken{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2379,7 +2456,7 @@ func (x *Woken) String() string {
 func (*Woken) ProtoMessage() {}
 
 func (x *Woken) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2392,7 +2469,7 @@ func (x *Woken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Woken.ProtoReflect.Descriptor instead.
 func (*Woken) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Woken) GetReason() string {
@@ -2416,7 +2493,7 @@ type TimedOut struct {
 
 func (x *TimedOut) Reset() {
 	*x = TimedOut{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2428,7 +2505,7 @@ func (x *TimedOut) String() string {
 func (*TimedOut) ProtoMessage() {}
 
 func (x *TimedOut) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2441,7 +2518,7 @@ func (x *TimedOut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimedOut.ProtoReflect.Descriptor instead.
 func (*TimedOut) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TimedOut) GetState() string {
@@ -2478,7 +2555,7 @@ type Spawned struct {
 
 func (x *Spawned) Reset() {
 	*x = Spawned{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	mi := &file_signalbox_v1_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2567,7 @@ func (x *Spawned) String() string {
 func (*Spawned) ProtoMessage() {}
 
 func (x *Spawned) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	mi := &file_signalbox_v1_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2580,7 @@ func (x *Spawned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spawned.ProtoReflect.Descriptor instead.
 func (*Spawned) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Spawned) GetInstance() string {
@@ -2547,7 +2624,7 @@ type LinkEnded struct {
 
 func (x *LinkEnded) Reset() {
 	*x = LinkEnded{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[30]
+	mi := &file_signalbox_v1_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2559,7 +2636,7 @@ func (x *LinkEnded) String() string {
 func (*LinkEnded) ProtoMessage() {}
 
 func (x *LinkEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[30]
+	mi := &file_signalbox_v1_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2572,7 +2649,7 @@ func (x *LinkEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkEnded.ProtoReflect.Descriptor instead.
 func (*LinkEnded) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{30}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LinkEnded) GetInstance() string {
@@ -2613,7 +2690,7 @@ type Migrated struct {
 
 func (x *Migrated) Reset() {
 	*x = Migrated{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[31]
+	mi := &file_signalbox_v1_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2625,7 +2702,7 @@ func (x *Migrated) String() string {
 func (*Migrated) ProtoMessage() {}
 
 func (x *Migrated) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[31]
+	mi := &file_signalbox_v1_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2638,7 +2715,7 @@ func (x *Migrated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Migrated.ProtoReflect.Descriptor instead.
 func (*Migrated) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{31}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Migrated) GetFrom() string {
@@ -2690,7 +2767,7 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x18signalbox/v1/event.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"K\n" +
 	"\x06Commit\x12\x14\n" +
 	"\x05actor\x18\x01 \x01(\tR\x05actor\x12+\n" +
-	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\x96\r\n" +
+	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\xd9\r\n" +
 	"\x05Event\x12.\n" +
 	"\x06opened\x18\x01 \x01(\v2\x14.signalbox.v1.OpenedH\x00R\x06opened\x121\n" +
 	"\aclaimed\x18\x02 \x01(\v2\x15.signalbox.v1.ClaimedH\x00R\aclaimed\x12D\n" +
@@ -2727,7 +2804,8 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"link_ended\x18\x1b \x01(\v2\x17.signalbox.v1.LinkEndedH\x00R\tlinkEnded\x124\n" +
 	"\bmigrated\x18\x1c \x01(\v2\x16.signalbox.v1.MigratedH\x00R\bmigrated\x12M\n" +
 	"\x11statement_refused\x18\x1d \x01(\v2\x1e.signalbox.v1.StatementRefusedH\x00R\x10statementRefused\x124\n" +
-	"\breopened\x18\x1e \x01(\v2\x16.signalbox.v1.ReopenedH\x00R\breopenedB\a\n" +
+	"\breopened\x18\x1e \x01(\v2\x16.signalbox.v1.ReopenedH\x00R\breopened\x12A\n" +
+	"\rbudget_raised\x18\x1f \x01(\v2\x1a.signalbox.v1.BudgetRaisedH\x00R\fbudgetRaisedB\a\n" +
 	"\x05event\"\xdb\x03\n" +
 	"\x06Opened\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x1e\n" +
@@ -2835,7 +2913,11 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\"2\n" +
 	"\x05Spent\x12)\n" +
-	"\x05spend\x18\x01 \x01(\v2\x13.signalbox.v1.SpendR\x05spend\" \n" +
+	"\x05spend\x18\x01 \x01(\v2\x13.signalbox.v1.SpendR\x05spend\"H\n" +
+	"\fBudgetRaised\x12\x10\n" +
+	"\x03usd\x18\x01 \x01(\x01R\x03usd\x12\x16\n" +
+	"\x06tokens\x18\x02 \x01(\x04R\x06tokens\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\" \n" +
 	"\x06Paused\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"!\n" +
 	"\aResumed\x12\x16\n" +
@@ -2908,7 +2990,7 @@ func file_signalbox_v1_event_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_event_proto_rawDescData
 }
 
-var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Commit)(nil),                // 0: signalbox.v1.Commit
 	(*Event)(nil),                 // 1: signalbox.v1.Event
@@ -2928,31 +3010,32 @@ var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Answered)(nil),              // 15: signalbox.v1.Answered
 	(*Noted)(nil),                 // 16: signalbox.v1.Noted
 	(*Spent)(nil),                 // 17: signalbox.v1.Spent
-	(*Paused)(nil),                // 18: signalbox.v1.Paused
-	(*Resumed)(nil),               // 19: signalbox.v1.Resumed
-	(*Cancelled)(nil),             // 20: signalbox.v1.Cancelled
-	(*Reopened)(nil),              // 21: signalbox.v1.Reopened
-	(*Handed)(nil),                // 22: signalbox.v1.Handed
-	(*Escalated)(nil),             // 23: signalbox.v1.Escalated
-	(*Resolved)(nil),              // 24: signalbox.v1.Resolved
-	(*Remembered)(nil),            // 25: signalbox.v1.Remembered
-	(*ParkedUntil)(nil),           // 26: signalbox.v1.ParkedUntil
-	(*Woken)(nil),                 // 27: signalbox.v1.Woken
-	(*TimedOut)(nil),              // 28: signalbox.v1.TimedOut
-	(*Spawned)(nil),               // 29: signalbox.v1.Spawned
-	(*LinkEnded)(nil),             // 30: signalbox.v1.LinkEnded
-	(*Migrated)(nil),              // 31: signalbox.v1.Migrated
-	nil,                           // 32: signalbox.v1.Opened.VarsEntry
-	nil,                           // 33: signalbox.v1.Signalled.DataEntry
-	nil,                           // 34: signalbox.v1.Handed.SectionsEntry
-	nil,                           // 35: signalbox.v1.Remembered.VarsEntry
-	(*Issue)(nil),                 // 36: signalbox.v1.Issue
-	(*durationpb.Duration)(nil),   // 37: google.protobuf.Duration
-	(*Bundle)(nil),                // 38: signalbox.v1.Bundle
-	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
-	(*Result)(nil),                // 40: signalbox.v1.Result
-	(*Evidence)(nil),              // 41: signalbox.v1.Evidence
-	(*Spend)(nil),                 // 42: signalbox.v1.Spend
+	(*BudgetRaised)(nil),          // 18: signalbox.v1.BudgetRaised
+	(*Paused)(nil),                // 19: signalbox.v1.Paused
+	(*Resumed)(nil),               // 20: signalbox.v1.Resumed
+	(*Cancelled)(nil),             // 21: signalbox.v1.Cancelled
+	(*Reopened)(nil),              // 22: signalbox.v1.Reopened
+	(*Handed)(nil),                // 23: signalbox.v1.Handed
+	(*Escalated)(nil),             // 24: signalbox.v1.Escalated
+	(*Resolved)(nil),              // 25: signalbox.v1.Resolved
+	(*Remembered)(nil),            // 26: signalbox.v1.Remembered
+	(*ParkedUntil)(nil),           // 27: signalbox.v1.ParkedUntil
+	(*Woken)(nil),                 // 28: signalbox.v1.Woken
+	(*TimedOut)(nil),              // 29: signalbox.v1.TimedOut
+	(*Spawned)(nil),               // 30: signalbox.v1.Spawned
+	(*LinkEnded)(nil),             // 31: signalbox.v1.LinkEnded
+	(*Migrated)(nil),              // 32: signalbox.v1.Migrated
+	nil,                           // 33: signalbox.v1.Opened.VarsEntry
+	nil,                           // 34: signalbox.v1.Signalled.DataEntry
+	nil,                           // 35: signalbox.v1.Handed.SectionsEntry
+	nil,                           // 36: signalbox.v1.Remembered.VarsEntry
+	(*Issue)(nil),                 // 37: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 38: google.protobuf.Duration
+	(*Bundle)(nil),                // 39: signalbox.v1.Bundle
+	(*timestamppb.Timestamp)(nil), // 40: google.protobuf.Timestamp
+	(*Result)(nil),                // 41: signalbox.v1.Result
+	(*Evidence)(nil),              // 42: signalbox.v1.Evidence
+	(*Spend)(nil),                 // 43: signalbox.v1.Spend
 }
 var file_signalbox_v1_event_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Commit.events:type_name -> signalbox.v1.Event
@@ -2971,42 +3054,43 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	15, // 13: signalbox.v1.Event.answered:type_name -> signalbox.v1.Answered
 	16, // 14: signalbox.v1.Event.noted:type_name -> signalbox.v1.Noted
 	17, // 15: signalbox.v1.Event.spent:type_name -> signalbox.v1.Spent
-	18, // 16: signalbox.v1.Event.paused:type_name -> signalbox.v1.Paused
-	19, // 17: signalbox.v1.Event.resumed:type_name -> signalbox.v1.Resumed
-	20, // 18: signalbox.v1.Event.cancelled:type_name -> signalbox.v1.Cancelled
-	22, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
-	23, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
-	24, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
-	25, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
-	26, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
-	27, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
-	28, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
-	29, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
-	30, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
-	31, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
+	19, // 16: signalbox.v1.Event.paused:type_name -> signalbox.v1.Paused
+	20, // 17: signalbox.v1.Event.resumed:type_name -> signalbox.v1.Resumed
+	21, // 18: signalbox.v1.Event.cancelled:type_name -> signalbox.v1.Cancelled
+	23, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
+	24, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
+	25, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
+	26, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
+	27, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
+	28, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
+	29, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
+	30, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
+	31, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
+	32, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
 	8,  // 29: signalbox.v1.Event.statement_refused:type_name -> signalbox.v1.StatementRefused
-	21, // 30: signalbox.v1.Event.reopened:type_name -> signalbox.v1.Reopened
-	36, // 31: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
-	37, // 32: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
-	32, // 33: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
-	38, // 34: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
-	39, // 35: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
-	39, // 36: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
-	40, // 37: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
-	37, // 38: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
-	33, // 39: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
-	41, // 40: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
-	42, // 41: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	34, // 42: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
-	35, // 43: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
-	39, // 44: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
-	37, // 45: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
-	37, // 46: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
-	47, // [47:47] is the sub-list for method output_type
-	47, // [47:47] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	22, // 30: signalbox.v1.Event.reopened:type_name -> signalbox.v1.Reopened
+	18, // 31: signalbox.v1.Event.budget_raised:type_name -> signalbox.v1.BudgetRaised
+	37, // 32: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
+	38, // 33: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
+	33, // 34: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
+	39, // 35: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
+	40, // 36: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
+	40, // 37: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
+	41, // 38: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
+	38, // 39: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
+	34, // 40: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
+	42, // 41: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
+	43, // 42: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	35, // 43: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
+	36, // 44: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	40, // 45: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	38, // 46: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	38, // 47: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	48, // [48:48] is the sub-list for method output_type
+	48, // [48:48] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }
@@ -3047,6 +3131,7 @@ func file_signalbox_v1_event_proto_init() {
 		(*Event_Migrated)(nil),
 		(*Event_StatementRefused)(nil),
 		(*Event_Reopened)(nil),
+		(*Event_BudgetRaised)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3054,7 +3139,7 @@ func file_signalbox_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_event_proto_rawDesc), len(file_signalbox_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -91,8 +91,10 @@ type Instance struct {
 	Parent string  `protobuf:"bytes,47,opt,name=parent,proto3" json:"parent,omitempty"`
 	Links  []*Link `protobuf:"bytes,48,rep,name=links,proto3" json:"links,omitempty"`
 	// The current stay, and all stays together, as of the answer.
-	TimeInState   *durationpb.Duration `protobuf:"bytes,49,opt,name=time_in_state,json=timeInState,proto3" json:"time_in_state,omitempty"`
-	TotalTime     *durationpb.Duration `protobuf:"bytes,50,opt,name=total_time,json=totalTime,proto3" json:"total_time,omitempty"`
+	TimeInState *durationpb.Duration `protobuf:"bytes,49,opt,name=time_in_state,json=timeInState,proto3" json:"time_in_state,omitempty"`
+	TotalTime   *durationpb.Duration `protobuf:"bytes,50,opt,name=total_time,json=totalTime,proto3" json:"total_time,omitempty"`
+	// By how much people have raised the budget.
+	Raised        *Raise `protobuf:"bytes,51,opt,name=raised,proto3" json:"raised,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -477,6 +479,66 @@ func (x *Instance) GetTotalTime() *durationpb.Duration {
 	return nil
 }
 
+func (x *Instance) GetRaised() *Raise {
+	if x != nil {
+		return x.Raised
+	}
+	return nil
+}
+
+// Raise is an amount that a budget was raised by.
+type Raise struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Usd           float64                `protobuf:"fixed64,1,opt,name=usd,proto3" json:"usd,omitempty"`
+	Tokens        uint64                 `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Raise) Reset() {
+	*x = Raise{}
+	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Raise) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Raise) ProtoMessage() {}
+
+func (x *Raise) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Raise.ProtoReflect.Descriptor instead.
+func (*Raise) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Raise) GetUsd() float64 {
+	if x != nil {
+		return x.Usd
+	}
+	return 0
+}
+
+func (x *Raise) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
 // Deadline is a moment of a stay that is worth knowing.
 type Deadline struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -488,7 +550,7 @@ type Deadline struct {
 
 func (x *Deadline) Reset() {
 	*x = Deadline{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +562,7 @@ func (x *Deadline) String() string {
 func (*Deadline) ProtoMessage() {}
 
 func (x *Deadline) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +575,7 @@ func (x *Deadline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deadline.ProtoReflect.Descriptor instead.
 func (*Deadline) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{1}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Deadline) GetLevel() string {
@@ -549,7 +611,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -561,7 +623,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -574,7 +636,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{2}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Escalation) GetNumber() int32 {
@@ -647,7 +709,7 @@ type Parked struct {
 
 func (x *Parked) Reset() {
 	*x = Parked{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -659,7 +721,7 @@ func (x *Parked) String() string {
 func (*Parked) ProtoMessage() {}
 
 func (x *Parked) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -672,7 +734,7 @@ func (x *Parked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parked.ProtoReflect.Descriptor instead.
 func (*Parked) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Parked) GetUntil() *timestamppb.Timestamp {
@@ -713,7 +775,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -725,7 +787,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -738,7 +800,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Link) GetInstance() string {
@@ -798,7 +860,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -810,7 +872,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -823,7 +885,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Visit) GetState() string {
@@ -868,7 +930,7 @@ type Claimant struct {
 
 func (x *Claimant) Reset() {
 	*x = Claimant{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -880,7 +942,7 @@ func (x *Claimant) String() string {
 func (*Claimant) ProtoMessage() {}
 
 func (x *Claimant) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -893,7 +955,7 @@ func (x *Claimant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claimant.ProtoReflect.Descriptor instead.
 func (*Claimant) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Claimant) GetToken() uint32 {
@@ -944,7 +1006,7 @@ type Bundle struct {
 
 func (x *Bundle) Reset() {
 	*x = Bundle{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -956,7 +1018,7 @@ func (x *Bundle) String() string {
 func (*Bundle) ProtoMessage() {}
 
 func (x *Bundle) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -969,7 +1031,7 @@ func (x *Bundle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bundle.ProtoReflect.Descriptor instead.
 func (*Bundle) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Bundle) GetObject() string {
@@ -1004,7 +1066,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1016,7 +1078,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1029,7 +1091,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Failure) GetSignature() string {
@@ -1067,7 +1129,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1141,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1154,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Question) GetNumber() int32 {
@@ -1178,7 +1240,7 @@ type Remark struct {
 
 func (x *Remark) Reset() {
 	*x = Remark{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1190,7 +1252,7 @@ func (x *Remark) String() string {
 func (*Remark) ProtoMessage() {}
 
 func (x *Remark) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1203,7 +1265,7 @@ func (x *Remark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remark.ProtoReflect.Descriptor instead.
 func (*Remark) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Remark) GetAuthor() string {
@@ -1238,7 +1300,7 @@ var File_signalbox_v1_instance_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\n" +
-	"\x1bsignalbox/v1/instance.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"\xbc\x10\n" +
+	"\x1bsignalbox/v1/instance.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"\xe9\x10\n" +
 	"\bInstance\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x1e\n" +
@@ -1297,7 +1359,8 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x05links\x180 \x03(\v2\x12.signalbox.v1.LinkR\x05links\x12=\n" +
 	"\rtime_in_state\x181 \x01(\v2\x19.google.protobuf.DurationR\vtimeInState\x128\n" +
 	"\n" +
-	"total_time\x182 \x01(\v2\x19.google.protobuf.DurationR\ttotalTime\x1a7\n" +
+	"total_time\x182 \x01(\v2\x19.google.protobuf.DurationR\ttotalTime\x12+\n" +
+	"\x06raised\x183 \x01(\v2\x13.signalbox.v1.RaiseR\x06raised\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
@@ -1306,7 +1369,10 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
 	"\rFailuresEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"L\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"1\n" +
+	"\x05Raise\x12\x10\n" +
+	"\x03usd\x18\x01 \x01(\x01R\x03usd\x12\x16\n" +
+	"\x06tokens\x18\x02 \x01(\x04R\x06tokens\"L\n" +
 	"\bDeadline\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\tR\x05level\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xf1\x01\n" +
@@ -1381,68 +1447,70 @@ func file_signalbox_v1_instance_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_instance_proto_rawDescData
 }
 
-var file_signalbox_v1_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_signalbox_v1_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_signalbox_v1_instance_proto_goTypes = []any{
 	(*Instance)(nil),              // 0: signalbox.v1.Instance
-	(*Deadline)(nil),              // 1: signalbox.v1.Deadline
-	(*Escalation)(nil),            // 2: signalbox.v1.Escalation
-	(*Parked)(nil),                // 3: signalbox.v1.Parked
-	(*Link)(nil),                  // 4: signalbox.v1.Link
-	(*Visit)(nil),                 // 5: signalbox.v1.Visit
-	(*Claimant)(nil),              // 6: signalbox.v1.Claimant
-	(*Bundle)(nil),                // 7: signalbox.v1.Bundle
-	(*Failure)(nil),               // 8: signalbox.v1.Failure
-	(*Question)(nil),              // 9: signalbox.v1.Question
-	(*Remark)(nil),                // 10: signalbox.v1.Remark
-	nil,                           // 11: signalbox.v1.Instance.VarsEntry
-	nil,                           // 12: signalbox.v1.Instance.SectionsEntry
-	nil,                           // 13: signalbox.v1.Instance.FailuresEntry
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
-	(*Evidence)(nil),              // 15: signalbox.v1.Evidence
-	(*Result)(nil),                // 16: signalbox.v1.Result
-	(*Spend)(nil),                 // 17: signalbox.v1.Spend
-	(*Artifact)(nil),              // 18: signalbox.v1.Artifact
-	(*Issue)(nil),                 // 19: signalbox.v1.Issue
-	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
+	(*Raise)(nil),                 // 1: signalbox.v1.Raise
+	(*Deadline)(nil),              // 2: signalbox.v1.Deadline
+	(*Escalation)(nil),            // 3: signalbox.v1.Escalation
+	(*Parked)(nil),                // 4: signalbox.v1.Parked
+	(*Link)(nil),                  // 5: signalbox.v1.Link
+	(*Visit)(nil),                 // 6: signalbox.v1.Visit
+	(*Claimant)(nil),              // 7: signalbox.v1.Claimant
+	(*Bundle)(nil),                // 8: signalbox.v1.Bundle
+	(*Failure)(nil),               // 9: signalbox.v1.Failure
+	(*Question)(nil),              // 10: signalbox.v1.Question
+	(*Remark)(nil),                // 11: signalbox.v1.Remark
+	nil,                           // 12: signalbox.v1.Instance.VarsEntry
+	nil,                           // 13: signalbox.v1.Instance.SectionsEntry
+	nil,                           // 14: signalbox.v1.Instance.FailuresEntry
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*Evidence)(nil),              // 16: signalbox.v1.Evidence
+	(*Result)(nil),                // 17: signalbox.v1.Result
+	(*Spend)(nil),                 // 18: signalbox.v1.Spend
+	(*Artifact)(nil),              // 19: signalbox.v1.Artifact
+	(*Issue)(nil),                 // 20: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 21: google.protobuf.Duration
 }
 var file_signalbox_v1_instance_proto_depIdxs = []int32{
-	14, // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
-	5,  // 1: signalbox.v1.Instance.visits:type_name -> signalbox.v1.Visit
-	6,  // 2: signalbox.v1.Instance.claim:type_name -> signalbox.v1.Claimant
-	7,  // 3: signalbox.v1.Instance.bundles:type_name -> signalbox.v1.Bundle
-	15, // 4: signalbox.v1.Instance.evidence:type_name -> signalbox.v1.Evidence
-	16, // 5: signalbox.v1.Instance.last_result:type_name -> signalbox.v1.Result
-	8,  // 6: signalbox.v1.Instance.failure:type_name -> signalbox.v1.Failure
-	9,  // 7: signalbox.v1.Instance.questions:type_name -> signalbox.v1.Question
-	10, // 8: signalbox.v1.Instance.notes:type_name -> signalbox.v1.Remark
-	17, // 9: signalbox.v1.Instance.spend:type_name -> signalbox.v1.Spend
-	18, // 10: signalbox.v1.Instance.artifacts:type_name -> signalbox.v1.Artifact
-	19, // 11: signalbox.v1.Instance.issue:type_name -> signalbox.v1.Issue
-	14, // 12: signalbox.v1.Instance.opened_at:type_name -> google.protobuf.Timestamp
-	14, // 13: signalbox.v1.Instance.updated_at:type_name -> google.protobuf.Timestamp
-	20, // 14: signalbox.v1.Instance.timeout:type_name -> google.protobuf.Duration
-	1,  // 15: signalbox.v1.Instance.next_deadline:type_name -> signalbox.v1.Deadline
-	11, // 16: signalbox.v1.Instance.vars:type_name -> signalbox.v1.Instance.VarsEntry
-	12, // 17: signalbox.v1.Instance.sections:type_name -> signalbox.v1.Instance.SectionsEntry
-	13, // 18: signalbox.v1.Instance.failures:type_name -> signalbox.v1.Instance.FailuresEntry
-	2,  // 19: signalbox.v1.Instance.escalations:type_name -> signalbox.v1.Escalation
-	3,  // 20: signalbox.v1.Instance.parked:type_name -> signalbox.v1.Parked
-	4,  // 21: signalbox.v1.Instance.links:type_name -> signalbox.v1.Link
-	20, // 22: signalbox.v1.Instance.time_in_state:type_name -> google.protobuf.Duration
-	20, // 23: signalbox.v1.Instance.total_time:type_name -> google.protobuf.Duration
-	14, // 24: signalbox.v1.Deadline.at:type_name -> google.protobuf.Timestamp
-	14, // 25: signalbox.v1.Escalation.at:type_name -> google.protobuf.Timestamp
-	14, // 26: signalbox.v1.Parked.until:type_name -> google.protobuf.Timestamp
-	20, // 27: signalbox.v1.Visit.time:type_name -> google.protobuf.Duration
-	14, // 28: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
-	14, // 29: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
-	14, // 30: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
-	14, // 31: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
-	32, // [32:32] is the sub-list for method output_type
-	32, // [32:32] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	15, // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
+	6,  // 1: signalbox.v1.Instance.visits:type_name -> signalbox.v1.Visit
+	7,  // 2: signalbox.v1.Instance.claim:type_name -> signalbox.v1.Claimant
+	8,  // 3: signalbox.v1.Instance.bundles:type_name -> signalbox.v1.Bundle
+	16, // 4: signalbox.v1.Instance.evidence:type_name -> signalbox.v1.Evidence
+	17, // 5: signalbox.v1.Instance.last_result:type_name -> signalbox.v1.Result
+	9,  // 6: signalbox.v1.Instance.failure:type_name -> signalbox.v1.Failure
+	10, // 7: signalbox.v1.Instance.questions:type_name -> signalbox.v1.Question
+	11, // 8: signalbox.v1.Instance.notes:type_name -> signalbox.v1.Remark
+	18, // 9: signalbox.v1.Instance.spend:type_name -> signalbox.v1.Spend
+	19, // 10: signalbox.v1.Instance.artifacts:type_name -> signalbox.v1.Artifact
+	20, // 11: signalbox.v1.Instance.issue:type_name -> signalbox.v1.Issue
+	15, // 12: signalbox.v1.Instance.opened_at:type_name -> google.protobuf.Timestamp
+	15, // 13: signalbox.v1.Instance.updated_at:type_name -> google.protobuf.Timestamp
+	21, // 14: signalbox.v1.Instance.timeout:type_name -> google.protobuf.Duration
+	2,  // 15: signalbox.v1.Instance.next_deadline:type_name -> signalbox.v1.Deadline
+	12, // 16: signalbox.v1.Instance.vars:type_name -> signalbox.v1.Instance.VarsEntry
+	13, // 17: signalbox.v1.Instance.sections:type_name -> signalbox.v1.Instance.SectionsEntry
+	14, // 18: signalbox.v1.Instance.failures:type_name -> signalbox.v1.Instance.FailuresEntry
+	3,  // 19: signalbox.v1.Instance.escalations:type_name -> signalbox.v1.Escalation
+	4,  // 20: signalbox.v1.Instance.parked:type_name -> signalbox.v1.Parked
+	5,  // 21: signalbox.v1.Instance.links:type_name -> signalbox.v1.Link
+	21, // 22: signalbox.v1.Instance.time_in_state:type_name -> google.protobuf.Duration
+	21, // 23: signalbox.v1.Instance.total_time:type_name -> google.protobuf.Duration
+	1,  // 24: signalbox.v1.Instance.raised:type_name -> signalbox.v1.Raise
+	15, // 25: signalbox.v1.Deadline.at:type_name -> google.protobuf.Timestamp
+	15, // 26: signalbox.v1.Escalation.at:type_name -> google.protobuf.Timestamp
+	15, // 27: signalbox.v1.Parked.until:type_name -> google.protobuf.Timestamp
+	21, // 28: signalbox.v1.Visit.time:type_name -> google.protobuf.Duration
+	15, // 29: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
+	15, // 30: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
+	15, // 31: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
+	15, // 32: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
+	33, // [33:33] is the sub-list for method output_type
+	33, // [33:33] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_instance_proto_init() }
@@ -1457,7 +1525,7 @@ func file_signalbox_v1_instance_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_instance_proto_rawDesc), len(file_signalbox_v1_instance_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

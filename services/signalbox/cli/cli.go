@@ -56,6 +56,7 @@ type grammar struct {
 	Answer   answerCommand   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
 	Approve  approveCommand  `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
 	Signal   signalCommand   `cmd:"" group:"Running" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
+	Budget   budgetCommand   `cmd:"" group:"Running" help:"Let an instance cost more than the policy of its lifecycle says."`
 	Pause    pauseCommand    `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
 	Resume   resumeCommand   `cmd:"" group:"Running" help:"Let a paused instance go on."`
 	Cancel   cancelCommand   `cmd:"" group:"Running" help:"Close an instance where it stands."`

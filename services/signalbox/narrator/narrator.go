@@ -213,6 +213,8 @@ func (p *printer) commit(c client.LogEntry) {
 			answered = true // one report may answer several questions
 		case instance.Escalated:
 			p.line(yellow, "  put to people", e.Agent, "", first(e.Reason))
+		case instance.BudgetRaised:
+			p.line(green, "  budget raised", e.By, "", view.Raised(e.USD, e.Tokens))
 		case instance.Resolved:
 			p.line(green, "  resolved", e.By, "", first(e.Text))
 		case instance.TimedOut:

@@ -87,6 +87,18 @@ func repoOf(in instance.Instance) string {
 	return in.ID
 }
 
+// Raised is an amount of a budget in words: "$5.00" or "200000 tokens".
+func Raised(usd float64, tokens int64) string {
+	var parts []string
+	if usd > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", usd))
+	}
+	if tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", tokens))
+	}
+	return strings.Join(parts, " and ")
+}
+
 // Lines returns the sums: days in their order, the rest by money, then by tokens.
 func (c *Costs) Lines() []Cost {
 	var all []Cost

@@ -218,6 +218,11 @@ func fill(v *Event, e instance.Event) {
 		v.Role = e.Agent
 		v.Reason = e.Reason
 		v.Human = e.RequiresHuman
+	case instance.BudgetRaised:
+		v.Event, v.Reason = "budget_raised", "by "+Raised(e.USD, e.Tokens)
+		if e.By != "" {
+			v.Actor = e.By
+		}
 	case instance.Resolved:
 		v.Event, v.Number, v.Reason = "resolved", e.Number, e.Text
 		if e.By != "" {

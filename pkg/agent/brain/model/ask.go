@@ -25,7 +25,9 @@ func (s *step) ask(ctx context.Context, q request) (reply, error) {
 			continue
 		}
 		r, err := s.once(ctx, q)
-		if serr := s.spend(ctx, r.usage); serr != nil {
+		if serr := s.spend(ctx, r.usage); err == nil {
+			s.over = serr // what is paid for is used
+		} else if serr != nil {
 			return r, serr
 		}
 		if err == nil {

@@ -248,6 +248,11 @@ func TestASpentBudgetEndsTheWorkAtTheNextTurn(t *testing.T) {
 	if _, err := e.work(); !errors.Is(err, brain.ErrBudget) || len(e.server.Requests()) != 2 {
 		t.Errorf("%d requests, %v", len(e.server.Requests()), err)
 	}
+	e = newEnv(t, "anthropic", modeltest.Turns(fix(), finish()))
+	e.w.budget = 2
+	if out := e.done(); out.Result.Status != instance.Success {
+		t.Errorf("the answer that spent the rest says it is done: %+v", out.Result)
+	}
 }
 
 func TestOldOutputIsLeftOutBeforeTheConversationIsTooLong(t *testing.T) {

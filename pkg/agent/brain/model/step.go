@@ -30,6 +30,7 @@ type step struct {
 	transcript transcript
 	turn       int
 	done       *brain.Outcome // stated by finish or ask
+	over       error          // a brain.ErrBudget: the newest answer is the last
 }
 
 // note tells people what the runtime does, and writes it down.
@@ -98,6 +99,9 @@ func (s *step) run(ctx context.Context, prompt string) (brain.Outcome, error) {
 		}
 		if s.done != nil {
 			return *s.done, nil
+		}
+		if s.over != nil {
+			return brain.Outcome{}, s.over
 		}
 		if now := signature(r); now != before {
 			before, repeats = now, 0
