@@ -15,7 +15,7 @@ var queries = []string{subject.Get, subject.List, subject.History, subject.Defin
 var may = map[Kind][]string{
 	Gateway: {subject.Open, subject.Signal, subject.Cancel, subject.Reopen}, // issues that are closed, and opened again
 	Act: {subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Pause, subject.Resume, subject.Cancel, subject.Retry,
-		subject.Reopen, subject.Resolve},
+		subject.Reopen, subject.Resolve, subject.Budget},
 	Admin: {subject.Override, subject.Migrate},
 }
 
