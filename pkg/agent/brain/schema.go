@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,6 +72,17 @@ func DecodeResult(text []byte) (Outcome, error) {
 		out.Result.Sections[name] = string(section)
 	}
 	return out, nil
+}
+
+// ResultKeys lists the keys that a stated result may have.
+func ResultKeys() []string {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(ResultSchema(), &s); err != nil {
+		panic(err) // it is part of the program
+	}
+	return slices.Sorted(maps.Keys(s.Properties))
 }
 
 // check validates a value. Its error names the field.

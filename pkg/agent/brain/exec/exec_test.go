@@ -142,22 +142,21 @@ func TestAFailureTellsWhy(t *testing.T) {
 		want   []string
 		is     error
 	}{
-		"a bad exit code":            {"echo one; echo two >&2; exit 3", []string{"exit code 3", "one\ntwo"}, nil},
-		"silence":                    {"exit 3", []string{"exit code 3", "it printed nothing"}, nil},
-		"only the last lines":        {"seq 1000; exit 1", []string{"output:\n981\n", "\n1000"}, nil},
-		"a crash":                    {"kill -SEGV $$", []string{"SIGSEGV"}, nil},
-		"a crash below the shell":    {"sh -c 'kill -ABRT $$'; exit $?", []string{"exit code 134 (SIGABRT)"}, nil},
-		"an unknown program":         {"no-such-agent --fast", []string{"exit code 127", "no-such-agent"}, nil},
-		"not tried":                  {"echo 'model is away'; exit 75", []string{"model is away"}, brain.ErrInfrastructure},
-		"success, but exit code 1":   {`echo '{"status": "success"}' > "$SIGNALBOX_RESULT"; exit 1`, []string{"exit code 1", "though the result it wrote says success"}, nil},
-		"a result with unknown keys": {`echo '{"status": "success", "staus": 1, "sure": 2}' > "$SIGNALBOX_RESULT"`, []string{`["staus" "sure"]`}, brain.ErrInvalidResult},
-		"a result with a bad value":  {`echo '{"status": "success", "confidence_score": 95}' > "$SIGNALBOX_RESULT"`, []string{"confidence_score: maximum"}, brain.ErrInvalidResult},
-		"a result that is no JSON":   {`echo done > "$SIGNALBOX_RESULT"; exit 2`, []string{"not JSON", "exit code 2"}, brain.ErrInvalidResult},
-		"an empty result":            {`: > "$SIGNALBOX_RESULT"`, []string{"not JSON"}, brain.ErrInvalidResult},
-		"a huge result":              {`yes | head -c 2000000 > "$SIGNALBOX_RESULT"`, []string{"larger than"}, brain.ErrInvalidResult},
-		"a result that is a link":    {`ln -s /etc/passwd "$SIGNALBOX_RESULT"`, []string{"plain file"}, brain.ErrInvalidResult},
-		"a result that is a pipe":    {`mkfifo "$SIGNALBOX_RESULT"`, []string{"plain file"}, brain.ErrInvalidResult},
-		"a result that is a folder":  {`mkdir "$SIGNALBOX_RESULT"`, []string{"plain file"}, brain.ErrInvalidResult},
+		"a bad exit code":           {"echo one; echo two >&2; exit 3", []string{"exit code 3", "one\ntwo"}, nil},
+		"silence":                   {"exit 3", []string{"exit code 3", "it printed nothing"}, nil},
+		"only the last lines":       {"seq 1000; exit 1", []string{"output:\n981\n", "\n1000"}, nil},
+		"a crash":                   {"kill -SEGV $$", []string{"SIGSEGV"}, nil},
+		"a crash below the shell":   {"sh -c 'kill -ABRT $$'; exit $?", []string{"exit code 134 (SIGABRT)"}, nil},
+		"an unknown program":        {"no-such-agent --fast", []string{"exit code 127", "no-such-agent"}, nil},
+		"not tried":                 {"echo 'model is away'; exit 75", []string{"model is away"}, brain.ErrInfrastructure},
+		"success, but exit code 1":  {`echo '{"status": "success"}' > "$SIGNALBOX_RESULT"; exit 1`, []string{"exit code 1", "though the result it wrote says success"}, nil},
+		"a result with a bad value": {`echo '{"status": "success", "confidence_score": 95}' > "$SIGNALBOX_RESULT"`, []string{"confidence_score: maximum"}, brain.ErrInvalidResult},
+		"a result that is no JSON":  {`echo done > "$SIGNALBOX_RESULT"; exit 2`, []string{"not JSON", "exit code 2"}, brain.ErrInvalidResult},
+		"an empty result":           {`: > "$SIGNALBOX_RESULT"`, []string{"not JSON"}, brain.ErrInvalidResult},
+		"a huge result":             {`yes | head -c 2000000 > "$SIGNALBOX_RESULT"`, []string{"larger than"}, brain.ErrInvalidResult},
+		"a result that is a link":   {`ln -s /etc/passwd "$SIGNALBOX_RESULT"`, []string{"plain file"}, brain.ErrInvalidResult},
+		"a result that is a pipe":   {`mkfifo "$SIGNALBOX_RESULT"`, []string{"plain file"}, brain.ErrInvalidResult},
+		"a result that is a folder": {`mkdir "$SIGNALBOX_RESULT"`, []string{"plain file"}, brain.ErrInvalidResult},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := work(t, program(t, c.script), assignment(t))

@@ -125,9 +125,12 @@ func statement(f files, said *answer) (stated brain.Outcome, declared bool, err 
 		text = lastObject(said.text)
 	}
 	if text == nil {
+		text = fenced(said.text)
+	}
+	if text == nil {
 		return stated, false, nil
 	}
-	stated, err = brain.DecodeResult(text)
+	stated, err = decode(text)
 	return stated, err == nil, err
 }
 
@@ -185,7 +188,7 @@ func lastObject(text string) []byte {
 
 // summary returns the last message, or else the last line printed.
 func summary(said *answer, output []byte) string {
-	text := strings.TrimSpace(said.text)
+	text := prose(said.text)
 	if text == "" {
 		text = strings.TrimSpace(string(output))
 		text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
