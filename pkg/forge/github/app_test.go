@@ -222,3 +222,16 @@ func TestTheLoginOfGhIsTheLastResort(t *testing.T) {
 		t.Error(token, err)
 	}
 }
+
+func TestABotsAddressIsThatOfItsForge(t *testing.T) {
+	for base, want := range map[string]string{
+		"":                           "7+box[bot]@users.noreply.github.com",
+		"https://github.example.com": "7+box[bot]@users.noreply.github.example.com",
+	} {
+		c, err := github.New(github.Config{BaseURL: base})
+		must(t, err)
+		if got := c.NoReply(forge.User{ID: 7, Login: "box[bot]"}); got != want {
+			t.Errorf("at %q it is %s, want %s", base, got, want)
+		}
+	}
+}
