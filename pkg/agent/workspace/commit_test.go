@@ -1,12 +1,9 @@
 package workspace_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -99,16 +96,24 @@ func TestTheProgramsOwnCommits(t *testing.T) {
 		"reset to nothing":      "git checkout -q --orphan new; git commit -qm other",
 		"in another repository": "rm -rf .git; git init -q; git add .; git -c user.name=a -c user.email=b commit -qm other",
 	} {
-		t.Run(name+" are refused", func(t *testing.T) {
+		t.Run(name+" do not count, and what they left does", func(t *testing.T) {
+			w := parent.in(t)
+			tree := w.tree()
+			w.program(tree, "echo a > a; git add a; "+script)
+			if diff, err := tree.Diff(t.Context()); err != nil || diff.Empty() {
+				t.Errorf("the change is %+v, %v", diff, err)
+			}
+			w.commit(tree, "Add a")
+			if got := w.run(git.New(tree.Dir), "log", "--format=%s", "--name-only"); !strings.HasPrefix(got, "Add a\n\na\nfirst\n\n") {
+				t.Errorf("history:\n%s", got)
+			}
+		})
+		t.Run(name+" without a change are none", func(t *testing.T) {
 			w := parent.in(t)
 			tree := w.tree()
 			w.program(tree, script)
-			_, _, err := tree.Commit(t.Context(), "m")
-			if !errors.Is(err, workspace.ErrHistory) || errors.Is(err, brain.ErrInfrastructure) {
-				t.Errorf("err %v", err)
-			}
-			if _, err := tree.Diff(t.Context()); !errors.Is(err, workspace.ErrHistory) {
-				t.Errorf("diff: %v", err)
+			if _, moved, err := tree.Commit(t.Context(), "m"); err != nil || moved {
+				t.Errorf("moved %t, %v", moved, err)
 			}
 		})
 	}

@@ -15,8 +15,6 @@ var (
 	ErrGone = errors.New("the work tree is gone")
 	// ErrUnreadable: what the program left cannot be read by git.
 	ErrUnreadable = errors.New("the work tree cannot be read")
-	// ErrHistory: the program's commits do not descend from where it started.
-	ErrHistory = errors.New("history was rewritten")
 	// ErrSource: there is nothing to work on: no repository, no commit, no such branch, a shallow clone.
 	ErrSource = errors.New("repository cannot be worked on")
 	// ErrForeign: the branch on the forge holds commits that are not in the work.
