@@ -75,7 +75,11 @@ const warnAt = 0.8
 
 // more asks people for more budget.
 func (b budget) more(id string) *brain.Escalation {
+	raise := "+5usd"
+	if b.usd == 0 || b.spent.USD < b.usd { // it is the tokens that are spent
+		raise = fmt.Sprintf("+%dtokens", b.tokens)
+	}
 	return &brain.Escalation{RequiresHuman: true, Reason: fmt.Sprintf(
-		"%s%s. `signalbox costs --by instance` says what costs most, `signalbox budget %s +5usd` raises it and lets the work go on.",
-		instance.BudgetSpent, b, id)}
+		"%s%s. `signalbox costs --by instance` says what costs most, `signalbox budget %s %s` raises it and lets the work go on.",
+		instance.BudgetSpent, b, id, raise)}
 }

@@ -118,7 +118,7 @@ func TestAModelStopsWhereTheBudgetIsSpentAndPeopleAreAsked(t *testing.T) {
 	if !errors.As(err, &more) || !more.RequiresHuman || len(s.Requests()) != 2 || more.Head == "" || more.Bundle == "" {
 		t.Fatalf("%d requests, %+v, %v", len(s.Requests()), r, err)
 	}
-	if !strings.HasPrefix(more.Reason, instance.BudgetSpent+"2340 of 2000 tokens. ") || !strings.Contains(more.Reason, "budget acme/widgets/42 +5usd") {
+	if !strings.HasPrefix(more.Reason, instance.BudgetSpent+"2340 of 2000 tokens. ") || !strings.Contains(more.Reason, "budget acme/widgets/42 +2000tokens") {
 		t.Errorf("people are asked: %s", more.Reason)
 	}
 
