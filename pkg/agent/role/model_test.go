@@ -81,7 +81,8 @@ func TestPeopleAreToldAtOnceOfABrainThatTheyHaveToMend(t *testing.T) {
 
 func TestASilentProviderIsAFaultOfTheMachinery(t *testing.T) {
 	e := newEnv(t, map[string]string{})
-	b, _ := scripted(t, writing("a.txt", "a\n"), modeltest.Status(http.StatusTooManyRequests, "rate_limit_error", "later", "Retry-After", "10800"))
+	b, _ := scripted(t, writing("a.txt", "a\n"), modeltest.Status(http.StatusTooManyRequests, "rate_limit_error", "later", "Retry-After",
+		"10800"))
 	r, err := e.work("developer", "implementing", b)
 	if !errors.Is(err, brain.ErrInfrastructure) || r.Spend.TokensIn != 1120 {
 		t.Errorf("%+v, %v: what was paid is not lost", r.Spend, err)
@@ -118,7 +119,8 @@ func TestAModelStopsWhereTheBudgetIsSpentAndPeopleAreAsked(t *testing.T) {
 	if !errors.As(err, &more) || !more.RequiresHuman || len(s.Requests()) != 2 || more.Head == "" || more.Bundle == "" {
 		t.Fatalf("%d requests, %+v, %v", len(s.Requests()), r, err)
 	}
-	if !strings.HasPrefix(more.Reason, instance.BudgetSpent+"2340 of 2000 tokens. ") || !strings.Contains(more.Reason, "budget acme/widgets/42 +2000tokens") {
+	if !strings.HasPrefix(more.Reason, instance.BudgetSpent+"2340 of 2000 tokens. ") ||
+		!strings.Contains(more.Reason, "budget acme/widgets/42 +2000tokens") {
 		t.Errorf("people are asked: %s", more.Reason)
 	}
 
@@ -131,7 +133,8 @@ func TestAModelStopsWhereTheBudgetIsSpentAndPeopleAreAsked(t *testing.T) {
 		t.Errorf("it was raised: %+v, %v", r, err)
 	}
 	b, _ = scripted(t, writing("a.txt", "a\n"), finishing())
-	if r, err := e.do(job, b); err == nil && r.Status == instance.Success && (len(noted) != 1 || !strings.Contains(noted[0], "warning: more than 80 % of the budget is spent")) {
+	if r, err := e.do(job, b); err == nil && r.Status == instance.Success &&
+		(len(noted) != 1 || !strings.Contains(noted[0], "warning: more than 80 % of the budget is spent")) {
 		t.Errorf("people are told %q", noted)
 	}
 }

@@ -65,7 +65,8 @@ func done(summary string) modeltest.Turn {
 
 // models are brains of each API, for the states of the developer and the tester.
 func models() []string {
-	return []string{"--brain", "tester.creating_tests=model:openai-chat/gpt-4o", "--brain", "developer.implementing=model:anthropic/claude-opus-4-5",
+	return []string{"--brain", "tester.creating_tests=model:openai-chat/gpt-4o", "--brain",
+		"developer.implementing=model:anthropic/claude-opus-4-5",
 		"--brain", "developer.fixing_issues=model:openai/gpt-5"}
 }
 
@@ -100,9 +101,10 @@ func (j job) solved(issue string, script modeltest.Script) {
 
 func TestModelsOfEachAPIResolveAnIssueInTheSandbox(t *testing.T) {
 	newJob(t).solved(clear, script(map[string][]modeltest.Turn{
-		"tester: creating_tests":   {read("check.sh"), write("check.sh", "grep -qx 'hello, world' greeting\n"), done("test the whole greeting")},
-		"developer: implementing":  {read("greeting"), edit("greeting", "hello", "hello world"), run("sh check.sh"), done("greet the world")},
-		"developer: fixing_issues": {read("greeting"), edit("greeting", "hello world", "hello, world"), run("sh check.sh"), done("put the comma")},
+		"tester: creating_tests":  {read("check.sh"), write("check.sh", "grep -qx 'hello, world' greeting\n"), done("test the whole greeting")},
+		"developer: implementing": {read("greeting"), edit("greeting", "hello", "hello world"), run("sh check.sh"), done("greet the world")},
+		"developer: fixing_issues": {read("greeting"), edit("greeting", "hello world", "hello, world"), run("sh check.sh"),
+			done("put the comma")},
 	}))
 }
 
@@ -123,8 +125,9 @@ func TestModelsOfEachAPISolveTheDemonstrationsIssueInTheSandbox(t *testing.T) {
 	test, _, _ = strings.Cut(test, "GO\n")
 	const file, wrong, right = "page/page.go", "return total/size + 1\n", "return (total + size - 1) / size\n"
 	j.solved(pages, script(map[string][]modeltest.Turn{
-		"tester: creating_tests":   {read(file), write("page/partial_test.go", test), done("test that the last, partial page is counted")},
-		"developer: implementing":  {read(file), edit(file, "return total / size\n", wrong), run("go vet ./page"), done("count the partial page")},
+		"tester: creating_tests": {read(file), write("page/partial_test.go", test), done("test that the last, partial page is counted")},
+		"developer: implementing": {read(file), edit(file, "return total / size\n", wrong), run("go vet ./page"),
+			done("count the partial page")},
 		"developer: fixing_issues": {read(file), edit(file, wrong, right), run("go vet ./page"), done("round up instead of adding a page")},
 	}))
 }
