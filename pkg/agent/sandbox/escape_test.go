@@ -139,38 +139,72 @@ if c.unshare(0x10000000) == 0: print("escaped")`,
 	return script
 }
 
+// attempt runs an attack on a host of its own and returns what it got or changed; empty if
+// it did not succeed.
+func attempt(t *testing.T, s sandbox.Sandbox, script string) string {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil && strings.HasPrefix(script, "python3") {
+		t.Skip("not tried: it is written in Python, which is not here")
+	}
+	h := newHost(t)
+	before := snapshot(t, h.home)
+	// The sandbox has to hide what the service knows of, though it is named a file beside it.
+	s = s.Hiding(h.data, filepath.Join(h.home, ".cache/signalbox/work"))
+	r := run(t, s, sandbox.Command{
+		Argv: []string{"sh", "-c", script}, Dir: h.tree, Readable: []string{filepath.Join(h.home, "project/fix.sh")},
+		Login: []string{".claude/settings.json"}, Wall: 30 * time.Second,
+		Env: append(sandbox.Environ(), "HOME="+h.home, "VICTIM="+h.home, "DATA="+h.data, "PORT="+h.port, "ABSTRACT="+h.abstract,
+			fmt.Sprintf("OTHER=%d", h.pid), "GOCACHE=", "GOMODCACHE=", "GOPATH="),
+	})
+	var got []string
+	if bytes.Contains(r.Output, []byte("escaped")) || bytes.Contains(r.Output, []byte(secret)) {
+		got = append(got, fmt.Sprintf("%s: %s", r, r.Output))
+	}
+	if after := snapshot(t, h.home); after != before {
+		got = append(got, fmt.Sprintf("the home was\n%s\nand is\n%s", before, after))
+	}
+	for _, path := range []string{"/usr/bin/signalbox-escape", "/etc/signalbox-escape"} {
+		if os.Remove(path) == nil {
+			got = append(got, "it wrote "+path)
+		}
+	}
+	return strings.Join(got, "\n")
+}
+
 func TestNoEscapeSucceeds(t *testing.T) {
-	_, noPython := exec.LookPath("python3")
 	confined(t, func(t *testing.T, s sandbox.Sandbox) {
 		for name, script := range escapes() {
 			t.Run(name, func(t *testing.T) {
-				if noPython != nil && strings.HasPrefix(script, "python3") {
-					t.Skip("not tried: it is written in Python, which is not here")
-				}
-				h := newHost(t)
-				before := snapshot(t, h.home)
-				// The sandbox has to hide what the service knows of, though it is named a file beside it.
-				s := s.Hiding(h.data, filepath.Join(h.home, ".cache/signalbox/work"))
-				r := run(t, s, sandbox.Command{
-					Argv: []string{"sh", "-c", script}, Dir: h.tree, Readable: []string{filepath.Join(h.home, "project/fix.sh")},
-					Login: []string{".claude/settings.json"}, Wall: 30 * time.Second,
-					Env: append(sandbox.Environ(), "HOME="+h.home, "VICTIM="+h.home, "DATA="+h.data, "PORT="+h.port, "ABSTRACT="+h.abstract,
-						fmt.Sprintf("OTHER=%d", h.pid), "GOCACHE=", "GOMODCACHE=", "GOPATH="),
-				})
-				if bytes.Contains(r.Output, []byte("escaped")) || bytes.Contains(r.Output, []byte(secret)) {
-					t.Errorf("%s: %s", r, r.Output)
-				}
-				if after := snapshot(t, h.home); after != before {
-					t.Errorf("the home was\n%s\nand is\n%s", before, after)
-				}
-				for _, path := range []string{"/usr/bin/signalbox-escape", "/etc/signalbox-escape"} {
-					if os.Remove(path) == nil {
-						t.Error("it wrote", path)
-					}
+				if got := attempt(t, s, script); got != "" {
+					t.Error(got)
 				}
 			})
 		}
 	})
+}
+
+// TestEscapesSucceedWithoutASandbox shows that the attacks are attacks. It leaves out those
+// that depend on the machine's kernel, network or privileges, or would harm it.
+func TestEscapesSucceedWithoutASandbox(t *testing.T) {
+	elsewhere := []string{
+		"mount a file system", "write the system", "read the system's passwords", "write a setting of the kernel", "make a user namespace",
+		"reach the metadata service", "send a datagram", "reach loopback by a multipath socket", "trace another process",
+		"type into the terminal", "use the keys of the session",
+	}
+	all := escapes()
+	for _, name := range elsewhere {
+		if all[name] == "" {
+			t.Errorf("there is no attack %q", name)
+		}
+		delete(all, name)
+	}
+	for name, script := range all {
+		t.Run(name, func(t *testing.T) {
+			if attempt(t, in(t, sandbox.None), script) == "" {
+				t.Error("it does not succeed without a sandbox either, so that it is refused shows nothing")
+			}
+		})
+	}
 }
 
 // snapshot returns the files of a directory and what is in them.
