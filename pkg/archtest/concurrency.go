@@ -21,6 +21,7 @@ var concurrent = map[string]string{
 	"services/orchestrator/api": "the micro framework serves the requests of one endpoint in sequence",
 	"services/orchestrator/app": "follows the log before it is ready to serve",
 	"services/signalbox/bench":  "simulates many callers at once",
+	"services/signalbox/up":     "brings branches while a plan is kept in step",
 	"services/signalbox/eval":   "runs several processes and test runs at a time",
 	"services/signalbox/term":   "a read of a terminal does not end with a context",
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -134,5 +135,67 @@ func TestUpPrintsFiveLinesAndKeepsTheRestInItsLogFile(t *testing.T) {
 	}
 	if said := up(t, "--verbose"); !strings.Contains(strings.Join(said, "\n"), `"msg":"running"`) {
 		t.Errorf("with --verbose it prints %q", said)
+	}
+}
+
+func TestAFinishedBranchIsInTheRepository(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	g, dir := gittest.Repo(t), t.TempDir()
+	for name, text := range map[string]string{
+		filepath.Join(g.Dir(), ".signalbox.yaml"): "test: {command: grep -q hello greeting}\n", filepath.Join(g.Dir(), "greeting"): "hello\n",
+		filepath.Join(dir, "issue.md"): "# The greeting is too short\n\nSteps: run cat greeting. It prints hello. Expected: it prints hello, world. " +
+			"The file is greeting.\nIt is done when the greeting says hello, world.\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gittest.Run(t, g, "add", "-A")
+	gittest.Run(t, g, "commit", "-q", "-m", "first")
+	was := gittest.Run(t, g, "rev-parse", "HEAD")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, end := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		env := term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: end, User: "operator:ann", Now: time.Now}
+		ended <- cli.Run(ctx, env, []string{"up", "--data", filepath.Join(dir, "data"), "--repo", "acme/widgets=" + g.Dir(), "--listen", "127.0.0.1:0",
+			"--sandbox", "none", "--every", "100ms", "--sync", "100ms", "--brain", "developer=exec:echo hello, world > greeting"})
+		end.Close()
+	}()
+	open := func(url string) {
+		var told bytes.Buffer
+		env := term.Env{Stdin: strings.NewReader(""), Stdout: &told, Stderr: &told, User: "operator:ann", Now: time.Now}
+		if code := cli.Run(ctx, env, []string{"open", "issue", "--file", filepath.Join(dir, "issue.md"), "--repo", "acme/widgets", "--nats", url}); code != 0 {
+			t.Errorf("open ended with %d: %s", code, told.String())
+			cancel()
+		}
+	}
+	var said strings.Builder
+	var opening sync.WaitGroup
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		line := lines.Text()
+		said.WriteString(line + "\n")
+		if url, found := strings.CutPrefix(line, "NATS    "); found {
+			url, _, _ = strings.Cut(url, ",")
+			opening.Go(func() { open(url) })
+		}
+		if strings.Contains(line, " is in "+g.Dir()) {
+			cancel()
+		}
+	}
+	opening.Wait()
+	<-ended
+	_, branch, found := strings.Cut(said.String(), "  branch ")
+	branch, _, _ = strings.Cut(branch, " is in "+g.Dir())
+	if !found || !strings.HasPrefix(branch, "signalbox/") {
+		t.Fatalf("it says %s", said.String())
+	}
+	if got := gittest.Run(t, g, "show", branch+":greeting"); got != "hello, world" {
+		t.Errorf("the branch has %q", got)
+	}
+	if head, status := gittest.Run(t, g, "rev-parse", "HEAD"), gittest.Run(t, g, "status", "--porcelain"); head != was || status != "" {
+		t.Errorf("the checkout is touched: %s, %q", head, status)
 	}
 }

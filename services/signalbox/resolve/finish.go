@@ -50,6 +50,13 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	return errors.Join(r.handOver(ctx, &out), r.print(in, out))
 }
 
+// Branch returns the branch that an instance which has ended hands in; empty if there is
+// none, or it is the base.
+func Branch(in *pb.Instance, base string) string {
+	branch, _ := handedIn(in, base)
+	return branch
+}
+
 // handedIn returns the branch and the pull request of the instance. There is no branch
 // where it is the base, which is all that an early state has, or where the work goes on.
 func handedIn(in *pb.Instance, base string) (branch, pull string) {

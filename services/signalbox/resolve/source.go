@@ -104,6 +104,17 @@ func (s source) fetch(ctx context.Context, url, token, branch, as string) (strin
 	}
 }
 
+// Bring fetches a branch from a forge's copy into the repository in dir, whose branch base
+// the copy has. The checkout is not touched, and no branch that is there: if one of that
+// name has other commits a number is appended. It returns the name.
+func Bring(ctx context.Context, dir, base, url, token, branch string) (string, error) {
+	s, err := openRepository(ctx, dir, base)
+	if err != nil {
+		return "", err
+	}
+	return s.fetch(ctx, url, token, branch, branch)
+}
+
 // safe replaces the letters that a forge's repository name cannot have.
 func safe(name string) string {
 	name = strings.Map(func(r rune) rune {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
@@ -101,6 +102,13 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 			for _, warning := range allinone.Warnings(ctx, config.Repos[name].Dir) {
 				fmt.Fprintf(env.Stderr, "warning: %s\n", warning)
 			}
+		}
+		ctx, stop := context.WithCancel(ctx)
+		var beside sync.WaitGroup
+		defer beside.Wait()
+		defer stop()
+		if len(config.Repos) > 0 {
+			beside.Go(func() { bring(ctx, env, s, config.Repos) })
 		}
 		if c.Beside != nil {
 			return c.Beside(ctx, s)
