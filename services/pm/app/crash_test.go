@@ -40,8 +40,8 @@ var scenarios = []crashtest.Scenario{
 	{Name: "taking an issue up", Begin: begin("received"), Done: in("analyzing_requirements"), Check: silence},
 	{Name: "asking questions", Begin: unclear, Done: in("waiting_for_requirements_clarification"), Check: asked},
 	{Name: "asking for help", Begin: begin("blocked"), Done: in("waiting_for_human_input"), Check: asked},
-	{Name: "opening a pull request", Begin: solution, Done: in("completed"), Check: proposed},
-	{Name: "finding a foreign branch", Begin: foreign, Done: in("waiting_for_human_input"), Check: said("key=push-1 ")},
+	{Name: "opening a pull request", Begin: solution, Done: in("completed"), Check: proposed("")},
+	{Name: "finding a foreign branch", Begin: foreign, Done: in("completed"), Check: proposed("-2")},
 	{Name: "telling of an end", Begin: begin("failed"), Done: in("failed"), Check: said("key=ended ")},
 	{Name: "telling of an escalation", Begin: escalation, Done: in("reviewer"), Check: said("key=escalation-1 ")},
 	{Name: "telling what it waits for", Begin: pipeline("blocked"), Done: in("blocked"), Check: said("key=waits-blocked-1 ")},
@@ -154,18 +154,21 @@ func same(log, forge string) error {
 	return nil
 }
 
-// proposed wants the work on its branch, one pull request and one comment.
-func proposed(s *crashtest.Env, id string) error {
-	in, data := s.Get(id), s.Get(id).GetLastResult().GetData()
-	pulls, err := s.Pulls("signalbox/issue-" + path.Base(id) + "-the-sum-is-wrong")
-	if err != nil {
-		return err
+// proposed wants the work on its branch, whose name has the ending, one pull request and
+// one comment.
+func proposed(ending string) func(*crashtest.Env, string) error {
+	return func(s *crashtest.Env, id string) error {
+		in, data := s.Get(id), s.Get(id).GetLastResult().GetData()
+		pulls, err := s.Pulls("signalbox/issue-" + path.Base(id) + "-the-sum-is-wrong" + ending)
+		if err != nil {
+			return err
+		}
+		if len(pulls) != 1 || pulls[0].HeadSHA != in.GetHead() || pulls[0].State != "open" || data["pushed"] != in.GetHead() {
+			return fmt.Errorf("the pull requests are %+v, the work is at %s, the log has %v", pulls, in.GetHead(), data)
+		}
+		said, err := s.WantComments(number(s, id), 1)
+		return errors.Join(err, same(data["pr_url"], pulls[0].URL), same(data["comment_url"], said[0].URL))
 	}
-	if len(pulls) != 1 || pulls[0].HeadSHA != in.GetHead() || pulls[0].State != "open" || data["pushed"] != in.GetHead() {
-		return fmt.Errorf("the pull requests are %+v, the work is at %s, the log has %v", pulls, in.GetHead(), data)
-	}
-	said, err := s.WantComments(number(s, id), 1)
-	return errors.Join(err, same(data["pr_url"], pulls[0].URL), same(data["comment_url"], said[0].URL))
 }
 
 func TestEveryEffectOfThePMIsMadeOnceWhenAnInstanceStalls(t *testing.T) {
