@@ -50,7 +50,7 @@ func Builtins() ([]*Definition, error) {
 }
 
 func unknown(name string, known []string) error {
-	if meant := nearest(name, known); meant != "" {
+	if meant := Nearest(name, known); meant != "" {
 		return fmt.Errorf("%w %q; did you mean %q?", ErrUnknown, name, meant)
 	}
 	return fmt.Errorf("%w %q, want one of %s", ErrUnknown, name, strings.Join(known, ", "))

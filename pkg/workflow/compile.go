@@ -192,7 +192,7 @@ func (c *compiler) report(g Guard, issues *cel.Issues, ps *problems) {
 		text, _, _ = strings.Cut(text, " expecting {")   // every token there is
 		p := Problem{At: g.inside(e.Location.Line(), e.Location.Column()), Text: fmt.Sprintf("guard %q: %s", g.Source, text)}
 		if name := quoted.FindStringSubmatch(text); name != nil {
-			p.Meant = nearest(name[1], c.fields)
+			p.Meant = Nearest(name[1], c.fields)
 		}
 		*ps = append(*ps, p)
 	}

@@ -70,7 +70,7 @@ func (ps *problems) add(at Position, format string, args ...any) {
 
 // unknown reports a name that is none of the known ones.
 func (ps *problems) unknown(at Position, what, name string, known []string) {
-	*ps = append(*ps, Problem{at, fmt.Sprintf("unknown %s %q", what, name), nearest(name, known)})
+	*ps = append(*ps, Problem{at, fmt.Sprintf("unknown %s %q", what, name), Nearest(name, known)})
 }
 
 func (ps problems) err() error {
@@ -81,10 +81,14 @@ func (ps problems) err() error {
 	return errors.Join(errs...)
 }
 
-// nearest is the known name a typist most likely meant, or "".
-func nearest(name string, known []string) string {
+// Nearest is the known name that a typist most likely meant by name, or "". A known name
+// whose length differs by more than the bound is not compared: foreign names have no limit.
+func Nearest(name string, known []string) string {
 	best, bound := "", max(len(name)/3, 1)+1
 	for _, k := range known {
+		if len(name)-len(k) >= bound || len(k)-len(name) >= bound {
+			continue
+		}
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bound {
 			best, bound = k, d
 		}
@@ -116,6 +120,3 @@ func distance(a, b string) int {
 	}
 	return above[len(b)]
 }
-
-// Nearest is the known name that was most likely meant by name, or "".
-func Nearest(name string, known []string) string { return nearest(name, known) }

@@ -229,7 +229,7 @@ func (v *verifier) rules(s State, rules []Rule) {
 			case to == Previous:
 				v.previous(s, r, r.toAt[j])
 			case !s.permits(to):
-				v.problems = append(v.problems, Problem{r.toAt[j], to + " is not in the row of " + s.Name, nearest(to, s.row())})
+				v.problems = append(v.problems, Problem{r.toAt[j], to + " is not in the row of " + s.Name, Nearest(to, s.row())})
 			}
 		}
 	}
