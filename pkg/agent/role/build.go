@@ -209,8 +209,7 @@ func (s Settings) Of(role string) (Settings, error) {
 	}
 	slices.Sort(s.Brain)
 	if len(s.Brain) == 0 && byRule(role, s.Document) == nil {
-		_, err := Brains{Role: role}.For("every state", workflow.WorkSpec{})
-		return s, err
+		return s, fmt.Errorf("%w for %s: give one with --brain %s=exec:COMMAND", ErrNoBrain, role, role)
 	}
 	return s, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
@@ -124,7 +125,9 @@ func (c Command) definition() (*workflow.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Settings().CheckBrains(allinone.ThinkingRoles(defs...), defs); err != nil {
+	settings := c.Settings()
+	settings.Document = pipelinerole.Document{}
+	if err := settings.CheckBrains(allinone.ThinkingRoles(defs...), defs); err != nil {
 		return nil, service.Usagef("%w", err)
 	}
 	def, err := workflow.NewCatalog(defs...).Named(c.Workflow)
@@ -132,7 +135,7 @@ func (c Command) definition() (*workflow.Definition, error) {
 		return nil, service.Usagef("%w", err)
 	}
 	for _, name := range allinone.BrainRoles(def) {
-		if _, err := c.Settings().Of(name); err != nil {
+		if _, err := settings.Of(name); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,313 @@
+package docs_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	osuser "os/user"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// repository is a script that makes a repository of the files that are in a directory.
+const repository = `
+begin() {
+	git -C "$1" init --quiet --initial-branch=main
+	git -C "$1" add --all
+	git -C "$1" -c user.name=Ann -c user.email=ann@example.test commit --quiet --message "$2"
+}
+`
+
+// played are the pages whose transcripts are run, each with what lies there before.
+// Files that a page prints are as it prints them.
+var played = map[string]string{
+	"docs/pipeline.md": repository + `
+mkdir repo
+printf 'module example.com/money\n\ngo 1.22\n' >repo/go.mod
+printf 'package money\n\n// Cents truncates to cents.\nfunc Cents(f float64) int { return int(f * 100) }\n' >repo/money.go
+printf 'package money\n\nimport "testing"\n\nfunc TestWhole(t *testing.T) {\n\tif Cents(2) != 200 {\n\t\tt.Error(Cents(2))\n\t}\n}\n' >repo/money_test.go
+begin repo Begin
+cat >careless.sh <<'END'
+#!/bin/sh
+echo "// attempt $(date +%N)" >>money.go
+END
+cat >reviewer.sh <<'END'
+#!/bin/sh
+attempt=$(jq .pipeline.attempt issue-state.json)
+jq --arg why "attempt $attempt: what of negative amounts?" '.review.verdict = "REJECTED" | .review.feedback_for_writer = $why' issue-state.json >new
+mv new issue-state.json
+END
+chmod +x careless.sh reviewer.sh
+`,
+	"docs/story.md": repository + `
+mkdir widgets
+echo '# Widgets' >widgets/README.md
+begin widgets Begin
+`,
+	"docs/task.md": repository + `
+mkdir greet
+printf 'module example.com/greet\n\ngo 1.22\n' >greet/go.mod
+printf 'package greet\n\nfunc Hello(name string) string { return "Hello, " + name }\n' >greet/greet.go
+printf 'package greet\n\nimport "testing"\n\nfunc TestHello(t *testing.T) {\n\tif Hello("Ann") != "Hello, Ann" {\n\t\tt.Error(Hello("Ann"))\n\t}\n}\n' >greet/greet_test.go
+begin greet greet
+cat >plan.md <<'END'
+# More greetings
+
+- [x] GREET-0: Say hello
+- [ ] GREET-1: Say goodbye
+- [ ] GREET-2: Greet everybody (after GREET-1)
+END
+printf '# Say goodbye\n\nThere is Hello, and there should be Goodbye.\n' >issue.md
+cat >developer.sh <<'END'
+grep -qi "greet everybody" "$SIGNALBOX_ASSIGNMENT" && name=Everybody || name=Goodbye
+printf '\nfunc %s(name string) string { return "%s, " + name }\n' $name $name >>greet.go
+END
+cat >broken.sh <<'END'
+if grep -q 'Leave Hello alone' "$SIGNALBOX_ASSIGNMENT"; then
+	git checkout --quiet "$(git rev-list --max-parents=0 HEAD)" -- greet.go
+	printf '\nfunc Goodbye(name string) string { return "Goodbye, " + name }\n' >>greet.go
+else
+	echo "// attempt $(date +%N)" >>greet.go
+	sed -i 's/Hello, /Goodbye, /' greet.go
+fi
+END
+`,
+}
+
+// unplayed are the pages whose transcripts are not run here, and why.
+var unplayed = map[string]string{
+	"docs/eval.md": "minutes of a real history: services/signalbox/eval runs both commands on one of its own",
+}
+
+// prompt begins a command of a transcript.
+const prompt = "$ "
+
+func TestTranscriptsHappenAsThePagesSay(t *testing.T) {
+	for name, text := range pages(t) {
+		var blocks []string
+		for _, block := range fence.FindAllStringSubmatch(text, -1) {
+			if strings.HasPrefix(block[2], prompt) {
+				blocks = append(blocks, block[2])
+			}
+		}
+		setup, plays := played[name]
+		switch _, excused := unplayed[name]; {
+		case blocks == nil || excused:
+			continue
+		case !plays:
+			t.Errorf("%s has a transcript that nobody runs", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, tool := range []string{"curl", "jq"} {
+				if _, err := exec.LookPath(tool); err != nil && strings.Contains(strings.Join(blocks, ""), tool+" ") {
+					t.Skipf("the page's commands need %s", tool)
+				}
+			}
+			p := newPlay(t, setup)
+			for _, block := range blocks {
+				for _, step := range strings.Split("\n"+block, "\n"+prompt)[1:] {
+					command, says, _ := strings.Cut(step, "\n")
+					p.step(command, says)
+				}
+			}
+		})
+	}
+}
+
+// A play runs the commands of one page in a directory of its own.
+type play struct {
+	*testing.T
+	dir     string
+	user    string // whom the pages call ann
+	env     []string
+	defined string   // what the commands so far have set in the shell
+	status  int      // what the last one ended with
+	system  *process // that the page began in the background
+}
+
+func newPlay(t *testing.T, setup string) *play {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	who, err := osuser.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &play{T: t, dir: t.TempDir(), user: who.Username, env: append(os.Environ(),
+		"PATH="+filepath.Dir(binary(t, "signalbox"))+":"+os.Getenv("PATH"), "COLUMNS=", "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOPATH="+goEnv(t, "GOPATH"),
+		"SIGNALBOX_LISTEN="+address, "SIGNALBOX_NATS=nats://"+address)}
+	if out := p.shell("set -e\n" + setup).wait(); out != "" {
+		t.Fatal(out)
+	}
+	return p
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+var (
+	printed = regexp.MustCompile(`^cat (\S+)$`)
+	defines = regexp.MustCompile(`^(\w+=\S+|\w+\(\) \{.*)`)
+	queries = regexp.MustCompile(`^(signalbox (ls|explain|history|prd export)|call .*jq|git) `)
+	user    = regexp.MustCompile(`(as |operator:|\n)ann\b`)
+	forge   = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+)
+
+// step runs a command, and checks that it prints what the page says.
+func (p *play) step(command, says string) {
+	p.Helper()
+	if file := printed.FindStringSubmatch(command); file != nil {
+		if _, err := os.Stat(filepath.Join(p.dir, file[1])); err != nil {
+			_ = os.WriteFile(filepath.Join(p.dir, file[1]), []byte(says), 0o755)
+			return
+		}
+	}
+	if p.system != nil {
+		if at := forge.FindString(p.system.output()); at != "" {
+			command, says = forge.ReplaceAllString(command, at), forge.ReplaceAllString(says, at)
+		}
+	}
+	says = user.ReplaceAllString("\n"+says, "${1}"+p.user)
+	switch background := strings.HasSuffix(command, " &"); {
+	case defines.MatchString(command) && strings.TrimSpace(says) == "":
+		p.defined += command + "\n"
+	case background:
+		p.system = p.shell("exec " + strings.TrimSuffix(command, " &"))
+		p.Cleanup(p.system.stop)
+		p.until(command, says, p.system.output)
+	case p.system != nil && queries.MatchString(command):
+		p.until(command, says, func() string { return p.shell(command).wait() })
+	default:
+		run := p.shell(command)
+		output := run.wait()
+		p.status = run.cmd.ProcessState.ExitCode()
+		if missing := missing(output, says); missing != "" {
+			p.Fatalf("%s\ndoes not print, after what comes before it on the page:\n%s\nit printed:\n%s", command, missing, output)
+		}
+	}
+}
+
+// until is step for what comes with the work of others.
+func (p *play) until(command, says string, look func() string) {
+	p.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		output := look()
+		missing := missing(output, says)
+		if missing == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("%s\nnever printed, after what comes before it on the page:\n%s\nit printed last:\n%s", command, missing, output)
+		}
+	}
+}
+
+// A process is a command of a page, its output in memory.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+	mu   sync.Mutex
+	out  bytes.Buffer // under mu
+}
+
+func (p *play) shell(script string) *process {
+	p.Helper()
+	s := &process{cmd: exec.Command("sh", "-c", fmt.Sprintf("%s(exit %d)\n%s", p.defined, p.status, script)), done: make(chan struct{})}
+	s.cmd.Dir, s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = p.dir, p.env, s, s
+	if err := s.cmd.Start(); err != nil {
+		p.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		_ = s.cmd.Wait() // what it ends with is on the page, if anywhere
+	}()
+	return s
+}
+
+func (s *process) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.Write(p)
+}
+
+func (s *process) output() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.String()
+}
+
+func (s *process) wait() string {
+	<-s.done
+	return s.output()
+}
+
+func (s *process) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	<-s.done
+}
+
+// missing is the first line of a transcript that is not in the output behind the ones
+// before it, or "". What stands at … may be anything.
+func missing(output, says string) string {
+	rest := strings.Split(alike(output), "\n")
+lines:
+	for _, want := range strings.Split(strings.TrimSpace(alike(says)), "\n") {
+		parts := strings.Split(strings.TrimSpace(want), "…")
+		for i, got := range rest {
+			if inOrder(got, parts) {
+				rest = rest[i+1:]
+				continue lines
+			}
+		}
+		return want
+	}
+	return ""
+}
+
+func inOrder(line string, parts []string) bool {
+	for _, part := range parts {
+		_, after, found := strings.Cut(line, strings.TrimSpace(part))
+		if !found {
+			return false
+		}
+		line = after
+	}
+	return true
+}
+
+var (
+	agents  = regexp.MustCompile(`\bsignalbox-[\w-]+`)
+	hashes  = regexp.MustCompile("\\b[0-9a-f]{7,40}\\b")
+	numbers = regexp.MustCompile(`\d+(?:\.\d+)?(?:ms|s|m)?`)
+	blanks  = regexp.MustCompile(`[ \t]+`)
+)
+
+// alike leaves out what differs from run to run.
+func alike(text string) string {
+	for _, same := range []struct {
+		*regexp.Regexp
+		as string
+	}{{agents, "A"}, {hashes, "H"}, {numbers, "N"}, {blanks, " "}} {
+		text = same.ReplaceAllString(text, same.as)
+	}
+	return text
+}
