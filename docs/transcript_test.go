@@ -296,7 +296,7 @@ func inOrder(line string, parts []string) bool {
 
 var (
 	agents  = regexp.MustCompile(`\bsignalbox-[\w-]+`)
-	hashes  = regexp.MustCompile("\\b[0-9a-f]{7,40}\\b")
+	hashes  = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
 	numbers = regexp.MustCompile(`\d+(?:\.\d+)?(?:ms|s|m)?`)
 	blanks  = regexp.MustCompile(`[ \t]+`)
 )
