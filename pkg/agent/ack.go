@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
 
 // delivery is a message of a role's consumer. The message is nil for direct work,
@@ -44,17 +47,24 @@ func (d delivery) term(reason string) error {
 	return d.msg.Respond([]byte("+TERM " + reason))
 }
 
+// maxFaultDelay is how long a fault whose end is known delays at most.
+const maxFaultDelay = 24 * time.Hour
+
 // faultDelay is the delay of a redelivery after an infrastructure fault: 1, 4, 16,
-// then 60 seconds. A policy of five faults then outlasts an outage of a minute.
-func (d delivery) faultDelay() time.Duration {
+// then 60 seconds, or until the fault is over if that is known. A policy of five faults
+// then outlasts an outage of a minute.
+func (d delivery) faultDelay(fault error) time.Duration {
 	if d.msg == nil { // the orchestrator delays direct work itself
 		return 0
 	}
-	meta, err := d.msg.Metadata()
-	if err != nil {
-		return time.Second
+	delay := time.Second
+	if meta, err := d.msg.Metadata(); err == nil {
+		delay = min(time.Second<<(2*min(meta.NumDelivered-1, 3)), time.Minute)
 	}
-	return min(time.Second<<(2*min(meta.NumDelivered-1, 3)), time.Minute)
+	if later := (*brain.LaterError)(nil); errors.As(fault, &later) {
+		delay = max(delay, min(time.Until(later.Until), maxFaultDelay))
+	}
+	return delay
 }
 
 // subject is empty for direct work.

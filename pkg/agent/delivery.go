@@ -114,7 +114,7 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		a.spend(after, job, &result)
 		_ = a.giveBack(after, job, subject.Fail, err.Error()) // logged there; the delay covers it
-		return msg.nak(msg.faultDelay())
+		return msg.nak(msg.faultDelay(err))
 	}
 	if result.Spend.WallMS == 0 {
 		result.Spend.WallMS = took.Milliseconds()
@@ -161,7 +161,7 @@ func (a *worker) complete(ctx context.Context, msg delivery, job Job, result ins
 	a.logStep(slog.LevelError, "result refused", job, "refused", took, err)
 	a.Observer.Ended(job, instance.Result{}, errors.Join(failed, err), took)
 	_ = a.giveBack(ctx, job, subject.Fail, "the result cannot be taken: "+err.Error())
-	return msg.nak(msg.faultDelay())
+	return msg.nak(msg.faultDelay(nil))
 }
 
 // claimGone reports whether a command failed because no orchestrator replies or

@@ -1,6 +1,9 @@
 package brain
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // ErrInfrastructure marks a fault outside the work: a network, a disk, a usage
 // limit. The step is tried again and no attempt is spent.
@@ -12,3 +15,16 @@ var ErrUnusable = errors.New("the brain cannot be used")
 
 // ErrBudget says that nothing more may be spent on the work.
 var ErrBudget = errors.New("the budget is spent")
+
+// LaterError is an infrastructure fault that is over at a time that is known, such as a
+// usage limit.
+type LaterError struct {
+	Until time.Time
+	Err   error
+}
+
+func (e *LaterError) Error() string {
+	return e.Err.Error() + "; it can work again at " + e.Until.UTC().Format(time.DateTime) + " UTC"
+}
+
+func (e *LaterError) Unwrap() error { return e.Err }

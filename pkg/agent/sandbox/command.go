@@ -24,6 +24,7 @@ type Command struct {
 
 	MaxOutput int          // bytes of output kept; 0: 1 MiB
 	Stdout    io.Writer    // gets all of standard output as it comes, besides Output; may be nil
+	Stderr    io.Writer    // the same of standard error; never written to at the same time as Stdout
 	Line      func(string) // called for every line printed, in order, long ones cut; must return soon; may be nil
 
 	// What follows is for a confined command only.

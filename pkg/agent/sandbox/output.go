@@ -18,7 +18,8 @@ type sink struct {
 	capture capture
 	line    []byte
 	each    func(string)
-	tee     io.Writer
+	out     io.Writer
+	err     io.Writer
 	idle    *time.Timer
 	limit   time.Duration
 }
@@ -27,14 +28,15 @@ func newSink(c Command, idle *time.Timer) *sink {
 	return &sink{
 		capture: capture{half: max(c.MaxOutput/2, 1)},
 		each:    c.Line,
-		tee:     c.Stdout,
+		out:     c.Stdout,
+		err:     c.Stderr,
 		idle:    idle,
 		limit:   c.Idle,
 	}
 }
 
-func (s *sink) stdout(p []byte) { s.write(p, s.tee) }
-func (s *sink) stderr(p []byte) { s.write(p, nil) }
+func (s *sink) stdout(p []byte) { s.write(p, s.out) }
+func (s *sink) stderr(p []byte) { s.write(p, s.err) }
 
 func (s *sink) write(p []byte, tee io.Writer) {
 	if len(p) == 0 {

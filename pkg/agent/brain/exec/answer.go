@@ -2,10 +2,13 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
 )
@@ -17,6 +20,12 @@ type answer struct {
 	failed     bool            // reported by the agent itself, whatever its exit code
 	reason     string          // of the failure, in the agent's words
 	spend      instance.Cost
+	trouble
+
+	spoke bool  // it printed an event
+	began bool  // its model said something
+	ended bool  // it reported the end of its work
+	plain plain // what it printed beside events
 
 	message string // id of the message whose parts text has
 }
@@ -44,21 +53,93 @@ func readClaude(a *answer, line []byte) {
 		Result     string          `json:"result"`
 		Structured json.RawMessage `json:"structured_output"`
 		USD        float64         `json:"total_cost_usd"`
-		Usage      struct {
+		Status     int             `json:"api_error_status"`
+
+		ErrorStatus int    `json:"error_status"` // of a retry
+		Error       string `json:"error"`        // of a message
+		Message     struct {
+			Model   string          `json:"model"`
+			Content []claudeContent `json:"content"`
+		} `json:"message"`
+		Limit struct {
+			Status   string `json:"status"`
+			ResetsAt int64  `json:"resetsAt"`
+		} `json:"rate_limit_info"`
+		Usage struct {
 			In      int64 `json:"input_tokens"`
 			Written int64 `json:"cache_creation_input_tokens"`
 			Read    int64 `json:"cache_read_input_tokens"`
 			Out     int64 `json:"output_tokens"`
 		} `json:"usage"`
 	}
-	if !event(line, &e) || e.Type != "result" {
+	if !event(line, &e) {
 		return
 	}
-	a.text, a.structured = e.Result, e.Structured
+	switch e.Type {
+	case "assistant":
+		a.claudeSays(e.Message.Model, e.Error, e.Message.Content)
+	case "system":
+		if e.Subtype == "api_retry" {
+			a.again(e.ErrorStatus)
+		}
+	case "rate_limit_event":
+		if e.Limit.Status == "rejected" {
+			a.limited = true
+			if e.Limit.ResetsAt > 0 {
+				a.until = time.Unix(e.Limit.ResetsAt, 0)
+			}
+		}
+	}
+	if e.Type != "result" {
+		return
+	}
+	a.text, a.structured, a.ended = e.Result, e.Structured, true
+	a.status = cmp.Or(e.Status, a.status)
+	a.began = a.began || e.Usage.Out > 0
 	a.spend = instance.Cost{TokensIn: e.Usage.In + e.Usage.Written + e.Usage.Read, TokensOut: e.Usage.Out, USD: e.USD}
 	if e.IsError || e.Subtype != "success" { // an error may call itself a success
 		a.fail(e.Result, e.Subtype)
 	}
+}
+
+type claudeContent struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// claudeSays reads a message. Claude writes those of errors itself, with a model of this
+// name.
+func (a *answer) claudeSays(model, kind string, content []claudeContent) {
+	if kind != "" || model == "<synthetic>" {
+		a.erred = true
+		a.status = cmp.Or(claudeStatus(kind), a.status)
+		return
+	}
+	a.hear()
+	for _, c := range content {
+		if c.Type == "text" {
+			a.text = c.Text
+		}
+	}
+}
+
+// claudeStatus returns the status of HTTP that a kind of error stands for; 0: none.
+func claudeStatus(kind string) int {
+	switch kind {
+	case "authentication_failed":
+		return http.StatusUnauthorized
+	case "billing_error":
+		return http.StatusPaymentRequired
+	case "oauth_org_not_allowed":
+		return http.StatusForbidden
+	case "model_not_found":
+		return http.StatusNotFound
+	case "rate_limit":
+		return http.StatusTooManyRequests
+	case "overloaded", "server_error":
+		return http.StatusServiceUnavailable
+	}
+	return 0
 }
 
 func readCodex(a *answer, line []byte) {
@@ -81,16 +162,23 @@ func readCodex(a *answer, line []byte) {
 		return
 	}
 	switch e.Type {
-	case "item.completed":
-		if e.Item.Type == "agent_message" {
+	case "item.started", "item.completed":
+		if e.Item.Type == "error" { // a warning of its own
+			return
+		}
+		a.hear()
+		if e.Type == "item.completed" && e.Item.Type == "agent_message" {
 			a.text = e.Item.Text
 		}
 	case "turn.completed":
+		a.ended = true
 		a.spend = a.spend.Add(instance.Cost{TokensIn: e.Usage.In, TokensOut: e.Usage.Out})
 	case "turn.failed":
 		a.fail(e.Error.Message)
-	case "error": // it may connect again
+	case "error": // the last one is the turn's, after each other one it connects again
 		a.reason = e.Message
+		a.retried = a.retried || a.erred
+		a.erred = true
 	}
 }
 
@@ -115,13 +203,16 @@ func readGemini(a *answer, line []byte) {
 	switch e.Type {
 	case "message":
 		if e.Role == "assistant" {
+			a.hear()
 			a.text += e.Content
 		}
 	case "tool_use":
+		a.hear()
 		a.text = "" // the last message comes later
 	case "error":
 		a.reason = e.Message
 	case "result":
+		a.ended = true
 		a.spend = instance.Cost{TokensIn: e.Stats.In, TokensOut: e.Stats.Out}
 		if e.Status != "success" {
 			a.fail(e.Error.Message, e.Status)
@@ -148,7 +239,9 @@ func readOpencode(a *answer, line []byte) {
 		Error struct {
 			Name string `json:"name"`
 			Data struct {
-				Message string `json:"message"`
+				Message   string `json:"message"`
+				Status    int    `json:"statusCode"`
+				Retryable bool   `json:"isRetryable"`
 			} `json:"data"`
 		} `json:"error"`
 	}
@@ -157,12 +250,18 @@ func readOpencode(a *answer, line []byte) {
 	}
 	switch t := e.Part.Tokens; e.Type {
 	case "text":
+		a.hear()
 		a.text += e.Part.Text
 	case "tool_use":
+		a.hear()
 		a.text = ""
 	case "step_finish":
 		a.spend = a.spend.Add(instance.Cost{TokensIn: t.In + t.Cache.Read + t.Cache.Write, TokensOut: t.Out + t.Reasoning, USD: e.Part.Cost})
 	case "error":
+		a.erred, a.retried, a.status = true, e.Error.Data.Retryable, e.Error.Data.Status
+		if e.Error.Name == "ProviderAuthError" {
+			a.status = http.StatusUnauthorized
+		}
 		a.fail(e.Error.Data.Message, e.Error.Name)
 	}
 }
@@ -191,6 +290,7 @@ func readGoose(a *answer, line []byte) {
 		if e.Message.Role != "assistant" {
 			return
 		}
+		a.hear()
 		if e.Message.ID == "" || e.Message.ID != a.message { // else one more part of it
 			a.text, a.message = "", e.Message.ID
 		}
@@ -220,6 +320,7 @@ func readAider(a *answer, line []byte) {
 	if tokens != nil {
 		a.spend.TokensIn += thousands(tokens[1], tokens[2])
 		a.spend.TokensOut += thousands(tokens[3], tokens[4])
+		a.hear()
 	}
 	if cost != nil {
 		usd, _ := strconv.ParseFloat(cost[1], 64)

@@ -21,6 +21,7 @@ package exec
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -178,9 +179,18 @@ func (b *Brain) run(ctx context.Context, s *session) (sandbox.Result, error) {
 	c := b.command(s)
 	c.Stdin = stdin
 	if read := b.cfg.Program.read; read != nil {
-		lines := &lineWriter{each: func(line []byte) { read(s.printed, line) }}
-		defer lines.flush()
-		c.Stdout = lines
+		out := &lineWriter{each: func(line []byte) {
+			if json.Valid(line) {
+				s.printed.spoke = true
+			} else {
+				s.printed.plain.add(line)
+			}
+			read(s.printed, line)
+		}}
+		errs := &lineWriter{each: s.printed.plain.add}
+		defer out.flush()
+		defer errs.flush()
+		c.Stdout, c.Stderr = out, errs
 	}
 	removeLitter, err := b.cfg.Program.litter(s.assignment.Dir)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -33,12 +32,12 @@ const (
 // judge returns the outcome. It is a success only if the exit code, the program's
 // own report and the stated result agree.
 func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outcome) (brain.Outcome, error) {
-	if run.TimedOut != "" && p.read != nil && infrastructure.MatchString(said.reason) {
-		// The program tried to connect until the limit.
-		return out, fmt.Errorf("%w: %s was %s: %s", brain.ErrInfrastructure, p.Name, run, said.reason)
-	}
 	if run.TimedOut != "" {
-		return out, fmt.Errorf("%w: %s was %s%s", ErrTimeLimit, p.Name, run, tail(run.Output))
+		text := fmt.Sprintf("%s was %s%s", p.Name, run, p.words(run, said))
+		if p.read != nil && said.waits() {
+			return out, said.outside(text) // it waited for its model until the limit
+		}
+		return out, fmt.Errorf("%w: %s", ErrTimeLimit, text)
 	}
 	stated, declared, invalid := statement(f, said)
 	if declared && (stated.Result.Status != instance.Success || (run.OK() && !said.failed)) {
@@ -48,7 +47,7 @@ func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outco
 		}
 		stated.Result.Spend.WallMS, stated.Output = wall, out.Output
 		if stated.Result.Summary == "" {
-			stated.Result.Summary = summary(said, run.Output)
+			stated.Result.Summary = summary(said, p.printed(run, said))
 		}
 		return stated, nil
 	}
@@ -58,10 +57,10 @@ func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outco
 	if invalid != nil {
 		return out, fmt.Errorf("%s: %w", p.Name, invalid)
 	}
-	if p.read != nil && outOfService.MatchString(strings.TrimSpace(said.text)) {
-		return out, fmt.Errorf("%w: %s: %s", brain.ErrInfrastructure, p.Name, strings.TrimSpace(said.text))
+	if said.ended && !said.began || said.limited { // as if it had worked
+		return out, said.outside(p.Name + ": its model did not answer" + p.words(run, said))
 	}
-	out.Result.Status, out.Result.ConfidenceScore, out.Result.Summary = instance.Success, 1, summary(said, run.Output)
+	out.Result.Status, out.Result.ConfidenceScore, out.Result.Summary = instance.Success, 1, summary(said, p.printed(run, said))
 	return out, nil
 }
 
@@ -72,44 +71,33 @@ func contradiction(declared bool) error {
 	return nil
 }
 
-// failure returns the error of a run without a result. It wraps
-// brain.ErrInfrastructure if the work is not the cause.
+// failure returns the error of a run without a result. It wraps brain.ErrInfrastructure
+// or brain.ErrUnusable if a status says that the work is not the cause.
 func failure(p Program, run sandbox.Result, said *answer, more error) error {
 	how := run.String()
 	if run.OK() {
 		how = "reported an error"
+	} else if status := p.statusOf(run); status != 0 {
+		how = fmt.Sprintf("exit code %d, for HTTP status %d", run.ExitCode, status)
+		said.status = status
 	}
 	text := fmt.Sprintf("%s: %s", p.Name, how)
 	if more != nil {
 		text += ", " + strings.ReplaceAll(more.Error(), "\n", ", ")
 	}
-	why := said.reason
-	if why != "" {
-		text += ": " + why
-	} else {
-		text += tail(run.Output)
-	}
-	switch {
+	text += p.words(run, said)
+	switch remedy := p.remedy(run, said); {
 	case run.ExitCode == notTried:
 		return fmt.Errorf("%w: %s", brain.ErrInfrastructure, text)
-	case p.read != nil && infrastructure.MatchString(why+tail(run.Output)):
-		return fmt.Errorf("%w: %s", brain.ErrInfrastructure, text)
+	case remedy != "":
+		return fmt.Errorf("%w: %s: %s", brain.ErrUnusable, remedy, text)
+	case p.read != nil && said.passes(run):
+		return said.outside(text)
 	case errors.Is(more, brain.ErrInvalidResult):
 		return fmt.Errorf("%s (%w)", text, brain.ErrInvalidResult)
 	}
 	return errors.New(text)
 }
-
-// infrastructure matches the messages of coding agents about faults outside the
-// work. It is applied only to failed runs.
-var infrastructure = regexp.MustCompile(`(?i)(usage|rate|session|weekly|daily|\d-hour) limit|limit reached|hit your .{0,30}limit|out of (extra )?(usage|credits)|quota|` +
-	`too many requests|overloaded|credit balance|insufficient (credit|funds)|` +
-	`\b(API Error|status|HTTP)\b:? ?(401|403|408|429|5\d\d)|connection (error|refused|reset|closed)|stream (disconnected|closed)|network error|fetch failed|` +
-	`ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|no such host|unauthori[sz]ed|authentication|invalid (x-)?api[ -]key|not logged in|please run /login`)
-
-// outOfService matches the whole last message of a coding agent that exits with 0
-// though a usage limit kept it from working.
-var outOfService = regexp.MustCompile(`(?i)^.{0,40}((usage|session|weekly|5-hour) limit reached|hit your .{0,30}limit|out of extra usage)[^\n]{0,120}$`)
 
 // statement returns the program's stated result: from its file, else from its
 // structured output, else from the end of its text.

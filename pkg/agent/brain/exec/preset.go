@@ -47,6 +47,10 @@ func presets() map[string]preset {
 			hosts: geminiHosts(),
 			bases: []string{"GOOGLE_GEMINI_BASE_URL"},
 			read:  readGemini,
+
+			exits: map[int]string{41: "log gemini in, or give a valid key", 52: "correct the settings of gemini"},
+
+			exitsWithStatus: true,
 		},
 		"opencode": {
 			argv:  []string{"opencode", "run", "--format", "json", "--auto", "Do what the following text asks."},

@@ -81,7 +81,8 @@ const (
 {"type":"text","part":{"type":"text","text":"Fixed the sum."}}
 {"type":"step_finish","part":{"type":"step-finish","cost":0.25,"tokens":{"input":1,"output":1,"reasoning":0,"cache":{"read":0,"write":0}}}}
 `
-	opencodeError = `{"type":"error","error":{"name":"UnknownError","data":{"message":"the model gave no answer"}}}
+	opencodeError = `{"type":"text","part":{"type":"text","text":"Looking."}}
+{"type":"error","error":{"name":"UnknownError","data":{"message":"the model gave no answer"}}}
 `
 	gooseDone = `{"type":"message","message":{"id":"a","role":"assistant","content":[{"type":"text","text":"Looking."},{"type":"toolRequest","id":"1"}]}}
 {"type":"message","message":{"role":"user","content":[{"type":"toolResponse","id":"1"}]}}
@@ -93,7 +94,8 @@ const (
 	gooseTotal = `{"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"Fixed the sum."}]}}
 {"type":"complete","total_tokens":30}
 `
-	gooseError = `{"type":"error","error":"the tool call could not be read"}
+	gooseError = `{"type":"message","message":{"id":"a","role":"assistant","content":[{"type":"text","text":"Looking."}]}}
+{"type":"error","error":"the tool call could not be read"}
 `
 	aiderDone = `Aider v0.86
 Tokens: 2.1k sent, 312 received. Cost: $0.01 message, $0.01 session.
@@ -157,6 +159,7 @@ func TestPresetsTellTheWorksFaultsFromOthers(t *testing.T) {
 		"claude at its limit as if it succeeded": {"claude", claudeQuietLimit, "", true, "hit your session limit"},
 		"claude out of turns":                    {"claude", claudeTurns, "exit 1", false, "error_max_turns"},
 		"claude without an account":              {"claude", "", "echo 'Invalid API key · Please run /login'; exit 1", true, "Invalid API key"},
+		"claude with a source that says quota":   {"claude", claudeTurns, "echo '{\"type\":\"user\",\"text\":\"quota exceeded: connection refused\"}'; exit 1", false, "error_max_turns"},
 		"claude that crashed":                    {"claude", "", "kill -SEGV $$", false, "SIGSEGV"},
 		"codex without a network":                {"codex", codexLost, "exit 1", true, "stream disconnected"},
 		"gemini out of quota":                    {"gemini", geminiQuota, "exit 1", true, "Quota exceeded"},

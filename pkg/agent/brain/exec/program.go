@@ -35,6 +35,9 @@ type preset struct {
 	bases []string              // variables that name another API
 	drop  string                // pattern of its own files in the work tree
 	read  func(*answer, []byte) // reads a line of its standard output; nil: not a coding agent
+
+	exits           map[int]string // exit codes by which it did nothing, and what people have to do
+	exitsWithStatus bool           // its exit code is the low byte of a status of HTTP
 }
 
 // Parse reads a program from a configuration:
