@@ -28,6 +28,10 @@ begin() {
 // played are the pages whose transcripts are run, each with what lies there before.
 // Files that a page prints are as it prints them.
 var played = map[string]string{
+	"README.md": `
+mkdir bin
+ln -s "$(command -v signalbox)" bin/
+`,
 	"docs/pipeline.md": repository + `
 mkdir repo
 printf 'module example.com/money\n\ngo 1.22\n' >repo/go.mod
