@@ -68,6 +68,7 @@ require (
 	github.com/bradleyfalzon/ghinstallation/v2 v2.19.0
 	github.com/golang-jwt/jwt/v4 v4.5.2
 	github.com/openai/openai-go/v3 v3.95.0
+	mvdan.cc/sh/v3 v3.14.1
 )
 
 require (

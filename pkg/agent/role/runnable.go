@@ -29,6 +29,9 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+@%-]+$`)
 func runnable(command string, p exec.Program) error {
 	words := strings.Fields(command)
 	if !slices.Contains(exec.Presets(), words[0]) && !strings.HasPrefix(command, "[") {
+		if said, err := osexec.Command("sh", "-n", "-c", command).CombinedOutput(); err != nil {
+			return fmt.Errorf("the shell cannot read it: %s", oneLine(string(said)))
+		}
 		if !plainWord.MatchString(words[0]) {
 			return nil // the shell's to read
 		}

@@ -29,6 +29,8 @@ func TestAProgramThatCannotBeStartedIsRefusedAtTheStart(t *testing.T) {
 		{"a preset that is not installed", "exec:claude", "", "there is no program claude"},
 		{"a preset that does not answer", "exec:claude", "#!/bin/sh\necho 'Cannot find module'\nexit 3\n", `claude --version ended with exit status 3: "Cannot find module"`},
 		{"a preset that answers", "exec:claude", "#!/bin/sh\necho 1.0\n", ""},
+		{"a quote that is not closed", `exec:echo "two words`, "", "the shell cannot read it: sh: "},
+		{"one of a preset's flags", `exec:claude --append-system-prompt "two words`, "#!/bin/sh\necho 1.0\n", "without closing quote `\"`"},
 		{"what the shell has itself", "exec:exit 0", "", ""},
 		{"what the shell has to read", `exec:A=1 true`, "", ""},
 	} {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/shell"
+
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
@@ -42,7 +44,7 @@ type preset struct {
 
 // Parse reads a program from a configuration:
 //
-//	claude, codex --model M   a preset, with more of its own flags
+//	claude, codex --model M   a preset, with more of its own flags, quoted as for a shell
 //	./agent.sh --fast         a shell command
 //	["agent", "--fast"]       arguments, without a shell
 //
@@ -64,7 +66,11 @@ func Parse(spec string) (Program, error) {
 	}
 	words := strings.Fields(spec)
 	if p, ok := presets()[words[0]]; ok {
-		return Program{Name: words[0], Argv: slices.Concat(p.argv, words[1:]), preset: p}, nil
+		flags, err := shell.Fields(strings.TrimPrefix(spec, words[0]), nil)
+		if err != nil {
+			return Program{}, fmt.Errorf("exec: %s: %w", spec, err)
+		}
+		return Program{Name: words[0], Argv: slices.Concat(p.argv, flags), preset: p}, nil
 	}
 	if path := ours(words[0]); path != words[0] {
 		spec = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" + strings.TrimPrefix(spec, words[0])

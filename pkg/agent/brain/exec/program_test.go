@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", spec, p.Argv, err, want)
 		}
 	}
-	for _, spec := range []string{"", "exec:", `[]`, `["`, `[1]`, `[""]`} {
+	for _, spec := range []string{"", "exec:", `claude "two words`, `claude 'it`, "claude --x $(id)", `[]`, `["`, `[1]`, `[""]`} {
 		if p, err := exec.Parse(spec); err == nil {
 			t.Errorf("%s was taken: %q", spec, p.Argv)
 		}
@@ -44,6 +44,17 @@ func TestParse(t *testing.T) {
 	p, err := exec.Parse("claude --model opus")
 	if err != nil || p.Name != "claude" || p.Argv[0] != "claude" || !slices.Equal(p.Argv[len(p.Argv)-2:], []string{"--model", "opus"}) {
 		t.Errorf("%q, %v", p.Argv, err)
+	}
+	for flags, want := range map[string][]string{
+		`--append-system-prompt "two words"`: {"--append-system-prompt", "two words"},
+		`--x='it''s' a\ b ""`:                {"--x=its", "a b", ""},
+		`--dir "$PWD/x"`:                     {"--dir", dir + "/x"},
+		"":                                   {"--no-session-persistence"},
+	} {
+		p, err := exec.Parse("claude " + flags)
+		if err != nil || len(p.Argv) < len(want) || !slices.Equal(p.Argv[len(p.Argv)-len(want):], want) {
+			t.Errorf("%s: %q, %v", flags, p.Argv, err)
+		}
 	}
 	if got := exec.Presets(); !slices.Equal(got, []string{"aider", "claude", "codex", "gemini", "goose", "opencode"}) {
 		t.Errorf("presets %q", got)
