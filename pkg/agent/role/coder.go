@@ -167,6 +167,7 @@ func (s step) takeOver(ctx context.Context, out brain.Outcome, r instance.Result
 	if err != nil {
 		return nil, r, err
 	}
+	s.noteLeftover(ctx)
 	r, err = s.collect(ctx, diff, out, r)
 	if err == nil && s.asks.Runs == workflow.RunsCriteria && r.Status == instance.Success && !out.Pauses() {
 		r, err = s.accept(ctx, r)

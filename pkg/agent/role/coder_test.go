@@ -254,3 +254,20 @@ func TestAnArtifactHasNoCredential(t *testing.T) {
 		t.Errorf("stored is %q as %+v", text, r.Artifacts[0])
 	}
 }
+
+func TestWhatAProgramLeavesForItselfIsNotedAndNotCommitted(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	var notes []string
+	job := e.job("developer", "implementing")
+	job.Note = func(_ context.Context, kind, text string) error {
+		notes = append(notes, kind+": "+text)
+		return nil
+	}
+	r, err := e.do(job, writes(map[string]string{"fix": "x", ".claude/settings.local.json": "{}", "web/node_modules/a/b.js": "x"}))
+	if err != nil || e.content("fix", r) != "x" || e.content(".claude/settings.local.json", r) != "" || e.content("web/node_modules/a/b.js", r) != "" {
+		t.Errorf("it ended with %+v, %v", r, err)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], ".claude/, web/node_modules/") {
+		t.Errorf("noted %q", notes)
+	}
+}

@@ -43,6 +43,17 @@ func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcom
 	return r, nil
 }
 
+// noteLeftover notes what a program left for itself and is no part of the change.
+func (s step) noteLeftover(ctx context.Context) {
+	left, err := s.tree.Leftover(ctx)
+	if err == nil && len(left) > 0 {
+		err = s.job.Note(ctx, "warning", "left in the work tree and no part of the change, as the base tracks none of it: "+printable(strings.Join(left, ", ")))
+	}
+	if err != nil {
+		s.job.Progress("what was left in the work tree is not noted: %v", err)
+	}
+}
+
 // broken lists the rules that a change breaks.
 func (s step) broken(ctx context.Context, diff workspace.Diff) ([]string, error) {
 	violations, err := s.tree.Check(ctx, s.Rules)

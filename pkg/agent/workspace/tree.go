@@ -34,6 +34,9 @@ type Tree struct {
 	repo   repository
 	git    git.Runner // on the files in Dir, with our configuration and our index
 	held   *os.File
+
+	patterns []string // of leftover, that count
+	settled  []string // of Leftover, when the tree was settled
 }
 
 // Checkout makes a work tree at the spec's head and fetches the bundles that are not
@@ -78,6 +81,9 @@ func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (t *Tree, err
 		return nil, err
 	}
 	if _, err := t.git.Run(ctx, "read-tree", "--reset", "-u", t.Head); err != nil {
+		return nil, err
+	}
+	if err := t.exclude(ctx); err != nil {
 		return nil, err
 	}
 	return t, t.equip(ctx)

@@ -1,0 +1,132 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/git"
+)
+
+// leftover is what coding agents and tools leave behind for themselves, as patterns of
+// git: settings and caches at the root, and what is fetched or derived anywhere.
+func leftover() []string {
+	return []string{
+		"/.claude/", "/.codex/", "/.gemini/", "/.opencode/", "/.goose/", "/.aider*",
+		"node_modules/", ".venv/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/",
+	}
+}
+
+// excludes is the file of the patterns that are no part of a change, beside those of the
+// repository itself, which win.
+func (t *Tree) excludes() string { return filepath.Join(filepath.Dir(t.Dir), "exclude") }
+
+// exclude leaves out of changes what is left behind, but for the patterns of which the
+// commit that is checked out has a file.
+func (t *Tree) exclude(ctx context.Context) error {
+	args := []string{"ls-files", "-z", "--cached", "--"}
+	for _, p := range leftover() {
+		spec := strings.TrimPrefix(p, "/")
+		if spec == p {
+			spec = "**/" + spec
+		}
+		if strings.HasSuffix(p, "/") {
+			spec += "**"
+		}
+		args = append(args, ":(glob)"+spec)
+	}
+	tracked, err := t.git.Output(ctx, git.MaxOutput, args...)
+	if err != nil {
+		return err
+	}
+	t.patterns = slices.DeleteFunc(leftover(), func(p string) bool {
+		return slices.ContainsFunc(strings.Split(string(tracked), "\x00"), func(name string) bool { return covers(p, name) })
+	})
+	if err := os.WriteFile(t.excludes(), []byte(strings.Join(t.patterns, "\n")+"\n"), 0o600); err != nil {
+		return err
+	}
+	t.git = t.git.WithConfig("core.excludesFile", t.excludes())
+	return nil
+}
+
+// covers reports whether a pattern of leftover matches a file.
+func covers(pattern, name string) bool {
+	dirs := strings.Split(name, "/")
+	if strings.HasPrefix(pattern, "/") {
+		dirs = dirs[:1]
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		ok, _ := path.Match(strings.Trim(pattern, "/"), dir)
+		return ok
+	})
+}
+
+// Leftover lists the files and directories that the repository does not ignore and that
+// are no part of a change, as coding agents and tools left them for themselves.
+func (t *Tree) Leftover(ctx context.Context) ([]string, error) {
+	raw, err := t.git.Output(ctx, git.MaxOutput, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-from="+t.excludes())
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var why bytes.Buffer
+	err = t.git.Stream(ctx, bytes.NewReader(raw), &why, "check-ignore", "-z", "--stdin", "--verbose")
+	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
+		return nil, unreadable(err)
+	}
+	var names []string
+	const fields = 4 // source, line, pattern, path
+	for f := range slices.Chunk(strings.Split(strings.TrimSuffix(why.String(), "\x00"), "\x00"), fields) {
+		if len(f) == fields && f[0] == t.excludes() && slices.Contains(t.patterns, f[2]) && !slices.Contains(t.settled, f[fields-1]) {
+			names = append(names, f[fields-1])
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Settle takes the tree as it is for the beginning of a change: files that are not tracked
+// are no part of it, and those that are tracked are as they were checked out.
+func (t *Tree) Settle(ctx context.Context) error {
+	var err error
+	if t.settled, err = t.Leftover(ctx); err != nil {
+		return err
+	}
+	raw, err := t.git.Output(ctx, git.MaxOutput, "ls-files", "-z", "--others", "--exclude-standard", "--directory")
+	if err != nil {
+		return unreadable(err)
+	}
+	file, err := os.OpenFile(t.excludes(), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return infra(err, "settle the work tree")
+	}
+	defer file.Close()
+	for name := range strings.SplitSeq(strings.Trim(string(raw), "\x00"), "\x00") {
+		if name == "" || strings.Contains(name, "\n") {
+			continue
+		}
+		if _, err := file.WriteString("/" + escape(name) + "\n"); err != nil {
+			return infra(err, "settle the work tree")
+		}
+	}
+	_, _ = t.git.Run(ctx, "update-index", "-q", "--refresh") // its exit code says that there are changes
+	if _, err := t.git.Run(ctx, "checkout-index", "--force", "--all"); err != nil {
+		return infra(err, "settle the work tree")
+	}
+	return nil
+}
+
+// escape returns a path as a pattern that matches it alone.
+func escape(name string) string {
+	name = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+	if trimmed := strings.TrimRight(name, " "); trimmed != name {
+		name = trimmed + strings.Repeat(`\ `, len(name)-len(trimmed))
+	}
+	return name
+}
