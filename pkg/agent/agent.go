@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/secret"
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // Handler does a role's work.
@@ -46,6 +47,8 @@ type Job struct {
 	// Note records a note with the instance, whether or not the work succeeds. A
 	// note with the same kind and text is recorded once.
 	Note func(ctx context.Context, kind, text string) error
+	// Steps returns the steps of the instance that have ended, oldest first.
+	Steps func(ctx context.Context) ([]work.PastStep, error)
 	// Spend records a cost under the claim at once, whatever comes of the work.
 	Spend func(ctx context.Context, cost instance.Cost) error
 }

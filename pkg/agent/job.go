@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -59,6 +60,7 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	j.Writers, j.Testers, j.Checks = r.GetTask().GetWriters(), r.GetTask().GetTesters(), r.GetTask().GetChecks()
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
 	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
+	j.Steps = func(ctx context.Context) ([]work.PastStep, error) { return a.steps(ctx, j.Instance) }
 	j.Spend = func(ctx context.Context, cost instance.Cost) error { return a.charge(ctx, j, cost) }
 	return j
 }
@@ -75,6 +77,19 @@ func entered(in *pb.Instance) time.Time {
 // keeps those.
 func heard(notes []instance.NoteEntry) []instance.NoteEntry {
 	return slices.DeleteFunc(notes, func(n instance.NoteEntry) bool { return n.Kind == instance.Remarked })
+}
+
+// steps returns the steps of an instance that have ended.
+func (a *Agent) steps(ctx context.Context, id string) ([]work.PastStep, error) {
+	records, err := a.Client.History(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	commits := make([]instance.Commit, len(records))
+	for i, r := range records {
+		commits[i] = wire.Recorded(r)
+	}
+	return work.PastSteps(commits), nil
 }
 
 func (a *Agent) note(ctx context.Context, job Job, kind, text string) error {

@@ -50,6 +50,7 @@ type Assignment struct {
 	Dir       string `json:"dir,omitempty"`        // the work tree, absolute
 	StateFile string `json:"state_file,omitempty"` // the document, in the directory the brain runs in
 	Shared    string `json:"-"`                    // git objects the work tree borrows: a sandbox must let the brain read them
+	Brief     Brief  `json:"-"`
 }
 
 // Encode is the assignment's JSON, in which no list and no object is null.

@@ -9,6 +9,8 @@ type Outcome struct {
 	Result   instance.Result // judgement only: Head, Bundle and Evidence are the runtime's
 	Declared bool            // the brain stated a result; otherwise success rests on the diff
 	Asked    []byte          // what it was asked, as it was given: kept as an artifact; empty: it had no such text
+	Template string          // what Asked was made from, for people: the template's file, and whose it is
+	Unusable error           // why another template could not be used, with file and line; nil: none
 	Output   []byte          // what it printed, capped: kept as an artifact
 
 	Asks     []instance.Inquiry   // of other roles: the work comes back with their answers

@@ -61,6 +61,7 @@ type Settings struct {
 	Limit     []string      `name:"limit" placeholder:"NAME=VALUE" help:"Limit of what a brain or test run may use: memory, disk, file-size (8GiB), processes, files (1000), cpu (1h). May be repeated."`
 	CommitAs  string        `name:"commit-as" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>; Signalbox <signalbox@localhost> by default. The forge-side services need the same."`
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
+	Prompts   string        `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, ROLE.tmpl and ROLE.STATE.tmpl, that win over those of the repository and the built-in ones."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 	Models
 
@@ -144,6 +145,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		Caches:    caches,
 		Egress:    list,
 		Limits:    limits,
+		Log:       h.Log,
 	}
 	if coder.Secrets, err = Secrets(h); err != nil {
 		return err
@@ -197,7 +199,7 @@ func logSandbox(log *slog.Logger, role string, box sandbox.Sandbox, shared bool)
 
 // tools is what brains that run programs are given.
 func (s Settings) tools(box sandbox.Sandbox) Tools {
-	t := Tools{Models: s.Models, Endpoints: s.Endpoints, Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile}
+	t := Tools{Models: s.Models, Endpoints: s.Endpoints, Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile, promptsDir: s.Prompts}
 	if t.Endpoints == nil {
 		t.Endpoints = &model.Endpoints{}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -105,7 +106,7 @@ func (s Specs) CheckStates(defs []*workflow.Definition) error {
 }
 
 // CheckBrains refuses brains for roles that are not among roles, and for states that no
-// definition gives to the role.
+// definition gives to the role, and templates of prompts for nobody of either.
 func (s Settings) CheckBrains(roles []string, defs []*workflow.Definition) error {
 	specs, err := ParseSpecs(s.Brain, "")
 	if err == nil {
@@ -113,6 +114,13 @@ func (s Settings) CheckBrains(roles []string, defs []*workflow.Definition) error
 	}
 	if err == nil {
 		err = specs.CheckStates(defs)
+	}
+	if err != nil {
+		return err
+	}
+	prompts, err := prompt.Read(s.Prompts)
+	if err == nil {
+		err = prompts.CheckNames(defs)
 	}
 	return err
 }

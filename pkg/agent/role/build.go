@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
+	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -33,6 +34,9 @@ type Tools struct {
 	Models    Models           // of brains that are models
 	Endpoints *model.Endpoints // nil: each brain has its own
 
+	promptsDir string     // of the operator's templates; empty: none
+	prompts    prompt.Set // read from it
+
 	patience time.Duration // of models with their provider; 0: the default
 
 	Document  Document // nil: none of the role's lifecycles has one
@@ -43,6 +47,10 @@ type Tools struct {
 func (s Specs) Build(role string, t Tools) (Brains, error) {
 	b := Brains{Role: role, Default: byRule(role, t.Document), State: map[string]brain.Brain{}}
 	if err := t.Models.read(); err != nil {
+		return b, err
+	}
+	var err error
+	if t.prompts, err = prompt.Read(t.promptsDir); err != nil {
 		return b, err
 	}
 	given := 0
@@ -119,7 +127,7 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		return exec.New(exec.Config{
 			Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Egress: t.Egress, Line: t.Line, Limits: t.Limits,
 			Readable: slices.Concat(readable, t.Readable), Cache: t.Cache,
-			Documents: given(t.Document), StateFile: t.StateFile,
+			Documents: given(t.Document), StateFile: t.StateFile, Prompts: t.prompts,
 		})
 	case "model":
 		cfg, err := model.Parse(rest)
@@ -128,7 +136,7 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		}
 		t.Models.fill(&cfg)
 		cfg.Wall, cfg.Idle, cfg.Sandbox, cfg.Limits, cfg.Cache, cfg.Endpoints = t.Wall, t.Idle, t.Sandbox, t.Limits, t.Cache, t.Endpoints
-		cfg.Patience = t.patience
+		cfg.Patience, cfg.Prompts = t.patience, t.prompts
 		return model.New(cfg)
 	case "rules":
 		if b := byRule(role, t.Document); b != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -37,6 +38,7 @@ type Coder struct {
 	Caches    Caches          // of tools, where commands are confined
 	Egress    egress.List     // hosts that tests can reach
 	Limits    sandbox.Limits  // of tests
+	Log       *slog.Logger    // nil: nothing is logged
 }
 
 // Work implements agent.Handler.
@@ -112,8 +114,13 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 			return instance.Result{}, err
 		}
 	}
+	var err error
+	if a.Brief, err = s.brief(ctx); err != nil {
+		return instance.Result{}, err
+	}
 	s.job.Progress("thinking")
 	out, err := s.attempt(ctx, a)
+	s.told(ctx, out)
 	result := s.judgement(ctx, out)
 	for _, text := range []struct {
 		kind string

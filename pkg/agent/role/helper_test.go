@@ -115,6 +115,9 @@ func newEnv(t *testing.T, files map[string]string) *env {
 		files["README"] = "Read this.\n"
 	}
 	for name, content := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(source, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(source, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}

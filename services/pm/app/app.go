@@ -25,6 +25,7 @@ type Settings struct {
 	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that the brain may see, beside the usual ones; may be repeated."`
 	Wall    time.Duration `name:"brain-wall" default:"10m" help:"How long the brain may take for one reading."`
 	Sandbox string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How the brain is confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives it all rights of this user."`
+	Prompts string        `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, pm.tmpl and pm.STATE.tmpl, that win over the built-in ones."`
 	role.Models
 
 	Box    *sandbox.Sandbox `kong:"-"` // nil: made from Sandbox
@@ -37,7 +38,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 // Setup adds the PM to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	thinks := role.Settings{Brain: s.Brain, Env: s.Env, Wall: s.Wall, Sandbox: s.Sandbox, WorkDir: s.WorkDir, Box: s.Box,
-		Hidden: s.Hidden, Models: s.Models}
+		Hidden: s.Hidden, Models: s.Models, Prompts: s.Prompts}
 	thinks.Hidden = append(slices.Clip(thinks.Hidden), s.Forge.Files()...)
 	brains, err := thinks.Thinks(ctx, "pm")
 	if err != nil {

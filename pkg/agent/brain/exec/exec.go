@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 )
@@ -55,6 +56,7 @@ type Config struct {
 	// are thrown away.
 	Cache func(brain.Assignment) string
 
+	Prompts   prompt.Set
 	Documents Documents // nil: no lifecycle has a document
 	StateFile string    // the document's name, a path below the working directory; empty: DefaultStateFile
 
@@ -101,14 +103,15 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	if err != nil && ctx.Err() == nil {
 		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
-	out := brain.Outcome{Asked: s.prompt, Output: withRefused(run)}
+	out := brain.Outcome{Output: withRefused(run)}
+	s.asked(&out)
 	out.Result.Spend = s.printed.spend
 	out.Result.Spend.WallMS = run.Duration.Milliseconds()
 	if err != nil {
 		return out, err
 	}
 	out, err = judge(b.cfg.Program, run, s.files, s.printed, out)
-	out.Asked = s.prompt
+	s.asked(&out)
 	if err == nil && s.document != nil && run.OK() {
 		return s.document.join(s.assignment, out)
 	}
@@ -121,7 +124,12 @@ type session struct {
 	assignment brain.Assignment // Dir is never empty
 	document   *document        // nil: none
 	printed    *answer          // of a coding agent
-	prompt     []byte
+	prompt     prompt.Prompt
+}
+
+// asked fills in what the program was asked.
+func (s *session) asked(out *brain.Outcome) {
+	out.Asked, out.Template, out.Unusable = []byte(s.prompt.Text), s.prompt.String(), s.prompt.Refused
 }
 
 // prepare writes the program's files and its document. The caller must close the
@@ -154,8 +162,8 @@ func (b *Brain) fill(s *session) error {
 		s.files.document = filepath.Join(s.assignment.Dir, doc.name)
 		a.StateFile = doc.name
 	}
-	s.prompt = []byte(brain.Prompt(a))
-	if err := s.files.write(a, s.prompt); err != nil {
+	s.prompt = b.cfg.Prompts.Render(a)
+	if err := s.files.write(a, []byte(s.prompt.Text)); err != nil {
 		return fmt.Errorf("write the program's files: %w", err)
 	}
 	return nil

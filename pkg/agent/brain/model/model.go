@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
 
@@ -41,6 +42,8 @@ type Config struct {
 	// thrown away.
 	Cache func(brain.Assignment) string
 	Clock Clock // nil: the machine's
+
+	Prompts prompt.Set
 
 	card Card
 }
@@ -137,10 +140,10 @@ func (b *Brain) Watch(ctx context.Context, a brain.Assignment, w brain.Watcher) 
 		ctx, cancel = context.WithTimeoutCause(ctx, b.cfg.Wall, fmt.Errorf("%w: %s was stopped after %s", ErrTimeLimit, b, b.cfg.Wall))
 		defer cancel()
 	}
-	prompt := brain.Prompt(a)
+	asked := b.cfg.Prompts.RenderTools(a)
 	s := &step{Brain: b, a: a, w: w}
-	out, err := s.run(ctx, prompt)
-	out.Asked = []byte(s.system() + "\n\n" + prompt)
+	out, err := s.run(ctx, asked.Text)
+	out.Asked, out.Template, out.Unusable = []byte(s.system()+"\n\n"+asked.Text), asked.String(), asked.Refused
 	out.Output = s.transcript.bytes()
 	out.Result.Spend.WallMS = time.Since(began).Milliseconds()
 	return out, err

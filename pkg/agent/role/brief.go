@@ -1,0 +1,74 @@
+package role
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/work"
+)
+
+// brief returns what a prompt says beside the assignment. What is read of the repository
+// is of the base, which no agent has changed.
+func (s step) brief(ctx context.Context) (work.Brief, error) {
+	var b work.Brief
+	if rules.Free(s.think) { // it reads no prompt
+		return b, nil
+	}
+	if s.job.Steps != nil {
+		var err error
+		if b.Steps, err = s.job.Steps(ctx); err != nil {
+			s.job.Progress("the prompt is without the earlier steps: %s", oneLine(err.Error()))
+		}
+	}
+	if s.tree == nil {
+		return b, nil
+	}
+	b.Forbidden = s.Rules.Forbidden
+	b.Criteria, _ = criteria(s.job.Assignment) // what is wrong with them accept says
+	if w := detect(s.tree.Dir, []string{testrun.Name})[0]; w.found {
+		b.Test = w.plan.Command()
+	}
+	if slices.Contains(s.job.Writers, s.job.Role) {
+		trusted, err := s.trusted(ctx, s.tree)
+		if err != nil {
+			return b, err
+		}
+		b.Kept = slices.Sorted(maps.Keys(trusted))
+	}
+	return b, prompt.Repository(&b, s.job.Role, s.job.State, func(name string) (string, string, error) { return s.ofBase(ctx, name) })
+}
+
+// ofBase returns a file of the base, and git's id of its content; nothing if there is no
+// such file, or if it is a link.
+func (s step) ofBase(ctx context.Context, name string) (text, blob string, err error) {
+	v, err := s.tree.Version(ctx, s.tree.Base, name)
+	if err != nil || v.Mode != "100644" && v.Mode != "100755" {
+		return "", "", err
+	}
+	content, err := s.tree.Content(ctx, v)
+	return string(content), v.Blob, err
+}
+
+// told says which template the prompt was made from, and which could not be used: to those
+// who look on, in the log and with the work.
+func (s step) told(ctx context.Context, out brain.Outcome) {
+	if out.Template != "" {
+		s.job.Progress("prompt: %s", out.Template)
+	}
+	if out.Unusable == nil {
+		return
+	}
+	what := "a template of the prompt cannot be used, " + out.Template + " is in its place: " + out.Unusable.Error()
+	if s.Log != nil {
+		s.Log.Warn("a template of the prompt cannot be used", "instance", s.job.Instance, "state", s.job.State, "role", s.job.Role,
+			"used", out.Template, "error", out.Unusable)
+	}
+	if err := s.job.Note(ctx, "warning", printable(what)); err != nil {
+		s.job.Progress("a note is lost: %v", err)
+	}
+}
