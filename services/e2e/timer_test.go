@@ -82,11 +82,18 @@ func TestTimersOutliveEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	first = orchestrator("orchestrator")
-	var reconciled struct{ Armed, Took float64 }
+	var reconciled struct {
+		Armed float64
+		Took  string
+	}
 	if err := json.Unmarshal([]byte(first.expect(t, `"msg":"timers reconciled"`)), &reconciled); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%.0f timers armed in %.2f s: %.0f/s", reconciled.Armed, reconciled.Took/1e9, reconciled.Armed/reconciled.Took*1e9)
+	took, err := time.ParseDuration(reconciled.Took)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.0f timers armed in %s: %.0f/s", reconciled.Armed, took, reconciled.Armed/took.Seconds())
 	second = orchestrator("orchestrator-2")
 	second.expect(t, `"msg":"running"`)
 	deadlines := 3 * (n - log.cancelSome(t, people))

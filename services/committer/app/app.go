@@ -17,8 +17,13 @@ type App struct {
 // Settings are the committer's flags beside the common ones.
 type Settings struct{ forgeside.Settings }
 
-// Setup implements service.Program.
-func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
+// Setup implements service.Program. It refuses a wrong token or repository.
+func (a *App) Setup(ctx context.Context, h *service.Host) error {
+	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {
+		return err
+	}
+	return a.Settings.Setup(ctx, h)
+}
 
 // Setup adds the committer to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {

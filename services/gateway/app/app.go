@@ -49,23 +49,13 @@ type Settings struct {
 	Replicas int `name:"replicas" default:"1" help:"Copies, in a NATS cluster, of how far it has read."`
 }
 
-// Setup implements service.Program. It refuses a wrong token or repository, and warns if
-// the forge does not answer: that may pass.
+// Setup implements service.Program. It refuses a wrong token or repository.
 func (a *App) Setup(ctx context.Context, h *service.Host) error {
-	reaching, cancel := context.WithTimeout(ctx, forgePatience)
-	defer cancel()
-	err := a.Forge.Reach(reaching, a.Repo)
-	switch {
-	case errors.Is(err, forge.ErrDenied), errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrInvalid):
-		return service.Usagef("%w", err)
-	case err != nil && ctx.Err() == nil:
-		h.Log.Warn("the forge does not answer, it is asked again", "error", err)
+	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {
+		return err
 	}
 	return a.Settings.Setup(ctx, h)
 }
-
-// forgePatience is how long the forge may take to answer at the start.
-const forgePatience = 10 * time.Second
 
 // Setup adds the gateway to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {

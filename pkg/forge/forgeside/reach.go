@@ -1,0 +1,33 @@
+package forgeside
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/service"
+)
+
+// patience is how long the forge may take to answer at the start.
+const patience = 10 * time.Second
+
+// Reach reads the repositories that are named, not those of a pattern. A wrong token,
+// address or repository is an error of usage. A forge that does not answer is only warned
+// of: that may pass.
+func Reach(ctx context.Context, h *service.Host, flags github.Flags, repos []string) error {
+	named := slices.DeleteFunc(slices.Clone(repos), func(repo string) bool { return strings.Contains(repo, "*") })
+	reaching, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := flags.Reach(reaching, named)
+	switch {
+	case errors.Is(err, forge.ErrDenied), errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrInvalid):
+		return service.Usagef("%w", err)
+	case err != nil && ctx.Err() == nil:
+		h.Log.Warn("the forge does not answer, it is asked again", "error", err)
+	}
+	return nil
+}
