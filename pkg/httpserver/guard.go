@@ -15,8 +15,16 @@ const AnyName = "*"
 // to name the server by an IP address, as localhost or by one of names: a page whose
 // own name leads here (DNS rebinding) could read what h answers. One that changes
 // something must not come from a page of another origin.
-func Guard(h http.Handler, names ...string) http.Handler {
-	same := http.NewCrossOriginProtection().Handler(h)
+func Guard(h http.Handler, names ...string) http.Handler { return GuardBut(nil, h, names...) }
+
+// GuardBut returns what Guard does, and lets pages of other origins post to forms, which
+// are patterns of http.ServeMux. Those must change nothing.
+func GuardBut(forms []string, h http.Handler, names ...string) http.Handler {
+	origins := http.NewCrossOriginProtection()
+	for _, form := range forms {
+		origins.AddInsecureBypassPattern(form)
+	}
+	same := origins.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ours(r.Host, names) {
 			http.Error(w, "no server of this name is here", http.StatusMisdirectedRequest)

@@ -27,6 +27,7 @@ type AppFlags struct {
 	KeyFile      string `name:"app-key-file" env:"SIGNALBOX_FORGE_APP_KEY_FILE,GITHUB_APP_PRIVATE_KEY_PATH" type:"existingfile" placeholder:"FILE" help:"File that holds the App's private key, in PEM."`
 	Key          string `name:"app-key" env:"SIGNALBOX_FORGE_APP_KEY,GITHUB_APP_PRIVATE_KEY" placeholder:"PEM" help:"The key itself, its line ends written as \\n, or as base64; better given by file or environment than on the command line."`
 	Installation int64  `name:"app-installation" env:"SIGNALBOX_FORGE_APP_INSTALLATION,GITHUB_APP_INSTALLATION_ID" placeholder:"N" help:"The only installation of the App to use; by default that of the owner of each repository."`
+	Dir          string `name:"app-dir" env:"SIGNALBOX_FORGE_APP_DIR" type:"path" placeholder:"DIR" help:"Directory of the App of signalbox github setup. By default the one in the user's configuration directory, where neither a token nor an App is given."`
 }
 
 // given reports whether any of the flags is.
@@ -52,17 +53,26 @@ func (f Flags) Opened(c *Client) Flags {
 
 // Anonymous reports whether there is no token and no App, also no login of gh.
 func (f Flags) Anonymous(ctx context.Context) bool {
-	return f.TokenFile == "" && f.Token == "" && !f.given() && signedIn(ctx, f.loginHost()) == nil
+	f, err := f.settled()
+	return err == nil && f.TokenFile == "" && f.Token == "" && !f.given() && signedIn(ctx, f.loginHost()) == nil
 }
 
 // Files returns the files with credentials that the flags name.
 func (f Flags) Files() []string {
-	return slices.DeleteFunc([]string{f.TokenFile, f.KeyFile}, func(file string) bool { return file == "" })
+	files := []string{f.TokenFile, f.KeyFile}
+	if r, ok, err := f.stored(); ok && err == nil {
+		files = append(files, r.Files()...)
+	}
+	return slices.DeleteFunc(files, func(file string) bool { return file == "" })
 }
 
 // Secret returns the token: that of the file, else that of the variable. An App has none:
 // its tokens are of the moment.
 func (f Flags) Secret() (string, error) {
+	f, err := f.settled()
+	if err != nil {
+		return "", err
+	}
 	if f.given() {
 		return "", nil
 	}
@@ -78,10 +88,14 @@ func (f Flags) Secret() (string, error) {
 
 // Client returns an adapter for the forge. Token and key files are read again when they
 // change. A token file wins over an App, and an App over a token. Without any of them it
-// is the login of gh, if there is one.
+// is the App that setup has stored, else the login of gh, if there is one.
 func (f Flags) Client() (*Client, error) {
 	if f.client != nil {
 		return f.client, nil
+	}
+	f, err := f.settled()
+	if err != nil {
+		return nil, err
 	}
 	config := Config{BaseURL: f.address(), Token: f.Token, TokenFile: f.TokenFile, App: f.app()}
 	if f.TokenFile != "" || f.given() {

@@ -22,6 +22,10 @@ func (f Flags) Reach(ctx context.Context, repos []string) error {
 	if err != nil {
 		return fmt.Errorf("--forge-url: %w", err)
 	}
+	f, err = f.settled()
+	if err != nil {
+		return err
+	}
 	for _, repo := range repos {
 		_, err := client.Repository(ctx, repo)
 		switch {

@@ -217,9 +217,13 @@ func (f *Forge) Handler() http.Handler {
 	}))
 }
 
+// Forms returns the patterns of the forms that pages of other origins post to. They change
+// nothing.
+func Forms() []string { return web.Forms() }
+
 // atRoot reports whether a path is one of REST without its prefix. None of them can be an
 // owner's.
 func atRoot(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return slices.Contains([]string{"user", "users", "repos", "orgs", "app", "installation"}, first)
+	return slices.Contains([]string{"user", "users", "repos", "orgs", "app", "app-manifests", "installation"}, first)
 }

@@ -138,6 +138,9 @@ func (s Settings) addWebhook(h *service.Host, js jetstream.JetStream, of *delive
 	if s.Webhook.Addr == "" {
 		return nil
 	}
+	if s.Webhook.Secret == "" && s.SecretFile == "" {
+		s.SecretFile = s.Forge.WebhookSecretFile()
+	}
 	l, server, err := s.Webhook.listenWebhook(h, js, newTaken(h.Metrics))
 	if err != nil {
 		return err

@@ -65,8 +65,9 @@ func (c Config) openForge(ctx context.Context, dir string) (*Forge, error) {
 	url := "http://" + l.Addr().String()
 	f.SetURL(url)
 	host, _, _ := net.SplitHostPort(c.Web)
-	return &Forge{Forge: f, URL: url, Person: person, Secret: mine, Token: token, bot: bot, listener: l,
-		server: httpserver.New(f.Handler(), c.Log, host)}, nil
+	server := httpserver.New(f.Handler(), c.Log)
+	server.Handler = httpserver.GuardBut(local.Forms(), f.Handler(), host)
+	return &Forge{Forge: f, URL: url, Person: person, Secret: mine, Token: token, bot: bot, listener: l, server: server}, nil
 }
 
 func create(ctx context.Context, f *local.Forge, name string, from Source) error {

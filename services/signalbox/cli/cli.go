@@ -68,7 +68,7 @@ type grammar struct {
 	Plan planCommands `cmd:"" group:"Running" help:"Plans: files of tasks."`
 	Prd  prdCommands  `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
 
-	Github githubCommands `cmd:"" group:"Running" help:"What the forge tells by its webhooks."`
+	Github githubCommands `cmd:"" group:"Running" help:"The forge: the App that Signalbox works as, and what webhooks have told."`
 
 	Audit   auditCommand   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
 	Backup  backupCommand  `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`

@@ -39,6 +39,8 @@ func examples() map[string][]string {
 		"plan import":        {"plan import plan.md", "plan import plan.yaml --repo acme/widgets"},
 		"prd import":         {"prd import --repo acme/widgets prd.json", "prd import --repo acme/widgets plans/prd.json"},
 		"prd export":         {"prd export --repo acme/widgets prd.json", "prd export --repo acme/widgets plans/prd.json"},
+		"github setup": {"github setup --org acme --webhook-url https://signalbox.example.com/hooks",
+			"github setup --forge-host github.example.com --open"},
 		"audit":              {"audit", "audit --data .signalbox"},
 		"backup":             {"backup ./backup", "backup ./backup --data .signalbox"},
 		"restore":            {"restore ./backup", "restore ./backup --data .signalbox"},

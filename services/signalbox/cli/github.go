@@ -12,11 +12,13 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/services/signalbox/setup"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // githubCommands are the commands about the forge.
 type githubCommands struct {
+	Setup  setup.Command `cmd:"" help:"Make a GitHub App for a team, with the browser: its key and secrets are kept where up, the gateway and doctor find them."`
 	Replay replayCommand `cmd:"" help:"Have the gateway handle again what a webhook delivered."`
 }
 

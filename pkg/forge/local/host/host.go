@@ -34,7 +34,8 @@ type Host struct {
 	Repos  *bare.Repos
 	Log    *slog.Logger
 
-	url atomic.Pointer[string]
+	codes codes
+	url   atomic.Pointer[string]
 }
 
 // SetURL sets the URL that answers name the forge by. If it is empty, an answer names

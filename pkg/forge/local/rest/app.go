@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,9 +33,16 @@ func (v view) appID(a store.Account) int64 {
 	return a.ID
 }
 
-// permissionsOf returns what an App with the permission may do.
-func permissionsOf(permission string) object {
-	may := "write"
+// permissionsOf returns what the App may do.
+func permissionsOf(app *store.App) object {
+	may, permission := "write", app.Permission
+	if app.Permissions != nil {
+		o := object{}
+		for name, level := range app.Permissions {
+			o[name] = level
+		}
+		return o
+	}
 	if permission == "read" || permission == "triage" {
 		may = "read"
 	}
@@ -41,11 +50,39 @@ func permissionsOf(permission string) object {
 }
 
 func getApp(c *call) (int, any, error) {
-	app := c.Caller.App
-	a, _ := c.State.Account(app.Login())
-	o := c.view().app(a.ID).(object)
-	o["permissions"], o["installations_count"] = permissionsOf(app.Permission), len(app.Installations)
+	o := c.view().integration(c.Caller.App)
+	o["installations_count"] = len(c.Caller.App.Installations)
 	return http.StatusOK, o, nil
+}
+
+// integration returns the App as itself and its owner see it.
+func (v view) integration(app *store.App) object {
+	a, _ := v.state.Account(app.Login())
+	o := v.app(a.ID).(object)
+	o["id"], o["name"], o["permissions"], o["events"] = app.ID, cmp.Or(app.Name, app.Slug), permissionsOf(app), eventsOf(app)
+	o["html_url"] = string(v.Links) + "/apps/" + app.Slug
+	if owner, ok := v.state.Account(app.Owner); ok {
+		o["owner"] = v.account(owner)
+	}
+	if app.ClientID != "" {
+		o["client_id"] = app.ClientID
+	}
+	return o
+}
+
+// eventsOf returns the events that the App hears of, never null.
+func eventsOf(app *store.App) []string { return append([]string{}, app.Events...) }
+
+// convertManifest answers with the App of the code, and with its secrets for the only time.
+func convertManifest(c *call) (int, any, error) {
+	app, key, err := c.Forge.ConvertManifest(c.PathValue("code"))
+	if err != nil {
+		return 0, nil, err
+	}
+	c.Refresh()
+	o := c.view().integration(&app)
+	o["pem"], o["webhook_secret"], o["client_secret"] = key, app.Hook.Secret, strings.ToLower(rand.Text() + rand.Text())[:40]
+	return http.StatusCreated, o, nil
 }
 
 func (v view) installation(app *store.App, i store.Installation) object {
@@ -53,7 +90,7 @@ func (v view) installation(app *store.App, i store.Installation) object {
 	bot, _ := v.state.Account(app.Login())
 	o := object{
 		"id": i.ID, "app_id": app.ID, "app_slug": app.Slug, "account": v.account(owner), "target_id": owner.ID, "target_type": owner.Type,
-		"repository_selection": "all", "permissions": permissionsOf(app.Permission), "events": []string{}, "single_file_name": nil,
+		"repository_selection": "all", "permissions": permissionsOf(app), "events": eventsOf(app), "single_file_name": nil,
 		"access_tokens_url": fmt.Sprintf("%s/app/installations/%d/access_tokens", v.API(), i.ID),
 		"repositories_url":  v.API() + "/installation/repositories",
 		"html_url":          fmt.Sprintf("%s/settings/installations/%d", string(v.Links), i.ID),
@@ -105,7 +142,7 @@ func createToken(c *call) (int, any, error) {
 		return 0, nil, err
 	}
 	return http.StatusCreated, object{
-		"token": token, "expires_at": until, "permissions": permissionsOf(c.Caller.App.Permission), "repository_selection": "all",
+		"token": token, "expires_at": until, "permissions": permissionsOf(c.Caller.App), "repository_selection": "all",
 	}, nil
 }
 

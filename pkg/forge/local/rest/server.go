@@ -60,6 +60,7 @@ func (s *Server) API() http.Handler {
 	}
 	handle("GET /user", store.None, getSelf)
 	handle("GET /users/{login}", store.None, getUser)
+	handle("POST /app-manifests/{code}/conversions", store.None, convertManifest)
 	handle("GET /app", store.None, asApp(getApp))
 	handle("GET /app/installations", store.None, asApp(listInstallations))
 	handle("GET /app/installations/{id}", store.None, asApp(getInstallation))

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -70,7 +71,7 @@ var (
 // SplitName checks the name of a repository and splits it at the slash.
 func SplitName(name string) (owner, base string, err error) {
 	owner, base, _ = strings.Cut(name, "/")
-	reserved := slices.Contains([]string{"api", "app", "installation", "orgs", "repos", "user", "users", "rate_limit"}, strings.ToLower(owner))
+	reserved := slices.Contains([]string{"api", "app", "app-manifests", "apps", "installation", "organizations", "orgs", "repos", "settings", "user", "users", "rate_limit"}, strings.ToLower(owner))
 	if reserved || !loginPattern.MatchString(owner) || !namePattern.MatchString(base) ||
 		base == "." || base == ".." || strings.HasSuffix(strings.ToLower(base), ".git") {
 		return "", "", fmt.Errorf("repository name %q: want owner/name of letters, digits, dots, - and _", name)
@@ -81,11 +82,12 @@ func SplitName(name string) (owner, base string, err error) {
 // ErrCredentials means that a request has credentials that no user has.
 var ErrCredentials = errors.New("bad credentials")
 
-// Access is the configured users and Apps and what each may do. It is immutable but for
-// the tokens of installations.
+// Access is the users and Apps and what each may do. It is immutable but for the Apps and
+// the tokens of their installations.
 type Access struct {
 	users   []User
-	apps    []App
+	appsMu  sync.Mutex
+	apps    []App // replaced as a whole
 	byToken map[tokenHash]User
 	tokens  tokens
 	Public  bool // everyone may read every repository
@@ -120,10 +122,16 @@ func NewAccess(users []User, apps []App, public bool) (*Access, error) {
 	return a, nil
 }
 
-// Enrol gives every user and every App's bot an account.
+// Enrol makes the Apps of the store known, and gives every user and every App's bot an
+// account. A configured App wins over one of its id.
 func (a *Access) Enrol(s *Store) error {
+	for _, app := range s.Load().Apps {
+		if !slices.ContainsFunc(a.Apps(), func(o App) bool { return o.ID == app.ID || strings.EqualFold(o.Slug, app.Slug) }) {
+			a.PutApp(app)
+		}
+	}
 	users := slices.Clone(a.users)
-	for _, app := range a.apps {
+	for _, app := range a.Apps() {
 		users = append(users, User{Login: app.Login(), Type: "Bot"})
 	}
 	return s.Change(func(tx *Tx) error {

@@ -19,22 +19,40 @@ import (
 // App is a GitHub App: an account that signs in with a key, and works on what owners of
 // repositories have installed it on.
 type App struct {
-	ID   int64
-	Slug string // its name in addresses; its bot is Slug[bot]
-	Key  *rsa.PublicKey
+	ID   int64          `json:"id"`
+	Slug string         `json:"slug"` // its name in addresses; its bot is Slug[bot]
+	Key  *rsa.PublicKey `json:"key,omitempty"`
 	// Permission is what it may do in the repositories of its installations.
-	Permission    string
-	Installations []Installation
+	Permission    string         `json:"permission"`
+	Installations []Installation `json:"installations,omitempty"`
+
+	// Permissions is what it says that it needs, by GitHub's names; nil: what Permission
+	// comes to.
+	Permissions map[string]string `json:"permissions,omitempty"`
+	Events      []string          `json:"events,omitempty"` // that its webhook tells of
+	Hook        Hook              `json:"hook"`
+	Name        string            `json:"name,omitempty"`      // for people
+	Owner       string            `json:"owner,omitempty"`     // the login of whoever made it
+	ClientID    string            `json:"client_id,omitempty"` // another name of it
+}
+
+// Hook is the webhook of an App.
+type Hook struct {
+	URL    string `json:"url"`
+	Active bool   `json:"active"`
+	Secret string `json:"secret"`
 }
 
 // Login returns the login of the App's bot.
 func (a App) Login() string { return a.Slug + "[bot]" }
 
+func (a App) key() int64 { return a.ID }
+
 // Installation is the installation of an App on all repositories of an owner.
 type Installation struct {
-	ID        int64
-	Owner     string
-	Suspended bool
+	ID        int64  `json:"id"`
+	Owner     string `json:"owner"`
+	Suspended bool   `json:"suspended,omitempty"`
 }
 
 // Caller is who sent a request.
@@ -112,11 +130,12 @@ func (a *Access) signed(token string, now time.Time) (*App, bool) {
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
 	_, err := parser.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) {
 		id, err := strconv.ParseInt(claims.Issuer, 10, 64)
-		i := slices.IndexFunc(a.apps, func(app App) bool { return app.ID == id })
-		if err != nil || i < 0 {
+		apps := a.Apps()
+		i := slices.IndexFunc(apps, func(app App) bool { return app.ID == id })
+		if err != nil || i < 0 || apps[i].Key == nil {
 			return nil, ErrCredentials
 		}
-		app = &a.apps[i]
+		app = &apps[i]
 		return app.Key, nil
 	})
 	if err != nil || claims.IssuedAt == nil || claims.ExpiresAt == nil {
@@ -136,8 +155,20 @@ func (a App) InstalledOn(owner string) (Installation, bool) {
 	return Installation{}, false
 }
 
-// Apps returns the Apps.
-func (a *Access) Apps() []App { return a.apps }
+// Apps returns the Apps. Nobody may change them.
+func (a *Access) Apps() []App {
+	a.appsMu.Lock()
+	defer a.appsMu.Unlock()
+	return a.apps
+}
+
+// PutApp makes the App known, in place of one of its id that was put before.
+func (a *Access) PutApp(app App) {
+	a.appsMu.Lock()
+	defer a.appsMu.Unlock()
+	others := slices.DeleteFunc(slices.Clone(a.apps), func(o App) bool { return o.ID == app.ID })
+	a.apps = append(others, app)
+}
 
 // Reach returns what the caller may do in the repository.
 func (a *Access) Reach(c Caller, repo string) Permission {
@@ -161,7 +192,7 @@ func (a *Access) addApps(apps []App) error {
 			return fmt.Errorf("App %s: there are two of its id or name", app.Slug)
 		}
 	}
-	a.apps = apps
+	a.apps = slices.Clone(apps)
 	return nil
 }
 
@@ -169,7 +200,7 @@ func (a *Access) addApps(apps []App) error {
 // the App is not installed.
 func (a *Access) permissionOfApp(login, repo string) Permission {
 	owner, _, _ := strings.Cut(repo, "/")
-	for _, app := range a.apps {
+	for _, app := range a.Apps() {
 		if i, ok := app.InstalledOn(owner); ok && !i.Suspended && strings.EqualFold(app.Login(), login) {
 			granted, _ := parsePermission(app.Permission) // addApps has checked it
 			return granted

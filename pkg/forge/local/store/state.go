@@ -10,6 +10,7 @@ import (
 type State struct {
 	lastID   int64
 	Accounts Table[Account]
+	Apps     Table[App]      // that were made on the forge's page
 	repos    map[string]Repo // by lower-case owner/name
 }
 
@@ -36,6 +37,7 @@ type Repo struct {
 type Entry struct {
 	Repo       string       `json:"repo,omitempty"` // owner/name the row belongs to
 	Account    *Account     `json:"account,omitempty"`
+	App        *App         `json:"app,omitempty"`
 	Repository *Repository  `json:"repository,omitempty"`
 	Label      *Label       `json:"label,omitempty"`
 	Issue      *Issue       `json:"issue,omitempty"`
@@ -51,7 +53,7 @@ type Entry struct {
 
 // with returns the state after the entries.
 func (s *State) with(entries []Entry) *State {
-	next := &State{lastID: s.lastID, Accounts: s.Accounts, repos: maps.Clone(s.repos)}
+	next := &State{lastID: s.lastID, Accounts: s.Accounts, Apps: s.Apps, repos: maps.Clone(s.repos)}
 	if next.repos == nil {
 		next.repos = map[string]Repo{}
 	}
@@ -70,6 +72,13 @@ func (s *State) put(e Entry) {
 	case e.Account != nil:
 		saw(e.Account.ID)
 		s.Accounts = s.Accounts.with(*e.Account)
+		return
+	case e.App != nil:
+		saw(e.App.ID)
+		for _, i := range e.App.Installations {
+			saw(i.ID)
+		}
+		s.Apps = s.Apps.with(*e.App)
 		return
 	case e.Repository != nil:
 		saw(e.Repository.ID)

@@ -63,6 +63,7 @@ func Handler(h *host.Host) http.Handler {
 	handle("/{owner}/{repo}/issues/{number}", readIssue)
 	handle("/{owner}/{repo}/pull/{number}", readIssue)
 	handle("/{owner}/{repo}/commit/{sha}", readCommit)
+	s.addApps(mux)
 	return mux
 }
 
