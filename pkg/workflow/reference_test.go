@@ -45,7 +45,7 @@ func TestTheLifecyclesInTheDirectoryOfExamplesAreProven(t *testing.T) {
 		t.Fatal("there are none")
 	}
 	for _, d := range defs {
-		for _, p := range Verify(d, "scribe", "checker", "editor") {
+		for _, p := range Verify(d, append(services(t), "scribe", "checker", "editor")...) {
 			t.Error(p)
 		}
 	}

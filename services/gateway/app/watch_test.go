@@ -46,7 +46,8 @@ func gaps(errs ...error) []time.Duration {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	f := &failing{errs: errs, done: cancel}
-	p := &poller{reader: f, cursors: cursors{blank{}}, repo: widgets, all: true, log: slog.New(slog.DiscardHandler)}
+	p := &poller{reader: f, cursors: cursors{blank{}}, repo: widgets, all: true, log: slog.New(slog.DiscardHandler),
+		permissions: &permissions{now: time.Now}}
 	counts := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "polls"}, []string{"repo", "result"})
 	if err := watch(ctx, p, time.Second, counts); err != nil {
 		panic(err)
