@@ -73,6 +73,9 @@ func (s step) acceptBy(ctx context.Context, tree *workspace.Tree, commands []str
 	if g.refused {
 		return g.evidence(tree.Head, testrun.Plan{Check: testrun.Acceptance, Tool: "configured", Argv: commands}), nil
 	}
+	if err := s.setUp(ctx, g.tree); err != nil {
+		return instance.Evidence{}, err
+	}
 	s.job.Progress("running %s", strings.Join(commands, ", "))
 	ev, err := testrun.Accept(ctx, g.tree.Dir, tree.Head, plans, s.runner(g.tree))
 	return findings(ev, g.aside, instance.Evidence{}), err

@@ -62,6 +62,9 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 		}
 		s.close(s.tree)
 		s.tree, a.Dir, a.Shared = fresh, fresh.Dir, fresh.Shared
+		if err := s.setUp(ctx, fresh); err != nil {
+			return out, err
+		}
 	}
 }
 

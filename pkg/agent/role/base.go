@@ -66,8 +66,7 @@ const cannotRun = "the tests cannot be run on the code as it is, before any chan
 // obstructed puts the obstacle to people, once: what they say to it lets the work go on,
 // and the brain is warned.
 func (s step) obstructed(a *brain.Assignment, obstacle string) error {
-	said := func(e instance.Escalation) bool { return e.Resolved && strings.HasPrefix(e.Reason, cannotRun) }
-	if slices.ContainsFunc(a.Escalations, said) {
+	if s.toldOf(cannotRun) {
 		a.Warnings = append(slices.Clip(a.Warnings), cannotRun+obstacle)
 		return nil
 	}
@@ -89,6 +88,9 @@ func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.P
 		}
 		defer s.close(own)
 		base = own
+	}
+	if err := s.setUp(ctx, base); err != nil {
+		return instance.Evidence{}, err
 	}
 	s.job.Progress("running %s on the base", plan.Command())
 	ev, err := testrun.Run(ctx, base.Dir, base.Head, plan, s.runner(base))

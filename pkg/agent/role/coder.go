@@ -52,7 +52,7 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	if q := job.Question; q != nil && q.RunOnly && asks.Runs == workflow.RunsCriteria {
 		think = rules.Unchanged{}
 	}
-	s := step{Coder: c, job: job, asks: asks, think: think}
+	s := step{Coder: c, job: job, asks: asks, think: think, ready: map[*workspace.Tree]bool{}}
 	a := job.Assignment
 	if a.Base == "" {
 		if asks.NeedsCode() {
@@ -81,11 +81,13 @@ type step struct {
 	job   agent.Job
 	asks  workflow.WorkSpec
 	think brain.Brain
-	tree  *workspace.Tree // nil: there is no code
+	tree  *workspace.Tree          // nil: there is no code
+	ready map[*workspace.Tree]bool // whether it could be set up, by tree; none: it was not tried
 }
 
 // close removes a tree. The result is as good without; Sweep tries again.
 func (s step) close(t *workspace.Tree) {
+	delete(s.ready, t)
 	if err := t.Close(); err != nil {
 		s.job.Progress("a work tree stays behind: %v", err)
 	}
@@ -113,6 +115,9 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 		if base, err = s.tryBase(ctx, &a); err != nil {
 			return instance.Result{}, err
 		}
+	}
+	if err := s.setUpToThink(ctx, &a); err != nil {
+		return instance.Result{}, err
 	}
 	var err error
 	if a.Brief, err = s.brief(ctx); err != nil {

@@ -42,6 +42,9 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 	case !w.found:
 		return r, nil // the judgement says what it thinks of that
 	}
+	if err := s.setUp(ctx, tree); err != nil {
+		return r, err
+	}
 	s.job.Progress("running %s, to see a test fail", w.plan.Command())
 	ev, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, s.runner(tree))
 	if err != nil {

@@ -92,6 +92,9 @@ func (s step) runGated(ctx context.Context, g gate, commit string, plan testrun.
 	if g.refused {
 		return g.evidence(commit, plan), nil
 	}
+	if err := s.setUp(ctx, g.tree); err != nil {
+		return instance.Evidence{}, err
+	}
 	s.job.Progress("running %s", plan.Command())
 	return testrun.Run(ctx, g.tree.Dir, commit, plan, s.runner(g.tree))
 }

@@ -14,9 +14,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
-// ConfigFile is at the root of a repository and has its commands for tests and checks:
+// ConfigFile is at the root of a repository and has its commands for tests and checks, and
+// the one that makes a work tree ready for them:
 //
-//	test: {command: "npm ci && npm test", timeout: 15m}
+//	setup: {command: "npm ci", timeout: 10m}
+//	test: {command: "npm test", timeout: 15m}
 //	lint: {command: "npm run lint"}
 //	type_check: {command: "npx tsc --noEmit"}
 //
@@ -24,6 +26,7 @@ import (
 const ConfigFile = ".signalbox.yaml"
 
 type config struct {
+	Setup     *command `yaml:"setup"`
 	Test      *command `yaml:"test"`
 	Lint      *command `yaml:"lint"`
 	TypeCheck *command `yaml:"type_check"`
@@ -54,9 +57,24 @@ func configured(tree fs.FS, check string) (Plan, bool, error) {
 	if !exists(tree, ConfigFile) {
 		return Plan{}, false, fmt.Errorf("%s is not a file that can be read", ConfigFile)
 	}
+	return parseConfig([]byte(text(tree, ConfigFile)), func(c config) (string, *command) { return c.of(check) })
+}
+
+// Setup returns the plan that makes a work tree ready, of the content of a ConfigFile.
+// found is false if it has none, and if it cannot be read: Detect says that.
+func Setup(content []byte) (plan Plan, found bool, err error) {
+	if yamltext.Unmarshal(content, new(config), yaml.Strict()) != nil {
+		return Plan{}, false, nil
+	}
+	plan, found, err = parseConfig(content, func(c config) (string, *command) { return "setup", c.Setup })
+	return plan.complete(), found, err
+}
+
+// parseConfig returns the plan of one of the commands.
+func parseConfig(content []byte, of func(config) (string, *command)) (Plan, bool, error) {
 	var c config
-	err := yamltext.Unmarshal([]byte(text(tree, ConfigFile)), &c, yaml.Strict())
-	key, says := c.of(check)
+	err := yamltext.Unmarshal(content, &c, yaml.Strict())
+	key, says := of(c)
 	switch {
 	case errors.Is(err, io.EOF) || err == nil && says == nil:
 		return Plan{}, false, nil
@@ -91,7 +109,7 @@ func located(err error) error {
 	what := e.GetMessage()
 	switch e.(type) {
 	case *yaml.UnknownFieldError:
-		what += "; known are test, lint and type_check, each with command and timeout"
+		what += "; known are setup, test, lint and type_check, each with command and timeout"
 	case *yaml.TypeError, *yaml.UnexpectedNodeTypeError:
 		what = "this does not belong here; write: test: {command: \"…\", timeout: 10m}"
 	}

@@ -1,0 +1,107 @@
+package role
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// cannotSetUp begins what people are told of a setup that fails.
+const cannotSetUp = "the setup of " + testrun.ConfigFile + " fails: "
+
+// maxSetup is how many bytes of the output of a setup are kept, and maxSaid how many
+// people are told.
+const (
+	maxSetup = 64 << 10
+	maxSaid  = 4 << 10
+)
+
+// setUp runs the setup of the base's configuration in a tree, once. What it leaves is no
+// part of a change. A setup that fails is put to people, by an *agent.ErrEscalate; what
+// they say to it lets the work go on.
+func (s step) setUp(ctx context.Context, tree *workspace.Tree) error {
+	if _, done := s.ready[tree]; done {
+		return nil
+	}
+	plan, found, err := s.setup(ctx, tree)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		return s.notSetUp(err.Error())
+	case !found:
+		return nil
+	}
+	s.job.Progress("setting up: %s", plan.Command())
+	run, err := s.runner(tree).Run(ctx, sandbox.Command{
+		Argv: plan.Argv, Dir: tree.Dir, Env: append(sandbox.Environ(), plan.Env...), Wall: plan.Timeout, MaxOutput: maxSetup,
+	})
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: set up %.10s with %s: %w", brain.ErrInfrastructure, tree.Base, plan.Command(), err)
+	}
+	if err := tree.Settle(ctx); err != nil {
+		return err
+	}
+	s.ready[tree] = run.OK()
+	if run.OK() {
+		return nil
+	}
+	said := printable(strings.ToValidUTF8(string(run.Output[max(len(run.Output)-maxSaid, 0):]), ""))
+	if len(run.Refused) > 0 {
+		said += "\nThe sandbox let none of these out; --egress HOST allows one:\n" + strings.Join(run.Refused, "\n")
+	}
+	return s.notSetUp(fmt.Sprintf("%s: %s\n\n%s", plan.Command(), run, strings.TrimSpace(said)))
+}
+
+// setup returns the plan of the base's setup.
+func (s step) setup(ctx context.Context, tree *workspace.Tree) (testrun.Plan, bool, error) {
+	v, err := tree.Version(ctx, tree.Base, testrun.ConfigFile)
+	if err != nil || v.Blob == "" {
+		return testrun.Plan{}, false, err
+	}
+	content, err := tree.Content(ctx, v)
+	if err != nil {
+		return testrun.Plan{}, false, err
+	}
+	return testrun.Setup(content)
+}
+
+// notSetUp puts a setup that fails to people, once.
+func (s step) notSetUp(why string) error {
+	if s.toldOf(cannotSetUp) {
+		s.job.Progress("%s", oneLine(cannotSetUp+why))
+		return nil
+	}
+	return &agent.ErrEscalate{Reason: cannotSetUp + why, RequiresHuman: true}
+}
+
+// toldOf reports whether people have answered an escalation that begins so.
+func (s step) toldOf(beginning string) bool {
+	return slices.ContainsFunc(s.job.Escalations, func(e instance.Escalation) bool {
+		return e.Resolved && strings.HasPrefix(e.Reason, beginning)
+	})
+}
+
+// setUpToThink sets up the tree of a brain that costs something.
+func (s step) setUpToThink(ctx context.Context, a *brain.Assignment) error {
+	if s.tree == nil || rules.Free(s.think) {
+		return nil
+	}
+	err := s.setUp(ctx, s.tree)
+	if err == nil && !s.ready[s.tree] && s.toldOf(cannotSetUp) {
+		a.Warnings = append(slices.Clip(a.Warnings), "the setup of "+testrun.ConfigFile+" fails, as people know")
+	}
+	return err
+}
