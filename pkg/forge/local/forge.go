@@ -35,6 +35,9 @@ type User = store.User
 // App is a GitHub App.
 type App = store.App
 
+// Hook is the webhook of an App.
+type Hook = store.Hook
+
 // Installation is the installation of an App on all repositories of an owner.
 type Installation = store.Installation
 

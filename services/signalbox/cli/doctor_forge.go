@@ -12,10 +12,11 @@ import (
 
 // forgeFlags say which forge doctor checks. They are those of up.
 type forgeFlags struct {
-	URL    string   `name:"forge-url" placeholder:"URL" help:"Forge to check, such as https://api.github.com/; the local one needs no check."`
-	Token  string   `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
-	Secret string   `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
-	Repo   []string `name:"repo" placeholder:"OWNER/NAME" help:"Repository there, or without --forge-url a directory. May be repeated."`
+	URL             string `name:"forge-url" placeholder:"URL" help:"Forge to check, such as https://api.github.com/; the local one needs no check."`
+	Token           string `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
+	Secret          string `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
+	github.AppFlags `prefix:"forge-"`
+	Repo            []string `name:"repo" placeholder:"OWNER/NAME" help:"Repository there, or without --forge-url a directory. May be repeated."`
 }
 
 // forge checks the forge, its token, its clock and the repositories.
@@ -27,12 +28,29 @@ func (c forgeFlags) forge(ctx context.Context, e *checkup) {
 		}
 		return
 	}
-	flags := github.Flags{URL: c.URL, TokenFile: c.Token, Token: c.Secret}
+	flags := github.Flags{URL: c.URL, TokenFile: c.Token, Token: c.Secret, AppFlags: c.AppFlags}
 	if !e.check(ctx, "forge", func(ctx context.Context) finding { return reach(ctx, flags, c.Repo) }) {
+		if client, err := flags.Client(); err == nil && client.WorksAsApp() {
+			e.app(ctx, client, c.Repo)
+		}
 		return
 	}
-	e.check(ctx, "forge token", func(ctx context.Context) finding { return tokenOf(ctx, flags) })
+	signedIn := e.check(ctx, "forge token", func(ctx context.Context) finding { return tokenOf(ctx, flags) })
 	e.check(ctx, "forge clock", func(ctx context.Context) finding { return forgeClock(ctx, flags) })
+	client, err := flags.Client()
+	if err != nil {
+		return
+	}
+	app := client.WorksAsApp()
+	if app {
+		e.app(ctx, client, c.Repo)
+	}
+	if !signedIn {
+		return
+	}
+	for _, repo := range c.Repo {
+		e.standing(ctx, client, repo, app)
+	}
 }
 
 func repository(ctx context.Context, dir string) finding {
@@ -60,12 +78,12 @@ func reach(ctx context.Context, flags github.Flags, repos []string) finding {
 }
 
 func tokenOf(ctx context.Context, flags github.Flags) finding {
-	const advice = "give one that may read and write the repositories: --forge-token-file, or GITHUB_TOKEN"
-	secret, err := flags.Secret()
+	const advice = "give one that may read and write the repositories: --forge-token-file, or GITHUB_TOKEN; or make an App: signalbox github setup"
+	origin, err := flags.Origin(ctx)
 	if err != nil {
 		return failed("", err.Error(), advice)
 	}
-	if secret == "" {
+	if origin == "" {
 		return failed("", "there is none", advice)
 	}
 	client, err := flags.Client()
@@ -76,7 +94,7 @@ func tokenOf(ctx context.Context, flags github.Flags) finding {
 	if err != nil {
 		return failed("", err.Error(), advice)
 	}
-	return finding{"", fine, "it is " + login + "'s", ""}
+	return finding{"", fine, "it is " + login + "'s: " + origin, ""}
 }
 
 // Differences to the forge's clock, which it tells to the second.

@@ -157,3 +157,24 @@ func listInstalled(c *call) (int, any, error) {
 	v := c.view()
 	return http.StatusOK, object{"total_count": len(rows), "repositories": each(page(c, rows), v.repo)}, nil
 }
+
+// getHook answers with where the App's webhook delivers to.
+func getHook(c *call) (int, any, error) {
+	hook := c.Caller.App.Hook
+	if !hook.Active {
+		return 0, nil, host.ErrNotFound
+	}
+	o := object{"url": hook.URL, "content_type": "json", "insecure_ssl": "0"}
+	if hook.Secret != "" {
+		o["secret"] = "********"
+	}
+	return http.StatusOK, o, nil
+}
+
+// listDeliveries answers with none: this forge delivers nothing.
+func listDeliveries(c *call) (int, any, error) {
+	if !c.Caller.App.Hook.Active {
+		return 0, nil, host.ErrNotFound
+	}
+	return http.StatusOK, []object{}, nil
+}

@@ -62,6 +62,8 @@ func (s *Server) API() http.Handler {
 	handle("GET /users/{login}", store.None, getUser)
 	handle("POST /app-manifests/{code}/conversions", store.None, convertManifest)
 	handle("GET /app", store.None, asApp(getApp))
+	handle("GET /app/hook/config", store.None, asApp(getHook))
+	handle("GET /app/hook/deliveries", store.None, asApp(listDeliveries))
 	handle("GET /app/installations", store.None, asApp(listInstallations))
 	handle("GET /app/installations/{id}", store.None, asApp(getInstallation))
 	handle("POST /app/installations/{id}/access_tokens", store.None, asApp(createToken))
