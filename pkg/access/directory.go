@@ -120,7 +120,7 @@ func (d Directory) Drop(p Party) (dropped int, err error) {
 func (d Directory) Credentials() (all []Credential, err error) {
 	data, err := os.ReadFile(filepath.Join(string(d), partiesFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: signalbox auth init makes them", d, ErrNone)
+		return nil, fmt.Errorf("%s: %w", d, ErrNone)
 	}
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (d Directory) change(f func([]Credential) ([]Credential, error)) (err error
 	lock, err := filelock.Take(filepath.Join(string(d), ".lock"))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w: signalbox auth init makes them", d, ErrNone)
+			return fmt.Errorf("%s: %w", d, ErrNone)
 		}
 		return err
 	}
@@ -215,7 +215,7 @@ func (d Directory) Parse(s string) (Party, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Party{}, fmt.Errorf("%q: %w: signalbox auth ls names all", s, ErrUnknown)
+		return Party{}, fmt.Errorf("%q: %w", s, ErrUnknown)
 	}
 	names := make([]string, len(found))
 	for i, p := range found {

@@ -28,6 +28,9 @@ type monitor struct {
 // newMonitor listens on --http. It serves /healthz while the process lives. Only
 // /metrics needs the token: those that probe health have none.
 func newMonitor(f Flags, metrics *prometheus.Registry, health *Health, log *slog.Logger) (*monitor, error) {
+	if err := CheckAddress("--http", f.HTTP); err != nil {
+		return nil, err
+	}
 	security, err := f.httpSecurity()
 	if err != nil {
 		return nil, err

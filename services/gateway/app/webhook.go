@@ -54,6 +54,9 @@ type webhook struct {
 
 // listenWebhook returns the listener and the server of the flags.
 func (f Webhook) listenWebhook(h *service.Host, js jetstream.JetStream, taken *prometheus.CounterVec) (net.Listener, *http.Server, error) {
+	if err := service.CheckAddress("--webhook", f.Addr); err != nil {
+		return nil, nil, err
+	}
 	secrets := &secrets{given: f.Secret, file: f.SecretFile, log: h.Log}
 	all, err := secrets.read()
 	if err != nil {

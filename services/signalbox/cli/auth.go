@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -31,6 +32,32 @@ type authDir struct {
 }
 
 func (a authDir) directory() access.Directory { return access.Directory(a.Dir) }
+
+// again returns a command of auth on the same directory, for people to copy.
+func (a authDir) again(command string) string {
+	command = "signalbox auth " + command
+	if usual, err := filepath.Abs("signalbox-access"); err == nil && a.Dir == usual {
+		return command
+	}
+	return command + " --dir " + term.Quote(a.Dir)
+}
+
+// parse returns the party that a person names.
+func (a authDir) parse(name string) (access.Party, error) {
+	p, err := a.directory().Parse(name)
+	return p, a.hint(err)
+}
+
+// hint returns an error with the command that leads on.
+func (a authDir) hint(err error) error {
+	switch {
+	case errors.Is(err, access.ErrNone):
+		return fmt.Errorf("%w: %s makes them", err, a.again("init"))
+	case errors.Is(err, access.ErrUnknown):
+		return fmt.Errorf("%w: %s names all", err, a.again("ls"))
+	}
+	return err
+}
 
 // reload says how what was changed takes effect.
 func (a authDir) reload(env *term.Env) {
@@ -80,11 +107,22 @@ func (c authInit) Run(env *term.Env) error {
 
 type authAddAgent struct {
 	authDir
+	sources
 	Role string `arg:"" help:"The role."`
 }
 
-// Run adds the agents of a role.
+// Run adds the agents of a role. It refuses one that no lifecycle has: its agents would
+// never get work.
 func (c authAddAgent) Run(env *term.Env) error {
+	catalog, err := c.all()
+	if err != nil {
+		return err
+	}
+	roles := allinone.Roles(catalog.All()...)
+	if slices.Sort(roles); !slices.Contains(roles, c.Role) {
+		return service.Usagef("no lifecycle here has the role %q%s; want one of %s; --workflow-dir names the directory of lifecycles of your own",
+			c.Role, orMeant(c.Role, roles), strings.Join(roles, ", "))
+	}
 	return c.add(env, access.Party{Kind: access.Agent, Name: c.Role})
 }
 
@@ -105,9 +143,9 @@ func (a authDir) add(env *term.Env, p access.Party) error {
 	}
 	if err := a.directory().Add(p); err != nil {
 		if errors.Is(err, access.ErrKnown) {
-			return fmt.Errorf("%w; signalbox auth rotate %s gives it a new key", err, p)
+			return fmt.Errorf("%w; %s gives it a new key", err, a.again("rotate "+p.String()))
 		}
-		return err
+		return a.hint(err)
 	}
 	fmt.Fprintf(env.Stdout, "added %s: --nats-nkey %s\n", p, a.directory().Seed(p))
 	a.reload(env)
@@ -120,7 +158,7 @@ type authLs struct{ authDir }
 func (c authLs) Run(env *term.Env) error {
 	all, err := c.directory().Credentials()
 	if err != nil {
-		return err
+		return c.hint(err)
 	}
 	if env.JSON {
 		return env.Print(all)
@@ -146,7 +184,7 @@ type authEnv struct{ authDir }
 func (c authEnv) Run(env *term.Env) error {
 	seeds, err := c.directory().ServiceSeeds()
 	if err != nil {
-		return err
+		return c.hint(err)
 	}
 	for _, p := range slices.SortedFunc(maps.Keys(seeds), func(a, b access.Party) int { return strings.Compare(a.String(), b.String()) }) {
 		name := strings.TrimPrefix(p.String(), string(access.Agent)+"-")
@@ -162,12 +200,12 @@ type authRevoke struct {
 
 // Run removes a party.
 func (c authRevoke) Run(env *term.Env) error {
-	p, err := c.directory().Parse(c.Party)
+	p, err := c.parse(c.Party)
 	if err != nil {
 		return err
 	}
 	if p.Kind == access.Orchestrator {
-		return fmt.Errorf("without the orchestrator nothing answers; signalbox auth rotate %s replaces its key", p)
+		return fmt.Errorf("without the orchestrator nothing answers; %s replaces its key", c.again("rotate "+p.String()))
 	}
 	if err := c.directory().Revoke(p); err != nil {
 		return err
@@ -185,7 +223,7 @@ type authRotate struct {
 
 // Run replaces the key of a party in two steps, so that nothing has to stop.
 func (c authRotate) Run(env *term.Env) error {
-	p, err := c.directory().Parse(c.Party)
+	p, err := c.parse(c.Party)
 	if err != nil {
 		return err
 	}
@@ -203,6 +241,6 @@ func (c authRotate) Run(env *term.Env) error {
 	}
 	fmt.Fprintf(env.Stdout, "%s has a new key in %s; the one before is valid as well\n", p, c.directory().Seed(p))
 	c.reload(env)
-	fmt.Fprintf(env.Stdout, "then restart what uses it, and: signalbox auth rotate %s --finish\n", p)
+	fmt.Fprintf(env.Stdout, "then restart what uses it, and: %s\n", c.again("rotate "+p.String()+" --finish"))
 	return nil
 }

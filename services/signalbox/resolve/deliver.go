@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // delivery is what is done with the branch, beside bringing it into the repository.
@@ -105,7 +106,7 @@ func (r *run) handOver(ctx context.Context, out *Outcome) error {
 	to, err := r.source.remote(ctx)
 	switch {
 	case errors.Is(err, ErrNoRemote):
-		r.n.Say("next:\n  git -C %s merge %s", quoted(r.source.dir), quoted(out.Branch))
+		r.n.Say("next:\n  git -C %s merge %s", term.Quote(r.source.dir), term.Quote(out.Branch))
 		return nil
 	case err != nil:
 		return err
@@ -126,7 +127,7 @@ func (r *run) handOver(ctx context.Context, out *Outcome) error {
 
 // next says by which commands the branch is pushed and proposed.
 func (r *run) next(to remote, out Outcome) error {
-	r.n.Say("next:\n  git -C %s push -u %s %s", quoted(r.source.dir), quoted(to.name), quoted(out.Branch))
+	r.n.Say("next:\n  git -C %s push -u %s %s", term.Quote(r.source.dir), term.Quote(to.name), term.Quote(out.Branch))
 	if out.PullRequest == nil || to.repo == "" {
 		return nil
 	}
@@ -134,8 +135,8 @@ func (r *run) next(to remote, out Outcome) error {
 	if err := os.WriteFile(body, []byte(out.PullRequest.Body+"\n"), 0o600); err != nil {
 		return err
 	}
-	r.n.Say("  gh pr create --repo %s --base %s --head %s --title %s --body-file %s", quoted(to.host+"/"+to.repo), quoted(r.source.branch),
-		quoted(out.Branch), quoted(out.PullRequest.Title), quoted(body))
+	r.n.Say("  gh pr create --repo %s --base %s --head %s --title %s --body-file %s", term.Quote(to.host+"/"+to.repo), term.Quote(r.source.branch),
+		term.Quote(out.Branch), term.Quote(out.PullRequest.Title), term.Quote(body))
 	return nil
 }
 
@@ -183,14 +184,4 @@ func (r *run) propose(ctx context.Context, to remote, out *Outcome) error {
 	out.PullRequest.URL = pr.URL
 	r.n.Say("pull request %s", pr.URL)
 	return nil
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
-
-// quoted is a word as a shell reads it.
-func quoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"os/exec"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
@@ -40,15 +39,6 @@ func TestATokenIsForTheForgesOwnHost(t *testing.T) {
 	} {
 		if got := (github.Flags{URL: c.api}).Serves(c.host); got != c.serves {
 			t.Errorf("%s serves %s: %t", c.api, c.host, got)
-		}
-	}
-}
-
-func TestAShellReadsWhatIsQuotedAsOneWord(t *testing.T) {
-	for _, word := range []string{"plain", "two words", "it's", "$(true)", "a\\b", "`x`", "", "-x;y"} {
-		got, err := exec.Command("sh", "-c", "printf %s "+quoted(word)).Output()
-		if err != nil || string(got) != word {
-			t.Errorf("%q is read as %q, %v", word, got, err)
 		}
 	}
 }

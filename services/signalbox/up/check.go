@@ -11,10 +11,13 @@ import (
 // forgePatience is how long the forge may take to answer at the start.
 const forgePatience = 20 * time.Second
 
-// check returns a usage error if the forge, its token or a repository cannot be used:
+// check returns a usage error if an address, the forge, its token or a repository cannot be used:
 // later such a fault is retried, now somebody looks. Directories become the roots of their
 // repositories.
 func (c Command) check(ctx context.Context, config allinone.Config) error {
+	if err := c.checkAddresses(); err != nil {
+		return err
+	}
 	if c.URL == "" {
 		for name, from := range config.Repos {
 			root, err := allinone.Repository(ctx, from.Dir)
@@ -37,6 +40,16 @@ func (c Command) check(ctx context.Context, config allinone.Config) error {
 	defer cancel()
 	if err := config.Forge.Reach(ctx, c.Repo); err != nil {
 		return service.Usagef("%w", err)
+	}
+	return nil
+}
+
+// checkAddresses returns a usage error for a flag that is no address to listen at.
+func (c Command) checkAddresses() error {
+	for _, one := range [][2]string{{"--listen", c.Listen}, {"--web", c.Web}, {"--http", c.HTTP}, {"--webhook", c.Webhook.Addr}} {
+		if err := service.CheckAddress(one[0], one[1]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/service"
+	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/up"
 )
@@ -34,8 +35,12 @@ func TestUpRefusesWhatItCouldOnlyWarnAbout(t *testing.T) {
 		command up.Command
 		says    string
 	}{
-		"no such directory":    {up.Command{Repo: []string{"nosuch"}}, "--repo nosuch: there is no such directory"},
-		"a forge's repository": {up.Command{Repo: []string{"acme/widgets"}}, "a repository of a forge needs --forge-url"},
+		"a web address without a port":  {up.Command{Web: "0.0.0.0"}, "--web 0.0.0.0: want HOST:PORT"},
+		"a listen address without one":  {up.Command{Listen: "localhost"}, "--listen localhost: want HOST:PORT"},
+		"a metrics address without one": {up.Command{HTTP: "9090"}, "--http 9090: want HOST:PORT"},
+		"a webhook address without one": {up.Command{Webhook: gateway.Webhook{Addr: "127.0.0.1"}}, "--webhook 127.0.0.1: want HOST:PORT"},
+		"no such directory":             {up.Command{Repo: []string{"nosuch"}}, "--repo nosuch: there is no such directory"},
+		"a forge's repository":          {up.Command{Repo: []string{"acme/widgets"}}, "a repository of a forge needs --forge-url"},
 		"no repository": {up.Command{Repo: []string{"acme/widgets=."}},
 			"--repo .: it is not a git repository; `git init` makes it one"},
 		"no name":                      {up.Command{Repo: []string{"acme=."}}, "want OWNER/NAME=DIR or DIR"},
