@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -134,10 +135,19 @@ func (c Config) addRoles(ctx context.Context, h *service.Host, as func(role stri
 		}
 	}
 	if len(idle) > 0 && !c.Alone {
-		h.Log.Warn("nobody here works as these; give them a brain, --brain ROLE=exec:COMMAND, or serve them elsewhere", "roles",
-			strings.Join(idle, ", "))
+		h.Log.Log(ctx, c.urgency(idle, defs), "nobody here works as these; give them a brain, --brain ROLE=exec:COMMAND, or serve them elsewhere",
+			"roles", strings.Join(idle, ", "))
 	}
 	return nil
+}
+
+// urgency is that of a warning if new issues need one of the roles.
+func (c Config) urgency(idle []string, defs []*workflow.Definition) slog.Level {
+	if def, err := workflow.NewCatalog(defs...).Named(c.Workflow); err == nil &&
+		slices.ContainsFunc(BrainRoles(def), func(role string) bool { return slices.Contains(idle, role) }) {
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
 }
 
 // at returns the settings of a forge-side role.

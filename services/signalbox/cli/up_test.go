@@ -104,7 +104,7 @@ func TestUpPrintsFiveLinesAndKeepsTheRestInItsLogFile(t *testing.T) {
 		go func() {
 			env := term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: end, User: "operator:ann", Now: time.Now}
 			ended <- cli.Run(ctx, env, append([]string{"up", "--data", data, "--repo", "acme/widgets=" + g.Dir(), "--listen", "127.0.0.1:0", "--sandbox", "none",
-				"--brain", "developer=exec:true", "--brain", "writer=exec:true", "--brain", "fullstack-developer=exec:true"}, args...))
+				"--brain", "developer=exec:true"}, args...))
 			end.Close()
 		}()
 		for lines := bufio.NewScanner(out); lines.Scan(); {

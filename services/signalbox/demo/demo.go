@@ -109,9 +109,10 @@ func (c Command) dir() (string, error) {
 func intro(n *narrator.Narrator, dir string) {
 	n.Title("Signalbox: one issue, from report to pull request")
 	n.Say("In this process: a NATS server whose log is flushed to disk before anyone sees")
-	n.Say("an event, the orchestrator, the gateway, every agent of the issue lifecycle, and a")
-	n.Say("forge that speaks GitHub's REST. The developer, the tester who writes tests and the")
-	n.Say("reporter's words are scripts that come with the demonstration. Nothing else is.")
+	n.Say("an event, the orchestrator, the gateway, every agent of the issue lifecycle,")
+	n.Say("and a forge that speaks GitHub's REST. The developer, the tester who writes")
+	n.Say("tests and the reporter's words are scripts that come with the demonstration.")
+	n.Say("Nothing else is.")
 	n.Say("")
 	n.Say("log, forge and work: %s", dir)
 }
