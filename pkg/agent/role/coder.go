@@ -126,6 +126,9 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 	s.job.Progress("thinking")
 	out, err := s.attempt(ctx, a)
 	s.told(ctx, out)
+	if err == nil {
+		out = s.waits(ctx, out)
+	}
 	result := s.judgement(ctx, out)
 	for _, text := range []struct {
 		kind string
