@@ -25,15 +25,9 @@ import (
 // job returns the reply to a claim in the form the handler gets.
 func (a *Agent) job(r *pb.CommandReply) Job {
 	in := r.GetInstance()
-	j := Job{Token: uint64(r.GetToken())}
-	j.Assignment = brain.Assignment{
-		Protocol: "signalbox/v1", Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), About: r.GetTask().GetAbout(),
-		Role: a.Role, Agent: a.Name, Iteration: int(in.GetIteration()), Attempt: int(in.GetAttempt()), Issue: wire.ToIssue(in.GetIssue()),
-		Questions: wire.ToQuestions(in.GetQuestions()), Notes: heard(wire.ToNotes(in.GetNotes())), Previous: in.GetPreviousStates(),
-		Next: r.GetTask().GetNext(), Evidence: wire.ToEvidence(in.GetEvidence()), Policy: policy(r.GetTask().GetPolicy()),
-		Base: in.GetBase(), Head: in.GetHead(), Opened: in.GetOpenedAt().AsTime(), Entered: entered(in), Failures: int(in.GetFailures()[in.GetState()]),
-		Vars: in.GetVars(), Writes: r.GetTask().GetWrites(), Escalations: wire.ToEscalations(in.GetEscalations()),
-	}
+	j := Job{Token: uint64(r.GetToken()), Assignment: Assignment(in)}
+	j.Role, j.Agent, j.About, j.Next = a.Role, a.Name, r.GetTask().GetAbout(), r.GetTask().GetNext()
+	j.Policy, j.Writes = policy(r.GetTask().GetPolicy()), r.GetTask().GetWrites()
 	if q := r.GetTask().GetQuestion(); q != nil {
 		asked := wire.ToQuestion(q)
 		j.Question = &asked
@@ -42,16 +36,6 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 		j.Work = workflow.WorkSpec{Runs: w.GetRuns(), Change: w.GetChange(), Does: w.GetDoes()}
 	} else { // an orchestrator of an earlier build
 		j.Work = workflow.EarlierWork(j.Workflow, j.State, a.Role, j.Question != nil)
-	}
-	j.Sections, j.Warnings = sections(in.GetSections())
-	if in.LastResult != nil {
-		last := wire.ToResult(in.LastResult)
-		j.Last = &last
-	}
-	if in.GetLoop() {
-		n := min(3, len(j.Previous))
-		j.Warnings = append(j.Warnings, fmt.Sprintf("loop: the newest states are %v; the same failure once more ends the run",
-			j.Previous[len(j.Previous)-n:]))
 	}
 	for _, b := range in.GetBundles() {
 		j.Bundles = append(j.Bundles, instance.Bundle{Object: b.GetObject(), Head: b.GetHead(), Role: b.GetRole()})
@@ -63,6 +47,29 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	j.Steps = func(ctx context.Context) ([]work.PastStep, error) { return a.steps(ctx, j.Instance) }
 	j.Spend = func(ctx context.Context, cost instance.Cost) error { return a.charge(ctx, j, cost) }
 	return j
+}
+
+// Assignment returns what an assignment has of its instance: all but what the state asks
+// of the role.
+func Assignment(in *pb.Instance) brain.Assignment {
+	a := brain.Assignment{
+		Protocol: brain.Protocol, Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(),
+		Iteration: int(in.GetIteration()), Attempt: int(in.GetAttempt()), Issue: wire.ToIssue(in.GetIssue()),
+		Questions: wire.ToQuestions(in.GetQuestions()), Notes: heard(wire.ToNotes(in.GetNotes())), Previous: in.GetPreviousStates(),
+		Evidence: wire.ToEvidence(in.GetEvidence()), Base: in.GetBase(), Head: in.GetHead(), Opened: in.GetOpenedAt().AsTime(), Entered: entered(in),
+		Failures: int(in.GetFailures()[in.GetState()]), Vars: in.GetVars(), Escalations: wire.ToEscalations(in.GetEscalations()),
+	}
+	a.Sections, a.Warnings = sections(in.GetSections())
+	if in.LastResult != nil {
+		last := wire.ToResult(in.LastResult)
+		a.Last = &last
+	}
+	if in.GetLoop() {
+		n := min(3, len(a.Previous))
+		a.Warnings = append(a.Warnings, fmt.Sprintf("loop: the newest states are %v; the same failure once more ends the run",
+			a.Previous[len(a.Previous)-n:]))
+	}
+	return a
 }
 
 // entered returns when the instance came into its state; zero if the reply does not say.

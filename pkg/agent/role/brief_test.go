@@ -97,7 +97,7 @@ func TestTheOperatorsTemplateWinsOverTheRepositorys(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := e.do(e.job("analyst", "analyzing_requirements"), program(t, `echo '{"status":"success"}' >$SIGNALBOX_RESULT`, dir))
-	if got := e.artifact(r, "analyzing_requirements.prompt"); err != nil || got != `of the operator: "The sum is wrong"` {
+	if got := e.artifact(r, "analyzing_requirements.prompt"); err != nil || strings.TrimSpace(got) != `of the operator: "The sum is wrong"` {
 		t.Errorf("%q, %v", got, err)
 	}
 }

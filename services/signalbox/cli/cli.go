@@ -76,6 +76,8 @@ type grammar struct {
 
 	Definition definitionCommand `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 
+	Prompt promptCommand `cmd:"" group:"Lifecycles" help:"What brains are told: list, and print as a brain would get it."`
+
 	Auth       authCommand       `cmd:"" group:"This program" help:"Who may connect to NATS: keys and accounts of services and people."`
 	Doctor     doctorCommand     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
 	Help       helpCommand       `cmd:"" group:"This program" help:"Help on a command, or on the flags that all have: help COMMAND, help flags."`

@@ -265,6 +265,10 @@ func (p page) last(in Instance) {
 			p.below(term.Plain, key+": "+value)
 		}
 	}
+	for _, a := range r.Artifacts {
+		p.below(term.Faint, fmt.Sprintf("%s: %d bytes, SHA-256 %s; signalbox logs %s --state %s", a.Name, a.Size,
+			a.SHA256[:min(12, len(a.SHA256))], in.Instance, in.LastState))
+	}
 }
 
 // maxFailed is the number of failing tests that are named.

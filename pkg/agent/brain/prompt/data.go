@@ -14,8 +14,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// maxEntries limits the entries of a list, the newest of which are kept.
-const maxEntries = 100
+// How many entries of a list are kept, the newest: many, or few where the prompt would be
+// too large.
+const (
+	many = 100
+	few  = 10
+)
 
 // Data is what a template is given. Fields are added to it; none is renamed or removed. A
 // string is the system's own, or the lifecycle's. A *Line or a *Text was written by a
@@ -175,15 +179,15 @@ func lines(all []string) (made []*Line) {
 	return made
 }
 
-func clean(all []string) (made []string) {
-	for _, s := range newest(all) {
+func (p *page) clean(all []string) (made []string) {
+	for _, s := range newest(p, all) {
 		made = append(made, oneLine(s))
 	}
 	return made
 }
 
 // newest is the end of a list.
-func newest[T any](all []T) []T { return all[max(0, len(all)-maxEntries):] }
+func newest[T any](p *page, all []T) []T { return all[max(0, len(all)-p.entries):] }
 
 // data is what a template is given of an assignment. The texts are printed on p.
 func data(a work.Assignment, tools bool, p *page) Data {
@@ -192,11 +196,11 @@ func data(a work.Assignment, tools bool, p *page) Data {
 		About: strings.TrimSpace(sanitize.Terminal(a.About)),
 		Does:  a.Work.Does, Runs: a.Work.Runs, MustChange: a.Work.Change == workflow.ChangeRequired && a.Question == nil,
 		Judges: a.Work.DropsChanges(), Code: a.Dir != "", Tool: tools,
-		Issue: issue(a.Issue, p), Questions: questions(a.Questions, p), Previous: clean(a.Previous), Attempt: a.Attempt, Failures: a.Failures,
-		Warnings: clean(a.Warnings), Notes: notes(a.Notes, p), Escalations: escalations(a.Escalations, p),
-		Test: line(a.Brief.Test), Kept: lines(newest(a.Brief.Kept)), Forbidden: a.Brief.Forbidden,
-		Policy: map[string]string{}, Dir: oneLine(a.Dir), Base: oneLine(a.Base), Head: oneLine(a.Head), Next: clean(a.Next),
-		Writes:    clean(a.Writes),
+		Issue: issue(a.Issue, p), Questions: questions(a.Questions, p), Previous: p.clean(a.Previous), Attempt: a.Attempt, Failures: a.Failures,
+		Warnings: p.clean(a.Warnings), Notes: notes(a.Notes, p), Escalations: escalations(a.Escalations, p),
+		Test: line(a.Brief.Test), Kept: lines(newest(p, a.Brief.Kept)), Forbidden: a.Brief.Forbidden,
+		Policy: map[string]string{}, Dir: oneLine(a.Dir), Base: oneLine(a.Base), Head: oneLine(a.Head), Next: p.clean(a.Next),
+		Writes:    p.clean(a.Writes),
 		StateFile: oneLine(a.StateFile),
 	}
 	if q := a.Question; q != nil {
@@ -208,7 +212,7 @@ func data(a work.Assignment, tools bool, p *page) Data {
 	}
 	d.TestChanges = d.Policy["test_changes"]
 	d.past(a, p)
-	for _, e := range newest(a.Evidence) {
+	for _, e := range newest(p, a.Evidence) {
 		if e.Name == work.Red {
 			d.Red = append(d.Red, check(e, p))
 		} else {
@@ -219,7 +223,7 @@ func data(a work.Assignment, tools bool, p *page) Data {
 	for _, f := range a.Brief.Guidance {
 		d.Guidance = append(d.Guidance, File{oneLine(f.Path), p.text(f.Text, "the repository's own, as its base has it"), f.Cut})
 	}
-	for _, c := range newest(a.Brief.Criteria) {
+	for _, c := range newest(p, a.Brief.Criteria) {
 		d.Criteria = append(d.Criteria, p.text(c, "the plan of the work"))
 	}
 	if !a.Deadline.IsZero() {
@@ -230,7 +234,7 @@ func data(a work.Assignment, tools bool, p *page) Data {
 
 // past fills in the steps that have ended.
 func (d *Data) past(a work.Assignment, p *page) {
-	for _, s := range newest(a.Brief.Steps) {
+	for _, s := range newest(p, a.Brief.Steps) {
 		d.Steps = append(d.Steps, Step{oneLine(s.State), oneLine(s.Role), oneLine(s.Status), fmt.Sprintf("%.2f", s.Confidence),
 			p.text(s.Said, agent(s.Role)), oneLine(s.To), oneLine(s.Why)})
 	}
@@ -255,7 +259,7 @@ func (d *Data) remember(a work.Assignment, p *page) {
 		values = append(values, fmt.Sprintf("%s = %q", name, a.Vars[name]))
 	}
 	d.Vars = p.text(strings.Join(values, "\n"), "kept with the work by agents and people")
-	for _, name := range newest(slices.Sorted(maps.Keys(a.Sections))) {
+	for _, name := range newest(p, slices.Sorted(maps.Keys(a.Sections))) {
 		d.Sections = append(d.Sections,
 			Section{oneLine(name), p.text(pretty(a.Sections[name]), "a section of the document, by the roles that write it")})
 	}
@@ -270,7 +274,7 @@ func pretty(section json.RawMessage) string {
 }
 
 func issue(i instance.Issue, p *page) Issue {
-	made := Issue{Repo: oneLine(i.Repo), Number: i.Number, Author: line(i.Author), Labels: lines(newest(i.Labels)), Title: line(i.Title)}
+	made := Issue{Repo: oneLine(i.Repo), Number: i.Number, Author: line(i.Author), Labels: lines(newest(p, i.Labels)), Title: line(i.Title)}
 	by := "the reporter"
 	if i.Author != "" {
 		by = fmt.Sprintf("reported by %q", oneLine(i.Author))
@@ -288,7 +292,7 @@ func issue(i instance.Issue, p *page) Issue {
 }
 
 func questions(all []instance.Question, p *page) (made []Question) {
-	for _, q := range newest(all) {
+	for _, q := range newest(p, all) {
 		by := "people"
 		switch {
 		case q.To != "":
@@ -306,7 +310,7 @@ func questions(all []instance.Question, p *page) (made []Question) {
 }
 
 func notes(all []instance.NoteEntry, p *page) (made []Note) {
-	for _, n := range newest(all) {
+	for _, n := range newest(p, all) {
 		kind := oneLine(n.Kind)
 		made = append(made, Note{&Line{n.Author}, kind, &Text{n.Text, fmt.Sprintf("%s of %q", kind, oneLine(n.Author)), p}})
 	}
@@ -314,7 +318,7 @@ func notes(all []instance.NoteEntry, p *page) (made []Note) {
 }
 
 func escalations(all []instance.Escalation, p *page) (made []Escalation) {
-	for _, e := range newest(all) {
+	for _, e := range newest(p, all) {
 		by := "people"
 		if e.By != "" {
 			by = fmt.Sprintf("%q, who may decide", oneLine(e.By))

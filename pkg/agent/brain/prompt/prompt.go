@@ -103,9 +103,18 @@ func (s Set) render(a work.Assignment, tools bool) Prompt {
 	panic("there is no template " + Default)
 }
 
-// execute returns the prompt that a template makes of an assignment.
+// execute returns the prompt that a template makes of an assignment: of the newest of its
+// entries alone if all are too much.
 func execute(t work.Template, a work.Assignment, tools bool) (string, error) {
-	p := &page{mark: rand.Text()}
+	text, err := fill(t, a, tools, many)
+	if errors.Is(err, errTooLarge) {
+		text, err = fill(t, a, tools, few)
+	}
+	return text, err
+}
+
+func fill(t work.Template, a work.Assignment, tools bool, entries int) (string, error) {
+	p := &page{mark: rand.Text(), entries: entries}
 	made, err := compile(t, p)
 	if err != nil {
 		return "", err
@@ -113,7 +122,7 @@ func execute(t work.Template, a work.Assignment, tools bool) (string, error) {
 	if err := made.Execute(p, data(a, tools, p)); err != nil {
 		return "", place(t, err)
 	}
-	text := p.String()
+	text := strings.TrimRight(p.String(), "\n") + "\n"
 	if p.quoted && !strings.Contains(text, legend) {
 		text = legend + "\n\n" + text
 	}

@@ -213,14 +213,14 @@ func TestTheOperatorsTemplateWinsThenTheRepositorysThenTheMoreSpecificOne(t *tes
 
 var wrong = map[string]struct{ text, want string }{
 	"does not parse":               {"a\n{{if}}", "developer.tmpl:2: missing value for if"},
-	"speaks of an unknown field":   {"a\nb {{.Isue}}", "developer.tmpl:2:4: "},
+	"speaks of an unknown field":   {"a\nb {{.Isue}}", "developer.tmpl:2:4: at .Isue: can't evaluate field Isue in type prompt.Data"},
 	"does so in a branch":          {"{{if eq .State \"x\"}}\n{{.Last.Nothing}}{{end}}", "developer.tmpl:2:"},
 	"does so in an else":           {"{{if .State}}{{else}}\n{{.Nothing}}{{end}}", "developer.tmpl:2:"},
 	"does so of a list":            {"{{range .Notes}}{{else}}\n{{.Nothing}}{{end}}", "developer.tmpl:2:"},
-	"calls an unknown part":        {"{{template \"nothing\" .}}", `developer.tmpl:1:11: executing "`},
+	"calls an unknown part":        {"{{template \"nothing\" .}}", `developer.tmpl:1:11: at {{template "nothing" .}}: template "nothing" not defined`},
 	"calls an unknown function":    {"{{env \"HOME\"}}", "developer.tmpl:1: function \"env\" not defined"},
 	"prints":                       {"{{printf \"%s\" .State}}", "write {{.Field}}"},
-	"loops":                        {"\n{{range 1000000000}}{{end}}", "developer.tmpl:2:"},
+	"loops":                        {"\n{{range 1000000000}}{{end}}", "developer.tmpl:2:20: it takes too long"},
 	"loops long":                   {"{{range 1000000000}}{{end}}", errTooLong.Error()},
 	"calls itself":                 {`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`, errTooLong.Error()},
 	"calls itself twice":           {`{{define "a"}}{{template "a"}}{{template "a"}}{{end}}{{template "a"}}`, errTooLong.Error()},
@@ -302,13 +302,15 @@ func TestAnOperatorsTemplateForNobodyIsRefusedWithWhoWasMeant(t *testing.T) {
 // A thousand of everything is within the limits of the shipped templates.
 func TestThereIsAPromptOfAnything(t *testing.T) {
 	a := Example("developer", "fixing_issues")
-	long := strings.Repeat("é", 64<<10)
+	long := strings.Repeat("\U000E0070", 16<<10)
 	for i := range 1000 {
 		text := fmt.Sprint(i, long)
 		a.Notes = append(a.Notes, instance.NoteEntry{Author: text, Kind: text, Text: text})
 		a.Questions = append(a.Questions, instance.Question{Number: i, Text: text, Answered: true, Answer: text})
 		a.Evidence = append(a.Evidence, instance.Evidence{Name: text, Command: text, Output: text})
 		a.Brief.Steps = append(a.Brief.Steps, work.PastStep{State: text, Said: text})
+		a.Escalations = append(a.Escalations, instance.Escalation{Agent: text, Reason: text, Resolved: true, By: text, Resolution: text})
+		a.Sections[fmt.Sprint(i)+text], a.Issue.Labels = nil, append(a.Issue.Labels, text)
 		a.Warnings, a.Next, a.Brief.Kept = append(a.Warnings, text), append(a.Next, text), append(a.Brief.Kept, text)
 	}
 	if p := (Set{}).Render(a); p.Refused != nil || len(p.Text) > maxPage || !strings.Contains(p.Text, "## How to answer") {

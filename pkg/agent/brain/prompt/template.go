@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -63,9 +64,19 @@ func compile(t work.Template, p *page) (*template.Template, error) {
 	return made, nil
 }
 
+var (
+	executing = regexp.MustCompile(`: executing ".*?" at <(.*?)>: `)
+	stepping  = regexp.MustCompile(`<` + stepper + `>: error calling ` + stepper + `: `)
+)
+
 // located is an error of a template, which begins with FILE:LINE.
 func located(err error) error {
-	return errors.New(strings.TrimPrefix(err.Error(), "template: "))
+	text := strings.TrimPrefix(err.Error(), "template: ")
+	if at := stepping.FindStringIndex(text); at != nil { // the place is that of what is in the loop
+		where, _, _ := strings.Cut(text, ": executing ")
+		return errors.New(where + ": " + text[at[1]:])
+	}
+	return errors.New(executing.ReplaceAllString(text, ": at $1: "))
 }
 
 // counted returns a part of a template that counts itself, and so do those in it.

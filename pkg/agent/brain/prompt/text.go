@@ -62,11 +62,12 @@ func oneLine(s string) string {
 // page is a prompt as it is written. It is the writer of its template.
 type page struct {
 	strings.Builder
-	mark   string // of what is quoted: 128 random bits
-	steps  int    // of the template
-	quotes int    // Texts that the next Write has
-	quoted bool   // there is a Text
-	ends   int    // newlines at the end
+	mark    string // of what is quoted: 128 random bits
+	entries int    // of a list, at most
+	steps   int    // of the template
+	quotes  int    // Texts that the next Write has
+	quoted  bool   // there is a Text
+	ends    int    // newlines at the end
 }
 
 // Write implements io.Writer. It leaves out what is more than one empty line.

@@ -12,7 +12,7 @@ import (
 // on the example and on an empty assignment.
 func Verify(t work.Template) error {
 	role, state, _ := cutName(t.Name)
-	p := &page{mark: rand.Text()}
+	p := &page{mark: rand.Text(), entries: many}
 	all, err := compile(t, p)
 	if err != nil {
 		return err
