@@ -56,7 +56,8 @@ func Assignment(in *pb.Instance) brain.Assignment {
 		Protocol: brain.Protocol, Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(),
 		Iteration: int(in.GetIteration()), Attempt: int(in.GetAttempt()), Issue: wire.ToIssue(in.GetIssue()),
 		Questions: wire.ToQuestions(in.GetQuestions()), Notes: heard(wire.ToNotes(in.GetNotes())), Previous: in.GetPreviousStates(),
-		Evidence: wire.ToEvidence(in.GetEvidence()), Base: in.GetBase(), Head: in.GetHead(), Opened: in.GetOpenedAt().AsTime(), Entered: entered(in),
+		Evidence: wire.ToEvidence(in.GetEvidence()), Base: in.GetBase(), Head: in.GetHead(), Opened: in.GetOpenedAt().AsTime(),
+		Entered:  entered(in),
 		Failures: int(in.GetFailures()[in.GetState()]), Vars: in.GetVars(), Escalations: wire.ToEscalations(in.GetEscalations()),
 	}
 	a.Sections, a.Warnings = sections(in.GetSections())

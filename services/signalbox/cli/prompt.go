@@ -194,7 +194,8 @@ func (c promptShow) find(defs []*workflow.Definition) (*workflow.Definition, str
 	hint := ""
 	if meant := workflow.Nearest(c.Name, known); meant != "" {
 		hint = "; did you mean " + meant + "?"
-	} else if own := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return !strings.HasPrefix(name, role+".") }); len(own) > 0 {
+	} else if own := slices.DeleteFunc(slices.Clone(known),
+		func(name string) bool { return !strings.HasPrefix(name, role+".") }); len(own) > 0 {
 		hint = "; want one of " + strings.Join(own, ", ")
 	}
 	return nil, "", "", service.Usagef("%s: no lifecycle has such a role in such a state%s", c.Name, hint)
