@@ -218,26 +218,35 @@ func (i *installations) find(ctx context.Context, owner, repo string) (int64, er
 
 // get reads something as the App itself.
 func (i *installations) get(ctx context.Context, path string, into any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url+path, nil)
+	_, err := i.ask(ctx, http.MethodGet, path, into)
+	return err
+}
+
+// ask requests something as the App itself. It returns the header of the answer.
+func (i *installations) ask(ctx context.Context, method, path string, into any) (http.Header, error) {
+	r, err := http.NewRequestWithContext(ctx, method, i.url+path, nil)
 	if err != nil {
-		return fmt.Errorf("%w: %w", forge.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", forge.ErrInvalid, err)
 	}
+	r.Header.Set("Accept", "application/vnd.github+json")
 	client := http.Client{Transport: i.signer, Timeout: requestTimeout}
 	resp, err := client.Do(r)
 	if err != nil {
-		return fmt.Errorf("%w: %w", forge.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: %w", forge.ErrUnavailable, err)
 	}
 	defer resp.Body.Close()
 	sentinel := forge.ErrDenied
 	switch status := resp.StatusCode; {
-	case status == http.StatusOK:
-		return json.NewDecoder(resp.Body).Decode(into)
+	case status == http.StatusOK, status == http.StatusAccepted:
+		return resp.Header, json.NewDecoder(resp.Body).Decode(into)
 	case status >= http.StatusInternalServerError:
 		sentinel = forge.ErrUnavailable
 	case status == http.StatusNotFound:
 		sentinel = forge.ErrNotFound
+	case status == http.StatusUnprocessableEntity, status == http.StatusBadRequest:
+		sentinel = forge.ErrInvalid
 	}
-	return fmt.Errorf("%w: as the App: %s %s", sentinel, resp.Status, said(resp))
+	return nil, fmt.Errorf("%w: as the App: %s %s", sentinel, resp.Status, said(resp))
 }
 
 // slug returns the name of the App in addresses and in the login of its bot.

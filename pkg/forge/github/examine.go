@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
-
-	"github.com/signalbox/signalbox/pkg/forge"
 )
 
 // Origin returns what the flags sign in with, for people: the App, where its key comes
@@ -73,63 +71,6 @@ func (c *Client) Installed(ctx context.Context, repo string) (Installed, error) 
 		err = c.asApp(ctx, "/repos/"+url.PathEscape(owner)+"/"+url.PathEscape(name)+"/installation", &found)
 	}
 	return found, err
-}
-
-// HookConfig is where the App's webhook delivers to.
-type HookConfig struct {
-	URL         string
-	ContentType string `json:"content_type"`
-	Insecure    any    `json:"insecure_ssl"` // "0", or 0: certificates are checked
-	Secret      string // asterisks, if there is one
-}
-
-// HookDelivery is one attempt at a delivery of the App's webhook.
-type HookDelivery struct {
-	ID         int64     // of the attempt
-	GUID       string    // of the delivery, the same for each attempt
-	At         time.Time `json:"delivered_at"`
-	Redelivery bool
-	Status     string
-	StatusCode int `json:"status_code"`
-	Event      string
-	Action     string
-}
-
-// Arrived reports whether it was taken.
-func (d HookDelivery) Arrived() bool { return d.StatusCode >= 200 && d.StatusCode < 300 }
-
-// Hook returns the configuration of the App's webhook. The URL is "" for none.
-func (c *Client) Hook(ctx context.Context) (HookConfig, error) {
-	var hook HookConfig
-	err := c.asApp(ctx, "/app/hook/config", &hook)
-	if errors.Is(err, forge.ErrNotFound) {
-		return hook, nil
-	}
-	return hook, err
-}
-
-// Deliveries returns the newest attempts at deliveries, at most a hundred, the newest first.
-func (c *Client) Deliveries(ctx context.Context) ([]HookDelivery, error) {
-	var rows []HookDelivery
-	err := c.asApp(ctx, "/app/hook/deliveries?per_page=100", &rows)
-	if errors.Is(err, forge.ErrNotFound) {
-		return nil, nil
-	}
-	return rows, err
-}
-
-// asApp reads something as the App itself.
-func (c *Client) asApp(ctx context.Context, path string, into any) error {
-	app, ok := c.credentials.(*installations)
-	if !ok {
-		return ErrNoApp
-	}
-	app.mu.Lock()
-	defer app.mu.Unlock()
-	if err := app.renewKey(); err != nil {
-		return err
-	}
-	return app.get(ctx, path, into)
 }
 
 // Standing is what a client finds of a repository before any work.

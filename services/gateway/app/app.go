@@ -113,6 +113,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}
 	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
 	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, pollers, heard) })
+	if s.Webhook.Addr != "" && adapter.WorksAsApp() {
+		again := &missed{forge: adapter, between: between, now: time.Now, asked: map[string]time.Time{}, log: h.Log}
+		h.Add("missed deliveries", func(ctx context.Context) error { return watch(ctx, again, every, polls) })
+	}
 	return s.addWebhook(h, js, heard)
 }
 

@@ -89,7 +89,7 @@ func webhook(ctx context.Context, client *github.Client, info github.AppInfo) fi
 	case hook.ContentType != "json":
 		return failed("", hook.URL+" gets forms: each delivery is refused", "set the content type application/json at "+where)
 	}
-	deliveries, err := client.Deliveries(ctx)
+	deliveries, err := client.Deliveries(ctx, time.Time{}, 1)
 	switch {
 	case err != nil:
 		return finding{"", worry, hook.URL + "; its deliveries cannot be read: " + err.Error(), ""}

@@ -1,0 +1,62 @@
+package github_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+)
+
+func TestDeliveriesAreReadToTheirTimeAndDeliveredAgain(t *testing.T) {
+	var asked []string
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		page := func(id int, day string) {
+			_, _ = fmt.Fprintf(w, `[{"id":%d,"guid":"g%d","delivered_at":"2026-03-%sT12:00:00Z","redelivery":false,"status":"OK","status_code":200,"event":"issues","action":null}]`, id, id, day)
+		}
+		switch {
+		case r.Method == http.MethodPost && r.URL.Path == "/api/v3/app/hook/deliveries/3/attempts":
+			w.WriteHeader(http.StatusAccepted)
+			_, _ = w.Write([]byte(`{}`))
+		case r.Method == http.MethodPost:
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = w.Write([]byte(`{"message":"too old"}`))
+		case r.URL.Query().Get("cursor") == "":
+			w.Header().Set("Link", `<`+server.URL+`/api/v3/app/hook/deliveries?per_page=100&cursor=v1_2>; rel="next"`)
+			page(3, "03")
+		case r.URL.Query().Get("cursor") == "v1_2":
+			w.Header().Set("Link", `<`+server.URL+`/api/v3/app/hook/deliveries?cursor=v1_1&per_page=100>; rel="next"`)
+			page(2, "02")
+		default:
+			page(1, "01")
+		}
+	}))
+	t.Cleanup(server.Close)
+	_, key := newKey(t)
+	client, err := github.New(github.Config{BaseURL: server.URL, App: github.App{ID: 7, Key: key}})
+	must(t, err)
+	for day, want := range map[int]int{1: 3, 2: 2, 3: 1} {
+		rows, err := client.Deliveries(t.Context(), time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), 10)
+		if err != nil || len(rows) != want || rows[0].ID != 3 || !rows[0].Arrived() {
+			t.Errorf("since day %d: %+v, %v", day, rows, err)
+		}
+	}
+	if rows, err := client.Deliveries(t.Context(), time.Time{}, 2); err != nil || len(rows) != 2 {
+		t.Errorf("two of them: %+v, %v", rows, err)
+	}
+	must(t, client.Redeliver(t.Context(), 3))
+	if err := client.Redeliver(t.Context(), 1); !errors.Is(err, forge.ErrInvalid) {
+		t.Errorf("an old one: %v", err)
+	}
+	token, err := github.New(github.Config{BaseURL: server.URL, Token: "t"})
+	must(t, err)
+	if _, err := token.Deliveries(t.Context(), time.Time{}, 1); !errors.Is(err, github.ErrNoApp) {
+		t.Errorf("with a token: %v", err)
+	}
+}
