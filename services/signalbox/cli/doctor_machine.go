@@ -21,9 +21,12 @@ import (
 
 // machineFlags say what doctor checks on this machine. They are those of up.
 type machineFlags struct {
-	Brain   []string `name:"brain" placeholder:"ROLE[.STATE]=SPEC" sep:"none" help:"Brain to check, as up takes it; without one the coding agents in PATH. May be repeated."`
-	Sandbox string   `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"Sandbox to check, as up takes it."`
-	Data    string   `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Data directory of up, for the space on its disk."`
+	Brain      []string `name:"brain" placeholder:"ROLE[.STATE]=SPEC" sep:"none" help:"Brain to check, as up takes it; without one the coding agents in PATH. May be repeated."`
+	BrainTrial []string `name:"brain-trial" placeholder:"SPEC" sep:"none" help:"Brain to try on a task of one file: a preset such as claude, exec:COMMAND or model:PROVIDER/NAME. It may cost a little. May be repeated."`
+	BrainEnv   []string `name:"brain-env" placeholder:"NAME" help:"Environment variable that it may see, as up takes it; may be repeated."`
+	Egress     []string `name:"egress" placeholder:"HOST[:PORT]" help:"Host that it can reach from the sandbox, as up takes it; may be repeated."`
+	Sandbox    string   `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"Sandbox to check, as up takes it."`
+	Data       string   `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Data directory of up, for the space on its disk."`
 }
 
 // machine checks this machine.
@@ -36,6 +39,7 @@ func (c doctorCommand) machine(ctx context.Context, e *checkup) {
 	} else {
 		c.brains(e)
 	}
+	c.trials(ctx, e)
 	e.check(ctx, "disk", func(context.Context) finding { return space(c.Data) })
 	if cache, err := os.UserCacheDir(); err == nil {
 		e.check(ctx, "disk of work", func(context.Context) finding { return space(cache) })

@@ -61,7 +61,7 @@ func examples() map[string][]string {
 		"auth env":           {"auth env", "auth env --dir ./access"},
 		"auth revoke":        {"auth revoke ann", "auth revoke agent-designer"},
 		"auth rotate":        {"auth rotate developer", "auth rotate developer --finish"},
-		"doctor":             {"doctor", "doctor --brain developer=exec:./fix.sh --json", "doctor --forge-url https://api.github.com/ --repo acme/widgets"},
+		"doctor":             {"doctor", "doctor --brain developer=exec:./fix.sh --json", "doctor --brain-trial claude", "doctor --forge-url https://api.github.com/ --repo acme/widgets"},
 		"version":            {"version", "version --json"},
 		"completion":         {"completion bash", "completion fish"},
 		"help":               {"help flags", "help show"},
