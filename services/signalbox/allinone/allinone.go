@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -51,7 +52,9 @@ type Config struct {
 	Forge github.Flags      // the forge to use; without a URL: the local one
 	Web   string            // HOST:PORT of the local forge; empty: the address of the last run
 	Open  bool              // anybody who reaches the local forge may read it
-	Plain bool              // the local forge may be served beyond this machine, without TLS
+	Cert  string            // file of the certificate that the local forge is served with at Web; empty: no TLS
+	Key   string            // file of its key
+	Plain bool              // the local forge may be served beyond this machine without TLS
 	Login string            // login on it of the person at this machine; empty: from their system account
 	Repos map[string]Source // initial repositories of the local forge, by owner/name
 	Watch []string          // repositories on Forge to poll
@@ -149,7 +152,9 @@ func Run(ctx context.Context, c Config) (err error) {
 func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*workflow.Definition) error {
 	s.NATS = h.NATS
 	if s.Forge != nil {
-		h.AddBase("forge", s.Forge.serve)
+		for i, at := range s.Forge.doors {
+			h.AddBase(fmt.Sprintf("forge-%d", i), at.serve)
+		}
 	}
 	if _, err := workflow.NewCatalog(defs...).Named(c.Workflow); err != nil {
 		return service.Usagef("%w", err)

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -30,6 +33,12 @@ type Forge struct {
 	Token  string // path of the file that has it
 	bot    string // the token of the services
 
+	inner string // where the services of this process reach it; URL unless that has TLS
+	doors []door
+}
+
+// door is an address where the forge is served.
+type door struct {
 	listener net.Listener
 	server   *http.Server
 }
@@ -58,16 +67,88 @@ func (c Config) openForge(ctx context.Context, dir string) (*Forge, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	l, err := listen(c.Web, filepath.Join(dir, "address"), c.Plain)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("local forge: %w", err), f.Close())
+	served := &Forge{Forge: f, Person: person, Secret: mine, Token: token, bot: bot}
+	if err := served.open(c, filepath.Join(dir, "address")); err != nil {
+		return nil, errors.Join(err, served.close())
 	}
-	url := "http://" + l.Addr().String()
-	f.SetURL(url)
+	f.SetURL(served.URL)
+	return served, nil
+}
+
+// open has the forge listen. With a certificate it listens twice: at Web, and for the
+// services of this process, which need not trust the certificate, on loopback without TLS.
+func (f *Forge) open(c Config, file string) error {
+	if c.Cert != "" || c.Key != "" {
+		if c.Web == "" {
+			return service.Usagef("--web-cert, --web-key: say with --web HOST:PORT where the local forge is to be served by TLS")
+		}
+		l, err := c.listen()
+		if err != nil {
+			return err
+		}
+		names, err := certified(c.Cert)
+		if err != nil {
+			return errors.Join(service.Usagef("--web-cert: %w", err), l.Close())
+		}
+		f.URL = "https://" + named(l.Addr().String(), c.Web, names)
+		f.serveAt(c, l, names)
+		c.Web = ""
+	}
+	listen := c.listen
+	if c.Web == "" {
+		listen = func() (net.Listener, error) { return again(file) }
+	}
+	l, err := listen()
+	if err != nil {
+		return err
+	}
+	f.inner = "http://" + l.Addr().String()
+	f.URL = cmp.Or(f.URL, f.inner)
+	f.serveAt(c, l, nil)
+	return nil
+}
+
+func (f *Forge) serveAt(c Config, l net.Listener, names []string) {
 	host, _, _ := net.SplitHostPort(c.Web)
-	server := httpserver.New(f.Handler(), c.Log)
-	server.Handler = httpserver.GuardBut(local.Forms(), f.Handler(), host)
-	return &Forge{Forge: f, URL: url, Person: person, Secret: mine, Token: token, bot: bot, listener: l, server: server}, nil
+	f.doors = append(f.doors, door{l, httpserver.New(f.Handler(), c.Log, append(names, host)...)})
+}
+
+// certified returns the names and addresses that a certificate is for.
+func certified(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("%s is not PEM", file)
+	}
+	leaf, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	names := slices.DeleteFunc(slices.Clone(leaf.DNSNames), func(name string) bool { return strings.HasPrefix(name, "*") })
+	for _, ip := range leaf.IPAddresses {
+		names = append(names, ip.String())
+	}
+	return names, nil
+}
+
+// named returns the address that others reach a listener by: the host that was asked
+// for, or, if that is each address of the machine, the first name of its certificate.
+func named(addr, asked string, names []string) string {
+	host, _, _ := net.SplitHostPort(asked)
+	_, port, err := net.SplitHostPort(addr)
+	if ip, wrong := netip.ParseAddr(host); host == "" || wrong == nil && ip.IsUnspecified() {
+		host = ""
+		if len(names) > 0 {
+			host = names[0]
+		}
+	}
+	if err != nil || host == "" {
+		return addr
+	}
+	return net.JoinHostPort(host, port)
 }
 
 func create(ctx context.Context, f *local.Forge, name string, from Source) error {
@@ -77,47 +158,54 @@ func create(ctx context.Context, f *local.Forge, name string, from Source) error
 	return f.CreateRepoFrom(ctx, name, from.Dir, from.Branch)
 }
 
-// API returns the base URL of its REST API.
-func (f *Forge) API() string { return f.URL + "/api/v3/" }
+// API returns the base URL of its REST API for who is on this machine: it has no TLS.
+func (f *Forge) API() string { return f.inner + "/api/v3/" }
 
 // serve serves HTTP until ctx ends.
-func (f *Forge) serve(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { _ = f.server.Shutdown(context.WithoutCancel(ctx)) })
+func (d door) serve(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { _ = d.server.Shutdown(context.WithoutCancel(ctx)) })
 	defer stop()
-	if err := f.server.Serve(f.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := d.server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("local forge: %w", err)
 	}
 	return nil
 }
 
 func (f *Forge) close() error {
-	_ = f.server.Close()
+	for _, d := range f.doors {
+		_ = d.server.Close()
+		_ = d.listener.Close() // unless it was served
+	}
 	return f.Close()
 }
 
-// listen listens on web. If web is empty it listens on the address of the last run,
-// which it keeps in file, so that links to the forge stay valid. If that address is
-// in use it takes a free port. Beyond this machine it listens only if plain says so:
-// tokens and code cross the network readable there.
-func listen(web, file string, plain bool) (net.Listener, error) {
-	if web != "" {
-		l, err := net.Listen("tcp", web)
-		if err != nil {
-			return nil, err
-		}
-		if tcp, ok := l.Addr().(*net.TCPAddr); !plain && (!ok || !tcp.IP.IsLoopback()) {
-			_ = l.Close()
-			return nil, service.Usagef("--web %s is not of this machine alone: the local forge has no TLS. Use a loopback address, or say --web-plain", web)
-		}
-		return l, nil
+// listen listens on Web. Without a certificate it does so beyond this machine only if
+// Plain says so: tokens and code cross the network readable there.
+func (c Config) listen() (net.Listener, error) {
+	// The forge itself wants tokens, unless it is opened to all.
+	l, err := httpserver.Listen(c.Web, httpserver.Security{Cert: c.Cert, Key: c.Key, Token: "the forge's own", Plain: c.Plain})
+	switch {
+	case errors.Is(err, httpserver.ErrExposed):
+		return nil, service.Usagef("--web %s is not of this machine alone: give it --web-cert and --web-key, or a loopback address; "+
+			"--web-plain takes the responsibility for a network that reads tokens and code", c.Web)
+	case errors.Is(err, httpserver.ErrSecurity):
+		return nil, service.Usagef("--web-cert, --web-key: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("local forge: %w", err)
 	}
+	return l, nil
+}
+
+// again listens on the address of the last run, which it keeps in file, so that links to
+// the forge stay valid. If that address is in use it takes a free port.
+func again(file string) (net.Listener, error) {
 	before, _ := os.ReadFile(file)
 	l, err := net.Listen("tcp", cmp.Or(string(before), "127.0.0.1:0"))
 	if err != nil && len(before) > 0 {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("local forge: %w", err)
 	}
 	return l, os.WriteFile(file, []byte(l.Addr().String()), 0o600)
 }

@@ -29,7 +29,9 @@ type Command struct {
 	Repo            []string      `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
 	Web             string        `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
 	Open            bool          `name:"web-open" help:"Let anybody who reaches the local forge read it; a token is needed otherwise."`
-	Plain           bool          `name:"web-plain" help:"Serve the local forge beyond this machine although it has no TLS, so that others on the network can read tokens and code."`
+	WebCert         string        `name:"web-cert" type:"existingfile" placeholder:"FILE" help:"Certificate of --web, in PEM: the local forge is served by TLS there. It is read again for each connection."`
+	WebKey          string        `name:"web-key" type:"existingfile" placeholder:"FILE" help:"Key of --web-cert."`
+	Plain           bool          `name:"web-plain" help:"Serve the local forge beyond this machine without TLS, too, so that others on the network can read tokens and code."`
 	URL             string        `name:"forge-url" placeholder:"URL" help:"Work with this forge, such as https://api.github.com/, in place of the local one."`
 	Token           string        `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
 	Secret          string        `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
@@ -73,8 +75,9 @@ func (c Command) Repositories() ([]string, error) {
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config := allinone.Config{
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
-		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, All: c.All, Intake: c.Intake, Web: c.Web, Open: c.Open, Plain: c.Plain, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
+		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
+	config.Web, config.Cert, config.Key, config.Open, config.Plain = c.Web, c.WebCert, c.WebKey, c.Open, c.Plain
 	var err error
 	if c.URL == "" {
 		config.Repos, err = sources(c.Repo)

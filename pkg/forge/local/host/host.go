@@ -48,6 +48,16 @@ func (h *Host) SetURL(url string) {
 // Links returns the URLs of the forge in an answer to the request.
 func (h *Host) Links(r *http.Request) Links { return Links(cmp.Or(*h.url.Load(), "http://"+r.Host)) }
 
+// GitLinks returns the URLs that git is to use after the request. A request without TLS to
+// a forge whose URL has it came on this machine, from who need not trust a certificate:
+// git goes the way of the request.
+func (h *Host) GitLinks(r *http.Request) Links {
+	if l := h.Links(r); r.TLS != nil || !strings.HasPrefix(string(l), "https://") {
+		return l
+	}
+	return Links("http://" + r.Host)
+}
+
 // Links is the URL of the forge. Its methods return the URLs below it.
 type Links string
 

@@ -57,6 +57,9 @@ func (v *Visit) Git() bare.Repo { return v.Forge.Repos.Repo(v.Name()) }
 // Links returns the URLs of the forge.
 func (v *Visit) Links() Links { return v.Forge.Links(v.Request) }
 
+// GitLinks returns the URLs that git is to use.
+func (v *Visit) GitLinks() Links { return v.Forge.GitLinks(v.Request) }
+
 // PathID returns the number in the path, 0 if there is none, which no row has.
 func (v *Visit) PathID(name string) int64 {
 	n, err := strconv.ParseInt(v.PathValue(name), 10, 64)

@@ -26,7 +26,7 @@ var repositoryURLs = map[string]string{
 }
 
 func (v view) repo(r store.Repo) object {
-	web, clone := v.RepoURL(r), v.RepoURL(r)+".git"
+	web, clone := v.RepoURL(r), v.git.RepoURL(r)+".git"
 	open := len(r.Issues.Where(func(i store.Issue) bool { return i.State == "open" }))
 	owner, _ := v.state.Account(r.Owner)
 	o := object{

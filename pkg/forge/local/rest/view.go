@@ -14,12 +14,13 @@ import (
 // view writes rows as GitHub's JSON.
 type view struct {
 	host.Links
+	git    host.Links
 	state  *store.State
 	access *store.Access
 }
 
 func (c *call) view() view {
-	return view{Links: c.Visit.Links(), state: c.State, access: c.Forge.Access}
+	return view{Links: c.Visit.Links(), git: c.Visit.GitLinks(), state: c.State, access: c.Forge.Access}
 }
 
 func nodeID(kind string, id int64) string {
