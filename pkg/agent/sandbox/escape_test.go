@@ -100,6 +100,7 @@ func escapes() map[string]string {
 		"reach the metadata service":                   `timeout 3 bash -c "exec 3<>/dev/tcp/169.254.169.254/80" && echo escaped`,
 		"read the environment of another process":      `cat "/proc/$OTHER/environ" | tr '\0' '\n'`,
 		"read the memory of another process":           `dd if="/proc/$OTHER/mem" bs=1 count=1 skip=4194304 2>/dev/null && echo escaped; ls "/proc/$OTHER/root/etc" && echo escaped`,
+		"see what another process has open":            `readlink "/proc/$OTHER/cwd" "/proc/$OTHER/exe" && echo escaped; ls -l "/proc/$OTHER/fd/" | grep -e "->" && echo escaped; grep -q . "/proc/$OTHER/maps" && echo escaped`,
 		"kill another process":                         `kill -0 "$OTHER" && echo escaped`,
 		"mount a file system":                          `mount -t tmpfs none "$PWD" && echo escaped; unshare -rm true && echo escaped`,
 		"write the system":                             `echo x > /usr/bin/signalbox-escape && echo escaped; echo x > /etc/signalbox-escape && echo escaped`,

@@ -79,6 +79,7 @@ type Proxy struct {
 	list     List
 	password string // of the user "sandbox"; empty: all clients are the run's
 	resolve  func(ctx context.Context, network, host string) ([]netip.Addr, error)
+	reach    func(ctx context.Context, network, address string) (net.Conn, error)
 	server   *http.Server
 
 	mu      sync.Mutex
@@ -95,7 +96,11 @@ const dialWait = 15 * time.Second
 
 // Start serves clients of the listener. The caller must Close the proxy.
 func Start(l net.Listener, list List, password string) *Proxy {
-	p := &Proxy{list: list, password: password, resolve: net.DefaultResolver.LookupNetIP, open: map[net.Conn]bool{}}
+	return start(l, &Proxy{list: list, password: password, resolve: net.DefaultResolver.LookupNetIP, reach: new(net.Dialer).DialContext})
+}
+
+func start(l net.Listener, p *Proxy) *Proxy {
+	p.open = map[net.Conn]bool{}
 	p.server = httpserver.NewProxy(p)
 	p.wait.Go(func() { _ = p.server.Serve(l) })
 	return p
@@ -266,7 +271,7 @@ func (p *Proxy) dial(ctx context.Context, target string) (net.Conn, error) {
 			return nil, p.refuse(target, addr.String()+" is not a public address")
 		}
 		var conn net.Conn
-		if conn, err = new(net.Dialer).DialContext(ctx, "tcp", netip.AddrPortFrom(addr, uint16(port)).String()); err == nil {
+		if conn, err = p.reach(ctx, "tcp", netip.AddrPortFrom(addr, uint16(port)).String()); err == nil {
 			return conn, nil
 		}
 	}
