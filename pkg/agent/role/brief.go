@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
@@ -57,7 +58,7 @@ func (s step) ofBase(ctx context.Context, name string) (text, blob string, err e
 // told says which template the prompt was made from, and which could not be used: to those
 // who look on, in the log and with the work.
 func (s step) told(ctx context.Context, out brain.Outcome) {
-	if out.Template != "" {
+	if out.Template != "" && !strings.HasSuffix(out.Template, "("+prompt.FromShipped+")") {
 		s.job.Progress("prompt: %s", out.Template)
 	}
 	if out.Unusable == nil {
@@ -68,7 +69,7 @@ func (s step) told(ctx context.Context, out brain.Outcome) {
 		s.Log.Warn("a template of the prompt cannot be used", "instance", s.job.Instance, "state", s.job.State, "role", s.job.Role,
 			"used", out.Template, "error", out.Unusable)
 	}
-	if err := s.job.Note(ctx, "warning", printable(what)); err != nil {
+	if err := s.job.Note(ctx, prompt.NoteKind, printable(what)); err != nil {
 		s.job.Progress("a note is lost: %v", err)
 	}
 }

@@ -49,20 +49,21 @@ func TestPromptsAreMadeOfTheBase(t *testing.T) {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	asked := e.artifact(first, "implementing.prompt")
-	for _, want := range []string{"The team's words.", "Write short names.", "- two and two is four", `It is tested with "go test -json ./...".`} {
+	for _, want := range []string{"The team's words.", "Write short names.", "- two and two is four",
+		`It is tested with "go test -json ./...".`} {
 		if strings.Count(asked, want) != 1 {
 			t.Errorf("%q is there %d times in\n%s", want, strings.Count(asked, want), asked)
 		}
 	}
 	for name, want := range map[string]string{"developer": "The team's words.", "tester": "## Your work"} {
 		job := e.job(name, "fixing_issues", first)
-		said := []string{}
-		job.Progress = func(format string, args ...any) { said = append(said, format) }
+		job.Notes = []instance.NoteEntry{{Kind: prompt.NoteKind, Text: "theirs is not there"}}
 		r, err := e.do(job, program(t, `echo '{"status":"failure"}' >$SIGNALBOX_RESULT`, ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if asked := e.artifact(r, "fixing_issues.prompt"); !strings.Contains(asked, want) || !strings.Contains(asked, "Write short names.") || strings.Contains(asked, "theirs") {
+		if asked := e.artifact(r, "fixing_issues.prompt"); !strings.Contains(asked, want) || !strings.Contains(asked, "Write short names.") ||
+			strings.Contains(asked, "theirs") {
 			t.Errorf("the %s is asked\n%s", name, asked)
 		}
 	}
@@ -71,7 +72,7 @@ func TestPromptsAreMadeOfTheBase(t *testing.T) {
 func TestATemplateOfTheRepositoryThatIsWrongIsToldOfAndTheShippedOneIsUsed(t *testing.T) {
 	e := newEnv(t, map[string]string{".signalbox/prompts/analyst.tmpl": "a\n{{.Isue}}"})
 	job := e.job("analyst", "analyzing_requirements")
-	notes, said := "", ""
+	notes, said := "", "nothing but a shipped template"
 	job.Note = func(_ context.Context, kind, text string) error { notes += kind + ": " + text; return nil }
 	job.Progress = func(format string, args ...any) {
 		if format == "prompt: %s" {
@@ -82,10 +83,11 @@ func TestATemplateOfTheRepositoryThatIsWrongIsToldOfAndTheShippedOneIsUsed(t *te
 	if err != nil || r.Status != instance.Success {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if want := "warning: a template of the prompt cannot be used, shipped/analyst.tmpl (shipped) is in its place: .signalbox/prompts/analyst.tmpl:2:2: "; !strings.HasPrefix(notes, want) {
+	if want := "template: a template of the prompt cannot be used, shipped/analyst.tmpl (shipped) is in its place: .signalbox/prompts/analyst.tmpl:2:2: "; !strings.HasPrefix(notes, want) {
 		t.Errorf("noted is %q, want %q", notes, want)
 	}
-	if said != "shipped/analyst.tmpl (shipped)" || !strings.Contains(e.artifact(r, "analyzing_requirements.prompt"), "acceptance criteria as a list") {
+	if said != "nothing but a shipped template" || !strings.Contains(e.artifact(r, "analyzing_requirements.prompt"),
+		"acceptance criteria as a list") {
 		t.Errorf("it was made from %s", said)
 	}
 }

@@ -73,3 +73,19 @@ func TestWhatComesAfterOthersSaysWhetherTheyCanStillEndWell(t *testing.T) {
 		t.Errorf("it helps to %q", e.Help)
 	}
 }
+
+func TestShowNamesTheNewestPromptWithItsHash(t *testing.T) {
+	env, out := screen(0)
+	in := Instance{Instance: "a/1", Kind: workflow.Work, Artifacts: []instance.Artifact{
+		{Name: "implementing.prompt", Size: 1, SHA256: "aaaaaaaaaaaaaaaa"}, {Name: "fixing_issues.prompt", Size: 6123, SHA256: "0123456789abcdef"},
+		{Name: "fixing_issues.log", Size: 7, SHA256: "short"}, {Name: "other", Size: 8}}}
+	if err := Page(env, in); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"prompt       of fixing_issues: 6123 bytes, SHA-256 0123456789ab; signalbox logs a/1 --state fixing_issues\n",
+		"log          of fixing_issues: 7 bytes, SHA-256 short;"} {
+		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "of implementing") {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}

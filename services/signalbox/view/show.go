@@ -40,6 +40,7 @@ func Page(env *term.Env, in Instance) error {
 		p.field("failure", fmt.Sprintf("the same one came back %s: %s", times(f.Repeats), cut(f.Signature, 80)))
 	}
 	p.field("commits", in.commits())
+	p.artifacts(in)
 	p.field("spend", in.Spend.String())
 	p.notes(in.Notes)
 	return nil
@@ -265,9 +266,18 @@ func (p page) last(in Instance) {
 			p.below(term.Plain, key+": "+value)
 		}
 	}
-	for _, a := range r.Artifacts {
-		p.below(term.Faint, fmt.Sprintf("%s: %d bytes, SHA-256 %s; signalbox logs %s --state %s", a.Name, a.Size,
-			a.SHA256[:min(12, len(a.SHA256))], in.Instance, in.LastState))
+}
+
+// artifacts names the newest prompt, and the newest of what a brain printed.
+func (p page) artifacts(in Instance) {
+	for _, kind := range []string{"prompt", "log"} {
+		for _, a := range slices.Backward(in.Artifacts) {
+			if state, ok := strings.CutSuffix(a.Name, "."+kind); ok {
+				p.field(kind, fmt.Sprintf("of %s: %d bytes, SHA-256 %s; signalbox logs %s --state %s", state, a.Size,
+					a.SHA256[:min(12, len(a.SHA256))], in.Instance, state))
+				break
+			}
+		}
 	}
 }
 
