@@ -18,6 +18,7 @@ type Rule string
 // The rules.
 const (
 	Identity   Rule = "identity"   // the log is the one of its watermark
+	Sealed     Rule = "sealed"     // the log is the one of its seal, as far as that goes
 	Sequence   Rule = "sequence"   // sequences count from one without a gap
 	Alien      Rule = "alien"      // every message of the log is a commit; one that is not is set aside, and changes nothing
 	Damaged    Rule = "damaged"    // every message that says it is a commit can be decoded as one

@@ -25,7 +25,8 @@ import (
 type auditCommand struct {
 	logFlags
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Read this stream instead, such as a mirror of the log."`
-	Order  bool   `name:"order" env:"-" help:"Count a claim past something more urgent as a violation; it is only told otherwise, for orchestrators that work side by side may each choose the most urgent they know of."`
+	sealFlags
+	Order bool `name:"order" env:"-" help:"Count a claim past something more urgent as a violation; it is only told otherwise, for orchestrators that work side by side may each choose the most urgent they know of."`
 }
 
 // Help returns the details.
@@ -41,6 +42,10 @@ something is. Nothing is changed; see "The log is damaged" in docs/operations.md
 func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
 		start := env.Now()
+		seal, err := c.open()
+		if err != nil {
+			return err
+		}
 		log, err := store.OpenAuditReader(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
 		if err != nil {
 			return fmt.Errorf("the log at %s: %w", at.at, err)
@@ -49,7 +54,7 @@ func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
-		e := auditor{checker: logcheck.New(known.find), order: logcheck.NewOrder(known.find)}
+		e := auditor{checker: logcheck.New(known.find), order: logcheck.NewOrder(known.find), seal: seal}
 		e.checker.Lean = true
 		if err := log.Read(ctx, 1, e.check); err != nil {
 			return err
@@ -59,6 +64,11 @@ func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 			e.attributeGaps(ctx, env, at.js, log)
 		}
 		found := e.audit(log, c.Order)
+		if len(found.Violations) == 0 && known.err == nil {
+			if found.Seal, err = seal.renew(env.Now()); err != nil {
+				return err
+			}
+		}
 		found.Seconds = env.Now().Sub(start).Round(time.Millisecond).Seconds()
 		if err := errors.Join(known.err, found.Print(env)); err != nil {
 			return err
@@ -74,12 +84,14 @@ func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 type auditor struct {
 	checker *logcheck.Checker
 	order   *logcheck.Order
+	seal    *sealing
 	lost    bool // a gap makes the order of claims unknown
 }
 
 // check adds a message to the checkers.
 func (e *auditor) check(m store.Message) error {
 	c, err := m.Commit()
+	e.seal.add(m, c, err)
 	if err != nil {
 		at, _ := subject.ParseEvent(m.Subject)
 		e.checker.Damaged(m.Seq, at.Instance, err)
@@ -108,6 +120,7 @@ func (e *auditor) audit(log *store.AuditReader, strict bool) view.Audit {
 	if log.Fault != nil {
 		a.Violations = append([]logcheck.Violation{{Rule: logcheck.Identity, Text: log.Fault.Error()}}, a.Violations...)
 	}
+	a.Violations = append(a.Violations, e.seal.end()...)
 	if strict {
 		a.Violations = append(a.Violations, a.Urgent...)
 	}

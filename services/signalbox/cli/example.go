@@ -41,7 +41,7 @@ func examples() map[string][]string {
 		"prd export":  {"prd export --repo acme/widgets prd.json", "prd export --repo acme/widgets plans/prd.json"},
 		"github setup": {"github setup --org acme --webhook-url https://signalbox.example.com/hooks",
 			"github setup --forge-host github.example.com --open"},
-		"audit":     {"audit", "audit --data .signalbox"},
+		"audit":     {"audit", "audit --data .signalbox", "audit --seal seal.json --seal-key seal.key"},
 		"prompt ls": {"prompt ls", "prompt ls --repo . --prompts ./prompts"},
 		"prompt show": {"prompt show developer.implementing", "prompt show tester.creating_tests --instance acme/widgets/42 --repo .",
 			"prompt show developer.implementing --source"},

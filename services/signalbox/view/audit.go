@@ -18,7 +18,28 @@ type Audit struct {
 	Watermark uint64               `json:"watermark"` // the newest sequence known to have been in the log; 0: unknown
 	Choices   int                  `json:"choices"`   // claims with a choice, in lifecycles with an order
 	Urgent    []logcheck.Violation `json:"urgent"`    // claims that passed over a more urgent instance
-	Seconds   float64              `json:"seconds"`   // duration of the audit
+	Seal      *Seal                `json:"seal,omitempty"`
+	Seconds   float64              `json:"seconds"` // duration of the audit
+}
+
+// Seal is what is known of a log whose seal holds.
+type Seal struct {
+	Seq  uint64    `json:"seq"`           // up to which it was sealed; 0: it was not
+	Time time.Time `json:"time,omitzero"` // when
+	Key  string    `json:"key"`           // public key
+	New  uint64    `json:"new,omitempty"` // up to which it is sealed now; 0: as before
+}
+
+// String says that the seal holds, and that it was renewed.
+func (s Seal) String() string {
+	text := "none before"
+	if s.Seq > 0 {
+		text = fmt.Sprintf("up to %d as it was at %s", s.Seq, s.Time.Format(time.RFC3339))
+	}
+	if s.New > 0 {
+		text += fmt.Sprintf("; sealed up to %d now", s.New)
+	}
+	return text + ", by " + s.Key
 }
 
 // shown is the number of violations that are printed without --json.
@@ -37,6 +58,9 @@ func (a Audit) Print(env *term.Env) error {
 	p.field("commits", fmt.Sprintf("%d of %s", a.Commits, Count(a.Instances, "instance")))
 	if a.Watermark > 0 {
 		p.field("watermark", fmt.Sprintf("it reached at least %d", a.Watermark))
+	}
+	if a.Seal != nil {
+		p.field("seal", a.Seal.String())
 	}
 	if n := len(a.Urgent); n > 0 {
 		p.field("order", fmt.Sprintf("%s, of %d with a choice, went past something more urgent: usual where several orchestrators write, and with --order a violation", Count(n, "claim"), a.Choices))
