@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -113,7 +115,7 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 		a.logStep(slog.LevelWarn, "infrastructure fault; the work is tried again", job, "fault", took, err)
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		a.spend(after, job, &result)
-		_ = a.giveBack(after, job, subject.Fail, err.Error()) // logged there; the delay covers it
+		_ = a.fail(after, job, err) // logged there; the delay covers it
 		return msg.nak(msg.faultDelay(err))
 	}
 	if result.Spend.WallMS == 0 {
@@ -200,6 +202,20 @@ func (a *Agent) giveBack(ctx context.Context, job Job, how, reason string) error
 	if how == subject.Fail {
 		cmd.Action = &pb.Command_Fail{Fail: &pb.Fail{Token: uint32(job.Token), Reason: reason}}
 	}
+	return a.give(ctx, job, how, cmd)
+}
+
+// fail ends the claim because of a fault, and says when that is over if it is known.
+func (a *Agent) fail(ctx context.Context, job Job, fault error) error {
+	f := &pb.Fail{Token: uint32(job.Token), Reason: a.redact.text(fault.Error())}
+	if later := (*brain.LaterError)(nil); errors.As(fault, &later) {
+		f.Until = timestamppb.New(later.Until)
+	}
+	return a.give(ctx, job, subject.Fail, &pb.Command{Action: &pb.Command_Fail{Fail: f}})
+}
+
+// give sends the command that ends a claim without a result.
+func (a *Agent) give(ctx context.Context, job Job, how string, cmd *pb.Command) error {
 	err := a.command(ctx, job, how, cmd)
 	if err != nil {
 		a.Log.Warn("claim not given back; its lease runs out", "instance", job.Instance, "state", job.State, "error", err)

@@ -75,6 +75,19 @@ func TestAFaultOfTheMachineryIsTriedAgainByWhoeverIsFreeAndCostsNoAttempt(t *tes
 	}
 }
 
+func TestAFaultWhoseEndIsKnownRestsUntilThen(t *testing.T) {
+	w := newEnv(t, 20*time.Second)
+	until := time.Now().Add(3 * time.Hour).UTC().Truncate(time.Second)
+	w.agent("first", works(func(context.Context, agent.Job) (instance.Result, error) {
+		return instance.Result{}, &brain.LaterError{Until: until, Err: fmt.Errorf("%w: at its limit", brain.ErrInfrastructure)}
+	}))
+	w.open("a")
+	all := w.until("a", func(e instance.Event) bool { _, ok := e.(instance.Released); return ok })
+	if r := of[instance.Released](all); len(r) != 1 || !r[0].Fault || !r[0].Until.Equal(until) || !strings.Contains(r[0].Reason, "it can work again at") {
+		t.Errorf("the fault is %+v", r)
+	}
+}
+
 func TestAnErrorOfTheHandlerIsAFailureOfTheWork(t *testing.T) {
 	w := newEnv(t, 20*time.Second)
 	k := w.agent("a1", works(func(_ context.Context, job agent.Job) (instance.Result, error) {

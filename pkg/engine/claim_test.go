@@ -108,6 +108,12 @@ func TestAPermitComesAgainOnlyWhileThereIsWork(t *testing.T) {
 	w.clock.advance(time.Second)
 	w.do(e, "a", instance.Fail{Token: w.expectGiven(e, a, "a").Claim.Token, Reason: "disk"})
 	refused(instance.CodeHeld, soon(4*time.Second))
+	w.clock.advance(4 * time.Second)
+	w.do(e, "a", instance.Fail{Token: w.expectGiven(e, a, "a").Claim.Token, Reason: "limit", Until: soon(3 * time.Hour)})
+	refused(instance.CodeHeld, soon(3*time.Hour))
+	w.clock.advance(3 * time.Hour)
+	w.do(e, "a", instance.Fail{Token: w.expectGiven(e, a, "a").Claim.Token, Reason: "limit", Until: soon(72 * time.Hour)})
+	refused(instance.CodeHeld, soon(24*time.Hour))
 	w.do(e, "a", instance.Retry{Reason: "it is back"})
 	held = w.expectGiven(e, a, "a")
 	parked := w.do(e, "a", instance.Report{Token: held.Claim.Token, Result: instance.Result{Status: instance.Blocked}}).Instance

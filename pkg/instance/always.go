@@ -15,7 +15,7 @@ func (d *decision) execute(trigger *workflow.Facts, rule workflow.Rule) error {
 		return err
 	}
 	if _, inquired := d.in.Inquiry(); inquired && d.in.Claim != nil {
-		d.record(Released{d.in.Claim.Token, d.in.Claim.Agent, "a question comes first", false})
+		d.record(Released{Token: d.in.Claim.Token, Agent: d.in.Claim.Agent, Reason: "a question comes first"})
 	}
 	return d.runAlways(d.in.Claim == nil)
 }

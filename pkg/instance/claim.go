@@ -32,6 +32,7 @@ type Release struct {
 type Fail struct {
 	Token  uint64
 	Reason string
+	Until  time.Time // when the fault is over; zero: not known
 }
 
 // Claimed gives one agent the work until Lease. Lapsed is the agent whose lease ran
@@ -73,6 +74,7 @@ type Released struct {
 	Agent  string
 	Reason string
 	Fault  bool
+	Until  time.Time // when a fault is over, if that is known: nobody gets the work before
 }
 
 func (e Released) apply(in *Instance, _ Commit) {
@@ -84,9 +86,18 @@ func (e Released) apply(in *Instance, _ Commit) {
 
 func (a Claim) decide(d *decision) error { return d.claim(a, false) }
 
-func (a Release) decide(d *decision) error { return d.release(a.Token, a.Reason, false) }
+func (a Release) decide(d *decision) error { return d.release(a.Token, a.Reason, false, time.Time{}) }
 
-func (a Fail) decide(d *decision) error { return d.release(a.Token, a.Reason, true) }
+func (a Fail) decide(d *decision) error {
+	until := a.Until
+	if last := d.cmd.At.Add(maxRest); until.After(last) {
+		until = last
+	}
+	return d.release(a.Token, a.Reason, true, until)
+}
+
+// maxRest is how long work is left alone at most after a fault whose end is known.
+const maxRest = 24 * time.Hour
 
 // claim gives the work to one agent, with the next fencing token. direct marks
 // a claim made by the commit that dispatched the work.
@@ -165,11 +176,11 @@ const defaultFaults = 20
 
 // release ends the claim without a result. Work given back untouched is
 // dispatched again at once; after a fault its message is redelivered later.
-func (d *decision) release(token uint64, reason string, fault bool) error {
+func (d *decision) release(token uint64, reason string, fault bool, until time.Time) error {
 	if err := d.checkClaim(token); err != nil {
 		return err
 	}
-	d.record(Released{token, d.in.Claim.Agent, reason, fault})
+	d.record(Released{token, d.in.Claim.Agent, reason, fault, until})
 	if !fault {
 		return d.runAlways(true)
 	}

@@ -75,7 +75,7 @@ func (a Escalate) decide(d *decision) error {
 		return err
 	}
 	if a.RequiresHuman {
-		d.record(Released{claim.Token, claim.Agent, "escalates", false})
+		d.record(Released{Token: claim.Token, Agent: claim.Agent, Reason: "escalates"})
 	}
 	d.record(Escalated{len(d.in.Escalations) + 1, claim.Role, a.Reason, a.RequiresHuman})
 	return nil

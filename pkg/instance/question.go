@@ -150,7 +150,7 @@ func (a Inquire) decide(d *decision) error {
 	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
 		return err
 	}
-	d.record(Released{claim.Token, claim.Agent, "asks " + a.Questions[0].To, false})
+	d.record(Released{Token: claim.Token, Agent: claim.Agent, Reason: "asks " + a.Questions[0].To})
 	for _, q := range a.Questions {
 		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q.Question, q.To, q.RunOnly})
 	}

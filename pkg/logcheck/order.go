@@ -85,6 +85,9 @@ func (o *Order) Add(c eventstore.Commit) error {
 		case instance.Released:
 			if e.Fault {
 				s.notBefore = c.Time.Add(min(time.Second<<(2*min(s.in.Faults-1, 3)), time.Minute))
+				if e.Until.After(s.notBefore) {
+					s.notBefore = e.Until
+				}
 			}
 		case instance.Dispatched:
 			s.notBefore = time.Time{}

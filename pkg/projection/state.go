@@ -78,6 +78,9 @@ func (s *State) evolve(c instance.Commit, chain string) {
 		case instance.Released:
 			if e.Fault {
 				s.rests = c.At.Add(rest(s.Instance.Faults))
+				if e.Until.After(s.rests) {
+					s.rests = e.Until
+				}
 			}
 		case instance.Dispatched:
 			s.rests = time.Time{}

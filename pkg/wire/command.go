@@ -31,7 +31,7 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 	case *pb.Command_Release:
 		return subject.Release, instance.Release{Token: uint64(a.Release.GetToken()), Reason: a.Release.GetReason()}
 	case *pb.Command_Fail:
-		return subject.Fail, instance.Fail{Token: uint64(a.Fail.GetToken()), Reason: a.Fail.GetReason()}
+		return subject.Fail, instance.Fail{Token: uint64(a.Fail.GetToken()), Reason: a.Fail.GetReason(), Until: toTime(a.Fail.GetUntil())}
 	case *pb.Command_Ask:
 		return subject.Ask, instance.Ask{Token: uint64(a.Ask.GetToken()), Text: a.Ask.GetText()}
 	case *pb.Command_Inquire:

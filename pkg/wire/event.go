@@ -24,7 +24,7 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_LeaseExtended{LeaseExtended: &pb.LeaseExtended{Token: u32(e.Token), Lease: stamp(e.Lease)}}}
 	case instance.Released:
 		return &pb.Event{Event: &pb.Event_Released{Released: &pb.Released{
-			Token: u32(e.Token), Agent: e.Agent, Reason: e.Reason, Fault: e.Fault}}}
+			Token: u32(e.Token), Agent: e.Agent, Reason: e.Reason, Fault: e.Fault, Until: stamp(e.Until)}}}
 	case instance.Reported:
 		return &pb.Event{Event: &pb.Event_Reported{Reported: &pb.Reported{
 			Token: u32(e.Token), Role: e.Role, Agent: e.Agent, State: e.State, Result: Result(e.Result), Question: i32(e.Question)}}}
@@ -114,7 +114,8 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.LeaseExtended{Token: uint64(e.GetToken()), Lease: toTime(e.GetLease())}
 	case *pb.Event_Released:
 		e := p.Released
-		return instance.Released{Token: uint64(e.GetToken()), Agent: e.GetAgent(), Reason: e.GetReason(), Fault: e.GetFault()}
+		return instance.Released{Token: uint64(e.GetToken()), Agent: e.GetAgent(), Reason: e.GetReason(), Fault: e.GetFault(),
+			Until: toTime(e.GetUntil())}
 	case *pb.Event_Reported:
 		e := p.Reported
 		return instance.Reported{Token: uint64(e.GetToken()), Role: name(e.GetRole()), Agent: name(e.GetAgent()), State: name(e.GetState()),

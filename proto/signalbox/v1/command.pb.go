@@ -867,9 +867,11 @@ func (x *Release) GetReason() string {
 
 // Fail gives the work back because of an infrastructure fault.
 type Fail struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Token  uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// When the fault is over, if that is known, such as the end of a usage limit.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -916,6 +918,13 @@ func (x *Fail) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *Fail) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
 }
 
 // Signal is a named event from outside.
@@ -2455,10 +2464,11 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06result\x18\x02 \x01(\v2\x14.signalbox.v1.ResultR\x06result\"7\n" +
 	"\aRelease\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"4\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"f\n" +
 	"\x04Fail\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xcf\x01\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x120\n" +
+	"\x05until\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xcf\x01\n" +
 	"\x06Signal\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x122\n" +
@@ -2620,8 +2630,8 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	nil,                           // 35: signalbox.v1.Task.PolicyEntry
 	(*Issue)(nil),                 // 36: signalbox.v1.Issue
 	(*Result)(nil),                // 37: signalbox.v1.Result
-	(*Evidence)(nil),              // 38: signalbox.v1.Evidence
-	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
+	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
+	(*Evidence)(nil),              // 39: signalbox.v1.Evidence
 	(*Spend)(nil),                 // 40: signalbox.v1.Spend
 	(*Instance)(nil),              // 41: signalbox.v1.Instance
 	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
@@ -2656,26 +2666,27 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	36, // 25: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
 	31, // 26: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
 	37, // 27: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
-	32, // 28: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
-	38, // 29: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
-	10, // 30: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
-	33, // 31: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
-	34, // 32: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
-	39, // 33: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
-	40, // 34: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
-	39, // 35: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
-	41, // 36: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
-	28, // 37: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
-	30, // 38: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	42, // 39: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
-	35, // 40: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	43, // 41: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
-	29, // 42: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
-	43, // [43:43] is the sub-list for method output_type
-	43, // [43:43] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	38, // 28: signalbox.v1.Fail.until:type_name -> google.protobuf.Timestamp
+	32, // 29: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
+	39, // 30: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
+	10, // 31: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
+	33, // 32: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
+	34, // 33: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
+	38, // 34: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
+	40, // 35: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
+	38, // 36: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
+	41, // 37: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
+	28, // 38: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
+	30, // 39: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
+	42, // 40: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
+	35, // 41: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	43, // 42: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	29, // 43: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
+	44, // [44:44] is the sub-list for method output_type
+	44, // [44:44] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }

@@ -920,7 +920,9 @@ type Released struct {
 	Agent  string                 `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// An infrastructure fault, not a failure of the work.
-	Fault         bool `protobuf:"varint,4,opt,name=fault,proto3" json:"fault,omitempty"`
+	Fault bool `protobuf:"varint,4,opt,name=fault,proto3" json:"fault,omitempty"`
+	// When the fault is over, if that is known: nobody gets the work before.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -981,6 +983,13 @@ func (x *Released) GetFault() bool {
 		return x.Fault
 	}
 	return false
+}
+
+func (x *Released) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
 }
 
 // Reported is the result of the claimed step or of answering a question.
@@ -2836,12 +2845,13 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x06direct\x18\x06 \x01(\bR\x06direct\"W\n" +
 	"\rLeaseExtended\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x120\n" +
-	"\x05lease\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\"d\n" +
+	"\x05lease\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\"\x96\x01\n" +
 	"\bReleased\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x14\n" +
-	"\x05fault\x18\x04 \x01(\bR\x05fault\"\xaa\x01\n" +
+	"\x05fault\x18\x04 \x01(\bR\x05fault\x120\n" +
+	"\x05until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xaa\x01\n" +
 	"\bReported\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x14\n" +
@@ -3076,21 +3086,22 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	39, // 35: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
 	40, // 36: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
 	40, // 37: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
-	41, // 38: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
-	38, // 39: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
-	34, // 40: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
-	42, // 41: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
-	43, // 42: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	35, // 43: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
-	36, // 44: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
-	40, // 45: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
-	38, // 46: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
-	38, // 47: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
-	48, // [48:48] is the sub-list for method output_type
-	48, // [48:48] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	40, // 38: signalbox.v1.Released.until:type_name -> google.protobuf.Timestamp
+	41, // 39: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
+	38, // 40: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
+	34, // 41: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
+	42, // 42: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
+	43, // 43: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	35, // 44: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
+	36, // 45: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	40, // 46: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	38, // 47: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	38, // 48: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }
