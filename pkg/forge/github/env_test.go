@@ -41,7 +41,7 @@ func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 	}
 	f, err := local.Open(config)
 	must(t, err)
-	handler := f.Handler()
+	handler := recorded(f.Handler())
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.requests.Add(1)
 		handler.ServeHTTP(&counting{rw, &w.notModified}, r)

@@ -82,7 +82,7 @@ func (v view) profile(a store.Account) object {
 	for _, field := range []string{"public_repos", "public_gists", "followers", "following"} {
 		o[field] = 0
 	}
-	o["created_at"], o["updated_at"] = a.Created, a.Created
+	o["created_at"], o["updated_at"], o["user_view_type"] = a.Created, a.Created, "public"
 	return o
 }
 
