@@ -43,6 +43,29 @@ type CheckRun struct {
 	CompletedAt time.Time
 }
 
+// Failures reads why checks failed.
+type Failures interface {
+	// Failure reads what the forge knows of why the run of a check failed. What of it may
+	// not be read, or is gone, is left out.
+	Failure(ctx context.Context, repo string, run int64) (Failure, error)
+}
+
+// Failure is why a run of a check failed. All of it is text of others.
+type Failure struct {
+	Summary     string       // the check's own, Markdown
+	Annotations []Annotation // the first ones
+	Log         string       // the last lines of its job's log, up to the last error in it; empty if there is none
+}
+
+// Annotation is what a check says of a line of the code.
+type Annotation struct {
+	Path    string
+	Line    int
+	Level   string // notice, warning or failure
+	Title   string
+	Message string
+}
+
 // Protection is what a branch demands of a merge.
 type Protection = merge.Protection
 

@@ -197,7 +197,7 @@ func (o *observation) checks() {
 		o.s.Checks = append(o.s.Checks, merge.Check{Name: s.Context, Kind: "status", State: s.State, Note: s.Description, URL: s.URL, At: s.At})
 	}
 	for _, r := range runs {
-		c := merge.Check{Name: r.Name, Kind: "run", App: r.App, State: r.Status, Note: r.Title, URL: r.URL, At: later(r.StartedAt, r.CompletedAt)}
+		c := merge.Check{Name: r.Name, Kind: "run", ID: r.ID, App: r.App, State: r.Status, Note: r.Title, URL: r.URL, At: later(r.StartedAt, r.CompletedAt)}
 		if r.Status == "completed" {
 			c.State = r.Conclusion
 		}

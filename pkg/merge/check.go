@@ -29,6 +29,25 @@ func (c Check) evidence() Evidence {
 	return Evidence{What: c.Kind + " " + c.Name, Says: says, URL: c.URL}
 }
 
+// mendable are the states of checks that a change of the work may mend. People mend
+// what was cancelled or asks for an action of theirs.
+var mendable = []string{"failure", "error", "timed_out", "startup_failure"}
+
+// Failing returns the checks of the head that a change of the work may mend, and that the
+// rules demand to be green.
+func Failing(s Snapshot, r Rules) []Check {
+	demands := func(c Check) bool {
+		return slices.Contains(r.Checks, c.Name) || slices.ContainsFunc(s.Protection.Checks, func(d RequiredCheck) bool { return d.by(c) })
+	}
+	var all []Check
+	for _, c := range s.Checks {
+		if slices.Contains(mendable, c.State) && !slices.Contains(r.OwnChecks, c.Name) && (!r.RequiredOnly || demands(c)) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 // required: everything demanded has been reported and is green. A status and a
 // run of one name must both be, and so must the runs of several apps, unless
 // the rule names one.

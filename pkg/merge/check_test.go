@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -86,5 +87,27 @@ func TestChecksAreShownWithTheirDetails(t *testing.T) {
 	got := merge.Assess(s, rules()).Gate(merge.GateNoFailingChecks).Evidence
 	if want := (merge.Evidence{What: "run ci", Says: "failure: 2 of 9 failed", URL: "https://ci.example.test/1"}); len(got) != 1 || got[0] != want {
 		t.Errorf("evidence = %+v, want %+v", got, want)
+	}
+}
+
+func TestOnlyWhatAChangeMayMendIsFailing(t *testing.T) {
+	red := func(name, state string) merge.Check { return merge.Check{Name: name, Kind: "run", State: state} }
+	s := merge.Snapshot{Checks: []merge.Check{red("build", "failure"), red("lint", "error"), red("slow", "timed_out"), red("ours", "failure"),
+		red("stopped", "cancelled"), red("asks", "action_required"), red("runs", "in_progress"), red("fine", "success")}}
+	s.Protection.Checks = []merge.RequiredCheck{{Name: "build"}}
+	for name, c := range map[string]struct {
+		rules merge.Rules
+		want  []string
+	}{
+		"all that are red":     {merge.Rules{OwnChecks: []string{"ours"}}, []string{"build", "lint", "slow"}},
+		"those that are asked": {merge.Rules{RequiredOnly: true, Checks: []string{"lint"}}, []string{"build", "lint"}},
+	} {
+		var got []string
+		for _, check := range merge.Failing(s, c.rules) {
+			got = append(got, check.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }

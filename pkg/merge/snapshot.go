@@ -117,6 +117,7 @@ type RequiredCheck struct {
 type Check struct {
 	Name  string    `json:"name"`
 	Kind  string    `json:"kind"`          // status or run
+	ID    int64     `json:"id,omitempty"`  // of a run
 	App   int64     `json:"app,omitempty"` // the App that runs it; 0 if not known
 	State string    `json:"state"`         // a status's state, a finished run's conclusion, or an unfinished one's status
 	Note  string    `json:"note,omitempty"`

@@ -34,6 +34,9 @@ func (t *visit) needs() []string {
 	} else if t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail {
 		all = append(all, "new commits of "+t.snapshot.BaseRef)
 	}
+	for _, c := range t.failing() {
+		all = append(all, t.checkKey(c)+", which is red")
+	}
 	if _, ok := accepted(t.job, t.snapshot.Head); !ok {
 		all = append(all, fmt.Sprintf("the acceptance criteria on %.7s", t.snapshot.Head))
 	}
@@ -121,8 +124,11 @@ func (t *visit) ask(ctx context.Context, needs []string) (instance.Result, error
 		}
 		q.Merged = true
 	}
+	if q.Checks, err = t.failures(ctx, t.failing()); err != nil {
+		return instance.Result{}, err
+	}
 	ev, _ := evidence(t.job, testrun.Acceptance)
-	runOnly := len(q.Remarks) == 0 && !q.Merged && q.Theirs == "" && at == t.snapshot.Head && ev.Data[didNotPass] != at
+	runOnly := len(q.Remarks) == 0 && len(q.Checks) == 0 && !q.Merged && q.Theirs == "" && at == t.snapshot.Head && ev.Data[didNotPass] != at
 	asking.Questions = []instance.Inquiry{{To: implementer, Question: q.String(), RunOnly: runOnly}}
 	return instance.Result{}, asking
 }
@@ -139,6 +145,7 @@ type question struct {
 	Base      string
 	Needs     []string
 	Remarks   []merge.Remark
+	Checks    []failed
 	Theirs    string // the commit that others moved the branch to
 	Merged    bool   // the work contains the base
 	Conflicts []string
@@ -167,11 +174,11 @@ func (q question) String() string {
 
 var (
 	blankLines = regexp.MustCompile(`\n{3,}`)
-	keyLine    = regexp.MustCompile(`(?m)^### ((?:review|line|comment) \d+)\b`)
+	keyLine    = regexp.MustCompile(`(?m)^### ((?:review|line|comment|check) \d+)\b`)
 	markLine   = regexp.MustCompile(`(?m)^### conflict$`)
 )
 
-// remarksIn returns the keys of the remarks in a question.
+// remarksIn returns the keys of the remarks and checks in a question.
 func remarksIn(question string) []string {
 	var keys []string
 	for _, m := range keyLine.FindAllStringSubmatch(question, -1) {

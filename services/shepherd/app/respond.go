@@ -121,6 +121,11 @@ func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evid
 			response.Remarks = append(response.Remarks, r.URL)
 		}
 	}
+	for _, c := range t.snapshot.Checks {
+		if at, ok := details(c); ok && contains(keys, t.checkKey(c)) {
+			response.Remarks = append(response.Remarks, at)
+		}
+	}
 	said, err := forge.Post(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, marker, rules.Responded(response))
 	if err != nil {
 		return err

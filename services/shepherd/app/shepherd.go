@@ -21,6 +21,7 @@ type forgeClient interface {
 	forge.Writer
 	forge.Merger
 	forge.Responder
+	forge.Failures
 }
 
 // shepherd does the shepherd's work. It implements agent.Handler.

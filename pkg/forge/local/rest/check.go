@@ -13,6 +13,7 @@ import (
 
 var (
 	checkStatuses    = []string{"queued", "in_progress", "completed"}
+	checkLevels      = []string{"notice", "warning", "failure"}
 	checkConclusions = []string{"success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required"}
 )
 
@@ -29,7 +30,7 @@ func (v view) check(r store.Repo, k store.Check) object {
 		"started_at": moment(k.Started), "completed_at": moment(k.Completed), "check_suite": nil, "app": v.app(k.App),
 		"pull_requests": []object{}, "output": object{
 			"title": optional(k.Title), "summary": optional(k.Summary), "text": optional(k.Text),
-			"annotations_count": 0, "annotations_url": api + "/annotations",
+			"annotations_count": len(k.Annotations), "annotations_url": api + "/annotations",
 		},
 	}
 }
@@ -48,6 +49,9 @@ func (v view) app(id int64) any {
 	}
 }
 
+// maxAnnotations is how many one request may add, as at GitHub.
+const maxAnnotations = 50
+
 // checkEdit is a client's change of a check run. A nil field stays as it was.
 type checkEdit struct {
 	Name       *string
@@ -57,7 +61,10 @@ type checkEdit struct {
 	ExternalID *string    `json:"external_id"`
 	Started    *time.Time `json:"started_at"`
 	Completed  *time.Time `json:"completed_at"`
-	Output     *struct{ Title, Summary, Text *string }
+	Output     *struct {
+		Title, Summary, Text *string
+		Annotations          []store.Annotation
+	}
 }
 
 func (e checkEdit) apply(k store.Check, now time.Time) (store.Check, error) {
@@ -68,6 +75,15 @@ func (e checkEdit) apply(k store.Check, now time.Time) (store.Check, error) {
 	}
 	if e.Output != nil {
 		k.Title, k.Summary, k.Text = deref(e.Output.Title, k.Title), deref(e.Output.Summary, k.Summary), deref(e.Output.Text, k.Text)
+		if len(e.Output.Annotations) > maxAnnotations {
+			return k, invalid("CheckRun", "annotations", "invalid")
+		}
+		for _, a := range e.Output.Annotations {
+			if a.Path == "" || a.Message == "" || a.Start < 1 || a.End < a.Start || !slices.Contains(checkLevels, a.Level) {
+				return k, invalid("CheckRun", "annotations", "invalid")
+			}
+		}
+		k.Annotations = append(slices.Clip(k.Annotations), e.Output.Annotations...)
 	}
 	if e.Conclusion != nil {
 		k.Conclusion, k.Status = *e.Conclusion, "completed"
@@ -138,6 +154,29 @@ func editCheck(c *call) (int, any, error) {
 		return 0, nil, err
 	}
 	return http.StatusOK, c.view().check(c.Repo, k), nil
+}
+
+func getCheck(c *call) (int, any, error) {
+	k, ok := c.Repo.Checks.Get(c.PathID("id"))
+	if !ok {
+		return 0, nil, host.ErrNotFound
+	}
+	return http.StatusOK, c.view().check(c.Repo, k), nil
+}
+
+func listAnnotations(c *call) (int, any, error) {
+	k, ok := c.Repo.Checks.Get(c.PathID("id"))
+	if !ok {
+		return 0, nil, host.ErrNotFound
+	}
+	v := c.view()
+	return http.StatusOK, each(page(c, k.Annotations), func(a store.Annotation) object {
+		return object{
+			"path": a.Path, "start_line": a.Start, "end_line": a.End, "start_column": nil, "end_column": nil, "annotation_level": a.Level,
+			"title": optional(a.Title), "message": optional(a.Message), "raw_details": optional(a.Details),
+			"blob_href": fmt.Sprintf("%s/blob/%s/%s", v.RepoURL(c.Repo), k.SHA, a.Path),
+		}
+	}), nil
 }
 
 func listChecks(c *call, sha string) (int, any, error) {

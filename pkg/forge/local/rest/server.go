@@ -132,6 +132,8 @@ func (s *Server) API() http.Handler {
 	inRepo("POST", "/statuses/{sha}", store.Write, createStatus)
 	inRepo("POST", "/check-runs", store.Write, createCheck)
 	inRepo("PATCH", "/check-runs/{id}", store.Write, editCheck)
+	inRepo("GET", "/check-runs/{id}", store.Read, getCheck)
+	inRepo("GET", "/check-runs/{id}/annotations", store.Read, listAnnotations)
 	inRepo("GET", "/commits", store.Read, listCommits)
 	inRepo("GET", "/commits/{ref...}", store.Read, getCommitPart)
 	inRepo("GET", "/compare/{range...}", store.Read, compareCommits)

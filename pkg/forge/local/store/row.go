@@ -148,6 +148,19 @@ type Check struct {
 	Started    *time.Time `json:"started,omitempty"`
 	Completed  *time.Time `json:"completed,omitempty"`
 	App        int64      `json:"app,omitempty"` // the bot that runs it
+
+	Annotations []Annotation `json:"annotations,omitempty"`
+}
+
+// Annotation is what a check says of lines of a file, as REST spells it.
+type Annotation struct {
+	Path    string `json:"path"`
+	Start   int    `json:"start_line"`
+	End     int    `json:"end_line"`
+	Level   string `json:"annotation_level"` // notice, warning or failure
+	Title   string `json:"title,omitempty"`
+	Message string `json:"message"`
+	Details string `json:"raw_details,omitempty"`
 }
 
 func (a Account) key() int64 { return a.ID }
