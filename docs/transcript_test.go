@@ -212,7 +212,7 @@ func (p *play) step(command, says string) {
 // until is step for what comes with the work of others.
 func (p *play) until(command, says string, look func() string) {
 	p.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(4 * time.Minute)
 	for {
 		output := look()
 		missing := missing(output, says)
