@@ -68,7 +68,7 @@ func (c machineFlags) trial(ctx context.Context, spec string) finding {
 	case errors.Is(err, brain.ErrUnusable):
 		return failed("", err.Error(), "nothing works with it until that is put right")
 	case errors.Is(err, brain.ErrInfrastructure):
-		return failed("", err.Error(), "it says nothing of the brain: try again when the service is there")
+		return failed("", err.Error(), "try again when its service is there; where it stays so, put right what it says")
 	case err != nil:
 		return failed("", err.Error(), "see what it printed; agents would try it three times, and ask people then")
 	}
