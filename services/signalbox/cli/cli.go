@@ -68,6 +68,8 @@ type grammar struct {
 	Plan planCommands `cmd:"" group:"Running" help:"Plans: files of tasks."`
 	Prd  prdCommands  `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
 
+	Mcp mcpCommand `cmd:"" group:"Running" help:"Offer these commands to an assistant, as tools of the Model Context Protocol: over standard input and output, or over HTTP."`
+
 	Github githubCommands `cmd:"" group:"Running" help:"The forge: the App that Signalbox works as, and what webhooks have told."`
 
 	Audit   auditCommand   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`

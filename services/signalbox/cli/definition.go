@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -87,10 +88,28 @@ type definitionArg struct {
 	Target string `arg:"" name:"name-or-file" help:"Name of a lifecycle, or path of its YAML file."`
 }
 
-type definitionLs struct{ sources }
+// current has the flags of the commands that may ask a running system instead.
+type current struct {
+	running
+	Running bool `name:"running" env:"-" help:"What the running system opens new instances with, in place of the files here."`
+}
+
+type definitionLs struct {
+	sources
+	current
+}
 
 // Run lists definitions.
-func (c definitionLs) Run(env *term.Env) error {
+func (c definitionLs) Run(ctx context.Context, env *term.Env) error {
+	if c.Running {
+		return c.call(ctx, env, func(ctx context.Context, s system) error {
+			all, err := s.Definitions(ctx)
+			if err != nil {
+				return err
+			}
+			return view.Definitions(env, all)
+		})
+	}
 	catalog, err := c.all()
 	if err != nil {
 		return err
@@ -98,18 +117,38 @@ func (c definitionLs) Run(env *term.Env) error {
 	return view.Definitions(env, catalog.All())
 }
 
-type definitionShow struct{ definitionArg }
+type definitionShow struct {
+	definitionArg
+	current
+}
 
 // Run prints a definition as YAML, or with --json as export does.
-func (c definitionShow) Run(env *term.Env) error {
+func (c definitionShow) Run(ctx context.Context, env *term.Env) error {
+	if c.Running {
+		return c.call(ctx, env, func(ctx context.Context, s system) error {
+			reply, err := s.Definition(ctx, c.Target)
+			if err != nil {
+				return err
+			}
+			d, err := workflow.Load(c.Target, reply.GetSource())
+			if err != nil {
+				return fmt.Errorf("the definition of %s: %w", c.Target, err)
+			}
+			return c.print(env, d)
+		})
+	}
 	d, err := c.load(c.Target)
 	if err != nil {
 		return err
 	}
+	return c.print(env, d)
+}
+
+func (c definitionShow) print(env *term.Env, d *workflow.Definition) error {
 	if env.JSON {
 		return env.Print(view.Export(d))
 	}
-	_, err = env.Stdout.Write(d.Source())
+	_, err := env.Stdout.Write(d.Source())
 	return err
 }
 
