@@ -313,6 +313,31 @@ for url in ("http://` + web + `/", "http://127.0.0.1:1/", "http://169.254.169.25
 	})
 }
 
+// Programs take no proxy to this machine itself: a model on loopback is where it is outside.
+func TestAListedPortOfLoopbackIsThereAndNoOther(t *testing.T) {
+	web, other := serve(t), serve(t)
+	ask := func(address string) string {
+		return "exec 3<>/dev/tcp/" + strings.Replace(address, ":", "/", 1) + " && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3; exec 3<&-\n"
+	}
+	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} { // each with a network of its own
+		t.Run(string(mode), func(t *testing.T) {
+			s := in(t, mode)
+			if slices.ContainsFunc(s.Missing(), func(text string) bool { return strings.Contains(text, "loopback") }) {
+				t.Skip("it has no network of its own here")
+			}
+			listed, err := egress.Parse([]string{web, "example.test:443", web})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := sh(t, ask(web)+ask(other))
+			c.Argv[0], c.Egress = "bash", listed
+			if r := run(t, s, c); strings.Count(string(r.Output), "the outside") != 1 || !strings.Contains(string(r.Output), "refused") {
+				t.Errorf("%s: %s", r, r.Output)
+			}
+		})
+	}
+}
+
 // serve returns the address of a server.
 func serve(t *testing.T) string {
 	t.Helper()

@@ -137,7 +137,7 @@ func (s Sandbox) open(c *Command, p *process, spec *confine.Spec) ([]uint16, err
 			return nil, fmt.Errorf("proxy: %w", err)
 		}
 		p.proxy = egress.Start(l, c.Egress, "")
-		p.own.socket, spec.Forward, spec.Port = path, path, proxyPort
+		p.own.socket, spec.Forward, spec.Port, spec.Local = path, path, proxyPort, c.Egress.Loopback()
 	}
 	const local = "localhost,127.0.0.1,::1"
 	c.Env = append(c.Env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address,

@@ -156,7 +156,8 @@ func (c Command) program() []string {
 func (s Sandbox) readable(c Command) []string {
 	var paths []string
 	add := func(path string) {
-		if _, err := os.Stat(path); err == nil && !slices.Contains(paths, path) {
+		shown := func(dir string) bool { return path == dir || link(path) && within(path, dir) }
+		if _, err := os.Stat(path); err == nil && !slices.ContainsFunc(paths, shown) {
 			paths = append(paths, path)
 		}
 	}
@@ -169,6 +170,11 @@ func (s Sandbox) readable(c Command) []string {
 		add(path)
 	}
 	return paths
+}
+
+func link(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 // hides reports whether a path is hidden, or lies below one that is.

@@ -68,6 +68,9 @@ type Spec struct {
 	// Forward is the path of a socket. The helper forwards Port of 127.0.0.1 to it.
 	Forward string `json:",omitempty"`
 	Port    int    `json:",omitempty"`
+	// Local lists ports of the host's loopback, HOST:PORT, that the proxy behind Forward
+	// reaches. The helper listens on each, for a program that takes no proxy to itself.
+	Local []string `json:",omitempty"`
 	// Reap makes the helper wait, and kill what the command left. Descriptor 3 is
 	// then a pipe: at its end the helper kills the command.
 	Reap bool `json:",omitempty"`

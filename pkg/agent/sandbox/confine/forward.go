@@ -1,16 +1,48 @@
 package confine
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strconv"
 )
 
 // forward listens on a port of 127.0.0.1 and connects each client to the socket at
 // path, for as long as this process lives.
 func forward(port int, path string) error {
-	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	return serve(net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), func(client net.Conn) {
+		if server, err := net.Dial("unix", path); err == nil {
+			join(client, server, server)
+		}
+	})
+}
+
+// tunnel listens on HOST:PORT, which is of loopback, and connects each client to the same
+// port of the host, by the proxy at path.
+func tunnel(target, path string) error {
+	return serve(target, func(client net.Conn) {
+		server, err := net.Dial("unix", path)
+		if err != nil {
+			return
+		}
+		if _, err := fmt.Fprintf(server, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target); err != nil {
+			server.Close()
+			return
+		}
+		answer := bufio.NewReader(server)
+		if r, err := http.ReadResponse(answer, &http.Request{Method: http.MethodConnect}); err != nil || r.StatusCode != http.StatusOK {
+			server.Close() // nobody listens there
+			return
+		}
+		join(client, server, answer)
+	})
+}
+
+// serve has each client of an address handled, and closes it after that.
+func serve(address string, handle func(net.Conn)) error {
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen for the proxy: %w", err)
 	}
@@ -20,19 +52,18 @@ func forward(port int, path string) error {
 			if err != nil {
 				return
 			}
-			go join(client, path)
+			go func() {
+				defer client.Close()
+				handle(client)
+			}()
 		}
 	}()
 	return nil
 }
 
-// join copies between a client and the socket until both directions have ended.
-func join(client net.Conn, path string) {
-	defer client.Close()
-	server, err := net.Dial("unix", path)
-	if err != nil {
-		return
-	}
+// join copies between a client and a server until both directions have ended. What the
+// server says is read from said.
+func join(client, server net.Conn, said io.Reader) {
 	defer server.Close()
 	done := make(chan struct{})
 	go func() {
@@ -42,7 +73,7 @@ func join(client net.Conn, path string) {
 		}
 		close(done)
 	}()
-	_, _ = io.Copy(client, server)
+	_, _ = io.Copy(client, said)
 	if c, ok := client.(*net.TCPConn); ok {
 		_ = c.CloseWrite()
 	}

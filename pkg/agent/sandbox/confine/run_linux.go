@@ -30,6 +30,11 @@ func (s Spec) run(argv []string) int {
 		if err := forward(s.Port, s.Forward); err != nil {
 			return failed(err)
 		}
+		for _, target := range s.Local {
+			if err := tunnel(target, s.Forward); err != nil {
+				return failed(err)
+			}
+		}
 	}
 	return s.accompany(argv)
 }
@@ -37,7 +42,7 @@ func (s Spec) run(argv []string) int {
 // accompany runs the command as a child, and kills what is left when it has ended.
 func (s Spec) accompany(argv []string) int {
 	inner := s
-	inner.Reap, inner.Forward, inner.Loopback = false, "", false
+	inner.Reap, inner.Forward, inner.Local, inner.Loopback = false, "", nil, false
 	text, err := json.Marshal(inner)
 	if err != nil {
 		return failed(err)

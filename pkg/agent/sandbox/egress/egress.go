@@ -62,6 +62,17 @@ func Parse(entries []string) (List, error) {
 // Empty reports whether no host can be reached.
 func (l List) Empty() bool { return len(l.entries) == 0 }
 
+// Loopback returns the entries that name a port of this machine's loopback, each once.
+func (l List) Loopback() []string {
+	var found []string
+	for _, e := range l.entries {
+		if at := net.JoinHostPort(e.host, strconv.Itoa(e.port)); e.plain.IsLoopback() && !slices.Contains(found, at) {
+			found = append(found, at)
+		}
+	}
+	return found
+}
+
 // find returns the entry that permits a host and port.
 func (l List) find(host string, port int) (entry, bool) {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
