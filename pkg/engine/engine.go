@@ -43,6 +43,9 @@ type Config struct {
 	// Foreign, if set, is called for each message of the log that is no commit, when it is
 	// read. It must be quick.
 	Foreign func(c eventstore.Commit)
+	// Keep, if set, makes Definitions find a definition by its hash, for as long as the log
+	// lasts: one that is narrowed for a repository. Without it no repository narrows any.
+	Keep func(ctx context.Context, d *workflow.Definition) error
 	// Snapshots, if set, is where Follow begins, and where Snapshot saves.
 	Snapshots *snapshot.Config
 }

@@ -100,7 +100,7 @@ func (e *Engine) try(ctx context.Context, s *projection.State, cmd instance.Comm
 // definition finds what a command is decided under: the definition that the
 // instance was opened with, unless it is to be opened or to migrate.
 func (e *Engine) definition(ctx context.Context, in instance.Instance, name string, cmd instance.Command) (*workflow.Definition, error) {
-	_, opens := cmd.Do.(instance.Open)
+	open, opens := cmd.Do.(instance.Open)
 	_, migrates := cmd.Do.(instance.Migrate)
 	var def *workflow.Definition
 	var err error
@@ -108,16 +108,33 @@ func (e *Engine) definition(ctx context.Context, in instance.Instance, name stri
 	case !in.Exists() && !opens:
 		return nil, &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: cmd.Instance, What: "no such instance"}
 	case !in.Exists():
-		def, err = e.Definitions.Named(name)
+		if def, err = e.Definitions.Named(name); err == nil {
+			def, err = e.narrow(ctx, def, open.Issue.Config)
+		}
 	case migrates:
-		def, err = e.target(ctx, cmp.Or(name, in.Workflow))
+		if def, err = e.target(ctx, cmp.Or(name, in.Workflow)); err == nil {
+			def, err = e.narrow(ctx, def, in.Issue.Config)
+		}
 	default:
 		return e.Definitions.Hashed(ctx, in.Definition)
 	}
-	if errors.Is(err, workflow.ErrUnknown) || errors.Is(err, workflow.ErrFalseHash) {
+	if errors.Is(err, workflow.ErrUnknown) || errors.Is(err, workflow.ErrFalseHash) || workflow.Problems(err) != nil {
 		return nil, &instance.Refusal{Code: instance.CodeInvalid, Instance: cmd.Instance, What: err.Error()}
 	}
 	return def, err
+}
+
+// narrow returns the definition with the values of policy that the repository's
+// configuration asks for, which narrow it. It is found by its hash from then on.
+func (e *Engine) narrow(ctx context.Context, def *workflow.Definition, config instance.Configuration) (*workflow.Definition, error) {
+	if len(config.Policy) == 0 || e.Keep == nil {
+		return def, nil
+	}
+	narrowed, err := def.Narrow(config.Policy)
+	if err != nil || narrowed == def {
+		return narrowed, err
+	}
+	return narrowed, e.Keep(ctx, narrowed)
 }
 
 // target finds a definition by its name or its content hash.

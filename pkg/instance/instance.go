@@ -176,6 +176,22 @@ type Issue struct {
 	Permission string `json:"permission,omitempty"`
 	// AdmittedBy had it taken up, by a label, if the author may not start work.
 	AdmittedBy string `json:"admitted_by,omitempty"`
+	// Config is the configuration of the repository that was in force when it was taken up.
+	Config Configuration `json:"config,omitzero"`
+}
+
+// Configuration is what an instance keeps of the configuration of its repository. The
+// instance goes on under it, whatever becomes of the file.
+type Configuration struct {
+	File   string `json:"file,omitempty"`   // OWNER/NAME:PATH
+	Commit string `json:"commit,omitempty"` // that the file was read from
+	Hash   string `json:"hash,omitempty"`   // SHA-256 of the file, in hexadecimal digits
+	// Policy are values that narrow those of the lifecycle: see workflow.Definition.Narrow.
+	Policy  map[string]string `json:"policy,omitempty"`
+	Protect []string          `json:"protect,omitempty"` // paths that agents may not change, as git's globs
+	Brains  []string          `json:"brains,omitempty"`  // that may work, as patterns; none: all
+	// Problem says what is wrong with a newer file that is not in force. The PM tells people.
+	Problem string `json:"problem,omitempty"`
 }
 
 // Question is a question to people or, if To is set, to a role. Numbers count from

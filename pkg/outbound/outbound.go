@@ -9,6 +9,7 @@ package outbound
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/secret"
@@ -54,7 +55,7 @@ func DefaultRules() Rules {
 			".git/**", "**/.git/**", ".gitmodules",
 			".github/workflows/**", ".github/actions/**", ".github/dependabot.y*ml", ".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS",
 			".gitlab-ci.yml", ".gitlab/CODEOWNERS", ".gitea/workflows/**", ".forgejo/workflows/**", ".circleci/**", ".travis.yml",
-			"azure-pipelines.yml", "Jenkinsfile",
+			"azure-pipelines.yml", "Jenkinsfile", ".signalbox/config.y*ml",
 		},
 		MaxFile: 10 << 20, MaxCommits: 1000, Identity: DefaultIdentity(),
 	}
@@ -123,6 +124,16 @@ func New(rules Rules, secrets *secret.Scanner) *Checker { return &Checker{rules,
 
 // With returns the checker with other rules.
 func (c *Checker) With(rules Rules) *Checker { return &Checker{rules, c.secrets} }
+
+// Forbidding returns a checker that forbids more paths, as git's globs.
+func (c *Checker) Forbidding(paths []string) *Checker {
+	if len(paths) == 0 {
+		return c
+	}
+	rules := c.rules
+	rules.Forbidden = slices.Concat(rules.Forbidden, paths)
+	return c.With(rules)
+}
 
 // findings collects each finding once, without secrets.
 type findings struct {

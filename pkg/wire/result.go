@@ -29,13 +29,28 @@ func ToResult(p *pb.Result) instance.Result {
 // Issue encodes a report.
 func Issue(i instance.Issue) *pb.Issue {
 	return &pb.Issue{Repo: i.Repo, Number: i32(i.Number), Title: i.Title, Body: i.Body, Labels: i.Labels, Author: i.Author, Url: i.URL,
-		Permission: i.Permission, AdmittedBy: i.AdmittedBy}
+		Permission: i.Permission, AdmittedBy: i.AdmittedBy, Config: configuration(i.Config)}
 }
 
 // ToIssue decodes a report.
 func ToIssue(p *pb.Issue) instance.Issue {
 	return instance.Issue{Repo: name(p.GetRepo()), Number: int(p.GetNumber()), Title: p.GetTitle(), Body: p.GetBody(),
-		Labels: p.GetLabels(), Author: p.GetAuthor(), URL: p.GetUrl(), Permission: p.GetPermission(), AdmittedBy: p.GetAdmittedBy()}
+		Labels: p.GetLabels(), Author: p.GetAuthor(), URL: p.GetUrl(), Permission: p.GetPermission(), AdmittedBy: p.GetAdmittedBy(),
+		Config: toConfiguration(p.GetConfig())}
+}
+
+func configuration(c instance.Configuration) *pb.Configuration {
+	p := &pb.Configuration{File: c.File, Commit: c.Commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains,
+		Problem: c.Problem}
+	if p.SizeVT() == 0 {
+		return nil
+	}
+	return p
+}
+
+func toConfiguration(p *pb.Configuration) instance.Configuration {
+	return instance.Configuration{File: p.GetFile(), Commit: p.GetCommit(), Hash: p.GetHash(), Policy: p.GetPolicy(), Protect: p.GetProtect(),
+		Brains: p.GetBrains(), Problem: p.GetProblem()}
 }
 
 func answer(a instance.QuestionAnswer) *pb.Answer {

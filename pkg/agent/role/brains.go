@@ -10,6 +10,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/repoconfig"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -19,6 +21,8 @@ type Brains struct {
 	Role    string
 	Default brain.Brain            // nil: every state needs its own
 	State   map[string]brain.Brain // by state
+
+	specs map[string]string // by state, "" for the role's; of rules there is none
 }
 
 // ErrNoBrain says that a role was given nothing to think with.
@@ -37,6 +41,42 @@ func (b Brains) For(state string, w workflow.WorkSpec) (brain.Brain, error) {
 		return nil, fmt.Errorf("%w for %s in %s: give one with --brain %s=exec:COMMAND", ErrNoBrain, b.Role, state, b.Role)
 	}
 	return b.Default, nil
+}
+
+// errForbidden says that the configuration of the repository permits no brain of the role.
+var errForbidden = errors.New("the configuration of the repository does not permit it")
+
+// Permitted returns the brain of a state as For does, if the configuration of the
+// repository permits it; of a list, the ones that it permits. Otherwise the error says
+// what is permitted, and is for people.
+func (b Brains) Permitted(state string, w workflow.WorkSpec, config instance.Configuration) (brain.Brain, error) {
+	think, err := b.For(state, w)
+	if err != nil || config.Brains == nil {
+		return think, err
+	}
+	if chain, ok := think.(brain.Chain); ok {
+		left := slices.DeleteFunc(slices.Clone(chain), func(l brain.Link) bool { return !repoconfig.PermitsBrain(config.Brains, l.Name) })
+		if len(left) > 0 {
+			return left, nil
+		}
+	} else if spec, named := b.spec(state, w); !named || repoconfig.PermitsBrain(config.Brains, spec) {
+		return think, nil
+	}
+	return nil, fmt.Errorf("%w: %s works with a brain other than %s (brains of %s at %.12s)", errForbidden, b.Role,
+		strings.Join(config.Brains, ", "), config.File, config.Commit)
+}
+
+// spec returns the specification of the brain that For returns; named is false for rules.
+func (b Brains) spec(state string, w workflow.WorkSpec) (spec string, named bool) {
+	if _, own := b.State[state]; own {
+		spec, named = b.specs[state]
+		return spec, named
+	}
+	if w.Does == workflow.SelfCheck {
+		return "", false
+	}
+	spec, named = b.specs[""]
+	return spec, named
 }
 
 // Specs is what --brain was given: ROLE[.STATE]=SPEC.

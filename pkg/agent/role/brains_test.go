@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -110,6 +112,49 @@ func TestBrainsAreBuiltOfSpecs(t *testing.T) {
 	}
 	if _, err := b.For("fixing_issues", workflow.WorkSpec{}); !errors.Is(err, role.ErrNoBrain) || !strings.Contains(err.Error(), "fixing_issues") {
 		t.Errorf("another state's brain is answered %v", err)
+	}
+}
+
+func TestARepositoryPermitsBrains(t *testing.T) {
+	specs, err := role.ParseSpecs([]string{"developer=exec:true a, exec:true b", "developer.implementing=exec:true c"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := specs.Build("developer", role.Tools{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byRule, err := role.Specs{}.Build("tester", role.Tools{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		brains    role.Brains
+		state     string
+		permitted []string
+		links     int    // of a chain
+		says      string // why there is none
+	}{
+		"all":               {b, "fixing_issues", nil, 2, ""},
+		"one of two":        {b, "fixing_issues", []string{"exec:true b"}, 1, ""},
+		"none of two":       {b, "fixing_issues", []string{"exec:other"}, 0, "developer works with a brain other than exec:other"},
+		"a state's own":     {b, "implementing", []string{"exec:true*"}, 0, ""},
+		"not a state's own": {b, "implementing", []string{"exec:true b"}, 0, "developer works with a brain other than exec:true b"},
+		"rules, unnamed":    {byRule, "running_tests", []string{"exec:true"}, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := test.brains.Permitted(test.state, workflow.WorkSpec{}, instance.Configuration{Brains: test.permitted})
+			if test.says != "" {
+				if err == nil || !strings.Contains(err.Error(), test.says) {
+					t.Errorf("it ended with %v, want %q", err, test.says)
+				}
+				return
+			}
+			chain, _ := got.(brain.Chain)
+			if err != nil || got == nil || len(chain) != test.links {
+				t.Errorf("%d brains, %v; want %d", len(chain), err, test.links)
+			}
+		})
 	}
 }
 

@@ -45,7 +45,7 @@ type Tools struct {
 
 // Build makes the brains of one role from the specs that name it.
 func (s Specs) Build(role string, t Tools) (Brains, error) {
-	b := Brains{Role: role, Default: byRule(role, t.Document), State: map[string]brain.Brain{}}
+	b := Brains{Role: role, Default: byRule(role, t.Document), State: map[string]brain.Brain{}, specs: map[string]string{}}
 	if err := t.Models.read(); err != nil {
 		return b, err
 	}
@@ -64,6 +64,7 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 			return b, fmt.Errorf("--brain %s=%s: %w", who, spec, err)
 		}
 		given++
+		b.specs[state] = strings.TrimSpace(spec)
 		if state == "" {
 			b.Default = made
 		} else {

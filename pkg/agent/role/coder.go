@@ -44,7 +44,11 @@ type Coder struct {
 // Work implements agent.Handler.
 func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	asks := c.asks(job.Assignment)
-	think, err := c.Brains.For(job.State, asks)
+	c.Rules.Forbidden = slices.Concat(c.Rules.Forbidden, job.Issue.Config.Protect)
+	think, err := c.Brains.Permitted(job.State, asks, job.Issue.Config)
+	if errors.Is(err, errForbidden) {
+		return instance.Result{}, &agent.ErrEscalate{Reason: err.Error(), RequiresHuman: true}
+	}
 	if err != nil {
 		// An operator has to mend it; the work has not been tried.
 		return instance.Result{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)

@@ -56,7 +56,7 @@ func (c *Cache) Inspect(ctx context.Context, d Delivery) (outbound.Change, error
 	if err := c.compare(ctx, repo, d, &p); err != nil {
 		return none, err
 	}
-	change, err := c.checker.Change(ctx, repo.git, p)
+	change, err := c.checker.Forbidding(d.Protected).Change(ctx, repo.git, p)
 	if err != nil && !errors.As(err, new(*outbound.Refusal)) {
 		return none, infra(err, "check %s", d.Branch)
 	}

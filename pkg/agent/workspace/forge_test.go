@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 func TestSnapshotOnlyReadsItsSource(t *testing.T) {
@@ -117,6 +118,18 @@ func TestPushBringsTheBranchFromBundlesOnce(t *testing.T) {
 			t.Errorf("pushed %v, %v", pushed, err)
 		}
 	})
+}
+
+func TestADeliveryMayProtectMorePaths(t *testing.T) {
+	w, _, d, _ := delivery(t)
+	d.Protected = []string{"FIX"}
+	if _, err := push(t, w.newNode(), d); !errors.As(err, new(*outbound.Refusal)) {
+		t.Errorf("it ended with %v", err)
+	}
+	d.Protected = []string{"infra/**"}
+	if _, err := push(t, w.newNode(), d); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestPushNeverForces(t *testing.T) {

@@ -17,6 +17,8 @@ type Delivery struct {
 	Head    string
 	To      Remote
 	Branch  string
+	// Protected are paths that this push may not change, beside those of every push.
+	Protected []string
 }
 
 // Push moves the branch of a checked change to its commit; Inspect checks it. pushed

@@ -575,7 +575,9 @@ type Issue struct {
 	// write, triage, read or none. Empty if nobody asked.
 	Permission string `protobuf:"bytes,8,opt,name=permission,proto3" json:"permission,omitempty"`
 	// Who had it taken up, by a label, if the author may not start work.
-	AdmittedBy    string `protobuf:"bytes,9,opt,name=admitted_by,json=admittedBy,proto3" json:"admitted_by,omitempty"`
+	AdmittedBy string `protobuf:"bytes,9,opt,name=admitted_by,json=admittedBy,proto3" json:"admitted_by,omitempty"`
+	// The configuration of the repository that was in force when it was taken up.
+	Config        *Configuration `protobuf:"bytes,10,opt,name=config,proto3" json:"config,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -673,6 +675,113 @@ func (x *Issue) GetAdmittedBy() string {
 	return ""
 }
 
+func (x *Issue) GetConfig() *Configuration {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+// Configuration is what an instance keeps of the configuration of its repository.
+type Configuration struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// OWNER/NAME:PATH.
+	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// The commit that the file was read from.
+	Commit string `protobuf:"bytes,2,opt,name=commit,proto3" json:"commit,omitempty"`
+	// SHA-256 of the file, in hexadecimal digits.
+	Hash string `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
+	// Values that narrow those of the lifecycle.
+	Policy map[string]string `protobuf:"bytes,4,rep,name=policy,proto3" json:"policy,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Paths that agents may not change, as git's globs.
+	Protect []string `protobuf:"bytes,5,rep,name=protect,proto3" json:"protect,omitempty"`
+	// Brains that may work, as patterns; none: all.
+	Brains []string `protobuf:"bytes,6,rep,name=brains,proto3" json:"brains,omitempty"`
+	// What is wrong with a newer file that is not in force.
+	Problem       string `protobuf:"bytes,7,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Configuration) Reset() {
+	*x = Configuration{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Configuration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Configuration) ProtoMessage() {}
+
+func (x *Configuration) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Configuration.ProtoReflect.Descriptor instead.
+func (*Configuration) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Configuration) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *Configuration) GetCommit() string {
+	if x != nil {
+		return x.Commit
+	}
+	return ""
+}
+
+func (x *Configuration) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+func (x *Configuration) GetPolicy() map[string]string {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+func (x *Configuration) GetProtect() []string {
+	if x != nil {
+		return x.Protect
+	}
+	return nil
+}
+
+func (x *Configuration) GetBrains() []string {
+	if x != nil {
+		return x.Brains
+	}
+	return nil
+}
+
+func (x *Configuration) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
 var File_signalbox_v1_result_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_result_proto_rawDesc = "" +
@@ -736,7 +845,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\n" +
 	"tokens_out\x18\x02 \x01(\rR\ttokensOut\x12\x10\n" +
 	"\x03usd\x18\x03 \x01(\x01R\x03usd\x12\x17\n" +
-	"\awall_ms\x18\x04 \x01(\rR\x06wallMs\"\xe0\x01\n" +
+	"\awall_ms\x18\x04 \x01(\rR\x06wallMs\"\x95\x02\n" +
 	"\x05Issue\x12\x12\n" +
 	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x05R\x06number\x12\x14\n" +
@@ -749,7 +858,20 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"permission\x18\b \x01(\tR\n" +
 	"permission\x12\x1f\n" +
 	"\vadmitted_by\x18\t \x01(\tR\n" +
-	"admittedByB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
+	"admittedBy\x123\n" +
+	"\x06config\x18\n" +
+	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\x97\x02\n" +
+	"\rConfiguration\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\x12\x16\n" +
+	"\x06commit\x18\x02 \x01(\tR\x06commit\x12\x12\n" +
+	"\x04hash\x18\x03 \x01(\tR\x04hash\x12?\n" +
+	"\x06policy\x18\x04 \x03(\v2'.signalbox.v1.Configuration.PolicyEntryR\x06policy\x12\x18\n" +
+	"\aprotect\x18\x05 \x03(\tR\aprotect\x12\x16\n" +
+	"\x06brains\x18\x06 \x03(\tR\x06brains\x12\x18\n" +
+	"\aproblem\x18\a \x01(\tR\aproblem\x1a9\n" +
+	"\vPolicyEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
 
 var (
 	file_signalbox_v1_result_proto_rawDescOnce sync.Once
@@ -763,31 +885,35 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_signalbox_v1_result_proto_goTypes = []any{
-	(*Result)(nil),   // 0: signalbox.v1.Result
-	(*Answer)(nil),   // 1: signalbox.v1.Answer
-	(*Evidence)(nil), // 2: signalbox.v1.Evidence
-	(*Artifact)(nil), // 3: signalbox.v1.Artifact
-	(*Spend)(nil),    // 4: signalbox.v1.Spend
-	(*Issue)(nil),    // 5: signalbox.v1.Issue
-	nil,              // 6: signalbox.v1.Result.DataEntry
-	nil,              // 7: signalbox.v1.Result.SectionsEntry
-	nil,              // 8: signalbox.v1.Evidence.DataEntry
+	(*Result)(nil),        // 0: signalbox.v1.Result
+	(*Answer)(nil),        // 1: signalbox.v1.Answer
+	(*Evidence)(nil),      // 2: signalbox.v1.Evidence
+	(*Artifact)(nil),      // 3: signalbox.v1.Artifact
+	(*Spend)(nil),         // 4: signalbox.v1.Spend
+	(*Issue)(nil),         // 5: signalbox.v1.Issue
+	(*Configuration)(nil), // 6: signalbox.v1.Configuration
+	nil,                   // 7: signalbox.v1.Result.DataEntry
+	nil,                   // 8: signalbox.v1.Result.SectionsEntry
+	nil,                   // 9: signalbox.v1.Evidence.DataEntry
+	nil,                   // 10: signalbox.v1.Configuration.PolicyEntry
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
-	1, // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
-	2, // 1: signalbox.v1.Result.evidence:type_name -> signalbox.v1.Evidence
-	6, // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
-	3, // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
-	4, // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
-	7, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
-	8, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	1,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
+	2,  // 1: signalbox.v1.Result.evidence:type_name -> signalbox.v1.Evidence
+	7,  // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
+	3,  // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
+	4,  // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
+	8,  // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
+	9,  // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
+	6,  // 7: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
+	10, // 8: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -801,7 +927,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -41,8 +41,10 @@ type Settings struct {
 	Forge    github.Flags `embed:"" prefix:"forge-"`
 	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch; may be repeated."`
 	Workflow string       `name:"workflow" default:"issue" help:"Lifecycle that new issues open with."`
-	Label    string       `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
-	All      bool         `name:"all" help:"Take up the issues, too, that were open before the repository was first watched. Without it they need a label."`
+	// Lifecycles are those that a repository may choose for its issues beside Workflow.
+	Lifecycles []string `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, beside --workflow; * permits all. May be repeated."`
+	Label      string   `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
+	All        bool     `name:"all" help:"Take up the issues, too, that were open before the repository was first watched. Without it they need a label."`
 	Intake
 	Every time.Duration `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 10s, with --webhook 10m."`
 	Webhook
@@ -101,6 +103,8 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	for _, repo := range s.Repo {
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
 			label: s.Label, all: s.All, intake: s.Intake, refused: refused, log: h.Log.With("repo", repo)}
+		p.configs = &configurations{forge: host, client: p.client, kv: kv, repo: repo, workflow: s.Workflow, lifecycles: s.Lifecycles,
+			now: time.Now, log: p.log}
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pollers[repo] = p
 		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, every, polls) })

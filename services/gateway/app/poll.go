@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ type poller struct {
 	log      *slog.Logger
 
 	permissions *permissions
-	readings    readings // of polls
+	configs     *configurations // nil: repositories have none
+	readings    readings        // of polls
 	told        sync.Once
 
 	// turn is held by a poll, and shared by what looks at single issues.
@@ -162,14 +164,25 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue, next *cursor) (o
 		p.refuse("issue", issue.Author.Login, name+": "+admitted.refused)
 		return false, false, nil
 	}
-	if !p.spend(next, "issue", issue.Author.Login, admitted.permission) {
-		return false, false, nil
-	}
-	workflow, err := p.workflowOf(ctx, issue)
+	config, err := p.configs.current(ctx)
 	if err != nil {
 		return false, false, err
 	}
-	opened, err = p.open(ctx, issue, workflow, admitted)
+	if why := config.refuses(issue); why != "" {
+		_, err := p.client.Get(ctx, name)
+		if err != nil && config.never {
+			p.refuse("configuration", issue.Author.Login, name+": "+why)
+		}
+		return false, err == nil, nil
+	}
+	if !p.spend(next, "issue", issue.Author.Login, admitted.permission) {
+		return false, false, nil
+	}
+	workflow, err := p.workflowOf(ctx, issue, cmp.Or(config.Lifecycle, p.workflow))
+	if err != nil {
+		return false, false, err
+	}
+	opened, err = p.open(ctx, issue, workflow, admitted, config)
 	if errors.Is(err, &instance.Refusal{Code: instance.CodeExists}) {
 		return false, true, nil
 	}
@@ -177,15 +190,20 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue, next *cursor) (o
 }
 
 // open opens the issue's instance. It returns false if there was one.
-func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string, by admission) (opened bool, err error) {
+func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string, by admission, config inForce) (opened bool, err error) {
 	name := Name(p.repo, issue.Number)
 	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, workflow, name, instance.Issue{
 		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login,
 		URL:        issue.URL,
-		Permission: by.permission, AdmittedBy: by.by,
+		Permission: by.permission, AdmittedBy: by.by, Config: config.of(),
 	})
 	if err != nil || reply.GetDuplicate() {
 		return false, err
+	}
+	if config.problem != "" {
+		if err := p.configs.told(ctx); err != nil {
+			p.log.Warn("people may be told twice that the configuration is wrong", "error", err)
+		}
 	}
 	p.log.Info("issue taken up", "instance", name, "title", issue.Title, "author", issue.Author.Login, "permission", by.permission,
 		"admitted_by", by.by)

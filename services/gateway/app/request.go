@@ -37,7 +37,14 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 	if !ok {
 		return instance.Issue{}, "", errors.New("this gateway cannot write to the forge")
 	}
-	workflow := cmp.Or(r.Workflow, p.workflow)
+	config, err := p.configs.current(ctx)
+	if err != nil {
+		return instance.Issue{}, "", err
+	}
+	if config.Label != "" && !slices.Contains(labels, config.Label) {
+		labels = append(slices.Clip(labels), config.Label)
+	}
+	workflow := cmp.Or(r.Workflow, config.Lifecycle, p.workflow)
 	// Checked first: else the next poll opens the issue with another lifecycle.
 	if _, err := p.client.Definition(ctx, workflow); err != nil {
 		return instance.Issue{}, "", err
@@ -56,7 +63,7 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 		return instance.Issue{}, "", err
 	}
 	made := instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}
-	_, err = p.open(ctx, issue, workflow, admission{}) // asked for on the bus: by whom, its accounts decide
+	_, err = p.open(ctx, issue, workflow, admission{}, config) // asked for on the bus: by whom, its accounts decide
 	if errors.Is(err, &instance.Refusal{Code: instance.CodeExists}) {
 		err = nil // a poll was first, of another gateway or before this was sent again
 	}
@@ -88,16 +95,16 @@ func (p *poller) findCreated(ctx context.Context, r request) (forge.Issue, error
 }
 
 // workflowOf returns the lifecycle that an issue opens with: that of its marker if create
-// made it, else the configured one.
-func (p *poller) workflowOf(ctx context.Context, issue forge.Issue) (string, error) {
+// made it, else the other one.
+func (p *poller) workflowOf(ctx context.Context, issue forge.Issue, other string) (string, error) {
 	_, key, ok := rules.FindMarker(issue.Body)
 	workflow, made := strings.CutPrefix(key, opens)
 	if !ok || !made {
-		return p.workflow, nil
+		return other, nil
 	}
 	self, err := p.reader.Self(ctx)
 	if err != nil || issue.Author.Login != self {
-		return p.workflow, err
+		return other, err
 	}
 	return workflow, nil
 }

@@ -140,6 +140,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 			logRefused(h.Log, after.ID, c)
 		},
 		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Foreign: o.strangers.note, Snapshots: o.snapshots,
+		Keep: o.definitions.keep,
 	})
 	followed, linked := e.Changes(), e.Changes()
 	if err := follow(ctx, h, e, o.metrics); err != nil {

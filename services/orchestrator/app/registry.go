@@ -101,6 +101,18 @@ func (r registry) Hashed(ctx context.Context, hash string) (*workflow.Definition
 	return d, nil
 }
 
+// keep makes Hashed find a definition, also in other processes.
+func (r registry) keep(ctx context.Context, d *workflow.Definition) error {
+	if _, ok := r.catalog.Hashed(d.Hash); ok {
+		return nil
+	}
+	if err := store.PutDefinition(ctx, r.kv, d.Hash, d.Source()); err != nil {
+		return fmt.Errorf("store definition %s: %w", d.Name, err)
+	}
+	r.catalog.Keep(d)
+	return nil
+}
+
 // Names implements api.Definitions.
 func (r registry) Names() []string {
 	var names []string

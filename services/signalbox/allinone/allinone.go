@@ -45,9 +45,11 @@ type Config struct {
 	AckWait  time.Duration // length of a claim's lease; 0: 15 s
 	Every    time.Duration // the gateway's polling interval
 	Webhook  gateway.Webhook
-	Label    string
-	All      bool           // take up issues, too, that were open before; those of the local forge always are
-	Intake   gateway.Intake // whose issues and words are taken; empty: gateway.DefaultIntake
+	// Lifecycles are those that a repository may choose for its issues beside Workflow.
+	Lifecycles []string
+	Label      string
+	All        bool           // take up issues, too, that were open before; those of the local forge always are
+	Intake     gateway.Intake // whose issues and words are taken; empty: gateway.DefaultIntake
 
 	Forge github.Flags      // the forge to use; without a URL: the local one
 	Web   string            // HOST:PORT of the local forge; empty: the address of the last run
@@ -165,7 +167,7 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}
-	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Every: c.Every, Intake: c.Intake, Webhook: c.Webhook,
+	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Lifecycles: c.Lifecycles, Every: c.Every, Intake: c.Intake, Webhook: c.Webhook,
 		All: c.All || s.Forge != nil}
 	if watch.Intake == (gateway.Intake{}) {
 		watch.Intake = gateway.DefaultIntake()

@@ -78,6 +78,8 @@ type grammar struct {
 
 	Definition definitionCommand `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 
+	Configuration configGroup `cmd:"" name:"config" group:"Lifecycles" help:"The configuration of a repository, .signalbox/config.yaml."`
+
 	Prompt promptCommand `cmd:"" group:"Lifecycles" help:"What brains are told: list, and print as a brain would get it."`
 
 	Auth       authCommand       `cmd:"" group:"This program" help:"Who may connect to NATS: keys and accounts of services and people."`

@@ -46,6 +46,7 @@ func examples() map[string][]string {
 		"prompt ls": {"prompt ls", "prompt ls --repo . --prompts ./prompts"},
 		"prompt show": {"prompt show developer.implementing", "prompt show tester.creating_tests --instance acme/widgets/42 --repo .",
 			"prompt show developer.implementing --source"},
+		"config check":       {"config check .signalbox/config.yaml", "config check .signalbox/config.yaml --workflow issue --repo-workflow story"},
 		"backup":             {"backup ./backup", "backup ./backup --data .signalbox"},
 		"restore":            {"restore ./backup", "restore ./backup --data .signalbox"},
 		"definition ls":      {"definition ls", "definition ls --workflow-dir ./lifecycles", "definition ls --running"},

@@ -36,6 +36,7 @@ type Command struct {
 	Token           string        `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
 	Secret          string        `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
 	github.AppFlags `prefix:"forge-"`
+	Lifecycles      []string       `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, beside --workflow; * permits all. May be repeated."`
 	Label           string         `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
 	All             bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
 	Dry             bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
@@ -75,7 +76,7 @@ func (c Command) Repositories() ([]string, error) {
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config := allinone.Config{
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir,
-		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
+		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, Lifecycles: c.Lifecycles, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
 	config.Web, config.Cert, config.Key, config.Open, config.Plain = c.Web, c.WebCert, c.WebKey, c.Open, c.Plain
 	var err error

@@ -63,3 +63,9 @@ func Withheld(instance string, found []string) string {
 	found = found[:min(len(found), maxShown)]
 	return write("withheld.md", map[string]any{"Found": found, "Command": "signalbox history " + instance})
 }
+
+// Misconfigured is the comment that tells people what is wrong with the configuration of
+// their repository.
+func Misconfigured(problem string) string {
+	return write("misconfigured.md", map[string]any{"Problem": problem})
+}

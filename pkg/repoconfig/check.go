@@ -1,0 +1,97 @@
+package repoconfig
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// Operator is what the operator has set, as far as a file can ask for it.
+type Operator struct {
+	Definitions []*workflow.Definition // that there are
+	// Lifecycles are the names that new issues may open with; * permits all. Nil: nothing is
+	// said of that.
+	Lifecycles []string
+}
+
+// CommandNames returns the names of the commands that people can give in comments.
+func CommandNames() []string {
+	return []string{"answer", "approve", "budget", "cancel", "explain", "help", "hold", "merge", "pause", "plan", "rebase", "resume",
+		"retry", "status", "unhold"}
+}
+
+// Check returns an error that joins a workflow.Problem for each thing that the file asks
+// for and that is not there, or that only the operator sets.
+func (c Config) Check(o Operator) error {
+	var all []error
+	add := func(key, text, meant string) {
+		all = append(all, workflow.Problem{At: c.places[key], Text: text, Meant: meant})
+	}
+	named := func(key, what, name string, known []string) {
+		if name != "" && !slices.Contains(known, name) {
+			add(key, fmt.Sprintf("unknown %s %s", what, quoted(name)), workflow.Nearest(name, known))
+		}
+	}
+	names := names(o.Definitions)
+	named("lifecycle", "lifecycle", c.Lifecycle, names)
+	if c.Lifecycle != "" && slices.Contains(names, c.Lifecycle) && o.Lifecycles != nil && !permitted(o.Lifecycles, c.Lifecycle) {
+		add("lifecycle", fmt.Sprintf("who runs Signalbox does not permit the lifecycle %s here; permitted: %s (--repo-workflow)", c.Lifecycle,
+			strings.Join(o.Lifecycles, ", ")), "")
+	}
+	for _, name := range sorted(c.Policy) {
+		if text, meant := wrongPolicy(o.Definitions, name, c.Policy[name]); text != "" {
+			add("policy."+name, text, meant)
+		}
+	}
+	for _, name := range sorted(c.Commands) {
+		named("commands."+name, "command", name, append(CommandNames(), Others))
+	}
+	return errors.Join(all...)
+}
+
+func permitted(patterns []string, name string) bool {
+	return slices.Contains(patterns, "*") || slices.Contains(patterns, name)
+}
+
+// wrongPolicy says what is wrong with a value under every definition that has the policy.
+func wrongPolicy(defs []*workflow.Definition, name, value string) (text, meant string) {
+	var known []string
+	found := false
+	for _, d := range defs {
+		known = append(known, sorted(d.Policy)...)
+		_, has := d.Policy[name]
+		if !has && name != usd && name != tokens {
+			continue
+		}
+		found = true
+		if err := d.Narrows(name, value); err == nil {
+			return "", ""
+		} else if text == "" {
+			text = err.Error()
+		}
+	}
+	if !found && len(defs) > 0 {
+		return "unknown policy " + quoted(name), workflow.Nearest(name, known)
+	}
+	return text, ""
+}
+
+func names(defs []*workflow.Definition) (all []string) {
+	for _, d := range defs {
+		all = append(all, d.Name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func sorted[V any](m map[string]V) []string {
+	all := make([]string, 0, len(m))
+	for name := range m {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,208 @@
+package repoconfig
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/yamltext"
+)
+
+// Place is a line of a file; lines count from 1.
+type Place = workflow.Position
+
+// Parse reads a file; name only serves to say where. The error joins a workflow.Problem
+// for everything that is wrong.
+func Parse(name string, src []byte) (Config, error) {
+	r := &reader{file: name, config: Config{Hash: Hash(src), places: map[string]Place{}}}
+	if len(src) > MaxBytes {
+		r.add(Place{File: name, Line: 1}, "%d bytes, want at most %d", len(src), MaxBytes)
+		return Config{}, r.err()
+	}
+	if line := second(src); line > 0 {
+		r.add(Place{File: name, Line: line}, "a second YAML document, want one")
+		return Config{}, r.err()
+	}
+	var doc document
+	err := yamltext.Unmarshal(src, &doc)
+	switch {
+	case errors.Is(err, io.EOF):
+		return r.config, nil
+	case err != nil:
+		r.syntax(err)
+	case doc.body != nil:
+		r.object(doc.body, r.top())
+	}
+	if len(r.problems) > 0 {
+		return Config{}, r.err()
+	}
+	return r.config, nil
+}
+
+// second returns the line where a second document begins, 0 if there is none: the parser
+// passes over it.
+func second(src []byte) (line int) {
+	begun := false
+	for text := range bytes.Lines(src) {
+		line++
+		text = bytes.TrimRight(text, " \t\r\n")
+		divides := bytes.HasPrefix(text, []byte("---")) || bytes.HasPrefix(text, []byte("..."))
+		switch {
+		case begun && divides:
+			return line
+		case len(text) > 0 && text[0] != '#' && !divides:
+			begun = true
+		}
+	}
+	return 0
+}
+
+// document keeps the tree of a text.
+type document struct{ body ast.Node }
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (d *document) UnmarshalYAML(n ast.Node) error {
+	d.body = n
+	return nil
+}
+
+// top returns the keys of a file.
+func (r *reader) top() map[string]take {
+	c := &r.config
+	return map[string]take{
+		"lifecycle": r.name(&c.Lifecycle),
+		"label":     r.text(&c.Label),
+		"policy":    r.policy,
+		"budget":    r.budget,
+		"commands":  r.commands,
+		"protect":   r.list(r.protected),
+		"brains":    r.list(r.brain),
+	}
+}
+
+// elsewhere says where a key belongs that people may look for in this file.
+func elsewhere(key string) string {
+	switch key {
+	case "test", "setup", "lint", "type_check":
+		return "; commands of tests and setup are in .signalbox.yaml at the root"
+	case "prompts":
+		return "; prompts are files in " + Dir + "/prompts"
+	}
+	return ""
+}
+
+// policy reads values by name. Whether there is such a policy is for Check.
+func (r *reader) policy(n ast.Node) {
+	r.entries(n, func(key string, at Place, value ast.Node) {
+		text, ok := scalar(value)
+		switch {
+		case !ok:
+			r.want(value, "true, false, a number or a text")
+		case key == usd || key == tokens:
+			r.add(at, "%s is in budget: write budget: {%s: %s}", key, strings.TrimPrefix(key, "budget_"), text)
+		default:
+			r.set(key, at, text)
+		}
+	})
+}
+
+// The policies that budgets are.
+const usd, tokens = "budget_usd", "budget_tokens"
+
+func (r *reader) budget(n ast.Node) {
+	amount := func(key, want string, whole bool) take {
+		return func(n ast.Node) {
+			text, _ := scalar(n)
+			v, err := strconv.ParseFloat(text, 64)
+			_, number := n.(ast.ScalarNode)
+			if !number || isText(n) || err != nil || !(v > 0) || v > 1e15 || whole && v != math.Trunc(v) {
+				r.want(n, want)
+				return
+			}
+			if whole {
+				text = strconv.FormatInt(int64(v), 10)
+			}
+			r.set(key, r.at(n), text)
+		}
+	}
+	r.object(n, map[string]take{
+		"usd":    amount(usd, "dollars above zero", false),
+		"tokens": amount(tokens, "a whole number above zero", true),
+	})
+}
+
+func (r *reader) set(policy string, at Place, value string) {
+	if r.config.Policy == nil {
+		r.config.Policy = map[string]string{}
+	}
+	r.config.Policy[policy], r.config.places["policy."+policy] = value, at
+}
+
+// commands reads the permission that each command takes.
+func (r *reader) commands(n ast.Node) {
+	r.entries(n, func(key string, at Place, value ast.Node) {
+		var level string
+		r.text(&level)(value)
+		if level == "" {
+			return
+		}
+		levels := Levels()[1:]
+		if !slices.Contains(levels, level) {
+			r.unknown(r.at(value), "permission", level, levels)
+			return
+		}
+		if r.config.Commands == nil {
+			r.config.Commands = Commands{}
+		}
+		r.config.Commands[key], r.config.places["commands."+key] = level, at
+	})
+}
+
+// protected reads a path that agents may not change.
+func (r *reader) protected(n ast.Node) {
+	var pattern string
+	r.text(&pattern)(n)
+	switch {
+	case pattern == "":
+	case strings.HasPrefix(pattern, "!"), strings.HasPrefix(pattern, ":"), strings.HasPrefix(pattern, "/"), strings.Contains(pattern, ".."):
+		r.add(r.at(n), "a protected path is a glob from the root of the repository, such as infra/**, without ! : / in front")
+	default:
+		r.config.Protect = append(r.config.Protect, pattern)
+	}
+}
+
+// brain reads a pattern of brains that may work.
+func (r *reader) brain(n ast.Node) {
+	var pattern string
+	r.text(&pattern)(n)
+	if pattern == "" {
+		return
+	}
+	kind, rest, _ := strings.Cut(pattern, ":")
+	if _, err := path.Match(pattern, ""); err != nil || rest == "" && pattern != "rules" || !slices.Contains([]string{"exec", "model", "rules"}, kind) {
+		r.add(r.at(n), "want exec:COMMAND, model:PROVIDER/NAME or rules, where * stands for any part, as in model:anthropic/*")
+		return
+	}
+	r.config.Brains = append(r.config.Brains, pattern)
+}
+
+// syntax reports a text that is no YAML.
+func (r *reader) syntax(err error) {
+	at := Place{File: r.file, Line: 1}
+	var e yaml.Error
+	if errors.As(err, &e) && e.GetToken() != nil {
+		at.Line = e.GetToken().Position.Line
+		err = errors.New(e.GetMessage())
+	}
+	r.add(at, "not YAML: %s", sanitize.TerminalLine(err.Error()))
+}

@@ -1,0 +1,314 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/repoconfig"
+	"github.com/signalbox/signalbox/pkg/workflow"
+)
+
+// configurationFor is how long a configuration that was read is used.
+const configurationFor = time.Minute
+
+// configurations reads the configuration of a repository where it is needed, and keeps it
+// for a short time. A file that is wrong changes nothing: the one before stays in force.
+type configurations struct {
+	forge      forge.Contents
+	client     *client.Client
+	kv         jetstream.KeyValue
+	repo       string
+	workflow   string   // the operator's
+	lifecycles []string // that a repository may choose beside it
+	now        func() time.Time
+	log        *slog.Logger
+
+	mu     sync.Mutex
+	read   inForce
+	until  time.Time
+	looked map[string]located // by repository: what was found at its newest commit
+}
+
+// inForce is the configuration that is in force.
+type inForce struct {
+	repoconfig.Config
+	file, commit string
+	// problem says what is wrong with a newer file, and people were not told yet.
+	problem string
+	// wrong is the error of that file.
+	wrong     error
+	wrongHash string // of that file
+	// never says that there was no right file yet, and the first one is wrong.
+	never bool
+}
+
+// of returns what an instance keeps of it.
+func (f inForce) of() instance.Configuration {
+	c := f.Of(f.file, f.commit)
+	c.Problem = f.problem
+	return c
+}
+
+// refuses returns why the issue is not taken up; "" if it may be.
+func (f inForce) refuses(issue forge.Issue) string {
+	switch {
+	case f.never:
+		return "the configuration of the repository is wrong: " + f.wrong.Error()
+	case f.Label != "" && !hasLabel(issue, f.Label):
+		return "it has no label " + f.Label
+	}
+	return ""
+}
+
+// located is a file, or that there is none.
+type located struct {
+	File   string `json:"file,omitempty"` // OWNER/NAME:PATH; empty: there is none
+	Commit string `json:"commit,omitempty"`
+	Text   string `json:"text,omitempty"`
+}
+
+func (s located) name() string {
+	if s.Commit == "" {
+		return s.File
+	}
+	return fmt.Sprintf("%s at %.12s", s.File, s.Commit)
+}
+
+// kept is what outlasts the gateway: the newest right file, and which wrong one people were
+// told of.
+type kept struct {
+	Good  located `json:"good"`
+	Known bool    `json:"known"` // Good is set, also to none
+	Told  string  `json:"told,omitempty"`
+}
+
+// current returns the configuration in force. An error is the forge's, or the bus's: then
+// nothing is known, and nothing is opened.
+func (c *configurations) current(ctx context.Context) (inForce, error) {
+	if c == nil {
+		return inForce{}, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now().Before(c.until) {
+		return c.read, nil
+	}
+	newest, err := c.find(ctx)
+	if err != nil {
+		return inForce{}, fmt.Errorf("configuration of %s: %w", c.repo, err)
+	}
+	before, err := c.load(ctx)
+	if err != nil {
+		return inForce{}, err
+	}
+	if c.read, err = c.choose(ctx, newest, before); err != nil {
+		return inForce{}, err
+	}
+	c.until = c.now().Add(configurationFor)
+	return c.read, nil
+}
+
+// choose returns the newest file if it is right, else the newest that was.
+func (c *configurations) choose(ctx context.Context, newest located, before kept) (inForce, error) {
+	got, err := c.parse(ctx, newest)
+	if err != nil {
+		return inForce{}, err
+	}
+	if got.wrong == nil {
+		if before.Known && before.Good == newest {
+			return got, nil
+		}
+		if newest.File != "" && before.Good.Text != newest.Text {
+			c.log.Info("configuration of the repository", "file", newest.name(), "hash", got.Hash)
+		}
+		return got, c.save(ctx, kept{Good: newest, Known: true})
+	}
+	old := inForce{never: true}
+	if before.Known {
+		if old, err = c.parse(ctx, before.Good); err != nil {
+			return inForce{}, err
+		}
+	}
+	if old.wrong != nil { // the operator permits less than before
+		old = inForce{never: true}
+	}
+	stays := "nothing new is taken up"
+	if !old.never {
+		stays = "there is none in force, as before"
+		if before.Good.File != "" {
+			stays = before.Good.name() + " stays in force"
+		}
+	}
+	old.wrong, old.wrongHash = got.wrong, repoconfig.Hash([]byte(newest.Text))
+	if problem := fmt.Sprintf("%s is wrong, and %s:\n%v", newest.name(), stays, got.wrong); before.Told != old.wrongHash {
+		old.problem = problem
+	}
+	if c.read.wrong == nil || c.read.wrong.Error() != got.wrong.Error() {
+		c.log.Warn("the configuration of the repository is wrong", "file", newest.name(), "stays", stays, "error", got.wrong)
+	}
+	return old, nil
+}
+
+// told notes that people are told of the wrong file.
+func (c *configurations) told(ctx context.Context) error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.read.problem == "" {
+		return nil
+	}
+	before, err := c.load(ctx)
+	if err != nil {
+		return err
+	}
+	before.Told, c.read.problem = c.read.wrongHash, ""
+	return c.save(ctx, before)
+}
+
+// parse reads a file and holds it against what there is.
+func (c *configurations) parse(ctx context.Context, s located) (inForce, error) {
+	if s.File == "" {
+		return inForce{}, nil
+	}
+	_, name, _ := strings.Cut(s.File, ":")
+	config, err := repoconfig.Parse(name, []byte(s.Text))
+	if err != nil {
+		return inForce{wrong: err}, nil
+	}
+	defs, err := c.definitions(ctx)
+	if err != nil {
+		return inForce{}, err
+	}
+	if err := config.Check(repoconfig.Operator{Definitions: defs, Lifecycles: append([]string{c.workflow}, c.lifecycles...)}); err != nil {
+		return inForce{wrong: err}, nil
+	}
+	return inForce{Config: config, file: s.File, commit: s.Commit}, nil
+}
+
+// definitions returns those that the orchestrator has, by the names that are known here.
+func (c *configurations) definitions(ctx context.Context) (defs []*workflow.Definition, err error) {
+	builtin, err := workflow.Builtins()
+	if err != nil {
+		return nil, err
+	}
+	names := append([]string{c.workflow}, c.lifecycles...)
+	for _, d := range builtin {
+		names = append(names, d.Name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if name == "*" {
+			continue
+		}
+		reply, err := c.client.Definition(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("definition %s: %w", name, err)
+		}
+		d, err := workflow.Load(name, reply.GetSource())
+		if err != nil {
+			return nil, err
+		}
+		defs = append(defs, d)
+	}
+	return defs, nil
+}
+
+// find returns the newest file: that of the repository, else that of its owner.
+func (c *configurations) find(ctx context.Context) (located, error) {
+	own, err := c.at(ctx, c.repo)
+	if err != nil || own.File != "" {
+		return own, err
+	}
+	owner, _, _ := strings.Cut(c.repo, "/")
+	shared, err := c.at(ctx, owner+"/"+repoconfig.Shared)
+	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrDenied) {
+		return located{}, nil
+	}
+	return shared, err
+}
+
+// at returns the file of a repository at its newest commit.
+func (c *configurations) at(ctx context.Context, repo string) (located, error) {
+	commit, err := c.forge.Newest(ctx, repo)
+	if errors.Is(err, forge.ErrNotFound) && repo == c.repo {
+		return located{}, nil // it is empty
+	}
+	if err != nil {
+		return located{}, err
+	}
+	if known, ok := c.looked[repo]; ok && known.Commit == commit {
+		return known.orNone(), nil
+	}
+	found := located{Commit: commit}
+	names, err := c.forge.Files(ctx, repo, commit, repoconfig.Dir)
+	if err != nil {
+		return located{}, err
+	}
+	for _, name := range repoconfig.Files() {
+		if !slices.Contains(names, name) {
+			continue
+		}
+		at := path.Join(repoconfig.Dir, name)
+		text, err := c.forge.File(ctx, repo, commit, at)
+		if err != nil && !errors.Is(err, forge.ErrInvalid) {
+			return located{}, err
+		}
+		found.File, found.Text = repo+":"+at, string(text[:min(len(text), repoconfig.MaxBytes+1)])
+		break
+	}
+	if c.looked == nil {
+		c.looked = map[string]located{}
+	}
+	c.looked[repo] = found
+	return found.orNone(), nil
+}
+
+// orNone returns the zero one if there is no file.
+func (s located) orNone() located {
+	if s.File == "" {
+		return located{}
+	}
+	return s
+}
+
+func (c *configurations) key() string { return key(c.repo + "/config") }
+
+func (c *configurations) load(ctx context.Context) (k kept, err error) {
+	entry, err := c.kv.Get(ctx, c.key())
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return k, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(entry.Value(), &k)
+	}
+	if err != nil {
+		return k, fmt.Errorf("configuration of %s: %w", c.repo, err)
+	}
+	return k, nil
+}
+
+func (c *configurations) save(ctx context.Context, k kept) error {
+	data, err := json.Marshal(k)
+	if err == nil {
+		_, err = c.kv.Put(ctx, c.key(), data)
+	}
+	if err != nil {
+		return fmt.Errorf("configuration of %s: %w", c.repo, err)
+	}
+	return nil
+}
