@@ -54,7 +54,7 @@ func newEnv(t *testing.T) *env {
 	e.must(err)
 	_, err = store.Provision(ctx, e.system, store.ProvisionConfig{Replicas: 1})
 	e.must(err)
-	for _, role := range []string{"developer", "tester", subject.Endings} {
+	for _, role := range []string{"developer", "tester", subject.Endings, subject.Statuses} {
 		filter := "sb.evt.work.issue." + role + ".*"
 		e.must(store.EnsureConsumer(ctx, e.system, role, []string{filter}, store.ConsumerConfig{}))
 		_, err = e.system.Publish(ctx, "sb.evt.work.issue."+role+".a", []byte("{}"))
@@ -351,7 +351,7 @@ func TestARoleReachesItsOwnQueueAndNoOther(t *testing.T) {
 	}{
 		{developer, "developer", true}, {developer, "tester", false}, {developer, subject.Endings, false},
 		{tester, "tester", true}, {tester, "developer", false},
-		{notifier, subject.Endings, true}, {notifier, "developer", false},
+		{notifier, subject.Endings, true}, {notifier, subject.Statuses, true}, {tester, subject.Statuses, false}, {notifier, "developer", false},
 		{gateway, "developer", false}, {viewer, "developer", false}, {actor, "tester", false},
 	} {
 		js, err := jetstream.NewWithAPIPrefix(e.server.As(e.T, c.party), access.APIPrefix)

@@ -64,7 +64,7 @@ func (p Party) Imports() []Import {
 		all := append(asked(queries...), Import{Subject: "sb.api.agent." + p.Name + ".*"}, majority())
 		all = append(all, consumer(p.Name)...)
 		if p.Name == Notifier {
-			all = append(all, consumer(subject.Endings)...)
+			all = append(all, slices.Concat(consumer(subject.Endings), consumer(subject.Statuses))...)
 		}
 		return all
 	case Gateway:
@@ -97,7 +97,7 @@ func (p Party) serves() []string {
 	return nil
 }
 
-// Notifier is the role that tells people how instances end.
+// Notifier is the role that tells people how instances stand and end.
 const Notifier = "pm"
 
 // asked returns the imports of commands and queries on sb.api.

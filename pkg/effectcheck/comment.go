@@ -79,7 +79,16 @@ func sameAddress(a, b string) bool {
 	return err == nil && err2 == nil && x.Path == y.Path && x.Fragment == y.Fragment
 }
 
-// checkLabels checks that issues have the labels that they were opened with.
+// others returns the labels that do not show how an issue stands.
+func others(labels []string) []string {
+	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return slices.Contains(standing, l) })
+}
+
+// standing are the labels that show how an issue stands.
+var standing = []string{"signalbox:working", "signalbox:waiting", "signalbox:done", "signalbox:failed"}
+
+// checkLabels checks that issues have the labels that they were opened with, beside those
+// that show how they stand.
 func (c *checker) checkLabels(r *Repo) {
 	for _, t := range c.sorted() {
 		if t.issue.Repo != r.Name || t.issue.Number == 0 || len(t.issue.Author) == 0 {
@@ -91,7 +100,7 @@ func (c *checker) checkLabels(r *Repo) {
 			continue
 		}
 		c.effects["issues"]++
-		has, had := slices.Sorted(slices.Values(r.Issues[i].Labels)), slices.Sorted(slices.Values(t.issue.Labels))
+		has, had := slices.Sorted(slices.Values(others(r.Issues[i].Labels))), slices.Sorted(slices.Values(others(t.issue.Labels)))
 		if !slices.Equal(has, had) {
 			c.report(Label, t.id, r.address(t.issue.Number), "it has the labels %q, and was opened with %q", has, had)
 		}

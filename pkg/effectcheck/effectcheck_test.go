@@ -16,7 +16,7 @@ func TestAForgeThatIsAsTheLogSaysHasNoViolation(t *testing.T) {
 	for _, v := range r.Violations {
 		t.Error(v)
 	}
-	want := map[string]int{"comments": 5, "replies": 1, "branches": 4, "pushes": 5, "pulls": 3, "merges": 1, "issues": 3}
+	want := map[string]int{"comments": 6, "replies": 1, "branches": 4, "pushes": 5, "pulls": 3, "merges": 1, "issues": 3}
 	if !maps.Equal(r.Effects, want) {
 		t.Errorf("checked %v, want %v", r.Effects, want)
 	}
@@ -39,6 +39,8 @@ func TestEveryPlantedFaultIsFound(t *testing.T) {
 		"a doubled comment":                       {add(comment(50, 1, repo+"/1", "questions-1")), []effectcheck.Rule{"doubled"}},
 		"a doubled answer on the pull request":    {add(comment(50, 13, "US-1", "answer-1")), []effectcheck.Rule{"doubled"}},
 		"a doubled reply on a line":               {func(s *fixture) { s.repo().Replies = append(s.repo().Replies, s.repo().Replies[1]) }, []effectcheck.Rule{"doubled"}},
+		"a second comment on how it stands":       {add(comment(51, 1, repo+"/1", "status")), []effectcheck.Rule{"doubled"}},
+		"one of them on another issue":            {add(comment(50, 2, repo+"/1", "status")), []effectcheck.Rule{"foreign"}},
 		"a missing question":                      {without(1), []effectcheck.Rule{"missing"}},
 		"a missing word about the pull request":   {without(2), []effectcheck.Rule{"missing"}},
 		"a missing answer":                        {without(3), []effectcheck.Rule{"missing"}},
@@ -76,7 +78,7 @@ func TestEveryPlantedFaultIsFound(t *testing.T) {
 		"a branch that came from nowhere":  {func(s *fixture) { s.repo().Branches["x"] = "p1" }, []effectcheck.Rule{"unexplained"}},
 		"a missing branch":                 {func(s *fixture) { s.gone("signalbox/task-T-1") }, []effectcheck.Rule{"missing"}},
 		"a lost commit":                    {func(s *fixture) { delete(s.repo().Parents, "s1"); s.repo().Parents["s2"] = []string{"base"} }, []effectcheck.Rule{"lost"}},
-		"a label more":                     {func(s *fixture) { s.repo().Issues[0].Labels = []string{"bug", "x"} }, []effectcheck.Rule{"label"}},
+		"a label more":                     {func(s *fixture) { s.repo().Issues[0].Labels = []string{"bug", "signalbox:done", "x"} }, []effectcheck.Rule{"label"}},
 		"an issue that is gone":            {func(s *fixture) { s.repo().Issues = s.repo().Issues[1:] }, []effectcheck.Rule{"missing"}},
 		"an effect of an instance unknown": {func(s *fixture) { s.forget("T-1") }, []effectcheck.Rule{"unexplained"}},
 	} {

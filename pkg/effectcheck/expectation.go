@@ -58,6 +58,7 @@ func (t *expectation) addEvent(c instance.Commit, e instance.Event) {
 	switch e := e.(type) {
 	case instance.Opened:
 		t.definition, t.issue = e.Definition, e.Issue
+		t.may["status"] = c.Seq
 		maps.Copy(t.vars, e.Vars)
 		t.addCommit(e.Base)
 		t.enterState(c.Seq, e.State, e.Kind)

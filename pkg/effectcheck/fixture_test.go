@@ -107,7 +107,9 @@ func whole(t *testing.T) *fixture {
 	s.task(builtin(t, "task"))
 	s.story(builtin(t, "story"))
 	s.escalated(builtin(t, "pipeline"))
+	s.repo().Issues[0].Labels = append(s.repo().Issues[0].Labels, "signalbox:done")
 	s.repo().Comments = append(s.repo().Comments,
+		comment(49, 1, repo+"/1", "status"),
 		effectcheck.Comment{ID: 90, Number: 1, Author: "ann", Body: "> " + mark(repo+"/1", "questions-1")}) // a person quotes us
 	return s
 }

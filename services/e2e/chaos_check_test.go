@@ -112,7 +112,7 @@ func (f *testForge) reader() effectcheck.Forge {
 // ends of instances are announced.
 func (e *chaosEnv) awaitIdle(ctx context.Context, t *testing.T) {
 	t.Helper()
-	names := []string{subject.Endings}
+	names := []string{subject.Endings, subject.Statuses}
 	for _, name := range chaosProcesses() {
 		names = append(names, serviceOf(name))
 	}

@@ -160,7 +160,9 @@ func (e *chaosEnv) commandLine(name string) []string {
 		return args
 	case "shepherd":
 		return append(append(args, work...), "--repo", "*/*", "--workers", "3")
-	case "pm", "committer", "git-manager":
+	case "pm":
+		return append(append(args, "--repo", "*/*", "--status-every", "1s", "--status-labels"), work...)
+	case "committer", "git-manager":
 		return append(append(args, "--repo", "*/*"), work...)
 	case "developer", "writer", "fullstack-developer":
 		return append(append(args, work...), "--brain", "exec:sh "+filepath.Join(e.dir, "work.sh"), "--sandbox", "none")

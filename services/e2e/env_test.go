@@ -107,7 +107,7 @@ func (s *env) commandLine(name string) (service string, args []string) {
 	case "gateway":
 		args = append(append(args, forge...), "--repo", repo, "--every", "100ms", "--all")
 	case "pm":
-		args = append(append(append(args, forge...), "--repo", repo), work...)
+		args = append(append(append(args, forge...), "--repo", repo, "--status-every", "1s"), work...)
 	case "developer":
 		args = append(append(args, work...), "--brain", "exec:sh "+s.brainScript())
 		if s.Developer == gatedScript {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -136,7 +137,8 @@ func (f *testForge) openIssue(t *testing.T, title, body string) int {
 	return issue.Number
 }
 
-// comments returns the marker keys of the bot's comments on an issue.
+// comments returns the marker keys of the bot's comments on an issue, but for that on how
+// it stands.
 func (f *testForge) comments(t *testing.T, number int) []string {
 	t.Helper()
 	comments, err := f.ann.Comments(t.Context(), repo, number, time.Time{})
@@ -145,11 +147,36 @@ func (f *testForge) comments(t *testing.T, number int) []string {
 	}
 	var keys []string
 	for _, c := range comments {
-		if _, key, ok := rules.FindMarker(c.Body); ok && c.Author.Login == "signalbox" {
+		if _, key, ok := rules.FindMarker(c.Body); ok && key != rules.StatusKey && c.Author.Login == "signalbox" {
 			keys = append(keys, key)
 		}
 	}
 	return keys
+}
+
+// awaitStatus waits until one comment of the bot says how the issue stands, with the text.
+func (f *testForge) awaitStatus(t *testing.T, number int, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for poll := time.Tick(50 * time.Millisecond); ; <-poll {
+		comments, err := f.ann.Comments(ctx, repo, number, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, c := range comments {
+			if _, key, ok := rules.FindMarker(c.Body); ok && key == rules.StatusKey && c.Author.Login == "signalbox" {
+				all = append(all, c.Body)
+			}
+		}
+		if len(all) > 1 {
+			t.Fatalf("it stands twice: %q", all)
+		}
+		if len(all) == 1 && strings.Contains(all[0], want) {
+			return
+		}
+	}
 }
 
 // pulls returns the numbers of the pull requests for an issue, open or not.

@@ -33,6 +33,7 @@ func TestAnIssueBecomesAPullRequest(t *testing.T) {
 	if keys := s.forge.comments(t, n); len(keys) != 2 || !strings.HasPrefix(keys[0], "questions-") || keys[1] != "pull-request" {
 		t.Errorf("comments %v, want the questions and the pull request", keys)
 	}
+	s.forge.awaitStatus(t, n, "**Done**")
 	if got := s.forge.clone(t, done.Last.Data["branch"], "answer.txt"); got != "42\n" {
 		t.Errorf("a clone of the branch says %q", got)
 	}

@@ -27,6 +27,8 @@ type ConsumerConfig struct {
 	// MaxAckPending is how many deliveries may be under way at a time, over all
 	// agents of the role: 10,000.
 	MaxAckPending int
+	// FromNow begins a new consumer after the commits that there are.
+	FromNow bool
 }
 
 // consumerTimeout is how long one request about a consumer waits for its answer.
@@ -34,7 +36,7 @@ const consumerTimeout = 5 * time.Second
 
 // EnsureConsumer creates or updates the durable consumer of a role, which has the
 // role's name. filters are subject.Work of the states the role owns. A new
-// consumer starts with the oldest commit in the log; a filter that is added
+// consumer starts with the oldest commit in the log, unless FromNow; a filter that is added
 // later sees the commits after those that were delivered. Fetch work one message
 // at a time: a buffered one is kept from other agents while its AckWait runs.
 func EnsureConsumer(ctx context.Context, js jetstream.JetStream, role string, filters []string, c ConsumerConfig) error {
@@ -53,10 +55,14 @@ func EnsureConsumer(ctx context.Context, js jetstream.JetStream, role string, fi
 	if c.MaxAckPending == 0 {
 		c.MaxAckPending = 10_000
 	}
+	begin := jetstream.DeliverAllPolicy
+	if c.FromNow {
+		begin = jetstream.DeliverNewPolicy
+	}
 	config := jetstream.ConsumerConfig{
 		Durable:       role,
 		Description:   "Work for " + role + ".",
-		DeliverPolicy: jetstream.DeliverAllPolicy,
+		DeliverPolicy: begin,
 		AckPolicy:     jetstream.AckExplicitPolicy,
 		AckWait:       c.AckWait,
 		BackOff:       c.BackOff,

@@ -67,6 +67,9 @@ func TestEveryRoleHasAQueueOfTheStatesItOwns(t *testing.T) {
 			t.Errorf("the queue of endings has %v, want %s in it", ends, want)
 		}
 	}
+	if all := filters(t, js, "statuses"); !slices.Equal(all, []string{"sb.evt.>"}) {
+		t.Errorf("the queue of what is shown of issues has %v", all)
+	}
 	if slices.ContainsFunc(developer, func(f string) bool { return strings.Contains(f, ".running_tests.") }) {
 		t.Errorf("the developer's queue has another's states: %v", developer)
 	}

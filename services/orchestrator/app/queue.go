@@ -18,7 +18,7 @@ import (
 )
 
 // consumers creates or updates the work queues of the definitions, including those that only running
-// instances use.
+// instances use, and the queue of the commits that status comments follow.
 func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definitions []*workflow.Definition) error {
 	all, err := queues(definitions)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definit
 			return err
 		}
 	}
-	return nil
+	return store.EnsureConsumer(ctx, js, subject.Statuses, []string{subject.Events}, store.ConsumerConfig{AckWait: s.AckWait, FromNow: true})
 }
 
 // queues returns the subject filters of each queue. A role's queue holds the work of the states that it

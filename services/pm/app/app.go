@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -27,9 +28,17 @@ type Settings struct {
 	Sandbox string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How the brain is confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives it all rights of this user."`
 	Prompts string        `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, pm.tmpl and pm.STATE.tmpl, that win over the built-in ones."`
 	role.Models
+	Status
 
 	Box    *sandbox.Sandbox `kong:"-"` // nil: made from Sandbox
 	Hidden []string         `kong:"-"` // paths that the brain does not see
+}
+
+// Status is how issues show how they stand.
+type Status struct {
+	Comment bool          `name:"status-comment" default:"true" negatable:"" help:"Keep a comment on each issue that says how it stands, edited in place."`
+	Labels  bool          `name:"status-labels" help:"Show it by labels too: signalbox:working, signalbox:waiting, signalbox:done and signalbox:failed."`
+	Rest    time.Duration `name:"status-every" default:"30s" help:"How long nothing is written on an issue about how it stands after that was; a tenth of it where people are waited for and at the end."`
 }
 
 // Setup implements service.Program. It refuses a wrong token or repository.
@@ -52,6 +61,11 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	_, err = s.Add(ctx, h, "pm", func(d forgeside.Deps) agent.Handler {
 		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log, now: time.Now, brains: brains}
 		h.Add("endings", func(ctx context.Context) error { return pm.notifyEnded(ctx, h, d.JetStream) })
+		if s.Comment || s.Labels {
+			st := newStatuses(pm, client.New(h.NATS, h.Name))
+			st.every, st.comment, st.labels = s.Rest, s.Comment, s.Labels
+			h.Add("statuses", func(ctx context.Context) error { return st.run(ctx, d.JetStream) })
+		}
 		return pm
 	})
 	return err

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
@@ -182,4 +183,56 @@ func TestEveryEffectOfThePMIsMadeOnceThoughListsLag(t *testing.T) {
 	late.Forge = func(c *local.Config) { c.Lagging = 2 }
 	t.Run("wherever it crashes", func(t *testing.T) { crashtest.CrashAtEachCall(t, late, scenarios[1]) })
 	t.Run("when an instance stalls", func(t *testing.T) { crashtest.StallAtEachWrite(t, late, scenarios[1], scenarios[3]) })
+}
+
+// showing is the service when it shows, beside, how issues stand.
+func showing() crashtest.Service {
+	of := deployed
+	of.Queues = append(of.Queues[:len(of.Queues):len(of.Queues)], "statuses")
+	of.Setup = func(forge, dir string) func(context.Context, *service.Host) error {
+		return Settings{Status: Status{Comment: true, Labels: true, Rest: 20 * time.Millisecond},
+			Settings: forgeside.Settings{Forge: github.Flags{URL: forge, Token: forgetest.Token("signalbox")}, Repo: []string{forgetest.Repo}, WorkDir: dir}}.Setup
+	}
+	return of
+}
+
+// statusScenarios are those in which the service has to show how issues stand only.
+var statusScenarios = []crashtest.Scenario{
+	{Name: "showing how it stands", Begin: begin("implementing"), Done: in("implementing"), Check: stands("implementing", "signalbox:working")},
+	{Name: "showing it after a move", Begin: shownBefore, Done: in("implementing"), Check: stands("implementing", "signalbox:working")},
+}
+
+// shownBefore is an instance that moves after it was shown.
+func shownBefore(s *crashtest.Env) string {
+	id := begin("fixing_issues")(s)
+	s.RunUntil(id, in("fixing_issues"))
+	s.Move(id, "implementing")
+	return id
+}
+
+// stands wants one comment that names the state, and the label.
+func stands(state, label string) func(*crashtest.Env, string) error {
+	return func(s *crashtest.Env, id string) error {
+		err := said("key=status ")(s, id)
+		if err != nil {
+			return err
+		}
+		all, err := s.WantComments(number(s, id), 1)
+		if err != nil || !strings.Contains(all[0].Body, "State: `"+state+"`") {
+			return errors.Join(err, fmt.Errorf("it does not stand in %s: %s", state, all[0].Body))
+		}
+		issue, err := s.Forge.Client("ann").Issue(s.Ctx, forgetest.Repo, number(s, id))
+		if err != nil || len(issue.Labels) != 1 || issue.Labels[0] != label {
+			return errors.Join(err, fmt.Errorf("the labels are %q, want %s", issue.Labels, label))
+		}
+		return nil
+	}
+}
+
+func TestHowAnIssueStandsIsShownOnceWhereverThePMCrashes(t *testing.T) {
+	crashtest.CrashAtEachCall(t, showing(), statusScenarios...)
+}
+
+func TestHowAnIssueStandsIsShownOnceWhenAnInstanceStalls(t *testing.T) {
+	crashtest.StallAtEachWrite(t, showing(), statusScenarios...)
 }

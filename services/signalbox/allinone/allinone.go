@@ -30,6 +30,7 @@ import (
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	planmanager "github.com/signalbox/signalbox/services/plan-manager/app"
+	pm "github.com/signalbox/signalbox/services/pm/app"
 )
 
 // Config configures a System.
@@ -50,6 +51,7 @@ type Config struct {
 	Label      string
 	All        bool           // take up issues, too, that were open before; those of the local forge always are
 	Intake     gateway.Intake // whose issues and words are taken; empty: gateway.DefaultIntake
+	Status     pm.Status      // how issues show how they stand; empty: they do not
 
 	Forge github.Flags      // the forge to use; without a URL: the local one
 	Web   string            // HOST:PORT of the local forge; empty: the address of the last run

@@ -1,0 +1,111 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// LabelPrefix begins the labels that show how an instance stands.
+const LabelPrefix = "signalbox:"
+
+// StatusKey is the key of the marker of the comment on how an instance stands.
+const StatusKey = "status"
+
+// Phase is in a word how an instance stands.
+type Phase string
+
+// The phases. A person has to act in Waiting only.
+const (
+	Working   Phase = "working"
+	Waiting   Phase = "waiting"
+	Done      Phase = "done"
+	Failed    Phase = "failed"
+	Cancelled Phase = "cancelled"
+)
+
+// Status is how an instance stands. It has no ages: its text changes with the
+// instance only.
+type Status struct {
+	Instance string
+	Phase    Phase
+	State    string
+	About    string // what the lifecycle says of the state
+	Since    time.Time
+	Role     string // that has to act; "" for none
+	Agent    string // that does; "" for none
+	Taken    time.Time
+	Waits    []string // what is waited for
+	Reason   string   // of the newest move
+	Pull     int      // number of the pull request; 0: there is none
+	Parts    int      // instances that it has opened
+	Ended    int      // of them
+	Cost     instance.Cost
+	Moves    []Move // the last ones, oldest first
+}
+
+// Move is one move of an instance.
+type Move struct {
+	At       time.Time
+	From, To string
+	Reason   string
+}
+
+// MaxMoves is how many moves a status shows.
+const MaxMoves = 6
+
+// Text is the comment that says how the instance stands.
+func (s Status) Text() string {
+	s.Moves = s.Moves[max(0, len(s.Moves)-MaxMoves):]
+	s.Waits = s.Waits[:min(len(s.Waits), maxShown)]
+	return write("status.md", s)
+}
+
+// Bare is the status without the words of others.
+func (s Status) Bare() Status {
+	s.Reason, s.Waits = "", nil
+	s.Moves = slices.Clone(s.Moves)
+	for i := range s.Moves {
+		s.Moves[i].Reason = ""
+	}
+	return s
+}
+
+// Headline is the phase for people.
+func (s Status) Headline() string {
+	return map[Phase]string{Working: "At work", Waiting: "Waiting", Done: "Done", Failed: "Ended without success", Cancelled: "Cancelled"}[s.Phase]
+}
+
+// Over reports whether the instance has ended.
+func (s Status) Over() bool { return s.Phase == Done || s.Phase == Failed || s.Phase == Cancelled }
+
+// Command tells more.
+func (s Status) Command() string { return "signalbox explain " + s.Instance }
+
+// Spent is what it cost so far, "" if nothing was metered.
+func (s Status) Spent() string {
+	var all []string
+	if s.Cost.USD > 0 {
+		all = append(all, fmt.Sprintf("%.2f USD", s.Cost.USD))
+	}
+	if n := uint64(s.Cost.TokensIn) + uint64(s.Cost.TokensOut); n > 0 {
+		all = append(all, grouped(n)+" tokens")
+	}
+	return strings.Join(all, ", ")
+}
+
+// grouped is a number with its thousands apart.
+func grouped(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// moment is a time for people, to the minute.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

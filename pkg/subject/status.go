@@ -1,0 +1,5 @@
+package subject
+
+// Statuses is the durable consumer of the commits that the comments on how issues stand
+// follow: all.
+const Statuses = "statuses"

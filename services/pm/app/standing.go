@@ -1,0 +1,126 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// standing is how an instance stands. def is its lifecycle, nil if it is unknown.
+func standing(in *pb.Instance, def *workflow.Definition, moves []rules.Move) rules.Status {
+	s := rules.Status{
+		Instance: in.GetInstance(), Phase: phaseOf(in, def), State: in.GetState(), Since: in.GetEnteredAt().AsTime(), Reason: in.GetReason(),
+		Pull: pullOf(in), Cost: costOf(in.GetSpend()), Moves: moves,
+	}
+	if def != nil {
+		state, _ := def.State(in.GetState())
+		s.About = def.Text(state.About)
+	}
+	for _, l := range in.GetLinks() {
+		if l.GetKind() == string(instance.Child) {
+			s.Parts++
+			if l.GetEnded() {
+				s.Ended++
+			}
+		}
+	}
+	if s.Over() {
+		return s
+	}
+	s.Waits = waitsOf(in)
+	if c := in.GetClaim(); c != nil {
+		s.Role, s.Agent, s.Taken = c.GetRole(), c.GetAgent(), c.GetAt().AsTime()
+	} else if s.Phase == rules.Working {
+		s.Role = in.GetWorker()
+	}
+	return s
+}
+
+// phaseOf is Waiting while a person has to act.
+func phaseOf(in *pb.Instance, def *workflow.Definition) rules.Phase {
+	switch closed := in.GetClosed(); {
+	case closed == string(instance.Cancelled):
+		return rules.Cancelled
+	case closed != "" && (in.GetFailed() || def != nil && def.EndsInFailure(in.GetState())):
+		return rules.Failed
+	case closed != "":
+		return rules.Done
+	case in.GetPaused() || needsPeople(in):
+		return rules.Waiting
+	}
+	return rules.Working
+}
+
+// waitsOf lists what an instance waits for.
+func waitsOf(in *pb.Instance) (all []string) {
+	add := func(what, why string) {
+		if why != "" {
+			what += ": " + why
+		}
+		all = append(all, what)
+	}
+	if in.GetPaused() {
+		add("somebody to resume it", in.GetReason())
+	}
+	for _, e := range in.GetEscalations() {
+		if e.GetRequiresHuman() && !e.GetResolved() {
+			add("a person, as the "+e.GetAgent()+" asks", e.GetReason())
+		}
+	}
+	var open []string
+	for _, q := range in.GetQuestions() {
+		if q.GetTo() == "" && !q.GetAnswered() {
+			open = append(open, fmt.Sprintf("Q%d", q.GetNumber()))
+		}
+	}
+	switch waits := in.GetKind() == string(workflow.Wait) && in.GetWorker() == ""; {
+	case waits && len(open) > 0:
+		add("answers to "+strings.Join(open, ", "), "")
+	case waits:
+		add("people", in.GetReason())
+	}
+	for _, l := range in.GetLinks() {
+		if l.GetKind() == string(instance.After) && (!l.GetEnded() || !l.GetWell()) {
+			add(l.GetInstance(), "")
+		}
+	}
+	if p := in.GetParked(); p != nil && p.GetUntil() != nil {
+		add(p.GetUntil().AsTime().UTC().Format("2006-01-02 15:04 UTC"), p.GetReason())
+	} else if p != nil {
+		add("something to happen", p.GetReason())
+	}
+	return all
+}
+
+// pullOf is the number of the pull request, 0 if there is none.
+func pullOf(in *pb.Instance) int {
+	data := in.GetLastResult().GetData()
+	n, _ := strconv.Atoi(cmp.Or(in.GetVars()["prNumber"], data["pr_number"], data["prNumber"]))
+	return n
+}
+
+func costOf(p *pb.Spend) instance.Cost {
+	return instance.Cost{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
+}
+
+// movesOf adds the moves of the commits to those before, and keeps the last few.
+func movesOf(before []rules.Move, commits []*pb.Record) []rules.Move {
+	for _, c := range commits {
+		for _, e := range wire.Recorded(c).Events {
+			switch e := e.(type) {
+			case instance.Opened:
+				before = append(before, rules.Move{At: c.GetTime().AsTime(), To: e.State})
+			case instance.Moved:
+				before = append(before, rules.Move{At: c.GetTime().AsTime(), From: e.From, To: e.To, Reason: e.Reason})
+			}
+		}
+	}
+	return before[max(0, len(before)-rules.MaxMoves):]
+}
