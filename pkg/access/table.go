@@ -13,7 +13,8 @@ var queries = []string{subject.Get, subject.List, subject.History, subject.Defin
 // may has the commands on sb.api of each kind, queries apart. Agents give theirs on
 // sb.api.agent.ROLE.
 var may = map[Kind][]string{
-	Gateway: {subject.Open, subject.Signal, subject.Cancel, subject.Reopen}, // issues that are closed, and opened again
+	// Cancel and reopen are for issues that are closed, and opened again, pause and resume for those that a label holds.
+	Gateway: {subject.Open, subject.Signal, subject.Cancel, subject.Reopen, subject.Pause, subject.Resume},
 	Act: {subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Pause, subject.Resume, subject.Cancel, subject.Retry,
 		subject.Reopen, subject.Resolve, subject.Budget},
 	Admin: {subject.Override, subject.Migrate},

@@ -22,6 +22,7 @@ import (
 type Intake struct {
 	Start    string `name:"start" enum:"write,triage,read,anyone" default:"write" help:"The permission on the repository that somebody needs to have an issue taken up: write, triage, read or anyone."`
 	Admit    string `name:"admit-label" default:"signalbox" help:"Label by which somebody with that permission has another's issue taken up; empty: there is none. --label stands in for it."`
+	Hold     string `name:"hold-label" default:"signalbox:hold" help:"Label that holds work on an issue: it is not taken up, or it is paused, until the label is taken off; empty: there is none."`
 	Hear     string `name:"hear" enum:"write,triage,read,anyone" default:"write" help:"The permission that a person needs whose comments are answers and are quoted to brains. Others' are kept as remarks."`
 	Reporter bool   `name:"hear-reporter" help:"Hear the reporter of an issue on that issue, whatever the permission."`
 	PerDay   int    `name:"per-author" default:"20" help:"How many issues, and how many remarks, of one person without write permission are taken a day; 0: any number."`
@@ -29,7 +30,7 @@ type Intake struct {
 
 // DefaultIntake returns the defaults of the flags.
 func DefaultIntake() Intake {
-	return Intake{Start: "write", Admit: "signalbox", Hear: "write", PerDay: 20}
+	return Intake{Start: "write", Admit: "signalbox", Hold: "signalbox:hold", Hear: "write", PerDay: 20}
 }
 
 // levels are the permissions of a forge, the lesser first.

@@ -105,7 +105,7 @@ func (p *poller) row(ctx context.Context, issue forge.Issue, at cursor, next *cu
 	case opened:
 		since = time.Time{} // it may have been discussed before it got its label
 	default:
-		if err := p.reopen(ctx, issue); err != nil {
+		if err := errors.Join(p.reopen(ctx, issue), p.hold(ctx, issue)); err != nil {
 			return err
 		}
 		if at.settled[issue.Number] {
@@ -155,6 +155,10 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue, next *cursor) (o
 		if _, err := p.client.Get(ctx, name); err == nil {
 			return false, true, nil
 		}
+	}
+	if p.held(issue) {
+		taken, err = p.opened(ctx, name)
+		return false, taken, err
 	}
 	if admitted.refused == "" && p.isOld(*next, issue) {
 		_, err := p.client.Get(ctx, name)
