@@ -35,6 +35,7 @@ type payload struct {
 	}
 	Comment *struct {
 		CreatedAt time.Time `json:"created_at"`
+		User      struct{ Type string }
 	}
 	Pull     *numbered `json:"pull_request"`
 	Run      *checked  `json:"check_run"`
@@ -73,6 +74,9 @@ func readDelivery(event string, body []byte) (delivery, error) {
 			return d, err
 		}
 		d.items = []item{{p.Issue.Number, p.Issue.Pull != nil}}
+		if p.Comment != nil && p.Comment.User.Type == "Bot" && p.Issue.Pull == nil {
+			d.items = nil // a bot's word is no signal; ours is edited often
+		}
 		if p.Comment != nil {
 			d.since = p.Comment.CreatedAt
 		}
