@@ -94,7 +94,7 @@ func refusedRequest(what string, result *instance.Result, refused, then error) e
 // spend records the result's cost under the claim, which ends without a report.
 // After an error the cost stays in the result, for a later report.
 func (a *Agent) spend(ctx context.Context, job Job, result *instance.Result) {
-	if result.Spend == (instance.Cost{}) {
+	if result.Spend.Zero() {
 		return
 	}
 	if err := a.charge(ctx, job, result.Spend); err != nil {

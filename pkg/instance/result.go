@@ -104,6 +104,7 @@ type Cost struct {
 	TokensOut int64   `json:"tokens_out,omitempty"`
 	USD       float64 `json:"usd,omitempty"`
 	WallMS    int64   `json:"wall_ms,omitempty"` // milliseconds
+	Brain     string  `json:"brain,omitempty"`   // what thought; empty: not told, or several
 }
 
 // valid reports whether the cost can be added to a budget: no negative number, NaN or infinity.
@@ -111,7 +112,27 @@ func (s Cost) valid() bool {
 	return s.TokensIn >= 0 && s.TokensOut >= 0 && s.USD >= 0 && s.USD <= math.MaxFloat64 && s.WallMS >= 0
 }
 
-// Add returns the sum of two costs.
+// Zero reports whether nothing was spent, whatever thought.
+func (s Cost) Zero() bool {
+	s.Brain = ""
+	return s == Cost{}
+}
+
+// Add returns the sum of two costs. It has the brain of both if that is one; a cost of
+// nothing does not count.
 func (s Cost) Add(o Cost) Cost {
-	return Cost{s.TokensIn + o.TokensIn, s.TokensOut + o.TokensOut, s.USD + o.USD, s.WallMS + o.WallMS}
+	sum := Cost{s.TokensIn + o.TokensIn, s.TokensOut + o.TokensOut, s.USD + o.USD, s.WallMS + o.WallMS, s.Brain}
+	switch {
+	case s.Zero() && s.Brain == "":
+		sum.Brain = o.Brain
+	case !o.Zero() && o.Brain != s.Brain:
+		sum.Brain = ""
+	}
+	return sum
+}
+
+// cost adds a cost to what the instance has cost, whatever thought.
+func (in *Instance) cost(c Cost) {
+	in.Spend = in.Spend.Add(c)
+	in.Spend.Brain = ""
 }

@@ -10,7 +10,7 @@ type Spend struct {
 type Spent struct{ Spend Cost }
 
 func (e Spent) apply(in *Instance, _ Commit) {
-	in.Spend = in.Spend.Add(e.Spend)
+	in.cost(e.Spend)
 }
 
 func (a Spend) decide(d *decision) error {

@@ -85,12 +85,12 @@ func spend(s instance.Cost) *pb.Spend {
 	if s == (instance.Cost{}) {
 		return nil
 	}
-	return &pb.Spend{TokensIn: u32(s.TokensIn), TokensOut: u32(s.TokensOut), Usd: s.USD, WallMs: u32(s.WallMS)}
+	return &pb.Spend{TokensIn: u32(s.TokensIn), TokensOut: u32(s.TokensOut), Usd: s.USD, WallMs: u32(s.WallMS), Brain: s.Brain}
 }
 
 // ToCost decodes a cost.
 func ToCost(p *pb.Spend) instance.Cost { return toSpend(p) }
 
 func toSpend(p *pb.Spend) instance.Cost {
-	return instance.Cost{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
+	return instance.Cost{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs()), Brain: p.GetBrain()}
 }

@@ -24,18 +24,23 @@ type Chain []Link
 func (c Chain) Work(ctx context.Context, a Assignment) (Outcome, error) { return Unwatched(ctx, c, a) }
 
 // Watch implements Watched. The next brain finds the tree as the one before left it, and
-// is told so. The outcome has the output and the cost of all that were asked.
+// is told so. The outcome has the output of all that were asked, and the
+// cost of the last.
 func (c Chain) Watch(ctx context.Context, a Assignment, w Watcher) (Outcome, error) {
 	var output []byte
-	var spent instance.Cost
 	for i, link := range c {
 		out, err := Work(ctx, link.Brain, a, w)
-		spent = spent.Add(out.Result.Spend)
 		output = append(output, out.Output...)
-		out.Result.Spend, out.Output = spent, output
+		out.Output = output
 		cannot := errors.Is(err, ErrInfrastructure) || errors.Is(err, ErrUnusable)
 		if !cannot || i == len(c)-1 || ctx.Err() != nil {
 			return out, err
+		}
+		if !out.Result.Spend.Zero() { // the next one's is another's
+			if err := w.Spend(ctx, out.Result.Spend); err != nil {
+				out.Result.Spend = instance.Cost{}
+				return out, err
+			}
 		}
 		why := strings.Join(strings.Fields(err.Error()), " ")
 		w.Progress("%s cannot work, %s goes on: %s", link.Name, c[i+1].Name, why)

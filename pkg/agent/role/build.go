@@ -45,7 +45,7 @@ type Tools struct {
 
 // Build makes the brains of one role from the specs that name it.
 func (s Specs) Build(role string, t Tools) (Brains, error) {
-	b := Brains{Role: role, Default: byRule(role, t.Document), State: map[string]brain.Brain{}, specs: map[string]string{}}
+	b := Brains{Role: role, Default: named("rules", byRule(role, t.Document)), State: map[string]brain.Brain{}, specs: map[string]string{}}
 	if err := t.Models.read(); err != nil {
 		return b, err
 	}
@@ -101,12 +101,28 @@ func several(role, state, spec string, t Tools) (brain.Brain, error) {
 			t.patience = hasty
 		}
 		b, err := one(role, state, s, t)
+		b = named(s, b)
 		if err != nil || len(specs) == 1 {
 			return b, err
 		}
 		chain = append(chain, brain.Link{Brain: b, Name: s})
 	}
 	return chain, nil
+}
+
+// named returns the brain with the name that its costs are summed by: the first word of
+// its spec, of a program's path the last part. Arguments may be secret.
+func named(spec string, b brain.Brain) brain.Brain {
+	if b == nil {
+		return nil
+	}
+	name, rest, _ := strings.Cut(spec, ":")
+	if words := strings.Fields(rest); len(words) > 0 && name == "exec" {
+		name += ":" + filepath.Base(words[0])
+	} else if len(words) > 0 {
+		name += ":" + words[0]
+	}
+	return brain.Named{Brain: b, Name: name}
 }
 
 // one makes a brain from "rules", "exec:COMMAND" or "model:PROVIDER/NAME". In one state of its own, any

@@ -496,7 +496,9 @@ type Spend struct {
 	TokensOut uint32                 `protobuf:"varint,2,opt,name=tokens_out,json=tokensOut,proto3" json:"tokens_out,omitempty"`
 	Usd       float64                `protobuf:"fixed64,3,opt,name=usd,proto3" json:"usd,omitempty"`
 	// Milliseconds.
-	WallMs        uint32 `protobuf:"varint,4,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"`
+	WallMs uint32 `protobuf:"varint,4,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"`
+	// What thought, such as model:anthropic/NAME, exec:claude or rules; empty: not told, or several.
+	Brain         string `protobuf:"bytes,5,opt,name=brain,proto3" json:"brain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -557,6 +559,13 @@ func (x *Spend) GetWallMs() uint32 {
 		return x.WallMs
 	}
 	return 0
+}
+
+func (x *Spend) GetBrain() string {
+	if x != nil {
+		return x.Brain
+	}
+	return ""
 }
 
 // Issue is the report an instance was opened with.
@@ -839,13 +848,14 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06object\x18\x02 \x01(\tR\x06object\x12\x12\n" +
 	"\x04size\x18\x03 \x01(\rR\x04size\x12\x16\n" +
-	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"n\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\x84\x01\n" +
 	"\x05Spend\x12\x1b\n" +
 	"\ttokens_in\x18\x01 \x01(\rR\btokensIn\x12\x1d\n" +
 	"\n" +
 	"tokens_out\x18\x02 \x01(\rR\ttokensOut\x12\x10\n" +
 	"\x03usd\x18\x03 \x01(\x01R\x03usd\x12\x17\n" +
-	"\awall_ms\x18\x04 \x01(\rR\x06wallMs\"\x95\x02\n" +
+	"\awall_ms\x18\x04 \x01(\rR\x06wallMs\x12\x14\n" +
+	"\x05brain\x18\x05 \x01(\tR\x05brain\"\x95\x02\n" +
 	"\x05Issue\x12\x12\n" +
 	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x05R\x06number\x12\x14\n" +

@@ -505,6 +505,13 @@ func (m *Spend) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.Brain) > 0 {
+		i -= len(m.Brain)
+		copy(dAtA[i:], m.Brain)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Brain)))
+		i--
+		dAtA[i] = 0x2a
+	}
 	if m.WallMs != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.WallMs))
 		i--
@@ -957,6 +964,10 @@ func (m *Spend) SizeVT() (n int) {
 	}
 	if m.WallMs != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.WallMs))
+	}
+	l = len(m.Brain)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -2748,6 +2759,38 @@ func (m *Spend) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 5:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Brain", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Brain = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

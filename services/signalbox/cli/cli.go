@@ -49,7 +49,7 @@ type grammar struct {
 	History  historyCommand  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
 	Logs     logsCommand     `cmd:"" group:"Running" help:"Print what was said in the steps: what brains were asked and printed, what checks printed."`
 	Diff     diffCommand     `cmd:"" group:"Running" help:"Print the change to the code that an instance has made."`
-	Costs    costsCommand    `cmd:"" group:"Running" help:"Say what the work cost, by repository, role, state, day or instance."`
+	Costs    costsCommand    `cmd:"" group:"Running" help:"Say what the work cost, by repository, role, brain, state, day or instance."`
 	State    stateCommand    `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
 	Watch    watchCommand    `cmd:"" group:"Running" help:"Follow what happens, live; until the instance ends."`
 	Explain  explainCommand  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`

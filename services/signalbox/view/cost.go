@@ -13,7 +13,7 @@ import (
 
 // Cost is one line of `costs`.
 type Cost struct {
-	Name      string  `json:"name"` // of a repository, role, state, day or instance
+	Name      string  `json:"name"` // of a repository, role, brain, state, day or instance
 	TokensIn  int64   `json:"tokens_in"`
 	TokensOut int64   `json:"tokens_out"`
 	USD       float64 `json:"usd"`
@@ -29,7 +29,7 @@ type Costs struct {
 	named map[string]*Cost
 }
 
-// NewCosts sums by repo, role, state, day or instance what was spent since then.
+// NewCosts sums by repo, role, brain, state, day or instance what was spent since then.
 func NewCosts(by string, since time.Time) *Costs { return &Costs{by, since, map[string]*Cost{}} }
 
 // Add adds all of an instance. What was spent before a result counts where it was claimed.
@@ -58,7 +58,7 @@ func (c *Costs) Add(id string, commits []instance.Commit) {
 			}
 			metered = metered || spend.TokensIn+spend.TokensOut > 0
 			line := c.line(map[string]string{"repo": repoOf(in), "role": role, "state": state, "day": commit.At.UTC().Format(time.DateOnly),
-				"instance": id}[c.by])
+				"instance": id, "brain": cmp.Or(spend.Brain, notTold)}[c.by])
 			line.TokensIn, line.TokensOut = line.TokensIn+spend.TokensIn, line.TokensOut+spend.TokensOut
 			line.USD, line.WallMS, line.Steps = line.USD+spend.USD, line.WallMS+spend.WallMS, line.Steps+steps
 			if steps > 0 && !metered {
@@ -67,6 +67,10 @@ func (c *Costs) Add(id string, commits []instance.Commit) {
 		}
 	}
 }
+
+// notTold stands for the brain of steps that did not tell it: those without one, and
+// those of earlier versions.
+const notTold = "not told"
 
 func (c *Costs) line(name string) *Cost {
 	if c.named[name] == nil {
