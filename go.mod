@@ -39,7 +39,6 @@ require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/goccy/go-yaml v1.19.2
-	github.com/gofri/go-github-ratelimit/v2 v2.0.2
 	github.com/gohugoio/httpcache v0.9.0
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-github/v60 v60.0.0

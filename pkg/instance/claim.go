@@ -67,8 +67,9 @@ func (e LeaseExtended) apply(in *Instance, _ Commit) {
 	}
 }
 
-// Released ends a claim without a result. Fault marks an infrastructure fault, which
-// is counted in Instance.Faults and never as a failure of the work.
+// Released ends a claim without a result. Fault marks an infrastructure fault, which is
+// never counted as a failure of the work. One whose end is not known is counted in
+// Instance.Faults.
 type Released struct {
 	Token  uint64
 	Agent  string
@@ -79,7 +80,7 @@ type Released struct {
 
 func (e Released) apply(in *Instance, _ Commit) {
 	in.Claim = nil
-	if e.Fault {
+	if e.Fault && e.Until.IsZero() {
 		in.Faults++
 	}
 }
@@ -93,11 +94,19 @@ func (a Fail) decide(d *decision) error {
 	if last := d.cmd.At.Add(maxRest); until.After(last) {
 		until = last
 	}
+	if until.Before(d.cmd.At.Add(minRest)) {
+		until = time.Time{}
+	}
 	return d.release(a.Token, a.Reason, true, until)
 }
 
 // maxRest is how long work is left alone at most after a fault whose end is known.
-const maxRest = 24 * time.Hour
+// One that ends sooner than the least rest counts as one whose end is not known: else the
+// work could come back for ever without a pause.
+const (
+	minRest = 5 * time.Second
+	maxRest = 24 * time.Hour
+)
 
 // claim gives the work to one agent, with the next fencing token. direct marks
 // a claim made by the commit that dispatched the work.
@@ -183,6 +192,9 @@ func (d *decision) release(token uint64, reason string, fault bool, until time.T
 	d.record(Released{token, d.in.Claim.Agent, reason, fault, until})
 	if !fault {
 		return d.runAlways(true)
+	}
+	if !until.IsZero() {
+		return d.runAlways(false)
 	}
 	limit, ok := d.def.Policy["max_faults"].(int64)
 	if !ok {

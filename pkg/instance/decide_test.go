@@ -265,6 +265,15 @@ func TestDecideRecords(t *testing.T) {
 				instance.Released{Token: 1, Agent: "p1", Reason: "disk", Fault: true},
 				instance.Paused{Reason: "1 infrastructure faults in received, the last: disk"},
 			}},
+		{"a fault whose end is known is waited for, and pauses nothing", []string{"max_faults: 1"},
+			[]step{opened(), claim("p1")}, failUntil(time.Hour), []instance.Event{
+				instance.Released{Token: 1, Agent: "p1", Reason: "limit", Fault: true, Until: opening().Add(time.Hour)},
+			}},
+		{"a fault that is over at once counts as one whose end is not known", []string{"max_faults: 1"},
+			[]step{opened(), claim("p1")}, failUntil(time.Second), []instance.Event{
+				instance.Released{Token: 1, Agent: "p1", Reason: "limit", Fault: true},
+				instance.Paused{Reason: "1 infrastructure faults in received, the last: limit"},
+			}},
 		{"an override in a pause wakes nobody", nil,
 			[]step{opened(), do(instance.Pause{})}, do(instance.Override{To: "implementing", Reason: "a typo"}),
 			[]instance.Event{instance.Moved{From: "received", To: "implementing", Owner: "developer", Kind: workflow.Work, Rule: "override",

@@ -85,6 +85,13 @@ func wait(d time.Duration) step {
 	return func(s *fixture) error { s.now = s.now.Add(d); return nil }
 }
 
+// failUntil gives the work back because of a limit that ends after d.
+func failUntil(d time.Duration) step {
+	return func(s *fixture) error {
+		return do(instance.Fail{Token: s.in.Tokens, Reason: "limit", Until: s.now.Add(d)})(s)
+	}
+}
+
 // claim claims the newest work for the owner of the state.
 func claim(agent string) step {
 	return func(s *fixture) error {

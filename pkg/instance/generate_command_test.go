@@ -84,7 +84,7 @@ func plausibleCommand(d dice, s *fixture) instance.Action {
 		case "news":
 			return instance.Signal{Name: "go", Data: vars(d, s.def)}
 		case "fault":
-			return instance.Fail{Token: s.in.Claim.Token, Reason: "disk"}
+			return instance.Fail{Token: s.in.Claim.Token, Reason: "disk", Until: one(d, "until", time.Time{}, s.now.Add(time.Second), s.now.Add(time.Hour))}
 		case "ask":
 			return instance.Ask{Token: s.in.Claim.Token, Text: "how?"}
 		case "beat":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -63,6 +64,10 @@ func (m *model) apply(def *workflow.Definition, cmd instance.Command) {
 		m.runAlways(true)
 	case instance.Fail:
 		m.claim = nil
+		if a.Until.Sub(cmd.At) >= 5*time.Second { // it is known when it is over
+			m.runAlways(false)
+			break
+		}
 		m.faults++
 		limit, ok := m.def.Policy["max_faults"].(int64)
 		if !ok {

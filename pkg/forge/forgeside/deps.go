@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/secret"
@@ -65,7 +66,10 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	if err != nil {
 		return d, err
 	}
-	d.Token = adapter.Token
+	d.Token, d.Urgency = adapter.Token, urgencyOf(name)
+	if err := adapter.Register(h.Metrics); err != nil {
+		return d, err
+	}
 	if d.secrets, err = role.Secrets(h, token); err != nil {
 		return d, err
 	}
@@ -86,6 +90,15 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 		return d, fmt.Errorf("work directory: %w", err)
 	}
 	return d, nil
+}
+
+// urgencyOf returns the urgency of a role's work on the forge: merges, and what people are
+// told, come first.
+func urgencyOf(role string) forge.Urgency {
+	if role == "shepherd" || role == "pm" {
+		return forge.Urgent
+	}
+	return forge.Ordinary
 }
 
 // identity returns the identity of commits: the given one, else that of the App's bot.

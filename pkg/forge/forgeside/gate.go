@@ -22,6 +22,7 @@ type Gate struct {
 	Workspace *workspace.Cache
 	// Token returns the token of this moment for a repository; nil: there is none.
 	Token   func(ctx context.Context, repo string) (string, error)
+	Urgency forge.Urgency          // of what the service does on the forge
 	Log     *slog.Logger           // nil: nothing is logged
 	Refused *prometheus.CounterVec // by kind and rule; nil: nothing is counted
 }
@@ -88,8 +89,7 @@ func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, br
 }
 
 // Work runs the work of a handler, unless it is about a repository that is not
-// served. What must not leave is put to people. If the work fails otherwise, Work
-// waits out a rate limit of the forge and classifies the error.
+// served. What must not leave is put to people. Other errors it classifies.
 func (g Gate) Work(ctx context.Context, job agent.Job, work func(context.Context, agent.Job) (instance.Result, error)) (instance.Result, error) {
 	if repo := job.Issue.Repo; repo != "" {
 		if err := g.Repos.Check(repo); err != nil {
@@ -97,14 +97,13 @@ func (g Gate) Work(ctx context.Context, job agent.Job, work func(context.Context
 			return instance.Result{}, EscalateToPeople("%s: %v", job.Role, err)
 		}
 	}
-	r, err := work(ctx, job)
+	r, err := work(forge.WithUrgency(ctx, g.Urgency), job)
 	if no := new(outbound.Refusal); errors.As(err, &no) {
 		return r, EscalateToPeople("%s: %v", job.Role, no)
 	}
 	if errors.Is(err, ErrRepository) {
 		return r, EscalateToPeople("%s: %v", job.Role, err)
 	}
-	wait(ctx, job, err)
 	return r, Classify(err)
 }
 

@@ -1,12 +1,10 @@
 package forgeside
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -14,26 +12,17 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// wait waits until a rate limit ends. The agent keeps its claim: all work of such a role
-// needs the forge, so a retry before that fails too.
-func wait(ctx context.Context, job agent.Job, err error) {
-	limit := new(forge.RateLimit)
-	if !errors.As(err, &limit) || time.Until(limit.Until) <= 0 {
-		return
-	}
-	job.Progress("waiting for the forge: %v", limit)
-	select {
-	case <-time.After(time.Until(limit.Until)):
-	case <-ctx.Done():
-	}
-}
-
 // Classify adds brain.ErrInfrastructure to errors that are no fault of the work: the
 // forge does not answer, or it refuses the credentials. An expired token, a missing
 // permission and a locked conversation are for people to repair, and then the same work
-// succeeds.
+// succeeds. A limit of the forge ends at a time that is known: the work is given back
+// until then, and blocks nobody.
 func Classify(err error) error {
-	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) || errors.Is(err, forge.ErrDenied) {
+	limit := new(forge.RateLimit)
+	switch {
+	case errors.As(err, &limit) && !limit.Until.IsZero():
+		return &brain.LaterError{Until: limit.Until, Err: fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)}
+	case errors.Is(err, forge.ErrUnavailable), errors.Is(err, forge.ErrRateLimited), errors.Is(err, forge.ErrDenied):
 		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	return err

@@ -71,9 +71,6 @@ func newInstallations(c Config, base http.RoundTripper) (*installations, error) 
 	case (a.Key == "") == (a.KeyFile == ""):
 		return nil, fmt.Errorf("github: %w: an App needs its private key, or a file with it", forge.ErrInvalid)
 	}
-	if base == nil {
-		base = http.DefaultTransport
-	}
 	url, err := c.restURL()
 	if err != nil {
 		return nil, err
@@ -117,6 +114,9 @@ func (i *installations) of(ctx context.Context, owner, repo string) (credential,
 func (i *installations) explain(ctx context.Context, id int64, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if limit := new(forge.RateLimit); errors.As(err, &limit) {
+		return limit
 	}
 	failed := new(ghinstallation.HTTPError)
 	if !errors.As(err, &failed) || failed.Response == nil {
@@ -231,6 +231,9 @@ func (i *installations) ask(ctx context.Context, method, path string, into any) 
 	r.Header.Set("Accept", "application/vnd.github+json")
 	client := http.Client{Transport: i.signer, Timeout: requestTimeout}
 	resp, err := client.Do(r)
+	if limit := new(forge.RateLimit); errors.As(err, &limit) {
+		return nil, limit
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", forge.ErrUnavailable, err)
 	}
@@ -264,6 +267,6 @@ func (i *installations) slug(ctx context.Context) (string, error) {
 // said returns the message of a refusal.
 func said(resp *http.Response) string {
 	var body struct{ Message string }
-	_ = json.NewDecoder(io.LimitReader(resp.Body, rest)).Decode(&body) // there may be none
+	_ = json.NewDecoder(io.LimitReader(resp.Body, maxRefusal)).Decode(&body) // there may be none
 	return body.Message
 }

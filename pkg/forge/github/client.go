@@ -36,6 +36,9 @@ type Config struct {
 	// MaxWait is the longest rate limit that is waited out within a call; a longer one is a
 	// *forge.RateLimit. Zero is ten seconds.
 	MaxWait time.Duration
+	// Pace is the pause between two writes. Zero is a second, and none for a forge on this
+	// machine; below zero is none.
+	Pace time.Duration
 	// Cache is how many bytes of answers are kept. GitHub confirms them outside of the rate
 	// limit. Zero is 64 MiB.
 	Cache int
@@ -52,6 +55,7 @@ type Client struct {
 	api         *github.Client
 	credentials credentials
 	accounts    accounts
+	limiter     *limiter
 }
 
 var (
@@ -73,11 +77,13 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	credentials, err := newCredentials(config, client.Transport)
-	if err != nil {
+	if client.Transport == nil {
+		client.Transport = http.DefaultTransport
+	}
+	c := &Client{limiter: newLimiter(paceFor(config.Pace, host), cmp.Or(config.MaxWait, 10*time.Second))}
+	if c.credentials, err = newCredentials(config, c.limiter.around(client.Transport)); err != nil {
 		return nil, err
 	}
-	c := &Client{credentials: credentials}
 	client.Transport = newTransport(config, client.Transport, host, c)
 	api := github.NewClient(client)
 	if host != publicHost {

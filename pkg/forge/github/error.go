@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v60/github"
 
@@ -34,16 +33,8 @@ func classify(ctx context.Context, err error) error {
 	if errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrNotFound) {
 		return err // the token could not be read, or a write would have left the server
 	}
-	var primary *github.RateLimitError
-	if errors.As(err, &primary) {
-		return &forge.RateLimit{Until: primary.Rate.Reset.Time, Message: primary.Message}
-	}
-	var secondary *github.AbuseRateLimitError
-	if errors.As(err, &secondary) {
-		limit := &forge.RateLimit{Message: secondary.Message}
-		if secondary.RetryAfter != nil {
-			limit.Until = time.Now().Add(*secondary.RetryAfter)
-		}
+	var limit *forge.RateLimit
+	if errors.As(err, &limit) {
 		return limit
 	}
 	var refused *github.ErrorResponse
@@ -61,9 +52,6 @@ func classify(ctx context.Context, err error) error {
 }
 
 func classifyResponse(refused *github.ErrorResponse) error {
-	if limit := limited(refused); limit != nil {
-		return limit
-	}
 	sentinel := forge.ErrInvalid
 	switch status := refused.Response.StatusCode; {
 	case status >= 500 || status < 400:
@@ -92,28 +80,4 @@ func words(refused *github.ErrorResponse) string {
 		}
 	}
 	return strings.Join(said, " ")
-}
-
-// limited recognises the rate limits that go-github does not: a 429, and a secondary limit
-// without the link to its documentation.
-func limited(refused *github.ErrorResponse) error {
-	header, status := refused.Response.Header, refused.Response.StatusCode
-	if status != http.StatusForbidden && status != http.StatusTooManyRequests {
-		return nil
-	}
-	after, err := strconv.Atoi(header.Get("Retry-After"))
-	spent := header.Get("X-RateLimit-Remaining") == "0"
-	if err != nil && !spent && status != http.StatusTooManyRequests && !strings.Contains(strings.ToLower(refused.Message), "rate limit") {
-		return nil
-	}
-	// GitHub asks for at least a minute if it names no time.
-	limit := &forge.RateLimit{Until: time.Now().Add(time.Minute), Message: words(refused)}
-	reset, noReset := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
-	switch {
-	case err == nil:
-		limit.Until = time.Now().Add(time.Duration(after) * time.Second)
-	case spent && noReset == nil:
-		limit.Until = time.Unix(reset, 0)
-	}
-	return limit
 }

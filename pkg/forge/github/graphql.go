@@ -35,6 +35,9 @@ func (c *Client) graphql(ctx context.Context, what, query string, variables map[
 		Data   json.RawMessage
 		Errors []graphqlError
 	}
+	if strings.HasPrefix(strings.TrimSpace(query), "mutation") {
+		ctx = context.WithValue(ctx, mutationKey{}, true)
+	}
 	resp, err := c.api.Do(ctx, r, &answer)
 	if err != nil {
 		return explain(ctx, what, err)
@@ -56,12 +59,13 @@ func classifyGraphQL(all []graphqlError, resp *github.Response) error {
 	words := strings.Join(said, "; ")
 	sentinel := forge.ErrUnavailable
 	switch {
-	case first.Type == "RATE_LIMITED":
-		limit := &forge.RateLimit{Until: resp.Rate.Reset.Time, Message: words}
-		if limit.Until.IsZero() {
-			limit.Until = time.Now().Add(time.Minute)
+	case first.Type == "RATE_LIMITED", namesLimit(first.Message):
+		now := time.Now()
+		until, told := resetOf(resp.Header, now)
+		if !told || resp.Rate.Remaining > 0 {
+			until = now.Add(untold)
 		}
-		return limit
+		return &forge.RateLimit{Until: until, Message: words}
 	case first.Type == "NOT_FOUND":
 		sentinel = forge.ErrNotFound
 	case first.Type == "FORBIDDEN", first.Type == "INSUFFICIENT_SCOPES":

@@ -119,6 +119,5 @@ func addCheck(p *forge.Protection, check forge.RequiredCheck) {
 // refusedWith reports whether GitHub answered with one of the statuses.
 func refusedWith(err error, statuses ...int) bool {
 	var refused *github.ErrorResponse
-	return errors.As(err, &refused) && refused.Response != nil && limited(refused) == nil &&
-		slices.Contains(statuses, refused.Response.StatusCode)
+	return errors.As(err, &refused) && refused.Response != nil && slices.Contains(statuses, refused.Response.StatusCode)
 }

@@ -41,6 +41,9 @@ type Hook = store.Hook
 // Installation is the installation of an App on all repositories of an owner.
 type Installation = store.Installation
 
+// Secondary is the limit on accounts that write fast.
+type Secondary = rest.Secondary
+
 // Config is what a forge is opened with.
 type Config struct {
 	// Dir holds the journal and the repositories. It is created if there is none. Only one
@@ -57,6 +60,8 @@ type Config struct {
 	Public bool
 	// RateLimit is the requests an account may make in an hour; 0 is a million.
 	RateLimit int
+	// Secondary is the limit on accounts that write fast; without writes there is none.
+	Secondary Secondary
 	// Git bounds what git clients may hold; without processes it is bare.DefaultLimits.
 	Git bare.Limits
 	// Now is the clock; nil is time.Now.
@@ -105,7 +110,7 @@ func Open(config Config) (*Forge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local forge: %w", err)
 	}
-	limits := rest.Config{RateLimit: config.RateLimit, Computing: config.Computing, Lagging: config.Lagging, Late: config.Late}
+	limits := rest.Config{RateLimit: config.RateLimit, Secondary: config.Secondary, Computing: config.Computing, Lagging: config.Lagging, Late: config.Late}
 	return &Forge{host: h, config: config, rest: rest.New(h, limits)}, nil
 }
 

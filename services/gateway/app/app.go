@@ -65,6 +65,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
+	if err := adapter.Register(h.Metrics); err != nil {
+		return err
+	}
 	token, err := s.Forge.Secret()
 	if err != nil {
 		return err
@@ -172,7 +175,7 @@ func watch(ctx context.Context, p source, every time.Duration, polls *prometheus
 	slow := pacing.Backoff(every, max(10*every, time.Minute))
 	for {
 		wait := every
-		if err := p.poll(ctx); err == nil {
+		if err := p.poll(forge.WithUrgency(ctx, forge.Background)); err == nil {
 			polls.WithLabelValues(repo, "ok").Inc()
 			slow.Reset()
 		} else if ctx.Err() == nil {

@@ -141,8 +141,9 @@ type repository struct {
 	pulls  *pulls
 }
 
-// look handles what changed of an issue or a pull request.
+// look handles what changed of an issue or a pull request. Somebody waits for it.
 func (r repository) look(ctx context.Context, i item, since time.Time) error {
+	ctx = forge.WithUrgency(ctx, forge.Urgent)
 	if i.pull {
 		return r.pulls.look(ctx, i.number)
 	}

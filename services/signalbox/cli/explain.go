@@ -18,6 +18,10 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
+		one, err := rested(ctx, env, s, in)
+		if err != nil {
+			return err
+		}
 		reply, err := s.Definition(ctx, in.GetDefinition())
 		if err != nil {
 			return err
@@ -26,6 +30,6 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return fmt.Errorf("the definition of %s: %w", c.ID, err)
 		}
-		return view.Explain(env, def, view.Of(in)).Print(env)
+		return view.Explain(env, def, one).Print(env)
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 // reading has the flags of the commands that only read: from a running system, or from
@@ -71,4 +72,17 @@ func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context
 type readingOne struct {
 	reading
 	ID string `arg:"" name:"id" help:"The instance."`
+}
+
+// rested returns the instance with the rest that its newest events tell of.
+func rested(ctx context.Context, env *term.Env, s reader, in *pb.Instance) (view.Instance, error) {
+	one := view.Of(in)
+	if !one.MayRest() || in.GetEntered() == 0 {
+		return one, nil
+	}
+	records, err := s.History(ctx, in.GetInstance(), in.GetEntered()-1)
+	if err != nil {
+		return one, err
+	}
+	return one.Resting(env.Now(), view.History(in.GetInstance(), records)), nil
 }

@@ -16,6 +16,10 @@ func (c showCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
-		return view.Page(env, view.Of(in))
+		one, err := rested(ctx, env, s, in)
+		if err != nil {
+			return err
+		}
+		return view.Page(env, one)
 	})
 }

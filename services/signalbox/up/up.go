@@ -38,6 +38,7 @@ type Command struct {
 	Secret          string        `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
 	github.AppFlags `prefix:"forge-"`
 	Lifecycles      []string       `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, beside --workflow; * permits all. May be repeated."`
+	Pace            time.Duration  `name:"forge-pace" placeholder:"DURATION" help:"Pause between two writes to the forge. By default 1s, as GitHub asks for, and none for a forge on this machine; below 0 is none."`
 	Label           string         `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
 	All             bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
 	Dry             bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
@@ -86,7 +87,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if c.URL == "" {
 		config.Repos, err = sources(c.Repo)
 	} else {
-		config.Forge, config.Watch = github.Flags{URL: c.URL, TokenFile: c.Token, Token: c.Secret, AppFlags: c.AppFlags}, c.Repo
+		config.Forge, config.Watch = github.Flags{URL: c.URL, TokenFile: c.Token, Token: c.Secret, AppFlags: c.AppFlags, Pace: c.Pace}, c.Repo
 	}
 	if err != nil {
 		return err

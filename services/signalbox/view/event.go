@@ -56,7 +56,7 @@ type Event struct {
 	Evidence []instance.Evidence `json:"evidence,omitempty"` // signalled: the evidence that came with it
 	AskedOf  string              `json:"asked_of,omitempty"` // asked: the other role; empty: people
 	Vars     map[string]string   `json:"vars,omitempty"`     // remembered
-	Until    time.Time           `json:"until,omitzero"`     // parked
+	Until    time.Time           `json:"until,omitzero"`     // parked, or released because of a fault with a known end
 	Level    workflow.Level      `json:"level,omitempty"`    // timed_out: warning, alert or escalation
 	After    string              `json:"after,omitempty"`    // timed_out: time since the state was entered
 	Linked   string              `json:"linked,omitempty"`   // spawned, link_ended: the other instance
@@ -137,7 +137,7 @@ func fill(v *Event, e instance.Event) {
 		v.Token = e.Token
 		v.Agent = e.Agent
 		v.Reason = e.Reason
-		v.Fault = e.Fault
+		v.Fault, v.Until = e.Fault, e.Until
 	case instance.Reported:
 		v.Event = "reported"
 		v.Role = e.Role

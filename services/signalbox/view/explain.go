@@ -167,6 +167,9 @@ func why(env *term.Env, in Instance) (string, []string) {
 			e.Reason), help("answer TEXT", "cancel")
 	case in.Parked != nil:
 		return fmt.Sprintf("It is parked%s: %s. A signal may end that before.", in.Parked.until(env), in.Parked.Reason), help("retry")
+	case in.Rest != nil:
+		return fmt.Sprintf("%s gave the work back because of the machinery: %s. It %s; then it goes on by itself.", in.Worker,
+			in.Rest.Reason, in.Rest.text(env)), help("retry")
 	case in.waitingOn() != "":
 		return "It comes after " + in.waitingOn() + ".", help("cancel")
 	case in.Worker != "" && in.Worker != in.Owner && !in.Working(env.Now()):

@@ -123,6 +123,8 @@ func (in Instance) assignee(env *term.Env) string {
 		return "nobody, it waits"
 	case in.Parked != nil:
 		return in.Owner + ", parked" + in.Parked.until(env) + ": " + in.Parked.Reason
+	case in.Rest != nil:
+		return in.Worker + " " + in.Rest.text(env) + ": " + in.Rest.Reason
 	case in.Worker != in.Owner && in.Claim == nil:
 		return in.Worker + " is asked, and has not taken it"
 	case in.Claim == nil:

@@ -95,8 +95,8 @@ func diffMedia(r *http.Request) (string, bool) {
 func (c *call) diff(media, from, to string) (int, any, error) {
 	out, err := c.Git().Diff(c.Context(), media, from, to)
 	if errors.Is(err, git.ErrTooLarge) {
-		return 0, nil, &failure{http.StatusNotAcceptable, "Sorry, the diff exceeded the maximum size",
-			[]any{object{"resource": "PullRequest", "field": "diff", "code": "too_large"}}}
+		return 0, nil, &failure{status: http.StatusNotAcceptable, message: "Sorry, the diff exceeded the maximum size",
+			errors: []any{object{"resource": "PullRequest", "field": "diff", "code": "too_large"}}}
 	}
 	if err != nil {
 		return 0, nil, err

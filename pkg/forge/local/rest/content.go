@@ -67,8 +67,8 @@ func (v view) content(r store.Repo, e bare.TreeEntry, ref string) object {
 func (c *call) file(e bare.TreeEntry, ref string) (int, any, error) {
 	data, err := c.Git().Blob(c.Context(), e.SHA)
 	if errors.Is(err, git.ErrTooLarge) {
-		return 0, nil, &failure{http.StatusForbidden, "This API returns blobs up to 1 MB in size.",
-			[]any{object{"resource": "Blob", "field": "data", "code": "too_large"}}}
+		return 0, nil, &failure{status: http.StatusForbidden, message: "This API returns blobs up to 1 MB in size.",
+			errors: []any{object{"resource": "Blob", "field": "data", "code": "too_large"}}}
 	}
 	if err != nil {
 		return 0, nil, err

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -29,23 +30,24 @@ const documentation = "https://docs.github.com/rest"
 
 // failure is a refusal with GitHub's status and text.
 type failure struct {
-	status  int
-	message string
-	errors  []any
+	status        int
+	message       string
+	errors        []any
+	documentation string // its link; "" for that of REST, "-" for none
 }
 
 func (e *failure) Error() string { return fmt.Sprintf("%d %s", e.status, e.message) }
 
 // invalid refuses a field. The code is missing, missing_field, invalid or already_exists.
 func invalid(resource, field, code string) *failure {
-	return &failure{http.StatusUnprocessableEntity, "Validation Failed",
-		[]any{object{"resource": resource, "field": field, "code": code}}}
+	return &failure{status: http.StatusUnprocessableEntity, message: "Validation Failed",
+		errors: []any{object{"resource": resource, "field": field, "code": code}}}
 }
 
 // refused refuses with a message.
 func refused(resource, message string) *failure {
-	return &failure{http.StatusUnprocessableEntity, "Validation Failed",
-		[]any{object{"resource": resource, "code": "custom", "message": message}}}
+	return &failure{status: http.StatusUnprocessableEntity, message: "Validation Failed",
+		errors: []any{object{"resource": resource, "code": "custom", "message": message}}}
 }
 
 // limit refuses a text that is too long.
@@ -53,7 +55,7 @@ func limit(resource, field, value string, most int) error {
 	if len([]rune(value)) <= most {
 		return nil
 	}
-	return &failure{http.StatusUnprocessableEntity, "Validation Failed", []any{object{
+	return &failure{status: http.StatusUnprocessableEntity, message: "Validation Failed", errors: []any{object{
 		"resource": resource, "field": field, "code": "custom",
 		"message": fmt.Sprintf("%s is too long (maximum is %d characters)", field, most),
 	}}}
@@ -95,7 +97,10 @@ func (s *Server) explain(r *http.Request, err error) (int, any) {
 		s.forge.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 		refusal = &failure{status: http.StatusInternalServerError, message: "Server Error"}
 	}
-	body := object{"message": refusal.message, "documentation_url": documentation, "status": fmt.Sprint(refusal.status)}
+	body := object{"message": refusal.message, "documentation_url": cmp.Or(refusal.documentation, documentation), "status": fmt.Sprint(refusal.status)}
+	if refusal.documentation == "-" {
+		delete(body, "documentation_url")
+	}
 	if refusal.errors != nil {
 		body["errors"] = refusal.errors
 	}

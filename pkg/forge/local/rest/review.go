@@ -62,8 +62,8 @@ func createReview(c *call) (int, any, error) {
 		return 0, nil, invalid("PullRequestReview", "body", "missing_field")
 	case in.Event != "COMMENT" && i.Author == c.User.ID:
 		verb := strings.ToLower(strings.ReplaceAll(in.Event, "_", " "))
-		return 0, nil, &failure{http.StatusUnprocessableEntity, "Unprocessable Entity",
-			[]any{fmt.Sprintf("Can not %s your own pull request", strings.Replace(verb, "changes", "changes on", 1))}}
+		return 0, nil, &failure{status: http.StatusUnprocessableEntity, message: "Unprocessable Entity",
+			errors: []any{fmt.Sprintf("Can not %s your own pull request", strings.Replace(verb, "changes", "changes on", 1))}}
 	}
 	if err := limit("PullRequestReview", "body", in.Body, maxText); err != nil {
 		return 0, nil, err
@@ -120,8 +120,8 @@ func dismissReview(c *call) (int, any, error) {
 			return err
 		}
 		if !slices.Contains([]string{"APPROVED", "CHANGES_REQUESTED"}, w.State) {
-			return &failure{http.StatusUnprocessableEntity, "Unprocessable Entity",
-				[]any{"Can not dismiss a " + strings.ToLower(w.State) + " pull request review"}}
+			return &failure{status: http.StatusUnprocessableEntity, message: "Unprocessable Entity",
+				errors: []any{"Can not dismiss a " + strings.ToLower(w.State) + " pull request review"}}
 		}
 		w.State = "DISMISSED"
 		t.Put(store.Entry{Repo: c.Name(), Review: &w})

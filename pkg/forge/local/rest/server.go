@@ -23,6 +23,8 @@ type Server struct {
 type Config struct {
 	// RateLimit is the requests an account may make in an hour.
 	RateLimit int
+	// Secondary is the limit on accounts that write fast.
+	Secondary Secondary
 	// Computing is how many answers say that the mergeability of a pull request is being
 	// computed, each time its head or base has moved.
 	Computing int
@@ -180,9 +182,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, least store.Permi
 	status, body := 0, any(nil)
 	visit, err := s.forge.Visit(r)
 	c := &call{Visit: visit, server: s, header: w.Header()}
-	counted := s.quota.count(w.Header(), c.User.ID, s.forge.Store.Now(), s.config.RateLimit)
+	counter := counterOf(r, c.User.ID)
+	counted := s.quota.count(w.Header(), counter, s.forge.Store.Now(), s.config.RateLimit)
 	if err == nil && !counted {
 		err = &failure{status: http.StatusForbidden, message: "API rate limit exceeded for user ID " + strconv.FormatInt(c.User.ID, 10) + "."}
+	}
+	if err == nil && r.Method != http.MethodGet && counter.resource == "core" {
+		err = s.quota.write(w.Header(), c.User.ID, s.forge.Store.Now(), s.config.Secondary)
 	}
 	if err == nil && least > store.None {
 		err = c.Enter(least)
@@ -190,5 +196,5 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, least store.Permi
 	if err == nil {
 		status, body, err = h(c)
 	}
-	s.answer(&refunding{ResponseWriter: w, refund: func() { s.quota.refund(w.Header(), c.User.ID) }}, r, status, body, err)
+	s.answer(&refunding{ResponseWriter: w, refund: func() { s.quota.refund(w.Header(), counter) }}, r, status, body, err)
 }

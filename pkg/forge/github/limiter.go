@@ -1,0 +1,280 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gohugoio/httpcache"
+
+	"github.com/signalbox/signalbox/pkg/forge"
+)
+
+// defaultPace is the pause between two writes that GitHub asks for.
+const defaultPace = time.Second
+
+// paceFor returns the pause between two writes: the configured one, else none for a forge
+// on this machine, which has no such limit.
+func paceFor(pace time.Duration, host string) time.Duration {
+	if pace != 0 {
+		return max(pace, 0)
+	}
+	name := (&url.URL{Host: host}).Hostname()
+	if ip := net.ParseIP(name); name == "localhost" || ip != nil && ip.IsLoopback() {
+		return 0
+	}
+	return defaultPace
+}
+
+// limiter holds what is sent within what the forge permits each holder of a token. It
+// waits for a short time; a request that would wait longer fails with a *forge.RateLimit
+// and is not sent. Of a request that the forge has refused because of a limit it knows that
+// it had no effect.
+type limiter struct {
+	pace  time.Duration // between two writes; 0: none
+	short time.Duration // that is waited at most
+
+	mu      sync.Mutex
+	holders map[string]*allowance
+	counts  map[count]int
+}
+
+// count is what became of requests.
+type count struct{ kind, result string }
+
+// The results of requests.
+const (
+	wasCounted   = "counted"   // answered, and counted by the forge in its limit
+	wasUnchanged = "unchanged" // answered as not changed, which is not counted
+	wasShared    = "shared"    // not sent: an equal one was answered
+	wasLimited   = "limited"   // not sent, or refused, because of a limit
+	wasFailed    = "failed"    // not answered
+)
+
+func newLimiter(pace, short time.Duration) *limiter {
+	return &limiter{pace: pace, short: short, holders: map[string]*allowance{}, counts: map[count]int{}}
+}
+
+// around returns a transport that sends by next what the forge permits.
+func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		s, who := sendingOf(r), holder(r)
+		latest, slot := time.Now().Add(l.short), false
+		for {
+			if err := l.admit(r.Context(), who, s, latest, &slot); err != nil {
+				return nil, err
+			}
+			again, err := rewound(r)
+			if err != nil {
+				return nil, err
+			}
+			resp, err := next.RoundTrip(again)
+			if err != nil {
+				l.tell(s, wasFailed)
+				return nil, err
+			}
+			limit, err := l.note(who, s, resp)
+			switch {
+			case err != nil:
+				return nil, err
+			case limit == nil:
+				// go-github keeps one account of limits a client, not one a holder, and none of
+				// answers that it takes for cached.
+				resp.Header.Set(httpcache.XFromCache, "1")
+				return resp, nil
+			case limit.Until.After(latest):
+				return nil, limit
+			}
+			slot = false
+		}
+	})
+}
+
+// admit waits until the request can be sent, not after latest. slot is whether the request
+// has its place in the lanes already.
+func (l *limiter) admit(ctx context.Context, who string, s sending, latest time.Time, slot *bool) error {
+	for {
+		at, limit := l.reserve(who, s, latest, slot)
+		wait := time.Until(at)
+		if limit != nil {
+			if limit.Until.After(latest) {
+				l.tell(s, wasLimited)
+				return limit
+			}
+			wait = time.Until(limit.Until)
+		} else if wait <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// reserve returns the limit that the request must wait for, else when its place in the
+// lanes is. It takes that place once.
+func (l *limiter) reserve(who string, s sending, latest time.Time, slot *bool) (time.Time, *forge.RateLimit) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a, now := l.of(who), time.Now()
+	if limit := a.blocked(s, now); limit != nil || *slot {
+		return now, limit
+	}
+	at := a.free(s, now)
+	if at.After(latest) {
+		return at, &forge.RateLimit{Until: at, Message: "more is to be written than the forge permits in this time"}
+	}
+	a.take(s, at)
+	*slot = true
+	return at, nil
+}
+
+// note takes in an answer. It returns the limit that it says is reached, and closes it then.
+func (l *limiter) note(who string, s sending, resp *http.Response) (*forge.RateLimit, error) {
+	var body []byte
+	if resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests {
+		var err error
+		if body, err = io.ReadAll(io.LimitReader(resp.Body, maxRefusal)); err != nil {
+			return nil, errors.Join(err, resp.Body.Close())
+		}
+		_ = resp.Body.Close()
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limit := l.of(who).note(s, resp.StatusCode, resp.Header, body, time.Now())
+	switch {
+	case limit != nil:
+		l.counts[count{s.kind(), wasLimited}]++
+	case resp.Header.Get(httpcache.XFromCache) != "":
+		l.counts[count{s.kind(), wasUnchanged}]++
+	default:
+		l.counts[count{s.kind(), wasCounted}]++
+	}
+	return limit, nil
+}
+
+// maxRefusal is how many bytes of a refusal are read.
+const maxRefusal = 64 << 10
+
+func (l *limiter) tell(s sending, result string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.counts[count{s.kind(), result}]++
+}
+
+// of returns the allowance of a holder. Its caller has the lock.
+func (l *limiter) of(who string) *allowance {
+	a := l.holders[who]
+	if a == nil {
+		maps.DeleteFunc(l.holders, func(_ string, old *allowance) bool { return old.idle(time.Now()) })
+		a = newAllowance(l.pace)
+		l.holders[who] = a
+	}
+	return a
+}
+
+// Limit is how far one holder of a token, or one installation of the App, is from a limit.
+type Limit struct {
+	Who      string // "token", or the installation
+	Resource string // core or graphql
+	Limit    int    // requests an hour
+	Left     int
+	Reset    time.Time // when the hour ends
+}
+
+// Limits returns the limits that the forge has told, and until when nothing at all is
+// sent: the zero time if nothing stops it.
+func (c *Client) Limits() (all []Limit, until time.Time) {
+	c.limiter.mu.Lock()
+	defer c.limiter.mu.Unlock()
+	now, newest := time.Now(), map[string]Limit{}
+	for who, a := range c.limiter.holders {
+		for resource, r := range a.rates {
+			if !r.reset.After(now) { // a new hour has begun
+				r.left = r.limit
+			}
+			key := nameOf(who) + " " + resource
+			if r.reset.After(newest[key].Reset) {
+				newest[key] = Limit{nameOf(who), resource, r.limit, r.left, r.reset}
+			}
+		}
+		if a.until.After(now) && a.until.After(until) {
+			until = a.until
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(newest)) {
+		all = append(all, newest[key])
+	}
+	return all, until
+}
+
+// holderKey is the key of whom the token of a request stands for.
+type holderKey struct{}
+
+// holder returns whom the token of a request stands for, "" for the App itself or nobody.
+func holder(r *http.Request) string {
+	who, _ := r.Context().Value(holderKey{}).(string)
+	return who
+}
+
+// sendingOf returns what a request is.
+func sendingOf(r *http.Request) sending {
+	s := sending{resource: resourceOf(r), urgency: forge.UrgencyOf(r.Context())}
+	switch {
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+	case s.resource == "graphql":
+		s.writes = r.Context().Value(mutationKey{}) != nil
+	default:
+		s.writes, s.creates = true, r.Method == http.MethodPost
+	}
+	return s
+}
+
+// mutationKey is the key of requests to GraphQL that write.
+type mutationKey struct{}
+
+// kind is the name of such requests in metrics.
+func (s sending) kind() string {
+	switch {
+	case s.writes:
+		return "write"
+	case s.resource == "graphql":
+		return "query"
+	}
+	return "read"
+}
+
+// rewound returns the request with its body from the beginning.
+func rewound(r *http.Request) (*http.Request, error) {
+	if r.GetBody == nil {
+		return r, nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", forge.ErrInvalid, err)
+	}
+	r = r.Clone(r.Context())
+	r.Body = body
+	return r, nil
+}
+
+// sums returns what became of the requests until now.
+func (l *limiter) sums() map[count]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.counts)
+}
