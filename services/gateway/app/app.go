@@ -103,6 +103,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	pollers := map[string]*poller{}
 	heard := &deliveries{js: js, repos: map[string]repository{}, handled: newHandled(h.Metrics), log: h.Log}
 	every := s.every()
+	quiet := &news{forge: adapter, repos: s.Repo, fresh: every / 2, now: time.Now, log: h.Log}
+	// Without webhooks the lists are read often, and nearly all are unchanged, which is free.
+	spare := func(p source, repo string) source {
+		if s.Webhook.Addr == "" {
+			return p
+		}
+		return &sparing{source: p, news: quiet, repo: repo}
+	}
 	for _, repo := range s.Repo {
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
 			label: s.Label, all: s.All, intake: s.Intake, refused: refused, log: h.Log.With("repo", repo)}
@@ -110,13 +118,13 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 			now: time.Now, log: p.log}
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pollers[repo] = p
-		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, p, every, polls) })
+		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, spare(p, repo), every, polls) })
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
 			permissions: p.permissions}
 		closed := &closings{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
 		heard.repos[strings.ToLower(repo)] = repository{p, closed, pr}
-		h.Add("closed issues of "+repo, func(ctx context.Context) error { return watch(ctx, closed, every, polls) })
-		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, pr, every, polls) })
+		h.Add("closed issues of "+repo, func(ctx context.Context) error { return watch(ctx, spare(closed, repo), every, polls) })
+		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, spare(pr, repo), every, polls) })
 	}
 	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
 	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, pollers, heard) })

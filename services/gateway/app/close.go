@@ -45,7 +45,7 @@ func (p *closings) poll(ctx context.Context) error {
 	}
 	since := at.from()
 	if since.IsZero() {
-		since = p.now().Add(-margin)
+		since = p.now().Add(-margin).Truncate(margin) // the same list for an hour: unchanged, it is free
 	}
 	rows, err := p.forge.Closed(ctx, p.repo, since)
 	if err != nil {

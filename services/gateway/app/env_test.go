@@ -119,7 +119,12 @@ func (e *env) say(c *github.Client, issue int, body string) forge.Comment {
 // heard are the comments of people in the instance's log, in order.
 func (e *env) heard(issue int) []string {
 	e.Helper()
-	records, err := e.client.History(e.ctx, Name(widgets, issue), 0)
+	return e.heardOf(widgets, issue)
+}
+
+func (e *env) heardOf(repo string, issue int) []string {
+	e.Helper()
+	records, err := e.client.History(e.ctx, Name(repo, issue), 0)
 	if err != nil {
 		e.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (p *pulls) poll(ctx context.Context) error {
 	}
 	since := at.from()
 	if since.IsZero() {
-		since = p.now().Add(-margin)
+		since = p.now().Add(-margin).Truncate(margin) // the same list for an hour: unchanged, it is free
 	}
 	rows, err := p.forge.PullRequests(ctx, p.repo, since)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
 )
@@ -58,6 +59,14 @@ func (c *call) gqlRepo() object {
 			}
 			return c.gqlIssue(i), nil
 		}),
+		"issues": field(func(in map[string]any) (any, error) {
+			rows := r.Issues.Where(func(i store.Issue) bool { return i.Pull == nil })
+			return connection(in, byUpdate(in, rows), func(i store.Issue) (object, error) { return c.gqlIssue(i), nil })
+		}),
+		"pullRequests": field(func(in map[string]any) (any, error) {
+			rows := r.Issues.Where(func(i store.Issue) bool { return i.Pull != nil })
+			return connection(in, byUpdate(in, rows), func(i store.Issue) (object, error) { return c.gqlPull(i), nil })
+		}),
 		"pullRequest": field(func(in map[string]any) (any, error) {
 			if err := c.Forge.Follow(c.Context(), r.FullName(), 0); err != nil {
 				return nil, err
@@ -72,6 +81,21 @@ func (c *call) gqlRepo() object {
 	}
 }
 
+// byUpdate orders the rows by their newest change if orderBy asks for it.
+func byUpdate(in map[string]any, rows []store.Issue) []store.Issue {
+	order, ok := in["orderBy"].(map[string]any)
+	if !ok {
+		return rows
+	}
+	slices.SortStableFunc(rows, func(a, b store.Issue) int {
+		if order["direction"] == "DESC" {
+			return b.Updated.Compare(a.Updated)
+		}
+		return a.Updated.Compare(b.Updated)
+	})
+	return rows
+}
+
 func (c *call) gqlPull(i store.Issue) object {
 	decision := any(nil)
 	if d := c.Forge.Judge(c.Repo).Decision(i); d != "" {
@@ -82,7 +106,7 @@ func (c *call) gqlPull(i store.Issue) object {
 		state = "MERGED"
 	}
 	return object{
-		"__typename": "PullRequest", "id": nodeID("PullRequest", i.ID), "number": i.Number, "title": i.Title, "state": state,
+		"__typename": "PullRequest", "id": nodeID("PullRequest", i.ID), "number": i.Number, "title": i.Title, "state": state, "updatedAt": i.Updated.UTC().Format(time.RFC3339),
 		"isDraft": i.Pull.Draft, "url": c.view().IssueURL(c.Repo, i), "author": c.gqlActor(i.Author), "reviewDecision": decision,
 		"repository": field(func(map[string]any) (any, error) { return c.gqlRepo(), nil }),
 		"reviewThreads": field(func(in map[string]any) (any, error) {
@@ -94,7 +118,7 @@ func (c *call) gqlPull(i store.Issue) object {
 
 func (c *call) gqlIssue(i store.Issue) object {
 	return object{
-		"__typename": "Issue", "id": nodeID("Issue", i.ID), "number": i.Number, "title": i.Title,
+		"__typename": "Issue", "id": nodeID("Issue", i.ID), "number": i.Number, "title": i.Title, "updatedAt": i.Updated.UTC().Format(time.RFC3339),
 		"timelineItems": field(func(in map[string]any) (any, error) {
 			return connection(in, c.Repo.Mentioning(i.Number), func(p store.Issue) (object, error) {
 				return object{
