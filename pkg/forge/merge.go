@@ -17,6 +17,12 @@ type Merger interface {
 	// are ErrHeadMoved, ErrBaseMoved and ErrNotMergeable. After ErrUnavailable the merge may
 	// have happened: see Land.
 	Merge(ctx context.Context, repo string, number int, in Merge) (sha string, err error)
+	// Enqueue puts the given head (ErrHeadMoved) in the merge queue of the base, which merges
+	// it when its checks pass there. It changes nothing if the pull request is in the queue.
+	// ErrNotMergeable means that the forge does not take it.
+	Enqueue(ctx context.Context, repo string, number int, head string) error
+	// Dequeue takes the pull request out of the merge queue. It changes nothing if it is in none.
+	Dequeue(ctx context.Context, repo string, number int) error
 }
 
 // Merge is how a pull request is to be merged.

@@ -80,6 +80,7 @@ func (o *observation) read() (merge.Snapshot, error) {
 	o.comments()
 	o.pushes()
 	o.behind()
+	o.queued()
 	if o.err != nil {
 		return o.s, o.err
 	}
@@ -253,5 +254,15 @@ func (o *observation) pushes() {
 func (o *observation) behind() {
 	if n, ok := ask(o, merge.PartBase, func() (int, error) { return o.from.Behind(o.ctx, o.Repo, o.s.BaseRef, o.s.Head) }); ok {
 		o.s.Behind = n
+	}
+}
+
+// queued reads the merge queue of a base that has one.
+func (o *observation) queued() {
+	if !o.s.Protection.Queue {
+		return
+	}
+	if q, ok := ask(o, merge.PartQueue, func() (merge.Queued, error) { return o.from.Queued(o.ctx, o.Repo, o.Number) }); ok {
+		o.s.Queued = &q
 	}
 }

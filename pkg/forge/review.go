@@ -15,6 +15,8 @@ type Reviews interface {
 	ReviewComments(ctx context.Context, repo string, number int) ([]ReviewComment, error)
 	// Standing reads the parts that only GitHub's GraphQL has.
 	Standing(ctx context.Context, repo string, number int) (Standing, error)
+	// Queued reads how the pull request stands in the merge queue of its base, from GraphQL, too.
+	Queued(ctx context.Context, repo string, number int) (merge.Queued, error)
 }
 
 // Members reads accounts and memberships.

@@ -12,7 +12,7 @@ func (in assessment) method() (string, Gate) {
 	}
 	p := in.s.Protection
 	if p.Queue {
-		return "", gate(GateMethodAllowed, Fail, "merges into %s go through its queue only", in.s.BaseRef)
+		return in.queue()
 	}
 	wanted := in.r.Methods
 	if len(wanted) == 0 {

@@ -40,6 +40,7 @@ type Snapshot struct {
 	Threads    []Thread   `json:"threads,omitempty"`
 	Comments   []Comment  `json:"comments,omitempty"`
 	Pushes     []Push     `json:"pushes,omitempty"` // of the head branch
+	Queued     *Queued    `json:"queued,omitempty"` // in the merge queue, where the base has one
 
 	// The caller adds what follows: the forge does not have it.
 
@@ -66,6 +67,7 @@ const (
 	PartComments   Part = "comments"
 	PartPushes     Part = "pushes"
 	PartBase       Part = "base" // how far behind it the head is
+	PartQueue      Part = "merge queue"
 )
 
 // Unread is a part that could not be read, and why.
@@ -162,6 +164,17 @@ type Push struct {
 	After string    `json:"after"` // the commit it moved to
 	By    Person    `json:"by"`
 	At    time.Time `json:"at"`
+}
+
+// Queued is how a pull request stands in the merge queue of its base.
+type Queued struct {
+	// State is GitHub's MergeQueueEntryState, such as AWAITING_CHECKS; empty when it is not in the queue.
+	State    string    `json:"state,omitempty"`
+	Position int       `json:"position,omitempty"` // 1 is merged next
+	By       Person    `json:"by"`                 // whoever put it in, by login
+	Removed  time.Time `json:"removed"`            // when it was taken out last; zero: never
+	Remover  Person    `json:"remover"`            // the queue itself is a bot, or nobody
+	Reason   string    `json:"reason,omitempty"`
 }
 
 // Acceptance is a run of the acceptance tests.

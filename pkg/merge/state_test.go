@@ -104,7 +104,9 @@ func TestMethod(t *testing.T) {
 		{"a rule of the branch narrows", func(s *merge.Snapshot) { s.Protection.Methods = []string{"rebase"} }, nil, merge.Pass, "rebase"},
 		{"to nothing, even", func(s *merge.Snapshot) { s.Protection.Methods = []string{} }, nil, merge.Fail, "none of squash, merge, rebase"},
 		{"a linear history takes no merge commits", func(s *merge.Snapshot) { s.Protection.Linear = true }, func(r *merge.Rules) { r.Methods = []string{"merge"} }, merge.Fail, ""},
-		{"a queue takes no direct merge", func(s *merge.Snapshot) { s.Protection.Queue = true }, nil, merge.Fail, "queue"},
+		{"a queue that could not be read", func(s *merge.Snapshot) {
+			s.Protection.Queue, s.Unread = true, []merge.Unread{{Part: merge.PartQueue, Why: "502"}}
+		}, nil, merge.Unknown, "502"},
 		{"methods that cannot be read", func(s *merge.Snapshot) { s.Unread = []merge.Unread{{Part: merge.PartStanding}} }, nil, merge.Unknown, "standing"},
 	})
 	s := ready()

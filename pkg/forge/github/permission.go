@@ -23,7 +23,7 @@ func Needs() []Need {
 		{"statuses", "read", "the shepherd: commit statuses of older CI", false},
 		{"actions", "read", "the shepherd: logs of failed jobs", true},
 		{"administration", "read", "the shepherd: classic branch protection; rulesets are read without it", true},
-		{"merge_queues", "read", "webhooks: that a pull request is in the merge queue", true},
+		{"merge_queues", "write", "the shepherd: putting pull requests in the merge queue, where a branch has one", true},
 		{"members", "read", "the gateway: who is a member of the organisation", true},
 	}
 }

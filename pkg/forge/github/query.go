@@ -15,6 +15,12 @@ var (
 	closersQuery string
 	//go:embed query/ready.graphql
 	readyMutation string
+	//go:embed query/queued.graphql
+	queuedQuery string
+	//go:embed query/enqueue.graphql
+	enqueueMutation string
+	//go:embed query/dequeue.graphql
+	dequeueMutation string
 	//go:embed query/resolve.graphql
 	resolveMutation string
 )

@@ -18,7 +18,11 @@ func (t *visit) failing() []merge.Check {
 		return nil
 	}
 	var all []merge.Check
-	for _, c := range merge.Failing(t.snapshot, t.rules()) {
+	red := merge.Failing(t.snapshot, t.rules())
+	if c, out := t.unqueued(); out {
+		red = append(red, c)
+	}
+	for _, c := range red {
 		if !contains(t.snapshot.Seen, t.checkKey(c)) {
 			all = append(all, c)
 		}

@@ -27,9 +27,12 @@ func (t *visit) land(ctx context.Context) (instance.Result, error) {
 		}
 		t = again
 	}
+	if t.report.Method == merge.MethodQueue {
+		return t.enqueue(ctx)
+	}
 	t.job.Progress("merging pull request #%d at %.7s", t.snapshot.Number, t.snapshot.Head)
 	_, err := forge.Land(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, forge.Merge{Head: t.snapshot.Head, Method: t.report.Method})
-	if errors.Is(err, forge.ErrHeadMoved) || errors.Is(err, forge.ErrBaseMoved) || errors.Is(err, forge.ErrNotMergeable) {
+	if notNow(err) {
 		return t.outcome("waiting", "the forge did not merge it: %v", err), nil
 	}
 	if err != nil {
@@ -40,6 +43,11 @@ func (t *visit) land(ctx context.Context) (instance.Result, error) {
 		return instance.Result{}, err
 	}
 	return t.merged(ctx)
+}
+
+// notNow reports whether the forge refused a merge that it may take later.
+func notNow(err error) bool {
+	return errors.Is(err, forge.ErrHeadMoved) || errors.Is(err, forge.ErrBaseMoved) || errors.Is(err, forge.ErrNotMergeable)
 }
 
 // merged verifies that the pull request is merged, by any account, and that the base has

@@ -31,7 +31,7 @@ func (t *visit) needs() []string {
 	}
 	if t.conflicts() {
 		all = append(all, "a conflict with "+t.snapshot.BaseRef)
-	} else if t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail {
+	} else if t.behind() {
 		all = append(all, "new commits of "+t.snapshot.BaseRef)
 	}
 	for _, c := range t.failing() {
@@ -41,6 +41,12 @@ func (t *visit) needs() []string {
 		all = append(all, fmt.Sprintf("the acceptance criteria on %.7s", t.snapshot.Head))
 	}
 	return all
+}
+
+// behind reports whether the work has to have what its base has more.
+func (t *visit) behind() bool {
+	_, unqueued := t.snapshot.UnqueuedByChecks()
+	return t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail || unqueued && t.snapshot.Behind > 0
 }
 
 func (t *visit) conflicts() bool {
@@ -118,7 +124,7 @@ func (t *visit) ask(ctx context.Context, needs []string) (instance.Result, error
 			q.Theirs = j.Theirs
 		}
 	}
-	if t.conflicts() || t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail {
+	if t.conflicts() || t.behind() {
 		if _, err := join(t.snapshot.BaseRef); err != nil {
 			return instance.Result{}, err
 		}

@@ -44,6 +44,9 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 	if r, rewritten, err := t.rewritten(ctx); rewritten || err != nil {
 		return r, err
 	}
+	if r, queued, err := t.queued(ctx); queued || err != nil {
+		return r, err
+	}
 	switch {
 	case t.ready() && !yes(job, "auto_merge"):
 		return t.outcome("waiting", "it is ready, and merged by people here"), nil

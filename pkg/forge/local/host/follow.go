@@ -153,8 +153,13 @@ func (h *Host) followOne(name string, number int64, refs map[string]string, merg
 func putMerged(tx *store.Tx, r store.Repo, i store.Issue, sha string, by int64) {
 	p := *i.Pull
 	if p.Merging != nil { // a merge by a push is recorded as the push
-		tx.RecordPush(r.FullName(), store.Push{Ref: p.BaseRef(), Before: p.BaseSHA, After: sha, Kind: "pr_merge", Actor: by})
+		kind := "pr_merge"
+		if p.Queued != nil {
+			kind = "merge_queue_merge"
+		}
+		tx.RecordPush(r.FullName(), store.Push{Ref: p.BaseRef(), Before: p.BaseSHA, After: sha, Kind: kind, Actor: by})
 	}
+	p.Queued = nil
 	p.Merged, p.MergedBy = &tx.Now, by
 	p.MergeSHA, p.Merging = sha, nil
 	i.Pull = &p

@@ -132,7 +132,7 @@ func createCheck(c *call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusCreated, c.view().check(c.Repo, made), nil
+	return http.StatusCreated, c.view().check(c.Repo, made), c.advanceQueues()
 }
 
 func editCheck(c *call) (int, any, error) {
@@ -153,7 +153,7 @@ func editCheck(c *call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusOK, c.view().check(c.Repo, k), nil
+	return http.StatusOK, c.view().check(c.Repo, k), c.advanceQueues()
 }
 
 func getCheck(c *call) (int, any, error) {

@@ -12,31 +12,27 @@ import (
 // mutations is the root object of mutations.
 func (c *call) mutations() object {
 	return object{
-		"markPullRequestReadyForReview": mutation("pullRequestId", func(id string) (object, error) {
-			i, err := c.node("PullRequest", id, func(r store.Repo, row int64) (int64, bool) {
-				found := r.Issues.Where(func(i store.Issue) bool { return i.Pull != nil && i.ID == row })
-				if len(found) == 0 {
-					return 0, false
-				}
-				return found[0].Number, true
-			})
+		"markPullRequestReadyForReview": mutation(func(in map[string]any) (object, error) {
+			id, _ := in["pullRequestId"].(string)
+			i, err := c.pullNode(id)
 			if err != nil {
 				return nil, err
 			}
 			ready, err := c.ready(i)
 			return object{"pullRequest": c.gqlPull(ready)}, err
 		}),
-		"resolveReviewThread":   mutation("threadId", func(id string) (object, error) { return c.resolve(id, true) }),
-		"unresolveReviewThread": mutation("threadId", func(id string) (object, error) { return c.resolve(id, false) }),
+		"enqueuePullRequest":    mutation(c.enqueue),
+		"dequeuePullRequest":    mutation(c.dequeue),
+		"resolveReviewThread":   mutation(func(in map[string]any) (object, error) { return c.resolve(in, true) }),
+		"unresolveReviewThread": mutation(func(in map[string]any) (object, error) { return c.resolve(in, false) }),
 	}
 }
 
-// mutation returns the field of a mutation whose input is the one id.
-func mutation(name string, do func(id string) (object, error)) field {
+// mutation returns the field of a mutation.
+func mutation(do func(in map[string]any) (object, error)) field {
 	return func(arguments map[string]any) (any, error) {
 		in, _ := arguments["input"].(map[string]any)
-		id, _ := in[name].(string)
-		out, err := do(id)
+		out, err := do(in)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +88,8 @@ func (c *call) ready(i store.Issue) (store.Issue, error) {
 }
 
 // resolve resolves a conversation or opens it again.
-func (c *call) resolve(id string, resolved bool) (object, error) {
+func (c *call) resolve(in map[string]any, resolved bool) (object, error) {
+	id, _ := in["threadId"].(string)
 	var first store.LineComment
 	i, err := c.node("PullRequestReviewThread", id, func(r store.Repo, row int64) (int64, bool) {
 		l, ok := r.Lines.Get(row)

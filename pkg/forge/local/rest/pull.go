@@ -74,7 +74,7 @@ func (c *call) mergeableState(i store.Issue, about bare.Comparison) string {
 		return "dirty"
 	case p.Draft:
 		return "draft"
-	case len(c.Forge.Judge(c.Repo).Unmet(i)) > 0:
+	case len(c.Forge.Judge(c.Repo).UnmetBeforeQueue(i)) > 0:
 		return "blocked"
 	case d.Strict && about.Behind > 0:
 		return "behind"

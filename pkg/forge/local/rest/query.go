@@ -72,6 +72,9 @@ func (c *call) gqlRepo() object {
 				return nil, err
 			}
 			c.Refresh()
+			if err := c.advanceQueues(); err != nil {
+				return nil, err
+			}
 			i, ok := c.Repo.Issues.Get(whole(in["number"]))
 			if !ok || i.Pull == nil {
 				return nil, &refusalGQL{"NOT_FOUND", fmt.Sprintf("Could not resolve to a PullRequest with the number of %v.", in["number"])}
@@ -108,6 +111,7 @@ func (c *call) gqlPull(i store.Issue) object {
 	return object{
 		"__typename": "PullRequest", "id": nodeID("PullRequest", i.ID), "number": i.Number, "title": i.Title, "state": state, "updatedAt": i.Updated.UTC().Format(time.RFC3339),
 		"isDraft": i.Pull.Draft, "url": c.view().IssueURL(c.Repo, i), "author": c.gqlActor(i.Author), "reviewDecision": decision,
+		"headRefOid": i.Pull.HeadSHA, "isInMergeQueue": c.gqlEntry(i) != nil, "mergeQueueEntry": c.gqlEntry(i), "timelineItems": c.gqlRemovals(i),
 		"repository": field(func(map[string]any) (any, error) { return c.gqlRepo(), nil }),
 		"reviewThreads": field(func(in map[string]any) (any, error) {
 			threads := slices.DeleteFunc(c.Repo.LinesOf(i.Number), func(l store.LineComment) bool { return l.ReplyTo != 0 })

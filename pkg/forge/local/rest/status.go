@@ -54,7 +54,7 @@ func createStatus(c *call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusCreated, c.view().fullStatus(c.Repo, made), nil
+	return http.StatusCreated, c.view().fullStatus(c.Repo, made), c.advanceQueues()
 }
 
 func getCombinedStatus(c *call, sha string) (int, any, error) {

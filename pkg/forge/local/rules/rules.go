@@ -31,7 +31,9 @@ func Of(r store.Repo, branch string) (store.Demands, bool) {
 func and(d store.Demands, one store.Rule) store.Demands {
 	switch one.Type {
 	case "merge_queue":
-		d.Queue = true
+		var in queueRule
+		_ = json.Unmarshal(one.Parameters, &in)
+		d.Queue, d.QueueMethod = true, cmp.Or(strings.ToLower(in.Method), "merge")
 	case "required_linear_history":
 		d.Linear = true
 	case "required_status_checks":
@@ -57,7 +59,7 @@ func and(d store.Demands, one store.Rule) store.Demands {
 	return d
 }
 
-// statusRule and pullRule are the parameters of the two rules that have any.
+// statusRule, pullRule and queueRule are the parameters of the rules that have any.
 type statusRule struct {
 	Checks []struct {
 		Context string `json:"context"`
@@ -73,6 +75,10 @@ type pullRule struct {
 	LastPush     bool      `json:"require_last_push_approval"`
 	Threads      bool      `json:"required_review_thread_resolution"`
 	Methods      *[]string `json:"allowed_merge_methods,omitempty"`
+}
+
+type queueRule struct {
+	Method string `json:"merge_method"` // MERGE, SQUASH or REBASE
 }
 
 var (
@@ -92,10 +98,18 @@ func Check(r store.Rule) error {
 		into = &statusRule{}
 	case "pull_request":
 		into = &pullRule{}
+	case "merge_queue":
+		if len(r.Parameters) == 0 {
+			return nil
+		}
+		into = &queueRule{}
 	default:
 		return nil
 	}
 	if json.Unmarshal(r.Parameters, into) != nil {
+		return ErrParameters
+	}
+	if q, ok := into.(*queueRule); ok && !slices.Contains([]string{"", "MERGE", "SQUASH", "REBASE"}, q.Method) {
 		return ErrParameters
 	}
 	return nil
@@ -149,11 +163,16 @@ func (j Judge) Decision(i store.Issue) string {
 // Unmet returns, in GitHub's words, the demands of the base branch that the pull
 // request does not meet.
 func (j Judge) Unmet(i store.Issue) []string {
+	if d, _ := Of(j.Repo, i.Pull.Base); d.Queue {
+		return append([]string{"Changes must be made through the merge queue"}, j.UnmetBeforeQueue(i)...)
+	}
+	return j.UnmetBeforeQueue(i)
+}
+
+// UnmetBeforeQueue returns what Unmet does, apart from the merge queue.
+func (j Judge) UnmetBeforeQueue(i store.Issue) []string {
 	d, _ := Of(j.Repo, i.Pull.Base)
 	var why []string
-	if d.Queue {
-		why = append(why, "Changes must be made through the merge queue")
-	}
 	for _, k := range d.Checks {
 		if state := reported(j.Repo, i.Pull.HeadSHA, k); state != "success" {
 			why = append(why, fmt.Sprintf("Required status check %q is %s.", k.Context, state))
@@ -169,6 +188,22 @@ func (j Judge) Unmet(i store.Issue) []string {
 		why = append(why, "A conversation must be resolved before this pull request can be merged.")
 	}
 	return why
+}
+
+// Group sums up the demanded checks of a commit in the merge queue: success, failing or
+// pending.
+func Group(r store.Repo, base, sha string) string {
+	d, _ := Of(r, base)
+	sum := "success"
+	for _, k := range d.Checks {
+		switch reported(r, sha, k) {
+		case "failing":
+			return "failing"
+		case "pending", "expected":
+			sum = "pending"
+		}
+	}
+	return sum
 }
 
 // reported returns the state of the demanded check on the commit: success, failing,

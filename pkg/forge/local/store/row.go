@@ -90,6 +90,24 @@ type Pull struct {
 	MergedBy int64      `json:"merged_by,omitempty"`
 	MergeSHA string     `json:"merge_sha,omitempty"`
 	Asked    []int64    `json:"asked,omitempty"` // reviewers requested
+	Queued   *Queued    `json:"queued,omitempty"`
+	Unqueued *Unqueued  `json:"unqueued,omitempty"` // how its last place in the queue ended without a merge
+}
+
+// Queued is a place in the merge queue of the base.
+type Queued struct {
+	At    time.Time `json:"at"`
+	By    int64     `json:"by"`
+	Head  string    `json:"head"`            // another head ends it
+	Group string    `json:"group,omitempty"` // the commit that merges the first of the queue, whose checks decide
+	On    string    `json:"on,omitempty"`    // the commit of the base that Group was made on
+}
+
+// Unqueued is the end of a place in the merge queue.
+type Unqueued struct {
+	At     time.Time `json:"at"`
+	By     int64     `json:"by,omitempty"` // 0 for the queue itself
+	Reason string    `json:"reason"`
 }
 
 // Merging is a merge that was decided. It is written before the base branch moves, so
@@ -240,7 +258,8 @@ type Demands struct {
 	Threads      bool            `json:"threads,omitempty"`
 	Linear       bool            `json:"linear,omitempty"`
 	Queue        bool            `json:"queue,omitempty"`
-	Methods      []string        `json:"methods,omitempty"` // nil for all
+	QueueMethod  string          `json:"queue_method,omitempty"` // merge, squash or rebase
+	Methods      []string        `json:"methods,omitempty"`      // nil for all
 }
 
 // DemandedCheck is a check that must be green. A nil or negative App is any app.
