@@ -143,7 +143,7 @@ func TestEvolveKeeps(t *testing.T) {
 			func(in instance.Instance) any { return in.Bundles }, []instance.Bundle{{Object: "b0", Head: "c0"}, {Object: "b1", Head: "c1"}}},
 		{"the sum of all costs", append(reported(instance.Result{Spend: instance.Cost{TokensIn: 1, TokensOut: 2, USD: 0.5, WallMS: 4}}),
 			instance.Spent{Spend: instance.Cost{TokensIn: 10, TokensOut: 20, USD: 1, WallMS: 40}}),
-			func(in instance.Instance) any { return in.Spend }, instance.Cost{TokensIn: 11, TokensOut: 22, USD: 1.5, WallMS: 44}},
+			func(in instance.Instance) any { return in.Spend }, instance.Total{TokensIn: 11, TokensOut: 22, USD: 1.5, WallMS: 44}},
 		{"the reason of a pause, wherever the instance goes meanwhile",
 			[]instance.Event{instance.Paused{Reason: "lunch"}, instance.Moved{To: "there", Reason: "away"}},
 			func(in instance.Instance) any { return in.Reason }, "lunch"},

@@ -55,7 +55,7 @@ type Instance struct {
 	Failed    bool // the newest move was a failure of the work
 	Questions []Question
 	Notes     []NoteEntry
-	Spend     Cost
+	Spend     Total
 	Raised    Raise // of the budget, by people
 	Artifacts []Artifact
 

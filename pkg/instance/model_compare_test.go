@@ -61,7 +61,7 @@ func viewOf(in instance.Instance) view {
 		Visits: map[string]int{}, Failures: map[string]int{},
 		Previous: in.Previous.Slice(), Iteration: in.Iteration, Returns: in.Returns, Faults: in.Faults, Links: in.Links, Vars: in.Vars,
 		Sections: in.Sections,
-		Last:     in.Last, Evidence: map[string]instance.Evidence{}, Failure: in.Failure, Base: in.Base, Head: in.Head, Spend: in.Spend,
+		Last:     in.Last, Evidence: map[string]instance.Evidence{}, Failure: in.Failure, Base: in.Base, Head: in.Head, Spend: in.Spend.Cost(),
 	}
 	for _, visit := range in.Visits {
 		v.Visits[visit.State] = visit.Count

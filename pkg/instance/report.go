@@ -34,7 +34,7 @@ func (e Reported) apply(in *Instance, _ Commit) {
 	if e.Question == 0 { // an answer is no step: the asker goes on from the step before
 		in.Last, in.LastState = &r, e.State
 	}
-	in.cost(r.Spend)
+	in.Spend = in.Spend.with(r.Spend)
 	if r.Base != "" && in.Base == "" {
 		in.Base, in.Head = r.Base, r.Base
 	}

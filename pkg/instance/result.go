@@ -131,8 +131,20 @@ func (s Cost) Add(o Cost) Cost {
 	return sum
 }
 
-// cost adds a cost to what the instance has cost, whatever thought.
-func (in *Instance) cost(c Cost) {
-	in.Spend = in.Spend.Add(c)
-	in.Spend.Brain = ""
+// Total is what an instance has cost, whatever thought. It has no name: instances are
+// many, and kept in memory.
+type Total struct {
+	TokensIn, TokensOut int64
+	USD                 float64
+	WallMS              int64 // milliseconds
+}
+
+// Cost returns the total as a cost.
+func (t Total) Cost() Cost {
+	return Cost{TokensIn: t.TokensIn, TokensOut: t.TokensOut, USD: t.USD, WallMS: t.WallMS}
+}
+
+// with returns the total after one more cost.
+func (t Total) with(c Cost) Total {
+	return Total{t.TokensIn + c.TokensIn, t.TokensOut + c.TokensOut, t.USD + c.USD, t.WallMS + c.WallMS}
 }

@@ -10,7 +10,7 @@ type Spend struct {
 type Spent struct{ Spend Cost }
 
 func (e Spent) apply(in *Instance, _ Commit) {
-	in.cost(e.Spend)
+	in.Spend = in.Spend.with(e.Spend)
 }
 
 func (a Spend) decide(d *decision) error {

@@ -44,7 +44,7 @@ func ToRaise(p *pb.Raise) instance.Raise {
 func readable(in instance.Instance, past []string) *pb.Instance {
 	p := view(in, past)
 	p.Attempt, p.Worker = i32(in.Visited(in.State)), in.Worker()
-	p.Failures, p.Spend = failures(in.Failures), spend(in.Spend)
+	p.Failures, p.Spend = failures(in.Failures), spend(in.Spend.Cost())
 	return p
 }
 

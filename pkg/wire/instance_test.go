@@ -29,7 +29,7 @@ func full() instance.Instance {
 func TestAReaderGetsEveryFieldOfAnInstance(t *testing.T) {
 	in := full()
 	p := wire.FullView(in)
-	if names := unset(p.ProtoReflect(), ""); !slices.Equal(names, []string{"closed", "next_deadline", "time_in_state", "total_time"}) {
+	if names := unset(p.ProtoReflect(), ""); !slices.Equal(names, []string{"closed", "spend.brain", "next_deadline", "time_in_state", "total_time"}) {
 		t.Errorf("it leaves out %v", names)
 	}
 	if names := unset(wire.Summary(in).ProtoReflect(), ""); !slices.Equal(names, []string{"closed"}) {

@@ -16,7 +16,7 @@ import (
 func Live(in instance.Instance) *pb.LiveInstance {
 	p := &pb.LiveInstance{
 		Instance: view(in, in.Previous.Slice()), Tokens: in.Tokens, Direct: in.Direct, Failures: each(in.Failures, StateFailures)}
-	if s := in.Spend; s != (instance.Cost{}) {
+	if s := in.Spend; s != (instance.Total{}) {
 		p.Spend = &pb.TotalSpend{TokensIn: s.TokensIn, TokensOut: s.TokensOut, Usd: s.USD, WallMs: s.WallMS}
 	}
 	return p
@@ -37,7 +37,7 @@ func ToLive(l *pb.LiveInstance) instance.Instance {
 		LastState: name(p.GetLastState()), Faults: int(p.GetFaults()), Failures: each(l.GetFailures(), ToFailures), Failed: p.GetFailed(),
 		Failure:   instance.Signature{Value: p.GetFailure().GetSignature(), Repeats: int(p.GetFailure().GetRepeats())},
 		Questions: ToQuestions(p.GetQuestions()), Notes: ToNotes(p.GetNotes()), Artifacts: each(p.GetArtifacts(), toArtifact),
-		Spend: instance.Cost{TokensIn: cost.GetTokensIn(), TokensOut: cost.GetTokensOut(), USD: cost.GetUsd(), WallMS: cost.GetWallMs()},
+		Spend: instance.Total{TokensIn: cost.GetTokensIn(), TokensOut: cost.GetTokensOut(), USD: cost.GetUsd(), WallMS: cost.GetWallMs()},
 		Vars:  p.GetVars(), Sections: p.GetSections(), Escalations: ToEscalations(p.GetEscalations()), Parked: ToParked(p.GetParked()),
 		Woken: p.GetWoken(), Parent: p.GetParent(), Links: ToLinks(p.GetLinks()), Raised: ToRaise(p.GetRaised()), Seq: p.GetSeq(), UpdatedAt: toTime(p.GetUpdatedAt()),
 	}

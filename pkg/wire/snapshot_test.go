@@ -30,7 +30,7 @@ func sent[M proto.Message](t *testing.T, from, to M) M {
 
 func TestNothingOfALiveInstanceIsLost(t *testing.T) {
 	in := filled[instance.Instance]()
-	in.Spend = instance.Cost{TokensIn: math.MaxInt64, TokensOut: 1 << 40, USD: 0.1, WallMS: 1 << 50}
+	in.Spend = instance.Total{TokensIn: math.MaxInt64, TokensOut: 1 << 40, USD: 0.1, WallMS: 1 << 50}
 	alike(t, in, wire.ToLive(sent(t, wire.Live(in), &pb.LiveInstance{})))
 	alike(t, instance.Instance{}, wire.ToLive(sent(t, wire.Live(instance.Instance{}), &pb.LiveInstance{})))
 }
