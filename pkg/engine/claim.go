@@ -94,6 +94,9 @@ func (e *Engine) commitClaim(ctx context.Context, w *workflowLock, c *choosing, 
 	if err != nil {
 		return Outcome{}, err
 	}
+	if err := e.hold(ctx, w, def, choice.Best, c.key.Role, choice.At); err != nil {
+		return Outcome{}, err
+	}
 	cmd := c.cmd
 	claim := c.claim
 	claim.Work = in.Work

@@ -64,7 +64,7 @@ func (e *Engine) decide(def *workflow.Definition, in instance.Instance, cmd inst
 	}
 	var w *dispatch.Waiter
 	events, claimed, err := instance.DecideAndClaim(def, in, cmd, func(role string) (instance.Claim, bool) {
-		if w = e.dispatcher.Next(role); w == nil {
+		if w = e.waiter(in, cmd, role); w == nil {
 			return instance.Claim{}, false
 		}
 		return w.Claim, true

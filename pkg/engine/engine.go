@@ -38,6 +38,8 @@ type Config struct {
 	Now         func() time.Time
 	// Committed, if set, is called after each commit that this engine made.
 	Committed func(before, after instance.Instance, c instance.Commit)
+	// Budget, if set, is asked before a claim. It must be quick.
+	Budget Budget
 	// Conflicted, if set, is called after each append that another writer forestalled.
 	Conflicted func(instance string)
 	// Foreign, if set, is called for each message of the log that is no commit, when it is

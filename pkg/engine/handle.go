@@ -94,6 +94,11 @@ func (e *Engine) try(ctx context.Context, s *projection.State, cmd instance.Comm
 	}
 	defer w.RUnlock()
 	cmd.At = e.Now()
+	if claim, ok := cmd.Do.(instance.Claim); ok {
+		if err := e.hold(ctx, w, def, s, claim.Role, cmd.At); err != nil {
+			return Outcome{}, err
+		}
+	}
 	return e.commit(ctx, w, def, s, cmd)
 }
 
@@ -181,6 +186,8 @@ const (
 // that is to be returned.
 func (e *Engine) classify(ctx context.Context, s *projection.State, id string, err error) (result, error) {
 	switch {
+	case errors.Is(err, errHeld):
+		return outdated, err
 	case errors.Is(err, eventstore.ErrDuplicate): // some of these are ErrConflict as well
 		return duplicate, err
 	case errors.Is(err, eventstore.ErrInvalid), errors.Is(err, eventstore.ErrTooLarge):

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/ledger"
 	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/projection/snapshot"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -39,6 +40,7 @@ type Settings struct {
 	Verify      bool          `name:"verify" help:"Read the whole log before the start and check every chain, even if there is a snapshot to begin with."`
 	AckWait     time.Duration `name:"ack-wait" default:"30s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
+	Budget      []string      `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"What a day (UTC) may cost, of one repository or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
 }
 
 // Setup implements service.Program.
@@ -47,6 +49,10 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 // Setup provisions the streams and adds the orchestrator to a host. It returns when the log has been
 // read, or, if another orchestrator is active, when this one stands by.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
+	budgets, err := s.budgets()
+	if err != nil {
+		return err
+	}
 	js, err := access.JetStreamAs(ctx, h.NATS, access.Party{Kind: access.Orchestrator})
 	if err != nil {
 		return err
@@ -105,7 +111,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return s.consumers(ctx, js, all)
 	}}
 	h.AddBase("queues", func(ctx context.Context) error { return q.run(ctx) })
-	o := orchestrator{s, js, guarded, definitions, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}}
+	o := orchestrator{s, js, guarded, definitions, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets}
 	if !s.StandBy {
 		m.setActive(true)
 		return o.serve(ctx, h)
@@ -123,27 +129,35 @@ type orchestrator struct {
 	metrics     *metrics
 	strangers   *strangers
 	objects     objects
+	budgets     []ledger.Budget
 }
 
 // serve adds the actors of one term to the host: all that follow the log or append to it. It returns when
 // the log has been read.
 func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	own := projection.NewChanges()
-	e := engine.New(engine.Config{
+	var e *engine.Engine
+	spent := ledger.New(o.budgets, func(id string) (instance.Instance, bool) { return e.Known(id) })
+	e = engine.New(engine.Config{
 		Store: o.log, Definitions: o.definitions, Now: time.Now,
 		Committed: func(before, after instance.Instance, c instance.Commit) {
 			o.metrics.committed(before, after, c)
+			warnOf(h.Log, spent.Ahead(c, after.ID))
 			if timer.Affects(before, after) {
 				own.Note(after.ID)
 			}
 			logOverdue(h.Log, before, c)
 			logRefused(h.Log, after.ID, c)
 		},
+		Budget:     func(in instance.Instance, role string) (time.Time, string) { return spent.Rests(time.Now(), in, role) },
 		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Foreign: o.strangers.note, Snapshots: o.snapshots,
 		Keep: o.definitions.keep,
 	})
 	followed, linked := e.Changes(), e.Changes()
 	if err := follow(ctx, h, e, o.metrics); err != nil {
+		return err
+	}
+	if err := o.spending(ctx, h, spent); err != nil {
 		return err
 	}
 	o.timers(h, o.js, e, own, followed, o.definitions, o.metrics)

@@ -30,6 +30,9 @@ type metrics struct {
 	foreign   prometheus.Counter
 	exchanged prometheus.Counter
 	settings  *prometheus.CounterVec
+	usd       *prometheus.CounterVec
+	tokens    *prometheus.CounterVec
+	used      *prometheus.GaugeVec
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -74,9 +77,15 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Definitions read that are kept under a false hash, and were refused."}),
 		settings: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_stream_settings_changed_total",
 			Help: "Changes of the settings of a stream by others that it must not have, by stream."}, []string{"stream"}),
+		usd: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_spend_usd_total",
+			Help: "Money that steps told they cost, in dollars, by workflow and role."}, []string{"workflow", "role"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_spend_tokens_total",
+			Help: "Tokens that steps told they cost, in and out, by workflow and role."}, []string{"workflow", "role"}),
+		used: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_budget_used",
+			Help: "Part of a day's budget that is spent, by budget; 1 is all of it."}, []string{"budget"}),
 	}
 	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings, m.forbidden)
+		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings, m.forbidden, m.usd, m.tokens, m.used)
 	return m
 }
 
@@ -98,7 +107,12 @@ func (m *metrics) committed(before, after instance.Instance, c instance.Commit) 
 			case before.Claim == nil:
 				m.wait.WithLabelValues(before.Workflow, before.State).Observe(c.At.Sub(before.EnteredAt).Seconds())
 			}
+		case instance.Spent:
+			if before.Claim != nil {
+				m.spend(before.Workflow, before.Claim.Role, e.Spend)
+			}
 		case instance.Reported:
+			m.spend(before.Workflow, e.Role, e.Result.Spend)
 			m.steps.WithLabelValues(before.Workflow, e.State, string(e.Result.Status)).Inc()
 		case instance.Moved:
 			state = e.To
@@ -108,6 +122,16 @@ func (m *metrics) committed(before, after instance.Instance, c instance.Commit) 
 		case instance.StatementRefused:
 			m.refused.WithLabelValues(after.Workflow, e.Role, e.What).Inc()
 		}
+	}
+}
+
+// spend counts what a step cost.
+func (m *metrics) spend(workflow, role string, c instance.Cost) {
+	if c.USD > 0 {
+		m.usd.WithLabelValues(workflow, role).Add(c.USD)
+	}
+	if tokens := c.TokensIn + c.TokensOut; tokens > 0 {
+		m.tokens.WithLabelValues(workflow, role).Add(float64(tokens))
 	}
 }
 

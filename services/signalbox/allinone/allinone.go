@@ -43,6 +43,7 @@ type Config struct {
 	Agents   role.Settings // brains, sandbox, workers
 	Workflow string        // lifecycle of new issues
 	Dirs     string        // directory of additional lifecycles
+	Budgets  []string      // what a day may cost, as --budget of the orchestrator
 	AckWait  time.Duration // length of a claim's lease; 0: 15 s
 	Every    time.Duration // the gateway's polling interval
 	Webhook  gateway.Webhook
@@ -165,7 +166,7 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	}
 	work := workDir(c.Dir)
 	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, Sync: c.Sync,
-		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50}
+		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50, Budget: c.Budgets}
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}

@@ -1,0 +1,111 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// spent is a budget that is spent of the roles in it until the day ends.
+func spent(roles map[string]bool) func(*engine.Config) {
+	return func(c *engine.Config) {
+		c.Budget = func(_ instance.Instance, role string) (time.Time, string) {
+			if !roles[role] {
+				return time.Time{}, ""
+			}
+			return time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), "all is spent"
+		}
+	}
+}
+
+// expectHeld expects that work is parked until the day ends.
+func (e *env) expectHeld(ev *engine.Engine, id string) {
+	e.Helper()
+	in, err := ev.Get(e.Context(), id)
+	if err != nil || in.Parked == nil || in.Parked.Reason != "all is spent" || in.Claim != nil {
+		e.Fatalf("%s is parked: %+v, claimed: %+v, %v", id, in.Parked, in.Claim, err)
+	}
+}
+
+func TestWorkWhoseBudgetIsSpentIsParkedInPlaceOfItsClaim(t *testing.T) {
+	w := newEnv(t)
+	roles := map[string]bool{"worker": true}
+	ev := w.engine(spent(roles))
+	w.follow(ev)
+	in := w.do(ev, "a", instance.Open{Issue: instance.Issue{Title: "a"}}).Instance
+	w.refused(ev, cmd("claim", "a", take("worker", in.Work)), instance.CodeStale)
+	w.expectHeld(ev, "a")
+	w.refused(ev, cmd("claim-again", "a", take("worker", in.Work)), instance.CodeStale)
+	if n := len(w.commits("a")); n != 2 {
+		t.Errorf("there are %d commits, want the one that opened it and the one that parked it", n)
+	}
+
+	roles["worker"] = false // the budget was raised
+	in = w.do(ev, "a", instance.Retry{Reason: "there is more"}).Instance
+	out := w.do(ev, "a", take("worker", in.Work))
+	if out.Instance.Claim == nil {
+		t.Fatalf("it is not claimed: %+v", out.Instance)
+	}
+	w.do(ev, "a", instance.Report{Token: out.Instance.Claim.Token, Result: instance.Result{Status: instance.Success, ConfidenceScore: 1}})
+	judged, err := ev.Get(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	roles["worker"] = true
+	if got := w.do(ev, "a", take("judge", judged.Work)); got.Instance.Claim == nil {
+		t.Error("another role's work rests, too")
+	}
+}
+
+func TestHeldWorkComesBackWhenTheDayEnds(t *testing.T) {
+	w := newEnv(t)
+	roles := map[string]bool{"worker": true}
+	ev := w.engine(spent(roles))
+	w.follow(ev)
+	in := w.do(ev, "a", instance.Open{Issue: instance.Issue{Title: "a"}}).Instance
+	w.refused(ev, cmd("claim", "a", take("worker", in.Work)), instance.CodeStale)
+	w.expectHeld(ev, "a")
+	roles["worker"] = false
+	w.clock.advance(15 * time.Hour)
+	in = w.do(ev, "a", instance.Wake{Until: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}).Instance
+	if got := w.do(ev, "a", take("worker", in.Work)); got.Instance.Claim == nil {
+		t.Error("it is not claimed")
+	}
+}
+
+func TestAnAgentThatWaitsIsNotGivenWorkWhoseBudgetIsSpent(t *testing.T) {
+	w := newEnv(t)
+	ev := w.engine(spent(map[string]bool{"worker": true}))
+	w.follow(ev)
+	claim := take("worker", 0)
+	replied := make(chan error, 1)
+	ev.Wait(claim, time.Minute, func(_ engine.Outcome, err error) { replied <- err })
+	in := w.do(ev, "a", instance.Open{Issue: instance.Issue{Title: "a"}}).Instance
+	if in.Claim != nil || in.Direct {
+		t.Errorf("it was given to an agent that waited: %+v", in.Claim)
+	}
+	ev.Dismiss()
+	if err := <-replied; err == nil {
+		t.Error("the agent got work")
+	}
+}
+
+func TestOfWorkWithAnOrderTheNextIsGivenWhoseBudgetIsNotSpent(t *testing.T) {
+	w := newEnv(t)
+	w.define(queue)
+	ev := w.engine(func(c *engine.Config) {
+		c.Budget = func(in instance.Instance, _ string) (time.Time, string) {
+			if in.ID != "dear" {
+				return time.Time{}, ""
+			}
+			return time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), "all is spent"
+		}
+	})
+	w.follow(ev)
+	dear := w.openUrgent(ev, "dear", 1)
+	w.openUrgent(ev, "cheap", 2)
+	w.expectGiven(ev, dear, "cheap")
+	w.expectHeld(ev, "dear")
+}
