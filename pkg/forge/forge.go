@@ -68,6 +68,7 @@ type Comment struct {
 	URL       string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	On        int // the number of the issue or pull request
 }
 
 // User is an account. Compare by ID: logins change.

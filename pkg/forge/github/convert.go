@@ -1,6 +1,7 @@
 package github
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -30,8 +31,14 @@ func issue(repo string, row *github.Issue) forge.Issue {
 func comment(row *github.IssueComment) forge.Comment {
 	return forge.Comment{
 		ID: row.GetID(), Body: row.GetBody(), Author: user(row.GetUser()), URL: row.GetHTMLURL(),
-		CreatedAt: row.GetCreatedAt().Time, UpdatedAt: row.GetUpdatedAt().Time,
+		CreatedAt: row.GetCreatedAt().Time, UpdatedAt: row.GetUpdatedAt().Time, On: numberIn(row.GetIssueURL()),
 	}
+}
+
+// numberIn returns the number that the address of an issue ends with; 0: it has none.
+func numberIn(address string) int {
+	number, _ := strconv.Atoi(address[strings.LastIndexByte(address, '/')+1:])
+	return number
 }
 
 func pullRequest(row *github.PullRequest) forge.PullRequest {

@@ -131,21 +131,43 @@ func (c *Client) Comments(ctx context.Context, repo string, number int, since ti
 	if err != nil {
 		return nil, err
 	}
-	rows, err := pages(func(page github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
+	rows, err := c.comments(ctx, owner, name, number, since)
+	if err != nil {
+		return nil, explain(ctx, fmt.Sprintf("list the comments on %s#%d", repo, number), err)
+	}
+	return comments(rows), nil
+}
+
+// Discussed lists the comments of the repository that changed, by their ids.
+func (c *Client) Discussed(ctx context.Context, repo string, since time.Time) ([]forge.Comment, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.comments(ctx, owner, name, 0, since)
+	if err != nil {
+		return nil, explain(ctx, "list the comments in "+repo, err)
+	}
+	return comments(rows), nil
+}
+
+// comments lists the comments on an issue, 0: of the repository.
+func (c *Client) comments(ctx context.Context, owner, name string, number int, since time.Time) ([]*github.IssueComment, error) {
+	return pages(func(page github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
 		options := &github.IssueListCommentsOptions{ListOptions: page}
 		if utc := since.UTC(); !since.IsZero() {
 			options.Since = &utc
 		}
 		return c.api.Issues.ListComments(ctx, owner, name, number, options)
 	})
-	if err != nil {
-		return nil, explain(ctx, fmt.Sprintf("list the comments on %s#%d", repo, number), err)
-	}
+}
+
+func comments(rows []*github.IssueComment) []forge.Comment {
 	comments := make([]forge.Comment, 0, len(rows))
 	for _, row := range rows {
 		comments = append(comments, comment(row))
 	}
-	return comments, nil
+	return comments
 }
 
 var roles = []string{"admin", "maintain", "write", "triage", "read", "none"}

@@ -9,7 +9,20 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-var _ forge.Responder = (*Client)(nil)
+var (
+	_ forge.Responder  = (*Client)(nil)
+	_ forge.Discussion = (*Client)(nil)
+)
+
+// React adds a reaction to a comment on an issue or a pull request.
+func (c *Client) React(ctx context.Context, repo string, comment int64, with forge.Reaction) error {
+	owner, name, err := split(repo)
+	if err != nil {
+		return err
+	}
+	_, _, err = c.api.Reactions.CreateIssueCommentReaction(ctx, owner, name, comment, string(with))
+	return explain(ctx, fmt.Sprintf("react to comment %d in %s", comment, repo), err)
+}
 
 // Reply replies in the conversation on lines of the change that starts with the comment.
 func (c *Client) Reply(ctx context.Context, repo string, number int, comment int64, body string) (forge.ReviewComment, error) {

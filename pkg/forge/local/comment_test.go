@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/forge/local"
 )
 
 func TestMoreThanAHundredCommentsComeInPages(t *testing.T) {
@@ -78,5 +80,56 @@ func TestDeletedCommentIsGone(t *testing.T) {
 	must(t, err)
 	if len(rows) != 0 {
 		t.Errorf("comments = %v", rows)
+	}
+}
+
+func TestAReactionIsThereOnceForEachAccount(t *testing.T) {
+	w := newEnv(t, func(c *local.Config) { c.Public = true })
+	ada, max := w.client(t, adaToken), w.client(t, maxToken)
+	newIssue(t, ada, "x")
+	c, _, err := ada.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("x")})
+	must(t, err)
+	react := func(by *github.Client, content string) (int64, int) {
+		t.Helper()
+		made, resp, err := by.Reactions.CreateIssueCommentReaction(t.Context(), owner, name, c.GetID(), content)
+		if resp == nil {
+			t.Fatal(err)
+		}
+		return made.GetID(), resp.StatusCode
+	}
+	first, status := react(ada, "eyes")
+	if again, same := react(ada, "eyes"); status != http.StatusCreated || same != http.StatusOK || again != first {
+		t.Errorf("it was answered with %d, and then with %d and another id: %v", status, same, again != first)
+	}
+	if _, status := react(max, "eyes"); status != http.StatusCreated {
+		t.Errorf("another's was answered with %d", status)
+	}
+	if _, status := react(ada, "shrug"); status != http.StatusUnprocessableEntity {
+		t.Errorf("one that GitHub does not have was answered with %d", status)
+	}
+	if _, err := max.Reactions.DeleteIssueCommentReaction(t.Context(), owner, name, c.GetID(), first); err == nil {
+		t.Error("somebody took another's reaction back")
+	}
+	got, _, err := ada.Issues.GetComment(t.Context(), owner, name, c.GetID())
+	must(t, err)
+	if r := got.GetReactions(); r.GetEyes() != 2 || r.GetTotalCount() != 2 || r.GetRocket() != 0 {
+		t.Errorf("the comment counts %v", r)
+	}
+	_, err = ada.Reactions.DeleteIssueCommentReaction(t.Context(), owner, name, c.GetID(), first)
+	must(t, err)
+	rows, _, err := ada.Reactions.ListIssueCommentReactions(t.Context(), owner, name, c.GetID(), nil)
+	must(t, err)
+	if len(rows) != 1 || rows[0].GetUser().GetLogin() != "max" {
+		t.Errorf("left are %v", rows)
+	}
+	_, err = ada.Issues.Lock(t.Context(), owner, name, 1, nil)
+	must(t, err)
+	if _, status := react(max, "heart"); status != http.StatusForbidden {
+		t.Errorf("on a locked issue it was answered with %d", status)
+	}
+	_, err = ada.Issues.DeleteComment(t.Context(), owner, name, c.GetID())
+	must(t, err)
+	if _, status := react(ada, "rocket"); status != http.StatusNotFound {
+		t.Errorf("on a deleted comment it was answered with %d", status)
 	}
 }

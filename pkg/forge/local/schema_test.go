@@ -41,6 +41,8 @@ var judged = []struct {
 	{regexp.MustCompile(`/rulesets$`), "repository-ruleset"},
 	{regexp.MustCompile(`^PUT .*/protection$`), "protected-branch"},
 	{regexp.MustCompile(`^GET .*/protection$`), "branch-protection"},
+	{regexp.MustCompile(`^GET .*/reactions$`), "[]reaction"},
+	{regexp.MustCompile(`^POST .*/reactions$`), "reaction"},
 	{regexp.MustCompile(`^GET .*/comments$`), "[]issue-comment"},
 	{regexp.MustCompile(`^POST .*/comments$|^(GET|PATCH) .*/issues/comments/\d+$`), "issue-comment"},
 	{regexp.MustCompile(`^(GET|PUT|POST|DELETE) .*/issues/\d+/labels(/.*)?$|^GET .*/labels$`), "[]label"},

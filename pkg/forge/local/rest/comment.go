@@ -20,6 +20,7 @@ func (v view) comment(r store.Repo, m store.Comment) object {
 		"performed_via_github_app": nil, "url": fmt.Sprintf("%s/issues/comments/%d", v.RepoAPI(r), m.ID),
 		"issue_url": fmt.Sprintf("%s/issues/%d", v.RepoAPI(r), m.Issue),
 		"html_url":  fmt.Sprintf("%s#issuecomment-%d", v.IssueURL(r, i), m.ID),
+		"reactions": v.reactions(r, m),
 	}
 }
 

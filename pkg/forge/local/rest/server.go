@@ -91,6 +91,9 @@ func (s *Server) API() http.Handler {
 	inRepo("GET", "/issues/comments/{id}", store.Read, getComment)
 	inRepo("PATCH", "/issues/comments/{id}", store.Read, editComment)
 	inRepo("DELETE", "/issues/comments/{id}", store.Read, deleteComment)
+	inRepo("GET", "/issues/comments/{id}/reactions", store.Read, listReactions)
+	inRepo("POST", "/issues/comments/{id}/reactions", store.Read, createReaction)
+	inRepo("DELETE", "/issues/comments/{id}/reactions/{reaction}", store.Read, deleteReaction)
 	// One wildcard for the parts of an issue: ServeMux cannot tell issues/{number}/lock
 	// from issues/comments/{id}.
 	for method, parts := range map[string]map[string]handler{

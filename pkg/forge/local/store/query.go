@@ -22,6 +22,11 @@ func (r Repo) CommentsOn(number int64) []Comment {
 	return r.Comments.Where(func(c Comment) bool { return c.Issue == number && !c.Deleted })
 }
 
+// MarksOn returns the reactions to the comment, oldest first.
+func (r Repo) MarksOn(comment int64) []Mark {
+	return r.Marks.Where(func(m Mark) bool { return m.Comment == comment && !m.Deleted })
+}
+
 // LinesOf returns the comments on lines of the pull request, oldest first.
 func (r Repo) LinesOf(number int64) []LineComment {
 	return r.Lines.Where(func(l LineComment) bool { return l.Pull == number && !l.Deleted })

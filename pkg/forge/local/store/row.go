@@ -128,6 +128,16 @@ type Comment struct {
 	Deleted bool      `json:"deleted,omitempty"`
 }
 
+// Mark is a reaction to a comment.
+type Mark struct {
+	ID      int64     `json:"id"`
+	Comment int64     `json:"comment"`
+	Content string    `json:"content"`
+	By      int64     `json:"by"`
+	At      time.Time `json:"at"`
+	Deleted bool      `json:"deleted,omitempty"`
+}
+
 // Review is a review of a pull request.
 type Review struct {
 	ID        int64     `json:"id"`
@@ -272,6 +282,7 @@ type DemandedCheck struct {
 const ZeroSHA = "0000000000000000000000000000000000000000"
 
 func (p Push) key() int64        { return p.ID }
+func (m Mark) key() int64        { return m.ID }
 func (l LineComment) key() int64 { return l.ID }
 func (r Ruleset) key() int64     { return r.ID }
 func (g Guard) key() int64       { return g.ID }

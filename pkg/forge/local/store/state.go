@@ -24,6 +24,7 @@ type Repo struct {
 	Statuses Table[Status]
 	Checks   Table[Check]
 	Lines    Table[LineComment]
+	Marks    Table[Mark]
 	Pushes   Table[Push]
 	Rulesets Table[Ruleset]
 	Guards   Table[Guard]
@@ -46,6 +47,7 @@ type Entry struct {
 	Status     *Status      `json:"status,omitempty"`
 	Check      *Check       `json:"check,omitempty"`
 	Line       *LineComment `json:"line,omitempty"`
+	Mark       *Mark        `json:"mark,omitempty"`
 	Push       *Push        `json:"push,omitempty"`
 	Ruleset    *Ruleset     `json:"ruleset,omitempty"`
 	Guard      *Guard       `json:"guard,omitempty"`
@@ -107,6 +109,9 @@ func (s *State) put(e Entry) {
 	case e.Line != nil:
 		saw(e.Line.ID)
 		r.Lines = r.Lines.with(*e.Line)
+	case e.Mark != nil:
+		saw(e.Mark.ID)
+		r.Marks = r.Marks.with(*e.Mark)
 	case e.Push != nil:
 		saw(e.Push.ID)
 		r.Pushes = r.Pushes.with(*e.Push)

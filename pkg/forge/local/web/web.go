@@ -44,6 +44,7 @@ type remark struct {
 	ID, Who, What string
 	When          time.Time
 	Text          string
+	Marks         string // reactions
 }
 
 // diffLine is a line of a diff: file, hunk, added, removed or same.
@@ -206,7 +207,11 @@ func readIssue(v *host.Visit) (page, error) {
 		Remarks: []remark{newRemark(v, "description", "opened", i.Body, i.Author, i.Created)},
 	}
 	for _, m := range v.Repo.CommentsOn(i.Number) {
-		s.Remarks = append(s.Remarks, newRemark(v, fmt.Sprintf("issuecomment-%d", m.ID), "commented", m.Body, m.Author, m.Created))
+		said := newRemark(v, fmt.Sprintf("issuecomment-%d", m.ID), "commented", m.Body, m.Author, m.Created)
+		for _, mark := range v.Repo.MarksOn(m.ID) {
+			said.Marks += cmp.Or(pictures[mark.Content], mark.Content) + " "
+		}
+		s.Remarks = append(s.Remarks, said)
 	}
 	if i.Pull == nil {
 		return s, nil
@@ -235,6 +240,9 @@ func readIssue(v *host.Visit) (page, error) {
 	}
 	return s, addDiff(v, &s, base, i.Pull.HeadSHA)
 }
+
+// pictures are those of the reactions that services make.
+var pictures = map[string]string{"eyes": "👀", "rocket": "🚀", "confused": "😕", "+1": "👍", "-1": "👎"}
 
 func readCommit(v *host.Visit) (page, error) {
 	sha, err := v.Git().Resolve(v.Context(), v.PathValue("sha"))

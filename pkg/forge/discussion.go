@@ -1,0 +1,27 @@
+package forge
+
+import (
+	"context"
+	"time"
+)
+
+// Discussion is what is said on the issues and pull requests of a repository, and marks
+// on it.
+type Discussion interface {
+	// Discussed lists the comments on all issues and pull requests that changed at or after
+	// the time, the one made first first.
+	Discussed(ctx context.Context, repo string, since time.Time) ([]Comment, error)
+	// React adds a reaction of our own to a comment. One that is there stays. If the comment
+	// is deleted the error is ErrNotFound.
+	React(ctx context.Context, repo string, comment int64, with Reaction) error
+}
+
+// Reaction is a mark on a comment, by GitHub's name.
+type Reaction string
+
+// The reactions that are used.
+const (
+	Eyes     Reaction = "eyes"
+	Rocket   Reaction = "rocket"
+	Confused Reaction = "confused"
+)
