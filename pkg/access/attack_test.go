@@ -413,6 +413,7 @@ func TestTheServerSaysWhoAsks(t *testing.T) {
 		{gateway, "sb.api.open", true},
 		{gateway, "sb.api.signal", true},
 		{gateway, "sb.api.cancel", true},
+		{gateway, "sb.api.pause", true},
 		{gateway, "sb.api.override", false},
 		{gateway, "sb.api.agent.pm.report", false},
 		{viewer, "sb.api.get", true},
@@ -510,6 +511,18 @@ func TestAServiceIsToldThatItsKeyIsAnothers(t *testing.T) {
 			if errors.Is(err, access.ErrOther) != wrong || !wrong && err != nil {
 				t.Errorf("%s with the key of %s: %v", as, key, err)
 			}
+		}
+	}
+}
+
+func TestOnlyTheGatewayHasThePMSaySomething(t *testing.T) {
+	e := newEnv(t)
+	_, err := e.server.As(e.T, notifier).Subscribe(subject.Say, func(m *nats.Msg) { _ = m.Respond(nil) })
+	e.must(err)
+	for _, p := range []access.Party{gateway, developer, viewer, actor} {
+		_, err := e.server.As(e.T, p).Request(subject.Say, nil, tries)
+		if heard := err == nil; heard != (p == gateway) {
+			t.Errorf("%s is heard: %v", p, heard)
 		}
 	}
 }

@@ -13,8 +13,10 @@ var queries = []string{subject.Get, subject.List, subject.History, subject.Defin
 // may has the commands on sb.api of each kind, queries apart. Agents give theirs on
 // sb.api.agent.ROLE.
 var may = map[Kind][]string{
-	// Cancel and reopen are for issues that are closed, and opened again, pause and resume for those that a label holds.
-	Gateway: {subject.Open, subject.Signal, subject.Cancel, subject.Reopen, subject.Pause, subject.Resume},
+	// Cancel and reopen are for issues that are closed, and opened again, pause and resume for those that a label holds;
+	// all but open are for what people command in comments.
+	Gateway: {subject.Open, subject.Signal, subject.Cancel, subject.Reopen, subject.Pause, subject.Resume, subject.Retry,
+		subject.Resolve, subject.Budget},
 	Act: {subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Pause, subject.Resume, subject.Cancel, subject.Retry,
 		subject.Reopen, subject.Resolve, subject.Budget},
 	Admin: {subject.Override, subject.Migrate},
@@ -69,7 +71,7 @@ func (p Party) Imports() []Import {
 		}
 		return all
 	case Gateway:
-		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), []Import{majority()})...)
+		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), []Import{majority(), say})...)
 	case View, Act:
 		all := []Import{{Subject: "sb.api.*"}}
 		if p.Kind == Act {
@@ -90,10 +92,16 @@ var (
 	replay = Import{Subject: subject.ReplayDelivery, From: string(Gateway)}
 )
 
+// say is where the PM posts what the gateway answers to people.
+var say = Import{Subject: subject.Say, From: Party{Kind: Agent, Name: Notifier}.Account()}
+
 // serves returns what the account of a party exports to those that import it.
 func (p Party) serves() []string {
-	if p.Kind == Gateway {
+	switch {
+	case p.Kind == Gateway:
 		return []string{subject.OpenIssue, subject.ReplayDelivery}
+	case p.Kind == Agent && p.Name == Notifier:
+		return []string{subject.Say}
 	}
 	return nil
 }

@@ -1,0 +1,18 @@
+package app
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// pass posts what another service has people told, once.
+func (h *handler) pass(ctx context.Context, w forgeside.Word) error {
+	if err := h.gate.Repos.Check(w.Repo); err != nil {
+		h.gate.Refuse("comment", err, "repo", w.Repo)
+		return err
+	}
+	_, err := h.post(ctx, w.Instance, instance.Issue{Repo: w.Repo, Number: w.Number}, w.Key, w.Body)
+	return err
+}
