@@ -46,6 +46,7 @@ type Settings struct {
 	Label      string   `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
 	All        bool     `name:"all" help:"Take up the issues, too, that were open before the repository was first watched. Without it they need a label."`
 	Intake
+	Commands
 	Every time.Duration `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 10s, with --webhook 10m."`
 	Webhook
 	Replicas int `name:"replicas" default:"1" help:"Copies, in a NATS cluster, of how far it has read."`
@@ -99,7 +100,11 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	polls := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_gateway_polls_total",
 		Help: "Polls of the forge by repository and result."}, []string{"repo", "result"})
 	h.Metrics.MustRegister(polls)
-	refused := newRefused(h.Metrics)
+	grammar, err := s.Grammar()
+	if err != nil {
+		return service.Usagef("--command, --who-may: %w", err)
+	}
+	refused, given := newRefused(h.Metrics), newGiven(h.Metrics)
 	pollers := map[string]*poller{}
 	heard := &deliveries{js: js, repos: map[string]repository{}, handled: newHandled(h.Metrics), log: h.Log}
 	every := s.every()
@@ -113,16 +118,21 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}
 	for _, repo := range s.Repo {
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
-			label: s.Label, all: s.All, intake: s.Intake, refused: refused, log: h.Log.With("repo", repo)}
+			label: s.Label, all: s.All, intake: s.Intake, grammar: grammar, refused: refused, log: h.Log.With("repo", repo)}
 		p.configs = &configurations{forge: host, client: p.client, kv: kv, repo: repo, workflow: s.Workflow, lifecycles: s.Lifecycles,
 			now: time.Now, log: p.log}
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pollers[repo] = p
 		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, spare(p, repo), every, polls) })
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
-			permissions: p.permissions}
+			grammar: grammar, permissions: p.permissions}
 		closed := &closings{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
-		heard.repos[strings.ToLower(repo)] = repository{p, closed, pr}
+		obeys := &commander{forge: host, client: p.client, cursors: p.cursors, repo: repo, grammar: grammar, issues: p, pulls: pr,
+			say: func(ctx context.Context, w forgeside.Word) error { return forgeside.Say(ctx, h.NATS, w) }, given: given, now: time.Now, log: p.log}
+		heard.repos[strings.ToLower(repo)] = repository{p, closed, pr, obeys}
+		if grammar.Name != "" {
+			h.Add("commands of "+repo, func(ctx context.Context) error { return watch(ctx, spare(obeys, repo), every, polls) })
+		}
 		h.Add("closed issues of "+repo, func(ctx context.Context) error { return watch(ctx, spare(closed, repo), every, polls) })
 		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, spare(pr, repo), every, polls) })
 	}

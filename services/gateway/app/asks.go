@@ -36,6 +36,11 @@ func (p *poller) forward(ctx context.Context, id string, issue forge.Issue, at c
 		if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(at.from()) || c.Author.Bot || c.Author.Login == self {
 			continue
 		}
+		var ok bool
+		if c.Body, ok = spoken(p.grammar, c.Body); !ok {
+			next.noteComment(c.ID, c.CreatedAt)
+			continue
+		}
 		permission, counts, err := p.heard(ctx, issue, c.Author.Login)
 		if err != nil {
 			return err

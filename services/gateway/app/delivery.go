@@ -15,6 +15,7 @@ type delivery struct {
 	repo          string // owner/name; "" if it is of no repository
 	items         []item
 	since         time.Time // when the comment was made that it is of; zero: it is of none
+	slash         bool      // a comment that may have commands
 }
 
 // item is an issue or a pull request.
@@ -36,6 +37,7 @@ type payload struct {
 	Comment *struct {
 		CreatedAt time.Time `json:"created_at"`
 		User      struct{ Type string }
+		Body      string
 	}
 	Pull     *numbered `json:"pull_request"`
 	Run      *checked  `json:"check_run"`
@@ -79,6 +81,7 @@ func readDelivery(event string, body []byte) (delivery, error) {
 		}
 		if p.Comment != nil {
 			d.since = p.Comment.CreatedAt
+			d.slash = strings.Contains(p.Comment.Body, "/")
 		}
 	case "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread":
 		if err := want(p.Pull != nil && p.Pull.Number > 0, "a pull request"); err != nil {

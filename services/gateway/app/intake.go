@@ -68,6 +68,20 @@ func (p *permissions) of(ctx context.Context, login string) (string, error) {
 	if k, ok := p.known[login]; ok && now.Before(k.until) {
 		return k.permission, nil
 	}
+	permission, err := p.read(ctx, login)
+	if err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(p.known, func(_ string, k known) bool { return !now.Before(k.until) })
+	if p.known == nil {
+		p.known = map[string]known{}
+	}
+	p.known[login] = known{permission, now.Add(permissionFor)}
+	return permission, nil
+}
+
+// read returns the permission as the forge has it at this moment.
+func (p *permissions) read(ctx context.Context, login string) (string, error) {
 	permission, err := p.forge.Permission(ctx, p.repo, login)
 	if errors.Is(err, forge.ErrDenied) {
 		// If the token is still good, only this person cannot be read; the others are heard.
@@ -80,15 +94,7 @@ func (p *permissions) of(ctx context.Context, login string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if permission == "" {
-		permission = "none"
-	}
-	maps.DeleteFunc(p.known, func(_ string, k known) bool { return !now.Before(k.until) })
-	if p.known == nil {
-		p.known = map[string]known{}
-	}
-	p.known[login] = known{permission, now.Add(permissionFor)}
-	return permission, nil
+	return cmp.Or(permission, "none"), nil
 }
 
 // admission is whether an issue is taken up, and by whose word.

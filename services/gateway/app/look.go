@@ -139,11 +139,22 @@ type repository struct {
 	issues *poller
 	closed *closings
 	pulls  *pulls
+	obeys  *commander
 }
 
-// look handles what changed of an issue or a pull request. Somebody waits for it.
-func (r repository) look(ctx context.Context, i item, since time.Time) error {
+// look handles what changed of an issue or a pull request, and the commands in what was
+// said on it. Somebody waits for it.
+func (r repository) look(ctx context.Context, i item, since time.Time, commands bool) error {
 	ctx = forge.WithUrgency(ctx, forge.Urgent)
+	err := r.change(ctx, i, since)
+	if commands && r.obeys != nil {
+		err = errors.Join(err, r.obeys.look(ctx, i.number, since))
+	}
+	return err
+}
+
+// change handles what changed of an issue or a pull request.
+func (r repository) change(ctx context.Context, i item, since time.Time) error {
 	if i.pull {
 		return r.pulls.look(ctx, i.number)
 	}

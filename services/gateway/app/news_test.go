@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // told is a forge that says when a repository has changed last.
@@ -145,7 +146,12 @@ func TestAnIdleDeploymentCostsLittle(t *testing.T) {
 				p.permissions.now = now
 				closed := &closings{forge: on, client: all, cursors: p.cursors, repo: repo, now: now, log: p.log}
 				pulls := &pulls{forge: on, client: all, cursors: p.cursors, repo: repo, now: now, log: p.log, permissions: p.permissions}
-				for _, s := range []source{p, closed, pulls} {
+				g, err := command.NewGrammar("signalbox", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				obeys := &commander{forge: on, client: all, cursors: p.cursors, repo: repo, grammar: g, issues: p, pulls: pulls, now: now, log: p.log}
+				for _, s := range []source{p, closed, pulls, obeys} {
 					if c.webhooks {
 						s = &sparing{source: s, news: of, repo: repo}
 					}

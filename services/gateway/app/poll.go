@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // poller turns changes on the forge into commands: a new issue opens an instance, a new
@@ -31,6 +32,7 @@ type poller struct {
 	label    string // only issues that carry it; empty: all
 	all      bool   // also those that were open before the first poll
 	intake   Intake
+	grammar  command.Grammar        // of commands, which are neither answers nor remarks
 	refused  *prometheus.CounterVec // nil: nothing is counted
 	log      *slog.Logger
 
@@ -223,6 +225,10 @@ func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment,
 	}
 	if c.Author.Bot || c.Author.Login == self {
 		p.tellOwn(issue, c, self)
+		return nil
+	}
+	var ok bool
+	if c.Body, ok = spoken(p.grammar, c.Body); !ok {
 		return nil
 	}
 	permission, counts, err := p.heard(ctx, issue, c.Author.Login)

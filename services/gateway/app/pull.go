@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // pulls signals to instances that their pull request changed: those with its number in the
@@ -31,6 +32,7 @@ type pulls struct {
 	now     func() time.Time
 	log     *slog.Logger
 	hear    string // the permission that it takes to be heard
+	grammar command.Grammar
 
 	permissions *permissions
 
@@ -187,7 +189,9 @@ func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullReq
 		return err
 	}
 	for _, c := range comments {
-		if c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) || rules.Remark(c.Body, self) {
+		var ok bool
+		c.Body, ok = spoken(p.grammar, c.Body)
+		if !ok || c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) || rules.Remark(c.Body, self) {
 			continue
 		}
 		permission, err := p.permissions.of(ctx, c.Author.Login)

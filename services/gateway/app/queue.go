@@ -117,6 +117,8 @@ type wanted struct {
 	since time.Time
 	of    []int // deliveries
 	err   error
+
+	commands bool // there may be some
 }
 
 // handle handles deliveries together.
@@ -141,6 +143,7 @@ func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
 				w.since = read[n].since
 			}
 			w.of = append(w.of, n)
+			w.commands = w.commands || read[n].slash
 		}
 	}
 	group, _ := errgroup.WithContext(ctx)
@@ -149,7 +152,7 @@ func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
 		group.Go(func() error {
 			within, cancel := context.WithTimeout(ctx, itemWithin)
 			defer cancel()
-			w.err = w.repo.look(within, w.item, w.since)
+			w.err = w.repo.look(within, w.item, w.since, w.commands)
 			return nil
 		})
 	}
@@ -306,7 +309,7 @@ func (d *deliveries) again(ctx context.Context, id string) (replayed, error) {
 	}
 	for _, i := range read.items {
 		out.Items = append(out.Items, i.number)
-		err = errors.Join(err, repo.look(ctx, i, read.since))
+		err = errors.Join(err, repo.look(ctx, i, read.since, read.slash))
 	}
 	return out, err
 }

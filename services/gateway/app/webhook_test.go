@@ -45,7 +45,7 @@ func (e *env) hook(of repository) hook {
 func (e *env) watched(p *poller) repository {
 	f := e.forge.Client("signalbox")
 	return repository{p, &closings{forge: f, client: p.client, cursors: p.cursors, repo: widgets, now: time.Now, log: p.log},
-		&pulls{forge: f, client: p.client, cursors: p.cursors, repo: widgets, now: time.Now, log: p.log, permissions: p.permissions}}
+		&pulls{forge: f, client: p.client, cursors: p.cursors, repo: widgets, now: time.Now, log: p.log, permissions: p.permissions}, nil}
 }
 
 // posted is a delivery as the forge sends it.

@@ -50,9 +50,10 @@ type Config struct {
 	// Lifecycles are those that a repository may choose for its issues beside Workflow.
 	Lifecycles []string
 	Label      string
-	All        bool           // take up issues, too, that were open before; those of the local forge always are
-	Intake     gateway.Intake // whose issues and words are taken; empty: gateway.DefaultIntake
-	Status     pm.Status      // how issues show how they stand; empty: they do not
+	All        bool             // take up issues, too, that were open before; those of the local forge always are
+	Intake     gateway.Intake   // whose issues and words are taken; empty: gateway.DefaultIntake
+	Status     pm.Status        // how issues show how they stand; empty: they do not
+	Commands   gateway.Commands // in comments; empty: there are none
 
 	Forge github.Flags      // the forge to use; without a URL: the local one
 	Web   string            // HOST:PORT of the local forge; empty: the address of the last run
@@ -170,7 +171,7 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}
-	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Lifecycles: c.Lifecycles, Every: c.Every, Intake: c.Intake, Webhook: c.Webhook,
+	watch := gateway.Settings{Forge: c.Forge, Repo: c.Watch, Workflow: c.Workflow, Label: c.Label, Lifecycles: c.Lifecycles, Every: c.Every, Intake: c.Intake, Webhook: c.Webhook, Commands: c.Commands,
 		All: c.All || s.Forge != nil}
 	if watch.Intake == (gateway.Intake{}) {
 		watch.Intake = gateway.DefaultIntake()

@@ -44,8 +44,9 @@ type Command struct {
 	All             bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
 	Dry             bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
 	Intake          gateway.Intake `embed:""`
-	Every           time.Duration  `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 2s, with --webhook 10m."`
-	Status          pm.Status      `embed:""`
+	gateway.Commands
+	Every  time.Duration `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 2s, with --webhook 10m."`
+	Status pm.Status     `embed:""`
 	gateway.Webhook
 	HTTP string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
 	// Beside works beside the system until ctx ends; nil: nothing does.
@@ -82,7 +83,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir, Budgets: c.Budget,
 		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, Lifecycles: c.Lifecycles, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
-	config.Status = c.Status
+	config.Status, config.Commands = c.Status, c.Commands
 	config.Web, config.Cert, config.Key, config.Open, config.Plain = c.Web, c.WebCert, c.WebKey, c.Open, c.Plain
 	var err error
 	if c.URL == "" {

@@ -1,0 +1,315 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/services/gateway/command"
+)
+
+// Commands says by which word commands are given in comments, and by whom.
+type Commands struct {
+	Command string            `name:"command" default:"signalbox" placeholder:"WORD" help:"What commands in comments begin with, after a slash: /signalbox status. Empty: there are none."`
+	WhoMay  map[string]string `name:"who-may" mapsep:"," placeholder:"VERB=ROLE,…" help:"The permission on the repository that a command takes, where it is another than by default: anyone, read, triage, write, maintain or admin."`
+}
+
+// Grammar returns the grammar of the flags.
+func (c Commands) Grammar() (command.Grammar, error) { return command.NewGrammar(c.Command, c.WhoMay) }
+
+// commander carries out the commands that people give in comments. What it has to tell
+// them the PM posts.
+type commander struct {
+	forge interface {
+		forge.Reader
+		forge.Discussion
+		AddLabels(ctx context.Context, repo string, number int, labels []string) error
+		RemoveLabel(ctx context.Context, repo string, number int, label string) error
+	}
+	client  *client.Client
+	cursors cursors
+	repo    string
+	grammar command.Grammar
+	issues  *poller
+	pulls   *pulls
+	say     func(ctx context.Context, w forgeside.Word) error
+	given   *prometheus.CounterVec // nil: nothing is counted
+	now     func() time.Time
+	log     *slog.Logger
+
+	turn sync.Mutex // held by a poll and by look
+}
+
+func (p *commander) about() (string, *slog.Logger) { return p.repo, p.log }
+
+// poll carries out the commands in the comments that changed since the last time. One
+// request lists the comments of the whole repository, and costs nothing while nothing
+// changes. A command that fails for a reason that may pass is tried again; the others are
+// carried out meanwhile.
+func (p *commander) poll(ctx context.Context) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	at, err := p.cursors.ledger(ctx, p.repo)
+	if err != nil {
+		return err
+	}
+	l := at.clone()
+	if l.From.IsZero() {
+		l.From = p.now().Add(-overlap)
+		l.Since = p.now()
+	}
+	since := l.Since.Add(-overlap)
+	all, err := p.forge.Discussed(ctx, p.repo, since)
+	if err != nil {
+		return err
+	}
+	newest := l.Since
+	for _, c := range all {
+		if c.UpdatedAt.After(newest) {
+			newest = c.UpdatedAt
+		}
+		err = errors.Join(err, p.comment(ctx, c, &l))
+	}
+	if err == nil {
+		l.Since = newest
+	}
+	if l.prune(p.now()); l.equal(at) {
+		return err
+	}
+	return errors.Join(err, p.cursors.saveLedger(ctx, p.repo, l))
+}
+
+// look carries out the commands in the comments on one issue or pull request now.
+func (p *commander) look(ctx context.Context, number int, since time.Time) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	l, err := p.cursors.ledger(ctx, p.repo)
+	if err != nil || l.From.IsZero() { // the first poll is under way
+		return err
+	}
+	all, err := p.forge.Comments(ctx, p.repo, number, since)
+	if errors.Is(err, forge.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l = l.clone()
+	for _, c := range all {
+		err = errors.Join(err, p.comment(ctx, c, &l))
+	}
+	return err
+}
+
+// comment carries out the commands of one comment that were not carried out before.
+func (p *commander) comment(ctx context.Context, c forge.Comment, l *ledger) error {
+	if c.On == 0 || c.Author.Bot || c.CreatedAt.Before(l.From) || p.now().Sub(c.CreatedAt) > commandFor {
+		return nil
+	}
+	all, _ := p.grammar.Parse(c.Body)
+	var fresh []command.Command
+	for _, cmd := range all {
+		if _, done := l.Done[doneKey(c, cmd)]; !done {
+			fresh = append(fresh, cmd)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	self, err := p.forge.Self(ctx)
+	if err != nil || c.Author.Login == self {
+		return err
+	}
+	if err := p.obey(ctx, c, fresh, self, l); err != nil {
+		return fmt.Errorf("%s: %w", c.URL, err)
+	}
+	for _, cmd := range fresh {
+		l.Done[doneKey(c, cmd)] = p.now()
+	}
+	return p.cursors.saveLedger(ctx, p.repo, *l)
+}
+
+// spoken returns a comment without its commands; ok is false if there was nothing else.
+func spoken(g command.Grammar, comment string) (rest string, ok bool) {
+	all, rest := g.Parse(comment)
+	if len(all) == 0 {
+		return comment, true
+	}
+	return rest, strings.TrimSpace(rest) != ""
+}
+
+func doneKey(c forge.Comment, cmd command.Command) string {
+	return fmt.Sprintf("%d/%s", c.ID, cmd.Key())
+}
+
+// maxCommands is how many commands of one comment are carried out.
+const maxCommands = 10
+
+// What became of the commands of a comment, at the end of the key of the answer.
+const (
+	allDone    = "done"
+	allRefused = "refused"
+	someDone   = "both"
+)
+
+// obey carries out the commands of one comment, all in one go. It marks the comment,
+// first as seen, and has the answer posted. If the answer is there already, the commands
+// were carried out before a crash, and only the marks may be missing.
+func (p *commander) obey(ctx context.Context, c forge.Comment, all []command.Command, self string, l *ledger) error {
+	permission, err := p.issues.permissions.read(ctx, c.Author.Login)
+	if err != nil {
+		return err
+	}
+	spent := cursor{Spent: l.Spent}
+	if !p.issues.spend(&spent, "command", c.Author.Login, permission) {
+		return nil
+	}
+	if err := p.react(ctx, c, forge.Eyes); errors.Is(err, forge.ErrNotFound) {
+		return nil // deleted since
+	} else if err != nil {
+		return err
+	}
+	key := answerKey(c, all)
+	became, err := p.answered(ctx, c, self, key)
+	if err != nil {
+		return err
+	}
+	if became == "" {
+		if became, err = p.carryOut(ctx, c, all, permission, key); err != nil {
+			return err
+		}
+	}
+	for with, wanted := range map[forge.Reaction]bool{forge.Rocket: became != allRefused, forge.Confused: became != allDone} {
+		if wanted {
+			if err := p.react(ctx, c, with); err != nil && !errors.Is(err, forge.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	l.Spent = spent.Spent
+	return nil
+}
+
+// answerKey returns the key of the comment that answers the commands.
+func answerKey(c forge.Comment, all []command.Command) string {
+	sum := sha256.New()
+	for _, cmd := range all {
+		sum.Write([]byte(cmd.Key()))
+	}
+	return fmt.Sprintf("command-%d-%s-", c.ID, hex.EncodeToString(sum.Sum(nil)[:6]))
+}
+
+// answered returns what became of commands that were answered before, "" if they were not.
+func (p *commander) answered(ctx context.Context, c forge.Comment, self, key string) (became string, err error) {
+	all, err := p.forge.Comments(ctx, p.repo, c.On, c.CreatedAt)
+	if err != nil {
+		return "", err
+	}
+	for _, o := range all {
+		_, found, ok := rules.FindMarker(o.Body)
+		if became, ours := strings.CutPrefix(found, key); ok && ours && o.Author.Login == self {
+			return became, nil
+		}
+	}
+	return "", nil
+}
+
+// carryOut carries out commands and has the answer posted, if there is something to say.
+func (p *commander) carryOut(ctx context.Context, c forge.Comment, all []command.Command, permission, key string) (became string, err error) {
+	of, err := p.target(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	config, err := p.issues.configs.current(ctx)
+	if err != nil {
+		return "", err
+	}
+	o := order{commander: p, comment: c, permission: permission, of: of, asks: config.Commands}
+	var told []rules.Told
+	done, refused := 0, 0
+	for i, cmd := range o.together(all) {
+		if i > 0 && o.of.in != nil { // the one before may have changed it
+			if o.of.in, err = p.client.Get(ctx, of.id); err != nil {
+				return "", err
+			}
+		}
+		given := strings.TrimRight("/"+p.grammar.Name+" "+cmd.Verb+" "+cmd.Words, " ")
+		text, err := "", error(&command.Wrong{What: fmt.Sprintf("a comment has at most %d commands", maxCommands)})
+		if i < maxCommands {
+			text, err = o.give(ctx, cmd)
+		}
+		why, no := reason(err)
+		if err != nil && !no {
+			return "", err
+		}
+		p.count(cmd, no)
+		p.log.Info("command", "instance", of.id, "by", c.Author.Login, "permission", permission, "command", given, "url", c.URL, "refused", why)
+		if no {
+			refused++
+		} else {
+			done++
+		}
+		if no || text != "" {
+			told = append(told, rules.Told{Given: given, Why: why, Text: text})
+		}
+	}
+	switch became = someDone; {
+	case refused == 0:
+		became = allDone
+	case done == 0:
+		became = allRefused
+	}
+	if len(told) == 0 {
+		return became, nil
+	}
+	err = p.say(ctx, forgeside.Word{Repo: p.repo, Number: c.On, Instance: of.id, Key: key + became, Body: rules.Commanded(told)})
+	if errors.Is(err, forge.ErrInvalid) {
+		p.log.Warn("the answer to a command is not posted", "url", c.URL, "error", err)
+		err = nil
+	}
+	return became, err
+}
+
+// react adds a reaction. Where that is denied the command goes on without.
+func (p *commander) react(ctx context.Context, c forge.Comment, with forge.Reaction) error {
+	err := p.forge.React(ctx, p.repo, c.ID, with)
+	if errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrInvalid) {
+		p.log.Warn("a comment cannot be marked", "url", c.URL, "reaction", with, "error", err)
+		return nil
+	}
+	return err
+}
+
+func (p *commander) count(cmd command.Command, refused bool) {
+	if p.given == nil {
+		return
+	}
+	result, verb := "done", "other" // a stranger's word is no label of a metric
+	if refused {
+		result = "refused"
+	}
+	if v, _ := p.grammar.Check(cmd); v.Name != "" {
+		verb = v.Name
+	}
+	p.given.WithLabelValues(p.repo, verb, result).Inc()
+}
+
+// newGiven returns the counter of commands.
+func newGiven(r prometheus.Registerer) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_gateway_commands_total",
+		Help: "Commands in comments by repository, verb and result: done or refused."}, []string{"repo", "verb", "result"})
+	r.MustRegister(c)
+	return c
+}
