@@ -40,6 +40,7 @@ type Job struct {
 	Testers []string          // the roles that write the tests
 	Checks  []string          // the checks that the work of some state runs; empty: the orchestrator does not say
 	Token   uint64
+	Faults  int            // that the work came back because of in this state, and whose end was not known
 	Spent   instance.Cost  // by the instance so far
 	Raised  instance.Raise // of its budget, by people
 	// Progress shows people the present step. It is not recorded.

@@ -40,6 +40,7 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	for _, b := range in.GetBundles() {
 		j.Bundles = append(j.Bundles, instance.Bundle{Object: b.GetObject(), Head: b.GetHead(), Role: b.GetRole()})
 	}
+	j.Faults = int(in.GetFaults())
 	j.Spent, j.Raised = wire.ToCost(in.GetSpend()), wire.ToRaise(in.GetRaised())
 	j.Writers, j.Testers, j.Checks = r.GetTask().GetWriters(), r.GetTask().GetTesters(), r.GetTask().GetChecks()
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }

@@ -104,7 +104,7 @@ func (g Gate) Work(ctx context.Context, job agent.Job, work func(context.Context
 	if errors.Is(err, ErrRepository) {
 		return r, EscalateToPeople("%s: %v", job.Role, err)
 	}
-	return r, Classify(err)
+	return r, outlast(job, Classify(err))
 }
 
 // Unsendable returns the result of work that may not leave, with the findings: a

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -26,6 +27,23 @@ func Classify(err error) error {
 		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	return err
+}
+
+// The faults of one piece of work after which an outage of the forge is taken for a long
+// one, and how long the work then rests at a time. Faults that are counted pause an
+// instance in the end, and people have to resume it: for an outage there is no need.
+const (
+	longAfter = 3
+	longRest  = time.Minute
+)
+
+// outlast gives the work of a forge that is away for longer a time at which it is tried
+// again.
+func outlast(job agent.Job, err error) error {
+	if job.Faults < longAfter || !errors.Is(err, forge.ErrUnavailable) || errors.As(err, new(*brain.LaterError)) {
+		return err
+	}
+	return &brain.LaterError{Until: time.Now().Add(longRest), Err: err}
 }
 
 // EscalateToPeople returns the error of work that only people can make possible. The

@@ -51,14 +51,15 @@ type allowance struct {
 	rates  map[string]rate // by resource
 	until  time.Time       // nothing is sent before: a secondary limit
 	why    string
-	untold int // limits without a time, one after the other
+	untold int                  // limits without a time, one after the other
+	lost   map[string]time.Time // by path: until when something may be there that no list shows
 
 	writes   []*lane // of everything that writes
 	contents []*lane // of what creates
 }
 
 func newAllowance(pace time.Duration) *allowance {
-	a := &allowance{rates: map[string]rate{}}
+	a := &allowance{rates: map[string]rate{}, lost: map[string]time.Time{}}
 	if pace > 0 {
 		a.writes = []*lane{{most: 1, within: pace}}
 		a.contents = []*lane{{most: contentsAMinute, within: time.Minute}, {most: contentsAnHour, within: time.Hour}}

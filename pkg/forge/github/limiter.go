@@ -70,6 +70,9 @@ func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
 		s, who := sendingOf(r), holder(r)
 		latest, slot := time.Now().Add(l.short), false
 		for {
+			if err := l.settled(who, s, r.URL.Path); err != nil {
+				return nil, err
+			}
 			if err := l.admit(r.Context(), who, s, latest, &slot); err != nil {
 				return nil, err
 			}
@@ -78,9 +81,16 @@ func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
 				return nil, err
 			}
 			resp, err := next.RoundTrip(again)
+			if err == nil && s.creates {
+				resp, err = whole(resp) // half an answer is a lost one
+			}
 			if err != nil {
+				l.lost(who, s, r.URL.Path)
 				l.tell(s, wasFailed)
 				return nil, err
+			}
+			if resp.StatusCode >= http.StatusInternalServerError {
+				l.lost(who, s, r.URL.Path)
 			}
 			limit, err := l.note(who, s, resp)
 			switch {
@@ -140,6 +150,44 @@ func (l *limiter) reserve(who string, s sending, latest time.Time, slot *bool) (
 	a.take(s, at)
 	*slot = true
 	return at, nil
+}
+
+// whole reads an answer to its end.
+func whole(resp *http.Response) (*http.Response, error) {
+	body, err := io.ReadAll(resp.Body)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// settling is how long a forge's lists may be older than its newest object.
+const settling = 15 * time.Second
+
+// lost notes that something may have been created of which the answer was lost.
+func (l *limiter) lost(who string, s sending, path string) {
+	if !s.creates || l.pace == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a, now := l.of(who), time.Now()
+	maps.DeleteFunc(a.lost, func(_ string, until time.Time) bool { return !until.After(now) })
+	a.lost[path] = now.Add(settling)
+}
+
+// settled refuses to create something in a place where that may have happened already and
+// lists need not show it yet. Whoever wants it looks again after that time.
+func (l *limiter) settled(who string, s sending, path string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	until := l.of(who).lost[path]
+	if !s.creates || !until.After(time.Now()) {
+		return nil
+	}
+	l.counts[count{s.kind(), wasLimited}]++
+	return &forge.RateLimit{Until: until, Message: "an answer was lost, and what was written may not be seen yet"}
 }
 
 // note takes in an answer. It returns the limit that it says is reached, and closes it then.

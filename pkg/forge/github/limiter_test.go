@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -24,6 +25,7 @@ type server struct {
 	mu    sync.Mutex
 	sent  []time.Time
 	reply func(n int, w *httptest.ResponseRecorder, r *http.Request) // n counts from 1
+	lose  func(r *http.Request, resp *http.Response) error           // loses an answer, or half of it; may be nil
 }
 
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -38,7 +40,13 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.Body.Len() == 0 {
 		_, _ = io.WriteString(w, `{"number":7,"login":"ada"}`)
 	}
-	return w.Result(), nil
+	resp := w.Result()
+	if s.lose != nil {
+		if err := s.lose(r, resp); err != nil {
+			return nil, err
+		}
+	}
+	return resp, nil
 }
 
 func (s *server) client(t *testing.T, c Config) *Client {
@@ -283,4 +291,61 @@ func TestAnOutageDoesNotCostWhatWasReadBefore(t *testing.T) {
 			t.Errorf("%d reads were confirmed after the outage: %v", n, c.limiter.sums())
 		}
 	})
+}
+
+// A comment whose answer is lost, on a forge whose lists are ten seconds old.
+func TestALostAnswerAndLateListsMakeNothingTwice(t *testing.T) {
+	for _, how := range []string{"no answer", "half an answer", "502"} {
+		synctest.Test(t, func(t *testing.T) {
+			var made []time.Time
+			s := &server{}
+			s.reply = func(_ int, w *httptest.ResponseRecorder, r *http.Request) {
+				if r.Method == http.MethodPost {
+					if made = append(made, time.Now()); len(made) == 1 {
+						w.WriteHeader(map[bool]int{true: http.StatusBadGateway, false: http.StatusCreated}[how == "502"])
+						return
+					}
+					w.WriteHeader(http.StatusCreated)
+					return
+				}
+				if strings.HasSuffix(r.URL.Path, "/user") {
+					return
+				}
+				list := []string{}
+				for i, at := range made {
+					if time.Since(at) > 10*time.Second {
+						list = append(list, fmt.Sprintf(`{"id":%d,"body":"hello\n\nmark","user":{"login":"ada"}}`, i+1))
+					}
+				}
+				_, _ = fmt.Fprintf(w, "[%s]", strings.Join(list, ","))
+			}
+			s.lose = func(r *http.Request, resp *http.Response) error {
+				switch first := r.Method == http.MethodPost && len(made) == 1; {
+				case first && how == "no answer":
+					return io.ErrUnexpectedEOF
+				case first && how == "half an answer":
+					resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"id":`), iotest.ErrReader(io.ErrUnexpectedEOF)))
+				}
+				return nil
+			}
+			c := s.client(t, Config{Token: "x"})
+			for {
+				_, err := forge.Post(t.Context(), c, place, 7, "mark", "hello")
+				limit := new(forge.RateLimit)
+				switch {
+				case err == nil:
+					if len(made) != 1 {
+						t.Errorf("%d comments were made", len(made))
+					}
+					return
+				case errors.As(err, &limit):
+					time.Sleep(time.Until(limit.Until))
+				case errors.Is(err, forge.ErrUnavailable):
+					time.Sleep(time.Second)
+				default:
+					t.Fatal(err)
+				}
+			}
+		})
+	}
 }
