@@ -37,16 +37,17 @@ type cursor struct {
 	settled map[int]bool // issues whose comments need not be read again; not kept
 }
 
-// overlap is how long before the newest change the lists begin. A forge shows some changes
+// overlap is how long before the newest change the lists begin, at least. A forge shows some changes
 // later than others that were made after them; what was taken already is passed over.
 const overlap = 2 * time.Minute
 
-// from returns the time since which the lists are read, zero at first.
+// from returns the time since which the lists are read, zero at first. It is the same for
+// a while, so that a list in which nothing changed is unchanged, and free.
 func (c cursor) from() time.Time {
 	if c.Since.IsZero() {
 		return c.Since
 	}
-	return c.Since.Add(-overlap)
+	return c.Since.Add(-overlap).Truncate(overlap)
 }
 
 // maxShut is how many issues are kept in Shut.

@@ -151,7 +151,7 @@ func TestEveryCommentIsTakenOnce(t *testing.T) {
 	if got := signals(); got != "" {
 		t.Errorf("it sent %s again", got)
 	}
-	later := 8 + int(overlap/time.Second)
+	later := 8 + int(2*overlap/time.Second)
 	b.touch(1, later)
 	poll(t, p)
 	if got := signals(); got != "" {
