@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 
 	"github.com/signalbox/signalbox/pkg/dispatch"
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -25,6 +27,17 @@ func (e *Engine) commit(ctx context.Context, w *workflowLock, def *workflow.Defi
 	events, waiter, err := e.decide(def, s.Instance, cmd)
 	if err != nil {
 		return Outcome{}, err
+	}
+	full, ok := e.take(s.Instance, cmd, events)
+	defer e.places.release(cmd.Instance)
+	if !ok && waiter != nil { // the queue has the work, and who claims it there waits
+		waiter.Reply(instance.Instance{}, nil, ErrNoWork)
+		if events, err = instance.Decide(def, s.Instance, cmd); err != nil {
+			return Outcome{}, err
+		}
+		waiter = nil
+	} else if !ok {
+		return Outcome{}, e.holdBack(ctx, w, def, s, cmd, full)
 	}
 	if waiter != nil {
 		defer func() { reply(waiter, out, err) }()
@@ -53,6 +66,30 @@ func (e *Engine) commit(ctx context.Context, w *workflowLock, def *workflow.Defi
 	return Outcome{Seq: next.Instance.Seq, Events: events, Instance: next.Instance}, nil
 }
 
+// take takes a place for the work that the events claim. It returns the limit that leaves
+// none.
+func (e *Engine) take(in instance.Instance, cmd instance.Command, events []instance.Event) (full Limit, ok bool) {
+	if !slices.ContainsFunc(events, func(e instance.Event) bool { _, claims := e.(instance.Claimed); return claims }) {
+		return Limit{}, true
+	}
+	after := instance.Evolve(in, instance.Commit{ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events})
+	after.ID = cmd.Instance
+	return e.places.take(after, cmd.At)
+}
+
+// holdBack parks the work that a claim names until there is a place, and returns the refusal
+// of the claim. From then on the log has the work, and no queue.
+func (e *Engine) holdBack(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, cmd instance.Command, full Limit) error {
+	_, err := e.commit(ctx, w, def, s, instance.Command{
+		ID: "place-" + strconv.FormatUint(s.Instance.Work, 10), Instance: cmd.Instance, Actor: "orchestrator", At: cmd.At,
+		Do: instance.HoldBack{Work: s.Instance.Work, Reason: full.String()},
+	})
+	if err != nil {
+		return err
+	}
+	return &instance.Refusal{Code: instance.CodePaused, Instance: cmd.Instance, What: instance.WaitsForPlace + full.String()}
+}
+
 // decide decides a command. Work that it makes for the owner of a state is claimed by an
 // agent that waits for it, if there is one: the caller has to reply to that waiter. Work
 // of a lifecycle with an order, and work that was lost with an agent, goes by the queue.
@@ -78,7 +115,7 @@ func (e *Engine) decide(def *workflow.Definition, in instance.Instance, cmd inst
 
 func goesByQueue(do instance.Action) bool {
 	switch do.(type) {
-	case instance.Lapse, instance.Claim:
+	case instance.Lapse, instance.Claim, instance.HoldBack:
 		return true
 	}
 	return false

@@ -48,6 +48,9 @@ type Config struct {
 	// Keep, if set, makes Definitions find a definition by its hash, for as long as the log
 	// lasts: one that is narrowed for a repository. Without it no repository narrows any.
 	Keep func(ctx context.Context, d *workflow.Definition) error
+	// Limits are how much may be under way at a time, beside those of the repositories. They
+	// are exact if one engine makes all commits.
+	Limits []Limit
 	// Snapshots, if set, is where Follow begins, and where Snapshot saves.
 	Snapshots *snapshot.Config
 }
@@ -60,6 +63,7 @@ type Engine struct {
 
 	states     states
 	dispatcher dispatcher
+	places     *places
 	commands   keyedMutex // commands of one instance go one after the other
 	workflows  workflows
 }
@@ -90,10 +94,15 @@ type dispatcher interface {
 // New returns an engine whose projection is empty. Follow fills it from the log.
 func New(c Config) *Engine {
 	d := dispatch.New(c.Definitions)
+	places := newPlaces(c.Limits)
+	changed := func(s *projection.State, ordered bool) {
+		d.Update(s, ordered)
+		places.update(s)
+	}
 	p := projection.New(projection.Config{
-		Store: c.Store, Definitions: c.Definitions, Changed: d.Update, Foreign: c.Foreign, Snapshots: c.Snapshots,
+		Store: c.Store, Definitions: c.Definitions, Changed: changed, Foreign: c.Foreign, Snapshots: c.Snapshots,
 	})
-	return &Engine{Config: c, Projection: p, states: p, dispatcher: d}
+	return &Engine{Config: c, Projection: p, states: p, dispatcher: d, places: places}
 }
 
 // Outcome is the result of a command that was carried out. Of a command that was refused

@@ -114,11 +114,11 @@ func (e *Engine) definition(ctx context.Context, in instance.Instance, name stri
 		return nil, &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: cmd.Instance, What: "no such instance"}
 	case !in.Exists():
 		if def, err = e.Definitions.Named(name); err == nil {
-			def, err = e.narrow(ctx, def, open.Issue.Config)
+			def, err = e.narrow(ctx, def, open.Issue.Configured())
 		}
 	case migrates:
 		if def, err = e.target(ctx, cmp.Or(name, in.Workflow)); err == nil {
-			def, err = e.narrow(ctx, def, in.Issue.Config)
+			def, err = e.narrow(ctx, def, in.Issue.Configured())
 		}
 	default:
 		return e.Definitions.Hashed(ctx, in.Definition)

@@ -18,7 +18,8 @@ const (
 )
 
 // Reclaim dispatches work to its queue whose agent, which was given it directly, has let
-// its lease run out or has given it back. It returns when ctx ends. It calls onError with
+// its lease run out or has given it back, and work that waited for a place once there is
+// one. It returns when ctx ends. It calls onError with
 // each failure, and tries again.
 func (e *Engine) Reclaim(ctx context.Context, onError func(error)) {
 	tick := time.NewTicker(reclaimEvery)
@@ -32,12 +33,29 @@ func (e *Engine) Reclaim(ctx context.Context, onError func(error)) {
 		if n%int(redirectEvery/reclaimEvery) == 0 {
 			e.dispatcher.ResetRedirects()
 		}
+		for _, cmd := range e.places.admit(e.Now()) {
+			if err := e.admit(ctx, cmd); err != nil && ctx.Err() == nil {
+				onError(err)
+			}
+		}
 		for _, l := range e.dispatcher.Lapsed(e.Now()) {
 			if err := e.reclaim(ctx, l); err != nil && ctx.Err() == nil {
 				onError(err)
 			}
 		}
 	}
+}
+
+// admit dispatches work for which there is a place.
+func (e *Engine) admit(ctx context.Context, cmd instance.Command) error {
+	ctx, cancel := context.WithTimeout(ctx, redirectEvery)
+	defer cancel()
+	cmd.ID = "admit-" + strconv.FormatUint(cmd.Do.(instance.Admit).Work, 10)
+	_, err := e.Handle(ctx, cmd, "")
+	if errors.As(err, new(*instance.Refusal)) { // it went on meanwhile
+		return nil
+	}
+	return err
 }
 
 // reclaim dispatches work to its queue. Every engine that sees the lapse does so; the

@@ -177,7 +177,16 @@ type Issue struct {
 	// AdmittedBy had it taken up, by a label, if the author may not start work.
 	AdmittedBy string `json:"admitted_by,omitempty"`
 	// Config is the configuration of the repository that was in force when it was taken up.
-	Config Configuration `json:"config,omitzero"`
+	// Nil: there was none.
+	Config *Configuration `json:"config,omitempty"`
+}
+
+// Configured returns the configuration that was in force, the zero one for none.
+func (i Issue) Configured() Configuration {
+	if i.Config == nil {
+		return Configuration{}
+	}
+	return *i.Config
 }
 
 // Configuration is what an instance keeps of the configuration of its repository. The
@@ -190,6 +199,7 @@ type Configuration struct {
 	Policy  map[string]string `json:"policy,omitempty"`
 	Protect []string          `json:"protect,omitempty"` // paths that agents may not change, as git's globs
 	Brains  []string          `json:"brains,omitempty"`  // that may work, as patterns; none: all
+	Limits  []Limit           `json:"limits,omitempty"`  // of work under way in the repository
 	// Problem says what is wrong with a newer file that is not in force. The PM tells people.
 	Problem string `json:"problem,omitempty"`
 }

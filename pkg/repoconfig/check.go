@@ -49,6 +49,12 @@ func (c Config) Check(o Operator) error {
 	for _, name := range sorted(c.Commands) {
 		named("commands."+name, "command", name, append(CommandNames(), Others))
 	}
+	states, roles := statesAndRoles(o.Definitions)
+	for i, l := range c.Limits {
+		key := fmt.Sprintf("limits.%d", i)
+		named(key, "state", l.State, states)
+		named(key, "role", l.Role, roles)
+	}
 	return errors.Join(all...)
 }
 
@@ -85,6 +91,13 @@ func names(defs []*workflow.Definition) (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+func statesAndRoles(defs []*workflow.Definition) (states, roles []string) {
+	for _, d := range defs {
+		states, roles = append(states, d.StateNames()...), append(roles, d.Roles()...)
+	}
+	return states, roles
 }
 
 func sorted[V any](m map[string]V) []string {

@@ -3,6 +3,7 @@ package repoconfig
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"path"
@@ -13,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/pkg/yamltext"
@@ -87,6 +89,7 @@ func (r *reader) top() map[string]take {
 		"commands":  r.commands,
 		"protect":   r.list(r.protected),
 		"brains":    r.list(r.brain),
+		"limits":    r.list(r.limit),
 	}
 }
 
@@ -194,6 +197,23 @@ func (r *reader) brain(n ast.Node) {
 		return
 	}
 	r.config.Brains = append(r.config.Brains, pattern)
+}
+
+func (r *reader) limit(n ast.Node) {
+	var l instance.Limit
+	r.object(n, map[string]take{
+		"at_once": r.count(&l.AtOnce),
+		"state":   r.name(&l.State),
+		"role":    r.name(&l.Role),
+	})
+	if l.AtOnce == 0 {
+		if len(r.problems) == 0 {
+			r.add(r.at(n), "a limit needs at_once: how much may be under way at a time")
+		}
+		return
+	}
+	r.config.places[fmt.Sprintf("limits.%d", len(r.config.Limits))] = r.at(n)
+	r.config.Limits = append(r.config.Limits, l)
 }
 
 // syntax reports a text that is no YAML.

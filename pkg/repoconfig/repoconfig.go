@@ -37,6 +37,7 @@ type Config struct {
 	Commands  Commands
 	Protect   []string // paths that agents may not change, as git's globs
 	Brains    []string // that may work, as patterns; nil: all that the operator has
+	Limits    []instance.Limit
 
 	places map[string]Place // by key, as in policy.max_iterations
 }
@@ -76,12 +77,12 @@ func PermitsBrain(patterns []string, spec string) bool {
 }
 
 // Of returns what an instance keeps of the configuration that was in force when it was
-// opened. file and commit say where it was read.
-func (c Config) Of(file, commit string) instance.Configuration {
+// opened, nil if there is no file. file and commit say where it was read.
+func (c Config) Of(file, commit string) *instance.Configuration {
 	if c.Hash == "" {
-		return instance.Configuration{}
+		return nil
 	}
-	return instance.Configuration{File: file, Commit: commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains}
+	return &instance.Configuration{File: file, Commit: commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains, Limits: c.Limits}
 }
 
 // Hash returns the hash of a file.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/repoconfig"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -26,6 +27,11 @@ protect:
   - infra/**
   - "*.lock"
 brains: [exec:claude, "model:anthropic/*"]
+limits:
+  - {at_once: 3}
+  - {at_once: 1, state: implementing}
+  - at_once: 2
+    role: developer
 `
 
 func TestAFileIsRead(t *testing.T) {
@@ -39,6 +45,7 @@ func TestAFileIsRead(t *testing.T) {
 			"budget_tokens": "2000000"},
 		Commands: repoconfig.Commands{"approve": "maintain", "others": "triage"},
 		Protect:  []string{"infra/**", "*.lock"}, Brains: []string{"exec:claude", "model:anthropic/*"},
+		Limits: []instance.Limit{{AtOnce: 3}, {State: "implementing", AtOnce: 1}, {Role: "developer", AtOnce: 2}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(repoconfig.Config{}), cmpopts.IgnoreFields(repoconfig.Config{}, "Hash")); diff != "" {
 		t.Error(diff)
@@ -72,6 +79,8 @@ func TestWhatIsWrongIsNamedWithItsLine(t *testing.T) {
 		"a brain":                  {"brains:\n - claude\n", "f:2: want exec:COMMAND, model:PROVIDER/NAME or rules"},
 		"a broken pattern":         {"brains: [\"exec:[\"]\n", "f:1: want exec:COMMAND"},
 		"no brains":                {"brains: []\n", "f:1: want a list with something in it"},
+		"a limit of nothing":       {"limits:\n  - {at_once: 0}\n", "f:2: want a whole number from 1"},
+		"a limit without number":   {"limits:\n  - {state: x}\n", "f:2: a limit needs at_once"},
 		"a key twice":              {"label: a\nlabel: b\n", "f:2: "},
 		"no value":                 {"label:\n", `f:1: "label" has no value`},
 		"a list":                   {"- a\n", "f:1: want keys with values"},
@@ -109,6 +118,8 @@ func TestAFileIsHeldAgainstWhatThereIs(t *testing.T) {
 		"one of the operator":     {"policy: {merge_method: rebase}\n", "f:1: policy merge_method: only who runs Signalbox sets it", nil},
 		"a value":                 {"policy: {max_iterations: many}\n", `f:1: policy max_iterations: "many" is no`, nil},
 		"a command":               {"commands: {aprove: write}\n", `f:1: unknown command "aprove"; did you mean "approve"?`, nil},
+		"a state":                 {"limits:\n - {at_once: 1, state: implementin}\n", `f:2: unknown state "implementin"; did you mean "implementing"?`, nil},
+		"a role":                  {"limits:\n - {at_once: 1, role: dev}\n", `f:2: unknown role "dev"`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := repoconfig.Parse("f", []byte(test.src))

@@ -39,18 +39,28 @@ func ToIssue(p *pb.Issue) instance.Issue {
 		Config: toConfiguration(p.GetConfig())}
 }
 
-func configuration(c instance.Configuration) *pb.Configuration {
-	p := &pb.Configuration{File: c.File, Commit: c.Commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains,
-		Problem: c.Problem}
-	if p.SizeVT() == 0 {
+func configuration(c *instance.Configuration) *pb.Configuration {
+	if c == nil {
 		return nil
 	}
-	return p
+	return &pb.Configuration{File: c.File, Commit: c.Commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains,
+		Problem: c.Problem, Limits: each(c.Limits, limit)}
 }
 
-func toConfiguration(p *pb.Configuration) instance.Configuration {
-	return instance.Configuration{File: p.GetFile(), Commit: p.GetCommit(), Hash: p.GetHash(), Policy: p.GetPolicy(), Protect: p.GetProtect(),
-		Brains: p.GetBrains(), Problem: p.GetProblem()}
+func toConfiguration(p *pb.Configuration) *instance.Configuration {
+	if p == nil {
+		return nil
+	}
+	return &instance.Configuration{File: p.GetFile(), Commit: p.GetCommit(), Hash: p.GetHash(), Policy: p.GetPolicy(), Protect: p.GetProtect(),
+		Brains: p.GetBrains(), Problem: p.GetProblem(), Limits: each(p.GetLimits(), toLimit)}
+}
+
+func limit(l instance.Limit) *pb.Limit {
+	return &pb.Limit{State: l.State, Role: l.Role, AtOnce: i32(l.AtOnce)}
+}
+
+func toLimit(p *pb.Limit) instance.Limit {
+	return instance.Limit{State: p.GetState(), Role: p.GetRole(), AtOnce: int(p.GetAtOnce())}
 }
 
 func answer(a instance.QuestionAnswer) *pb.Answer {

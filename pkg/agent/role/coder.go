@@ -44,8 +44,8 @@ type Coder struct {
 // Work implements agent.Handler.
 func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	asks := c.asks(job.Assignment)
-	c.Rules.Forbidden = slices.Concat(c.Rules.Forbidden, job.Issue.Config.Protect)
-	think, err := c.Brains.Permitted(job.State, asks, job.Issue.Config)
+	c.Rules.Forbidden = slices.Concat(c.Rules.Forbidden, job.Issue.Configured().Protect)
+	think, err := c.Brains.Permitted(job.State, asks, job.Issue.Configured())
 	if errors.Is(err, errForbidden) {
 		return instance.Result{}, &agent.ErrEscalate{Reason: err.Error(), RequiresHuman: true}
 	}

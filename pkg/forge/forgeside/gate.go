@@ -79,7 +79,7 @@ func (g Gate) Remote(ctx context.Context, repo forge.Repository) workspace.Remot
 func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, branch string) error {
 	to := g.Remote(ctx, repo)
 	change, err := g.Workspace.Inspect(ctx, workspace.Delivery{Repo: repo.Name, Bundles: BundleObjects(job), Head: job.Head, Branch: branch,
-		To: to, Protected: job.Issue.Config.Protect})
+		To: to, Protected: job.Issue.Configured().Protect})
 	if err != nil {
 		g.Refuse("push", err, "instance", job.Instance, "repo", repo.Name, "branch", branch)
 		return err

@@ -707,7 +707,9 @@ type Configuration struct {
 	// Brains that may work, as patterns; none: all.
 	Brains []string `protobuf:"bytes,6,rep,name=brains,proto3" json:"brains,omitempty"`
 	// What is wrong with a newer file that is not in force.
-	Problem       string `protobuf:"bytes,7,opt,name=problem,proto3" json:"problem,omitempty"`
+	Problem string `protobuf:"bytes,7,opt,name=problem,proto3" json:"problem,omitempty"`
+	// Of work under way in the repository.
+	Limits        []*Limit `protobuf:"bytes,8,rep,name=limits,proto3" json:"limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -791,6 +793,76 @@ func (x *Configuration) GetProblem() string {
 	return ""
 }
 
+func (x *Configuration) GetLimits() []*Limit {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// Limit is how many instances of a repository may be claimed at a time.
+type Limit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only in this state; empty: in any.
+	State string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// Only by this role; empty: by any.
+	Role          string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	AtOnce        int32  `protobuf:"varint,3,opt,name=at_once,json=atOnce,proto3" json:"at_once,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Limit) Reset() {
+	*x = Limit{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limit) ProtoMessage() {}
+
+func (x *Limit) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limit.ProtoReflect.Descriptor instead.
+func (*Limit) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Limit) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Limit) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *Limit) GetAtOnce() int32 {
+	if x != nil {
+		return x.AtOnce
+	}
+	return 0
+}
+
 var File_signalbox_v1_result_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_result_proto_rawDesc = "" +
@@ -870,7 +942,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\vadmitted_by\x18\t \x01(\tR\n" +
 	"admittedBy\x123\n" +
 	"\x06config\x18\n" +
-	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\x97\x02\n" +
+	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\xc4\x02\n" +
 	"\rConfiguration\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x16\n" +
 	"\x06commit\x18\x02 \x01(\tR\x06commit\x12\x12\n" +
@@ -878,10 +950,15 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06policy\x18\x04 \x03(\v2'.signalbox.v1.Configuration.PolicyEntryR\x06policy\x12\x18\n" +
 	"\aprotect\x18\x05 \x03(\tR\aprotect\x12\x16\n" +
 	"\x06brains\x18\x06 \x03(\tR\x06brains\x12\x18\n" +
-	"\aproblem\x18\a \x01(\tR\aproblem\x1a9\n" +
+	"\aproblem\x18\a \x01(\tR\aproblem\x12+\n" +
+	"\x06limits\x18\b \x03(\v2\x13.signalbox.v1.LimitR\x06limits\x1a9\n" +
 	"\vPolicyEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"J\n" +
+	"\x05Limit\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x12\x12\n" +
+	"\x04role\x18\x02 \x01(\tR\x04role\x12\x17\n" +
+	"\aat_once\x18\x03 \x01(\x05R\x06atOnceB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
 
 var (
 	file_signalbox_v1_result_proto_rawDescOnce sync.Once
@@ -895,7 +972,7 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Result)(nil),        // 0: signalbox.v1.Result
 	(*Answer)(nil),        // 1: signalbox.v1.Answer
@@ -904,26 +981,28 @@ var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Spend)(nil),         // 4: signalbox.v1.Spend
 	(*Issue)(nil),         // 5: signalbox.v1.Issue
 	(*Configuration)(nil), // 6: signalbox.v1.Configuration
-	nil,                   // 7: signalbox.v1.Result.DataEntry
-	nil,                   // 8: signalbox.v1.Result.SectionsEntry
-	nil,                   // 9: signalbox.v1.Evidence.DataEntry
-	nil,                   // 10: signalbox.v1.Configuration.PolicyEntry
+	(*Limit)(nil),         // 7: signalbox.v1.Limit
+	nil,                   // 8: signalbox.v1.Result.DataEntry
+	nil,                   // 9: signalbox.v1.Result.SectionsEntry
+	nil,                   // 10: signalbox.v1.Evidence.DataEntry
+	nil,                   // 11: signalbox.v1.Configuration.PolicyEntry
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
 	2,  // 1: signalbox.v1.Result.evidence:type_name -> signalbox.v1.Evidence
-	7,  // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
+	8,  // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
 	3,  // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
 	4,  // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
-	8,  // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
-	9,  // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
+	9,  // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
+	10, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
 	6,  // 7: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
-	10, // 8: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	11, // 8: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
+	7,  // 9: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -937,7 +1016,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -56,9 +56,14 @@ type inForce struct {
 }
 
 // of returns what an instance keeps of it.
-func (f inForce) of() instance.Configuration {
+func (f inForce) of() *instance.Configuration {
 	c := f.Of(f.file, f.commit)
-	c.Problem = f.problem
+	if c == nil && f.problem != "" {
+		c = &instance.Configuration{}
+	}
+	if c != nil {
+		c.Problem = f.problem
+	}
 	return c
 }
 

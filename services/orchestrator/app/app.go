@@ -38,6 +38,7 @@ type Settings struct {
 	Sync        time.Duration `name:"sync" default:"0s" help:"How often the NATS server flushes to disk, as it was told itself: says how appends are sent, together when each is flushed (0), else one by one. It changes nothing at the server."`
 	StandBy     bool          `name:"stand-by" default:"true" negatable:"" help:"Stand by while another orchestrator answers, and go on when it is gone; else all answer."`
 	Verify      bool          `name:"verify" help:"Read the whole log before the start and check every chain, even if there is a snapshot to begin with."`
+	AtOnce      []string      `name:"at-once" sep:"none" placeholder:"LIMIT" help:"How much may be under way at a time, as [repo=OWNER/NAME,][state=STATE,][role=ROLE]:N; what is beyond waits. May be repeated."`
 	AckWait     time.Duration `name:"ack-wait" default:"30s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
 	Budget      []string      `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"What a day (UTC) may cost, of one repository or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
@@ -77,6 +78,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
+	limits, err := s.limits(definitions.catalog.All())
+	if err != nil {
+		return service.Usagef("--at-once: %w", err)
+	}
 	code, err := store.OpenObjects(ctx, js, store.ObjectBucket)
 	if err != nil {
 		return err
@@ -111,7 +116,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return s.consumers(ctx, js, all)
 	}}
 	h.AddBase("queues", func(ctx context.Context) error { return q.run(ctx) })
-	o := orchestrator{s, js, guarded, definitions, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets}
+	o := orchestrator{s, js, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets}
 	if !s.StandBy {
 		m.setActive(true)
 		return o.serve(ctx, h)
@@ -125,6 +130,7 @@ type orchestrator struct {
 	js          jetstream.JetStream
 	log         *eventstore.Guard
 	definitions registry
+	limits      []engine.Limit
 	snapshots   *snapshot.Config
 	metrics     *metrics
 	strangers   *strangers
@@ -151,7 +157,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 		},
 		Budget:     func(in instance.Instance, role string) (time.Time, string) { return spent.Rests(time.Now(), in, role) },
 		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Foreign: o.strangers.note, Snapshots: o.snapshots,
-		Keep: o.definitions.keep,
+		Keep: o.definitions.keep, Limits: o.limits,
 	})
 	followed, linked := e.Changes(), e.Changes()
 	if err := follow(ctx, h, e, o.metrics); err != nil {

@@ -99,7 +99,7 @@ func (h *handler) mayAnswer(ctx context.Context, issue instance.Issue, login str
 
 // takeUp takes a snapshot of the code that the work starts from.
 func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, error) {
-	if problem := job.Issue.Config.Problem; problem != "" {
+	if problem := job.Issue.Configured().Problem; problem != "" {
 		if _, err := h.say(ctx, job, "configuration", rules.Misconfigured(problem), instance.Result{}); err != nil {
 			return instance.Result{}, err
 		}

@@ -18,7 +18,7 @@ func (h *handler) think(ctx context.Context, job agent.Job, byRule instance.Resu
 	if a := job.Work.Does; a != workflow.ReadAnswers && a != workflow.ReadDecision {
 		return byRule, nil
 	}
-	b, err := h.brains.Permitted(job.State, job.Work, job.Issue.Config)
+	b, err := h.brains.Permitted(job.State, job.Work, job.Issue.Configured())
 	if err != nil { // it has none that may work
 		return byRule, nil
 	}
@@ -50,7 +50,7 @@ const toWord = "Word the open questions for the people who read them: what is as
 // they are they stay where there is no brain, it fails, or it words not each of them.
 func (h *handler) word(ctx context.Context, job agent.Job) (brain.Assignment, instance.Cost, error) {
 	a := job.Assignment
-	b, err := h.brains.Permitted(job.State, job.Work, job.Issue.Config)
+	b, err := h.brains.Permitted(job.State, job.Work, job.Issue.Configured())
 	if err != nil { // it has none that may work
 		return a, instance.Cost{}, nil
 	}

@@ -47,6 +47,8 @@ type Config struct {
 	AckWait  time.Duration // length of a claim's lease; 0: 15 s
 	Every    time.Duration // the gateway's polling interval
 	Webhook  gateway.Webhook
+	// AtOnce is how much may be under way at a time, as the orchestrator's flag.
+	AtOnce []string
 	// Lifecycles are those that a repository may choose for its issues beside Workflow.
 	Lifecycles []string
 	Label      string
@@ -167,7 +169,7 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	}
 	work := workDir(c.Dir)
 	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, Sync: c.Sync,
-		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50, Budget: c.Budgets}
+		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50, Budget: c.Budgets, AtOnce: c.AtOnce}
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}

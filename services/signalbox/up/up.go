@@ -37,6 +37,7 @@ type Command struct {
 	Token           string        `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
 	Secret          string        `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
 	github.AppFlags `prefix:"forge-"`
+	AtOnce          []string       `name:"at-once" sep:"none" placeholder:"LIMIT" help:"How much may be under way at a time, as [repo=OWNER/NAME,][state=STATE,][role=ROLE]:N; what is beyond waits. May be repeated."`
 	Lifecycles      []string       `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, beside --workflow; * permits all. May be repeated."`
 	Pace            time.Duration  `name:"forge-pace" placeholder:"DURATION" help:"Pause between two writes to the forge. By default 1s, as GitHub asks for, and none for a forge on this machine; below 0 is none."`
 	Budget          []string       `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"What a day (UTC) may cost, of one repository or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
@@ -81,7 +82,7 @@ func (c Command) Repositories() ([]string, error) {
 func (c Command) Run(ctx context.Context, env *term.Env) error {
 	config := allinone.Config{
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir, Budgets: c.Budget,
-		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, Lifecycles: c.Lifecycles, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
+		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, Lifecycles: c.Lifecycles, AtOnce: c.AtOnce, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
 	config.Status, config.Commands = c.Status, c.Commands
 	config.Web, config.Cert, config.Key, config.Open, config.Plain = c.Web, c.WebCert, c.WebKey, c.Open, c.Plain

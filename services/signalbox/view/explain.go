@@ -165,6 +165,8 @@ func why(env *term.Env, in Instance) (string, []string) {
 		e, _ := in.Held()
 		return fmt.Sprintf("%s put it to people %s ago: %s. It goes on when somebody resolves that.", e.Agent, env.Since(e.At),
 			e.Reason), help("answer TEXT", "cancel")
+	case in.Parked != nil && strings.HasPrefix(in.Parked.Reason, instance.WaitsForPlace):
+		return "Nobody is given the work: " + in.Parked.Reason + ". It goes on by itself when other work there is done.", help("cancel")
 	case in.Parked != nil:
 		return fmt.Sprintf("It is parked%s: %s. A signal may end that before.", in.Parked.until(env), in.Parked.Reason), help("retry")
 	case in.Rest != nil:

@@ -38,6 +38,7 @@ type Summary struct {
 	Deadline        time.Time      `json:"deadline,omitzero"`
 	Level           workflow.Level `json:"level,omitempty"` // of the newest deadline that passed
 	ParkedUntil     time.Time      `json:"parked_until,omitzero"`
+	WaitsForPlace   bool           `json:"waits_for_place,omitempty"` // a limit of what is under way is reached
 	Parent          string         `json:"parent,omitempty"`
 	WaitingOn       int            `json:"waiting_on"` // instances that have to end well first
 }
@@ -52,7 +53,8 @@ func Summaries(ps []*pb.Summary) []Summary {
 			OpenQuestions: int(p.GetOpenQuestions()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Title: p.GetTitle(),
 			Seq:    p.GetSeq(),
 			Worker: p.GetWorker(), Failures: int(p.GetFailures()), OpenEscalations: int(p.GetOpenEscalations()), Level: workflow.Level(p.GetLevel()),
-			Deadline: deadline(p), ParkedUntil: when(p.GetParked().GetUntil()), Parent: p.GetParent(), WaitingOn: int(p.GetWaitingOn()),
+			Deadline: deadline(p), ParkedUntil: when(p.GetParked().GetUntil()),
+			WaitsForPlace: strings.HasPrefix(p.GetParked().GetReason(), instance.WaitsForPlace), Parent: p.GetParent(), WaitingOn: int(p.GetWaitingOn()),
 		}
 	})
 }
@@ -151,6 +153,9 @@ func (s Summary) held() []string {
 	}
 	if s.Worker != "" && s.Worker != s.Owner {
 		held = append(held, "asked "+s.Worker)
+	}
+	if s.WaitsForPlace {
+		held = append(held, "waits for a place")
 	}
 	if !s.ParkedUntil.IsZero() {
 		held = append(held, "parked")

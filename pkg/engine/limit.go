@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// Limit is how much work may be under way at a time in the repositories that it names.
+type Limit struct {
+	Repo string // pattern, such as acme/* or */*; empty: any, also none
+	instance.Limit
+}
+
+// ParseLimit reads a limit as an operator writes it: KEY=VALUE[,…]:N, where the keys are
+// repo, state and role, or N alone.
+func ParseLimit(text string) (Limit, error) {
+	of, number, found := text[:max(strings.LastIndex(text, ":"), 0)], text[strings.LastIndex(text, ":")+1:], strings.Contains(text, ":")
+	wrong := fmt.Errorf("limit %q: want repo=OWNER/NAME,state=STATE,role=ROLE:N, each of them once at most", text)
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || found && of == "" {
+		return Limit{}, wrong
+	}
+	l := Limit{Limit: instance.Limit{AtOnce: n}}
+	for pair := range strings.SplitSeq(of, ",") {
+		key, value, _ := strings.Cut(pair, "=")
+		to := map[string]*string{"repo": &l.Repo, "state": &l.State, "role": &l.Role}[key]
+		if !found {
+			break
+		}
+		if to == nil || *to != "" || value == "" {
+			return Limit{}, wrong
+		}
+		*to = value
+	}
+	if _, err := path.Match(l.Repo, ""); err != nil || l.Repo != "" && strings.Count(l.Repo, "/") != 1 {
+		return Limit{}, wrong
+	}
+	return l, nil
+}
+
+// String is the limit for people.
+func (l Limit) String() string {
+	if l.Repo == "" {
+		return l.Limit.String()
+	}
+	return l.Limit.String() + " of " + l.Repo
+}
+
+// literally returns the pattern of one repository. Names of repositories have none of the
+// characters of patterns; those of others are covered by none.
+func literally(repo string) string {
+	if strings.ContainsAny(repo, `*?[\`) {
+		return "/"
+	}
+	return repo
+}
+
+// covers reports whether the limit counts work at a place.
+func (l Limit) covers(p place) bool {
+	in := l.Repo == ""
+	if !in {
+		in, _ = path.Match(strings.ToLower(l.Repo), strings.ToLower(p.repo))
+	}
+	return in && (l.State == "" || l.State == p.state) && (l.Role == "" || l.Role == p.role)
+}
