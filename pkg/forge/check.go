@@ -43,6 +43,23 @@ type CheckRun struct {
 	CompletedAt time.Time
 }
 
+// Publisher publishes checks of our own.
+type Publisher interface {
+	// PublishCheck creates a completed run of a check on a commit or, if id is not 0, edits
+	// that run, and returns its id. It fails with ErrDenied unless the credentials are an
+	// App's.
+	PublishCheck(ctx context.Context, repo string, id int64, run NewCheckRun) (int64, error)
+}
+
+// NewCheckRun is a run of a check to be published.
+type NewCheckRun struct {
+	Name       string
+	SHA        string
+	Conclusion string // as in CheckRun
+	Title      string
+	Summary    string // Markdown
+}
+
 // Failures reads why checks failed.
 type Failures interface {
 	// Failure reads what the forge knows of why the run of a check failed. What of it may

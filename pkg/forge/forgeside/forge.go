@@ -108,6 +108,14 @@ func (f *Forge) Reply(ctx context.Context, repo string, number int, comment int6
 	return f.client.Reply(ctx, repo, number, comment, body)
 }
 
+// PublishCheck implements forge.Publisher.
+func (f *Forge) PublishCheck(ctx context.Context, repo string, id int64, run forge.NewCheckRun) (int64, error) {
+	if err := f.check("check", repo, title("title of the check", run.Title), outbound.Text{What: "check", Body: run.Summary}); err != nil {
+		return 0, err
+	}
+	return f.client.PublishCheck(ctx, repo, id, run)
+}
+
 // Merge implements forge.Merger.
 func (f *Forge) Merge(ctx context.Context, repo string, number int, in forge.Merge) (string, error) {
 	if err := f.check("merge", repo, title("title of the merge", in.Title),

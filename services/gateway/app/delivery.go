@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 )
 
 // delivery is what a webhook delivered: what changed, not how. The gateway reads the thing
@@ -48,6 +50,7 @@ type payload struct {
 type numbered struct{ Number int }
 
 type checked struct {
+	Name  string
 	Pulls []numbered `json:"pull_requests"`
 }
 
@@ -90,7 +93,7 @@ func readDelivery(event string, body []byte) (delivery, error) {
 		d.items = []item{{p.Pull.Number, true}}
 	case "check_run", "check_suite", "workflow_run":
 		for _, of := range []*checked{p.Run, p.Suite, p.Workflow} {
-			if of != nil {
+			if of != nil && of.Name != rules.GatesCheck { // ours: it says nothing new
 				for _, pull := range of.Pulls {
 					d.items = append(d.items, item{pull.Number, true})
 				}

@@ -159,7 +159,9 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue, next *cursor) (o
 		}
 	}
 	if p.held(issue) {
-		taken, err = p.opened(ctx, name)
+		if taken, err = p.opened(ctx, name); err == nil && !taken {
+			p.refuse("held", issue.Author.Login, name+": it has the label "+p.intake.Hold)
+		}
 		return false, taken, err
 	}
 	if admitted.refused == "" && p.isOld(*next, issue) {

@@ -157,7 +157,7 @@ func (s *statuses) take(m jetstream.Msg) {
 		return
 	}
 	if meta, err := m.Metadata(); err != nil || meta.NumDelivered > 1 {
-		delete(s.shown, after.Instance) // another process may have written since
+		s.forget(after.Instance) // another process may have written since
 	}
 	at := s.now()
 	if last := s.shown[after.Instance]; last != nil {
@@ -176,6 +176,13 @@ func (s *statuses) take(m jetstream.Msg) {
 		}
 	}
 	s.due[after.Instance] = &change{m, at}
+}
+
+// forget drops what was shown of an instance, but for when that was tried.
+func (s *statuses) forget(id string) {
+	if last := s.shown[id]; last != nil {
+		s.shown[id] = &shown{at: last.at}
+	}
 }
 
 // urgent reports whether people are waited for since a commit, or the instance has ended,
@@ -209,7 +216,7 @@ func (s *statuses) settle(ctx context.Context, id string, c *change) {
 		return // run gives it back
 	case err != nil:
 		delete(s.due, id)
-		delete(s.shown, id)
+		s.forget(id)
 		if lasting(err) {
 			s.log.Warn("the issue does not show how it stands", "instance", id, "error", err)
 			_ = c.newest.Ack()
@@ -265,11 +272,15 @@ func (s *statuses) show(ctx context.Context, id string) (newest bool, err error)
 	if last == nil {
 		last = new(shown)
 	}
+	if s.shown[id] = last; in.GetClosed() != "" {
+		delete(s.shown, id)
+	}
 	stands, err := s.standing(ctx, in, last)
 	if err != nil {
 		return false, err
 	}
-	wrote := false
+	before, wrote := last.at, false
+	last.at = s.now() // also of what fails
 	if text := stands.Text(); s.comment && text != last.text {
 		c, err := s.keep(ctx, issue, last.comment, stands)
 		if err != nil {
@@ -283,14 +294,11 @@ func (s *statuses) show(ctx context.Context, id string) (newest bool, err error)
 		}
 		last.label, last.entered, wrote = labelOf(stands.Phase), in.GetEntered(), true
 	}
-	if s.shown[id] = last; !wrote {
+	if !wrote {
+		last.at = before
 		return true, nil
 	}
-	last.at = s.now()
 	now, err := s.client.Get(ctx, id)
-	if err == nil && now.GetSeq() == in.GetSeq() && in.GetClosed() != "" {
-		delete(s.shown, id)
-	}
 	return now.GetSeq() == in.GetSeq(), err
 }
 

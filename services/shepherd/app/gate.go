@@ -61,14 +61,7 @@ func (t *visit) verdict() merge.Verdict {
 func (t *visit) evidence() []instance.Evidence {
 	var all []instance.Evidence
 	for _, g := range t.report.Gates {
-		data := map[string]string{"reason": g.Reason}
-		for _, e := range g.Evidence {
-			if was, twice := data[e.What]; twice {
-				e.Says = was + "; " + e.Says
-			}
-			data[e.What] = e.Says
-		}
-		ev := t.finding("gate:"+g.Name, g.Verdict, data)
+		ev := t.gateFinding(g)
 		if was, ok := evidence(t.job, ev.Name); !ok || !same(was, ev) || t.ready() {
 			all = append(all, ev)
 		}
@@ -84,6 +77,18 @@ func (t *visit) evidence() []instance.Evidence {
 		"reason": reason, "method": t.report.Method, "read_at": t.snapshot.ReadAt.Format(time.RFC3339),
 		"pull_request": strconv.Itoa(t.snapshot.Number),
 	}))
+}
+
+// gateFinding returns what a gate says.
+func (t *visit) gateFinding(g merge.Gate) instance.Evidence {
+	data := map[string]string{"reason": g.Reason}
+	for _, e := range g.Evidence {
+		if was, twice := data[e.What]; twice {
+			e.Says = was + "; " + e.Says
+		}
+		data[e.What] = e.Says
+	}
+	return t.finding("gate:"+g.Name, g.Verdict, data)
 }
 
 // finding returns a verdict on the head of the visit.

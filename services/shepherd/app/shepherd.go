@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
@@ -22,6 +23,7 @@ type forgeClient interface {
 	forge.Merger
 	forge.Responder
 	forge.Failures
+	forge.Publisher
 }
 
 // shepherd does the shepherd's work. It implements agent.Handler.
@@ -29,6 +31,8 @@ type shepherd struct {
 	forge forgeClient
 	gate  forgeside.Gate
 	now   func() time.Time
+
+	denied atomic.Bool // the forge takes no checks of ours
 }
 
 // Work implements agent.Handler.

@@ -22,6 +22,7 @@ type visit struct {
 	snapshot merge.Snapshot
 	activity merge.LastActivity // who acted last
 	report   merge.Report
+	shown    int64 // the run of our check on the head; 0: there is none
 }
 
 // tend visits the story's pull request (story lifecycle, pushed). It gives the work up if a
@@ -37,6 +38,9 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 		return t.merged(ctx)
 	case t.snapshot.State != "open":
 		return t.outcome("closed", "pull request #%d was closed without a merge", t.snapshot.Number), nil
+	}
+	if err := t.publish(ctx); err != nil {
+		return instance.Result{}, err
 	}
 	if by, says := t.elsewhere(); says {
 		return t.outcome("elsewhere", "%s says that it is done elsewhere, or not needed", by), nil
@@ -85,6 +89,7 @@ func (s *shepherd) visit(ctx context.Context, job agent.Job) (*visit, error) {
 		return nil, err
 	}
 	t.snapshot.Seen = seen(job)
+	t.shown = ownCheck(&t.snapshot)
 	if ev, ok := evidence(job, testrun.Acceptance); ok {
 		t.snapshot.Acceptance = merge.Acceptance{Commit: ev.Commit, Verdict: merge.Verdict(ev.EffectiveVerdict()),
 			Reason: strings.Join(ev.Failed, ", ")}

@@ -16,6 +16,10 @@ const LabelPrefix = "signalbox:"
 // StatusKey is the key of the marker of the comment on how an instance stands.
 const StatusKey = "status"
 
+// GatesCheck is the name of the check by which the shepherd shows what a merge waits for.
+// It demands nothing: no branch has to require it.
+const GatesCheck = "Signalbox gates"
+
 // Phase is in a word how an instance stands.
 type Phase string
 
