@@ -264,6 +264,41 @@ func TestACommandTakesThePermissionOfItsMoment(t *testing.T) {
 	e.want(n) // and nothing of it is an answer or a remark
 }
 
+func TestADeliveryAndAPollOfACommandCarryItOutOnce(t *testing.T) {
+	e := newEnv(t)
+	p := e.poller(strict)
+	o := e.commander(p)
+	e.poll(p)
+	e.obey(o)
+	all := e.watched(p)
+	all.obeys = o
+	h := e.hook(all)
+	n := e.report(e.ann, "The sum is wrong")
+	c := e.say(e.ann, n, "/signalbox pause\n/signalbox status")
+	told := func(id, action, body string) {
+		event := commentEvent(action, n, c.CreatedAt)
+		event["comment"] = map[string]any{"created_at": c.CreatedAt, "body": body}
+		h.deliver("issue_comment", id, event)
+		h.settle()
+	}
+	told("first", "created", c.Body) // and nothing has told of the issue yet
+	e.obey(o)
+	told("again", "created", c.Body)
+	e.second.Add(1)
+	edited, err := e.ann.EditComment(e.ctx, widgets, c.ID, c.Body+"\n/signalbox resume")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told("edited", "edited", edited.Body)
+	e.obey(e.commander(e.poller(strict)))
+	if got := e.did(Name(widgets, n)); !slices.Equal(got, []string{"paused: asked for by ann in a comment by ann", "resumed by ann"}) {
+		t.Errorf("it did %q", got)
+	}
+	if got := e.answers(n); len(got) != 1 {
+		t.Errorf("it answered %q", got)
+	}
+}
+
 func TestOldCommandsAreNotCarriedOut(t *testing.T) {
 	e := newEnv(t)
 	n := e.report(e.ann, "The sum is wrong")
