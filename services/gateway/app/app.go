@@ -147,7 +147,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 
 // The defaults of --every, without and with webhooks.
 const (
-	asked = 10 * time.Second
+	Asked = 10 * time.Second
 	Told  = 10 * time.Minute
 )
 
@@ -159,7 +159,7 @@ func (s Settings) every() time.Duration {
 	case s.Webhook.Addr != "":
 		return Told
 	}
-	return asked
+	return Asked
 }
 
 // addWebhook adds the server that webhooks deliver to, and what handles the deliveries.

@@ -134,7 +134,7 @@ func TestAnIdleDeploymentCostsLittle(t *testing.T) {
 		mostRequests, mostPaid int // an hour
 	}{
 		{"with webhooks", true, Told, 6, 60, 60},
-		{"without webhooks", false, asked, 6, 0, 1500},
+		{"without webhooks", false, Asked, 6, 0, 1500},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			on := w.forge.Client("signalbox")

@@ -46,7 +46,7 @@ type Command struct {
 	Dry             bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`
 	Intake          gateway.Intake `embed:""`
 	gateway.Commands
-	Every  time.Duration `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 2s, with --webhook 10m."`
+	Every  time.Duration `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 2s, with --forge-url 10s, with --webhook 10m."`
 	Status pm.Status     `embed:""`
 	gateway.Webhook
 	HTTP string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
@@ -65,6 +65,8 @@ func (c Command) Interval() time.Duration {
 		return c.Every
 	case c.Webhook.Addr != "":
 		return gateway.Told
+	case c.URL != "":
+		return gateway.Asked // GitHub bounds how many requests a minute has, also of free ones
 	}
 	return 2 * time.Second
 }
