@@ -118,5 +118,5 @@ func (b Budget) of(c instance.Cost) string {
 	case b.Tokens > 0:
 		return fmt.Sprintf("%d of %d tokens", c.TokensIn+c.TokensOut, b.Tokens)
 	}
-	return fmt.Sprintf("%s of %s", (time.Duration(c.WallMS) * time.Millisecond).Round(time.Second), b.Wall)
+	return fmt.Sprintf("%s of %s", (time.Duration(c.WallMS) * time.Millisecond).Round(min(time.Second, b.Wall/100)), b.Wall)
 }

@@ -59,6 +59,9 @@ func (p *page) String() string {
 // quote returns a text between marks that it cannot forge: 128 random bits.
 func quote(text string) string {
 	mark := rand.Text()
+	if text == "" {
+		text = "(nothing)"
+	}
 	return fmt.Sprintf("%s\n<<<quoted %s\n%s\n%s quoted>>>\n", legend, mark, text, mark)
 }
 

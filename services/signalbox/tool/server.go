@@ -49,8 +49,12 @@ const instructions = "Signalbox takes issues from report to pull request. An ins
 
 // New returns a server of the Model Context Protocol that offers the commands.
 func New(o Offer) (*mcp.Server, error) {
+	protocol := o.Log // which tells of each connection
+	if !o.Log.Enabled(context.Background(), slog.LevelDebug) {
+		protocol = nil
+	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "signalbox", Title: "Signalbox", Version: service.ReadBuild().String()},
-		&mcp.ServerOptions{Instructions: instructions + legend, Logger: o.Log, Capabilities: &mcp.ServerCapabilities{}})
+		&mcp.ServerOptions{Instructions: instructions + legend, Logger: protocol, Capabilities: &mcp.ServerCapabilities{}})
 	calls := semaphore.NewWeighted(maxCalls)
 	for _, v := range verbs() {
 		if v.changes && !o.Changes {
