@@ -11,7 +11,7 @@ import (
 )
 
 // turns is a brain that costs a token at a turn.
-type turns struct{ err error }
+type turns struct{}
 
 func (b turns) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	return brain.Unwatched(ctx, b, a)
