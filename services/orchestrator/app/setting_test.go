@@ -7,11 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
+
+// subscribed returns a subscription that the server has before anything else is requested.
+func subscribed(conn *nats.Conn, subject string) (*nats.Subscription, error) {
+	s, err := conn.SubscribeSync(subject)
+	if err == nil {
+		err = conn.Flush()
+	}
+	return s, err
+}
 
 // A limit that others set is gone before the log is as long, and the log says so.
 func TestALimitOfTheLogIsTakenBack(t *testing.T) {
@@ -32,7 +43,7 @@ func TestALimitOfTheLogIsTakenBack(t *testing.T) {
 	}
 	config := stream.CachedInfo().Config
 	config.MaxMsgs, config.MaxAge = 5, time.Hour
-	updates, err := server.Connect(t).SubscribeSync("$JS.EVENT.ADVISORY.STREAM.UPDATED.EVENTS")
+	updates, err := subscribed(server.Connect(t), "$JS.EVENT.ADVISORY.STREAM.UPDATED.EVENTS")
 	if err == nil {
 		_, err = js.UpdateStream(ctx, config)
 	}
@@ -74,7 +85,7 @@ func TestAQueueThatWasDeletedIsMadeAgain(t *testing.T) {
 	stop := run()
 	c := client.New(server.Connect(t), "operator:ann")
 	js := server.JetStream(t)
-	made, err := server.Connect(t).SubscribeSync("$JS.EVENT.ADVISORY.CONSUMER.CREATED.EVENTS.worker")
+	made, err := subscribed(server.Connect(t), "$JS.EVENT.ADVISORY.CONSUMER.CREATED.EVENTS.worker")
 	if err == nil {
 		err = js.DeleteConsumer(ctx, "EVENTS", "worker")
 	}
