@@ -72,6 +72,12 @@ models: ## solve the demonstration's issue by scripted models of each API in the
 	SIGNALBOX_MODELS=1 go test -count=1 -v -run=DemonstrationsIssue ./services/signalbox/resolve
 	go test -run='^$$' -bench=Turn -benchtime=20x ./pkg/agent/brain/model
 
+.PHONY: clis
+CLIS ?= bin/clis
+clis: ## install claude, codex, gemini and opencode from npm below CLIS=bin/clis, and try each through its preset with a scripted model
+	@npm ping >/dev/null 2>&1 || { echo "make clis: skipped: npm or its registry is not here"; exit 0; }; \
+	mkdir -p $(CLIS) && SIGNALBOX_CLIS=$(abspath $(CLIS)) go test -count=1 -timeout=0 -run=CodingCLIs ./services/signalbox/clis
+
 .PHONY: timers
 TIMERS ?= 10000
 timers: ## kill and restart everything under TIMERS=10000 durable timers

@@ -62,6 +62,7 @@ type Settings struct {
 	CommitAs  string        `name:"commit-as" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>; Signalbox <signalbox@localhost> by default. The forge-side services need the same."`
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
 	Prompts   string        `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, ROLE.tmpl and ROLE.STATE.tmpl, that win over those of the repository and the built-in ones."`
+	Presets   string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 	Models
 
@@ -199,7 +200,7 @@ func logSandbox(log *slog.Logger, role string, box sandbox.Sandbox, shared bool)
 
 // tools is what brains that run programs are given.
 func (s Settings) tools(box sandbox.Sandbox) Tools {
-	t := Tools{Models: s.Models, Endpoints: s.Endpoints, Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile, promptsDir: s.Prompts}
+	t := Tools{Models: s.Models, Endpoints: s.Endpoints, Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile, promptsDir: s.Prompts, PresetsDir: s.Presets}
 	if t.Endpoints == nil {
 		t.Endpoints = &model.Endpoints{}
 	}

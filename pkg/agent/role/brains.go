@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -146,7 +147,7 @@ func (s Specs) CheckStates(defs []*workflow.Definition) error {
 }
 
 // CheckBrains refuses brains for roles that are not among roles, and for states that no
-// definition gives to the role, and templates of prompts for nobody of either.
+// definition gives to the role, templates of prompts for nobody of either, and wrong presets.
 func (s Settings) CheckBrains(roles []string, defs []*workflow.Definition) error {
 	specs, err := ParseSpecs(s.Brain, "")
 	if err == nil {
@@ -161,6 +162,9 @@ func (s Settings) CheckBrains(roles []string, defs []*workflow.Definition) error
 	prompts, err := prompt.Read(s.Prompts)
 	if err == nil {
 		err = prompts.CheckNames(defs)
+	}
+	if err == nil {
+		_, err = exec.ReadPresets(s.Presets)
 	}
 	return err
 }

@@ -21,7 +21,7 @@ func program(t *testing.T, script, dir string) brain.Brain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := exec.Parse(script)
+	p, err := exec.Presets{}.Parse(script)
 	if err != nil {
 		t.Fatal(err)
 	}

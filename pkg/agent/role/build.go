@@ -34,6 +34,9 @@ type Tools struct {
 	Models    Models           // of brains that are models
 	Endpoints *model.Endpoints // nil: each brain has its own
 
+	PresetsDir string // of the operator's presets; empty: none
+	presets    exec.Presets
+
 	promptsDir string     // of the operator's templates; empty: none
 	prompts    prompt.Set // read from it
 
@@ -51,6 +54,9 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 	}
 	var err error
 	if t.prompts, err = prompt.Read(t.promptsDir); err != nil {
+		return b, err
+	}
+	if t.presets, err = exec.ReadPresets(t.PresetsDir); err != nil {
 		return b, err
 	}
 	given := 0
@@ -134,11 +140,11 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		if err != nil {
 			return nil, err
 		}
-		program, err := exec.Parse(command)
+		program, err := t.presets.Parse(command)
 		if err != nil {
 			return nil, err
 		}
-		if err := runnable(strings.TrimSpace(rest), program); err != nil {
+		if err := runnable(strings.TrimSpace(rest), program, t.presets.Names()); err != nil {
 			return nil, err
 		}
 		return exec.New(exec.Config{

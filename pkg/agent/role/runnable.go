@@ -26,9 +26,9 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+@%-]+$`)
 
 // runnable returns why the program of a brain cannot be started, before anybody waits
 // for it. A coding agent has to print its version, too.
-func runnable(command string, p exec.Program) error {
+func runnable(command string, p exec.Program, presets []string) error {
 	words := strings.Fields(command)
-	if !slices.Contains(exec.Presets(), words[0]) && !strings.HasPrefix(command, "[") {
+	if !slices.Contains(presets, words[0]) && !strings.HasPrefix(command, "[") {
 		if said, err := osexec.Command("sh", "-n", "-c", command).CombinedOutput(); err != nil {
 			return fmt.Errorf("the shell cannot read it: %s", oneLine(string(said)))
 		}
@@ -37,7 +37,7 @@ func runnable(command string, p exec.Program) error {
 		}
 		return found(words[0])
 	}
-	if err := found(p.Argv[0]); err != nil || !slices.Contains(exec.Presets(), words[0]) {
+	if err := found(p.Argv[0]); err != nil || !slices.Contains(presets, words[0]) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), versionWithin)

@@ -27,6 +27,7 @@ type Settings struct {
 	Wall    time.Duration `name:"brain-wall" default:"10m" help:"How long the brain may take for one reading."`
 	Sandbox string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How the brain is confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives it all rights of this user."`
 	Prompts string        `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, pm.tmpl and pm.STATE.tmpl, that win over the built-in ones."`
+	Presets string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
 	role.Models
 	Status
 
@@ -52,7 +53,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error {
 // Setup adds the PM to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	thinks := role.Settings{Brain: s.Brain, Env: s.Env, Wall: s.Wall, Sandbox: s.Sandbox, WorkDir: s.WorkDir, Box: s.Box,
-		Hidden: s.Hidden, Models: s.Models, Prompts: s.Prompts}
+		Hidden: s.Hidden, Models: s.Models, Prompts: s.Prompts, Presets: s.Presets}
 	thinks.Hidden = append(slices.Clip(thinks.Hidden), s.Forge.Files()...)
 	brains, err := thinks.Thinks(ctx, "pm")
 	if err != nil {

@@ -20,6 +20,7 @@ type Agents struct {
 	StateFile   string        `name:"state-file" group:"Agents" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one."`
 	CommitAs    string        `name:"commit-as" group:"Agents" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>; by default the bot that the token or the App stands for, else Signalbox <signalbox@localhost>."`
 	Prompts     string        `name:"prompts" group:"Agents" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, ROLE.tmpl and ROLE.STATE.tmpl, that win over those of the repository and the built-in ones."`
+	Presets     string        `name:"presets" group:"Agents" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
 	Workers     int           `name:"workers" group:"Agents" default:"1" help:"Pieces of work a role does at a time."`
 	role.Models `embed:"" group:"Agents"`
 	Workflow    string `name:"workflow" group:"Agents" default:"${workflow=issue}" help:"Lifecycle that new issues open with."`
@@ -29,5 +30,5 @@ type Agents struct {
 // Settings returns the settings of the agents.
 func (a Agents) Settings() role.Settings {
 	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers,
-		Models: a.Models, Endpoints: &model.Endpoints{}, StateFile: a.StateFile, CommitAs: a.CommitAs, Egress: a.Egress, Read: a.Read, Limit: a.Limit, Prompts: a.Prompts}
+		Models: a.Models, Endpoints: &model.Endpoints{}, StateFile: a.StateFile, CommitAs: a.CommitAs, Egress: a.Egress, Read: a.Read, Limit: a.Limit, Prompts: a.Prompts, Presets: a.Presets}
 }

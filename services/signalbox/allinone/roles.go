@@ -74,7 +74,7 @@ func forgeSide(name string) func(ctx context.Context, h *service.Host, c Config,
 				return err
 			}
 			return pm.Settings{Settings: at(c, work), Brain: own.Brain, Env: c.Agents.Env, Wall: c.Agents.Wall, Box: c.Agents.Box,
-				Models: c.Agents.Models, Prompts: c.Agents.Prompts, Hidden: c.hidden(), Status: c.Status}.Setup(ctx, h)
+				Models: c.Agents.Models, Prompts: c.Agents.Prompts, Presets: c.Agents.Presets, Hidden: c.hidden(), Status: c.Status}.Setup(ctx, h)
 		}
 	case "committer":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {

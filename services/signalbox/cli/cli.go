@@ -80,6 +80,7 @@ type grammar struct {
 
 	Configuration configGroup `cmd:"" name:"config" group:"Lifecycles" help:"The configuration of a repository, .signalbox/config.yaml."`
 
+	Brain  brainCommand  `cmd:"" group:"Lifecycles" help:"The coding agents that brains are made of: list the presets, and print one."`
 	Prompt promptCommand `cmd:"" group:"Lifecycles" help:"What brains are told: list, and print as a brain would get it."`
 
 	Auth       authCommand       `cmd:"" group:"This program" help:"Who may connect to NATS: keys and accounts of services and people."`

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,12 +22,15 @@ import (
 
 // machineFlags say what doctor checks on this machine. They are those of up.
 type machineFlags struct {
-	Brain      []string `name:"brain" placeholder:"ROLE[.STATE]=SPEC" sep:"none" help:"Brain to check, as up takes it; without one the coding agents in PATH. May be repeated."`
-	BrainTrial []string `name:"brain-trial" placeholder:"SPEC" sep:"none" help:"Brain to try on a task of one file: a preset such as claude, exec:COMMAND or model:PROVIDER/NAME. It may cost a little. May be repeated."`
-	BrainEnv   []string `name:"brain-env" placeholder:"NAME" help:"Environment variable that it may see, as up takes it; may be repeated."`
-	Egress     []string `name:"egress" placeholder:"HOST[:PORT]" help:"Host that it can reach from the sandbox, as up takes it; may be repeated."`
-	Sandbox    string   `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"Sandbox to check, as up takes it."`
-	Data       string   `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Data directory of up, for the space on its disk."`
+	Brain      []string      `name:"brain" placeholder:"ROLE[.STATE]=SPEC" sep:"none" help:"Brain to check, as up takes it; without one the coding agents in PATH. May be repeated."`
+	BrainTrial []string      `name:"brain-trial" placeholder:"SPEC" sep:"none" help:"Brain to try on a task of one file: a preset such as claude, exec:COMMAND or model:PROVIDER/NAME. It may cost a little. May be repeated."`
+	BrainWall  time.Duration `name:"brain-wall" default:"5m" help:"How long a brain may take for the task of --brain-trial."`
+	BrainIdle  time.Duration `name:"brain-idle" default:"5m" help:"How long it may print nothing."`
+	BrainEnv   []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that it may see, as up takes it; may be repeated."`
+	Presets    string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
+	Egress     []string      `name:"egress" placeholder:"HOST[:PORT]" help:"Host that it can reach from the sandbox, as up takes it; may be repeated."`
+	Sandbox    string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"Sandbox to check, as up takes it."`
+	Data       string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Data directory of up, for the space on its disk."`
 }
 
 // machine checks this machine.
@@ -35,7 +39,7 @@ func (c doctorCommand) machine(ctx context.Context, e *checkup) {
 	e.check(ctx, "git identity", identity)
 	e.check(ctx, "sandbox", c.sandbox)
 	if len(c.Brain) == 0 {
-		e.check(ctx, "coding agents", codingAgents)
+		e.check(ctx, "coding agents", c.codingAgents)
 	} else {
 		c.brains(e)
 	}
@@ -83,10 +87,14 @@ func (c machineFlags) sandbox(ctx context.Context) finding {
 }
 
 // codingAgents checks the coding agents that are known: those that are there have to answer.
-func codingAgents(context.Context) finding {
+func (c machineFlags) codingAgents(context.Context) finding {
+	presets, err := exec.ReadPresets(c.Presets)
+	if err != nil {
+		return failed("", err.Error(), "docs/brains.md#presets has the keys")
+	}
 	var there, broken []string
-	for _, name := range exec.Presets() {
-		_, err := role.Specs{"developer": "exec:" + name}.Build("developer", role.Tools{})
+	for _, name := range presets.Names() {
+		_, err := role.Specs{"developer": "exec:" + name}.Build("developer", role.Tools{PresetsDir: c.Presets})
 		switch {
 		case err == nil:
 			there = append(there, name)
@@ -94,7 +102,7 @@ func codingAgents(context.Context) finding {
 			broken = append(broken, err.Error())
 		}
 	}
-	known := strings.Join(exec.Presets(), ", ")
+	known := strings.Join(presets.Names(), ", ")
 	switch {
 	case len(broken) > 0:
 		return failed("", strings.Join(broken, "; "), "install it anew, or take it out of PATH")
@@ -109,7 +117,7 @@ func (c machineFlags) brains(e *checkup) {
 	const check = "brains"
 	defs, err := allinone.Definitions("")
 	if err == nil {
-		err = role.Settings{Brain: c.Brain}.CheckBrains(allinone.ThinkingRoles(defs...), defs)
+		err = role.Settings{Brain: c.Brain, Presets: c.Presets}.CheckBrains(allinone.ThinkingRoles(defs...), defs)
 	}
 	if err != nil {
 		e.say(failed(check, err.Error(), ""))
@@ -118,7 +126,7 @@ func (c machineFlags) brains(e *checkup) {
 	specs, err := role.ParseSpecs(c.Brain, "")
 	for _, name := range specs.Roles() {
 		if err == nil {
-			_, err = specs.Build(name, role.Tools{})
+			_, err = specs.Build(name, role.Tools{PresetsDir: c.Presets})
 		}
 	}
 	if err != nil {

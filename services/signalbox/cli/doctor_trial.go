@@ -22,7 +22,6 @@ const (
 	trialFile  = "greeting.txt"
 	trialWrong = "Helo, world.\n"
 	trialRight = "Hello, world.\n"
-	trialWall  = 5 * time.Minute
 )
 
 // trials has each brain of --brain-trial do a task of one file, and says what worked.
@@ -43,7 +42,7 @@ func (c machineFlags) trial(ctx context.Context, spec string) finding {
 		spec = "exec:" + spec
 	}
 	work := workflow.WorkSpec{Change: workflow.ChangeRequired}
-	brains, err := role.Specs{"developer": spec}.Build("developer", role.Tools{Sandbox: box, Env: c.BrainEnv, Egress: c.Egress, Wall: trialWall})
+	brains, err := role.Specs{"developer": spec}.Build("developer", role.Tools{Sandbox: box, Env: c.BrainEnv, Egress: c.Egress, Wall: c.BrainWall, Idle: c.BrainIdle, PresetsDir: c.Presets})
 	if err != nil {
 		return failed("", err.Error(), "install it, or name another program")
 	}

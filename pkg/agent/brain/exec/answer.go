@@ -175,12 +175,19 @@ func readCodex(a *answer, line []byte) {
 		a.spend = a.spend.Add(instance.Cost{TokensIn: e.Usage.In, TokensOut: e.Usage.Out})
 	case "turn.failed":
 		a.fail(e.Error.Message)
+		if m := codexStatus.FindStringSubmatch(e.Error.Message); m != nil {
+			a.status, _ = strconv.Atoi(m[1])
+		}
 	case "error": // the last one is the turn's, after each other one it connects again
 		a.reason = e.Message
 		a.retried = a.retried || a.erred
 		a.erred = true
 	}
 }
+
+// codexStatus is how codex begins the message of a status that is no success; it has it
+// nowhere else.
+var codexStatus = regexp.MustCompile(`^unexpected status ([45]\d\d) `)
 
 func readGemini(a *answer, line []byte) {
 	var e struct {
@@ -216,7 +223,18 @@ func readGemini(a *answer, line []byte) {
 		a.spend = instance.Cost{TokensIn: e.Stats.In, TokensOut: e.Stats.Out}
 		if e.Status != "success" {
 			a.fail(e.Error.Message, e.Status)
+			a.retried = a.retried || strings.HasPrefix(e.Error.Message, "[API Error: ") // so it calls each of its model's
 		}
+	}
+}
+
+// geminiAttempt is how gemini says that it waits before it asks its model again.
+var geminiAttempt = regexp.MustCompile(`^Attempt \d+ failed with status (\d+)\. Retrying`)
+
+func readGeminiAside(a *answer, line []byte) {
+	if m := geminiAttempt.FindSubmatch(line); m != nil {
+		status, _ := strconv.Atoi(string(m[1]))
+		a.again(status)
 	}
 }
 
@@ -263,6 +281,16 @@ func readOpencode(a *answer, line []byte) {
 			a.status = http.StatusUnauthorized
 		}
 		a.fail(e.Error.Data.Message, e.Error.Name)
+	}
+}
+
+// opencodeLog is the line of its log that says that its model did not answer; it asks again
+// then. What is small is a title.
+var opencodeLog = regexp.MustCompile(`^timestamp=\S+ level=ERROR .*message="stream error" .*small=false `)
+
+func readOpencodeAside(a *answer, line []byte) {
+	if opencodeLog.Match(line) {
+		a.again(0)
 	}
 }
 
@@ -327,6 +355,14 @@ func readAider(a *answer, line []byte) {
 		a.spend.USD += usd
 	}
 	if tokens == nil && cost == nil && text != "" {
+		a.text = text
+	}
+}
+
+// readText reads an agent of whose output nothing is known: its last line is its last message.
+func readText(a *answer, line []byte) {
+	if text := strings.TrimSpace(string(line)); text != "" {
+		a.hear()
 		a.text = text
 	}
 }

@@ -111,6 +111,9 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 		return out, err
 	}
 	out, err = judge(b.cfg.Program, run, s.files, s.printed, out)
+	if err != nil {
+		err = cmp.Or(b.oldProgram(ctx, run, s.printed), err)
+	}
 	s.asked(&out)
 	if err == nil && s.document != nil && run.OK() {
 		return s.document.join(s.assignment, out)
@@ -195,7 +198,12 @@ func (b *Brain) run(ctx context.Context, s *session) (sandbox.Result, error) {
 			}
 			read(s.printed, line)
 		}}
-		errs := &lineWriter{each: s.printed.plain.add}
+		errs := &lineWriter{each: func(line []byte) {
+			s.printed.plain.add(line)
+			if aside := b.cfg.Program.aside; aside != nil {
+				aside(s.printed, line)
+			}
+		}}
 		defer out.flush()
 		defer errs.flush()
 		c.Stdout, c.Stderr = out, errs
@@ -213,9 +221,9 @@ func (b *Brain) command(s *session) sandbox.Command {
 	p, a := b.cfg.Program, s.assignment
 	c := sandbox.Command{
 		Argv: p.expand(s.files, b.cfg.Sandbox.Mode()), Dir: a.Dir,
-		Env:  slices.Concat(sandbox.Environ(slices.Concat(p.env, b.cfg.Env)...), p.set, s.files.environ(a)),
+		Env:  slices.Concat(sandbox.Environ(slices.Concat(p.environ(), b.cfg.Env)...), p.given(), s.files.environ(a)),
 		Wall: b.cfg.Wall, Idle: b.cfg.Idle, Grace: b.cfg.Grace, MaxOutput: b.cfg.MaxOutput, Limits: b.cfg.Limits,
-		Egress: b.egress, Readable: b.cfg.Readable, Login: p.login,
+		Egress: b.egress, Readable: b.cfg.Readable, Login: p.Login,
 		Writable: slices.Concat(b.cfg.Writable, []string{s.files.dir}),
 	}
 	if b.cfg.Cache != nil {

@@ -37,7 +37,7 @@ func assignment(t *testing.T) brain.Assignment {
 
 func program(t *testing.T, script string) exec.Config {
 	t.Helper()
-	p, err := exec.Parse(script)
+	p, err := (exec.Presets{}).Parse(script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func hasItsFiles(t *testing.T, s sandbox.Sandbox) {
 func TestMissingProgramsAreRefusedBeforeWorkBegins(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, spec := range []string{"claude", `["no-such-program"]`} {
-		p, err := exec.Parse(spec)
+		p, err := (exec.Presets{}).Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,14 +74,16 @@ func (p Program) remedy(run sandbox.Result, said *answer) string {
 		return "log in, or give a valid key"
 	case said.status == http.StatusPaymentRequired:
 		return "pay for the account of this login or key, or give another one"
+	case said.status == http.StatusForbidden && len(run.Refused) > 0:
+		return "the sandbox lets it not reach its model: name that host with --egress HOST:PORT"
 	case said.status == http.StatusForbidden:
 		return "let this login or key use the model, or name another model"
 	case said.status == http.StatusNotFound:
 		return "there is no such model: name another one, or correct the address of its service"
 	case said.began:
 		return ""
-	case p.exits[run.ExitCode] != "":
-		return p.exits[run.ExitCode]
+	case p.Exits[run.ExitCode] != "":
+		return p.Exits[run.ExitCode]
 	case run.ExitCode == usage && !said.spoke:
 		return "it does not take its arguments: install a version that does, or correct the flags of the brain"
 	}
@@ -95,7 +97,7 @@ const usage = 2
 // with the status, of which the system keeps the low eight bits.
 func (p Program) statusOf(run sandbox.Result) int {
 	const lowest, wrap = 144, 256 // 400 and above
-	if !p.exitsWithStatus || run.ExitCode < lowest || run.TimedOut != "" {
+	if !p.ExitsWithStatus || run.ExitCode < lowest || run.TimedOut != "" {
 		return 0
 	}
 	return run.ExitCode + wrap

@@ -52,6 +52,10 @@ func TestStatusAndTypeDecideWhatIsInfrastructure(t *testing.T) {
 		"claude: 401 by the kind of its message": {"claude", claudeWords + claudeEnd + "}", "exit 1", "people", "log in"},
 		"claude: 403":                            {"claude", claudeTurn + claudeEnd + `,"api_error_status":403}`, "exit 1", "people", "use the model"},
 		"claude: 404":                            {"claude", claudeEnd + `,"api_error_status":404}`, "exit 1", "people", "no such model"},
+		"codex: 401":                             {"codex", `{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: it went wrong"}}` + "\n", "exit 1", "people", "log in"},
+		"codex: 503 in the middle":               {"codex", codexTurn + `{"type":"turn.failed","error":{"message":"unexpected status 503 Service Unavailable: it went wrong"}}` + "\n", "exit 1", "infrastructure", "it went wrong"},
+		"codex: the words of a status":           {"codex", codexTurn + `{"type":"turn.failed","error":{"message":"it went wrong: unexpected status 401 in a test"}}` + "\n", "exit 1", "attempt", "it went wrong"},
+		"gemini: its model in the middle":        {"gemini", geminiTurn + `{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: it went wrong]"},"stats":{}}` + "\n", "exit 1", "infrastructure", "it went wrong"},
 		"claude: 429 in the middle":              {"claude", claudeTurn + claudeEnd + `,"api_error_status":429}`, "exit 1", "infrastructure", "it went wrong"},
 		"claude: 529 in the middle":              {"claude", claudeTurn + claudeEnd + `,"api_error_status":529}`, "exit 1", "infrastructure", "it went wrong"},
 		"claude: 400 in the middle":              {"claude", claudeTurn + claudeEnd + `,"api_error_status":400}`, "exit 1", "attempt", "it went wrong"},
@@ -102,7 +106,7 @@ func TestALimitOfTimeIsTheServicesIfTheAgentWaitsForIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := exec.Parse("claude")
+			p, err := (exec.Presets{}).Parse("claude")
 			if err != nil {
 				t.Fatal(err)
 			}

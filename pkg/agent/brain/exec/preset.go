@@ -1,112 +1,230 @@
 package exec
 
 import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
-// Presets returns the names of the known coding agents, sorted.
-func Presets() []string { return slices.Sorted(maps.Keys(presets())) }
+//go:embed shipped/*.yaml
+var shipped embed.FS
 
-// presets returns the known coding agents: how each runs unattended with the
-// prompt on its standard input, and the reader of its output. All but aider print
-// one event per line while they work, so the idle limit applies.
-func presets() map[string]preset {
-	proxy := []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
-	models := slices.Concat(proxy, anthropic(), openai(), gemini(), []string{
-		"OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY", "OLLAMA_HOST", "OLLAMA_API_BASE"})
-	hosts := slices.Concat(anthropicHosts(), openaiHosts(), geminiHosts(), []string{
-		"openrouter.ai", "api.deepseek.com", "api.mistral.ai", "api.groq.com", "models.dev"})
-	bases := []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE", "GOOGLE_GEMINI_BASE_URL", "OLLAMA_HOST", "OLLAMA_API_BASE"}
-	return map[string]preset{
-		"claude": {
-			argv: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--json-schema", "{{schema}}", "--add-dir", "{{dir}}",
-				"--permission-mode", "acceptEdits", "--allowedTools", "Read,Write,Edit,Glob,Grep,Bash", "--disallowedTools", "AskUserQuestion",
-				"--no-session-persistence"},
-			env: slices.Concat(proxy, anthropic(), []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-				"CLAUDE_CODE_USE_BEDROCK", "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION", "MAX_THINKING_TOKENS"}),
-			login: []string{".claude/.credentials.json", ".claude/settings.json", ".claude.json"},
-			hosts: anthropicHosts(),
-			bases: []string{"ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL"},
-			read:  readClaude,
-		},
-		"codex": {
-			argv:  []string{"codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "{{codex-sandbox}}", "-"},
-			env:   slices.Concat(proxy, openai(), []string{"CODEX_API_KEY"}),
-			login: []string{".codex/auth.json", ".codex/config.toml"},
-			hosts: openaiHosts(),
-			bases: []string{"OPENAI_BASE_URL"},
-			read:  readCodex,
-		},
-		"gemini": {
-			// The text of -p is appended to the standard input.
-			argv: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "yolo", "-p",
-				"Do what the text above asks."},
-			env:   slices.Concat(proxy, gemini()),
-			login: []string{".gemini/oauth_creds.json", ".gemini/google_accounts.json", ".gemini/settings.json", ".gemini/installation_id"},
-			hosts: geminiHosts(),
-			bases: []string{"GOOGLE_GEMINI_BASE_URL"},
-			read:  readGemini,
+// Presets are the coding agents that are known, by name: how each runs unattended with the
+// prompt on its standard input, and which reader its output has. The zero Presets are the
+// shipped ones.
+type Presets struct{ all map[string]preset }
 
-			exits: map[int]string{41: "log gemini in, or give a valid key", 52: "correct the settings of gemini"},
+// preset describes a coding agent. A file has these keys, each once; docs/brains.md says
+// what they mean.
+type preset struct {
+	Name       string            `yaml:"preset"`
+	Extends    string            `yaml:"extends"`
+	About      string            `yaml:"about"`
+	Known      string            `yaml:"known"`   // the version that was tried
+	Command    []string          `yaml:"command"` // may hold {{…}}, see expand
+	Confined   []string          `yaml:"confined"`
+	Unconfined []string          `yaml:"unconfined"`
+	Help       []string          `yaml:"help"` // prints its flags
+	Models     []string          `yaml:"models"`
+	Env        []string          `yaml:"env"`   // variables it needs
+	Set        map[string]string `yaml:"set"`   // variables it is given
+	Login      []string          `yaml:"login"` // files below HOME with its login and settings; it gets a copy
+	Hosts      []string          `yaml:"hosts"` // its model's API
+	Bases      []string          `yaml:"bases"` // variables that name another API
+	Drop       string            `yaml:"drop"`  // pattern of its own files in the work tree
+	Answer     string            `yaml:"answer"`
+	Exits      map[int]string    `yaml:"exits"` // exit codes by which it did nothing, and what people have to do
 
-			exitsWithStatus: true,
-		},
-		"opencode": {
-			argv:  []string{"opencode", "run", "--format", "json", "--auto", "Do what the following text asks."},
-			env:   slices.Concat(models, []string{"OPENCODE_CONFIG_CONTENT", "OPENCODE_API_KEY"}),
-			login: []string{".config/opencode/opencode.json", ".config/opencode/opencode.jsonc", ".local/share/opencode/auth.json"},
-			hosts: append(hosts, "opencode.ai"),
-			bases: bases,
-			read:  readOpencode,
-		},
-		"goose": {
-			argv:  []string{"goose", "run", "--no-session", "--quiet", "--output-format", "stream-json", "-i", "-"},
-			env:   slices.Concat(models, []string{"GOOSE_PROVIDER", "GOOSE_MODEL"}),
-			set:   []string{"GOOSE_MODE=auto"},
-			login: []string{".config/goose/config.yaml", ".config/goose/secrets.yaml"},
-			hosts: hosts,
-			bases: bases,
-			read:  readGoose,
-		},
-		"aider": {
-			argv: []string{"aider", "--message-file", "{{prompt}}", "--yes-always", "--no-stream", "--no-pretty", "--no-auto-commits",
-				"--no-dirty-commits",
-				"--no-check-update", "--no-show-release-notes", "--analytics-disable", "--no-suggest-shell-commands", "--no-gitignore"},
-			env:   slices.Concat(models, []string{"AIDER_MODEL", "AIDER_WEAK_MODEL", "AIDER_EDITOR_MODEL"}),
-			login: []string{".aider.conf.yml"},
-			drop:  ".aider*",
-			hosts: hosts,
-			bases: bases,
-			read:  readAider,
-		},
+	ExitsWithStatus bool `yaml:"exits_with_status"` // its exit code is the low byte of a status of HTTP
+
+	from   string // file; empty: shipped
+	source []byte
+	read   reader // of a line of its standard output; nil: not a coding agent
+	aside  reader // of a line of its standard error; may be nil
+}
+
+// reader takes a line that a coding agent has printed.
+type reader func(*answer, []byte)
+
+// readers are the readers of what coding agents print, by the name in their presets.
+func readers() map[string]reader {
+	return map[string]reader{
+		"claude-json": readClaude, "codex-json": readCodex, "gemini-json": readGemini, "opencode-json": readOpencode,
+		"goose-json": readGoose, "aider-text": readAider, "text": readText,
 	}
 }
 
-// The variables of a model's API, each by its name: beside them in an environment
-// lie those of whole clouds.
-
-func anthropic() []string {
-	return []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL",
-		"ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_CUSTOM_HEADERS",
-		"ANTHROPIC_BEDROCK_BASE_URL"}
+// asides are the readers of what they print on standard error, of those that tell of their
+// model's service nowhere else.
+func asides() map[string]reader {
+	return map[string]reader{"gemini-json": readGeminiAside, "opencode-json": readOpencodeAside}
 }
 
-func openai() []string {
-	return []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "OPENAI_MODEL"}
+// ReadPresets returns the shipped presets and those in the files *.yaml of a directory, which
+// win; of none, if dir is empty. An error names the file and the line.
+func ReadPresets(dir string) (Presets, error) {
+	p := Presets{map[string]preset{}}
+	ours, err := fs.Sub(shipped, "shipped")
+	if err == nil {
+		err = p.add(ours, "")
+	}
+	if err == nil && dir != "" {
+		if info, statErr := os.Stat(dir); statErr != nil || !info.IsDir() {
+			return p, fmt.Errorf("presets: %s: want a directory", dir)
+		}
+		err = p.add(os.DirFS(dir), dir)
+	}
+	if err != nil {
+		return p, fmt.Errorf("presets: %w", err)
+	}
+	return p, nil
 }
 
-func gemini() []string {
-	return []string{"GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI",
-		"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"}
+// add adds the presets of a directory, by the names of their files.
+func (p Presets) add(dir fs.FS, at string) error {
+	names, err := fs.Glob(dir, "*.yaml")
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	read := map[string]preset{} // a file extends what was there before its directory
+	for _, name := range names {
+		text, err := fs.ReadFile(dir, name)
+		if err == nil {
+			var one preset
+			if one, err = p.parse(text, filepath.Join(at, name)); err == nil && one.Name != strings.TrimSuffix(name, ".yaml") {
+				err = fmt.Errorf("%s:%d: preset %s: want it in a file %s.yaml", filepath.Join(at, name), line(text, "preset"), one.Name, one.Name)
+			}
+			if at == "" {
+				one.from = ""
+			}
+			read[one.Name] = one
+		}
+		wrong = append(wrong, err)
+	}
+	maps.Copy(p.all, read)
+	return errors.Join(wrong...)
 }
 
-func anthropicHosts() []string {
-	return []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com"}
+// plainName is a preset's name, which is one word of a brain.
+var plainName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+
+// placeholder is what expand replaces.
+var placeholder = regexp.MustCompile(`\{\{[^}]*\}\}`)
+
+// parse reads one file.
+func (p Presets) parse(text []byte, file string) (preset, error) {
+	at := func(key, format string, args ...any) error {
+		return fmt.Errorf("%s:%d: %s", file, line(text, key), fmt.Sprintf(format, args...))
+	}
+	var head struct {
+		Extends string `yaml:"extends"`
+	}
+	_ = yamltext.Unmarshal(text, &head) // what is wrong is said below
+	one, ok := p.all[head.Extends]
+	if head.Extends != "" && !ok {
+		return one, at("extends", "extends: there is no preset %s: want one of %s", head.Extends, strings.Join(p.Names(), ", "))
+	}
+	one.Name = ""
+	if err := yamltext.Unmarshal(text, &one, yaml.Strict()); err != nil {
+		return one, placed(file, err)
+	}
+	one.from, one.source = file, text
+	one.aside = asides()[one.Answer]
+	if one.read, ok = readers()[one.Answer]; !ok {
+		return one, at("answer", "answer: %q: want one of %s", one.Answer, strings.Join(slices.Sorted(maps.Keys(readers())), ", "))
+	}
+	switch {
+	case !plainName.MatchString(one.Name):
+		return one, at("preset", "preset: %q: want a name of small letters, digits and dashes", one.Name)
+	case len(one.Command) == 0 || one.Command[0] == "" || strings.Contains(one.Command[0], "{{"):
+		return one, at("command", "command: want a program and its arguments")
+	}
+	for _, word := range slices.Concat(one.Command, one.Confined, one.Unconfined) {
+		for _, found := range placeholder.FindAllString(word, -1) {
+			if !slices.Contains(placeholders(), found) {
+				return one, at("command", "%s: want one of %s", found, strings.Join(placeholders(), ", "))
+			}
+		}
+	}
+	for _, name := range one.Models {
+		if _, ok := services()[name]; !ok {
+			return one, at("models", "models: %s: want some of %s", name, strings.Join(slices.Sorted(maps.Keys(services())), ", "))
+		}
+	}
+	for _, name := range one.Login {
+		if !filepath.IsLocal(name) {
+			return one, at("login", "login: %s: want files below the home", name)
+		}
+	}
+	if _, err := path.Match(one.Drop, ""); err != nil || strings.Contains(one.Drop, "/") {
+		return one, at("drop", "drop: %s: want a pattern of names", one.Drop)
+	}
+	return one, nil
 }
 
-func openaiHosts() []string { return []string{"api.openai.com", "auth.openai.com", "chatgpt.com"} }
+// line returns the line of a key, 1 if it is not there.
+func line(text []byte, key string) int {
+	n := 0
+	for row := range strings.Lines(string(text)) {
+		n++
+		if strings.HasPrefix(row, key+":") {
+			return n
+		}
+	}
+	return 1
+}
 
-func geminiHosts() []string {
-	return []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"}
+// position is how the parser says where something is.
+var position = regexp.MustCompile(`^\[(\d+):\d+\] `)
+
+// placed returns an error of the parser with file and line, in one line.
+func placed(file string, err error) error {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	if m := position.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s:%s: %s", file, m[1], strings.TrimPrefix(text, m[0]))
+	}
+	return fmt.Errorf("%s: %s", file, text)
+}
+
+// known returns the presets, also of the zero Presets.
+func (p Presets) known() map[string]preset {
+	if p.all == nil {
+		p, _ = ReadPresets("") // a test reads them
+	}
+	return p.all
+}
+
+// Names returns the names of the presets, sorted.
+func (p Presets) Names() []string { return slices.Sorted(maps.Keys(p.known())) }
+
+// Preset is what people are shown of one.
+type Preset struct {
+	Name    string `json:"name"`
+	About   string `json:"about"`
+	Program string `json:"program"`
+	Known   string `json:"known"` // the version that was tried; empty: none
+	From    string `json:"from"`  // its file; empty: shipped
+	Source  string `json:"source,omitempty"`
+}
+
+// Find returns a preset, and whether there is one.
+func (p Presets) Find(name string) (Preset, bool) {
+	one, ok := p.known()[name]
+	if !ok {
+		return Preset{}, false
+	}
+	return Preset{one.Name, one.About, one.Command[0], one.Known, one.from, string(one.source)}, true
 }

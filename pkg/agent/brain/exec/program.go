@@ -27,21 +27,6 @@ type Program struct {
 	preset
 }
 
-// preset describes a coding agent.
-type preset struct {
-	argv  []string
-	env   []string              // variables it needs
-	set   []string              // variables it is given, name=value
-	login []string              // files below HOME with its login and settings; it gets a copy
-	hosts []string              // its model's API
-	bases []string              // variables that name another API
-	drop  string                // pattern of its own files in the work tree
-	read  func(*answer, []byte) // reads a line of its standard output; nil: not a coding agent
-
-	exits           map[int]string // exit codes by which it did nothing, and what people have to do
-	exitsWithStatus bool           // its exit code is the low byte of a status of HTTP
-}
-
 // Parse reads a program from a configuration:
 //
 //	claude, codex --model M   a preset, with more of its own flags, quoted as for a shell
@@ -50,11 +35,11 @@ type preset struct {
 //
 // A relative path is resolved from the current directory, never from the work
 // tree.
-func Parse(spec string) (Program, error) {
+func (all Presets) Parse(spec string) (Program, error) {
 	spec = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(spec), "exec:"))
 	if spec == "" {
 		return Program{}, fmt.Errorf("exec: no program given: want a command, a JSON list of arguments, or one of %s",
-			strings.Join(Presets(), ", "))
+			strings.Join(all.Names(), ", "))
 	}
 	if spec[0] == '[' {
 		p := Program{}
@@ -65,12 +50,12 @@ func Parse(spec string) (Program, error) {
 		return p, nil
 	}
 	words := strings.Fields(spec)
-	if p, ok := presets()[words[0]]; ok {
+	if p, ok := all.known()[words[0]]; ok {
 		flags, err := shell.Fields(strings.TrimPrefix(spec, words[0]), nil)
 		if err != nil {
 			return Program{}, fmt.Errorf("exec: %s: %w", spec, err)
 		}
-		return Program{Name: words[0], Argv: slices.Concat(p.argv, flags), preset: p}, nil
+		return Program{Name: words[0], Argv: slices.Concat(p.Command, flags), preset: p}, nil
 	}
 	if path := ours(words[0]); path != words[0] {
 		spec = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" + strings.TrimPrefix(spec, words[0])
@@ -93,20 +78,22 @@ func ours(program string) string {
 	return path
 }
 
-// expand fills a preset's template: the prompt's file, the directory of the files,
-// the result's schema and the sandbox mode of codex. Codex cannot confine itself
-// inside a sandbox.
+// placeholders are what expand replaces.
+func placeholders() []string { return []string{"{{prompt}}", "{{dir}}", "{{schema}}", "{{result}}"} }
+
+// expand fills a preset's template: the prompt's file, the directory of the files, the
+// result's schema and file. It adds what the preset has for the mode of the sandbox.
 func (p Program) expand(f files, mode sandbox.Mode) []string {
 	if p.read == nil {
 		return p.Argv
 	}
-	codex := "workspace-write"
-	if mode != sandbox.None {
-		codex = "danger-full-access"
+	more := p.Confined
+	if mode == sandbox.None {
+		more = p.Unconfined
 	}
-	r := strings.NewReplacer("{{prompt}}", f.prompt, "{{dir}}", f.dir, "{{schema}}", inline(brain.ResultSchema()), "{{codex-sandbox}}", codex)
-	argv := make([]string, len(p.Argv))
-	for i, arg := range p.Argv {
+	r := strings.NewReplacer("{{prompt}}", f.prompt, "{{dir}}", f.dir, "{{schema}}", inline(brain.ResultSchema()), "{{result}}", f.result)
+	argv := slices.Concat(p.Argv, more)
+	for i, arg := range argv {
 		argv[i] = r.Replace(arg)
 	}
 	return argv
@@ -130,8 +117,8 @@ func inline(schema []byte) string {
 // reachable returns the hosts of the program's model: its own API, or the one that
 // a variable of this process names.
 func (p Program) reachable() []string {
-	hosts := slices.Clone(p.hosts)
-	for _, name := range p.bases {
+	hosts, bases := p.apis()
+	for _, name := range bases {
 		base, err := url.Parse(os.Getenv(name))
 		if err != nil || base.Hostname() == "" {
 			continue
@@ -145,24 +132,24 @@ func (p Program) reachable() []string {
 	return hosts
 }
 
-// litter records the files that match the pattern drop, and returns a function that
+// litter records the files that match the pattern Drop, and returns a function that
 // removes the newer ones. The tree is held open, since the program may replace it
 // by a link.
 func (p Program) litter(dir string) (func(), error) {
-	if p.drop == "" {
+	if p.Drop == "" {
 		return func() {}, nil
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	before, err := fs.Glob(root.FS(), p.drop)
+	before, err := fs.Glob(root.FS(), p.Drop)
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return func() {
 		defer root.Close()
-		after, _ := fs.Glob(root.FS(), p.drop)
+		after, _ := fs.Glob(root.FS(), p.Drop)
 		for _, name := range after {
 			if !slices.Contains(before, name) {
 				_ = root.RemoveAll(name) // left over, it shows in the diff

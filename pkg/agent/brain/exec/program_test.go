@@ -32,16 +32,16 @@ func TestParse(t *testing.T) {
 		"sh -c 'claude -p' --":   {"sh", "-c", "sh -c 'claude -p' --"},
 		"exec:/usr/bin/env true": {"sh", "-c", "/usr/bin/env true"},
 	} {
-		if p, err := exec.Parse(spec); err != nil || !slices.Equal(p.Argv, want) {
+		if p, err := (exec.Presets{}).Parse(spec); err != nil || !slices.Equal(p.Argv, want) {
 			t.Errorf("%s: %q, %v; want %q", spec, p.Argv, err, want)
 		}
 	}
 	for _, spec := range []string{"", "exec:", `claude "two words`, `claude 'it`, "claude --x $(id)", `[]`, `["`, `[1]`, `[""]`} {
-		if p, err := exec.Parse(spec); err == nil {
+		if p, err := (exec.Presets{}).Parse(spec); err == nil {
 			t.Errorf("%s was taken: %q", spec, p.Argv)
 		}
 	}
-	p, err := exec.Parse("claude --model opus")
+	p, err := (exec.Presets{}).Parse("claude --model opus")
 	if err != nil || p.Name != "claude" || p.Argv[0] != "claude" || !slices.Equal(p.Argv[len(p.Argv)-2:], []string{"--model", "opus"}) {
 		t.Errorf("%q, %v", p.Argv, err)
 	}
@@ -51,12 +51,12 @@ func TestParse(t *testing.T) {
 		`--dir "$PWD/x"`:                     {"--dir", dir + "/x"},
 		"":                                   {"--no-session-persistence"},
 	} {
-		p, err := exec.Parse("claude " + flags)
+		p, err := (exec.Presets{}).Parse("claude " + flags)
 		if err != nil || len(p.Argv) < len(want) || !slices.Equal(p.Argv[len(p.Argv)-len(want):], want) {
 			t.Errorf("%s: %q, %v", flags, p.Argv, err)
 		}
 	}
-	if got := exec.Presets(); !slices.Equal(got, []string{"aider", "claude", "codex", "gemini", "goose", "opencode"}) {
+	if got := (exec.Presets{}).Names(); !slices.Equal(got, []string{"aider", "claude", "codex", "gemini", "goose", "opencode"}) {
 		t.Errorf("presets %q", got)
 	}
 }

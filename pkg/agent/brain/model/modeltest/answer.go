@@ -6,6 +6,12 @@ import "fmt"
 func messages(s stream, r Request, t Turn) {
 	usage := object{"input_tokens": t.Usage.In, "cache_creation_input_tokens": t.Usage.Written, "cache_read_input_tokens": t.Usage.Read,
 		"output_tokens": 1}
+	if s.whole {
+		usage["output_tokens"] = t.Usage.Out
+		whole(s, object{"id": fmt.Sprintf("msg_%d", r.N), "type": "message", "role": "assistant", "model": r.Model,
+			"content": []any{object{"type": "text", "text": t.Text}}, "stop_reason": "end_turn", "stop_sequence": nil, "usage": usage})
+		return
+	}
 	s.send("message_start", object{"type": "message_start", "message": object{"id": fmt.Sprintf("msg_%d", r.N), "type": "message",
 		"role": "assistant", "model": r.Model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}})
 	at := 0
@@ -65,8 +71,13 @@ func responses(s stream, r Request, t Turn) {
 		return
 	}
 	for i, c := range t.Calls {
-		add(object{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.N, i), "call_id": fmt.Sprintf("call_%d_%d", r.N, i),
-			"name": c.Name, "arguments": c.Args, "status": "completed"})
+		item := object{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.N, i), "call_id": fmt.Sprintf("call_%d_%d", r.N, i),
+			"name": c.Name, "arguments": c.Args, "status": "completed"}
+		if r.custom[c.Name] {
+			item["type"], item["input"] = "custom_tool_call", c.Args
+			delete(item, "arguments")
+		}
+		add(item)
 	}
 	in := t.Usage.In + t.Usage.Read + t.Usage.Written
 	response := object{"id": id, "object": "response", "status": "completed", "model": r.Model, "output": items, "usage": object{
@@ -81,6 +92,14 @@ func responses(s stream, r Request, t Turn) {
 
 // chat answers as OpenAI's Chat Completions.
 func chat(s stream, r Request, t Turn) {
+	in := t.Usage.In + t.Usage.Read + t.Usage.Written
+	usage := object{"prompt_tokens": in, "completion_tokens": t.Usage.Out, "total_tokens": in + t.Usage.Out,
+		"prompt_tokens_details": object{"cached_tokens": t.Usage.Read}}
+	if s.whole {
+		whole(s, object{"id": fmt.Sprintf("chatcmpl-%d", r.N), "object": "chat.completion", "created": 1, "model": r.Model, "usage": usage,
+			"choices": []any{object{"index": 0, "finish_reason": "stop", "message": object{"role": "assistant", "content": t.Text}}}})
+		return
+	}
 	chunk := func(choices []any, usage any) {
 		s.send("", object{"id": fmt.Sprintf("chatcmpl-%d", r.N), "object": "chat.completion.chunk", "created": 1, "model": r.Model,
 			"choices": choices, "usage": usage})
@@ -103,8 +122,6 @@ func chat(s stream, r Request, t Turn) {
 		finish = "length"
 	}
 	chunk(choice(object{}, finish), nil)
-	in := t.Usage.In + t.Usage.Read + t.Usage.Written
-	chunk([]any{}, object{"prompt_tokens": in, "completion_tokens": t.Usage.Out, "total_tokens": in + t.Usage.Out,
-		"prompt_tokens_details": object{"cached_tokens": t.Usage.Read}})
+	chunk([]any{}, usage)
 	s.raw("data: [DONE]\n\n")
 }

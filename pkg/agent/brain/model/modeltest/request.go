@@ -1,8 +1,8 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,19 +15,27 @@ type Request struct {
 	Header  http.Header
 	Body    []byte
 	Model   string
+	Whole   bool // it wants no stream
+	Object  bool // it wants a JSON object, without a schema (Gemini)
 	Tools   []string
 	Prompt  string   // the first words of a user
 	Calls   []string // names of the tools that the conversation has called so far
 	Results []string // what those calls came to
 	Last    string   // the newest words of a user, if they came after the newest result
+
+	custom map[string]bool // tools that take a text, not an object (Responses)
 }
 
 // read reads the body of the request's interface.
 func (r *Request) read() error {
+	if r.API == Gemini {
+		return r.readGemini()
+	}
 	var body struct {
 		Model  string `json:"model"`
 		Stream bool   `json:"stream"`
 		Tools  []struct {
+			Type     string `json:"type"`
 			Name     string `json:"name"`
 			Function struct {
 				Name string `json:"name"`
@@ -39,12 +47,10 @@ func (r *Request) read() error {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return err
 	}
-	if !body.Stream {
-		return errors.New("want a stream")
-	}
-	r.Model = body.Model
+	r.Model, r.Whole, r.custom = body.Model, !body.Stream, map[string]bool{}
 	for _, t := range body.Tools {
-		r.Tools = append(r.Tools, t.Name+t.Function.Name)
+		name := cmp.Or(t.Name+t.Function.Name, t.Type)
+		r.Tools, r.custom[name] = append(r.Tools, name), t.Type == "custom"
 	}
 	items := body.Messages
 	if r.API == Responses {
@@ -74,7 +80,7 @@ type item struct {
 	Name    string          `json:"name"`
 	ID      string          `json:"id"`
 	CallID  string          `json:"call_id"`
-	Output  string          `json:"output"`
+	Output  json.RawMessage `json:"output"`
 	Calls   []struct {
 		ID       string `json:"id"`
 		Function struct {
@@ -97,10 +103,10 @@ func (r *Request) take(it item, calls, results map[string]bool) error {
 		return nil
 	}
 	switch {
-	case it.Type == "function_call":
+	case it.Type == "function_call", it.Type == "custom_tool_call":
 		call(it.CallID, it.Name)
-	case it.Type == "function_call_output":
-		return result(it.CallID, it.Output)
+	case it.Type == "function_call_output", it.Type == "custom_tool_call_output":
+		return result(it.CallID, plain(it.Output))
 	case it.Type == "tool_use":
 		call(it.ID, it.Name)
 	case it.Type == "tool_result":

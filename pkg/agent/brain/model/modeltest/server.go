@@ -1,6 +1,7 @@
 // Package modeltest is a server of language models for tests. It speaks Anthropic's
-// Messages and OpenAI's Responses and Chat Completions, streamed, and answers what a
-// script says.
+// Messages, OpenAI's Responses and Chat Completions, and Gemini's generateContent,
+// streamed or whole, and answers what a script says. Steps is a script for the coding
+// agents, each of which has tools of its own.
 package modeltest
 
 import (
@@ -23,6 +24,7 @@ const (
 	Messages  API = "messages"
 	Responses API = "responses"
 	Chat      API = "chat"
+	Gemini    API = "gemini"
 )
 
 // Script returns the answer to a request. It is called by one goroutine at a time.
@@ -62,13 +64,17 @@ func Calling(name string, args map[string]any) Turn {
 // Usage is what a turn costs, in tokens.
 type Usage struct{ In, Read, Written, Out int64 }
 
+func (u Usage) plus(o Usage) Usage {
+	return Usage{u.In + o.In, u.Read + o.Read, u.Written + o.Written, u.Out + o.Out}
+}
+
 // Fault is an answer that is none.
 type Fault struct {
 	Status  int // 0: the answer begins, and is not ended
 	Kind    string
 	Message string
 	Header  map[string]string
-	Stall   bool // nothing comes until the caller gives up
+	Stall   bool // nothing comes until the caller gives up, or the server is closed
 	Garbage bool // the stream is no JSON
 }
 
@@ -91,6 +97,7 @@ type Server struct {
 	script Script
 	mu     sync.Mutex
 	all    []Request
+	spent  Usage
 }
 
 // New starts a server that ends with the test.
@@ -110,6 +117,13 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.all...)
 }
 
+// Spent returns what the answers so far have cost.
+func (s *Server) Spent() Usage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spent
+}
+
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -118,13 +132,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	req := Request{Header: r.Header.Clone(), Body: body}
 	var write func(stream, Request, Turn)
-	switch {
-	case strings.HasSuffix(r.URL.Path, "/messages"):
+	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/messages"):
 		req.API, write = Messages, messages
-	case strings.HasSuffix(r.URL.Path, "/responses"):
+	case strings.HasSuffix(path, "/responses"):
 		req.API, write = Responses, responses
-	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
+	case strings.HasSuffix(path, "/chat/completions"):
 		req.API, write = Chat, chat
+	case strings.HasSuffix(path, ":streamGenerateContent"), strings.HasSuffix(path, ":generateContent"):
+		req.API, write, req.Whole = Gemini, gemini, strings.HasSuffix(path, ":generateContent")
+	case strings.HasSuffix(path, "/count_tokens"), strings.HasSuffix(path, ":countTokens"):
+		whole(w, object{"input_tokens": 1000, "totalTokens": 1000})
+		return
 	default:
 		http.NotFound(w, r)
 		return
@@ -137,8 +156,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req.N = len(s.all) + 1
 	s.all = append(s.all, req)
 	turn := s.script(req)
-	s.mu.Unlock()
 	turn.Usage = cmp.Or(turn.Usage, Usage{In: 100, Read: 1000, Written: 20, Out: 50})
+	if turn.Fault == nil {
+		s.spent = s.spent.plus(turn.Usage)
+	}
+	s.mu.Unlock()
 	switch f := turn.Fault; {
 	case f != nil && f.Stall:
 		<-r.Context().Done()
@@ -146,6 +168,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, req.API, f)
 	case f != nil && f.Garbage:
 		open(w).raw("event: message_start\ndata: {\"type\": \"mess\n\n")
+	case req.Whole && f == nil:
+		write(stream{w, true}, req, turn)
 	default:
 		write(open(w), req, turn)
 		if f != nil {
@@ -162,21 +186,33 @@ func refuse(w http.ResponseWriter, api API, f *Fault) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Status)
 	body := object{"error": object{"type": f.Kind, "code": f.Kind, "message": f.Message}}
-	if api == Messages {
+	switch api {
+	case Messages:
 		body = object{"type": "error", "error": object{"type": f.Kind, "message": f.Message}, "request_id": "req_1"}
+	case Gemini:
+		body = object{"error": object{"code": f.Status, "status": strings.ToUpper(f.Kind), "message": f.Message}}
 	}
+	_ = json.NewEncoder(w).Encode(body) // the caller may be gone
+}
+
+// whole writes an answer that is no stream.
+func whole(w http.ResponseWriter, body object) {
+	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body) // the caller may be gone
 }
 
 type object = map[string]any
 
-// stream writes server-sent events.
-type stream struct{ http.ResponseWriter }
+// stream writes server-sent events, or one object.
+type stream struct {
+	http.ResponseWriter
+	whole bool
+}
 
 func open(w http.ResponseWriter) stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
-	return stream{w}
+	return stream{w, false}
 }
 
 func (s stream) send(event string, v any) {
