@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
@@ -33,12 +34,12 @@ type trial struct {
 	every *modeltest.Turn         // each answer
 	want  []string
 
-	only  string // a program; empty: each
-	flags string // of the preset
-	drop  string // prefix of variables that are missing
-	to    string // another address of the model
-	idle  string // limit; empty: 40s
-	wall  string // limit; empty: 1m
+	but   map[string]string // what else it may come to, by program
+	flags string            // of the preset
+	drop  string            // prefix of variables that are missing
+	to    string            // another address of the model
+	idle  string            // limit; empty: 40s
+	wall  string            // limit; empty: 1m
 	check func(s sighting) string
 }
 
@@ -47,6 +48,9 @@ const file = "/greeting.txt"
 func fix(dir string) []step {
 	return []step{{Read: dir + file}, {Edit: &modeltest.Edit{Path: dir + file, Old: "Helo, world.\n", New: "Hello, world.\n"}}, {Run: "cat " + dir + file}}
 }
+
+// seconds is a time that tells the process of a work tree, whose name ends with digits.
+func seconds(dir string) string { return "86399." + dir[strings.LastIndexByte(dir, '-')+1:] }
 
 func success(summary string) state {
 	return state{"status": "success", "confidence_score": 0.95, "summary": summary}
@@ -95,13 +99,13 @@ func trials() []trial {
 		{name: "null in the result", want: one(stated, unstated), steps: fixed(result(state{"questions": nil, "next": nil, "escalate": nil, "asks": nil}))},
 		{name: "result by the file", want: one(stated),
 			steps: fixed(step{Run: `printf '{"status":"success","confidence_score":0.96,"summary":"by the file"}' > "$SIGNALBOX_RESULT"`}, step{Say: "It is in the file."})},
-		{name: "50 MB from a tool", want: one(stated), wall: "4m", idle: "3m", steps: fixed(step{Run: "head -c 52428800 /dev/zero | tr '\\0' x | fold -w 100"}, result(nil))},
+		{name: "50 MB from a tool", want: one(stated), wall: "4m", idle: "3m", but: map[string]string{"gemini": unstated}, steps: fixed(step{Run: "head -c 52428800 /dev/zero | tr '\\0' x | fold -w 100"}, result(nil))},
 		{name: "writes outside the tree", want: one(stated), check: sighting.contained,
 			steps: fixed(step{Run: "echo x > $HOME/outside; echo x > " + outside + "; true"}, result(nil))},
 		{name: "400, prompt too long", every: status(400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum"), want: one(fault, failure)},
 		{name: "401", every: status(401, "authentication_error", "invalid x-api-key"), want: one(people)},
 		{name: "403", every: status(403, "permission_error", "Your account does not have access."), want: one(people)},
-		{name: "404, model unknown", every: status(404, "not_found_error", "model: no-such-model"), want: one(people)},
+		{name: "404, model unknown", every: status(404, "not_found_error", "model: no-such-model"), want: one(people), but: map[string]string{"gemini": fault}},
 		{name: "429, Retry-After: 1", every: status(429, "rate_limit_error", "slowly", "Retry-After", "1"), want: one(fault, later)},
 		{name: "429, quota", every: status(429, "insufficient_quota", "You exceeded your current quota."), want: one(fault, later)},
 		{name: "429, usage limit for 3 h", want: one(fault, later), every: status(429, "rate_limit_error", "You have hit your usage limit.",
@@ -117,9 +121,9 @@ func trials() []trial {
 		{name: "stream cut", every: &cut, want: one(infrastructure)},
 		{name: "not a byte, idle limit", every: &stall, want: one(infrastructure)},
 		{name: "a tool that hangs, time limit", want: one(failure), check: sighting.ended, idle: "30s",
-			steps: func(string) []step { return []step{{Run: "sleep " + sleeps}} }},
+			steps: func(dir string) []step { return []step{{Run: "sleep " + seconds(dir)}} }},
 		{name: "unknown flag", flags: "--no-such-flag", want: one(people), check: sighting.names},
-		{name: "no login", drop: "KEY", want: one(people)},
+		{name: "no login", drop: "KEY", want: one(people), but: map[string]string{"codex": fault, "opencode": stated}},
 	}
 }
 

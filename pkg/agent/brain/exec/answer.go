@@ -178,6 +178,7 @@ func readCodex(a *answer, line []byte) {
 		if m := codexStatus.FindStringSubmatch(e.Error.Message); m != nil {
 			a.status, _ = strconv.Atoi(m[1])
 		}
+		a.retried = a.retried || strings.HasPrefix(e.Error.Message, "stream disconnected before completion: ") // so it calls that
 	case "error": // the last one is the turn's, after each other one it connects again
 		a.reason = e.Message
 		a.retried = a.retried || a.erred

@@ -54,6 +54,7 @@ func TestStatusAndTypeDecideWhatIsInfrastructure(t *testing.T) {
 		"claude: 404":                            {"claude", claudeEnd + `,"api_error_status":404}`, "exit 1", "people", "no such model"},
 		"codex: 401":                             {"codex", `{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: it went wrong"}}` + "\n", "exit 1", "people", "log in"},
 		"codex: 503 in the middle":               {"codex", codexTurn + `{"type":"turn.failed","error":{"message":"unexpected status 503 Service Unavailable: it went wrong"}}` + "\n", "exit 1", "infrastructure", "it went wrong"},
+		"codex: its stream is cut":               {"codex", codexTurn + `{"type":"turn.failed","error":{"message":"stream disconnected before completion: it went wrong"}}` + "\n", "exit 1", "infrastructure", "it went wrong"},
 		"codex: the words of a status":           {"codex", codexTurn + `{"type":"turn.failed","error":{"message":"it went wrong: unexpected status 401 in a test"}}` + "\n", "exit 1", "attempt", "it went wrong"},
 		"gemini: its model in the middle":        {"gemini", geminiTurn + `{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: it went wrong]"},"stats":{}}` + "\n", "exit 1", "infrastructure", "it went wrong"},
 		"claude: 429 in the middle":              {"claude", claudeTurn + claudeEnd + `,"api_error_status":429}`, "exit 1", "infrastructure", "it went wrong"},
