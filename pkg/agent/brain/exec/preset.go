@@ -75,25 +75,25 @@ func asides() map[string]reader {
 // ReadPresets returns the shipped presets and those in the files *.yaml of a directory, which
 // win; of none, if dir is empty. An error names the file and the line.
 func ReadPresets(dir string) (Presets, error) {
-	p := Presets{map[string]preset{}}
+	ps := Presets{map[string]preset{}}
 	ours, err := fs.Sub(shipped, "shipped")
 	if err == nil {
-		err = p.add(ours, "")
+		err = ps.add(ours, "")
 	}
 	if err == nil && dir != "" {
 		if info, statErr := os.Stat(dir); statErr != nil || !info.IsDir() {
-			return p, fmt.Errorf("presets: %s: want a directory", dir)
+			return ps, fmt.Errorf("presets: %s: want a directory", dir)
 		}
-		err = p.add(os.DirFS(dir), dir)
+		err = ps.add(os.DirFS(dir), dir)
 	}
 	if err != nil {
-		return p, fmt.Errorf("presets: %w", err)
+		return ps, fmt.Errorf("presets: %w", err)
 	}
-	return p, nil
+	return ps, nil
 }
 
 // add adds the presets of a directory, by the names of their files.
-func (p Presets) add(dir fs.FS, at string) error {
+func (ps Presets) add(dir fs.FS, at string) error {
 	names, err := fs.Glob(dir, "*.yaml")
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (p Presets) add(dir fs.FS, at string) error {
 		text, err := fs.ReadFile(dir, name)
 		if err == nil {
 			var one preset
-			if one, err = p.parse(text, filepath.Join(at, name)); err == nil && one.Name != strings.TrimSuffix(name, ".yaml") {
+			if one, err = ps.parse(text, filepath.Join(at, name)); err == nil && one.Name != strings.TrimSuffix(name, ".yaml") {
 				err = fmt.Errorf("%s:%d: preset %s: want it in a file %s.yaml", filepath.Join(at, name), line(text, "preset"), one.Name, one.Name)
 			}
 			if at == "" {
@@ -114,7 +114,7 @@ func (p Presets) add(dir fs.FS, at string) error {
 		}
 		wrong = append(wrong, err)
 	}
-	maps.Copy(p.all, read)
+	maps.Copy(ps.all, read)
 	return errors.Join(wrong...)
 }
 
@@ -125,7 +125,7 @@ var plainName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
 var placeholder = regexp.MustCompile(`\{\{[^}]*\}\}`)
 
 // parse reads one file.
-func (p Presets) parse(text []byte, file string) (preset, error) {
+func (ps Presets) parse(text []byte, file string) (preset, error) {
 	at := func(key, format string, args ...any) error {
 		return fmt.Errorf("%s:%d: %s", file, line(text, key), fmt.Sprintf(format, args...))
 	}
@@ -133,9 +133,9 @@ func (p Presets) parse(text []byte, file string) (preset, error) {
 		Extends string `yaml:"extends"`
 	}
 	_ = yamltext.Unmarshal(text, &head) // what is wrong is said below
-	one, ok := p.all[head.Extends]
+	one, ok := ps.all[head.Extends]
 	if head.Extends != "" && !ok {
-		return one, at("extends", "extends: there is no preset %s: want one of %s", head.Extends, strings.Join(p.Names(), ", "))
+		return one, at("extends", "extends: there is no preset %s: want one of %s", head.Extends, strings.Join(ps.Names(), ", "))
 	}
 	one.Name = ""
 	if err := yamltext.Unmarshal(text, &one, yaml.Strict()); err != nil {
@@ -200,15 +200,15 @@ func placed(file string, err error) error {
 }
 
 // known returns the presets, also of the zero Presets.
-func (p Presets) known() map[string]preset {
-	if p.all == nil {
-		p, _ = ReadPresets("") // a test reads them
+func (ps Presets) known() map[string]preset {
+	if ps.all == nil {
+		ps, _ = ReadPresets("") // a test reads them
 	}
-	return p.all
+	return ps.all
 }
 
 // Names returns the names of the presets, sorted.
-func (p Presets) Names() []string { return slices.Sorted(maps.Keys(p.known())) }
+func (ps Presets) Names() []string { return slices.Sorted(maps.Keys(ps.known())) }
 
 // Preset is what people are shown of one.
 type Preset struct {
@@ -221,8 +221,8 @@ type Preset struct {
 }
 
 // Find returns a preset, and whether there is one.
-func (p Presets) Find(name string) (Preset, bool) {
-	one, ok := p.known()[name]
+func (ps Presets) Find(name string) (Preset, bool) {
+	one, ok := ps.known()[name]
 	if !ok {
 		return Preset{}, false
 	}

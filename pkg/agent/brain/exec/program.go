@@ -35,11 +35,11 @@ type Program struct {
 //
 // A relative path is resolved from the current directory, never from the work
 // tree.
-func (all Presets) Parse(spec string) (Program, error) {
+func (ps Presets) Parse(spec string) (Program, error) {
 	spec = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(spec), "exec:"))
 	if spec == "" {
 		return Program{}, fmt.Errorf("exec: no program given: want a command, a JSON list of arguments, or one of %s",
-			strings.Join(all.Names(), ", "))
+			strings.Join(ps.Names(), ", "))
 	}
 	if spec[0] == '[' {
 		p := Program{}
@@ -50,7 +50,7 @@ func (all Presets) Parse(spec string) (Program, error) {
 		return p, nil
 	}
 	words := strings.Fields(spec)
-	if p, ok := all.known()[words[0]]; ok {
+	if p, ok := ps.known()[words[0]]; ok {
 		flags, err := shell.Fields(strings.TrimPrefix(spec, words[0]), nil)
 		if err != nil {
 			return Program{}, fmt.Errorf("exec: %s: %w", spec, err)
