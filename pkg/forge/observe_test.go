@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/merge"
 )
@@ -210,6 +212,9 @@ func TestObservationThatCannotGoOnFails(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 	limited := newEnv(t, func(c *local.Config) { c.RateLimit = 8 })
+	var err error
+	limited.Client, err = github.New(github.Config{BaseURL: limited.url, Token: "rob", MaxWait: time.Millisecond})
+	w.must(err)
 	if _, err := forge.Observe(t.Context(), limited.Client, limited.observation()); !errors.Is(err, forge.ErrRateLimited) {
 		t.Errorf("at a limit: %v", err)
 	}

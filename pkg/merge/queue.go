@@ -32,7 +32,7 @@ func (s Snapshot) Unqueued() (by string, out bool) {
 		return "", false
 	}
 	for _, p := range s.Pushes {
-		if p.After == s.Head && p.At.After(q.Removed) {
+		if p.After == s.Head && !p.At.Before(q.Removed) { // GitHub counts whole seconds
 			return "", false
 		}
 	}

@@ -45,6 +45,9 @@ func limitOf(status int, header http.Header, body []byte, again int, now time.Ti
 	if last := now.Add(maxLimited); after.After(last) {
 		after = last
 	}
+	if soonest := now.Add(time.Second); after.Before(soonest) {
+		after = soonest // a forge whose clock is off refuses again at once
+	}
 	words := said.Message
 	if words == "" {
 		words = http.StatusText(status)

@@ -42,6 +42,8 @@ func TestLimitsAreToldApart(t *testing.T) {
 		{"nothing left until nobody knows when", 403, headers("X-RateLimit-Remaining", "0"), `{}`, 0, time.Minute, true},
 		{"nothing left, by a clock that is ahead", 403, headers("X-RateLimit-Remaining", "0", "Date", at.Add(time.Hour).Format(http.TimeFormat),
 			"X-RateLimit-Reset", unix(at.Add(80*time.Minute))), `{}`, 0, 20 * time.Minute, true},
+		{"nothing left, until a time that is over", 403, headers("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", unix(at.Add(-time.Hour))), `{}`, 0, time.Second, true},
+		{"a time of nothing", 429, headers("Retry-After", "0"), ``, 0, time.Second, false},
 		{"secondary with a time", 403, headers("Retry-After", "90"), `{"message":"You have exceeded a secondary rate limit"` + link, 0, 90 * time.Second, false},
 		{"secondary without the link", 403, headers("Retry-After", "90"), `{"message":"You have exceeded a secondary rate limit"}`, 0, 90 * time.Second, false},
 		{"secondary by its link alone", 403, nil, `{"message":"Slow down"` + link, 0, time.Minute, false},

@@ -50,6 +50,12 @@ type env struct {
 // work mostly waits for git and the disk, so the test runs in parallel with others.
 func newEnv(t *testing.T, policy ...string) *env {
 	t.Helper()
+	return newEnvAt(t, nil, policy...)
+}
+
+// newEnvAt is newEnv with a clock of the forge; nil is time.Now.
+func newEnvAt(t *testing.T, now func() time.Time, policy ...string) *env {
+	t.Helper()
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
@@ -62,7 +68,7 @@ func newEnv(t *testing.T, policy ...string) *env {
 	}
 	orchestratortest.Start(t, w.server.URL, 1, settings)
 	w.client = client.New(w.server.Connect(t), "operator:test")
-	w.openForge()
+	w.openForge(now)
 	w.develop = func(job agent.Job) change {
 		file := strings.TrimPrefix(job.Instance, widgets+"/")
 		if q := job.Question; q != nil {
@@ -75,7 +81,7 @@ func newEnv(t *testing.T, policy ...string) *env {
 }
 
 // openForge starts a forge with one repository, whose work is on trunk.
-func (e *env) openForge() {
+func (e *env) openForge(now func() time.Time) {
 	e.Helper()
 	e.forge = forgetest.Start(e, forgetest.Config{
 		File: "README.md", Text: "# Widgets\n",
@@ -84,6 +90,7 @@ func (e *env) openForge() {
 			forgetest.User("bob", "write"), forgetest.User("eve", ""),
 		},
 		Forge: func(c *local.Config) {
+			c.Now = now
 			fault := c.Fault
 			c.Fault = func(r *http.Request) *local.Fault {
 				if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {

@@ -2,8 +2,17 @@ package app
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 )
+
+// ticking returns a clock that moves by a second whenever somebody looks: the forge's times
+// have no more, and the order of two decides here.
+func ticking() func() time.Time {
+	start, looks := time.Now(), new(atomic.Int64)
+	return func() time.Time { return start.Add(time.Duration(looks.Add(1)) * time.Second) }
+}
 
 // queues gives trunk a merge queue whose groups need the check ci.
 func (p person) queues() {
@@ -34,7 +43,7 @@ func (e *env) inQueue() (s *tale, group string) {
 }
 
 func TestAMergeQueueMerges(t *testing.T) {
-	w := newEnv(t)
+	w := newEnvAt(t, ticking())
 	s, group := w.inQueue()
 	in := s.told()
 	if says := in.GetLastResult().GetSummary(); !strings.Contains(says, "number 1 in the merge queue") {
@@ -49,7 +58,7 @@ func TestAMergeQueueMerges(t *testing.T) {
 }
 
 func TestWhatFailsInTheMergeQueueIsPutToTheDeveloper(t *testing.T) {
-	w := newEnv(t)
+	w := newEnvAt(t, ticking())
 	s, group := w.inQueue()
 	head := s.head()
 	w.ann.pushes("trunk", "other.txt", "of somebody else\n")
@@ -76,7 +85,7 @@ func TestWhatFailsInTheMergeQueueIsPutToTheDeveloper(t *testing.T) {
 }
 
 func TestAHoldTakesItOutOfTheMergeQueue(t *testing.T) {
-	w := newEnv(t)
+	w := newEnvAt(t, ticking())
 	s, group := w.inQueue()
 	w.ann.do("POST", path("/issues/%d/labels", s.pull), object{"labels": []string{"hold"}})
 	in := s.told()
@@ -87,6 +96,7 @@ func TestAHoldTakesItOutOfTheMergeQueue(t *testing.T) {
 	if s.on()["merged"] == true {
 		t.Fatal("what was held is merged")
 	}
+	w.ann.pushes("trunk", "other.txt", "of somebody else\n") // what is tested now is another commit
 	w.ann.do("DELETE", path("/issues/%d/labels/hold", s.pull), nil)
 	s.told()
 	w.bob.status(w.ann.branchHead("gh-readonly-queue/trunk/pr-"+text10(s.pull)), "success")
@@ -95,7 +105,7 @@ func TestAHoldTakesItOutOfTheMergeQueue(t *testing.T) {
 }
 
 func TestWhoTakesItOutOfTheMergeQueueIsHeeded(t *testing.T) {
-	w := newEnv(t)
+	w := newEnvAt(t, ticking())
 	s, _ := w.inQueue()
 	if err := w.forge.Client("ann").Dequeue(w.ctx, widgets, s.pull); err != nil {
 		t.Fatal(err)
