@@ -58,6 +58,10 @@ func EnsureConsumer(ctx context.Context, js jetstream.JetStream, role string, fi
 	begin := jetstream.DeliverAllPolicy
 	if c.FromNow {
 		begin = jetstream.DeliverNewPolicy
+		// One that is there, such as a restored one, keeps the policy: it cannot be updated.
+		if was, err := js.Consumer(ctx, subject.EventStream, role); err == nil {
+			begin = was.CachedInfo().Config.DeliverPolicy
+		}
 	}
 	config := jetstream.ConsumerConfig{
 		Durable:       role,

@@ -97,6 +97,22 @@ func TestARolesConsumer(t *testing.T) {
 	})
 }
 
+// A restored consumer begins elsewhere than a new one would, and stays as it is.
+func TestAConsumerFromNowOnTakesOneThatIsThere(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	open(t, server)
+	js := server.JetStream(t)
+	for _, fromNow := range []bool{false, true, true} {
+		if err := jetstream.EnsureConsumer(t.Context(), js, "statuses", []string{subject.Events}, jetstream.ConsumerConfig{FromNow: fromNow}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := js.Consumer(t.Context(), "EVENTS", "statuses")
+	if err != nil || c.CachedInfo().Config.DeliverPolicy != natsjs.DeliverAllPolicy {
+		t.Errorf("%v, %+v", err, c)
+	}
+}
+
 func TestDeadLetters(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
 	store, js := open(t, server), server.JetStream(t)
