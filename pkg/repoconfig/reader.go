@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
 // reader takes a tree apart and collects everything that is wrong with it. Texts come
@@ -41,11 +42,8 @@ func (r *reader) want(n ast.Node, want string) { r.add(r.at(n), "want %s", want)
 
 // at is the line where a node starts.
 func (r *reader) at(n ast.Node) Place {
-	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		n = m.Values[0].Key
-	}
 	p := Place{File: r.file, Line: 1}
-	if t := n.GetToken(); t != nil && t.Position != nil {
+	if t := yamltext.Start(n).GetToken(); t != nil && t.Position != nil {
 		p.Line = t.Position.Line
 	}
 	return p
@@ -53,31 +51,20 @@ func (r *reader) at(n ast.Node) Place {
 
 // entries calls each for every key of a mapping, in the order of the file.
 func (r *reader) entries(n ast.Node, each func(key string, at Place, value ast.Node)) {
-	var values []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
-		r.want(n, "keys with values")
-		return
-	}
-	seen := map[string]bool{}
-	for _, v := range values {
-		key, ok := v.Key.(*ast.StringNode)
-		_, null := v.Value.(*ast.NullNode)
-		switch {
-		case !ok:
-			r.want(v.Key, "a name")
-		case seen[key.Value]:
-			r.add(r.at(key), "%s is there twice", quoted(key.Value))
-		case v.Value == nil || null:
-			r.add(r.at(key), "%s has no value", quoted(key.Value))
-		default:
-			seen[key.Value] = true
-			each(key.Value, r.at(key), v.Value)
+	mapping := yamltext.Entries(n, func(key *ast.StringNode, value ast.Node) {
+		each(key.Value, r.at(key), value)
+	}, func(key ast.Node, fault yamltext.Fault) {
+		switch fault {
+		case yamltext.NoName:
+			r.want(key, "a name")
+		case yamltext.Twice:
+			r.add(r.at(key), "%s is there twice", quoted(key.(*ast.StringNode).Value))
+		case yamltext.NoValue:
+			r.add(r.at(key), "%s has no value", quoted(key.(*ast.StringNode).Value))
 		}
+	})
+	if !mapping {
+		r.want(n, "keys with values")
 	}
 }
 

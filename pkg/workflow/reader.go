@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
 // The parser's time grows with the square of the depth: bounds of a definition's
@@ -85,11 +87,8 @@ func (r *reader) parse(src []byte) (body ast.Node) {
 
 // at is where a node starts.
 func (r *reader) at(n ast.Node) Position {
-	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		n = m.Values[0].Key
-	}
 	p := Position{File: r.file}
-	if t := n.GetToken(); t != nil && t.Position != nil {
+	if t := yamltext.Start(n).GetToken(); t != nil && t.Position != nil {
 		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}
 	return p
@@ -104,31 +103,20 @@ type take func(ast.Node)
 
 // entries calls each for every key of a mapping, in file order, once a key.
 func (r *reader) entries(n ast.Node, each func(key string, at Position, value ast.Node)) {
-	var values []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
-		r.want(n, "a mapping")
-		return
-	}
-	seen := map[string]bool{}
-	for _, v := range values {
-		key, ok := v.Key.(*ast.StringNode)
-		_, null := v.Value.(*ast.NullNode)
-		switch {
-		case !ok:
-			r.want(v.Key, "a name")
-		case seen[key.Value]:
-			r.add(r.at(key), "%q is there twice", key.Value)
-		case v.Value == nil || null:
-			r.add(r.at(key), "%q has no value", key.Value)
-		default:
-			seen[key.Value] = true
-			each(key.Value, r.at(key), v.Value)
+	mapping := yamltext.Entries(n, func(key *ast.StringNode, value ast.Node) {
+		each(key.Value, r.at(key), value)
+	}, func(key ast.Node, fault yamltext.Fault) {
+		switch fault {
+		case yamltext.NoName:
+			r.want(key, "a name")
+		case yamltext.Twice:
+			r.add(r.at(key), "%q is there twice", key.(*ast.StringNode).Value)
+		case yamltext.NoValue:
+			r.add(r.at(key), "%q has no value", key.(*ast.StringNode).Value)
 		}
+	})
+	if !mapping {
+		r.want(n, "a mapping")
 	}
 }
 
