@@ -50,10 +50,6 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Setti
 // Setup provisions the streams and adds the orchestrator to a host. It returns when the log has been
 // read, or, if another orchestrator is active, when this one stands by.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
-	budgets, err := s.budgets()
-	if err != nil {
-		return err
-	}
 	js, err := access.JetStreamAs(ctx, h.NATS, access.Party{Kind: access.Orchestrator})
 	if err != nil {
 		return err
@@ -81,6 +77,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	limits, err := s.limits(definitions.catalog.All())
 	if err != nil {
 		return service.Usagef("--at-once: %w", err)
+	}
+	budgets, err := s.budgets(definitions.catalog.All())
+	if err != nil {
+		return err
 	}
 	code, err := store.OpenObjects(ctx, js, store.ObjectBucket)
 	if err != nil {

@@ -11,15 +11,23 @@ import (
 	"github.com/signalbox/signalbox/pkg/ledger"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // useEvery is how often the metric of the budgets is set.
 const useEvery = 10 * time.Second
 
-// budgets returns what --budget says.
-func (s Settings) budgets() (all []ledger.Budget, err error) {
+// budgets reads Budget. A role that no lifecycle has is an error.
+func (s Settings) budgets(defs []*workflow.Definition) (all []ledger.Budget, err error) {
+	var roles []string
+	for _, d := range defs {
+		roles = append(roles, d.Roles()...)
+	}
 	for _, text := range s.Budget {
 		b, err := ledger.Parse(text)
+		if err == nil {
+			err = known("role", b.Role, roles)
+		}
 		if err != nil {
 			return nil, service.Usagef("--budget: %w", err)
 		}
