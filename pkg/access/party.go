@@ -2,11 +2,11 @@
 // accounts that make the server enforce it.
 //
 // Each party has an account of its own. The orchestrator's account owns JetStream and
-// exports its services; the account of another party imports those that Imports lists,
-// and has no other way to the log. The server adds the requester's account to each
-// imported request, so Requester is what the server attests, not what a message says.
-// Permissions within one account would not be enough: the server does not check the
-// reply subject of a request, so one could have the server itself write to the log.
+// exports its services. The account of another party imports those that Imports lists. It
+// has no other way to the log. The server adds the requester's account to each imported
+// request, so Requester is what the server attests, not what a message says. Permissions
+// within one account would not be enough: the server does not check the reply subject of a
+// request. So a party could have the server itself write to the log.
 package access
 
 import (

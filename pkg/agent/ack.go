@@ -50,9 +50,9 @@ func (d delivery) term(reason string) error {
 // maxFaultDelay is how long a fault whose end is known delays at most.
 const maxFaultDelay = 24 * time.Hour
 
-// faultDelay is the delay of a redelivery after an infrastructure fault: 1, 4, 16,
-// then 60 seconds, or until the fault is over if that is known. A policy of five faults
-// then outlasts an outage of a minute.
+// faultDelay is the delay of a redelivery after an infrastructure fault: 1, 4, 16, then 60
+// seconds. If the end of the fault is known, it is the time until then. A policy of five
+// faults then outlasts an outage of a minute.
 func (d delivery) faultDelay(fault error) time.Duration {
 	if d.msg == nil { // the orchestrator delays direct work itself
 		return 0

@@ -10,10 +10,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 )
 
-// Door is the object store as the orchestrator answers for it: an agent reads what the
-// instance of its claim refers to, and puts objects under that claim. The claim is that
-// of the context that Handler.Work is called with. Its errors wrap
-// brain.ErrInfrastructure.
+// Door is the object store as the orchestrator answers for it. An agent reads what the
+// instance of its claim refers to, and puts objects under that claim. The claim is that of
+// the context that Handler.Work is called with. Its errors wrap brain.ErrInfrastructure.
 type Door struct{ Client *client.Client }
 
 // holderKey is the context's key of the claim that a handler works under.

@@ -25,11 +25,11 @@ const (
 // queue receives the messages of a role's consumer for one worker. Only the
 // worker's goroutine may use it.
 //
-// It has at most one open pull request, for one message, and sends it when
-// receive is called. So no message waits here while its ack wait runs. The
-// client library's iterator is not used: after a reconnect it may have two
-// requests open, and drops the message that its buffer of one has no room for.
-// Dropped work is delivered again after the ack wait only.
+// It has at most one open pull request, for one message, and sends it when receive is
+// called. So no message waits here while its ack wait runs. The client library's iterator
+// is not used. After a reconnect it may have two requests open, and it drops the message
+// that its buffer of one has no room for. Dropped work is delivered again after the ack
+// wait only.
 type queue struct {
 	nc      *nats.Conn
 	pull    string // subject of pull requests

@@ -61,7 +61,7 @@ func (b *batcher) request(ctx context.Context, subject string, alone *nats.Msg) 
 	return send(ctx, b.nc, alone)
 }
 
-// sendWithClaim puts a claim that waits for work into a batch, and a command behind it: work that the
+// sendWithClaim puts a claim that waits for work into a batch, and a command behind it. Work that the
 // command makes may be what the claim gets. Both results are nil if they cannot be sent in a batch.
 func (b *batcher) sendWithClaim(subject string, claim, command []byte) (claimed, done <-chan result) {
 	b.mu.Lock()

@@ -2,8 +2,8 @@ package dispatch
 
 import "time"
 
-// Time is counted in slots. Work that was put into a queue in the current slot or the
-// one before is not visible there yet: it may be on its way to an agent.
+// Time is counted in slots. Work that was put into a queue in the current slot or the one
+// before is not visible there yet. It may be on its way to an agent.
 const (
 	timeSlot        = 10 * time.Millisecond
 	visibilityDelay = 2 * timeSlot

@@ -1,7 +1,7 @@
 // Package effectcheck compares a forge with a log. Each effect that the log records or
-// demands must be on the forge once, and each effect on the forge must follow from an
-// intent in the log. The package reads both from outside: it does not use the engine or
-// the services that make the effects.
+// demands must be on the forge once. Each effect on the forge must follow from an intent in
+// the log. The package reads both from outside: it does not use the engine or the services
+// that make the effects.
 package effectcheck
 
 import (

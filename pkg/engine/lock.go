@@ -66,9 +66,8 @@ func (l sharedLock) RUnlock()                        { l.sem.Release(1) }
 func (l sharedLock) Lock(ctx context.Context) error  { return l.sem.Acquire(ctx, math.MaxInt64) }
 func (l sharedLock) Unlock()                         { l.sem.Release(math.MaxInt64) }
 
-// workflowLock is locked by the commits of one workflow: together, but for a claim of the
-// most urgent work, which is alone, so that what it chose from is still so when it is in
-// the log.
+// workflowLock is locked by the commits of one workflow together, but by a claim of the
+// most urgent work alone. So what that chose from has not changed when it is in the log.
 type workflowLock struct {
 	sharedLock
 	stale atomic.Bool // a commit may be in the log that the projection does not have

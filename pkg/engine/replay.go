@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-// replay replies to a command that the instance carried out before as it did then,
-// however long ago that is; ok is false if it never did.
+// replay replies to a command that the instance carried out before as it did then, however
+// long ago that is. ok is false if it never did.
 func (e *Engine) replay(ctx context.Context, cmd instance.Command) (out Outcome, ok bool, err error) {
 	s, commits, err := e.since(ctx, cmd)
 	if err != nil {

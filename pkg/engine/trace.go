@@ -7,7 +7,7 @@ import (
 
 type traceKey struct{}
 
-// W3C Trace Context, level 1, version 00.
+// traceparent is the header of W3C Trace Context, level 1, version 00.
 var traceparent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 // WithTrace has the commits made under ctx carry the W3C traceparent. What is

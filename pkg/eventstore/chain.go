@@ -11,9 +11,9 @@ import (
 // NextChain returns the Chain of c, which follows a commit whose Chain is prev;
 // prev is empty when c opens its instance.
 //
-// It is the hex SHA-256 of these netstrings ("5:hello,"): prev, ID, workflow,
-// state, instance, "work" or "note" (whether it wakes), the time in RFC 3339
-// with nanoseconds in UTC, Prev in decimal, data. Seq and Trace are outside it.
+// It is the hex SHA-256 of netstrings ("5:hello,"). They are prev, ID, workflow, state,
+// instance, "work" or "note" (whether it wakes), time, Prev in decimal, and data. The time
+// is in RFC 3339 with nanoseconds in UTC. Seq and Trace are outside it.
 func NextChain(prev string, c Commit) string {
 	kind := "note"
 	if c.Wakes {

@@ -32,7 +32,7 @@ type Commit struct {
 	Foreign *Foreign
 }
 
-// The years 0 to 9999, in seconds since 1970.
+// firstTime and lastTime bound the years 0 to 9999, in seconds since 1970.
 const firstTime, lastTime = -62167219200, 253402300799
 
 // maxHeader is the most characters an ID or a Trace may have.

@@ -1,5 +1,5 @@
-// Package eventstore is the log: commits appended one decision at a time under
-// optimistic concurrency, read back per instance and in order of the whole log.
+// Package eventstore is the log. Commits are appended one decision at a time under
+// optimistic concurrency, and read back per instance and in order of the whole log.
 package eventstore
 
 import (

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// effect is an object on the forge that must exist once. A forge does not promise that:
-// two processes that look at the same time both find nothing, and a list may be older
-// than the newest object.
+// effect is an object on the forge that must exist once. A forge does not promise that. Two
+// processes that look at the same time both find nothing, and a list may be older than the
+// newest object.
 type effect[T any] struct {
 	look     func(context.Context) ([]T, error) // all that exist
 	make     func(context.Context) (T, error)

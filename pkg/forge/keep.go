@@ -12,9 +12,9 @@ type Keeper interface {
 	EditComment(ctx context.Context, repo string, id int64, body string) (Comment, error)
 }
 
-// Keep has one comment of our own with the marker say the body: it edits the comment, or
+// Keep has one comment of our own with the marker say the body. It edits the comment, or
 // posts it if there is none, as Post does. known is the id of the comment, 0 if the caller
-// does not know it; then, and if that one was deleted, Keep looks for the comment.
+// does not know it. Then, and if that one was deleted, Keep looks for the comment.
 func Keep(ctx context.Context, on Keeper, repo string, number int, known int64, marker, body string) (Comment, error) {
 	text := body + "\n\n" + marker
 	if known != 0 {

@@ -26,10 +26,10 @@ type Proposal struct {
 	Describe func() (NewPullRequest, error)
 }
 
-// Propose finds the pull request from the branch, or opens it. It returns an open one
-// of any author: a forge has at most one from a branch to another. A forge may refuse one
-// for a while: because there is a second one that no list shows yet, or because it does not
-// know the pushed branch yet. So Propose looks and tries again before it returns ErrInvalid.
+// Propose finds the pull request from the branch, or opens it. It returns an open one of any
+// author: a forge has at most one from a branch to another. A forge may refuse one for a
+// while. There is a second one that no list shows yet, or the forge does not know the pushed
+// branch yet. So Propose looks and tries again before it returns ErrInvalid.
 func Propose(ctx context.Context, on Proposer, p Proposal) (PullRequest, error) {
 	pr, err := on.PullRequestByHead(ctx, p.Repo, p.Branch)
 	if !errors.Is(err, ErrNotFound) {

@@ -11,10 +11,10 @@ import (
 // AnyName is a name for a server whose names are not known.
 const AnyName = "*"
 
-// Guard returns h for requests that no page of others has a browser send. A request has
-// to name the server by an IP address, as localhost or by one of names: a page whose
-// own name leads here (DNS rebinding) could read what h answers. One that changes
-// something must not come from a page of another origin.
+// Guard returns h for requests that no page of others has a browser send. A request has to
+// name the server by an IP address, as localhost or by one of names. A page whose own name
+// leads here (DNS rebinding) could read what h answers. One that changes something must not
+// come from a page of another origin.
 func Guard(h http.Handler, names ...string) http.Handler { return GuardBut(nil, h, names...) }
 
 // GuardBut returns what Guard does, and lets pages of other origins post to forms, which

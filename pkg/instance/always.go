@@ -48,8 +48,8 @@ func (d *decision) runAlways(dispatch bool) error {
 	return nil
 }
 
-// unattended reports whether always rules apply: the instance is neither closed
-// nor paused, no claim is live, and no question to a role or escalation is open.
+// unattended reports whether always rules apply. The instance is neither closed nor paused,
+// no claim is live, and no question to a role or escalation is open.
 func (d *decision) unattended() bool {
 	_, escalated := d.in.Escalation()
 	_, inquired := d.in.Inquiry()

@@ -251,8 +251,8 @@ func targets(s workflow.State) []string {
 	return out
 }
 
-// countFailures returns the failures in a row by state after a move: one more or,
-// after success, none for the state that is left (task lifecycle, failure counting).
+// countFailures returns the failures in a row by state after a move. For the state that is
+// left there is one more or, after success, none (task lifecycle, failure counting).
 func countFailures(all []FailureCount, e Moved) []FailureCount {
 	set := func(state string, count int) {
 		all = slices.DeleteFunc(slices.Clone(all), func(f FailureCount) bool { return f.State == state })

@@ -9,8 +9,9 @@ type Override struct {
 	Reason string
 }
 
-// decide moves the instance: a person to any state, which resolves the escalations that
-// wait for people; an agent to a next state of the table (task lifecycle, skip).
+// decide moves the instance. A person moves it to any state, which resolves the escalations
+// that wait for people. An agent moves it to a next state of the table (task lifecycle,
+// skip).
 func (a Override) decide(d *decision) error {
 	to, ok := d.def.State(a.To)
 	if err := d.authorize("override"); err != nil {

@@ -112,10 +112,10 @@ func (a Report) decide(d *decision) error {
 	return d.execute(nil, rule)
 }
 
-// pickRule returns the rule for a result: the first that holds. If the result
-// proposes a next state that the definition lets it name, only rules to that state
-// count, and without one the proposal itself is the rule. A proposal to end the run
-// needs a rule that holds, else it is refused.
+// pickRule returns the rule for a result: the first that holds. If the result proposes a
+// next state that the definition lets it name, only rules to that state count. Without one
+// the proposal itself is the rule. A proposal to end the run needs a rule that holds, else
+// it is refused.
 func (d *decision) pickRule(next string) (workflow.Rule, error) {
 	state, _ := d.def.State(d.in.State)
 	if next == "" {

@@ -45,8 +45,8 @@ func (d *decision) speaker(asked bool) speaker {
 	return speaker{d.in.Claim.Role, d.in.Claim.Agent, d.in.State, asked}
 }
 
-// admit returns the result without what the definition does not let its role give,
-// with every check signed by who made it, and an event for each thing it set aside.
+// admit returns the result without what the definition does not let its role give. Every
+// check is signed by who made it. There is an event for each thing it set aside.
 func (d *decision) admit(s speaker, r Result) (Result, []Event) {
 	var refused []Event
 	r.Evidence, refused = d.admitEvidence(s, r.Evidence)

@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Urgent is the rule of lifecycles with an order: no agent claims an instance while
-// a more urgent one of the same lifecycle and role is ready. It holds for a log
-// that one orchestrator wrote, so Check does not check it.
+// Urgent is the rule of lifecycles with an order. No agent claims an instance while a more
+// urgent one of the same lifecycle and role is ready. It holds for a log that one
+// orchestrator wrote, so Check does not check it.
 const Urgent Rule = "urgent"
 
 // Order checks a log for Urgent as it is read from its beginning. Create one with

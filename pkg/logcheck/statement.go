@@ -53,8 +53,8 @@ func (t *instanceChecker) remember(vars map[string]string) {
 // headed keeps the commit that the work is at.
 func (t *instanceChecker) headed(head string) { t.stated.head = cmp.Or(head, t.stated.head) }
 
-// checkGates checks that a move passes the gates of its target: those that read no
-// more than evidence, vars, the policy and the commit of the work.
+// checkGates checks that a move passes the gates of its target. It asks only those that
+// read no more than evidence, vars, the policy and the commit of the work.
 func (t *instanceChecker) checkGates(e instance.Moved) {
 	if t.table == nil || e.Override || slices.ContainsFunc(t.table.Limits, func(l workflow.Rule) bool { return l.Name == e.Rule }) {
 		return

@@ -87,8 +87,8 @@ func (s Snapshot) isNew(r Remark, since time.Time) bool {
 	return !r.At.Before(since)
 }
 
-// we reports whether an account is ours: the one whose credentials read the
-// snapshot, or the author of the pull request, which may be another of our roles.
+// we reports whether an account is ours. It is the one whose credentials read the snapshot,
+// or the author of the pull request, which may be another of our roles.
 func (s Snapshot) we(p Person) bool {
 	return p.ID != 0 && (p.ID == s.Self.ID || p.ID == s.Author.ID)
 }

@@ -93,8 +93,8 @@ func (in assessment) mergeable() Gate {
 	return gate(GateMergeable, Unknown, "its state %q tells nothing", state).with(by)
 }
 
-// fresh goes by our own count where there is a rule, and by the forge's word
-// where the rule may be one that is not shown.
+// fresh goes by our own count where there is a rule. It goes by the forge's word where the
+// rule may be one that is not shown.
 func (in assessment) fresh() Gate {
 	why, missing := in.s.unread(PartProtection)
 	strict := in.r.Fresh || in.s.Protection.Strict

@@ -1,5 +1,5 @@
-// Package outbound checks what is about to leave for a forge: the commits of a
-// push and the texts of comments, pull requests, issues, labels and merges.
+// Package outbound checks what is about to leave for a forge. That is the commits of a push
+// and the texts of comments, pull requests, issues, labels and merges.
 //
 // Roles check their own change with it, so that a developer hears of a finding
 // while it can still be mended. Forge-side services check again what they are
@@ -47,8 +47,8 @@ type Rules struct {
 	Identity       Identity // of each commit's author and committer, beside DefaultIdentity; empty: anybody
 }
 
-// DefaultRules returns rules that forbid files that run with a forge's rights, say
-// who has to approve, or change what a checkout fetches; and files above 10 MiB.
+// DefaultRules returns rules that forbid files that run with a forge's rights, say who has
+// to approve, or change what a checkout fetches. They forbid files above 10 MiB.
 func DefaultRules() Rules {
 	return Rules{
 		Forbidden: []string{
@@ -63,9 +63,9 @@ func DefaultRules() Rules {
 
 // Finding is a reason why something must not leave. It never shows a secret.
 type Finding struct {
-	// Rule is forbidden, size, link, submodule, secret, name, bidi, identity,
-	// message, history or branch for commits, and secret, size, hidden, mention,
-	// closes, command or marker for texts.
+	// Rule is forbidden, size, link, submodule, secret, name, bidi, identity, message,
+	// history or branch for commits. For texts it is secret, size, hidden, mention, closes,
+	// command or marker.
 	Rule   string
 	Commit string // full; "" if it is of no single commit
 	Path   string // of the file, or what the text is, such as "comment"

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/secret"
 )
 
-// chunk is how much text is scanned at a time, in bytes; each chunk begins with
-// the end of the one before, so that no secret falls between two.
+// chunk is how much text is scanned at a time, in bytes. Each chunk begins with the end of
+// the one before, so that no secret falls between two.
 const chunk, overlap = 64 << 10, 1 << 10
 
 var commitLine = regexp.MustCompile(`^[0-9a-f]{40}(?:[0-9a-f]{24})?$`)

@@ -16,9 +16,9 @@ var tests = regexp.MustCompile(`(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|_
 // isTest reports whether a change leaves a file that holds tests.
 func isTest(f work.FileChange) bool { return f.Status != "D" && tests.MatchString(f.Path) }
 
-// Broken says which of the analysis' must_not_do a change does not respect, as
-// far as that can be seen: where one says of paths or globs that they must not be
-// touched, deleted or added to. All else is the reviewer's to judge.
+// Broken says which of the analysis' must_not_do a change does not respect, as far as that
+// can be seen. That is where one says of paths or globs that they must not be touched,
+// deleted or added to. All else is the reviewer's to judge.
 func Broken(a work.Assignment, files []work.FileChange) []string {
 	if sectionOf(a.Role) != "writer" {
 		return nil
@@ -97,8 +97,8 @@ func bans(said string) []ban {
 	return all
 }
 
-// compile makes a place a pattern over paths: a directory stands for all in it,
-// a name without a slash for every file of that name. nil: it is no place.
+// compile makes a place a pattern over paths. A directory stands for all in it, a name
+// without a slash for every file of that name. nil: it is no place.
 func compile(p string) *regexp.Regexp {
 	p = strings.Trim(strings.TrimRight(p, ".,;:"), "`\"")
 	dir := strings.HasSuffix(p, "/")

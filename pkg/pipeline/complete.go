@@ -10,11 +10,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
-// Complete makes a result what the lifecycle asks of its role: the role's section
-// is there and is one, however little the brain wrote of it, and the variables
-// that rules read say the same. What can be seen goes before what the brain says:
-// files is what the work changes, and the result's evidence what was checked. An
-// error, which wraps ErrInvalid, says what the brain owes.
+// Complete makes a result what the lifecycle asks of its role. The role's section is there,
+// however little the brain wrote of it. The variables that rules read say the same. What
+// can be seen goes before what the brain says: files is what the work changes, and the
+// result's evidence what was checked. An error, which wraps ErrInvalid, says what the brain
+// owes.
 func Complete(a work.Assignment, files []work.FileChange, r instance.Result) (instance.Result, error) {
 	section := sectionOf(a.Role)
 	if section == "" || a.Question != nil || !slices.Contains(a.Writes, section) {

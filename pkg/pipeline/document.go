@@ -1,7 +1,7 @@
-// Package pipeline is the document that the roles of the pipeline lifecycle
-// share: how it is rendered from an instance, what of it each role may write,
-// and how it is read back from a program that knows nothing else of Signalbox.
-// Names, types and enumerations are those of the lifecycle's source.
+// Package pipeline is the document that the roles of the pipeline lifecycle share. It says
+// how that is rendered from an instance, and what of it each role may write. It says how
+// the document is read back from a program that knows nothing else of Signalbox. Names,
+// types and enumerations are those of the lifecycle's source.
 package pipeline
 
 import "time"

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// unspoken writes a JSON text's escapes as numbers. The source has programs read
-// the document into a shell's variable and print it with echo, and some shells'
-// echo takes \n and \\ for its own.
+// unspoken writes a JSON text's escapes as numbers. The source has programs read the
+// document into a shell's variable and print it with echo. The echo of some shells takes \n
+// and \\ for its own.
 func unspoken(text []byte) []byte {
 	var out bytes.Buffer
 	for i := 0; i < len(text); i++ {
@@ -45,8 +45,8 @@ func escapes(c byte) (byte, bool) {
 	return 0, false
 }
 
-// mended is a JSON text as it was before such an echo: what a string may not hold
-// as it is stands in it as an escape again. A text that is JSON stays as it is.
+// mended is a JSON text as it was before such an echo. What a string may not hold as it is
+// stands in it as an escape again. A text that is JSON stays as it is.
 func mended(text []byte) []byte {
 	if json.Valid(text) {
 		return text

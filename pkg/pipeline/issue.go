@@ -68,8 +68,8 @@ func testType(kind string) string {
 // task is an item of a check list.
 var task = regexp.MustCompile(`(?m)^\s*[-*] \[[ xX]\] `)
 
-// Size estimates an issue by the length of its report, in words, and of its check
-// list: SMALL, MEDIUM or LARGE, and simple, moderate or complex.
+// Size estimates an issue by the length of its report, in words, and of its check list. It
+// is SMALL, MEDIUM or LARGE, and simple, moderate or complex.
 func Size(issue instance.Issue) (scope, complexity string) {
 	words, tasks := len(strings.Fields(issue.Body)), len(task.FindAllString(issue.Body, -1))
 	switch {

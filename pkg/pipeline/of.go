@@ -79,7 +79,7 @@ func (d *Document) reopen(agent string) {
 	}
 }
 
-// current returns the agent whose part of the pipeline the run is in: the owner of
+// current returns the agent whose part of the pipeline the run is in. That is the owner of
 // the state, or in a state without one the last. States are named for their agents.
 func current(in instance.Instance) string {
 	if in.Owner != "" {

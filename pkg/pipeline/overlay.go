@@ -85,9 +85,9 @@ func check(section any) error {
 	return nil
 }
 
-// stored is a section as the log has it, laid over its start. Not only this
-// package writes what the log has: a key that is not what it should be is left
-// out, for every document that is printed is one.
+// stored is a section as the log has it, laid over its start. Not only this package writes
+// what the log has. So a key that is not what it should be is left out: every document that
+// is printed is one.
 func stored[T any](section string, start T, texts map[string]string) T {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal([]byte(texts[section]), &keys) != nil {

@@ -25,8 +25,8 @@ func sectionOf(role string) string {
 	return ""
 }
 
-// may reports whether a role may change a key outside its section, and whether
-// anything comes of it: what the engine itself counts is taken note of and no more.
+// may reports whether a role may change a key outside its section, and whether anything
+// comes of it. What the engine itself counts is taken note of and no more.
 func may(role, key string) (permitted, heeded bool) {
 	switch key {
 	case "pipeline.status", "pipeline.blocked_reason", "pipeline.failure_reason":

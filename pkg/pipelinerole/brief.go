@@ -21,16 +21,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
-// Brief analyses an issue for the writer: it repeats what the report asks for and
-// forbids, finds the files it names, and says which test is needed. It blocks
-// where the report lacks what any change would rest on, and asks for that
-// (pipeline lifecycle, analyst).
+// Brief analyses an issue for the writer. It repeats what the report asks for and forbids,
+// finds the files it names, and says which test is needed. It blocks where the report lacks
+// what any change would rest on, and asks for that (pipeline lifecycle, analyst).
 type Brief struct{}
 
 //go:embed brief.md
 var briefText string
 
-// enough is the confidence in a report above which a brief is written: what
+// enough is the confidence in a report above which a brief is written. It needs what
 // happens and what should, or what is wanted and one thing more.
 const enough = 0.5
 

@@ -1,6 +1,6 @@
-// Package pipelinerole joins the pipeline's document to the roles that work on it:
-// the document as a file and in results, and brains by rule that write its
-// sections. A service's main gives it to its role.
+// Package pipelinerole joins the pipeline's document to the roles that work on it. It has
+// the document as a file and in results, and brains by rule that write its sections. A
+// service's main gives it to its role.
 package pipelinerole
 
 import (

@@ -11,9 +11,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
-// Reviewer reviews what the Navigator does, and holds the change to the analysis
-// as far as that can be seen: the test it asks for has to be there (pipeline
-// lifecycle, reviewer). It approves what it finds nothing in.
+// Reviewer reviews what the Navigator does, and holds the change to the analysis as far as
+// that can be seen. The test it asks for has to be there (pipeline lifecycle, reviewer). It
+// approves what it finds nothing in.
 type Reviewer struct{}
 
 // Work implements brain.Brain.

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
-// Triage takes an issue up unless its labels say that there is nothing to do, and
-// asks people where the report says nothing at all (pipeline lifecycle, triage).
+// Triage takes an issue up unless its labels say that there is nothing to do. It asks
+// people where the report says nothing at all (pipeline lifecycle, triage).
 type Triage struct{}
 
 // idle are labels of issues that nobody should work on as they are.

@@ -109,9 +109,8 @@ var (
 	arguments = regexp.MustCompile(`^($|-|\S*[/.]|(run|check|format)\b)`)
 )
 
-// command finds the command in a criterion's text: all of it is one, it is in a
-// code span, or it follows a prompt; a verdict such as "passes" may follow.
-// Anything else is prose.
+// command finds the command in a criterion's text. All of it is one, it is in a code span,
+// or it follows a prompt. A verdict such as "passes" may follow. Anything else is prose.
 func command(text string) string {
 	text = stop.ReplaceAllString(strings.TrimSpace(text), "$1")
 	text = verdict.ReplaceAllString(text, "")

@@ -11,9 +11,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-// claims are the instances that claims were given in lifecycles with an order: there
-// the instance that a claim names is not the one that it gets. It is safe for
-// concurrent use.
+// claims are the instances that claims were given in lifecycles with an order. There the
+// instance that a claim names is not the one that it gets. It is safe for concurrent use.
 type claims struct {
 	mu         sync.Mutex
 	byCommand  map[uint64]string // instance by the hash of the command's id

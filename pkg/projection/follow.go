@@ -48,9 +48,9 @@ func (p *Projection) replay(ctx context.Context, caught func()) error {
 	})
 }
 
-// applyAfterSnapshot applies the next commit after a snapshot. Up to the newest commit
-// that is in the snapshot, a commit that does not follow is the snapshot's fault; after
-// that it is the log's.
+// applyAfterSnapshot applies the next commit after a snapshot. Up to the newest commit that
+// is in the snapshot, a commit that does not follow is the snapshot's fault. After that it
+// is the log's.
 func (p *Projection) applyAfterSnapshot(ctx context.Context, d *snapshot.Description, c eventstore.Commit) error {
 	if c.Seq == d.Seq && c.Chain != d.Chain {
 		return fmt.Errorf("%w: commit %d is another", errUnfit, c.Seq)
@@ -71,8 +71,8 @@ func (p *Projection) applyAndNotify(ctx context.Context, c eventstore.Commit) er
 	return nil
 }
 
-// apply applies the next commit of the log. A commit that the state has already, as one
-// of this process or one that was loaded, is skipped, and so is a message that is none.
+// apply applies the next commit of the log. A commit that the state has already, as one of
+// this process or one that was loaded, is skipped. So is a message that is no commit.
 func (p *Projection) apply(ctx context.Context, c eventstore.Commit) error {
 	if c.Foreign != nil {
 		p.foreign(c)

@@ -8,8 +8,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// closedSummary is what is kept of a closed instance: enough for a line of a list, for
-// those that are linked to it, and to apply commits that still come. Closed instances
+// closedSummary is what is kept of a closed instance. That is enough for a line of a list,
+// for those that are linked to it, and to apply commits that still come. Closed instances
 // only become more, so it is as small as it can be.
 type closedSummary struct {
 	id, title        string

@@ -1,6 +1,6 @@
-// Package roles is the program of the roles whose services differ by name only:
-// the same flags, the same runtime (pkg/agent/role), and what a role does in a
-// state is said by the state's `work` in its lifecycle (pkg/workflow/builtin).
+// Package roles is the program of the roles whose services differ by name only. They have
+// the same flags and the same runtime (pkg/agent/role). What a role does in a state is said
+// by the state's `work` in its lifecycle (pkg/workflow/builtin).
 //
 // One binary serves all of them, services/agent. It takes its role from the name
 // that it is called by, from its first argument, or from SIGNALBOX_ROLE.

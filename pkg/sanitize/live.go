@@ -26,9 +26,9 @@ func FirstHidden(s string) int {
 	return strings.IndexFunc(s, func(r rune) bool { return string(r) != apart && hidden(r) })
 }
 
-// FirstTurning returns where the first character of s is that changes the
-// direction of what follows, so that code reads otherwise than it runs; -1 if
-// there is none. Marks of direction that right-to-left text needs are not meant.
+// FirstTurning returns where the first character of s is that changes the direction of what
+// follows, so that code reads otherwise than it runs. It returns -1 if there is none. Marks
+// of direction that right-to-left text needs are not meant.
 func FirstTurning(s string) int {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' || r >= 0xe0000 && r <= 0xe0fff

@@ -11,8 +11,8 @@ import (
 const apart = "\u200b"
 
 var (
-	// A forge looks for mentions in what was rendered: so after any character but
-	// those of a word, and a character reference may not make one either.
+	// A forge looks for mentions in what was rendered, so after any character but those of
+	// a word. A character reference may not make one either.
 	mention   = regexp.MustCompile(`(^|[^0-9A-Za-z_])@([0-9A-Za-z_])`)
 	reference = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
 	// A backslash before punctuation does not show.
@@ -21,10 +21,9 @@ var (
 	command = regexp.MustCompile(`(?m)^([\s>*+-]*(?:[0-9]{1,9}[.)])?[\s>*+-]*)/([A-Za-z])`)
 )
 
-// Markdown returns s as it may be repeated as Markdown: it notifies nobody,
-// closes no issue, has no HTML and gives no command at the start of a line. Its
-// own Markdown stays: a text that must not end the block it stands in belongs into
-// Quote or Verbatim.
+// Markdown returns s as it may be repeated as Markdown. It notifies nobody, closes no
+// issue, has no HTML and gives no command at the start of a line. Its own Markdown stays: a
+// text that must not end the block it stands in belongs into Quote or Verbatim.
 func Markdown(s string) string {
 	s = inert(Terminal(s))
 	s = reference.ReplaceAllString(s, "&"+apart+"$1")

@@ -1,7 +1,7 @@
-// Package sanitize makes texts of strangers and models safe to repeat: in
-// Markdown on a forge, where they could notify people, close issues, hide
-// things, give commands and end the quote that they stand in; and on a
-// terminal, where they could move the cursor and set titles.
+// Package sanitize makes texts of strangers and models safe to repeat in Markdown on a
+// forge and on a terminal. On a forge they could notify people, close issues, hide things,
+// give commands and end the quote that they stand in. On a terminal they could move the
+// cursor and set titles.
 //
 // All functions are total: any bytes may be given. Characters that would show
 // nothing, or change the direction of what follows, are shown as ‹U+202E›.
@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// text returns s as valid UTF-8 in which lines end with \n, and in which each
-// character but \n and \t is one that shows something.
+// text returns s as valid UTF-8 in which lines end with \n. Each character but \n and \t is
+// one that shows something.
 func text(s string) string {
 	if clear(s) {
 		return s

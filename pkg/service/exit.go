@@ -13,7 +13,7 @@ const (
 	ExitWaits  = 3 // it goes on when people have said something
 )
 
-// ExitCode returns the exit code for the error of a program: ExitDone for nil and
+// ExitCode returns the exit code for the error of a program. It is ExitDone for nil and
 // ErrAnswered, ExitUsage for a UsageError, ExitWaits for a WaitError, else ExitFailed.
 func ExitCode(err error) int {
 	var usage *UsageError

@@ -20,7 +20,7 @@ type Logging struct {
 	Format string `name:"log-format" group:"Logs" enum:"auto,text,json" default:"auto" help:"How it is written: ${enum}; auto is text on a terminal and JSON elsewhere."`
 }
 
-// Logger returns a logger that writes to w: text for people, in colour if w is a
+// Logger returns a logger that writes to w. It writes text for people, in colour if w is a
 // terminal and NO_COLOR is not set, or JSON, one object per line.
 func (l Logging) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level

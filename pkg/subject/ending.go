@@ -8,8 +8,8 @@ const (
 	Told = eventPrefix + note + ".*." + People + ".*"
 )
 
-// Ended returns the filter of the commits that wake no role and after which an
-// instance is in the given state: a final one, or one that waits.
+// Ended returns the filter of the commits that wake no role and after which an instance is
+// in the given state. That is a final one, or one that waits.
 func Ended(workflow, state string) (string, error) {
 	if err := checkNames(workflow, state); err != nil {
 		return "", err

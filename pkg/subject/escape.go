@@ -23,9 +23,9 @@ func CheckInstance(id string) error {
 	return nil
 }
 
-// Escape makes one token of an instance id: ASCII letters, digits, '/', '_' and
-// '-' stay, any other byte becomes '=' and two upper-case hex digits. The token
-// is also a legal key-value key. "acme/widgets/42" is its own escape.
+// Escape makes one token of an instance id. ASCII letters, digits, '/', '_' and '-' stay;
+// any other byte becomes '=' and two upper-case hex digits. The token is also a legal
+// key-value key. "acme/widgets/42" is its own escape.
 func Escape(id string) string {
 	if allPlain(id) {
 		return id

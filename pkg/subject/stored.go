@@ -9,9 +9,9 @@ import (
 // taken is what the answer to a message that is in the log now nearly always begins with.
 const taken = `{"stream":"` + EventStream + `","seq":`
 
-// Stored is the sequence of a message that its acknowledgement says is in the log,
-// as what it says; ok is false of any other answer of the server: an error, a
-// message that it had before, a batch.
+// Stored returns the sequence of a message, if the server acknowledges that it is stored.
+// ok is false of any other answer of the server: an error, a message that it had before, a
+// batch.
 func Stored(ack []byte) (seq uint64, ok bool) {
 	if digits, ok := bytes.CutPrefix(bytes.TrimSuffix(ack, []byte{'}'}), []byte(taken)); ok {
 		if seq, err := strconv.ParseUint(string(digits), 10, 64); err == nil && ack[len(ack)-1] == '}' {

@@ -46,8 +46,8 @@ type Config struct {
 	// ReconcileEvery is the interval in which all timers are compared with all
 	// instances, beside the start and each reconnect; 0 is 5 minutes.
 	ReconcileEvery time.Duration
-	// Armed and Fired, if set, are called for each timer that was stored, and for each
-	// that the engine accepted, with the time since it was due.
+	// Armed and Fired, if set, are called for each timer that was stored, and that the
+	// engine accepted. Fired gets the time since it was due.
 	Armed func()
 	Fired func(late time.Duration)
 }

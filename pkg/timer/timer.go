@@ -1,7 +1,6 @@
-// Package timer keeps the deadlines of stays in a state, and the ends of parks, as
-// durable timers: messages that nats-server holds back until they are due. Which
-// timers there should be is derived from the instances; a Keeper makes the stream
-// TIMERS match.
+// Package timer keeps the deadlines of stays in a state, and the ends of parks, as durable
+// timers. They are messages that nats-server holds back until they are due. Which timers
+// there should be is derived from the instances; a Keeper makes the stream TIMERS match.
 //
 //	log ─▶ states ─▶ Keep ── arm, disarm ──▶ sb.timer.armed.KIND.INSTANCE
 //	 ▲                ▲                            │ at its time, by the server

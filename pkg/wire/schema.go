@@ -10,9 +10,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Schema is a fingerprint of every message that a commit or a snapshot may hold:
-// what a build with another one kept may lack what this one knows, or the other
-// way round.
+// Schema is a fingerprint of every message that a commit or a snapshot may hold. A build
+// with another one may have stored less than this one knows, or more.
 func Schema() []byte {
 	h := sha256.New()
 	seen := map[protoreflect.FullName]bool{}

@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// name returns a copy of the name of a state, a role, an agent, a lifecycle or a
-// definition that many instances share: what is decoded between two garbage
-// collections holds each name once.
+// name returns a copy of the name of a state, a role, an agent, a lifecycle or a definition
+// that many instances share. What is decoded between two garbage collections holds each
+// name once.
 func name(s string) string {
 	if s == "" {
 		return ""

@@ -15,8 +15,8 @@ type lookup struct{ of, key string }
 // String is the lookup as CEL has it.
 func (r lookup) String() string { return r.of + "['" + r.key + "']" }
 
-// unasked lists the keys that an expression reads by name and nowhere asks for,
-// with 'KEY' in MAP or has(MAP.KEY): without one of them it cannot be evaluated.
+// unasked lists the keys that an expression reads by name and nowhere asks for, with 'KEY'
+// in MAP or has(MAP.KEY). Without one of them it cannot be evaluated.
 func unasked(checked *cel.Ast) []lookup {
 	var reads, asked []lookup
 	a := checked.NativeRep()

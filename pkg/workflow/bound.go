@@ -53,8 +53,8 @@ func (v *verifier) circles(g graph, pass func(step) bool, format string) {
 	}
 }
 
-// bounded reports whether a run that goes round circle passes s a bounded number
-// of times before it leaves the circle, ends or is put before people. It does if
+// bounded reports whether a run that goes round circle passes s a bounded number of times.
+// Then it leaves the circle, ends or is put before people. It does if
 //
 //   - a limit must hold from some pass on, because it bounds a count that every pass
 //     raises, and neither it nor a limit before it leads from s back into the circle; or
@@ -95,9 +95,9 @@ func (v *verifier) bounded(s State, circle map[string]bool) bool {
 	return false
 }
 
-// rests reports whether an instance that stays in s by the rule moves along the
-// circle only after an input from outside: it is parked until a signal, and neither
-// a deadline nor the end of another instance leads on.
+// rests reports whether an instance that stays in s by the rule moves along the circle only
+// after an input from outside. It is parked until a signal, and neither a deadline nor the
+// end of another instance leads on.
 func (v *verifier) rests(s State, r Rule, circle map[string]bool) bool {
 	if s.Kind != Work || r.Stay.Source != staySignal {
 		return false

@@ -11,10 +11,10 @@ import (
 // failures, or instance.visits of a state.
 type count struct{ fact, state string }
 
-// bounds lists the counts of which the guard must hold once one of them, and be
-// it alone, has reached a bound: it is a comparison COUNT >= or > BOUND, or has
-// one as an alternative. A bound is policy.NAME or a number. Visits may be
-// asked for first: 'S' in instance.visits && instance.visits['S'] > BOUND.
+// bounds lists the counts of which one that reaches a bound is enough for the guard to
+// hold. The guard is a comparison COUNT >= or > BOUND, or has one as an alternative. A
+// bound is policy.NAME or a number. Visits may be asked for first: 'S' in instance.visits
+// && instance.visits['S'] > BOUND.
 func (g Guard) bounds() []count {
 	if g.checked == nil {
 		return nil
@@ -46,8 +46,8 @@ func bounded(e celast.Expr) []count {
 	return nil
 }
 
-// needsFailure reports whether the guard cannot hold of a move that is no
-// failure: it is, or has as a condition, that instance.failures is above zero.
+// needsFailure reports whether the guard cannot hold of a move that is no failure. It is,
+// or has as a condition, that instance.failures is above zero.
 func (d *Definition) needsFailure(g Guard) bool {
 	if g.checked == nil {
 		return false

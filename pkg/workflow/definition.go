@@ -85,10 +85,10 @@ type State struct {
 	On       map[string][]Rule // by signal name: what an outside signal does here
 	Proposes bool              // whether the owner's result may name the next state
 
-	// Always are moves that need no work: the first that holds is taken on
-	// entering the state, and again whenever something became known in it while no
-	// agent works. A stay among them lasts as long as its guard holds. One
-	// that escalates has to set what its guard reads, or people are asked again.
+	// Always are moves that need no work. The first that holds is taken on entering the
+	// state, and again whenever something became known in it while no agent works. A stay
+	// among them lasts as long as its guard holds. One that escalates has to set what its
+	// guard reads, or people are asked again.
 	Always []Rule
 	Asks   []Inquiry // questions to other roles, asked on entering the state
 	Spawns []Spawn   // instances opened on entering the state
@@ -151,9 +151,9 @@ type Rule struct {
 	setAt map[string]Position
 }
 
-// Stay says when the owner of a state that is not left is given it again.
-// Source is empty for a rule that moves, "now", "signal" for not before a signal
-// says so, or a time to wait, which ${policy.NAME} may give.
+// Stay says when the owner of a state that is not left is given it again. Source is empty
+// for a rule that moves, "now", and "signal" for one that waits for a signal. Else it is a
+// time to wait, which ${policy.NAME} may give.
 type Stay struct {
 	Source string
 	After  time.Duration // 0 for now, negative for not before a signal
@@ -210,8 +210,8 @@ type Loop struct {
 	Distinct int
 }
 
-// Reads reports whether a guard may read a fact that takes something to gather,
-// by its name in Facts: one that no guard of a lifecycle reads need not be there.
+// Reads reports whether a guard may read a fact that takes something to gather, by its name
+// in Facts. One that no guard of a lifecycle reads need not be there.
 func (d *Definition) Reads(fact string) bool { return d.reads[fact] }
 
 // State returns the named state.
@@ -238,9 +238,9 @@ func (s State) permits(to string) bool {
 	return false
 }
 
-// Proposals lists the states that the owner's result may name as the next one, in the
-// row's order. A final state is among them only if a decide rule leads there: a result
-// ends a run by a rule that holds, never by its word alone.
+// Proposals lists the states that the owner's result may name as the next one, in the row's
+// order. A final state is among them only if a decide rule leads there. A result ends a run
+// by a rule that holds, never by its word alone.
 func (d *Definition) Proposals(s State) []string {
 	if !s.Proposes {
 		return nil

@@ -8,11 +8,10 @@ import (
 	"slices"
 )
 
-// LoadDir loads every *.yaml and *.yml file of the directory's top level, sorted
-// by name. A file may extend another one or a built-in lifecycle; where both
-// have the name, the file is meant, but for the file itself: that one replaces
-// the built-in lifecycle and is laid over it. The error joins what is wrong with
-// every file.
+// LoadDir loads every *.yaml and *.yml file of the directory's top level, sorted by name. A
+// file may extend another one or a built-in lifecycle; where both have the name, the file
+// is meant. In that file itself the built-in lifecycle is: the file replaces it and is laid
+// over it. The error joins what is wrong with every file.
 func LoadDir(dir fs.FS) ([]*Definition, error) {
 	set, err := readDir(dir)
 	var defs []*Definition

@@ -17,7 +17,7 @@ type step struct {
 	result bool // the owner's result leads there: if a gate forbids it, it fails
 }
 
-// graph is what instances can really do, by state: by the owner's proposal, by
+// graph is what instances can really do, by state. They move by the owner's proposal, by
 // rule or signal, and turned aside by a gate or a limit. A row may permit more.
 type graph map[string][]step
 
@@ -124,8 +124,8 @@ func (s State) proposed(to string) step {
 	return m
 }
 
-// turned adds what gates and limits make of steps out of s, as the engine asks
-// them: gates in order, then the limits of a step that does not end the run.
+// turned adds what gates and limits make of steps out of s. The engine asks them so: gates
+// in order, then the limits of a step that does not end the run.
 func (d *Definition) turned(s State, steps []step) []step {
 	add := func(m step) {
 		if !slices.Contains(steps, m) {

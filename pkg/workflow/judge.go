@@ -91,9 +91,9 @@ func factsOf(checked *cel.Ast) []string {
 	return all
 }
 
-// judges proves that nobody gives what decides a move of their own work: no role that
-// writes the code may give evidence, variables or answers that a rule, a limit or a
-// gate reads, unless the definition says with `self` why it may.
+// judges proves that nobody gives what decides a move of their own work. A rule, a limit or
+// a gate may read evidence, variables and answers. No role that writes the code may give
+// those, unless the definition says with `self` why it may.
 func (v *verifier) judges() {
 	seen := map[given]bool{}
 	decides := func(g Guard, where string) {

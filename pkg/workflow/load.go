@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Load reads one lifecycle from its YAML text; file only serves to say where.
-// If the text has `extends: NAME`, it is laid over the definition of that name
-// among bases, or else the built-in one; one of its own name is the built-in one.
+// Load reads one lifecycle from its YAML text; file only serves to say where. If the text
+// has `extends: NAME`, it is laid over the definition of that name among bases, or else the
+// built-in one. One of its own name is the built-in one.
 //
 // The error, if any, joins a Problem for everything that is wrong. Load proves
 // that names, types and guards are sound; whether a run can end is Verify's.

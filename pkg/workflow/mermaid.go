@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Mermaid draws the definition's table as a stateDiagram-v2, for GitHub and other
-// places that render one: with deadlines, what is asked and opened, and moves that
-// need no work. A move that the source does not have says "added".
+// Mermaid draws the definition's table as a stateDiagram-v2, for GitHub and other places
+// that render one. It shows deadlines, what is asked and opened, and moves that need no
+// work. A move that the source does not have says "added".
 func Mermaid(d *Definition) string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// WithPolicy returns the definition with other policy values, and so with
-// another hash. A value is converted to the type of the one it replaces if
-// nothing is lost by it ("12" and 12.0 are the int 12); a text that does not
-// parse, a lossy number or a name the definition lacks is a Problem.
+// WithPolicy returns the definition with other policy values, and so with another hash. A
+// value is converted to the type of the one it replaces if nothing is lost by it ("12" and
+// 12.0 are the int 12). A text that does not parse, a lossy number or a name the definition
+// lacks is a Problem.
 func (d *Definition) WithPolicy(values map[string]any) (*Definition, error) {
 	c := d.clone()
 	c.Policy = maps.Clone(d.Policy)

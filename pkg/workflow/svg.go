@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// SVG draws the definition's table: a box a state in its owner's colour, a
-// double border round a final one, a curve a move, dashed where the source does
-// not have it. A state's group has the id "state-NAME" and its kind as class, so
-// that a page can point at where an instance is.
+// SVG draws the definition's table. A state is a box in its owner's colour, with a double
+// border if it is final. A move is a curve, dashed where the source does not have it. A
+// state's group has the id "state-NAME" and its kind as class, so that a page can point at
+// where an instance is.
 func SVG(d *Definition) []byte {
 	l := newLayout(d)
 	var b bytes.Buffer

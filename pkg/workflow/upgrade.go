@@ -51,9 +51,9 @@ var earlierWork = []earlier{
 	{"task", "pending", "cto", true, WorkSpec{Change: ChangeDropped}},
 }
 
-// EarlierWork returns what a role did in a state of a lifecycle before definitions
-// could say it. A lifecycle that is not built in has the work of the state that a
-// built-in one has by the same name for the same role.
+// EarlierWork returns what a role did in a state of a lifecycle before definitions could
+// say it. A lifecycle that is not built in gets the work from a built-in one's state of the
+// same name and role.
 func EarlierWork(workflow, state, role string, asked bool) WorkSpec {
 	for _, e := range earlierIn(workflow) {
 		if e.state == state && e.role == role && e.answers == asked {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Var gives the text of a variable its declared type; ok is false if there is
-// no such variable or the text is no value of its type.
+// Var gives the text of a variable its declared type. ok is false if there is no such
+// variable or the text is no value of its type.
 func (d *Definition) Var(name, text string) (value any, ok bool) {
 	like, known := d.Vars[name]
 	if !known {

@@ -132,9 +132,9 @@ func (v *verifier) guards() {
 	}
 }
 
-// gate checks the i-th gate. The engine asks gates in order and asks the later
-// ones about what an earlier one chose instead; so no gate may choose what it or
-// an earlier one guards.
+// gate checks the i-th gate. The engine asks gates in order and asks the later ones about
+// what an earlier one chose instead. So no gate may choose what it or an earlier one
+// guards.
 func (v *verifier) gate(i int) {
 	g := v.Gates[i]
 	v.used("gate "+g.Name, g.To, g.toAt)

@@ -21,7 +21,7 @@ const (
 	NoValue              // the value is missing or null
 )
 
-// Entries calls each for every key of a mapping, in the order of the text, once a key, and
+// Entries calls each for every key of a mapping once, in the order of the text. It calls
 // wrong, with the node of the key, for every other entry. It reports whether n is a mapping.
 func Entries(n ast.Node, each func(key *ast.StringNode, value ast.Node), wrong func(key ast.Node, fault Fault)) bool {
 	var values []*ast.MappingValueNode

@@ -1,4 +1,4 @@
-// Command agent is the service of every role that needs no program of its own:
+// Command agent is the service of every role that needs no program of its own. Call it as
 // `agent analyst`, or a link to it that is called analyst. See pkg/roles.
 package main
 

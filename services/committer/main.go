@@ -1,5 +1,6 @@
-// Command committer hands in what the pipeline made, for Signalbox: it brings
-// the code, pushes the branch and opens the pull request.
+// Command committer hands in what the pipeline made: it brings the code, pushes
+// the branch and opens the pull request. The work is done in
+// services/committer/app; it posts and pushes through pkg/forge/forgeside.
 package main
 
 import (

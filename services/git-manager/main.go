@@ -1,5 +1,6 @@
-// Command git-manager commits tasks for Signalbox: it brings their code and
-// takes their branches to the forge.
+// Command git-manager commits tasks: it brings their code and takes their
+// branches to the forge. The work is done in services/git-manager/app; it posts
+// and pushes through pkg/forge/forgeside.
 package main
 
 import (

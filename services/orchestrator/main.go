@@ -1,4 +1,7 @@
-// Command orchestrator is the only writer of Signalbox's log.
+// Command orchestrator is the only writer of the log. The work is done in
+// pkg/engine, which handles commands. services/orchestrator/api answers requests,
+// services/orchestrator/app runs queues and timers, and
+// services/orchestrator/standby decides which of several orchestrators is active.
 package main
 
 import (

@@ -1,4 +1,6 @@
-// Command plan-manager watches the tasks of Signalbox and answers questions about them.
+// Command plan-manager watches the deadlines of tasks and answers queries about
+// them. The work is done in services/plan-manager/app; the documents are pkg/plan
+// and pkg/task.
 package main
 
 import (

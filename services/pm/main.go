@@ -1,4 +1,7 @@
-// Command pm is the one voice of Signalbox towards people.
+// Command pm is the one voice towards people. The work is done in
+// services/pm/app: handler.go does the actions of the role, submit.go opens pull
+// requests, status.go keeps the status comment. It judges by pkg/agent/brain/rules,
+// which has the texts, too.
 package main
 
 import (

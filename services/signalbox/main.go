@@ -1,4 +1,6 @@
-// Command signalbox is the command line, and all of Signalbox in one process.
+// Command signalbox is the command line, and all services in one process. The work
+// is done in services/signalbox/cli, a file a subcommand; what they print is in
+// view, and the services in one process in allinone.
 package main
 
 import (

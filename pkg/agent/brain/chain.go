@@ -16,7 +16,7 @@ type Link struct {
 	Name string // for people
 }
 
-// Chain is brains of which the next one goes on where one cannot work, for a fault
+// Chain is a list of brains. The next one goes on where one cannot work, for a fault
 // outside the work or because people have to mend it. It implements Watched.
 type Chain []Link
 

@@ -13,10 +13,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/prd"
 )
 
-// accept runs the acceptance criteria on the commit that the step leaves, in a
-// work tree of its own: what the brain left beside the commit does not count
-// (story lifecycle, pending to committed). What does not pass them is handed on
-// all the same, for the next try to go on from.
+// accept runs the acceptance criteria on the commit that the step leaves, in a work tree of
+// its own. What the brain left beside the commit does not count (story lifecycle, pending
+// to committed). What does not pass them is handed on all the same, for the next try to go
+// on from.
 func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, error) {
 	tree, err := s.Workspace.Checkout(ctx, spec(s.job, cmp.Or(r.Head, s.tree.Head)))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // untried reports whether the brain costs something, and nothing was changed yet in a
-// lifecycle that runs tests: then they are run before the brain is.
+// lifecycle that runs tests. Then they are run before the brain is.
 func (s step) untried() bool {
 	return s.tree != nil && s.tree.Head == s.tree.Base && s.job.Question == nil && !s.asks.Tests() &&
 		slices.Contains(s.job.Checks, testrun.Name) && !rules.Free(s.think)

@@ -12,11 +12,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
 
-// Caches are the directories of the caches that confined tools fill, such as
-// modules and compiled packages. Whoever writes a cache decides what the next run
-// that reads it compiles and tests. So brains share one by repository, which no
-// check reads, and checks one by repository and instance: an issue can spoil its
-// own, and no other's.
+// Caches are the directories of the caches that confined tools fill, such as modules and
+// compiled packages. Whoever writes a cache decides what the next run that reads it
+// compiles and tests. So brains share one by repository, which no check reads, and checks
+// one by repository and instance. An issue can spoil its own, and no other's.
 //
 //	DIR/brain/REPO             filled by brains
 //	DIR/checks/REPO-INSTANCE   filled by tests and other checks

@@ -24,8 +24,8 @@ const (
 	changesAllow  = "allow"  // the tests run with them
 )
 
-// gate is the work of a tree as it is tested: with the tests, and what runs them, of the
-// base and of the roles that do not write the code.
+// gate is the work of a tree as it is tested. The tests, and what runs them, are those of
+// the base and of the roles that do not write the code.
 type gate struct {
 	tree    *workspace.Tree // to test in
 	aside   []string        // files that are as they were before the change

@@ -32,9 +32,9 @@ func (s step) check(ctx context.Context) ([]instance.Evidence, error) {
 	return nil, nil
 }
 
-// examine runs checks of the tree, with the tests of the base and of the roles that do
-// not write the code. That no way to test it was found is evidence too, unless the policy
-// asks for no tests; the other checks a repository need not have.
+// examine runs checks of the tree, with the tests of the base and of the roles that do not
+// write the code. That no way to test it was found is evidence too, unless the policy asks
+// for no tests. The other checks a repository need not have.
 func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...string) ([]instance.Evidence, error) {
 	base, err := s.base(ctx, tree)
 	if err != nil {

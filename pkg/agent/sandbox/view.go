@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Forbidden reports whether a directory is one that no command is shown: a home, one
-// that has homes below it, or one with credentials of ours.
+// Forbidden reports whether a directory is one that no command is shown. That is a home,
+// one that has homes below it, or one with credentials of ours.
 func Forbidden(dir string) bool {
 	dir = real(dir)
 	home, _ := os.UserHomeDir()
@@ -110,8 +110,8 @@ func (c Command) userCaches() []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return !filepath.IsAbs(path) || Forbidden(path) })
 }
 
-// program returns what the command itself needs to start where it lies in a home: the
-// files that its links go through, and the packages or the prefix at their end.
+// program returns what the command itself needs to start where it lies in a home. These are
+// the files that its links go through, and the packages or the prefix at their end.
 func (c Command) program() []string {
 	at := c.Argv[0]
 	if !strings.Contains(at, "/") {

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
-// ConfigFile is at the root of a repository and has its commands for tests and checks, and
-// the one that makes a work tree ready for them:
+// ConfigFile is at the root of a repository and has its commands for tests and checks.
+// setup makes a work tree ready for them:
 //
 //	setup: {command: "npm ci", timeout: 10m}
 //	test: {command: "npm test", timeout: 15m}

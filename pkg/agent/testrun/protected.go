@@ -48,8 +48,8 @@ func KindOf(name string, content []byte) Kind {
 }
 
 // Called lists the scripts of the tree that the plan's command calls, or the scripts of
-// package.json or the Makefile that it runs, sorted: sh ci/all.sh calls ci/all.sh. Other
-// programs that are called may be what is tested.
+// package.json or the Makefile that it runs, sorted. The command sh ci/all.sh calls
+// ci/all.sh. Other programs that are called may be what is tested.
 func Called(tree fs.FS, plan Plan) []string {
 	texts := []string{strings.Join(plan.Argv, "\n")}
 	switch plan.Tool {

@@ -201,10 +201,9 @@ func (r repository) open(ctx context.Context) (*os.File, error) {
 // parts are the files and directories of a cached repository.
 var parts = []string{"HEAD", "FETCH_HEAD", "config", "objects", "packed-refs", "refs"}
 
-// strip removes all files but the parts, since git would read them: commondir
-// names another configuration, info has attributes and grafts, worktrees and
-// modules have configurations of their own. Lock files stay: other processes own
-// them.
+// strip removes all files but the parts, since git would read them. commondir names another
+// configuration, info has attributes and grafts, worktrees and modules have configurations
+// of their own. Lock files stay: other processes own them.
 func (r repository) strip() error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {

@@ -32,10 +32,10 @@ func (t *Tree) Check(ctx context.Context, rules outbound.Rules) ([]outbound.Find
 	return found, nil
 }
 
-// Inspect checks what a push of the delivery would add to the forge: all that no
+// Inspect checks what a push of the delivery would add to the forge. That is all that no
 // branch there has, whatever the delivery says of its base. The error is a
-// *outbound.Refusal if the work may not leave, ErrSource if there is no such
-// repository on the forge. Any other error wraps brain.ErrInfrastructure.
+// *outbound.Refusal if the work may not leave, ErrSource if there is no such repository on
+// the forge. Any other error wraps brain.ErrInfrastructure.
 func (c *Cache) Inspect(ctx context.Context, d Delivery) (outbound.Change, error) {
 	none := outbound.Change{}
 	repo, err := c.repository(d.Repo)
@@ -63,8 +63,8 @@ func (c *Cache) Inspect(ctx context.Context, d Delivery) (outbound.Change, error
 	return change, err
 }
 
-// ourBranches is the prefix of the branches whose commits are fetched for a check,
-// beside the default branch: the work of one may be merged into another.
+// ourBranches is the prefix of the branches whose commits are fetched for a check, beside
+// the default branch. The work of one may be merged into another.
 const ourBranches = "refs/heads/signalbox/"
 
 // compare reads what the forge has, and fetches the commits of it that are needed

@@ -6,8 +6,8 @@
 //	bucket/NAME.jsonl.gz     key-value buckets: lifecycles by hash, cursors of the gateway
 //	object/SHA256            objects: git bundles, output of brains
 //
-// Everything is checked where it is written, where it is read, and before a log
-// is made from it: the files by their hashes, the commits by their chains.
+// Everything is checked where it is written, where it is read, and before a log is made
+// from it. It checks the files by their hashes, the commits by their chains.
 package backup
 
 import (

@@ -13,10 +13,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 )
 
-// Append implements eventstore.Store. While the server is away it retries until
-// ctx ends: the expected sequence lets only one try be stored, and a later try is
-// refused as a conflict and finds it. A server whose disk is full does not answer
-// an append until it is restarted; the error then says so.
+// Append implements eventstore.Store. While the server is away it retries until ctx ends.
+// The expected sequence lets only one try be stored; a later try is refused as a conflict
+// and finds it. A server whose disk is full does not answer an append until it is
+// restarted; the error then says so.
 func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

@@ -13,13 +13,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// maxStaleness is how long a server of a cluster may answer for less than the
-// others have: it led and was cut off, or it is back and catches up.
+// maxStaleness is how long a server of a cluster may answer for less than the others have.
+// It led and was cut off, or it is back and catches up.
 const maxStaleness = 30 * time.Second
 
-// checkLog checks that the stream is the log that the watermark was taken of, that
-// no commit is missing, and that there are at least so many. It returns the last
-// sequence. In a cluster one answer that this is not so proves nothing: it checks
+// checkLog checks that the stream is the log that the watermark was taken of, and that no
+// commit is missing. There must be at least as many as the watermark says. It returns the
+// last sequence. In a cluster one answer that this is not so proves nothing: it checks
 // again until maxStaleness, or ctx, ends.
 func (s *Store) checkLog(ctx context.Context, least uint64) (uint64, error) {
 	tick := time.NewTicker(time.Second)

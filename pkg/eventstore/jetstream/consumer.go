@@ -34,11 +34,11 @@ type ConsumerConfig struct {
 // consumerTimeout is how long one request about a consumer waits for its answer.
 const consumerTimeout = 5 * time.Second
 
-// EnsureConsumer creates or updates the durable consumer of a role, which has the
-// role's name. filters are subject.Work of the states the role owns. A new
-// consumer starts with the oldest commit in the log, unless FromNow; a filter that is added
-// later sees the commits after those that were delivered. Fetch work one message
-// at a time: a buffered one is kept from other agents while its AckWait runs.
+// EnsureConsumer creates or updates the durable consumer of a role, which has the role's
+// name. filters are subject.Work of the states the role owns. A new consumer starts with
+// the oldest commit in the log, unless FromNow. A filter that is added later sees the
+// commits after those that were delivered. Fetch work one message at a time: a buffered one
+// is kept from other agents while its AckWait runs.
 func EnsureConsumer(ctx context.Context, js jetstream.JetStream, role string, filters []string, c ConsumerConfig) error {
 	if err := subject.CheckName(role); err != nil {
 		return err

@@ -23,11 +23,10 @@ func Copies(ctx context.Context, js jetstream.JetStream, stream string, want int
 	return max(want, there.CachedInfo().Config.Replicas), nil
 }
 
-// compressed reports whether a stream of so many copies may be compressed. One of
-// a cluster may not: where each write is flushed, a nats-server that starts cuts
-// it back to the last snapshot and replays the rest, and up to 2.15.2 at least it
-// may then compress the block that it goes on writing to, which cannot be read
-// again.
+// compressed reports whether a stream of so many copies may be compressed. One of a cluster
+// may not. Where each write is flushed, a nats-server that starts cuts it back to the last
+// snapshot and replays the rest. Up to 2.15.2 at least it may then compress the block that
+// it goes on writing to, which cannot be read again.
 func compressed(replicas int) bool { return replicas <= 1 }
 
 func compression(replicas int) jetstream.StoreCompression {

@@ -63,9 +63,9 @@ func (f *foreigners) spend(id string) {
 	f.spent[id] = true
 }
 
-// detour returns how c goes round the foreign messages that are known. It expects a
-// foreign message only if c follows the newest commit before that: an append that is
-// late must not be taken for the next one.
+// detour returns how c goes round the foreign messages that are known. It expects a foreign
+// message only if c follows the newest commit before that. An append that is late must not
+// be taken for the next one.
 func (f *foreigners) detour(c eventstore.Commit) detour {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,8 +76,8 @@ func (f *foreigners) detour(c eventstore.Commit) detour {
 	return d
 }
 
-// lastBefore returns the newest commit of an instance before the foreign message at
-// the sequence end, the zero Commit if it has none, and remembers it.
+// lastBefore returns the newest commit of an instance before the foreign message at the
+// sequence end, and keeps it. It is the zero Commit if there is none.
 func (s *Store) lastBefore(ctx context.Context, instance string, end uint64) (eventstore.Commit, error) {
 	known := s.foreigners.of(instance)
 	if known.at >= end {

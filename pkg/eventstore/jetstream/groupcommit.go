@@ -12,8 +12,8 @@ import (
 const (
 	maxBatch      = 1000    // messages in a batch: the server accepts no more
 	maxBatchBytes = 4 << 20 // bytes in a batch
-	// minBatch is the fewest messages that are sent as a batch: it costs a server
-	// six flushes, and the work of as many again, however few are in it.
+	// minBatch is the fewest messages that are sent as a batch. A batch costs a server six
+	// flushes, and the work of as many again, however few are in it.
 	minBatch = 16
 )
 
@@ -103,8 +103,8 @@ func (g *groupCommit) flush(ctx context.Context, batch []*request) (uint64, erro
 	return first, err
 }
 
-// enter returns the request of an append that has to wait, and nil if nothing is
-// in flight: then the append is sent at once, and leave follows it.
+// enter returns the request of an append that has to wait, and nil if nothing is in flight.
+// Then the append is sent at once, and leave follows it.
 func (g *groupCommit) enter(p pendingAppend) *request {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -172,8 +172,8 @@ func (q *groupQueue) cancel(r *request) {
 	}
 }
 
-// handOver grants a batch to the first of its requests that is not cancelled: a
-// cancelled one would never flush it, and all others wait for that.
+// handOver grants a batch to the first of its requests that is not cancelled. A cancelled
+// one would never flush it, and all others wait for that.
 func (q *groupQueue) handOver(batch []*request) {
 	batch = slices.DeleteFunc(slices.Clone(batch), func(r *request) bool { return r.cancelled })
 	if len(batch) == 0 {

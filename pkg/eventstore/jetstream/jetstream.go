@@ -1,9 +1,9 @@
 // Package jetstream keeps the log in one NATS JetStream stream, a commit a
 // message, and makes the other streams and buckets Signalbox needs.
 //
-// A message's headers carry what the port promises: its id (deduplication), the
-// sequence expected on the instance's canonical filter (optimistic concurrency,
-// and thereby the pointer to the previous commit), and the hash chain.
+// A message's headers carry what the port promises. They are its id (deduplication), the
+// hash chain, and the sequence expected on the instance's canonical filter. That is
+// optimistic concurrency, and the pointer to the previous commit.
 package jetstream
 
 import (
@@ -22,10 +22,10 @@ import (
 type Config struct {
 	// Replicas of the stream, 1 to 5, used when it is created; 0 is 1.
 	Replicas int
-	// Watermark is a file that remembers which log this was and how far it
-	// went. Put it on another disk than the log if there is one. Empty keeps
-	// the watermark in a key-value bucket beside the log: that sees a deleted
-	// or replaced stream, but goes with the server's store if that is lost.
+	// Watermark is a file that remembers which log this was and how far it went. Put it on
+	// another disk than the log if there is one. Empty keeps the watermark in a key-value
+	// bucket beside the log. That sees a deleted or replaced stream, but goes with the
+	// server's store if that is lost.
 	Watermark string
 	// Source is the CloudEvents source of all commits, kept when the log is made;
 	// empty is "/signalbox".

@@ -23,7 +23,7 @@ const (
 	HeaderTrace = "traceparent"
 	HeaderChain = "Sb-Chain" // 32 bytes in base64url without padding
 
-	// HeaderPrev and HeaderID are set where a foreign message is in the way: the
+	// HeaderPrev and HeaderID are set where a foreign message is in the way. They are the
 	// instance's previous commit and the commit's id, which otherwise are JetStream's
 	// expected sequence and message id.
 	HeaderPrev = "Sb-Prev"

@@ -39,10 +39,10 @@ const (
 	trusted      = 64 << 20         // bytes that an object may say it has before it is read
 )
 
-// Objects is an object store whose objects are read chunk by chunk, a request
-// each: Get and GetBytes end with their context, and each chunk has its own
-// timeout. The client library has one timeout for a whole object, and blocks until
-// it is over when the context is cancelled.
+// Objects is an object store whose objects are read chunk by chunk, a request each. Get and
+// GetBytes end with their context, and each chunk has its own timeout. The client library
+// has one timeout for a whole object, and blocks until it is over when the context is
+// cancelled.
 type Objects struct {
 	jetstream.ObjectStore
 	stream jetstream.Stream // that the objects are kept in

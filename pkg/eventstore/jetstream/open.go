@@ -17,10 +17,10 @@ import (
 // identity is the stream's metadata key for the random id it got when it was made.
 const identity = "signalbox-identity"
 
-// Open opens the log, and creates it at the first run. The watermark tells a first
-// run from a loss: a log that is gone, empty, another one, younger or shorter than
-// the watermark says is ErrCorrupt, and so is one with a gap. While a cluster
-// elects its leader, Open retries until ctx ends.
+// Open opens the log, and creates it at the first run. The watermark tells a first run from
+// a loss. A log that is gone, empty, another one, younger or shorter than the watermark
+// says is ErrCorrupt, and so is one with a gap. While a cluster elects its leader, Open
+// retries until ctx ends.
 func Open(ctx context.Context, js jetstream.JetStream, config Config) (*Store, error) {
 	if config.Source == "" {
 		config.Source = "/signalbox"

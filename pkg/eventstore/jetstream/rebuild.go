@@ -80,8 +80,8 @@ func Rebuild(ctx context.Context, js jetstream.JetStream, c Config, o Origin) (*
 	return r, err
 }
 
-// Prefixes of headers that are not restored: of a commit, those that say how it was
-// sent; of a foreign message, all that the server may act on.
+// Prefixes of headers that are not restored. Of a commit, they are those that say how it
+// was sent. Of a foreign message, they are all that the server may act on.
 const (
 	transport = "Nats-Batch-"
 	orders    = "Nats-"

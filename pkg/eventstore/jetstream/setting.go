@@ -35,9 +35,9 @@ var provisioned = [...]string{DeadStream, subject.TimerStream, "KV_" + Definitio
 
 var errDeleted = errors.New("it was deleted, and the next start of an orchestrator makes an empty one: restore it from a backup")
 
-// settings returns what a stream must keep. Not among it are copies, placement,
-// compression and descriptions, which people may change, and a limit of bytes where
-// the server then refuses new messages and keeps the old ones.
+// settings returns what a stream must keep. Copies, placement, compression and descriptions
+// are not among it: people may change them. Nor is a limit of bytes where the server then
+// refuses new messages and keeps the old ones.
 func settings(name string) []setting {
 	dead, timers, log := name == DeadStream, name == subject.TimerStream, name == subject.EventStream
 	subjects := map[string][]string{

@@ -59,9 +59,9 @@ func (t *tail) commit(ctx context.Context) (eventstore.Commit, error) {
 	return t.from.commit(m.Subject(), m.Reply(), m.Headers(), m.Data())
 }
 
-// await returns the next delivery. The last one before a pause can be lost, on a
-// connection that breaks or a route that is full, and no later one shows the gap.
-// So await checks the log's head when nothing came for a while.
+// await returns the next delivery. The last one before a pause can be lost, on a connection
+// that breaks or a route that is full. No later one shows the gap. So await checks the
+// log's head when nothing came for a while.
 func (t *tail) await(ctx context.Context) (jetstream.Msg, error) {
 	for {
 		m, err := t.messages.Next(t.wait.option)

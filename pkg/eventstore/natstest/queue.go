@@ -34,8 +34,8 @@ func Drained(ctx context.Context, js jetstream.JetStream, stream, durable string
 		durable, now.waiting, now.unsettled, now.at, now.last, err)
 }
 
-// level is how full a queue is, as its consumer counts, and how far it has got:
-// the sequences of what it handed out last and of the last there is for it.
+// level is how full a queue is, as its consumer counts, and how far it has got. These are
+// the sequences of the message it delivered last and of its newest one.
 type level struct{ waiting, unsettled, at, last uint64 }
 
 // empty does not rely on counts alone: a nats-server counts a message for a
@@ -67,8 +67,8 @@ func (l *level) look(ctx context.Context, js jetstream.JetStream, consumer jetst
 	return nil
 }
 
-// recount pulls a message and naks it: a nats-server that is asked for a
-// consumer's state while it delivers may count one too many until the next pull.
+// recount pulls a message and naks it. A nats-server that is asked for a consumer's state
+// while it delivers may count one too many until the next pull.
 func recount(consumer jetstream.Consumer) error {
 	batch, err := consumer.FetchNoWait(1)
 	if err != nil {

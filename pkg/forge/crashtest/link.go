@@ -2,8 +2,8 @@
 // of its calls fails: a request to the forge, a push, a message to NATS. Real
 // connections carry the calls.
 //
-// A test does not wait for the leases and messages of a crashed instance: it ends the
-// lease and has the messages redelivered at once, as happens in time.
+// A test does not wait for the leases and messages of a crashed instance. It ends the lease
+// and has the messages redelivered at once, as happens in time.
 package crashtest
 
 import (
@@ -141,10 +141,10 @@ func (l *Link) noteAck() {
 	}
 }
 
-// FaultPoints returns the faults of the calls. Without every, it leaves out faults that
-// are equivalent to another one. A crash between two calls that only read equals a crash
-// before the next call that writes: nothing outside has changed, and nothing inside is
-// kept. Calls that read fail only if reads is set.
+// FaultPoints returns the faults of the calls. Without every, it leaves out faults that are
+// equivalent to another one. A crash between two calls that only read equals a crash before
+// the next call that writes. Nothing outside has changed, and nothing inside is kept. Calls
+// that read fail only if reads is set.
 func FaultPoints(calls []Call, every, reads bool) []FaultAt {
 	all := []FaultAt{{1, CrashBefore}}
 	for i, c := range calls {

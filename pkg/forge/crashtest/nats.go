@@ -223,8 +223,8 @@ func (w *natsConn) isAwaitedReply(o natsOp) bool {
 	return w.awaitedReply != "" && o.subject == w.awaitedReply
 }
 
-// callOf returns the call that an operation makes, and false for one that does not count:
-// housekeeping of NATS, fetches of work and heartbeats change nothing, and their number
+// callOf returns the call that an operation makes, and false for one that does not count.
+// Housekeeping of NATS, fetches of work and heartbeats change nothing, and their number
 // depends on timing.
 func callOf(o natsOp, said []byte) (c Call, counts bool) {
 	c = Call{Name: o.subject, Writes: true, NATS: true}

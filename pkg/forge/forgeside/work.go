@@ -29,9 +29,9 @@ func Classify(err error) error {
 	return err
 }
 
-// The faults of one piece of work after which an outage of the forge is taken for a long
-// one, and how long the work then rests at a time. Faults that are counted pause an
-// instance in the end, and people have to resume it: for an outage there is no need.
+// An outage of the forge is taken for a long one after so many faults of one piece of work.
+// The work then rests for longRest at a time. Faults that are counted pause an instance
+// in the end, and people have to resume it: for an outage there is no need.
 const (
 	longAfter = 3
 	longRest  = time.Minute

@@ -49,8 +49,8 @@ func (c *cache) Set(key string, value []byte) {
 	}
 }
 
-// Delete keeps the value. It is called when a request failed, and before each use the
-// forge is asked whether a value is still true: after an outage that is free.
+// Delete keeps the value. It is called when a request failed. Before each use the forge is
+// asked whether a value is still true: after an outage that is free.
 func (c *cache) Delete(string) {}
 
 func (c *cache) drop(e *list.Element) {

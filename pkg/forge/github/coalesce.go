@@ -12,7 +12,7 @@ import (
 )
 
 // coalescer lets equal reads share one answer. A read shares only a request that was not
-// sent yet when it came: so its answer is never older than its question, and whoever reads
+// sent yet when it came. So its answer is never older than its question, and whoever reads
 // back what it has written finds it.
 type coalescer struct {
 	mu    sync.Mutex

@@ -55,7 +55,7 @@ func limitOf(status int, header http.Header, body []byte, again int, now time.Ti
 	return &forge.RateLimit{Until: after, Message: strconv.Itoa(status) + " " + words}, primary
 }
 
-// namesLimit reports whether the text of a refusal is about a limit: that of a secondary
+// namesLimit reports whether the text of a refusal is about a limit. That of a secondary
 // one has neither a header nor always the link to its documentation.
 func namesLimit(text string) bool {
 	text = strings.ToLower(text)

@@ -59,7 +59,7 @@ func (m Manifest) JSON() string {
 	return string(text)
 }
 
-// NewAppPage returns the page of the forge that the manifest is posted to, of an
+// NewAppPage returns the page of the forge that the manifest is posted to. It is that of an
 // organisation, or of the person who is signed in if that is empty.
 func (f Flags) NewAppPage(organisation, state string) (string, error) {
 	web, err := f.web()

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// Registration is a GitHub App of one's own, as a directory keeps it: app.json and a file
-// for each secret, all of them readable by their owner alone.
+// Registration is a GitHub App of one's own, as a directory keeps it. That has app.json and
+// a file for each secret, all of them readable by their owner alone.
 type Registration struct {
 	ID     int64  `json:"id"`
 	Slug   string `json:"slug"`
@@ -124,8 +124,8 @@ func (r Registration) isOf(address string) bool {
 	return mineErr == nil && err == nil && strings.EqualFold(mine, host)
 }
 
-// stored returns the App that setup has stored, if it is the one to work as: where there
-// is neither a token nor another App, and where its directory is given.
+// stored returns the App that setup has stored, if it is the one to work as. That is so
+// where there is neither a token nor another App, and where its directory is given.
 func (f Flags) stored() (r Registration, ok bool, err error) {
 	if f.TokenFile != "" || f.given() || f.Token != "" && f.Dir == "" {
 		return r, false, nil

@@ -106,8 +106,8 @@ func (s *Store) Base(ctx context.Context) (Base, error) {
 	return Base{d.GetSeq(), d.GetEnded(), revision}, nil
 }
 
-// Capture is the state of all instances at one moment: every commit up to Seq is in
-// it, and of some instances later ones, none of them after Through.
+// Capture is the state of all instances at one moment. Every commit up to Seq is in it, and
+// of some instances later ones, none of them after Through.
 type Capture struct {
 	Seq, Through uint64
 	Chain        string // of the commit at Seq

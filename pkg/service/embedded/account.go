@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/access"
 )
 
-// setAccounts sets the accounts of the parties, their keys, and the user of the person
-// that owns the store, whose processes connect to the orchestrator's account.
+// setAccounts sets the accounts of the parties, their keys, and the user of the person that
+// owns the store. The processes of that person connect to the orchestrator's account.
 func setAccounts(options *server.Options, c Config) error {
 	text, err := c.Keys.Config()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/series"
 )
 
-// Filled returns a T of which every field has a value of its own, none of them
-// zero: a field that is lost, or that takes another's place, shows.
+// Filled returns a T of which every field has a value of its own, none of them zero. A
+// field that is lost, or that takes another's place, shows.
 func Filled[T any]() T {
 	var v T
 	new(filler).fill(reflect.ValueOf(&v).Elem())

@@ -21,8 +21,8 @@ type target struct {
 	why  string       // that there is none
 }
 
-// target finds the instance that a comment is on: that of the issue, or the one that it
-// has opened and that goes on; or that of the pull request.
+// target finds the instance that a comment is on. It is that of the issue or of the pull
+// request, or the open one that the issue's has opened.
 func (p *commander) target(ctx context.Context, c forge.Comment) (target, error) {
 	id, why, err := p.named(ctx, c)
 	if err != nil || id == "" {
@@ -120,8 +120,8 @@ func (p *commander) named(ctx context.Context, c forge.Comment) (id, why string,
 	return "", why, nil
 }
 
-// of returns the instance of a pull request: the open one that has its number, else the
-// one that it was opened for; "" if it is neither's.
+// of returns the instance of a pull request. It is the open one that has its number, else
+// the one that it was opened for, and "" if it is neither's.
 func (p *pulls) of(ctx context.Context, number int) (id string, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()

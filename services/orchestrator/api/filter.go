@@ -31,7 +31,7 @@ func Matches(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 const unclaimedTimeout = time.Minute
 
 // stuck reports whether an instance is paused, is in its state for longer than the state's timeout, or
-// has work that no agent has: its claim has expired, or it waits for one for too long.
+// has work that no agent has. Its claim has expired, or it waits for one for too long.
 func stuck(in instance.Instance, now time.Time) bool {
 	switch {
 	case in.Closed != "":

@@ -18,7 +18,7 @@ var errTooLarge = errors.New("the answer is too large for one message")
 const margin = 8 << 10
 
 // fit encodes a reply and returns its Content-Type. If it is too large for one message, it cuts the
-// texts of the instance in it, and leaves out the oldest notes: people and programs write texts of any
+// texts of the instance in it, and leaves out the oldest notes. People and programs write texts of any
 // length. The history has all of them.
 func (s *Server) fit(r request, reply proto.Message) ([]byte, string, error) {
 	maxBytes := int(s.Conn.MaxPayload()) - margin

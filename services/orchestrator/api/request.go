@@ -135,7 +135,7 @@ func (s *Server) reply(r request, start time.Time, reply proto.Message, no *pb.R
 }
 
 // send sends a reply to m. It does not use m.Respond: the framework reads what that leaves in m as soon
-// as the handler has returned, which is before there is a reply.
+// as the handler has returned. That is before there is a reply.
 func (s *Server) send(m micro.Request, data []byte, header nats.Header) {
 	err := nats.ErrMsgNoReply
 	if m.Reply() != "" {

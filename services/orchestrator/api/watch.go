@@ -153,8 +153,8 @@ func (w *watch) await(ctx context.Context, atMost time.Duration) error {
 	}
 }
 
-// all adds the commits after reply.Next, as far as the page has room: from memory, or from the log for a
-// watcher that is far behind.
+// all adds the commits after reply.Next, as far as the page has room. They are from memory, or from the
+// log for a watcher that is far behind.
 func (w *watch) all(ctx context.Context) error {
 	if some, ok := w.server.Engine.Recent(w.reply.Next); ok {
 		for _, c := range some {

@@ -3,8 +3,8 @@ package api
 import "sync"
 
 // workerPool runs tasks concurrently, on goroutines that it keeps. A new goroutine for each request
-// would have to grow its stack each time: a tenth of the CPU of a step, which the goal of the bench row
-// `throughput`, default mode, separate nats-server, cannot spare.
+// would have to grow its stack each time. That is a tenth of the CPU of a step, which the goal of the
+// bench row `throughput`, default mode, separate nats-server, cannot spare.
 type workerPool struct {
 	tasks   chan func()   // nil ends a worker
 	slots   chan struct{} // one for each worker

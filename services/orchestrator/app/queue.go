@@ -18,7 +18,7 @@ import (
 )
 
 // consumers creates or updates the work queues of the definitions, including those that only running
-// instances use, and the queue of the commits that status comments follow.
+// instances use. It does so for the queue of the commits that status comments follow.
 func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definitions []*workflow.Definition) error {
 	all, err := queues(definitions)
 	if err != nil {

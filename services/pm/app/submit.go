@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
-// openPullRequest pushes the work's branch and opens a pull request for it, each
-// once: the branch is ours by name and by its commits, the pull request by its head.
+// openPullRequest pushes the work's branch and opens a pull request for it, each once. The
+// branch is ours by name and by its commits, the pull request by its head.
 func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.Result, error) {
 	repo, err := h.reader.Repository(ctx, job.Issue.Repo)
 	if err != nil {
@@ -100,8 +100,8 @@ func (h *handler) propose(ctx context.Context, job agent.Job, repo forge.Reposit
 	})
 }
 
-// stuck tells people that the branch does not take the work, that the forge refuses the pull
-// request, or that something of it may not leave, and has the instance wait for them.
+// stuck has the instance wait for people, and tells them why. The branch does not take the
+// work, the forge refuses the pull request, or something of it may not leave.
 func (h *handler) stuck(ctx context.Context, job agent.Job, why error) (instance.Result, error) {
 	r := instance.Result{Status: instance.Blocked, Summary: why.Error()}
 	if no := new(outbound.Refusal); errors.As(why, &no) {

@@ -13,9 +13,9 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// tell posts what people have to know of an instance after a commit, each once:
-// how it ended, what was escalated to them, what it waits for in a state with
-// tell, which deadline has passed. If the commit is an old one, it leaves out what is past.
+// tell posts what people have to know of an instance after a commit, each once. That is how
+// it ended, what was escalated to them, what it waits for in a state with tell, or which
+// deadline has passed. If the commit is an old one, it leaves out what is past.
 func (h *handler) tell(ctx context.Context, after subject.Event, in *pb.Instance) error {
 	issue := wire.ToIssue(in.GetIssue())
 	if issue.Number == 0 { // what has no issue is talked about on its pull request

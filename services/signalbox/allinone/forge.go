@@ -134,8 +134,8 @@ func certified(file string) ([]string, error) {
 	return names, nil
 }
 
-// named returns the address that others reach a listener by: the host that was asked
-// for, or, if that is each address of the machine, the first name of its certificate.
+// named returns the address that others reach a listener by. It has the host that was asked
+// for or, if that is each address of the machine, the first name of the certificate.
 func named(addr, asked string, names []string) string {
 	host, _, _ := net.SplitHostPort(asked)
 	_, port, err := net.SplitHostPort(addr)

@@ -12,9 +12,8 @@ import (
 // killAckWait is the AckWait of this scenario.
 const killAckWait = 2 * time.Second
 
-// killAgent measures how long the work of a killed agent lies while other agents wait
-// for work: first work that came from the queue, then work that was handed over
-// directly.
+// killAgent measures how long the work of a killed agent lies while other agents wait for
+// work. The first work came from the queue, the second was handed over directly.
 func killAgent(ctx context.Context, b *bench) error {
 	if err := b.killAgentAt(ctx, 1, "step of a killed agent begun again, the last of 8"); err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 )
 
 // coldStart measures the time from the start of an orchestrator's process until it answers.
-// The first start reads the whole log, the next one starts from the snapshot of the
-// first. It measures a short log, a long one with as many live instances, and a long one
-// with more: a start reads all live instances, and none that have ended.
+// The first start reads the whole log, the next one starts from the snapshot of the first.
+// It measures a short log, a long one with as many live instances, and a long one with
+// more. A start reads all live instances, and none that have ended.
 func coldStart(ctx context.Context, b *bench) error {
 	few := max(min(b.History/10, 10_000), commitsEach)
 	at := Setting{Mode: mode(b.Sync[0]), Server: separate}

@@ -6,8 +6,8 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
 )
 
-// takeover measures how soon a stand-by goes on when the active orchestrator is killed:
-// until an instance that is opened right after the kill has done its steps.
+// takeover measures how soon a stand-by goes on when the active orchestrator is killed. It
+// ends when an instance that is opened right after the kill has made its steps.
 func takeover(ctx context.Context, b *bench) error {
 	s := setup{server: separate, sync: b.Sync[0]}
 	return b.withEnvironment(ctx, s, func(e *environment) (err error) {

@@ -127,8 +127,8 @@ func (e *auditor) audit(log *store.AuditReader, strict bool) view.Audit {
 	return a
 }
 
-// attributeGaps tells the checker which instances the missing commits of a log with
-// gaps belong to: from the counts of subjects, the timers and the newest snapshot. A
+// attributeGaps tells the checker which instances the missing commits of a log with gaps
+// belong to. It finds them by the counts of subjects, the timers and the newest snapshot. A
 // source that cannot be read is skipped.
 func (e *auditor) attributeGaps(ctx context.Context, env *term.Env, js jetstream.JetStream, log *store.AuditReader) {
 	counts, err := log.Counts(ctx)

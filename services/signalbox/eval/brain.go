@@ -116,8 +116,8 @@ func (c contender) each(spec string) []string {
 	return flags
 }
 
-// oracle writes the real change, but for what no agent may touch, as two scripts: the tests for the tester, where there is
-// one who writes them, and the rest for those who write the code.
+// oracle writes the real change, but for what no agent may touch, as two scripts. One has the tests for the
+// tester, if the lifecycle has one; the other has the rest for those who write the code.
 func (c contender) oracle(ctx context.Context, repo, dir string, task Case) ([]string, error) {
 	g := git.New(repo)
 	permitted := []string{"diff", "--name-only", "-z", "--no-renames", task.Base, task.Commit, "--", "."}

@@ -1,6 +1,6 @@
 // Package handin checks what a job that ran brains has left, before a job that holds a
-// token takes it on: `signalbox pipeline check` and `signalbox pipeline reason`. It
-// believes none of the files, and needs no token.
+// token takes it on. It serves `signalbox pipeline check` and `signalbox pipeline reason`.
+// It believes none of the files, and needs no token.
 package handin
 
 import (

@@ -1,4 +1,4 @@
-// Package setup is the command `signalbox github setup`: it makes a GitHub App from a
+// Package setup is the command `signalbox github setup`. It makes a GitHub App from a
 // manifest, with the browser of whoever runs it, and keeps its key.
 package setup
 

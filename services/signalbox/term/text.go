@@ -33,8 +33,8 @@ func Indent(s, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// JSON returns the same JSON, with characters that do not show or turn the text around
-// as escapes: it may be printed on a terminal, and reads as before.
+// JSON returns the same JSON, with characters that do not show or turn the text around as
+// escapes. It may be printed on a terminal, and reads as before.
 func JSON(text []byte) []byte {
 	s := string(text)
 	if sanitize.FirstHidden(s) < 0 {

@@ -28,8 +28,8 @@ func Wrap(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// breakAt returns the blank at which a line is broken: the last one within the width or,
-// of a word that is longer, the one behind it; -1: it is not broken.
+// breakAt returns the blank at which a line is broken. It is the last one within the width
+// or, of a word that is longer, the one behind it. It is -1 if the line is not broken.
 func breakAt(line []rune, indent, width int) int {
 	if len(line) <= width {
 		return -1

@@ -25,8 +25,8 @@ var languages = map[string]string{
 // maxListing is how many bytes of file names are read.
 const maxListing = 4 << 20
 
-// codebase says what those who work on the code should know that can be seen from
-// outside: its languages, how it is tested, and where things are.
+// codebase says what those who work on the code should know that can be seen from outside.
+// That is its languages, how it is tested, and where things are.
 func codebase(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: reliance}
 	if a.Dir == "" {

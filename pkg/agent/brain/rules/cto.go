@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
-// CTO makes guidance of the failures there were: which state, how often, and
-// what was said of it; and it reviews the codebase before a task of a plan is
-// taken up (task lifecycle, cto_intervention and pending).
+// CTO makes guidance of the failures there were: which state, how often, and what was said
+// of it. It reviews the codebase before a task of a plan is taken up (task lifecycle,
+// cto_intervention and pending).
 type CTO struct{}
 
 const (

@@ -27,9 +27,9 @@ type part struct {
 	ask    string // %s is the report's subject in quotes
 }
 
-// parts are the elements of a kind, weighed so that they add up to 1. With the
-// threshold at 0.85 a bug report may lack where it is or when it is done, but
-// not both; a request may lack where alone.
+// parts are the elements of a kind, weighed so that they add up to 1. With the threshold at
+// 0.85 a bug report may lack where it is or when it is done, but not both. A request may
+// lack where alone.
 func parts(k kind) []part {
 	if k == feature {
 		return []part{

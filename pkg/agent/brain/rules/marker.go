@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Marker is a line that people do not see and by which a comment or a pull
-// request is found again: which instance it belongs to, and what it is. Who
-// wrote it must be checked as well: anybody can copy a marker.
+// Marker is a line that people do not see, by which a comment or a pull request is found
+// again. It says which instance that belongs to, and what it is. Who wrote it must be
+// checked as well: anybody can copy a marker.
 func Marker(instance, key string) string {
 	return "<!-- signalbox instance=" + url.QueryEscape(instance) + " key=" + url.QueryEscape(key) + " -->"
 }

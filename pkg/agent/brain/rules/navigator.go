@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Navigator reviews a change by what can be seen without understanding it: its
-// size, what was left in it, and whether it touches what the issue does not
-// speak of. It approves with no issues found.
+// Navigator reviews a change by what can be seen without understanding it. That is its
+// size, what was left in it, and whether it touches what the issue does not speak of. It
+// approves with no issues found.
 //
 // The policy review_max_lines bounds the lines changed; 800 unless set.
 type Navigator struct{}

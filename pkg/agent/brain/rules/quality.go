@@ -7,9 +7,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Quality verifies a task's work: the runtime's tests have to pass, and the
-// change, from where the task's own work starts, must hold before the Navigator
-// (task lifecycle, quality_review).
+// Quality verifies a task's work. The runtime's tests have to pass, and the change, from
+// where the task's own work starts, must hold before the Navigator (task lifecycle,
+// quality_review).
 type Quality struct{}
 
 // Work implements brain.Brain.

@@ -37,9 +37,9 @@ var (
 	asksBack  = regexp.MustCompile(`(?i)^(?:(?:and|but|so|hm+|sorry|well)\W+)*(what|why|how|which|where|who|when|do|does|did|can|could|is|are|should|would|will)\b`)
 )
 
-// Remark reports whether a comment is no answer and no decision: thanks, a promise to
-// look at it later, a word to somebody else, a reminder, or nothing but a quote. What
-// numbers a question, lists or has code is none. self is our own login; it may be empty.
+// Remark reports whether a comment is no answer and no decision. It is thanks, an
+// announcement, a word to somebody else, a reminder, or nothing but a quote. What numbers a
+// question, lists or has code is none. self is our own login; it may be empty.
 func Remark(body, self string) bool {
 	var said []line
 	for _, text := range strings.Split(body, "\n") {

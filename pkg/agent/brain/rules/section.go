@@ -7,9 +7,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
 
-// ByDocument works by one brain where the role writes the section of its
-// lifecycle's document, and by another everywhere else: the analyst has work in
-// two lifecycles.
+// ByDocument works by one brain where the role writes the section of its lifecycle's
+// document, and by another everywhere else. The analyst has work in two lifecycles.
 type ByDocument struct {
 	Section    string
 	With, Else brain.Brain

@@ -9,9 +9,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// Validator approves the approach to a task as far as that can be seen before
-// there is one: there is code, and words for what is wanted (task lifecycle,
-// planning). It rejects a task that has not, and says what it lacks.
+// Validator approves the approach to a task as far as that can be seen before there is one.
+// There is code, and words for what is wanted (task lifecycle, planning). It rejects a task
+// that has not, and says what it lacks.
 type Validator struct{}
 
 // telling is how many words a title has to have that stands alone.

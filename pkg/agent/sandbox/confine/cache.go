@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// buildCache answers the go command as its GOCACHEPROG: it reads from a directory in the format
-// of GOCACHE that nobody here may write to, and writes to one of its own. So a step
-// need not compile the standard library, and leaves nothing where others read.
+// buildCache answers the go command as its GOCACHEPROG. It reads from a directory in the format
+// of GOCACHE that nobody here may write to, and writes to one of its own. So a step need not
+// compile the standard library, and leaves nothing where others read.
 //
 // The protocol is that of cmd/go/internal/cacheprog; an object of base64 follows
 // each put, as a line of its own.

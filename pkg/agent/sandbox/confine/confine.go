@@ -1,6 +1,6 @@
-// Package confine is the part of a sandbox that works in the confined process
-// itself. The service runs its own program again as a helper, which limits itself
-// and then becomes the command, or waits for it and ends all that it left.
+// Package confine is the part of a sandbox that works in the confined process itself. The
+// service runs its own program again as a helper, which limits itself. The helper then
+// becomes the command, or waits for it and ends all that it left.
 //
 // A main calls Intercept first. The helper is given a Spec and the command:
 //

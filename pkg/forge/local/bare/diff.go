@@ -131,8 +131,8 @@ func parseHunk(line string) (hunk, bool) {
 	return hunk{number(1), number(2), number(3), number(4)}, true
 }
 
-// HunkTo returns the part of the patch from the header of the hunk to the line of the
-// new file, "" if the patch does not show the line.
+// HunkTo returns the part of the patch from the header of the hunk to the line of the new
+// file. It is "" if the patch does not show the line.
 func HunkTo(patch string, line int) string {
 	var part []string
 	at := 0

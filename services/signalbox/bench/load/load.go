@@ -73,8 +73,8 @@ type Order struct {
 // Result is the result of an order.
 type Result struct {
 	Took time.Duration
-	// Gaps are the hand-offs in order, if they were watched: the times from the end of a
-	// step in an agent to the start of the next one.
+	// Gaps are the hand-offs in order, if they were watched. Each is the time from the end
+	// of a step in an agent to the start of the next one.
 	Gaps []time.Duration
 }
 

@@ -1,4 +1,4 @@
-// Package machine reads what a measurement reports of the computer it runs on: its
+// Package machine reads what a measurement reports of the computer it runs on. That is its
 // processor and versions, the load of other processes, the flushes of its disk.
 package machine
 
