@@ -13,6 +13,17 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local"
 )
 
+// signed returns the JSON web token of an App.
+func (e *env) signed(t *testing.T, key *rsa.PrivateKey, issuer string, from, life time.Duration) string {
+	t.Helper()
+	now := e.clock.Now()
+	token, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
+		Issuer: issuer, IssuedAt: jwt.NewNumericDate(now.Add(from)), ExpiresAt: jwt.NewNumericDate(now.Add(from + life)),
+	}).SignedString(key)
+	must(t, err)
+	return token
+}
+
 func TestAnAppSignsForATokenOfAnHour(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	must(t, err)
@@ -20,14 +31,7 @@ func TestAnAppSignsForATokenOfAnHour(t *testing.T) {
 		c.Apps = []local.App{{ID: 7, Slug: "box", Key: &key.PublicKey, Permission: "write", Installations: []local.Installation{{ID: 70, Owner: owner}}}}
 	})
 	must(t, w.CreateRepo(t.Context(), "other/things", ""))
-	signed := func(issuer string, from, life time.Duration) string {
-		now := w.clock.Now()
-		token, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
-			Issuer: issuer, IssuedAt: jwt.NewNumericDate(now.Add(from)), ExpiresAt: jwt.NewNumericDate(now.Add(from + life)),
-		}).SignedString(key)
-		must(t, err)
-		return token
-	}
+	signed := func(issuer string, from, life time.Duration) string { return w.signed(t, key, issuer, from, life) }
 	status := func(method, path, token string) int {
 		resp, _ := w.ask(t, method, path, token, "")
 		return resp.StatusCode

@@ -1,6 +1,10 @@
 package local
 
-import "net/http"
+import (
+	"net/http"
+	"net/http/httptest"
+	"time"
+)
 
 // Fault is how a request fails.
 type Fault struct {
@@ -8,6 +12,11 @@ type Fault struct {
 	Status int
 	// After lets the request have its effect first.
 	After bool
+	// Delay is how long the answer, or the end of the connection, is waited for.
+	Delay time.Duration
+	// Half lets the request have its effect, and ends the connection within the answer's
+	// body.
+	Half bool
 }
 
 // withFaults serves requests by h, but for those that fault names a fault for.
@@ -21,14 +30,39 @@ func withFaults(fault func(*http.Request) *Fault, h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
+		if f.Half {
+			half(w, r, h)
+		}
 		if f.After {
 			h.ServeHTTP(&lostAnswer{header: http.Header{}}, r)
+		}
+		if f.Delay > 0 {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(f.Delay):
+			}
 		}
 		if f.Status == 0 {
 			panic(http.ErrAbortHandler)
 		}
 		http.Error(w, "fault injected", f.Status)
 	})
+}
+
+// half sends the first half of the answer and ends the connection.
+func half(w http.ResponseWriter, r *http.Request, h http.Handler) {
+	whole := httptest.NewRecorder()
+	h.ServeHTTP(whole, r)
+	for name, values := range whole.Header() {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(whole.Code)
+	body := whole.Body.Bytes()
+	_, _ = w.Write(body[:len(body)/2])
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
+	}
+	panic(http.ErrAbortHandler)
 }
 
 // lostAnswer is an answer that never arrives.

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/local/bare"
+	"github.com/signalbox/signalbox/pkg/forge/local/hook"
 	"github.com/signalbox/signalbox/pkg/forge/local/host"
 	"github.com/signalbox/signalbox/pkg/forge/local/rest"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
@@ -40,6 +41,12 @@ type Hook = store.Hook
 
 // Installation is the installation of an App on all repositories of an owner.
 type Installation = store.Installation
+
+// Delivery is what a webhook delivers.
+type Delivery = hook.Message
+
+// DeliveryFault is what becomes of a delivery in place of being sent once, now.
+type DeliveryFault = hook.Fault
 
 // Secondary is the limit on accounts that write fast.
 type Secondary = rest.Secondary
@@ -71,12 +78,21 @@ type Config struct {
 	// Computing is how many answers say that the mergeability of a pull request is being
 	// computed, each time its head or base has moved.
 	Computing int
+	// ComputingFor is how long it is being computed, from the first question about a head and
+	// a base on.
+	ComputingFor time.Duration
+	// Stale, if set, says how old the state is that an answer to a GET shows, up to a minute,
+	// as if it were read from a replica.
+	Stale func(*http.Request) time.Duration
 	// Lagging is how many lists do not show yet what the same account has created, as if
 	// they were read from a replica.
 	Lagging int
 	// Late, if set, says whether a list does not show an issue or a comment on it yet, as if
 	// it were read from a replica: list is issues or comments.
 	Late func(list string, issue int64) bool
+	// Delivery, if set, is called before each delivery of a webhook, but for repeated ones,
+	// and returns what becomes of it, nil if it is sent once.
+	Delivery func(Delivery) *DeliveryFault
 	// Fault, if set, is called before every request and returns how that one fails, nil if
 	// it does not.
 	Fault func(*http.Request) *Fault
@@ -110,7 +126,8 @@ func Open(config Config) (*Forge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local forge: %w", err)
 	}
-	limits := rest.Config{RateLimit: config.RateLimit, Secondary: config.Secondary, Computing: config.Computing, Lagging: config.Lagging, Late: config.Late}
+	limits := rest.Config{RateLimit: config.RateLimit, Secondary: config.Secondary, Computing: config.Computing, Lagging: config.Lagging, Late: config.Late, Delivery: config.Delivery,
+		Stale: config.Stale, ComputingFor: config.ComputingFor}
 	return &Forge{host: h, config: config, rest: rest.New(h, limits)}, nil
 }
 
@@ -126,6 +143,15 @@ func open(config Config) (*host.Host, error) {
 	rows, err := store.Open(config.Dir, config.Now)
 	if err != nil {
 		return nil, err
+	}
+	repos.Where(func(name string) string {
+		if r, ok := rows.Load().Repo(name); ok {
+			return r.Path()
+		}
+		return name
+	})
+	if config.Stale != nil {
+		rows.Keep(time.Minute)
 	}
 	h := &host.Host{Store: rows, Access: access, Repos: repos, Log: config.Logger}
 	h.SetURL(config.URL)
@@ -145,8 +171,15 @@ func recoverPulls(h *host.Host) error {
 	return nil
 }
 
-// Close releases the directory. Requests after it fail.
-func (f *Forge) Close() error { return f.host.Store.Close() }
+// Close ends the deliveries of webhooks and releases the directory. Requests after it fail.
+func (f *Forge) Close() error {
+	f.rest.Close()
+	return f.host.Store.Close()
+}
+
+// SetWebhook sets the webhook of all repositories, beside those of Apps and of single
+// repositories. The certificate of its address is not checked.
+func (f *Forge) SetWebhook(url, secret string) { f.rest.SetWebhook(url, secret) }
 
 // SetURL sets where the forge is reached, which may be known only after its server
 // listens. Without it every answer names the host of its own request.
@@ -171,25 +204,64 @@ func (f *Forge) createRepo(ctx context.Context, name, fromDir, only string) erro
 	if err != nil {
 		return err
 	}
-	if _, ok := f.host.Store.Load().Repo(name); ok {
+	state := f.host.Store.Load()
+	if _, ok := state.Named(name); ok {
 		return fmt.Errorf("%w: %s", ErrExists, name)
 	}
-	branch, err := f.host.Repos.Repo(name).Create(ctx, fromDir, only)
+	dir := name
+	for _, r := range state.Repos() {
+		if strings.EqualFold(r.Path(), dir) { // of one that was renamed
+			dir = fmt.Sprintf("%s~%d", name, len(state.Repos()))
+		}
+	}
+	branch, err := f.host.Repos.At(dir).Create(ctx, fromDir, only)
 	if err != nil {
 		return fmt.Errorf("create %s: %w", name, err)
 	}
 	return f.host.Store.Change(func(tx *store.Tx) error {
-		if _, ok := tx.State.Repo(name); ok {
+		if _, ok := tx.State.Named(name); ok {
 			return fmt.Errorf("%w: %s", ErrExists, name)
 		}
 		if _, ok := tx.State.Account(owner); !ok {
 			tx.Put(store.Entry{Account: &store.Account{ID: tx.ID(), Login: owner, Type: "Organization", Created: tx.Now}})
 		}
 		tx.Put(store.Entry{Repo: name, Repository: &store.Repository{
-			ID: tx.ID(), Owner: owner, Name: base, Branch: branch, Created: tx.Now, Pushed: tx.Now,
+			ID: tx.ID(), Owner: owner, Name: base, Branch: branch, Created: tx.Now, Pushed: tx.Now, Dir: dir,
 		}})
 		return nil
 	})
+}
+
+// RenameRepo gives a repository another name of the same owner. Its old one leads to it
+// until another repository has that. It fails with ErrExists if the name is taken.
+func (f *Forge) RenameRepo(name, to string) error {
+	err := f.host.Rename(name, to)
+	if errors.Is(err, host.ErrTaken) {
+		return fmt.Errorf("%w: %s", ErrExists, to)
+	}
+	return err
+}
+
+// DeleteIssue deletes an issue with its comments.
+func (f *Forge) DeleteIssue(repo string, number int64) error { return f.host.DeleteIssue(repo, number) }
+
+// TransferIssue moves an issue with its comments to another repository. It returns the
+// number that it has there.
+func (f *Forge) TransferIssue(repo string, number int64, to string) (int64, error) {
+	return f.host.TransferIssue(repo, number, to)
+}
+
+// ArchiveRepo makes a repository read-only, or ends that.
+func (f *Forge) ArchiveRepo(name string, archived bool) error { return f.host.Archive(name, archived) }
+
+// PutApp adds an App to the configuration, or replaces it by its id: with what it is
+// installed on now.
+func (f *Forge) PutApp(app App) error {
+	was := f.host.Access.App(app.ID)
+	f.host.Access.PutApp(app)
+	err := f.host.Access.Enrol(f.host.Store)
+	f.rest.AppChanged(was, app)
+	return err
 }
 
 // Repos returns the names of the repositories, sorted.
@@ -233,5 +305,5 @@ func Forms() []string { return web.Forms() }
 // owner's.
 func atRoot(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return slices.Contains([]string{"user", "users", "repos", "orgs", "app", "app-manifests", "installation"}, first)
+	return slices.Contains([]string{"user", "users", "repos", "repositories", "orgs", "app", "app-manifests", "installation"}, first)
 }

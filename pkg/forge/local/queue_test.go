@@ -1,7 +1,9 @@
 package local_test
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +15,7 @@ import (
 // TestAMergeQueueTestsEachOnWhatIsMergedBeforeIt has two pull requests that conflict and
 // one that does not in a queue.
 func TestAMergeQueueTestsEachOnWhatIsMergedBeforeIt(t *testing.T) {
-	w := newEnv(t)
+	w, hook := hooked(t)
 	ctx := t.Context()
 	rob, work := w.client(t, robToken), w.clone(t, robToken)
 	w.ask(t, "POST", "/repos/acme/widgets/rulesets", adaToken, `{"name":"queue","target":"branch","enforcement":"active",
@@ -87,5 +89,21 @@ func TestAMergeQueueTestsEachOnWhatIsMergedBeforeIt(t *testing.T) {
 	report(group("3"), "success")
 	if !merged(3) {
 		t.Error("what passes is not merged")
+	}
+	var told []string
+	for last := ""; last != "3 closed"; {
+		d := hook.next(1)[0]
+		number, _ := d.body["number"].(float64)
+		last = strings.TrimPrefix(fmt.Sprint(number, " ", d.action), "0 ")
+		if d.event == "merge_group" || strings.Contains(" enqueued dequeued closed ", " "+d.action+" ") {
+			reason, _ := d.body["reason"].(string)
+			told = append(told, strings.TrimSpace(last+" "+reason))
+		}
+	}
+	want := []string{"1 enqueued", "checks_requested", "2 enqueued", "3 enqueued", "destroyed merged", "1 dequeued MERGE", "1 closed",
+		"2 dequeued MERGE_CONFLICT", "checks_requested", "destroyed dequeued", "3 dequeued CI_FAILURE",
+		"3 enqueued", "checks_requested", "destroyed merged", "3 dequeued MERGE", "3 closed"}
+	if !slices.Equal(told, want) {
+		t.Errorf("webhooks are told of %q, want %q", told, want)
 	}
 }

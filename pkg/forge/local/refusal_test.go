@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -169,6 +170,36 @@ func TestRepositoryNamesAreChecked(t *testing.T) {
 	for _, bad := range []string{"", "acme", "acme/", "/x", "acme/..", "../acme/x", "acme/-x", "-acme/x", "acme/x/y", "acme/x.git", "api/x", "acme/a b", "acme/x\n"} {
 		if err := w.CreateRepo(t.Context(), bad, ""); err == nil {
 			t.Errorf("%q was taken for a name", bad)
+		}
+	}
+}
+
+func TestACheckIsOfAnAppAndChangedByThatAppAlone(t *testing.T) {
+	w := newEnv(t, func(c *local.Config) {
+		c.Users = append(c.Users, local.User{Login: "ci[bot]", Token: "ci-token", Type: "Bot", Permission: "write"})
+	})
+	sha := StoreXPush(t, w.clone(t, robToken), "topic", "a.txt", "a\n")
+	runs, run := "/repos/acme/widgets/check-runs", `{"name":"tests","head_sha":"`+sha+`"}`
+	resp, body := w.ask(t, "POST", runs, "ci-token", run)
+	var made struct{ ID int64 }
+	must(t, json.Unmarshal([]byte(body), &made))
+	if resp.StatusCode != http.StatusCreated {
+		t.Fatalf("%d %s", resp.StatusCode, body)
+	}
+	one := fmt.Sprintf("%s/%d", runs, made.ID)
+	for _, c := range []struct {
+		what, method, path, token, body string
+		status                          int
+		says                            string
+	}{
+		{"a person makes one", "POST", runs, adaToken, run, 403, "You must authenticate via a GitHub App."},
+		{"a person edits one", "PATCH", one, adaToken, `{"conclusion":"success"}`, 403, "You must authenticate via a GitHub App."},
+		{"another App edits it", "PATCH", one, robToken, `{"conclusion":"success"}`, 403, "can only be modified by the GitHub App that created it"},
+		{"its App edits it", "PATCH", one, "ci-token", `{"conclusion":"success"}`, 200, `"conclusion":"success"`},
+		{"a person reads it", "GET", one, adaToken, "", 200, `"conclusion":"success"`},
+	} {
+		if resp, body := w.ask(t, c.method, c.path, c.token, c.body); resp.StatusCode != c.status || !strings.Contains(body, c.says) {
+			t.Errorf("%s: %d %s, want %d %s", c.what, resp.StatusCode, body, c.status, c.says)
 		}
 	}
 }

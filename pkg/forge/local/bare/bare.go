@@ -33,13 +33,26 @@ var ErrNoCommit = errors.New("no such commit")
 type Repos struct {
 	dir         string
 	comparisons comparisons
+	where       func(name string) string
 }
 
 // NewRepos returns the repositories in dir. It creates the directory if there is none.
 func NewRepos(dir string) (*Repos, error) { return &Repos{dir: dir}, os.MkdirAll(dir, 0o700) }
 
+// Where has Repo ask for the place of a repository, as owner/name, by the name that it has
+// now. It is called before anything else.
+func (r *Repos) Where(of func(name string) string) { r.where = of }
+
 // Repo returns the repository owner/name, a name that was checked.
 func (r *Repos) Repo(name string) Repo {
+	if r.where != nil {
+		name = r.where(name)
+	}
+	return r.At(name)
+}
+
+// At returns the repository at a place.
+func (r *Repos) At(name string) Repo {
 	dir := filepath.Join(r.dir, filepath.FromSlash(strings.ToLower(name))+".git")
 	return Repo{Runner: git.New(dir).WithIdentity(committerName, committerEmail), name: name, repos: r}
 }

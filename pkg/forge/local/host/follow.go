@@ -121,10 +121,12 @@ func (h *Host) followOne(name string, number int64, refs map[string]string, merg
 		p := *i.Pull
 		head, hasHead := refs[p.HeadRef()]
 		base, hasBase := refs[p.BaseRef()]
+		tx.By = actor
 		switch {
 		case mergeSHA != "":
 			if p.Merging != nil {
 				actor = p.Merging.By
+				tx.By = actor
 			}
 			putMerged(tx, r, i, mergeSHA, actor)
 			return nil

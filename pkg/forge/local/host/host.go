@@ -23,6 +23,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrForbidden means that the user may see the thing, but not do this to it.
 	ErrForbidden = errors.New("forbidden")
+	// ErrArchived means that the repository is read-only.
+	ErrArchived = errors.New("repository was archived so is read-only")
 	// ErrSignIn means that the request needs credentials and has none.
 	ErrSignIn = errors.New("sign in")
 )
@@ -121,6 +123,9 @@ func (h *Host) Admit(w http.ResponseWriter, r *http.Request, name string, push b
 		needed = store.Write
 	}
 	found, exists := h.Store.Load().Repo(name)
+	if exists {
+		name = found.FullName()
+	}
 	level := h.Access.Reach(caller, name)
 	switch {
 	case user.ID == 0 && (!exists || level < needed):
@@ -130,6 +135,9 @@ func (h *Host) Admit(w http.ResponseWriter, r *http.Request, name string, push b
 	case level < needed:
 		return refuse(http.StatusForbidden, fmt.Sprintf("permission to %s denied to %s", name, user.Login))
 	}
+	if push && found.Archived {
+		return refuse(http.StatusForbidden, "This repository was archived so it is read-only.")
+	}
 	return found.FullName(), user.ID, true
 }
 
@@ -137,6 +145,7 @@ func (h *Host) Admit(w http.ResponseWriter, r *http.Request, name string, push b
 // the pull requests follow.
 func (h *Host) Pushed(ctx context.Context, name string, actor int64, moves []bare.Move) error {
 	err := h.Store.Change(func(t *store.Tx) error {
+		t.By = actor
 		r, _ := t.State.Repo(name)
 		r.Repository.Pushed = t.Now
 		t.Put(store.Entry{Repo: name, Repository: &r.Repository})

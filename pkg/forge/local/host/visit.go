@@ -3,6 +3,7 @@ package host
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/local/bare"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
@@ -18,6 +19,7 @@ type Visit struct {
 	State  *store.State
 	Repo   store.Repo       // after Enter
 	Level  store.Permission // of the user in Repo
+	Age    time.Duration    // of the state that it sees; 0: the newest
 }
 
 // Visit returns the visit of a request. If the credentials are wrong, it returns one
@@ -28,13 +30,13 @@ func (h *Host) Visit(r *http.Request) (*Visit, error) {
 }
 
 // Enter finds the repository in the path and checks that the user has the permission
-// there. A user who may not read it gets ErrNotFound; else it is ErrSignIn or
-// ErrForbidden.
+// there. A user who may not read it gets ErrNotFound; else it is ErrSignIn, ErrForbidden or
+// ErrArchived.
 func (v *Visit) Enter(least store.Permission) error {
 	name := v.PathValue("owner") + "/" + v.PathValue("repo")
 	r, ok := v.State.Repo(name)
 	if ok {
-		v.Level = v.Forge.Access.Reach(v.Caller, name)
+		v.Level = v.Forge.Access.Reach(v.Caller, r.FullName())
 	}
 	switch {
 	case !ok || v.Level < store.Read:
@@ -43,6 +45,8 @@ func (v *Visit) Enter(least store.Permission) error {
 		return ErrSignIn
 	case v.Level < least:
 		return ErrForbidden
+	case r.Archived && v.Method != http.MethodGet && v.Method != http.MethodHead && least < store.Admin: // an administrator ends it
+		return ErrArchived
 	}
 	v.Repo = r
 	return nil
@@ -72,6 +76,7 @@ func (v *Visit) PathID(name string) int64 {
 // Change changes the repository. Afterwards the visit sees the new state.
 func (v *Visit) Change(decide func(*store.Tx, store.Repo) error) error {
 	err := v.Forge.Store.Change(func(t *store.Tx) error {
+		t.By = v.User.ID
 		r, _ := t.State.Repo(v.Name())
 		return decide(t, r)
 	})
@@ -82,14 +87,20 @@ func (v *Visit) Change(decide func(*store.Tx, store.Repo) error) error {
 // Refresh makes the visit see the newest state.
 func (v *Visit) Refresh() {
 	v.State = v.Forge.Store.Load()
+	if v.Age > 0 {
+		v.State = v.Forge.Store.At(v.Age)
+	}
 	v.Repo, _ = v.State.Repo(v.Name())
 }
 
 // Issue returns the issue that the path names, as it is in r.
 func (v *Visit) Issue(r store.Repo) (store.Issue, error) {
 	i, ok := r.Issues.Get(v.PathID("number"))
-	if !ok {
+	switch {
+	case !ok:
 		return store.Issue{}, ErrNotFound
+	case i.Gone != nil:
+		return store.Issue{}, &GoneError{*i.Gone}
 	}
 	return i, nil
 }

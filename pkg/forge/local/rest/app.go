@@ -90,7 +90,7 @@ func (v view) installation(app *store.App, i store.Installation) object {
 	bot, _ := v.state.Account(app.Login())
 	o := object{
 		"id": i.ID, "app_id": app.ID, "app_slug": app.Slug, "account": v.account(owner), "target_id": owner.ID, "target_type": owner.Type,
-		"repository_selection": "all", "permissions": permissionsOf(app), "events": eventsOf(app), "single_file_name": nil,
+		"repository_selection": selection(i), "permissions": permissionsOf(app), "events": eventsOf(app), "single_file_name": nil,
 		"access_tokens_url": fmt.Sprintf("%s/app/installations/%d/access_tokens", v.API(), i.ID),
 		"repositories_url":  v.API() + "/installation/repositories",
 		"html_url":          fmt.Sprintf("%s/settings/installations/%d", string(v.Links), i.ID),
@@ -100,6 +100,13 @@ func (v view) installation(app *store.App, i store.Installation) object {
 		o["suspended_by"], o["suspended_at"] = v.account(owner), bot.Created
 	}
 	return o
+}
+
+func selection(i store.Installation) string {
+	if i.Repos != nil {
+		return "selected"
+	}
+	return "all"
 }
 
 func listInstallations(c *call) (int, any, error) {
@@ -119,12 +126,12 @@ func getInstallation(c *call) (int, any, error) {
 
 // findInstallation answers with the installation on the owner, or on the repository.
 func findInstallation(c *call) (int, any, error) {
-	if repo := c.PathValue("repo"); repo != "" {
-		if _, ok := c.State.Repo(c.PathValue("owner") + "/" + repo); !ok {
-			return 0, nil, host.ErrNotFound
-		}
-	}
 	i, ok := c.Caller.App.InstalledOn(c.PathValue("owner"))
+	if repo := c.PathValue("repo"); repo != "" && ok {
+		var r store.Repo
+		r, ok = c.State.Repo(c.PathValue("owner") + "/" + repo)
+		ok = ok && i.Has(r.FullName())
+	}
 	if !ok {
 		return 0, nil, host.ErrNotFound
 	}
@@ -152,29 +159,8 @@ func listInstalled(c *call) (int, any, error) {
 		return 0, nil, &failure{status: http.StatusForbidden, message: "You must authenticate with an installation access token in order to " +
 			"list repositories for an installation."}
 	}
-	rows := slices.DeleteFunc(c.State.Repos(), func(r store.Repo) bool { return !strings.EqualFold(r.Owner, c.Caller.Installation.Owner) })
+	rows := slices.DeleteFunc(c.State.Repos(), func(r store.Repo) bool { return !c.Caller.Installation.Has(r.FullName()) })
 	slices.SortFunc(rows, func(a, b store.Repo) int { return strings.Compare(a.FullName(), b.FullName()) })
 	v := c.view()
 	return http.StatusOK, object{"total_count": len(rows), "repositories": each(page(c, rows), v.repo)}, nil
-}
-
-// getHook answers with where the App's webhook delivers to.
-func getHook(c *call) (int, any, error) {
-	hook := c.Caller.App.Hook
-	if !hook.Active {
-		return 0, nil, host.ErrNotFound
-	}
-	o := object{"url": hook.URL, "content_type": "json", "insecure_ssl": "0"}
-	if hook.Secret != "" {
-		o["secret"] = "********"
-	}
-	return http.StatusOK, o, nil
-}
-
-// listDeliveries answers with none: this forge delivers nothing.
-func listDeliveries(c *call) (int, any, error) {
-	if !c.Caller.App.Hook.Active {
-		return 0, nil, host.ErrNotFound
-	}
-	return http.StatusOK, []object{}, nil
 }

@@ -28,11 +28,23 @@ func (v view) check(r store.Repo, k store.Check) object {
 		"id": k.ID, "node_id": nodeID("CheckRun", k.ID), "head_sha": k.SHA, "name": k.Name, "status": k.Status,
 		"conclusion": optional(k.Conclusion), "external_id": k.ExternalID, "url": api, "html_url": html, "details_url": details,
 		"started_at": moment(k.Started), "completed_at": moment(k.Completed), "check_suite": nil, "app": v.app(k.App),
-		"pull_requests": []object{}, "output": object{
+		"pull_requests": v.pullsAt(r, k.SHA), "output": object{
 			"title": optional(k.Title), "summary": optional(k.Summary), "text": optional(k.Text),
 			"annotations_count": len(k.Annotations), "annotations_url": api + "/annotations",
 		},
 	}
+}
+
+// pullsAt returns the open pull requests whose head is the commit, in short.
+func (v view) pullsAt(r store.Repo, sha string) []object {
+	end := func(branch, sha string) object {
+		return object{"ref": branch, "sha": sha, "repo": object{"id": r.ID, "url": v.RepoAPI(r), "name": r.Name}}
+	}
+	rows := r.Issues.Where(func(i store.Issue) bool { return i.Open() && i.Pull.HeadSHA == sha })
+	return each(rows, func(i store.Issue) object {
+		p := i.Pull
+		return object{"id": i.ID, "number": i.Number, "url": v.PullAPI(r, i), "head": end(p.Head, p.HeadSHA), "base": end(p.Base, p.BaseSHA)}
+	})
 }
 
 // app returns the App that the bot stands for, null if there is no such account.
@@ -107,7 +119,13 @@ func (e checkEdit) apply(k store.Check, now time.Time) (store.Check, error) {
 	return k, limit("CheckRun", "text", k.Text, maxText)
 }
 
+// errNotByApp refuses a check that an account makes which is no App's bot.
+var errNotByApp = &failure{status: http.StatusForbidden, message: "You must authenticate via a GitHub App."}
+
 func createCheck(c *call) (int, any, error) {
+	if c.User.Type != "Bot" {
+		return 0, nil, errNotByApp
+	}
 	var in struct {
 		checkEdit
 		SHA string `json:"head_sha"`
@@ -122,10 +140,7 @@ func createCheck(c *call) (int, any, error) {
 	var made store.Check
 	err = c.Change(func(t *store.Tx, _ store.Repo) error {
 		made, err = in.apply(store.Check{SHA: sha, Status: "queued", Started: &t.Now}, t.Now)
-		made.ID = t.ID()
-		if c.User.Type == "Bot" {
-			made.App = c.User.ID
-		}
+		made.ID, made.App = t.ID(), c.User.ID
 		t.Put(store.Entry{Repo: c.Name(), Check: &made})
 		return err
 	})
@@ -136,6 +151,9 @@ func createCheck(c *call) (int, any, error) {
 }
 
 func editCheck(c *call) (int, any, error) {
+	if c.User.Type != "Bot" {
+		return 0, nil, errNotByApp
+	}
 	var in checkEdit
 	if err := c.decode(&in); err != nil {
 		return 0, nil, err
@@ -145,6 +163,10 @@ func editCheck(c *call) (int, any, error) {
 		was, ok := r.Checks.Get(c.PathID("id"))
 		if !ok {
 			return host.ErrNotFound
+		}
+		if was.App != c.User.ID {
+			return &failure{status: http.StatusForbidden, message: fmt.Sprintf(
+				"Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", c.view().appID(c.User))}
 		}
 		k, err = in.apply(was, t.Now)
 		t.Put(store.Entry{Repo: c.Name(), Check: &k})

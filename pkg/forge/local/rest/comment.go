@@ -52,7 +52,10 @@ func listAllComments(c *call) (int, any, error) {
 		return 0, nil, err
 	}
 	q := c.URL.Query()
-	rows := c.Repo.Comments.Where(func(m store.Comment) bool { return !m.Deleted })
+	rows := c.Repo.Comments.Where(func(m store.Comment) bool {
+		i, _ := c.Repo.Issues.Get(m.Issue)
+		return !m.Deleted && i.Gone == nil
+	})
 	if q.Get("sort") == "updated" {
 		slices.SortStableFunc(rows, func(a, b store.Comment) int { return a.Updated.Compare(b.Updated) })
 	}
@@ -64,7 +67,7 @@ func listAllComments(c *call) (int, any, error) {
 
 func (c *call) commentOf(r store.Repo) (store.Comment, error) {
 	m, ok := r.Comments.Get(c.PathID("id"))
-	if !ok || m.Deleted {
+	if i, _ := r.Issues.Get(m.Issue); !ok || m.Deleted || i.Gone != nil {
 		return store.Comment{}, host.ErrNotFound
 	}
 	return m, nil

@@ -57,7 +57,7 @@ func listIssues(c *call) (int, any, error) {
 	wanted := strings.FieldsFunc(q.Get("labels"), func(r rune) bool { return r == ',' })
 	rows := c.Repo.Issues.Where(func(i store.Issue) bool {
 		author, _ := c.State.Accounts.Get(i.Author)
-		return inState(i.State, q.Get("state")) && !i.Updated.Before(since) &&
+		return i.Gone == nil && inState(i.State, q.Get("state")) && !i.Updated.Before(since) &&
 			(q.Get("creator") == "" || strings.EqualFold(author.Login, q.Get("creator"))) &&
 			!slices.ContainsFunc(wanted, func(l string) bool { return !hasLabel(i, l) })
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/local/bare"
 	"github.com/signalbox/signalbox/pkg/forge/local/rules"
@@ -47,23 +48,30 @@ func (v view) branchOf(r store.Repo, branch, sha string) object {
 // fullPull returns a pull request as the answer about it alone has it. Only this one says
 // whether it can be merged.
 func (c *call) fullPull(i store.Issue) (object, error) {
-	v, p := c.view(), i.Pull
-	about, err := c.Git().Compare(c.Context(), p.BaseSHA, p.HeadSHA)
+	about, err := c.Git().Compare(c.Context(), i.Pull.BaseSHA, i.Pull.HeadSHA)
 	if err != nil {
 		return nil, err
 	}
-	o := v.pull(c.Repo, i)
-	o["merged"], o["merged_by"] = p.Merged != nil, v.user(p.MergedBy)
-	o["mergeable"], o["rebaseable"], o["mergeable_state"] = any(nil), any(nil), "unknown"
-	if i.Open() && !c.server.computing.ask(c.Name(), p, c.server.config.Computing) {
+	o := c.countedPull(i, about)
+	if i.Open() && !c.computing(i.Pull) {
 		o["mergeable"], o["rebaseable"] = !about.Conflicts, !about.Conflicts
 		o["mergeable_state"] = c.mergeableState(i, about)
 	}
+	return o, nil
+}
+
+// countedPull returns a pull request with its counts, and without a word on whether it can
+// be merged.
+func (c *call) countedPull(i store.Issue, about bare.Comparison) object {
+	v, p := c.view(), i.Pull
+	o := v.pull(c.Repo, i)
+	o["merged"], o["merged_by"] = p.Merged != nil, v.user(p.MergedBy)
+	o["mergeable"], o["rebaseable"], o["mergeable_state"] = any(nil), any(nil), "unknown"
 	o["comments"], o["review_comments"] = len(c.Repo.CommentsOn(i.Number)), len(c.Repo.LinesOf(i.Number))
 	o["maintainer_can_modify"] = false
 	o["commits"], o["changed_files"] = about.Ahead, about.Files
 	o["additions"], o["deletions"] = about.Additions, about.Deletions
-	return o, nil
+	return o
 }
 
 func (c *call) mergeableState(i store.Issue, about bare.Comparison) string {
@@ -268,27 +276,45 @@ func editPull(c *call) (int, any, error) {
 	return http.StatusOK, o, err
 }
 
+// computing reports whether the pull request's mergeability is still being computed.
+func (c *call) computing(p *store.Pull) bool {
+	config := c.server.config
+	times, first := c.server.computing.ask(c.Name(), p, c.Forge.Store.Now(), config.Computing > 0 || config.ComputingFor > 0)
+	return times <= config.Computing || config.ComputingFor > 0 && c.Forge.Store.Now().Sub(first) < config.ComputingFor
+}
+
 // computing counts how often the mergeability of a pair of commits was asked for.
 type computing struct {
 	mu    sync.Mutex
-	times map[string]int
+	asked map[string]asked
+}
+
+// asked is how often, and when first.
+type asked struct {
+	times int
+	first time.Time
 }
 
 // maxPairs is how many pairs of commits are counted before all are dropped.
 const maxPairs = 10_000
 
-// ask reports whether the answer is still being computed. The first questions about a
-// head and a base say so, the later ones do not.
-func (a *computing) ask(repo string, p *store.Pull, questions int) bool {
-	if questions == 0 {
-		return false
+// ask counts a question about a head and a base, unless nothing is counted. It returns how
+// many there were, and when the first was.
+func (a *computing) ask(repo string, p *store.Pull, now time.Time, counted bool) (times int, first time.Time) {
+	if !counted {
+		return 1, now
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.times == nil || len(a.times) >= maxPairs {
-		a.times = map[string]int{}
+	if a.asked == nil || len(a.asked) >= maxPairs {
+		a.asked = map[string]asked{}
 	}
 	key := repo + " " + p.BaseSHA + " " + p.HeadSHA
-	a.times[key]++
-	return a.times[key] <= questions
+	of, ok := a.asked[key]
+	if !ok {
+		of.first = now
+	}
+	of.times++
+	a.asked[key] = of
+	return of.times, of.first
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -19,11 +20,18 @@ func (c *call) queries() object {
 		"repository": field(func(in map[string]any) (any, error) {
 			name := fmt.Sprintf("%s/%s", in["owner"], in["name"])
 			r, ok := c.State.Repo(name)
-			if !ok || c.Forge.Access.Reach(c.Caller, name) < store.Read {
+			if !ok || c.Forge.Access.Reach(c.Caller, r.FullName()) < store.Read {
 				return nil, &refusalGQL{"NOT_FOUND", fmt.Sprintf("Could not resolve to a Repository with the name '%s'.", name)}
 			}
 			c.Repo = r
 			return c.gqlRepo(), nil
+		}),
+		"repositoryOwner": field(func(in map[string]any) (any, error) {
+			a, ok := c.State.Account(fmt.Sprint(in["login"]))
+			if !ok || a.Type == "Bot" {
+				return nil, nil
+			}
+			return c.gqlOwner(a), nil
 		}),
 	}
 }
@@ -47,20 +55,43 @@ func (c *call) gqlActor(id int64) object {
 	}
 }
 
+// gqlOwner returns a person or an organisation, with the repositories that the caller may
+// read.
+func (c *call) gqlOwner(a store.Account) object {
+	return object{
+		"__typename": a.Type, "id": nodeID(a.Type, a.ID), "login": a.Login,
+		"repositories": field(func(in map[string]any) (any, error) {
+			rows := slices.DeleteFunc(c.State.Repos(), func(r store.Repo) bool {
+				return !strings.EqualFold(r.Owner, a.Login) || c.Forge.Access.Reach(c.Caller, r.FullName()) < store.Read
+			})
+			slices.SortFunc(rows, func(a, b store.Repo) int { return cmp.Compare(a.ID, b.ID) })
+			return connection(in, rows, func(r store.Repo) (object, error) {
+				c.Repo = r
+				return c.gqlRepo(), nil
+			})
+		}),
+	}
+}
+
 func (c *call) gqlRepo() object {
 	r := c.Repo
+	permission := any(nil)
+	if level := c.Forge.Access.Reach(c.Caller, r.FullName()); level >= store.Read {
+		permission = strings.ToUpper(level.String())
+	}
 	return object{
+		"databaseId": r.ID, "isArchived": r.Archived, "isDisabled": false, "viewerPermission": permission,
 		"__typename": "Repository", "id": nodeID("Repository", r.ID), "nameWithOwner": r.FullName(),
 		"mergeCommitAllowed": r.Takes("merge"), "squashMergeAllowed": r.Takes("squash"), "rebaseMergeAllowed": r.Takes("rebase"),
 		"issue": field(func(in map[string]any) (any, error) {
 			i, ok := r.Issues.Get(whole(in["number"]))
-			if !ok || i.Pull != nil {
+			if !ok || i.Pull != nil || i.Gone != nil {
 				return nil, &refusalGQL{"NOT_FOUND", fmt.Sprintf("Could not resolve to an Issue with the number of %v.", in["number"])}
 			}
 			return c.gqlIssue(i), nil
 		}),
 		"issues": field(func(in map[string]any) (any, error) {
-			rows := r.Issues.Where(func(i store.Issue) bool { return i.Pull == nil })
+			rows := r.Issues.Where(func(i store.Issue) bool { return i.Pull == nil && i.Gone == nil })
 			return connection(in, byUpdate(in, rows), func(i store.Issue) (object, error) { return c.gqlIssue(i), nil })
 		}),
 		"pullRequests": field(func(in map[string]any) (any, error) {

@@ -37,7 +37,7 @@ func (v view) repo(r store.Repo) object {
 		"default_branch": r.Branch, "size": 0, "forks": 0, "forks_count": 0, "watchers": 0, "watchers_count": 0,
 		"stargazers_count": 0, "subscribers_count": 0, "network_count": 0, "open_issues": open, "open_issues_count": open,
 		"has_issues": true, "has_projects": false, "has_wiki": false, "has_pages": false, "has_downloads": false,
-		"has_discussions": false, "archived": false, "disabled": false,
+		"has_discussions": false, "archived": r.Archived, "disabled": false,
 		"created_at": r.Created, "updated_at": r.Pushed, "pushed_at": r.Pushed,
 		"allow_merge_commit": r.Takes("merge"), "allow_squash_merge": r.Takes("squash"), "allow_rebase_merge": r.Takes("rebase"),
 	}
@@ -47,19 +47,25 @@ func (v view) repo(r store.Repo) object {
 	return o
 }
 
-// editRepo changes which merge methods are allowed. It ignores other fields.
+// editRepo changes the name, whether the repository is archived, and which merge methods are
+// allowed. It ignores other fields.
 func editRepo(c *call) (int, any, error) {
 	var in struct {
-		Merge  *bool `json:"allow_merge_commit"`
-		Squash *bool `json:"allow_squash_merge"`
-		Rebase *bool `json:"allow_rebase_merge"`
+		Name     *string
+		Archived *bool
+		Merge    *bool `json:"allow_merge_commit"`
+		Squash   *bool `json:"allow_squash_merge"`
+		Rebase   *bool `json:"allow_rebase_merge"`
 	}
 	if err := c.decode(&in); err != nil {
 		return 0, nil, err
 	}
+	if _, _, err := store.SplitName(c.Repo.Owner + "/" + deref(in.Name, c.Repo.Name)); err != nil {
+		return 0, nil, invalid("Repository", "name", "invalid")
+	}
 	err := c.Change(func(t *store.Tx, r store.Repo) error {
 		row := r.Repository
-		row.Refused = nil
+		row.Refused, row.Archived = nil, deref(in.Archived, r.Archived)
 		for method, allowed := range map[string]*bool{"merge": in.Merge, "squash": in.Squash, "rebase": in.Rebase} {
 			if !deref(allowed, r.Takes(method)) {
 				row.Refused = append(row.Refused, method)
@@ -74,6 +80,12 @@ func editRepo(c *call) (int, any, error) {
 	})
 	if err != nil {
 		return 0, nil, err
+	}
+	if name := deref(in.Name, c.Repo.Name); name != c.Repo.Name {
+		if err := c.Forge.Rename(c.Name(), c.Repo.Owner+"/"+name); err != nil {
+			return 0, nil, err
+		}
+		c.Refresh()
 	}
 	return getRepo(c)
 }

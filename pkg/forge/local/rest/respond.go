@@ -64,6 +64,7 @@ func limit(resource, field, value string, most int) error {
 // answer writes the result of a handler.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, status int, body any, err error) {
 	if err != nil {
+		err = s.follow(w, r, err)
 		status, body = s.explain(r, err)
 	}
 	w.Header().Set("X-GitHub-Media-Type", "github.v3; format=json")
@@ -117,6 +118,11 @@ func refusalOf(err error) *failure {
 		return &failure{status: http.StatusNotFound, message: "Not Found"}
 	case errors.Is(err, host.ErrForbidden):
 		return &failure{status: http.StatusForbidden, message: "Resource not accessible by personal access token"}
+	case errors.Is(err, host.ErrArchived):
+		return &failure{status: http.StatusForbidden, message: "Repository was archived so is read-only."}
+	case errors.Is(err, host.ErrTaken):
+		return &failure{status: http.StatusUnprocessableEntity, message: "Repository update failed.",
+			errors: []any{object{"resource": "Repository", "field": "name", "code": "custom", "message": "name already exists on this account"}}}
 	case errors.Is(err, host.ErrSignIn):
 		return &failure{status: http.StatusUnauthorized, message: "Requires authentication"}
 	case errors.Is(err, store.ErrCredentials):

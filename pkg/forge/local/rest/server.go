@@ -5,7 +5,9 @@ package rest
 import (
 	"net/http"
 	"strconv"
+	"time"
 
+	"github.com/signalbox/signalbox/pkg/forge/local/hook"
 	"github.com/signalbox/signalbox/pkg/forge/local/host"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
 )
@@ -17,6 +19,7 @@ type Server struct {
 	quota     quota
 	computing computing
 	unseen    unseen
+	teller    *teller
 }
 
 // Config is what a server is created with.
@@ -34,10 +37,30 @@ type Config struct {
 	// Late says whether a list, issues or comments, does not show what is of the issue yet;
 	// nil: it shows everything.
 	Late func(list string, issue int64) bool
+	// Stale says how old the state is that a list is read from; nil: it is the newest.
+	Stale func(*http.Request) time.Duration
+	// ComputingFor is how long the mergeability of a pull request is being computed, from
+	// the first question about its head and base on.
+	ComputingFor time.Duration
+	// Delivery says what becomes of a delivery; nil: each is sent once.
+	Delivery func(hook.Message) *hook.Fault
 }
 
-// New returns a server of the forge.
-func New(forge *host.Host, config Config) *Server { return &Server{forge: forge, config: config} }
+// New returns a server of the forge, which from now on tells webhooks of changes. Close it.
+func New(forge *host.Host, config Config) *Server {
+	s := &Server{forge: forge, config: config}
+	s.teller = newTeller(s, hook.New(hook.Config{Now: forge.Store.Now, Log: forge.Log, Fault: config.Delivery}))
+	forge.Store.Observe(s.teller.observe)
+	return s
+}
+
+// SetWebhook sets the webhook of all repositories, beside those that they have.
+func (s *Server) SetWebhook(url, secret string) {
+	s.teller.setGlobal(hook.Target{ID: 1, Kind: "enterprise", Of: 1, URL: url, Secret: secret, Insecure: true})
+}
+
+// Close ends deliveries. What was not delivered is not.
+func (s *Server) Close() { s.teller.close() }
 
 // call is one request.
 type call struct {
@@ -65,7 +88,9 @@ func (s *Server) API() http.Handler {
 	handle("POST /app-manifests/{code}/conversions", store.None, convertManifest)
 	handle("GET /app", store.None, asApp(getApp))
 	handle("GET /app/hook/config", store.None, asApp(getHook))
-	handle("GET /app/hook/deliveries", store.None, asApp(listDeliveries))
+	handle("GET /app/hook/deliveries", store.None, asApp(listDeliveries(ofApp)))
+	handle("GET /app/hook/deliveries/{delivery}", store.None, asApp(getDelivery(ofApp)))
+	handle("POST /app/hook/deliveries/{delivery}/attempts", store.None, asApp(redeliver(ofApp)))
 	handle("GET /app/installations", store.None, asApp(listInstallations))
 	handle("GET /app/installations/{id}", store.None, asApp(getInstallation))
 	handle("POST /app/installations/{id}/access_tokens", store.None, asApp(createToken))
@@ -80,6 +105,15 @@ func (s *Server) API() http.Handler {
 	inRepo("PATCH", "", store.Admin, editRepo)
 	inRepo("GET", "/activity", store.Read, listActivity)
 	inRepo("GET", "/collaborators/{user}/permission", store.Read, getPermission)
+	inRepo("GET", "/hooks", store.Admin, listWebhooks)
+	inRepo("POST", "/hooks", store.Admin, createWebhook)
+	inRepo("GET", "/hooks/{hook}", store.Admin, getWebhook)
+	inRepo("PATCH", "/hooks/{hook}", store.Admin, editWebhook)
+	inRepo("DELETE", "/hooks/{hook}", store.Admin, deleteWebhook)
+	inRepo("POST", "/hooks/{hook}/pings", store.Admin, pingWebhook)
+	inRepo("GET", "/hooks/{hook}/deliveries", store.Admin, listDeliveries(ofRepo))
+	inRepo("GET", "/hooks/{hook}/deliveries/{delivery}", store.Admin, getDelivery(ofRepo))
+	inRepo("POST", "/hooks/{hook}/deliveries/{delivery}/attempts", store.Admin, redeliver(ofRepo))
 	inRepo("GET", "/labels", store.Read, listLabels)
 	inRepo("POST", "/labels", store.Write, createLabel)
 
@@ -150,13 +184,13 @@ func (s *Server) API() http.Handler {
 	inRepo("DELETE", "/git/refs/{ref...}", store.Write, deleteRef)
 	inRepo("GET", "/contents/{path...}", store.Read, getContents)
 
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.moved(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern == "" {
 			s.serve(w, r, store.None, func(*call) (int, any, error) { return 0, nil, host.ErrNotFound })
 			return
 		}
 		mux.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // byPart dispatches on the last segment of the path.
@@ -184,6 +218,11 @@ func needs(least store.Permission, h handler) handler {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, least store.Permission, h handler) {
 	status, body := 0, any(nil)
 	visit, err := s.forge.Visit(r)
+	if s.config.Stale != nil && r.Method == http.MethodGet {
+		if visit.Age = s.config.Stale(r); visit.Age > 0 {
+			visit.State = s.forge.Store.At(visit.Age)
+		}
+	}
 	c := &call{Visit: visit, server: s, header: w.Header()}
 	counter := counterOf(r, c.User.ID)
 	counted := s.quota.count(w.Header(), counter, s.forge.Store.Now(), s.config.RateLimit)

@@ -71,7 +71,7 @@ var (
 // SplitName checks the name of a repository and splits it at the slash.
 func SplitName(name string) (owner, base string, err error) {
 	owner, base, _ = strings.Cut(name, "/")
-	reserved := slices.Contains([]string{"api", "app", "app-manifests", "apps", "installation", "organizations", "orgs", "repos", "settings", "user", "users", "rate_limit"}, strings.ToLower(owner))
+	reserved := slices.Contains([]string{"api", "app", "app-manifests", "apps", "installation", "organizations", "orgs", "repos", "repositories", "settings", "user", "users", "rate_limit"}, strings.ToLower(owner))
 	if reserved || !loginPattern.MatchString(owner) || !namePattern.MatchString(base) ||
 		base == "." || base == ".." || strings.HasSuffix(strings.ToLower(base), ".git") {
 		return "", "", fmt.Errorf("repository name %q: want owner/name of letters, digits, dots, - and _", name)

@@ -53,6 +53,8 @@ type Installation struct {
 	ID        int64  `json:"id"`
 	Owner     string `json:"owner"`
 	Suspended bool   `json:"suspended,omitempty"`
+	// Repos are the repositories, as owner/name, that it is on; nil: all of the owner.
+	Repos []string `json:"repos,omitempty"`
 }
 
 // Caller is who sent a request.
@@ -117,10 +119,17 @@ func (a *Access) installation(hash tokenHash, now time.Time) (Caller, bool) {
 		delete(a.tokens.byHash, hash)
 		ok = false
 	}
-	if !ok || t.installation.Suspended {
+	if !ok {
 		return Caller{}, false
 	}
-	return Caller{Login: t.app.Login(), Installation: t.installation}, true
+	for _, app := range a.Apps() {
+		for _, i := range app.Installations {
+			if app.ID == t.app.ID && i.ID == t.installation.ID && !i.Suspended {
+				return Caller{Login: app.Login(), Installation: &i}, true
+			}
+		}
+	}
+	return Caller{}, false // it was taken off, or suspended
 }
 
 // signed returns the App that signed the token.
@@ -155,11 +164,28 @@ func (a App) InstalledOn(owner string) (Installation, bool) {
 	return Installation{}, false
 }
 
+// Has reports whether the installation is on the repository.
+func (i Installation) Has(repo string) bool {
+	owner, _, _ := strings.Cut(repo, "/")
+	return strings.EqualFold(owner, i.Owner) &&
+		(i.Repos == nil || slices.ContainsFunc(i.Repos, func(one string) bool { return strings.EqualFold(one, repo) }))
+}
+
 // Apps returns the Apps. Nobody may change them.
 func (a *Access) Apps() []App {
 	a.appsMu.Lock()
 	defer a.appsMu.Unlock()
 	return a.apps
+}
+
+// App returns the App of the id, the zero App if there is none.
+func (a *Access) App(id int64) App {
+	for _, app := range a.Apps() {
+		if app.ID == id {
+			return app
+		}
+	}
+	return App{}
 }
 
 // PutApp makes the App known, in place of one of its id that was put before.
@@ -172,8 +198,7 @@ func (a *Access) PutApp(app App) {
 
 // Reach returns what the caller may do in the repository.
 func (a *Access) Reach(c Caller, repo string) Permission {
-	owner, _, _ := strings.Cut(repo, "/")
-	if c.Installation != nil && !strings.EqualFold(c.Installation.Owner, owner) {
+	if c.Installation != nil && !c.Installation.Has(repo) {
 		return a.Permission("", repo)
 	}
 	return a.Permission(c.Login, repo)
@@ -201,7 +226,7 @@ func (a *Access) addApps(apps []App) error {
 func (a *Access) permissionOfApp(login, repo string) Permission {
 	owner, _, _ := strings.Cut(repo, "/")
 	for _, app := range a.Apps() {
-		if i, ok := app.InstalledOn(owner); ok && !i.Suspended && strings.EqualFold(app.Login(), login) {
+		if i, ok := app.InstalledOn(owner); ok && i.Has(repo) && !i.Suspended && strings.EqualFold(app.Login(), login) {
 			granted, _ := parsePermission(app.Permission) // addApps has checked it
 			return granted
 		}

@@ -26,7 +26,7 @@ var errJournal = errors.New("the journal cannot be written any more: restart the
 // openJournal reads the journal and folds its state. It cuts off a last line without
 // its end: no request that made it was answered.
 func openJournal(path string) (*journal, *State, error) {
-	file, err := filelock.Take(path)
+	file, err := filelock.Lock(path)
 	if errors.Is(err, filelock.ErrHeld) {
 		err = fmt.Errorf("in use by another forge: %w", err)
 	}

@@ -19,6 +19,9 @@ func (r Repo) Label(name string) (Label, bool) {
 
 // CommentsOn returns the comments on the issue, oldest first.
 func (r Repo) CommentsOn(number int64) []Comment {
+	if i, _ := r.Issues.Get(number); i.Gone != nil {
+		return []Comment{}
+	}
 	return r.Comments.Where(func(c Comment) bool { return c.Issue == number && !c.Deleted })
 }
 

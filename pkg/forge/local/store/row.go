@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,6 +26,10 @@ type Repository struct {
 	Pushed  time.Time `json:"pushed"`
 	// Refused lists the merge methods that it does not allow.
 	Refused []string `json:"refused_methods,omitempty"`
+	// Archived: nothing in it can be changed.
+	Archived bool `json:"archived,omitempty"`
+	// Dir is where its git repository is, as owner/name; empty: at its name.
+	Dir string `json:"dir,omitempty"`
 }
 
 // Label is a label of a repository.
@@ -52,6 +57,13 @@ type Issue struct {
 	Closed   *time.Time `json:"closed,omitempty"`
 	ClosedBy int64      `json:"closed_by,omitempty"`
 	Pull     *Pull      `json:"pull,omitempty"`
+	Gone     *Gone      `json:"gone,omitempty"` // it is not here any more
+}
+
+// Gone is where an issue was transferred to. Without a repository it was deleted.
+type Gone struct {
+	Repo   int64 `json:"repo,omitempty"`
+	Number int64 `json:"number,omitempty"`
 }
 
 // Labelled is who set a label of an issue.
@@ -201,6 +213,9 @@ func (c Check) key() int64   { return c.ID }
 
 // FullName returns owner/name.
 func (r Repository) FullName() string { return r.Owner + "/" + r.Name }
+
+// Path returns where its git repository is, as owner/name. A new name does not change it.
+func (r Repository) Path() string { return cmp.Or(r.Dir, r.FullName()) }
 
 // Push is a move of a branch.
 type Push struct {

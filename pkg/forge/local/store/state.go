@@ -10,8 +10,9 @@ import (
 type State struct {
 	lastID   int64
 	Accounts Table[Account]
-	Apps     Table[App]      // that were made on the forge's page
-	repos    map[string]Repo // by lower-case owner/name
+	Apps     Table[App]       // that were made on the forge's page
+	repos    map[string]Repo  // by lower-case owner/name
+	former   map[string]int64 // the repositories that had a name before, by lower-case owner/name
 }
 
 // Repo is one repository and the rows that belong to it. It is immutable.
@@ -28,15 +29,17 @@ type Repo struct {
 	Pushes   Table[Push]
 	Rulesets Table[Ruleset]
 	Guards   Table[Guard]
+	Webhooks Table[Webhook]
 
 	// Refs is locked from reading the refs of the repository until they are moved.
 	Refs *sync.Mutex
 }
 
 // Entry is one row of the journal, inserted or replaced. Exactly one of its pointers
-// is set.
+// is set, or Renamed.
 type Entry struct {
-	Repo       string       `json:"repo,omitempty"` // owner/name the row belongs to
+	Repo       string       `json:"repo,omitempty"`    // owner/name the row belongs to
+	Renamed    string       `json:"renamed,omitempty"` // the name of Repo from now on; its owner stays
 	Account    *Account     `json:"account,omitempty"`
 	App        *App         `json:"app,omitempty"`
 	Repository *Repository  `json:"repository,omitempty"`
@@ -51,13 +54,14 @@ type Entry struct {
 	Push       *Push        `json:"push,omitempty"`
 	Ruleset    *Ruleset     `json:"ruleset,omitempty"`
 	Guard      *Guard       `json:"guard,omitempty"`
+	Webhook    *Webhook     `json:"webhook,omitempty"`
 }
 
 // with returns the state after the entries.
 func (s *State) with(entries []Entry) *State {
-	next := &State{lastID: s.lastID, Accounts: s.Accounts, Apps: s.Apps, repos: maps.Clone(s.repos)}
+	next := &State{lastID: s.lastID, Accounts: s.Accounts, Apps: s.Apps, repos: maps.Clone(s.repos), former: maps.Clone(s.former)}
 	if next.repos == nil {
-		next.repos = map[string]Repo{}
+		next.repos, next.former = map[string]Repo{}, map[string]int64{}
 	}
 	for _, e := range entries {
 		next.put(e)
@@ -69,7 +73,10 @@ func (s *State) with(entries []Entry) *State {
 func (s *State) put(e Entry) {
 	saw := func(id int64) { s.lastID = max(s.lastID, id) }
 	key := strings.ToLower(e.Repo)
-	r := s.repos[key]
+	r, there := s.repos[key]
+	if now, moved := s.Repo(e.Repo); moved && !there && (e.Repository == nil || e.Repository.ID == now.ID) {
+		r, key = now, strings.ToLower(now.FullName()) // the change was decided before the repository was renamed
+	}
 	switch {
 	case e.Account != nil:
 		saw(e.Account.ID)
@@ -88,6 +95,11 @@ func (s *State) put(e Entry) {
 		if r.Refs == nil {
 			r.Refs = new(sync.Mutex)
 		}
+	case e.Renamed != "":
+		delete(s.repos, key)
+		s.former[key] = r.ID
+		r.Dir, r.Name = r.Path(), e.Renamed
+		key = strings.ToLower(r.FullName())
 	case e.Label != nil:
 		saw(e.Label.ID)
 		r.Labels = r.Labels.with(*e.Label)
@@ -121,14 +133,40 @@ func (s *State) put(e Entry) {
 	case e.Guard != nil:
 		saw(e.Guard.ID)
 		r.Guards = r.Guards.with(*e.Guard)
+	case e.Webhook != nil:
+		saw(e.Webhook.ID)
+		r.Webhooks = r.Webhooks.with(*e.Webhook)
 	}
 	s.repos[key] = r
 }
 
-// Repo returns the repository owner/name, in letters of either case.
+// Repo returns the repository that has the name owner/name, or had it last, in letters of
+// either case.
 func (s *State) Repo(fullName string) (Repo, bool) {
+	if r, ok := s.Named(fullName); ok {
+		return r, true
+	}
+	id, ok := s.former[strings.ToLower(fullName)]
+	if !ok {
+		return Repo{}, false
+	}
+	return s.ByID(id)
+}
+
+// Named returns the repository that has the name now.
+func (s *State) Named(fullName string) (Repo, bool) {
 	r, ok := s.repos[strings.ToLower(fullName)]
 	return r, ok
+}
+
+// ByID returns the repository of the number, which stays when it is renamed.
+func (s *State) ByID(id int64) (Repo, bool) {
+	for _, r := range s.repos {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Repo{}, false
 }
 
 // Repos returns all repositories in no order.

@@ -16,9 +16,24 @@ type Store struct {
 	now   func() time.Time
 	state atomic.Pointer[State]
 
-	mu      sync.Mutex // serialises changes
-	journal *journal
+	mu       sync.Mutex // serialises changes
+	journal  *journal
+	observer func(Changed)
+	keep     time.Duration // how long earlier states are kept; 0: not at all
+	past     []past
 }
+
+// Changed is one change that has been made.
+type Changed struct {
+	Before, After *State
+	Entries       []Entry
+	By            int64 // the account that made it, 0 if unknown
+	At            time.Time
+}
+
+// Observe sets what is called after each change, in their order, under the lock of the
+// store: it must be quick and change nothing. Call it before the store is used.
+func (s *Store) Observe(observer func(Changed)) { s.observer = observer }
 
 // Open reads the journal in dir and returns its state. It creates the journal if
 // there is none. It fails with filelock.ErrHeld if another store has it open.
@@ -60,7 +75,12 @@ func (s *Store) Change(decide func(*Tx) error) error {
 	if err := s.journal.append(t.entries); err != nil {
 		return err
 	}
-	s.state.Store(before.with(t.entries))
+	after := before.with(t.entries)
+	s.state.Store(after)
+	s.remember(before)
+	if s.observer != nil {
+		s.observer(Changed{Before: before, After: after, Entries: t.entries, By: t.By, At: t.Now})
+	}
 	return nil
 }
 
@@ -68,6 +88,7 @@ func (s *Store) Change(decide func(*Tx) error) error {
 type Tx struct {
 	State   *State // before the change
 	Now     time.Time
+	By      int64 // the account that makes the change, 0 if unknown
 	lastID  int64
 	entries []Entry
 }

@@ -107,7 +107,7 @@ func (s site) refuse(w http.ResponseWriter, v *host.Visit, err error) {
 	switch {
 	case errors.Is(err, host.ErrNotFound), errors.Is(err, bare.ErrNoCommit):
 		status = http.StatusNotFound
-	case errors.Is(err, host.ErrForbidden):
+	case errors.Is(err, host.ErrForbidden), errors.Is(err, host.ErrArchived):
 		status = http.StatusForbidden
 	case errors.Is(err, host.ErrSignIn), errors.Is(err, store.ErrCredentials):
 		status = http.StatusUnauthorized
@@ -163,6 +163,9 @@ func readRepo(v *host.Visit) (page, error) {
 	links := v.Links()
 	s := page{Title: v.Name(), CloneURL: links.RepoURL(v.Repo) + ".git"}
 	for _, i := range slices.Backward(v.Repo.Issues) {
+		if i.Gone != nil {
+			continue
+		}
 		kind := "issue"
 		if i.Pull != nil {
 			kind = "pull request"
