@@ -58,6 +58,8 @@ type NewCheckRun struct {
 	Conclusion string // as in CheckRun
 	Title      string
 	Summary    string // Markdown
+	// Annotations are shown at their lines, at most 50.
+	Annotations []Annotation
 }
 
 // Failures reads why checks failed.

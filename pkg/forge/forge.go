@@ -44,6 +44,12 @@ type Writer interface {
 	CreatePullRequest(ctx context.Context, repo string, in NewPullRequest) (PullRequest, error)
 }
 
+// Closer closes issues.
+type Closer interface {
+	// CloseIssue closes an issue as not planned. It changes nothing if it is closed.
+	CloseIssue(ctx context.Context, repo string, number int) error
+}
+
 // Issue is a report on the forge.
 type Issue struct {
 	Repo      string

@@ -76,7 +76,7 @@ func (o *observation) read() (merge.Snapshot, error) {
 	o.protection()
 	o.checks()
 	o.reviews()
-	o.standing()
+	o.reviewState()
 	o.comments()
 	o.pushes()
 	o.behind()
@@ -186,24 +186,34 @@ func (o *observation) protection() {
 
 // checks reads statuses and runs. If one of them cannot be read, it uses neither.
 func (o *observation) checks() {
-	statuses, ok := ask(o, merge.PartChecks, func() ([]Status, error) { return o.from.Statuses(o.ctx, o.Repo, o.s.Head) })
-	if !ok {
-		return
+	if checks, ok := ask(o, merge.PartChecks, func() ([]merge.Check, error) {
+		return ChecksOf(o.ctx, o.from, o.Repo, o.s.Head)
+	}); ok {
+		o.s.Checks = checks
 	}
-	runs, ok := ask(o, merge.PartChecks, func() ([]CheckRun, error) { return o.from.CheckRuns(o.ctx, o.Repo, o.s.Head) })
-	if !ok {
-		return
+}
+
+// ChecksOf reads the statuses and the check runs of a commit.
+func ChecksOf(ctx context.Context, from Checks, repo, sha string) (all []merge.Check, err error) {
+	statuses, err := from.Statuses(ctx, repo, sha)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := from.CheckRuns(ctx, repo, sha)
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range statuses {
-		o.s.Checks = append(o.s.Checks, merge.Check{Name: s.Context, Kind: "status", State: s.State, Note: s.Description, URL: s.URL, At: s.At})
+		all = append(all, merge.Check{Name: s.Context, Kind: "status", State: s.State, Note: s.Description, URL: s.URL, At: s.At})
 	}
 	for _, r := range runs {
 		c := merge.Check{Name: r.Name, Kind: "run", ID: r.ID, App: r.App, State: r.Status, Note: r.Title, URL: r.URL, At: later(r.StartedAt, r.CompletedAt)}
 		if r.Status == "completed" {
 			c.State = r.Conclusion
 		}
-		o.s.Checks = append(o.s.Checks, c)
+		all = append(all, c)
 	}
+	return all, nil
 }
 
 func later(a, b time.Time) time.Time {
@@ -222,8 +232,8 @@ func (o *observation) reviews() {
 	}
 }
 
-func (o *observation) standing() {
-	if s, ok := ask(o, merge.PartStanding, func() (Standing, error) { return o.from.Standing(o.ctx, o.Repo, o.Number) }); ok {
+func (o *observation) reviewState() {
+	if s, ok := ask(o, merge.PartReviewState, func() (ReviewState, error) { return o.from.ReviewState(o.ctx, o.Repo, o.Number) }); ok {
 		o.s.Decision, o.s.Threads, o.s.Methods = s.Decision, s.Threads, s.Methods
 	}
 }

@@ -156,7 +156,7 @@ func TestHeadThatMovesWhileItIsRead(t *testing.T) {
 func TestPartThatCannotBeReadIsUnread(t *testing.T) {
 	for suffix, part := range map[string]merge.Part{
 		"/rules/branches/main": merge.PartProtection, "/status": merge.PartChecks, "/check-runs": merge.PartChecks, "/reviews": merge.PartReviews,
-		"/graphql": merge.PartStanding, "/pulls/1/comments": merge.PartComments, "/issues/1/comments": merge.PartComments, "/activity": merge.PartPushes,
+		"/graphql": merge.PartReviewState, "/pulls/1/comments": merge.PartComments, "/issues/1/comments": merge.PartComments, "/activity": merge.PartPushes,
 		"/compare/main...HEAD": merge.PartBase,
 	} {
 		t.Run(suffix+" is "+string(part), func(t *testing.T) {

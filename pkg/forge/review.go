@@ -13,8 +13,8 @@ type Reviews interface {
 	Reviews(ctx context.Context, repo string, number int) ([]Review, error)
 	// ReviewComments lists the comments on lines of the change, oldest first.
 	ReviewComments(ctx context.Context, repo string, number int) ([]ReviewComment, error)
-	// Standing reads the parts that only GitHub's GraphQL has.
-	Standing(ctx context.Context, repo string, number int) (Standing, error)
+	// ReviewState reads the parts that only GitHub's GraphQL has.
+	ReviewState(ctx context.Context, repo string, number int) (ReviewState, error)
 	// Queued reads how the pull request stands in the merge queue of its base, from GraphQL, too.
 	Queued(ctx context.Context, repo string, number int) (merge.Queued, error)
 }
@@ -54,8 +54,8 @@ type ReviewComment struct {
 	UpdatedAt time.Time
 }
 
-// Standing is the conversations and the decision on a pull request.
-type Standing struct {
+// ReviewState is the conversations and the decision on a pull request.
+type ReviewState struct {
 	// Decision is APPROVED, CHANGES_REQUESTED or REVIEW_REQUIRED, "" if no rule demands a
 	// review.
 	Decision string

@@ -7,7 +7,7 @@ import (
 
 // method is the best way to merge that the repository and the branch allow.
 func (in assessment) method() (string, Gate) {
-	if why, missing := in.s.unread(PartProtection, PartStanding); missing {
+	if why, missing := in.s.unread(PartProtection, PartReviewState); missing {
 		return "", gate(GateMethodAllowed, Unknown, "%s", why)
 	}
 	p := in.s.Protection

@@ -87,7 +87,7 @@ func assessment(t *rapid.T) (merge.Snapshot, merge.Rules) {
 }
 
 var parts = []merge.Part{
-	merge.PartProtection, merge.PartChecks, merge.PartReviews, merge.PartStanding, merge.PartComments, merge.PartPushes, merge.PartBase, merge.PartQueue,
+	merge.PartProtection, merge.PartChecks, merge.PartReviews, merge.PartReviewState, merge.PartComments, merge.PartPushes, merge.PartBase, merge.PartQueue,
 }
 
 func shuffle[T any](t *rapid.T, rows []T) []T {

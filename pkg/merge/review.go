@@ -67,7 +67,7 @@ func (in assessment) approval(r Review) (Verdict, string) {
 }
 
 func (in assessment) approvals() Gate {
-	if why, missing := in.s.unread(PartReviews, PartProtection, PartStanding); missing {
+	if why, missing := in.s.unread(PartReviews, PartProtection, PartReviewState); missing {
 		return gate(GateApprovals, Unknown, "%s", why)
 	}
 	need := max(in.r.Approvals, in.s.Protection.Approvals)
@@ -103,7 +103,7 @@ func (in assessment) approvals() Gate {
 }
 
 func (in assessment) noChanges() Gate {
-	if why, missing := in.s.unread(PartReviews, PartStanding); missing {
+	if why, missing := in.s.unread(PartReviews, PartReviewState); missing {
 		return gate(GateNoChangesRequested, Unknown, "%s", why)
 	}
 	verdict, who, evidence := Pass, []string{}, []Evidence{}
@@ -139,7 +139,7 @@ func (in assessment) resolved() Gate {
 			return gate(GateThreadsResolved, Pass, "conversations may stay open")
 		}
 	}
-	if why, missing := in.s.unread(PartStanding); missing {
+	if why, missing := in.s.unread(PartReviewState); missing {
 		return gate(GateThreadsResolved, Unknown, "%s", why)
 	}
 	var open []Evidence

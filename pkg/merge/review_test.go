@@ -109,7 +109,7 @@ func TestThreadsResolved(t *testing.T) {
 		{"an outdated one is open too", func(s *merge.Snapshot) { s.Threads = []merge.Thread{{ID: "T1", Outdated: true}} }, nil, merge.Fail, "1 of 1"},
 		{"one may be, if the rules say so", threads, open, merge.Pass, "may stay open"},
 		{"unless the branch forbids it", protected(merge.Protection{Threads: true}, threads), open, merge.Fail, ""},
-		{"conversations that cannot be read", func(s *merge.Snapshot) { s.Unread = []merge.Unread{{Part: merge.PartStanding, Why: "401"}} }, nil, merge.Unknown, "401"},
+		{"conversations that cannot be read", func(s *merge.Snapshot) { s.Unread = []merge.Unread{{Part: merge.PartReviewState, Why: "401"}} }, nil, merge.Unknown, "401"},
 		{"a branch's demand that cannot be read", func(s *merge.Snapshot) { s.Unread = []merge.Unread{{Part: merge.PartProtection, Why: "403"}} }, open, merge.Unknown, "403"},
 	})
 }

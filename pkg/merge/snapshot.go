@@ -60,14 +60,14 @@ type Part string
 
 // The parts of a snapshot that are read by themselves.
 const (
-	PartProtection Part = "protection"
-	PartChecks     Part = "checks"
-	PartReviews    Part = "reviews"
-	PartStanding   Part = "standing" // decision, threads and methods
-	PartComments   Part = "comments"
-	PartPushes     Part = "pushes"
-	PartBase       Part = "base" // how far behind it the head is
-	PartQueue      Part = "merge queue"
+	PartProtection  Part = "protection"
+	PartChecks      Part = "checks"
+	PartReviews     Part = "reviews"
+	PartReviewState Part = "review state" // decision, threads and methods
+	PartComments    Part = "comments"
+	PartPushes      Part = "pushes"
+	PartBase        Part = "base" // how far behind it the head is
+	PartQueue       Part = "merge queue"
 )
 
 // Unread is a part that could not be read, and why.

@@ -107,7 +107,7 @@ func TestMethod(t *testing.T) {
 		{"a queue that could not be read", func(s *merge.Snapshot) {
 			s.Protection.Queue, s.Unread = true, []merge.Unread{{Part: merge.PartQueue, Why: "502"}}
 		}, nil, merge.Unknown, "502"},
-		{"methods that cannot be read", func(s *merge.Snapshot) { s.Unread = []merge.Unread{{Part: merge.PartStanding}} }, nil, merge.Unknown, "standing"},
+		{"methods that cannot be read", func(s *merge.Snapshot) { s.Unread = []merge.Unread{{Part: merge.PartReviewState}} }, nil, merge.Unknown, "review state"},
 	})
 	s := ready()
 	s.Protection.Linear = true

@@ -1,5 +1,5 @@
-// Package forgeside is what the services share that hold a forge's credentials: their
-// settings, a client of the forge, copies of repositories, and how they treat the
+// Package forgeside is what the services share that hold a forge's credentials. These are
+// their settings, a client of the forge, copies of repositories, and how they treat the
 // forge's errors.
 package forgeside
 
@@ -24,7 +24,7 @@ import (
 // Settings are the flags of such a service beside the common ones.
 type Settings struct {
 	Forge    github.Flags `embed:"" prefix:"forge-"`
-	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to work on; * stands for any part of a name, as in acme/*. May be repeated. Work on all others is refused."`
+	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to work on: OWNER/NAME, a pattern such as acme/web-*, or installed: all that the App is installed on; !OWNER/NAME leaves out. May be repeated. Work on all others is refused."`
 	Protect  []string     `name:"protect" placeholder:"PATTERN" help:"Paths that no push may change, as git's globs, beside those that a forge runs or reads as rules. May be repeated."`
 	CommitAs string       `name:"commit-as" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>, beside Signalbox <signalbox@localhost>; by default the App's bot, if there is an App. The agents need the same."`
 	WorkDir  string       `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories are kept."`
@@ -55,12 +55,12 @@ func (s Settings) Add(ctx context.Context, h *service.Host, name string, handler
 
 func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Deps, err error) {
 	d.Gate = Gate{Repos: s.Repo, Log: h.Log.With("role", name)}
-	if err := d.Repos.Validate(); err != nil {
-		return d, service.Usagef("%w", err)
-	}
 	adapter, err := s.Forge.Client()
 	if err != nil {
 		return d, err
+	}
+	if err := d.Repos.Permitted(adapter); err != nil {
+		return d, service.Usagef("%w", err)
 	}
 	token, err := s.Forge.Secret()
 	if err != nil {

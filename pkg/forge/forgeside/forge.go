@@ -50,6 +50,14 @@ func (f *Forge) CreateIssue(ctx context.Context, repo string, in forge.NewIssue)
 	return f.client.CreateIssue(ctx, repo, in)
 }
 
+// CloseIssue implements forge.Closer.
+func (f *Forge) CloseIssue(ctx context.Context, repo string, number int) error {
+	if err := f.check("issue", repo); err != nil {
+		return err
+	}
+	return f.client.CloseIssue(ctx, repo, number)
+}
+
 // Comment implements forge.Writer.
 func (f *Forge) Comment(ctx context.Context, repo string, number int, body string) (forge.Comment, error) {
 	if err := f.check("comment", repo, outbound.Text{What: "comment", Body: body}); err != nil {
@@ -110,7 +118,11 @@ func (f *Forge) Reply(ctx context.Context, repo string, number int, comment int6
 
 // PublishCheck implements forge.Publisher.
 func (f *Forge) PublishCheck(ctx context.Context, repo string, id int64, run forge.NewCheckRun) (int64, error) {
-	if err := f.check("check", repo, title("title of the check", run.Title), outbound.Text{What: "check", Body: run.Summary}); err != nil {
+	texts := []outbound.Text{title("title of the check", run.Title), {What: "check", Body: run.Summary}}
+	for _, a := range run.Annotations {
+		texts = append(texts, outbound.Text{What: "annotation of the check", Body: a.Title + "\n" + a.Message})
+	}
+	if err := f.check("check", repo, texts...); err != nil {
 		return 0, err
 	}
 	return f.client.PublishCheck(ctx, repo, id, run)

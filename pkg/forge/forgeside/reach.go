@@ -3,8 +3,6 @@ package forgeside
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -19,10 +17,12 @@ const patience = 10 * time.Second
 // address or repository is an error of usage. A forge that does not answer is only warned
 // of: that may pass.
 func Reach(ctx context.Context, h *service.Host, flags github.Flags, repos []string) error {
-	named := slices.DeleteFunc(slices.Clone(repos), func(repo string) bool { return strings.Contains(repo, "*") })
+	if err := Repositories(repos).Validate(); err != nil {
+		return service.Usagef("%w", err)
+	}
 	reaching, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err := flags.Reach(reaching, named)
+	err := flags.Reach(reaching, Repositories(repos).Exact())
 	switch {
 	case errors.Is(err, forge.ErrDenied), errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrInvalid):
 		return service.Usagef("%w", err)

@@ -34,8 +34,8 @@ func (l *lane) next(now time.Time) time.Time {
 	return now
 }
 
-// take notes a request at that time.
-func (l *lane) take(at time.Time) {
+// record counts a request at that time.
+func (l *lane) record(at time.Time) {
 	l.at = append(l.at, at)
 	l.at = l.at[max(0, len(l.at)-l.most):]
 }
@@ -113,9 +113,9 @@ func (a *allowance) free(s sending, now time.Time) time.Time {
 	return at
 }
 
-func (a *allowance) take(s sending, at time.Time) {
+func (a *allowance) record(s sending, at time.Time) {
 	for _, l := range a.lanes(s) {
-		l.take(at)
+		l.record(at)
 	}
 }
 

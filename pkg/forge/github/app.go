@@ -51,13 +51,21 @@ func (a App) key() ([]byte, error) {
 	return []byte(text), nil
 }
 
+// errNotInstalled says that nobody has installed the App on what a request is about.
+var errNotInstalled = errors.New("the App is not installed")
+
 // installations are the credentials of an App.
 type installations struct {
 	app  App
 	url  string // of REST, without a slash at its end
 	base http.RoundTripper
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	signing
+}
+
+// signing is what requests are signed with. It has no lock: installations has.
+type signing struct {
 	key     []byte // the one that signer signs with
 	signer  *ghinstallation.AppsTransport
 	byOwner map[string]*ghinstallation.Transport // lower case; "" for any
@@ -76,23 +84,21 @@ func newInstallations(c Config, base http.RoundTripper) (*installations, error) 
 		return nil, err
 	}
 	i := &installations{app: a, url: url, base: base}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i, i.renewKey()
+	return i, i.renew(a, url, base)
 }
 
-// renewKey makes the signer if the key is another one. Its caller holds the lock.
-func (i *installations) renewKey() error {
-	key, err := i.app.key()
-	if err != nil || i.signer != nil && bytes.Equal(key, i.key) {
+// renew makes the signer if the key of the App is another one.
+func (s *signing) renew(a App, url string, base http.RoundTripper) error {
+	key, err := a.key()
+	if err != nil || s.signer != nil && bytes.Equal(key, s.key) {
 		return err
 	}
-	signer, err := ghinstallation.NewAppsTransport(i.base, i.app.ID, key)
+	signer, err := ghinstallation.NewAppsTransport(base, a.ID, key)
 	if err != nil {
 		return fmt.Errorf("%w: key of the App: want the private key in PEM that GitHub has made", forge.ErrDenied)
 	}
-	signer.BaseURL = i.url
-	i.key, i.signer, i.byOwner = key, signer, map[string]*ghinstallation.Transport{}
+	signer.BaseURL = url
+	*s = signing{key, signer, map[string]*ghinstallation.Transport{}}
 	return nil
 }
 
@@ -152,7 +158,7 @@ func (i *installations) forget(id int64) {
 func (i *installations) installation(ctx context.Context, owner, repo string) (*ghinstallation.Transport, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if err := i.renewKey(); err != nil {
+	if err := i.renew(i.app, i.url, i.base); err != nil {
 		return nil, err
 	}
 	if i.app.Installation != 0 {
@@ -208,7 +214,7 @@ func (i *installations) find(ctx context.Context, owner, repo string) (int64, er
 	var found row
 	err := i.get(ctx, path+"/installation", &found)
 	if errors.Is(err, forge.ErrNotFound) {
-		return 0, fmt.Errorf("%w: the App is not installed on %s; its owner installs it", forge.ErrDenied, cmp.Or(repo, owner))
+		return 0, fmt.Errorf("%w: %w on %s; its owner installs it", forge.ErrDenied, errNotInstalled, cmp.Or(repo, owner))
 	}
 	if err == nil && found.Suspended != "" {
 		return 0, fmt.Errorf("%w: the App's installation on %s is suspended", forge.ErrDenied, owner)
@@ -256,7 +262,7 @@ func (i *installations) ask(ctx context.Context, method, path string, into any) 
 func (i *installations) slug(ctx context.Context) (string, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if err := i.renewKey(); err != nil {
+	if err := i.renew(i.app, i.url, i.base); err != nil {
 		return "", err
 	}
 	var app struct{ Slug string }

@@ -41,7 +41,8 @@ func numberIn(address string) int {
 	return number
 }
 
-func pullRequest(row *github.PullRequest) forge.PullRequest {
+// pullRequest returns a pull request of the repository, as that is named here.
+func pullRequest(repo string, row *github.PullRequest) forge.PullRequest {
 	pr := forge.PullRequest{
 		Number: row.GetNumber(), NodeID: row.GetNodeID(), Title: row.GetTitle(), Body: row.GetBody(), State: row.GetState(),
 		Draft: row.GetDraft(),
@@ -53,6 +54,9 @@ func pullRequest(row *github.PullRequest) forge.PullRequest {
 		BaseRef: row.GetBase().GetRef(), BaseSHA: row.GetBase().GetSHA(),
 		Author: user(row.GetUser()), URL: row.GetHTMLURL(),
 		CreatedAt: row.GetCreatedAt().Time, UpdatedAt: row.GetUpdatedAt().Time,
+	}
+	if id := row.GetBase().GetRepo().GetID(); id != 0 && row.GetHead().GetRepo().GetID() == id {
+		pr.HeadRepo = repo // by which it is asked for, also after it was renamed
 	}
 	for _, l := range row.Labels {
 		pr.Labels = append(pr.Labels, l.GetName())

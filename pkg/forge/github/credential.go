@@ -118,18 +118,19 @@ func newCredentials(c Config, base http.RoundTripper) (credentials, error) {
 	return fixed(c.Token), nil
 }
 
-// repoKey is the key of the repository that a request without one in its path is about.
+// repoKey is the key of the repository, or of the owner, that a request without one in its
+// path is about.
 type repoKey struct{}
 
-// about returns ctx for requests about the repository.
+// about returns ctx for requests about the repository, or about all of an owner.
 func about(ctx context.Context, repo string) context.Context {
 	return context.WithValue(ctx, repoKey{}, repo)
 }
 
 var owned = regexp.MustCompile(`^(?:/api/v3)?/(repos|orgs)/([^/]+)(?:/([^/]+))?`)
 
-// subject returns whose thing a request is about, and which repository: that of its path,
-// else that of the request it was redirected from, else that of its context.
+// subject returns which owner and repository a request is about. They are those of its
+// path, else that of the request it was redirected from, else that of its context.
 func subject(r *http.Request) (owner, repo string) {
 	for at := r; ; at = at.Response.Request {
 		if found := owned.FindStringSubmatch(at.URL.Path); found != nil {
@@ -143,7 +144,10 @@ func subject(r *http.Request) (owner, repo string) {
 		}
 	}
 	repo, _ = r.Context().Value(repoKey{}).(string)
-	owner, _, _ = strings.Cut(repo, "/")
+	owner, _, found := strings.Cut(repo, "/")
+	if !found {
+		repo = ""
+	}
 	return owner, repo
 }
 

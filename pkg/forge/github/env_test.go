@@ -3,6 +3,7 @@ package github_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 		Users: []local.User{
 			{Login: "ada", Token: "ada-token", Permission: "admin", Organisations: []string{"acme"}},
 			{Login: "rob[bot]", Token: "rob-token", Type: "Bot", Permission: "write"},
+			{Login: "ci[bot]", Token: "ci-token", Type: "Bot", Permission: "write"},
 			{Login: "max", Token: "max-token", Permission: "read"},
 			{Login: "tri", Permission: "triage"},
 			{Login: "eve", Token: "eve-token"},
@@ -84,5 +86,20 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// patch changes a repository as an administrator.
+func (e *env) patch(t *testing.T, repo, body string) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPatch, e.url+"/api/v3/repos/"+repo, strings.NewReader(body))
+	must(t, err)
+	r.Header.Set("Authorization", "Bearer ada-token")
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(r)
+	must(t, err)
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("PATCH %s %s: %s", repo, body, resp.Status)
 	}
 }

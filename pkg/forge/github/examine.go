@@ -73,8 +73,8 @@ func (c *Client) Installed(ctx context.Context, repo string) (Installed, error) 
 	return found, err
 }
 
-// Standing is what a client finds of a repository before any work.
-type Standing struct {
+// RepositoryInfo is what a client finds of a repository before any work.
+type RepositoryInfo struct {
 	DefaultBranch string
 	Archived      bool
 	Methods       []string // of merging that it allows; nil: not told
@@ -84,17 +84,17 @@ type Standing struct {
 	Reset         time.Time
 }
 
-// Stand returns what the repository is like.
-func (c *Client) Stand(ctx context.Context, repo string) (Standing, error) {
+// RepositoryInfo returns what the repository is like.
+func (c *Client) RepositoryInfo(ctx context.Context, repo string) (RepositoryInfo, error) {
 	owner, name, err := split(repo)
 	if err != nil {
-		return Standing{}, err
+		return RepositoryInfo{}, err
 	}
 	row, resp, err := c.api.Repositories.Get(ctx, owner, name)
 	if err != nil {
-		return Standing{}, explain(ctx, "read repository "+repo, err)
+		return RepositoryInfo{}, explain(ctx, "read repository "+repo, err)
 	}
-	s := Standing{DefaultBranch: row.GetDefaultBranch(), Archived: row.GetArchived(), Methods: methods(row),
+	s := RepositoryInfo{DefaultBranch: row.GetDefaultBranch(), Archived: row.GetArchived(), Methods: methods(row),
 		Scopes: strings.TrimSpace(resp.Header.Get("X-OAuth-Scopes")), Limit: resp.Rate.Limit, Left: resp.Rate.Remaining, Reset: resp.Rate.Reset.Time}
 	if may, told := row.GetPermissions()["push"]; told {
 		s.Push = &may

@@ -36,6 +36,6 @@ func FuzzPayload(f *testing.F) {
 		_, _ = c.LabelSetter(ctx, repo, 1, "a")
 		_, _ = c.PullRequest(ctx, repo, 1)
 		_, _ = c.Reviews(ctx, repo, 1)
-		_, _ = c.Standing(ctx, repo, 1)
+		_, _ = c.ReviewState(ctx, repo, 1)
 	})
 }

@@ -33,13 +33,13 @@ func TestGraphQLRefusalsAreClassified(t *testing.T) {
 		{"an answer of another shape", nil, `{"data":[]}`, forge.ErrUnavailable, ""},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
-			_, err := answering(t, 200, tc.header, tc.body).Standing(t.Context(), repo, 1)
+			_, err := answering(t, 200, tc.header, tc.body).ReviewState(t.Context(), repo, 1)
 			if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.text) {
 				t.Errorf("err = %v, want %v with %q", err, tc.want, tc.text)
 			}
 		})
 	}
-	_, err := answering(t, 200, nil, `{"errors":[{"type":"RATE_LIMITED"}]}`).Standing(t.Context(), repo, 1)
+	_, err := answering(t, 200, nil, `{"errors":[{"type":"RATE_LIMITED"}]}`).ReviewState(t.Context(), repo, 1)
 	var limit *forge.RateLimit
 	if !errors.As(err, &limit) || time.Until(limit.Until) <= 0 {
 		t.Errorf("a limit that names no end: %v", err)
@@ -58,7 +58,7 @@ func TestWhereGraphQLGoes(t *testing.T) {
 		})
 		c, err := github.New(github.Config{BaseURL: base, HTTPClient: &http.Client{Transport: transport}})
 		must(t, err)
-		if _, err := c.Standing(t.Context(), repo, 1); !errors.Is(err, forge.ErrUnavailable) || asked != "POST "+want {
+		if _, err := c.ReviewState(t.Context(), repo, 1); !errors.Is(err, forge.ErrUnavailable) || asked != "POST "+want {
 			t.Errorf("%q asks %s, want %s (%v)", base, asked, want, err)
 		}
 	}

@@ -36,7 +36,7 @@ func (c *Client) PullRequests(ctx context.Context, repo string, since time.Time)
 			if row.GetUpdatedAt().Before(since) {
 				resp.NextPage = 0
 			} else if _, ok := seen[row.GetNumber()]; !ok {
-				seen[row.GetNumber()] = pullRequest(row)
+				seen[row.GetNumber()] = pullRequest(repo, row)
 			}
 		}
 		options.Page, more = resp.NextPage, resp.NextPage != 0

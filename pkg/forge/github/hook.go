@@ -96,7 +96,7 @@ func (c *Client) ask(ctx context.Context, method, path string, into any) (http.H
 	}
 	app.mu.Lock()
 	defer app.mu.Unlock()
-	if err := app.renewKey(); err != nil {
+	if err := app.renew(app.app, app.url, app.base); err != nil {
 		return nil, err
 	}
 	return app.ask(ctx, method, path, into)

@@ -5,12 +5,52 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/local"
 )
+
+func TestWhatTheLocalForgeCouldNotDeliverIsDeliveredAgain(t *testing.T) {
+	private, key := newKey(t)
+	var status atomic.Int64
+	status.Store(http.StatusServiceUnavailable)
+	got := make(chan string, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(int(status.Load()))
+		got <- r.Header.Get("X-GitHub-Event") + " " + r.Header.Get("X-GitHub-Delivery")
+	}))
+	t.Cleanup(receiver.Close)
+	w := newEnv(t, func(c *local.Config) {
+		c.Apps = []local.App{{ID: 7, Slug: "box", Key: &private.PublicKey, Permission: "write", Events: []string{"issues"},
+			Installations: []local.Installation{{ID: 70, Owner: "acme"}}, Hook: local.Hook{URL: receiver.URL, Active: true, Secret: "s"}}}
+		c.Now = nil // a JSON web token has the time of the day
+	})
+	c, err := github.New(github.Config{BaseURL: w.url, App: github.App{ID: 7, Key: key}})
+	must(t, err)
+	_, err = w.client(t, "ada-token").CreateIssue(t.Context(), repo, forge.NewIssue{Title: "x"})
+	must(t, err)
+	first := <-got
+	var rows []github.HookDelivery
+	for len(rows) == 0 { // it is listed once it is answered
+		rows, err = c.Deliveries(t.Context(), time.Now().Add(-time.Hour), 10)
+		must(t, err)
+	}
+	if d := rows[0]; d.Arrived() || d.StatusCode != http.StatusServiceUnavailable || d.Event != "issues" || d.Action != "opened" {
+		t.Fatalf("listed is %+v", d)
+	}
+	status.Store(http.StatusAccepted)
+	must(t, c.Redeliver(t.Context(), rows[0].ID))
+	if again := <-got; again != first {
+		t.Errorf("delivered is %s, after %s", again, first)
+	}
+	if err := c.Redeliver(t.Context(), 1); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("one that there is not: %v", err)
+	}
+}
 
 func TestDeliveriesAreReadToTheirTimeAndDeliveredAgain(t *testing.T) {
 	var asked []string

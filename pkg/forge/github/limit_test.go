@@ -98,7 +98,7 @@ func TestWritesKeepWithinWhatGitHubPermits(t *testing.T) {
 			if free.Sub(now) > 10*time.Second {
 				continue
 			}
-			a.take(s, free)
+			a.record(s, free)
 			writes = append(writes, free)
 			if s.creates {
 				creations = append(creations, free)

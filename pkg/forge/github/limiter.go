@@ -44,7 +44,7 @@ type limiter struct {
 	short time.Duration // that is waited at most
 
 	mu      sync.Mutex
-	holders map[string]*allowance
+	holders allowances
 	counts  map[count]int
 }
 
@@ -61,7 +61,7 @@ const (
 )
 
 func newLimiter(pace, short time.Duration) *limiter {
-	return &limiter{pace: pace, short: short, holders: map[string]*allowance{}, counts: map[count]int{}}
+	return &limiter{pace: pace, short: short, holders: allowances{pace, map[string]*allowance{}}, counts: map[count]int{}}
 }
 
 // around returns a transport that sends by next what the forge permits.
@@ -86,7 +86,7 @@ func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
 			}
 			if err != nil {
 				l.lost(who, s, r.URL.Path)
-				l.tell(s, wasFailed)
+				l.countResult(s, wasFailed)
 				return nil, err
 			}
 			if resp.StatusCode >= http.StatusInternalServerError {
@@ -117,7 +117,7 @@ func (l *limiter) admit(ctx context.Context, who string, s sending, latest time.
 		wait := time.Until(at)
 		if limit != nil {
 			if limit.Until.After(latest) {
-				l.tell(s, wasLimited)
+				l.countResult(s, wasLimited)
 				return limit
 			}
 			wait = time.Until(limit.Until)
@@ -139,7 +139,7 @@ func (l *limiter) admit(ctx context.Context, who string, s sending, latest time.
 func (l *limiter) reserve(who string, s sending, latest time.Time, slot *bool) (time.Time, *forge.RateLimit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a, now := l.of(who), time.Now()
+	a, now := l.holders.of(who), time.Now()
 	if limit := a.blocked(s, now); limit != nil || *slot {
 		return now, limit
 	}
@@ -147,7 +147,7 @@ func (l *limiter) reserve(who string, s sending, latest time.Time, slot *bool) (
 	if at.After(latest) {
 		return at, &forge.RateLimit{Until: at, Message: "more is to be written than the forge permits in this time"}
 	}
-	a.take(s, at)
+	a.record(s, at)
 	*slot = true
 	return at, nil
 }
@@ -172,7 +172,7 @@ func (l *limiter) lost(who string, s sending, path string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a, now := l.of(who), time.Now()
+	a, now := l.holders.of(who), time.Now()
 	maps.DeleteFunc(a.lost, func(_ string, until time.Time) bool { return !until.After(now) })
 	a.lost[path] = now.Add(settling)
 }
@@ -182,7 +182,7 @@ func (l *limiter) lost(who string, s sending, path string) {
 func (l *limiter) settled(who string, s sending, path string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	until := l.of(who).lost[path]
+	until := l.holders.of(who).lost[path]
 	if !s.creates || !until.After(time.Now()) {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (l *limiter) note(who string, s sending, resp *http.Response) (*forge.RateL
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	limit := l.of(who).note(s, resp.StatusCode, resp.Header, body, time.Now())
+	limit := l.holders.of(who).note(s, resp.StatusCode, resp.Header, body, time.Now())
 	switch {
 	case limit != nil:
 		l.counts[count{s.kind(), wasLimited}]++
@@ -218,19 +218,27 @@ func (l *limiter) note(who string, s sending, resp *http.Response) (*forge.RateL
 // maxRefusal is how many bytes of a refusal are read.
 const maxRefusal = 64 << 10
 
-func (l *limiter) tell(s sending, result string) {
+// countResult counts what became of a request.
+func (l *limiter) countResult(s sending, result string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.counts[count{s.kind(), result}]++
 }
 
-// of returns the allowance of a holder. Its caller has the lock.
-func (l *limiter) of(who string) *allowance {
-	a := l.holders[who]
+// allowances are what the forge permits each holder of a token. It has no lock: limiter has.
+type allowances struct {
+	pace     time.Duration
+	byHolder map[string]*allowance
+}
+
+// of returns the allowance of a holder. It makes one, and removes those that are idle, if
+// the holder has none.
+func (all allowances) of(holder string) *allowance {
+	a := all.byHolder[holder]
 	if a == nil {
-		maps.DeleteFunc(l.holders, func(_ string, old *allowance) bool { return old.idle(time.Now()) })
-		a = newAllowance(l.pace)
-		l.holders[who] = a
+		maps.DeleteFunc(all.byHolder, func(_ string, old *allowance) bool { return old.idle(time.Now()) })
+		a = newAllowance(all.pace)
+		all.byHolder[holder] = a
 	}
 	return a
 }
@@ -250,7 +258,7 @@ func (c *Client) Limits() (all []Limit, until time.Time) {
 	c.limiter.mu.Lock()
 	defer c.limiter.mu.Unlock()
 	now, newest := time.Now(), map[string]Limit{}
-	for who, a := range c.limiter.holders {
+	for who, a := range c.limiter.holders.byHolder {
 		for resource, r := range a.rates {
 			if !r.reset.After(now) { // a new hour has begun
 				r.left = r.limit

@@ -28,24 +28,24 @@ func (m mention) forge(closes bool) forge.Mention {
 // in their text, or by a link that closes it.
 func (c *Client) Mentions(ctx context.Context, repo string, issue int) ([]forge.Mention, error) {
 	found := map[int]forge.Mention{}
-	note := func(m mention, closes bool) {
-		if m.Number != 0 && strings.EqualFold(m.Repository.NameWithOwner, repo) {
+	note := func(m mention, named string, closes bool) {
+		if m.Number != 0 && m.Repository.NameWithOwner == named {
 			found[m.Number] = m.forge(closes || found[m.Number].Closes)
 		}
 	}
 	what := fmt.Sprintf("read what mentions %s#%d", repo, issue)
-	err := c.connection(ctx, what, mentionsQuery, repo, issue, func(i issueReferences) cursor {
+	err := c.connection(ctx, what, mentionsQuery, repo, issue, func(i issueReferences, named string) cursor {
 		for _, n := range i.TimelineItems.Nodes {
-			note(n.Source, n.WillCloseTarget)
+			note(n.Source, named, n.WillCloseTarget)
 		}
 		return i.TimelineItems.PageInfo
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = c.connection(ctx, what, closersQuery, repo, issue, func(i issueReferences) cursor {
+	err = c.connection(ctx, what, closersQuery, repo, issue, func(i issueReferences, named string) cursor {
 		for _, m := range i.ClosedBy.Nodes {
-			note(m, true)
+			note(m, named, true)
 		}
 		return i.ClosedBy.PageInfo
 	})
@@ -69,21 +69,25 @@ type issueReferences struct {
 	} `json:"closedByPullRequestsReferences"`
 }
 
-// connection reads all pages of a connection of the issue.
-func (c *Client) connection(ctx context.Context, what, query, repo string, issue int, page func(issueReferences) cursor) error {
+// connection reads all pages of a connection of the issue. page gets each, and the name
+// that the repository has now.
+func (c *Client) connection(ctx context.Context, what, query, repo string, issue int, page func(of issueReferences, named string) cursor) error {
 	owner, name, err := split(repo)
 	if err != nil {
 		return err
 	}
 	for next := (cursor{HasNextPage: true}); next.HasNextPage; {
 		var answer struct {
-			Repository struct{ Issue issueReferences }
+			Repository struct {
+				NameWithOwner string
+				Issue         issueReferences
+			}
 		}
 		err := c.graphql(about(ctx, repo), what, query, map[string]any{"owner": owner, "name": name, "number": issue, "after": next.next()}, &answer)
 		if err != nil {
 			return err
 		}
-		next = page(answer.Repository.Issue)
+		next = page(answer.Repository.Issue, answer.Repository.NameWithOwner)
 	}
 	return nil
 }

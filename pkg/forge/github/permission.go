@@ -16,10 +16,10 @@ type Need struct {
 func Needs() []Need {
 	return []Need{
 		{"metadata", "read", "the gateway: repositories, their rules, and what people may do in them", false},
-		{"contents", "write", "agents and the shepherd: branches, commits, merges", false},
+		{"contents", "write", "agents and the shepherd: branches, commits, merges; the gateway: the repository's configuration", false},
 		{"issues", "write", "the gateway and the PM: issues, comments, labels", false},
 		{"pull_requests", "write", "the PM and the shepherd: pull requests, reviews, threads", false},
-		{"checks", "write", "the shepherd: the checks of a commit; what Signalbox finds there itself", false},
+		{"checks", "write", "the shepherd and the gateway: the checks of a commit; what Signalbox finds there itself", false},
 		{"statuses", "read", "the shepherd: commit statuses of older CI", false},
 		{"actions", "read", "the shepherd: logs of failed jobs", true},
 		{"administration", "read", "the shepherd: classic branch protection; rulesets are read without it", true},

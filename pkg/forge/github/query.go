@@ -7,12 +7,14 @@ import _ "embed"
 var (
 	//go:embed query/viewer.graphql
 	viewerQuery string
-	//go:embed query/standing.graphql
-	standingQuery string
+	//go:embed query/review_state.graphql
+	reviewStateQuery string
 	//go:embed query/mentions.graphql
 	mentionsQuery string
 	//go:embed query/closers.graphql
 	closersQuery string
+	//go:embed query/owned.graphql
+	ownedQuery string
 	//go:embed query/ready.graphql
 	readyMutation string
 	//go:embed query/queued.graphql

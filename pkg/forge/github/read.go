@@ -85,9 +85,9 @@ func (c *Client) issues(ctx context.Context, repo, state string, since time.Time
 		if resp.NextPage == 0 || len(rows) == 0 {
 			break
 		}
-		// What is changed or closed now would shift the pages and hide a row, so
-		// go on from the last time seen, less the second in which more may have
-		// happened; by pages only where that is no progress.
+		// What is changed or closed now would shift the pages and hide a row. So go on from
+		// the last time seen, less the second in which more may have happened. Go by pages
+		// only where that is no progress.
 		options.Page = resp.NextPage
 		if from := rows[len(rows)-1].GetUpdatedAt().Add(-time.Second); from.After(options.Since) {
 			options.Since, options.Page = from, 0
@@ -237,7 +237,7 @@ func (c *Client) PullRequestByHead(ctx context.Context, repo, branch string) (fo
 	}
 	for _, row := range rows {
 		// GitHub ignores a head it cannot parse and lists everything.
-		if row.GetHead().GetRef() == branch && strings.EqualFold(row.GetHead().GetRepo().GetFullName(), repo) {
+		if row.GetHead().GetRef() == branch && strings.EqualFold(pullRequest(repo, row).HeadRepo, repo) {
 			return c.PullRequest(ctx, repo, row.GetNumber())
 		}
 	}
@@ -254,7 +254,7 @@ func (c *Client) PullRequest(ctx context.Context, repo string, number int) (forg
 	if err != nil {
 		return forge.PullRequest{}, explain(ctx, fmt.Sprintf("read pull request %s#%d", repo, number), err)
 	}
-	return pullRequest(row), nil
+	return pullRequest(repo, row), nil
 }
 
 // Repository returns the default branch and the URL to clone from.

@@ -58,15 +58,15 @@ func TestAConversationIsAnsweredOnceAndEnded(t *testing.T) {
 		t.Errorf("answered further down it is %+v, %v", said, err)
 	}
 	must(t, forge.Answer(ctx, rob, repo, pr.Number, 999_999, "<!-- 3 -->", "To nobody."))
-	standing, err := rob.Standing(ctx, repo, pr.Number)
-	if err != nil || len(standing.Threads) != 1 || standing.Threads[0].Resolved {
-		t.Fatalf("threads are %+v, %v", standing.Threads, err)
+	state, err := rob.ReviewState(ctx, repo, pr.Number)
+	if err != nil || len(state.Threads) != 1 || state.Threads[0].Resolved {
+		t.Fatalf("threads are %+v, %v", state.Threads, err)
 	}
 	for range 2 {
-		must(t, rob.Resolve(ctx, repo, standing.Threads[0].ID))
+		must(t, rob.Resolve(ctx, repo, state.Threads[0].ID))
 	}
-	if standing, err = rob.Standing(ctx, repo, pr.Number); err != nil || !standing.Threads[0].Resolved {
-		t.Errorf("resolved it is %+v, %v", standing.Threads, err)
+	if state, err = rob.ReviewState(ctx, repo, pr.Number); err != nil || !state.Threads[0].Resolved {
+		t.Errorf("resolved it is %+v, %v", state.Threads, err)
 	}
 }
 

@@ -58,19 +58,19 @@ func (c *Client) ReviewComments(ctx context.Context, repo string, number int) ([
 	return comments, nil
 }
 
-// Standing reads the review decision, the conversations and the merge methods.
-func (c *Client) Standing(ctx context.Context, repo string, number int) (forge.Standing, error) {
+// ReviewState reads the review decision, the conversations and the merge methods.
+func (c *Client) ReviewState(ctx context.Context, repo string, number int) (forge.ReviewState, error) {
 	owner, name, err := split(repo)
 	if err != nil {
-		return forge.Standing{}, err
+		return forge.ReviewState{}, err
 	}
-	s := forge.Standing{}
+	s := forge.ReviewState{}
 	for next := (cursor{HasNextPage: true}); next.HasNextPage; {
-		var answer standing
-		err := c.graphql(about(ctx, repo), fmt.Sprintf("read the conversations of %s#%d", repo, number), standingQuery,
+		var answer reviewState
+		err := c.graphql(about(ctx, repo), fmt.Sprintf("read the conversations of %s#%d", repo, number), reviewStateQuery,
 			map[string]any{"owner": owner, "name": name, "number": number, "after": next.next()}, &answer)
 		if err != nil {
-			return forge.Standing{}, err
+			return forge.ReviewState{}, err
 		}
 		pr := answer.Repository.PullRequest
 		s.Decision, s.Methods = pr.ReviewDecision, answer.methods()
@@ -86,7 +86,7 @@ func (c *Client) Standing(ctx context.Context, repo string, number int) (forge.S
 	return s, nil
 }
 
-type standing struct {
+type reviewState struct {
 	Repository struct {
 		MergeCommitAllowed, SquashMergeAllowed, RebaseMergeAllowed bool
 
@@ -108,7 +108,7 @@ type standing struct {
 	}
 }
 
-func (s standing) methods() []string {
+func (s reviewState) methods() []string {
 	var methods []string
 	for _, m := range []struct {
 		name    string

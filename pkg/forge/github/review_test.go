@@ -51,20 +51,20 @@ func TestConversationsAreReadWithWhetherTheyAreResolved(t *testing.T) {
 		t.Fatalf("%d comments, the first %+v", len(comments), comments[0])
 	}
 	w.rest(t, "rob-token", "POST", fmt.Sprintf("/pulls/1/comments/%d/replies", comments[0].ID), `{"body":"Done."}`)
-	standing, err := rob.Standing(t.Context(), repo, 1)
+	state, err := rob.ReviewState(t.Context(), repo, 1)
 	must(t, err)
-	if standing.Decision != "" || !slices.Equal(standing.Methods, []string{"merge", "squash", "rebase"}) || len(standing.Threads) != count {
-		t.Fatalf("decision %q, methods %v, %d threads", standing.Decision, standing.Methods, len(standing.Threads))
+	if state.Decision != "" || !slices.Equal(state.Methods, []string{"merge", "squash", "rebase"}) || len(state.Threads) != count {
+		t.Fatalf("decision %q, methods %v, %d threads", state.Decision, state.Methods, len(state.Threads))
 	}
-	first := standing.Threads[0]
+	first := state.Threads[0]
 	if first.Resolved || first.Outdated || first.Line != 1 || len(first.Comments) != 2 || first.Comments[0] != comments[0].ID {
 		t.Errorf("thread = %+v", first)
 	}
 	w.send(t, "rob-token", "POST", "/api/graphql", fmt.Sprintf(`{"query":"mutation{resolveReviewThread(input:{threadId:\"%s\"}){thread{id}}}"}`, first.ID))
 	w.push(t, "rob-token", "fix/it", "a.txt", "1\ntwo\n")
-	standing, err = rob.Standing(t.Context(), repo, 1)
+	state, err = rob.ReviewState(t.Context(), repo, 1)
 	must(t, err)
-	if t0, t1 := standing.Threads[0], standing.Threads[1]; !t0.Resolved || !t0.Outdated || t0.Line != 0 || t1.Resolved || t1.Outdated || t1.Line != 2 {
+	if t0, t1 := state.Threads[0], state.Threads[1]; !t0.Resolved || !t0.Outdated || t0.Line != 0 || t1.Resolved || t1.Outdated || t1.Line != 2 {
 		t.Errorf("threads = %+v, %+v", t0, t1)
 	}
 }
@@ -81,7 +81,7 @@ func TestDecisionIsTheForges(t *testing.T) {
 		if step.event != "" {
 			w.rest(t, "ada-token", "POST", "/pulls/1/reviews", fmt.Sprintf(`{"event":%q,"body":"x"}`, step.event))
 		}
-		got, err := rob.Standing(t.Context(), repo, 1)
+		got, err := rob.ReviewState(t.Context(), repo, 1)
 		if err != nil || got.Decision != step.want || !slices.Equal(got.Methods, []string{"squash"}) {
 			t.Errorf("after %q: %+v, %v, want %s", step.event, got, err, step.want)
 		}

@@ -3,6 +3,7 @@ package github
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -14,9 +15,9 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// newTransport stacks the transports of every request, outermost first: follow redirects of
-// writes, add the token, share answers of equal reads, keep within the limits, revalidate
-// cached answers, cache.
+// newTransport stacks the transports of every request, outermost first. They follow
+// redirects of writes, add the token, share answers of equal reads, keep within the limits,
+// revalidate cached answers, cache.
 func newTransport(config Config, base http.RoundTripper, host string, c *Client) http.RoundTripper {
 	cache := &httpcache.Transport{
 		Transport: base, Cache: newCache(cmp.Or(config.Cache, 64<<20)), MarkCachedResponses: true,
@@ -27,12 +28,12 @@ func newTransport(config Config, base http.RoundTripper, host string, c *Client)
 	}
 	reads := &coalescer{reads: map[readKey]turns{}}
 	sent := c.limiter.around(revalidate(cache))
-	return follow(signIn(c, host, reads.around(sent, func(r *http.Request) { c.limiter.tell(sendingOf(r), wasShared) })))
+	return follow(signIn(c, host, reads.around(sent, func(r *http.Request) { c.limiter.countResult(sendingOf(r), wasShared) })))
 }
 
-// signIn adds the token to requests to the configured host. A redirect to another host
-// does not get it. What is kept of a token that is refused is dropped; a request is sent
-// once more with another one, if there is: the refused one had no effect.
+// signIn adds the token to requests to the configured host. A redirect to another host does
+// not get it. What is kept of a token that is refused is dropped. A request is sent once
+// more with another one, if there is: the refused one had no effect.
 func signIn(c *Client, host string, next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Host != host {
@@ -51,6 +52,10 @@ func signIn(c *Client, host string, next http.RoundTripper) http.RoundTripper {
 			c.credentials.refused(got)
 			c.accounts.forget(got.holder)
 			another, err := c.credentials.of(r.Context(), owner, repo)
+			if errors.Is(err, errNotInstalled) { // any more
+				_ = resp.Body.Close()
+				return nil, err
+			}
 			if err != nil || sent != "" || another.token == got.token || r.Body != nil && r.GetBody == nil {
 				return resp, nil
 			}

@@ -27,6 +27,17 @@ func (c *Client) CreateIssue(ctx context.Context, repo string, in forge.NewIssue
 	return issue(repo, row), nil
 }
 
+// CloseIssue closes an issue as not planned.
+func (c *Client) CloseIssue(ctx context.Context, repo string, number int) error {
+	owner, name, err := split(repo)
+	if err != nil {
+		return err
+	}
+	state, reason := "closed", "not_planned"
+	_, _, err = c.api.Issues.Edit(ctx, owner, name, number, &github.IssueRequest{State: &state, StateReason: &reason})
+	return explain(ctx, fmt.Sprintf("close %s#%d", repo, number), err)
+}
+
 // Comment creates a comment on an issue or a pull request.
 func (c *Client) Comment(ctx context.Context, repo string, number int, body string) (forge.Comment, error) {
 	owner, name, err := split(repo)
@@ -96,5 +107,5 @@ func (c *Client) CreatePullRequest(ctx context.Context, repo string, in forge.Ne
 	if err != nil {
 		return forge.PullRequest{}, explain(ctx, fmt.Sprintf("propose %s for %s of %s", in.Head, in.Base, repo), err)
 	}
-	return pullRequest(row), nil
+	return pullRequest(repo, row), nil
 }

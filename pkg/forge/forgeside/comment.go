@@ -15,9 +15,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 )
 
-// Word is what a service has the PM tell people in a comment. Key is its own: the same
-// word is posted once, however often it is asked for.
-type Word struct {
+// CommentRequest asks the PM for a comment. Key is the asking service's own: a comment of one
+// key is posted once, however often it is asked for.
+type CommentRequest struct {
 	Repo     string `json:"repo"`
 	Number   int    `json:"number"`   // of the issue or pull request
 	Instance string `json:"instance"` // that it is about; may be empty
@@ -25,25 +25,25 @@ type Word struct {
 	Body     string `json:"body"`
 }
 
-// sayWithin is how long the PM may take to post a word.
-const sayWithin = 30 * time.Second
+// commentTimeout is how long the PM may take to post a comment.
+const commentTimeout = 30 * time.Second
 
-// ErrUnsaid means that the PM did not post a word: it does not run, or the forge does not
-// take it now. Ask again.
-var ErrUnsaid = errors.New("the PM does not post it")
+// ErrNotPosted means that the PM did not post a comment: it does not run, or the forge does
+// not take it now. Ask again.
+var ErrNotPosted = errors.New("the PM does not post it")
 
-// Say has the PM post a word. A word that may never be posted is ErrRepository, or
-// forge.ErrInvalid.
-func Say(ctx context.Context, nc *nats.Conn, w Word) error {
+// RequestComment has the PM post a comment, and waits for that. The error of one that may
+// never be posted is forge.ErrInvalid.
+func RequestComment(ctx context.Context, nc *nats.Conn, w CommentRequest) error {
 	body, err := json.Marshal(w)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, sayWithin)
+	ctx, cancel := context.WithTimeout(ctx, commentTimeout)
 	defer cancel()
-	answer, err := nc.RequestWithContext(ctx, subject.Say, body)
+	answer, err := nc.RequestWithContext(ctx, subject.PostComment, body)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnsaid, err)
+		return fmt.Errorf("%w: %w", ErrNotPosted, err)
 	}
 	why := answer.Header.Get(micro.ErrorHeader)
 	switch answer.Header.Get(micro.ErrorCodeHeader) {
@@ -52,22 +52,22 @@ func Say(ctx context.Context, nc *nats.Conn, w Word) error {
 	case "400":
 		return fmt.Errorf("%w: %s", forge.ErrInvalid, why)
 	}
-	return fmt.Errorf("%w: %s", ErrUnsaid, why)
+	return fmt.Errorf("%w: %s", ErrNotPosted, why)
 }
 
-// Hear answers requests of Say by post until ctx ends.
-func Hear(ctx context.Context, nc *nats.Conn, post func(context.Context, Word) error) error {
+// ServeComments answers the requests of RequestComment by post until ctx ends.
+func ServeComments(ctx context.Context, nc *nats.Conn, post func(context.Context, CommentRequest) error) error {
 	svc, err := micro.AddService(nc, micro.Config{Name: "signalbox-pm", Version: "1.0.0", Description: "comments for people"})
 	if err != nil {
 		return err
 	}
-	err = svc.AddEndpoint("say", micro.HandlerFunc(func(m micro.Request) {
-		var w Word
+	err = svc.AddEndpoint("comment", micro.HandlerFunc(func(m micro.Request) {
+		var w CommentRequest
 		if err := json.Unmarshal(m.Data(), &w); err != nil || w.Repo == "" || w.Number <= 0 || w.Key == "" || w.Body == "" {
 			_ = m.Error("400", "want repo, number, key and body", nil)
 			return
 		}
-		within, cancel := context.WithTimeout(ctx, sayWithin)
+		within, cancel := context.WithTimeout(ctx, commentTimeout)
 		defer cancel()
 		switch err := post(within, w); {
 		case errors.As(err, new(*outbound.Refusal)), errors.Is(err, ErrRepository), errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrInvalid):
@@ -77,7 +77,7 @@ func Hear(ctx context.Context, nc *nats.Conn, post func(context.Context, Word) e
 		default:
 			_ = m.Respond(nil)
 		}
-	}), micro.WithEndpointSubject(subject.Say))
+	}), micro.WithEndpointSubject(subject.PostComment))
 	if err != nil {
 		return err
 	}
