@@ -517,10 +517,10 @@ func TestAServiceIsToldThatItsKeyIsAnothers(t *testing.T) {
 
 func TestOnlyTheGatewayHasThePMSaySomething(t *testing.T) {
 	e := newEnv(t)
-	_, err := e.server.As(e.T, notifier).Subscribe(subject.Say, func(m *nats.Msg) { _ = m.Respond(nil) })
+	_, err := e.server.As(e.T, notifier).Subscribe(subject.PostComment, func(m *nats.Msg) { _ = m.Respond(nil) })
 	e.must(err)
 	for _, p := range []access.Party{gateway, developer, viewer, actor} {
-		_, err := e.server.As(e.T, p).Request(subject.Say, nil, tries)
+		_, err := e.server.As(e.T, p).Request(subject.PostComment, nil, tries)
 		if heard := err == nil; heard != (p == gateway) {
 			t.Errorf("%s is heard: %v", p, heard)
 		}

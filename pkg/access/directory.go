@@ -136,7 +136,7 @@ func (d Directory) Seed(p Party) string { return filepath.Join(string(d), p.Stri
 
 // change replaces the credentials with what f returns, and writes the configuration.
 func (d Directory) change(f func([]Credential) ([]Credential, error)) (err error) {
-	lock, err := filelock.Take(filepath.Join(string(d), ".lock"))
+	lock, err := filelock.Lock(filepath.Join(string(d), ".lock"))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", d, ErrNone)

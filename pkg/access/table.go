@@ -13,13 +13,14 @@ var queries = []string{subject.Get, subject.List, subject.History, subject.Defin
 // may has the commands on sb.api of each kind, queries apart. Agents give theirs on
 // sb.api.agent.ROLE.
 var may = map[Kind][]string{
-	// Cancel and reopen are for issues that are closed, and opened again, pause and resume for those that a label holds;
-	// all but open are for what people command in comments.
+	// Cancel and reopen are for issues that are closed, and opened again, pause and resume for those that a
+	// label holds. All but open are for what people command in comments.
 	Gateway: {subject.Open, subject.Signal, subject.Cancel, subject.Reopen, subject.Pause, subject.Resume, subject.Retry,
 		subject.Resolve, subject.Budget},
 	Act: {subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Pause, subject.Resume, subject.Cancel, subject.Retry,
 		subject.Reopen, subject.Resolve, subject.Budget},
-	Admin: {subject.Override, subject.Migrate},
+	// What a day may cost is the operator's.
+	Admin: {subject.Override, subject.Migrate, subject.RaiseDay},
 }
 
 // May reports whether a party may give a command or query on sb.api. Admin may all that
@@ -71,7 +72,7 @@ func (p Party) Imports() []Import {
 		}
 		return all
 	case Gateway:
-		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), []Import{majority(), say})...)
+		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), []Import{majority(), postComment})...)
 	case View, Act:
 		all := []Import{{Subject: "sb.api.*"}}
 		if p.Kind == Act {
@@ -92,8 +93,8 @@ var (
 	replay = Import{Subject: subject.ReplayDelivery, From: string(Gateway)}
 )
 
-// say is where the PM posts what the gateway answers to people.
-var say = Import{Subject: subject.Say, From: Party{Kind: Agent, Name: Notifier}.Account()}
+// postComment is where the PM posts what the gateway answers to people.
+var postComment = Import{Subject: subject.PostComment, From: Party{Kind: Agent, Name: Notifier}.Account()}
 
 // serves returns what the account of a party exports to those that import it.
 func (p Party) serves() []string {
@@ -101,7 +102,7 @@ func (p Party) serves() []string {
 	case p.Kind == Gateway:
 		return []string{subject.OpenIssue, subject.ReplayDelivery}
 	case p.Kind == Agent && p.Name == Notifier:
-		return []string{subject.Say}
+		return []string{subject.PostComment}
 	}
 	return nil
 }

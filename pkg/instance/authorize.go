@@ -7,9 +7,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// authorize refuses an actor that the definition does not let do what. An agent
-// acts as its role, "cto/agent-1", and may do what lists its role; every other actor
-// is a person, and may do what is not listed at all, too.
+// authorize refuses an actor that the definition does not let do what. An agent acts as its
+// role, "cto/agent-1", and may do what lists its role. Every other actor is a person, and
+// may do what is not listed at all, too.
 func (d *decision) authorize(what string) error {
 	roles, listed := d.def.May[what]
 	if !listed {
@@ -26,9 +26,15 @@ func (d *decision) actorRole() string { return roleOf(d.cmd.Actor) }
 
 // roleOf returns the role of an actor, "cto" of "cto/agent-1", or workflow.Human.
 func roleOf(actor string) string {
-	role, _, agent := strings.Cut(actor, "/")
-	if !agent || strings.Contains(role, ":") {
-		return workflow.Human
+	if role, agent := AgentRole(actor); agent {
+		return role
 	}
-	return role
+	return workflow.Human
+}
+
+// AgentRole returns the role of an actor, "cto" of "cto/agent-1". agent is false of every
+// other actor: those are people.
+func AgentRole(actor string) (role string, agent bool) {
+	role, _, agent = strings.Cut(actor, "/")
+	return role, agent && !strings.Contains(role, ":")
 }

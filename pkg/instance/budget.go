@@ -41,9 +41,23 @@ func (a RaiseBudget) decide(d *decision) error {
 	if a.Tokens < 0 || a.Tokens > math.MaxUint32 || !(a.USD >= 0 && a.USD <= most) || a.USD == 0 && a.Tokens == 0 {
 		return d.refuse(CodeInvalid, nil, "want an amount above zero, of dollars or tokens, and no more than %.0f dollars or %d tokens", most, uint32(math.MaxUint32))
 	}
+	if a.Tokens == 0 && !d.bounds("budget_usd") && d.bounds("budget_tokens") {
+		return d.refuse(CodeInvalid, nil, "its budget is of tokens alone, which dollars do not raise; want an amount such as +200000tokens")
+	}
 	d.record(BudgetRaised{a.USD, a.Tokens, d.cmd.Actor})
 	if e, held := d.in.Escalation(); held && strings.HasPrefix(e.Reason, BudgetSpent) {
 		return Resolve{Number: e.Number, Text: "the budget was raised"}.decide(d)
 	}
 	return nil
+}
+
+// bounds reports whether a policy sets a budget.
+func (d *decision) bounds(policy string) bool {
+	switch most := d.def.Policy[policy].(type) {
+	case float64:
+		return most > 0
+	case int64:
+		return most > 0
+	}
+	return false
 }

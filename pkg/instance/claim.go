@@ -22,10 +22,15 @@ type Heartbeat struct {
 	Lease time.Duration
 }
 
-// Release gives the work back untouched. It is dispatched again at once.
+// Release gives the work back unfinished, with what was done so far. It is dispatched
+// again at once.
 type Release struct {
-	Token  uint64
-	Reason string
+	Token     uint64
+	Reason    string
+	Head      string // as in Inquire
+	Bundle    string
+	Sections  map[string]string
+	Artifacts []Artifact
 }
 
 // Fail gives the work back because of an infrastructure fault.
@@ -87,7 +92,15 @@ func (e Released) apply(in *Instance, _ Commit) {
 
 func (a Claim) decide(d *decision) error { return d.claim(a, false) }
 
-func (a Release) decide(d *decision) error { return d.release(a.Token, a.Reason, false, time.Time{}) }
+func (a Release) decide(d *decision) error {
+	if err := d.checkClaim(a.Token); err != nil {
+		return err
+	}
+	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections, a.Artifacts}); err != nil {
+		return err
+	}
+	return d.release(a.Token, a.Reason, false, time.Time{})
+}
 
 func (a Fail) decide(d *decision) error {
 	until := a.Until
@@ -100,9 +113,9 @@ func (a Fail) decide(d *decision) error {
 	return d.release(a.Token, a.Reason, true, until)
 }
 
-// maxRest is how long work is left alone at most after a fault whose end is known.
-// One that ends sooner than the least rest counts as one whose end is not known: else the
-// work could come back for ever without a pause.
+// maxRest is how long work is left alone at most after a fault whose end is known. One that
+// ends sooner than the least rest counts as one whose end is not known. Else the work could
+// come back for ever without a pause.
 const (
 	minRest = 5 * time.Second
 	maxRest = 24 * time.Hour

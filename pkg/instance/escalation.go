@@ -18,6 +18,7 @@ type Escalate struct {
 	Head          string // as in Inquire
 	Bundle        string
 	Sections      map[string]string
+	Artifacts     []Artifact
 }
 
 // Resolve is people's decision on escalation Number; 0 means the one that holds the
@@ -71,7 +72,7 @@ func (a Escalate) decide(d *decision) error {
 		return d.refuse(CodeInvalid, nil, "an escalation needs a reason")
 	}
 	claim := *d.in.Claim
-	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
+	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections, a.Artifacts}); err != nil {
 		return err
 	}
 	if a.RequiresHuman {

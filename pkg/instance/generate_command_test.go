@@ -55,6 +55,8 @@ func plausibleCommand(d dice, s *fixture) instance.Action {
 		return instance.Override{To: one(d, "to", s.def.StateNames()...), Reason: "meanwhile"}
 	case s.in.Worker() != "" && s.in.Parked != nil && one(d, "look", true, false):
 		return instance.Wake{Until: s.in.Parked.Until}
+	case s.in.WaitsFor() != "" && one(d, "admit", true, false):
+		return instance.Admit{Work: s.in.Work}
 	case s.in.Parked != nil && one(d, "push", true, false, false):
 		return instance.Retry{Reason: "now"}
 	case slices.ContainsFunc(s.in.Links, func(l instance.Link) bool { return !l.Ended }) && one(d, "link", true, false, false):
@@ -91,6 +93,9 @@ func plausibleCommand(d dice, s *fixture) instance.Action {
 			return instance.Heartbeat{Token: s.in.Claim.Token, Lease: 2 * lease}
 		}
 		return instance.Report{Token: s.in.Claim.Token, Result: validResult(d, s)}
+	}
+	if one(d, "spent", false, false, false, false, true) {
+		return instance.Hold{Work: s.in.Work, For: instance.ForBudget, Until: s.now.Add(time.Hour), Reason: "all is spent"}
 	}
 	return instance.Claim{Role: s.in.Worker(), Agent: one(d, "agent", "a1", "a2"), Work: s.in.Work, Lease: lease}
 }
@@ -193,7 +198,7 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 	held := one(d, "lease", lease, time.Second, 0, -time.Second)
 	text := one(d, "text", "so", "so", "")
 	switch one(d, "action", "claim", "heartbeat", "fail", "ask", "spend", "pause", "release", "signal", "override", "report", "answer",
-		"retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "reopen", "note", "cancel", "open", "lapse", "nothing") {
+		"retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "reopen", "note", "cancel", "open", "lapse", "hold", "admit", "nothing") {
 	case "open":
 		return instance.Open{Issue: instance.Issue{Title: text}, State: one(d, "state", append(s.def.StateNames(), "", "limbo")...),
 			Vars: badVars(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
@@ -225,6 +230,11 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 		}
 	case "lapse":
 		return instance.Lapse{Work: one(d, "lapsed", s.in.Work, s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq)}
+	case "hold":
+		return instance.Hold{Work: one(d, "held", s.in.Work, s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq),
+			For: one(d, "for", instance.ForPlace, instance.ForBudget), Until: one(d, "until", time.Time{}, s.now, s.now.Add(time.Minute)), Reason: text}
+	case "admit":
+		return instance.Admit{Work: one(d, "admitted", s.in.Work, s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq)}
 	case "heartbeat":
 		return instance.Heartbeat{Token: token, Lease: held}
 	case "report":
@@ -247,7 +257,8 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 		}
 		return instance.Report{Token: token, Result: r}
 	case "release":
-		return instance.Release{Token: token, Reason: text}
+		return instance.Release{Token: token, Reason: text, Head: one(d, "head", "", "h1"),
+			Sections: one(d, "sections", nil, ownSections(d, s), badSections(d))}
 	case "fail":
 		return instance.Fail{Token: token, Reason: text}
 	case "signal":

@@ -1,13 +1,49 @@
 package instance
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// Hold parks work that nobody has claimed until a time, because nothing may be spent on
-// it before. Work is the commit that dispatched it.
+// Wait is what work waits for that is parked in place of its claim.
+type Wait string
+
+// What Hold parks work for.
+const (
+	ForPlace  Wait = "place"  // a limit of what is under way
+	ForBudget Wait = "budget" // a budget that is spent
+)
+
+// placeReason begins the reason of a park for a place. Logs before ParkedUntil.WaitsFor
+// have nothing else that says so.
+const placeReason = "it waits for a place: "
+
+// Hold parks work that nobody has claimed, and nobody may. Work is the commit that
+// dispatched it. Only the engine gives it.
 type Hold struct {
 	Work   uint64
-	Until  time.Time
+	For    Wait
+	Until  time.Time // zero: until Admit
 	Reason string
+}
+
+// Admit dispatches work again that Hold has parked. Only the engine gives it.
+type Admit struct{ Work uint64 }
+
+// WaitsFor returns what Hold has parked the work for; empty if it has not.
+func (in Instance) WaitsFor() Wait {
+	if in.Parked == nil {
+		return ""
+	}
+	return in.Parked.WaitsFor
+}
+
+// waitsFor returns what the work is parked for.
+func (e ParkedUntil) waitsFor() Wait {
+	if e.WaitsFor == "" && strings.HasPrefix(e.Reason, placeReason) {
+		return ForPlace
+	}
+	return e.WaitsFor
 }
 
 // decide parks the work of the state's owner. What is asked of another role is not held:
@@ -16,13 +52,31 @@ func (a Hold) decide(d *decision) error {
 	switch {
 	case a.Work != d.in.Work:
 		return d.refuse(CodeStale, nil, "work %d is past: %s was dispatched as work %d", a.Work, d.in.State, d.in.Work)
-	case !a.Until.After(d.cmd.At):
+	case !a.Until.IsZero() && !a.Until.After(d.cmd.At):
 		return d.refuse(CodeInvalid, nil, "%s is past", stamp(a.Until))
 	case d.in.Claim.Live(d.cmd.At):
 		return d.refuse(CodeHeld, nil, "%s holds it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
 	case d.in.Paused, d.in.Parked != nil, !d.ownerIsWorker():
 		return d.refuse(CodePaused, nil, "%s waits", d.in.State)
 	}
-	d.record(ParkedUntil{State: d.in.State, Until: a.Until, Reason: a.Reason})
+	if a.For == ForPlace {
+		a.Reason = placeReason + a.Reason
+	}
+	d.record(ParkedUntil{State: d.in.State, Until: a.Until, Reason: a.Reason, WaitsFor: a.For})
+	return nil
+}
+
+// decide dispatches the work again.
+func (a Admit) decide(d *decision) error {
+	waits := d.in.WaitsFor()
+	switch {
+	case a.Work != d.in.Work || waits == "":
+		return d.refuse(CodeStale, nil, "work %d of %s is not held", a.Work, d.in.State)
+	case d.in.Claim.Live(d.cmd.At): // the clock ran back
+		return d.refuse(CodeHeld, nil, "%s holds it until %s", d.in.Claim.Agent, stamp(d.in.Claim.Lease))
+	case d.in.Paused || !d.ownerIsWorker():
+		return d.refuse(CodePaused, nil, "%s waits", d.in.State)
+	}
+	d.dispatch("there is a " + string(waits))
 	return nil
 }

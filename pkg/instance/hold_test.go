@@ -46,9 +46,9 @@ func TestOnlyWorkThatIsFreeIsHeld(t *testing.T) {
 		return next
 	}
 	open := must(instance.Instance{ID: "i"}, instance.Open{Issue: instance.Issue{Title: "t"}})
-	hold := instance.Hold{Work: open.Work, Until: until, Reason: "all is spent"}
+	hold := instance.Hold{Work: open.Work, For: instance.ForBudget, Until: until, Reason: "all is spent"}
 	held := must(open, hold)
-	if held.Parked == nil || !held.Parked.Until.Equal(until) || held.Parked.Reason != "all is spent" {
+	if held.Parked == nil || !held.Parked.Until.Equal(until) || held.Parked.Reason != "all is spent" || held.WaitsFor() != instance.ForBudget {
 		t.Fatalf("it is parked: %+v", held.Parked)
 	}
 	claim := instance.Claim{Role: "worker", Agent: "w-1", Work: open.Work, Lease: time.Minute}
@@ -71,6 +71,15 @@ func TestOnlyWorkThatIsFreeIsHeld(t *testing.T) {
 	} {
 		if _, err := do(c.in, c.hold); !errors.Is(err, &instance.Refusal{Code: c.code}) {
 			t.Errorf("%s is held: %v, want %s", name, err, c.code)
+		}
+	}
+}
+
+func TestAParkOfAnEarlierVersionIsForAPlaceByItsReason(t *testing.T) {
+	for reason, want := range map[string]instance.Wait{"it waits for a place: at most 1 at a time": instance.ForPlace, "checks are pending": ""} {
+		in := instance.Evolve(instance.Instance{ID: "i"}, instance.Commit{Seq: 1, Events: []instance.Event{instance.ParkedUntil{State: "a", Reason: reason}}})
+		if in.WaitsFor() != want {
+			t.Errorf("%q waits for %q, want %q", reason, in.WaitsFor(), want)
 		}
 	}
 }

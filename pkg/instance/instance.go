@@ -142,6 +142,7 @@ type Parked struct {
 	Until    time.Time
 	Reason   string
 	Standing bool // an always rule parked it: the park ends when that rule no longer holds
+	WaitsFor Wait // what Hold parked it for; empty: a rule parked it
 }
 
 // LinkKind is the relation of a linked instance to this one.
@@ -200,6 +201,7 @@ type Configuration struct {
 	Protect []string          `json:"protect,omitempty"` // paths that agents may not change, as git's globs
 	Brains  []string          `json:"brains,omitempty"`  // that may work, as patterns; none: all
 	Limits  []Limit           `json:"limits,omitempty"`  // of work under way in the repository
+	Days    []DayBudget       `json:"days,omitempty"`    // of what a day may cost in the repository
 	// Problem says what is wrong with a newer file that is not in force. The PM tells people.
 	Problem string `json:"problem,omitempty"`
 }
@@ -309,9 +311,9 @@ func (in Instance) Worker() string {
 	return in.Owner
 }
 
-// WaitsForPeople reports whether only people can move the instance. An escalation
-// holds it, or it is in a wait, no question to a role is open, and every instance
-// that it comes after has ended.
+// WaitsForPeople reports whether only people can move the instance. An escalation holds it,
+// or it is in a wait. No question to a role is open, and every instance that it comes after
+// has ended.
 func (in Instance) WaitsForPeople() bool {
 	if _, held := in.Escalation(); held {
 		return in.Closed == ""

@@ -60,6 +60,7 @@ func (m *model) apply(def *workflow.Definition, cmd instance.Command) {
 	case instance.Report:
 		m.report(a.Result)
 	case instance.Release:
+		m.saveProgress(a.Head, a.Sections)
 		m.claim = nil
 		m.runAlways(true)
 	case instance.Fail:
@@ -146,8 +147,10 @@ func (m *model) apply(def *workflow.Definition, cmd instance.Command) {
 		m.runAlways(true)
 	case instance.Cancel:
 		m.cancelled, m.claim = true, nil
-	case instance.Retry, instance.Lapse:
+	case instance.Retry, instance.Lapse, instance.Admit:
 		m.dispatch()
+	case instance.Hold:
+		m.parked = &instance.Parked{Until: a.Until, WaitsFor: a.For}
 	case instance.Migrate:
 		m.def, m.claim, m.parked = def, nil, nil
 		m.ended = m.state().Kind == workflow.Final

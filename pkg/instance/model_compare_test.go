@@ -82,7 +82,7 @@ func viewOf(in instance.Instance) view {
 		v.Evidence[e.Name] = e
 	}
 	if p := in.Parked; p != nil {
-		v.Parked = &instance.Parked{Until: p.Until, Standing: p.Standing}
+		v.Parked = &instance.Parked{Until: p.Until, Standing: p.Standing, WaitsFor: p.WaitsFor}
 	}
 	if in.Claim != nil {
 		v.Agent, v.Lease = in.Claim.Agent, in.Claim.Lease

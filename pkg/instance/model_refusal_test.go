@@ -60,12 +60,23 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 			check{!m.direct || a.Work != m.dispatched, instance.CodeStale},
 			check{m.live(), instance.CodeHeld},
 			check{m.paused || m.parked != nil || m.worker() == "", instance.CodePaused})
+	case instance.Hold:
+		return firstReason(
+			check{a.Work != m.dispatched, instance.CodeStale},
+			check{!a.Until.IsZero() && !a.Until.After(m.now), instance.CodeInvalid},
+			check{m.live(), instance.CodeHeld},
+			check{m.paused || m.parked != nil || m.worker() == "" || m.openInquiry() > 0, instance.CodePaused})
+	case instance.Admit:
+		return firstReason(
+			check{a.Work != m.dispatched || m.parked == nil || m.parked.WaitsFor == "", instance.CodeStale},
+			check{m.live(), instance.CodeHeld},
+			check{m.paused || m.worker() == "" || m.openInquiry() > 0, instance.CodePaused})
 	case instance.Heartbeat:
 		return firstReason(check{a.Lease <= 0, instance.CodeInvalid}, check{true, m.checkToken(a.Token)})
 	case instance.Report:
 		return firstReason(check{true, m.checkToken(a.Token)}, check{!m.valid(a.Result), instance.CodeInvalid})
 	case instance.Release:
-		return m.checkToken(a.Token)
+		return firstReason(check{true, m.checkToken(a.Token)}, check{!m.writes(a.Sections), instance.CodeInvalid})
 	case instance.Fail:
 		return m.checkToken(a.Token)
 	case instance.Spend:

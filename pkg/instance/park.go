@@ -16,10 +16,11 @@ type ParkedUntil struct {
 	Reason string
 	// Standing says that the park ends when the always rule that made it no longer holds.
 	Standing bool
+	WaitsFor Wait
 }
 
 func (e ParkedUntil) apply(in *Instance, _ Commit) {
-	in.Parked = &Parked{e.Until, e.Reason, e.Standing}
+	in.Parked = &Parked{e.Until, e.Reason, e.Standing, e.waitsFor()}
 }
 
 // Woken says that something happened under a live claim: the owner must look again.

@@ -62,9 +62,10 @@ func (e Answered) apply(in *Instance, _ Commit) {
 
 // Handed is the progress of a step that is not over.
 type Handed struct {
-	Head     string
-	Bundle   string
-	Sections map[string]string // the sections of the document that were written
+	Head      string
+	Bundle    string
+	Sections  map[string]string // the sections of the document that were written
+	Artifacts []Artifact        // that are kept of the step
 }
 
 func (e Handed) apply(in *Instance, _ Commit) {
@@ -79,6 +80,9 @@ func (e Handed) apply(in *Instance, _ Commit) {
 		in.Bundles = appended(in.Bundles, Bundle{e.Bundle, in.Head, by})
 	}
 	in.Sections = merged(in.Sections, e.Sections)
+	for _, a := range e.Artifacts {
+		in.Artifacts = appended(in.Artifacts, a)
+	}
 }
 
 // decide records a question to people. The claim goes on.
@@ -147,7 +151,7 @@ func (a Inquire) decide(d *decision) error {
 			return d.refuse(CodeInvalid, d.otherRoles(claim.Role), "%q is not a role of %s", q.To, d.def.Name)
 		}
 	}
-	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections}); err != nil {
+	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections, nil}); err != nil {
 		return err
 	}
 	d.record(Released{Token: claim.Token, Agent: claim.Agent, Reason: "asks " + a.Questions[0].To})
@@ -167,7 +171,7 @@ func (d *decision) saveProgress(h Handed) error {
 	head, bundle, refused := d.admitChange(d.speaker(inquired), h.Head, h.Bundle)
 	h.Head, h.Bundle = head, bundle
 	d.record(refused...)
-	if h.Head != "" || h.Bundle != "" || len(h.Sections) > 0 {
+	if h.Head != "" || h.Bundle != "" || len(h.Sections) > 0 || len(h.Artifacts) > 0 {
 		d.record(h)
 	}
 	return nil

@@ -7,9 +7,9 @@ import (
 )
 
 // raised matches a raise as people write it.
-var raised = regexp.MustCompile(`^\+(?:\$([0-9]+(?:\.[0-9]+)?)|([0-9]+(?:\.[0-9]+)?)usd|([0-9]+)tokens)$`)
+var raised = regexp.MustCompile(`^\+(?:\$?([0-9]+(?:\.[0-9]+)?)|([0-9]+(?:\.[0-9]+)?)usd|([0-9]+)tokens)$`)
 
-// ParseRaise reads a raise of a budget: +5usd, +$5 or +200000tokens.
+// ParseRaise reads a raise of a budget: +5usd, +$5, +5 or +200000tokens.
 func ParseRaise(s string) (a RaiseBudget, err error) {
 	m := raised.FindStringSubmatch(s)
 	if m == nil {

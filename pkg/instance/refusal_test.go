@@ -43,6 +43,9 @@ states:
   end: {final: true}
 `
 
+// byTokens is a lifecycle with a budget of tokens alone.
+const byTokens = `{workflow: w, version: 1, initial: a, policy: {budget_tokens: 9}, states: {a: {owner: clerk, next: [z], decide: [{to: z}]}, z: {final: true}}}`
+
 func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 	success := instance.Result{Status: instance.Success, ConfidenceScore: 1}
 	with := func(change func(*instance.Result)) instance.Result {
@@ -51,7 +54,7 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 		return r
 	}
 	proposing := func(next string) instance.Result { return with(func(r *instance.Result) { r.Next = next }) }
-	lifecycles := map[string]*workflow.Definition{"": issue(t), faulty: define(t, faulty)}
+	lifecycles := map[string]*workflow.Definition{"": issue(t), faulty: define(t, faulty), byTokens: define(t, byTokens)}
 	seen := map[instance.Code]bool{}
 	statuses := []string{"success", "failure", "blocked"}
 	start := []string{"guarded", "torn", "broken", "end"}
@@ -79,6 +82,17 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 			code: instance.CodeInvalid, what: "a command names its instance"},
 		{name: "an action nobody knows", given: []step{opened()}, when: do(&instance.Pause{}),
 			code: instance.CodeInvalid, what: "*instance.Pause is not an action"},
+
+		{name: "a day's raise of two amounts", given: []step{opened()}, when: do(instance.RaiseDay{Budgets: []string{"day=5usd"}, USD: 5, Tokens: 5}),
+			code: instance.CodeInvalid, what: "want one amount above zero, and no more than 1000000 dollars, 1000000000000 tokens or 10000 hours"},
+		{name: "a day's raise beyond all bounds", given: []step{opened()}, when: do(instance.RaiseDay{Budgets: []string{"day=5usd"}, USD: math.Inf(1)}),
+			code: instance.CodeInvalid, what: "want one amount above zero, and no more than 1000000 dollars, 1000000000000 tokens or 10000 hours"},
+		{name: "a day's raise of no budget", given: []step{opened()}, when: do(instance.RaiseDay{USD: 5}),
+			code: instance.CodeInvalid, what: "a raise names a budget"},
+		{name: "a day's raise by an agent", given: []step{opened()}, when: send(func(c *instance.Command) { c.Actor, c.Do = "pm/p1", instance.RaiseDay{USD: 5} }),
+			code: instance.CodeForbidden, what: "pm may not raise a budget: only people may", allowed: []string{"human"}},
+		{name: "dollars for a budget of tokens", def: byTokens, given: []step{opened()}, when: do(instance.RaiseBudget{USD: 5}),
+			code: instance.CodeInvalid, what: "its budget is of tokens alone, which dollars do not raise; want an amount such as +200000tokens"},
 
 		{name: "a claim by another role", given: []step{opened()}, when: do(instance.Claim{Role: "tester", Agent: "t1", Work: 1, Lease: lease}),
 			code: instance.CodeNotOwner, what: "tester does not own received", allowed: []string{"pm"}},

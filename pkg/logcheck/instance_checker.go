@@ -109,7 +109,7 @@ func (t *instanceChecker) check(e instance.Event, k *Checker) {
 		t.remember(e.Vars)
 		return
 	case instance.ProposalRefused, instance.StatementRefused, instance.GateRefused, instance.LoopDetected,
-		instance.Woken, instance.Noted, instance.Spent, instance.BudgetRaised:
+		instance.Woken, instance.Noted, instance.Spent, instance.BudgetRaised, instance.DayRaised:
 		// no rule depends on them
 	}
 	t.stated.set = false

@@ -14,6 +14,7 @@ const (
 	Reopen     = "reopen"
 	Resolve    = "resolve"
 	Budget     = "budget"
+	RaiseDay   = "raise_day"
 	Migrate    = "migrate"
 	Get        = "get"
 	List       = "list"
@@ -50,7 +51,7 @@ const (
 // Commands returns the commands that the orchestrator takes on API: those of people, of the gateway and
 // of the system itself.
 func Commands() []string {
-	return []string{Open, Signal, Answer, Note, Override, Pause, Resume, Cancel, Retry, Reopen, Resolve, Budget, Migrate, Expire, Wake, End}
+	return []string{Open, Signal, Answer, Note, Override, Pause, Resume, Cancel, Retry, Reopen, Resolve, Budget, RaiseDay, Migrate, Expire, Wake, End}
 }
 
 // AgentCommands returns the commands that the orchestrator takes on Agent.

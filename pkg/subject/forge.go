@@ -7,5 +7,5 @@ const OpenIssue = "sb.forge.issue.open"
 // ReplayDelivery is where the gateway handles again what a webhook delivered.
 const ReplayDelivery = "sb.forge.delivery.replay"
 
-// Say is where the PM posts what another service has to tell people.
-const Say = "sb.forge.comment.post"
+// PostComment is where the PM posts what another service has to tell people.
+const PostComment = "sb.forge.comment.post"

@@ -39,15 +39,15 @@ const Orchestrator = "build orchestrator"
 // intervention is the state whose entry is an event of its own.
 const intervention = "cto_intervention"
 
-// Events tells an instance's commits, oldest first, in the source's events:
+// Events translates the commits of an instance, oldest first, to the events of the source:
 // transitions, failures, timeouts, assignments and interventions.
-func Events(id string, commits []instance.Commit) []Event { return tell(id, commits).told }
+func Events(id string, commits []instance.Commit) []Event { return translate(id, commits).out }
 
-func tell(id string, commits []instance.Commit) teller {
-	t := teller{in: instance.Instance{ID: id}}
+func translate(id string, commits []instance.Commit) translator {
+	t := translator{in: instance.Instance{ID: id}}
 	for _, c := range commits {
 		for _, e := range c.Events {
-			t.tell(c, e)
+			t.translate(c, e)
 			t.in = instance.Evolve(t.in, instance.Commit{Seq: c.Seq, At: c.At, Events: []instance.Event{e}})
 			t.turned = e
 		}
@@ -55,20 +55,20 @@ func tell(id string, commits []instance.Commit) teller {
 	return t
 }
 
-type teller struct {
-	in     instance.Instance // before the event that is told
+type translator struct {
+	in     instance.Instance // before the event that is translated
 	turned instance.Event    // the one before it: a gate's is the owner's doing
 	called *Event            // the CTO is to be asked, unless the move goes on to people
 	tries  int               // of the CTO
-	told   []Event
+	out    []Event
 }
 
-func (t *teller) tell(c instance.Commit, e instance.Event) {
+func (t *translator) translate(c instance.Commit, e instance.Event) {
 	add := func(kind Kind, from, to, actor, reason string, metadata map[string]any) {
 		if metadata == nil {
 			metadata = map[string]any{}
 		}
-		t.told = append(t.told, Event{c.At.UTC(), t.in.ID, kind, from, to, actor, reason, metadata})
+		t.out = append(t.out, Event{c.At.UTC(), t.in.ID, kind, from, to, actor, reason, metadata})
 	}
 	switch e := e.(type) {
 	case instance.Opened:
@@ -96,15 +96,15 @@ func (t *teller) tell(c instance.Commit, e instance.Event) {
 		if t.called != nil {
 			t.tries++
 			t.called.Metadata = map[string]any{"ctoAttempts": t.tries}
-			t.told, t.called = append(t.told, *t.called), nil
+			t.out, t.called = append(t.out, *t.called), nil
 		}
 	}
 }
 
-// mover returns the party that made a move. A result or a standing rule is the
-// owner's of the state that is left; a limit, or a state without an owner, the
-// orchestrator's; a signal or an override its sender's.
-func (t *teller) mover(c instance.Commit, e instance.Moved) string {
+// mover returns the party that made a move. A result or a standing rule is the owner's of
+// the state that is left. A limit, or a state without an owner, is the orchestrator's. A
+// signal or an override is its sender's.
+func (t *translator) mover(c instance.Commit, e instance.Moved) string {
 	switch e.Rule {
 	case "override", "signal":
 		return Actor(c.Actor)
@@ -117,7 +117,7 @@ func (t *teller) mover(c instance.Commit, e instance.Moved) string {
 	return Orchestrator
 }
 
-func (t *teller) owner() string {
+func (t *translator) owner() string {
 	if t.in.Owner == "" {
 		return Orchestrator
 	}

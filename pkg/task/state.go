@@ -48,9 +48,9 @@ func Of(id string, commits []instance.Commit, now time.Time) State {
 	if in.Closed != "" || now.Before(in.UpdatedAt) {
 		now = in.UpdatedAt
 	}
-	t := tell(id, commits)
+	t := translate(id, commits)
 	s := State{
-		ID: id, Title: in.Issue.Title, CurrentState: in.State, CTOAttempts: t.tries, StateHistory: Transitions(t.told),
+		ID: id, Title: in.Issue.Title, CurrentState: in.State, CTOAttempts: t.tries, StateHistory: Transitions(t.out),
 		CreatedAt: in.OpenedAt, UpdatedAt: in.UpdatedAt,
 		TimeInState: now.Sub(in.EnteredAt).Minutes(),
 	}

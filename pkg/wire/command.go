@@ -29,7 +29,8 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 	case *pb.Command_Report:
 		return subject.Report, instance.Report{Token: uint64(a.Report.GetToken()), Result: ToResult(a.Report.GetResult())}
 	case *pb.Command_Release:
-		return subject.Release, instance.Release{Token: uint64(a.Release.GetToken()), Reason: a.Release.GetReason()}
+		return subject.Release, instance.Release{Token: uint64(a.Release.GetToken()), Reason: a.Release.GetReason(), Head: a.Release.GetHead(),
+			Bundle: a.Release.GetBundle(), Sections: a.Release.GetSections(), Artifacts: each(a.Release.GetArtifacts(), toArtifact)}
 	case *pb.Command_Fail:
 		return subject.Fail, instance.Fail{Token: uint64(a.Fail.GetToken()), Reason: a.Fail.GetReason(), Until: toTime(a.Fail.GetUntil())}
 	case *pb.Command_Ask:
@@ -40,11 +41,11 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 	case *pb.Command_Escalate:
 		return subject.Escalate, instance.Escalate{Token: uint64(a.Escalate.GetToken()), Reason: a.Escalate.GetReason(),
 			RequiresHuman: a.Escalate.GetRequiresHuman(),
-			Head:          a.Escalate.GetHead(), Bundle: a.Escalate.GetBundle(), Sections: a.Escalate.GetSections()}
+			Head:          a.Escalate.GetHead(), Bundle: a.Escalate.GetBundle(), Sections: a.Escalate.GetSections(), Artifacts: each(a.Escalate.GetArtifacts(), toArtifact)}
 	case *pb.Command_Spend:
 		return subject.Spend, instance.Spend{Token: uint64(a.Spend.GetToken()), Spend: toSpend(a.Spend.GetSpend())}
 	case *pb.Command_Note:
-		return subject.Note, instance.Note{Kind: a.Note.GetKind(), Text: a.Note.GetText()}
+		return subject.Note, instance.Note{Kind: a.Note.GetKind(), Text: a.Note.GetText(), Learning: toLearning(a.Note.GetLearning())}
 	case *pb.Command_Signal:
 		return subject.Signal, instance.Signal{Name: a.Signal.GetName(), Ref: a.Signal.GetRef(), Data: a.Signal.GetData(),
 			Evidence: each(a.Signal.GetEvidence(), toEvidence)}
@@ -54,6 +55,8 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Override, instance.Override{To: a.Override.GetTo(), Reason: a.Override.GetReason()}
 	case *pb.Command_Budget:
 		return subject.Budget, instance.RaiseBudget{USD: a.Budget.GetUsd(), Tokens: int64(min(a.Budget.GetTokens(), math.MaxInt64))}
+	case *pb.Command_RaiseDay:
+		return subject.RaiseDay, toRaiseDay(a.RaiseDay)
 	case *pb.Command_Pause:
 		return subject.Pause, instance.Pause{Reason: a.Pause.GetReason()}
 	case *pb.Command_Resume:
@@ -94,3 +97,11 @@ func toInquiry(p *pb.Inquiry) instance.Inquiry {
 }
 
 func millis(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+func toRaiseDay(p *pb.RaiseDay) instance.RaiseDay {
+	a := instance.RaiseDay{USD: p.GetUsd(), Tokens: int64(min(p.GetTokens(), math.MaxInt64)), WallMS: int64(min(p.GetWallMs(), math.MaxInt64))}
+	if b := p.GetBudget(); b != "" {
+		a.Budgets = []string{b}
+	}
+	return a
+}

@@ -20,6 +20,7 @@ func TestEveryCommandIsRead(t *testing.T) {
 	pbSpend := wire.Result(instance.Result{Spend: spend}).Spend
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 7, time.UTC)
 	wrote := map[string]string{"writer": "{}"}
+	kept, log := []*pb.Artifact{{Name: "log", Object: "o1", Size: 7, Sha256: "f00"}}, []instance.Artifact{{Name: "log", Object: "o1", Size: 7, SHA256: "f00"}}
 	read := map[string]bool{}
 	for _, c := range []struct {
 		sent *pb.Command
@@ -35,8 +36,8 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Heartbeat, instance.Heartbeat{Token: 3, Lease: 2 * time.Millisecond}},
 		{&pb.Command{Action: &pb.Command_Report{Report: &pb.Report{Token: 3, Result: pbResult}}},
 			subject.Report, instance.Report{Token: 3, Result: result}},
-		{&pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: 3, Reason: "tired"}}},
-			subject.Release, instance.Release{Token: 3, Reason: "tired"}},
+		{&pb.Command{Action: &pb.Command_Release{Release: &pb.Release{Token: 3, Reason: "tired", Head: "c1", Bundle: "b1", Sections: wrote, Artifacts: kept}}},
+			subject.Release, instance.Release{Token: 3, Reason: "tired", Head: "c1", Bundle: "b1", Sections: wrote, Artifacts: log}},
 		{&pb.Command{Action: &pb.Command_Fail{Fail: &pb.Fail{Token: 3, Reason: "disk", Until: timestamppb.New(noon)}}},
 			subject.Fail, instance.Fail{Token: 3, Reason: "disk", Until: noon}},
 		{&pb.Command{Action: &pb.Command_Signal{Signal: &pb.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}, Evidence: pbResult.Evidence}}},
@@ -45,8 +46,9 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Ask, instance.Ask{Token: 3, Text: "Why?"}},
 		{&pb.Command{Action: &pb.Command_Answer{Answer: &pb.Reply{Number: 2, Text: "So"}}},
 			subject.Answer, instance.Answer{Number: 2, Text: "So"}},
-		{&pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Kind: "learning", Text: "hm"}}},
-			subject.Note, instance.Note{Kind: "learning", Text: "hm"}},
+		{&pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Kind: "learning", Text: "hm",
+			Learning: &pb.Learning{Path: "pkg", Instance: "a/1", Trusted: true, Ids: []string{"1f"}}}}},
+			subject.Note, instance.Note{Kind: "learning", Text: "hm", Learning: &instance.Learning{Path: "pkg", Instance: "a/1", Trusted: true, IDs: []string{"1f"}}}},
 		{&pb.Command{Action: &pb.Command_Spend{Spend: &pb.Charge{Token: 3, Spend: pbSpend}}},
 			subject.Spend, instance.Spend{Token: 3, Spend: spend}},
 		{&pb.Command{Action: &pb.Command_Override{Override: &pb.Override{To: "failed", Reason: "late"}}},
@@ -63,10 +65,12 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Retry, instance.Retry{Reason: "lost"}},
 		{&pb.Command{Action: &pb.Command_Inquire{Inquire: &pb.Inquire{Token: 3, Questions: []*pb.Inquiry{{To: "analyst", Question: "Which?", RunOnly: true}}, Head: "c1", Bundle: "b1", Sections: wrote}}},
 			subject.Inquire, instance.Inquire{Token: 3, Questions: []instance.Inquiry{{To: "analyst", Question: "Which?", RunOnly: true}}, Head: "c1", Bundle: "b1", Sections: wrote}},
-		{&pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true, Head: "c1", Bundle: "b1", Sections: wrote}}},
-			subject.Escalate, instance.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true, Head: "c1", Bundle: "b1", Sections: wrote}},
+		{&pb.Command{Action: &pb.Command_Escalate{Escalate: &pb.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true, Head: "c1", Bundle: "b1", Sections: wrote, Artifacts: kept}}},
+			subject.Escalate, instance.Escalate{Token: 3, Reason: "stuck", RequiresHuman: true, Head: "c1", Bundle: "b1", Sections: wrote, Artifacts: log}},
 		{&pb.Command{Action: &pb.Command_Budget{Budget: &pb.RaiseBudget{Usd: 5, Tokens: 7}}},
 			subject.Budget, instance.RaiseBudget{USD: 5, Tokens: 7}},
+		{&pb.Command{Action: &pb.Command_RaiseDay{RaiseDay: &pb.RaiseDay{Budget: "day=5usd", Usd: 5, Tokens: 7, WallMs: 9}}},
+			subject.RaiseDay, instance.RaiseDay{Budgets: []string{"day=5usd"}, USD: 5, Tokens: 7, WallMS: 9}},
 		{&pb.Command{Action: &pb.Command_Resolve{Resolve: &pb.Resolve{Number: 2, Text: "go on"}}},
 			subject.Resolve, instance.Resolve{Number: 2, Text: "go on"}},
 		{&pb.Command{Action: &pb.Command_Expire{Expire: &pb.Expire{Entered: 1 << 40, Level: "alert"}}},

@@ -6,8 +6,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// The two functions below are the only mapping between the events of the core
-// and those of the wire: a new field of an event is a line in each.
+// The two functions below are the only mapping between the events of the core and those of
+// the wire. A new field of an event is a line in each.
 
 // event encodes an event; one that has no wire form becomes an empty message.
 func event(e instance.Event) *pb.Event {
@@ -54,11 +54,14 @@ func event(e instance.Event) *pb.Event {
 	case instance.Answered:
 		return &pb.Event{Event: &pb.Event_Answered{Answered: &pb.Answered{Number: i32(e.Number), Text: e.Text, By: e.By}}}
 	case instance.Noted:
-		return &pb.Event{Event: &pb.Event_Noted{Noted: &pb.Noted{Author: e.Author, Kind: e.Kind, Text: e.Text}}}
+		return &pb.Event{Event: &pb.Event_Noted{Noted: &pb.Noted{Author: e.Author, Kind: e.Kind, Text: e.Text, Learning: learningOf(e.Learning)}}}
 	case instance.Spent:
 		return &pb.Event{Event: &pb.Event_Spent{Spent: &pb.Spent{Spend: spend(e.Spend)}}}
 	case instance.BudgetRaised:
 		return &pb.Event{Event: &pb.Event_BudgetRaised{BudgetRaised: &pb.BudgetRaised{Usd: e.USD, Tokens: uint64(max(e.Tokens, 0)), By: e.By}}}
+	case instance.DayRaised:
+		return &pb.Event{Event: &pb.Event_DayRaised{DayRaised: &pb.DayRaised{Budget: e.Budget, Usd: e.USD, Tokens: uint64(max(e.Tokens, 0)),
+			WallMs: uint64(max(e.WallMS, 0)), By: e.By}}}
 	case instance.Paused:
 		return &pb.Event{Event: &pb.Event_Paused{Paused: &pb.Paused{Reason: e.Reason}}}
 	case instance.Reopened:
@@ -68,7 +71,8 @@ func event(e instance.Event) *pb.Event {
 	case instance.CancelledBy:
 		return &pb.Event{Event: &pb.Event_Cancelled{Cancelled: &pb.Cancelled{Reason: e.Reason}}}
 	case instance.Handed:
-		return &pb.Event{Event: &pb.Event_Handed{Handed: &pb.Handed{Head: e.Head, Bundle: e.Bundle, Sections: e.Sections}}}
+		return &pb.Event{Event: &pb.Event_Handed{Handed: &pb.Handed{Head: e.Head, Bundle: e.Bundle, Sections: e.Sections,
+			Artifacts: each(e.Artifacts, artifact)}}}
 	case instance.Escalated:
 		return &pb.Event{Event: &pb.Event_Escalated{Escalated: &pb.Escalated{
 			Number: i32(e.Number), Agent: e.Agent, Reason: e.Reason, RequiresHuman: e.RequiresHuman}}}
@@ -78,7 +82,7 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_Remembered{Remembered: &pb.Remembered{Vars: e.Vars}}}
 	case instance.ParkedUntil:
 		return &pb.Event{Event: &pb.Event_ParkedUntil{ParkedUntil: &pb.ParkedUntil{
-			State: e.State, Until: stamp(e.Until), Reason: e.Reason, Standing: e.Standing}}}
+			State: e.State, Until: stamp(e.Until), Reason: e.Reason, Standing: e.Standing, WaitsFor: string(e.WaitsFor)}}}
 	case instance.Woken:
 		return &pb.Event{Event: &pb.Event_Woken{Woken: &pb.Woken{Reason: e.Reason}}}
 	case instance.TimedOut:
@@ -154,12 +158,15 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.Answered{Number: int(e.GetNumber()), Text: e.GetText(), By: e.GetBy()}
 	case *pb.Event_Noted:
 		e := p.Noted
-		return instance.Noted{Author: e.GetAuthor(), Kind: e.GetKind(), Text: e.GetText()}
+		return instance.Noted{Author: e.GetAuthor(), Kind: e.GetKind(), Text: e.GetText(), Learning: toLearning(e.GetLearning())}
 	case *pb.Event_Spent:
 		return instance.Spent{Spend: toSpend(p.Spent.GetSpend())}
 	case *pb.Event_BudgetRaised:
 		e := p.BudgetRaised
 		return instance.BudgetRaised{USD: e.GetUsd(), Tokens: int64(e.GetTokens()), By: e.GetBy()}
+	case *pb.Event_DayRaised:
+		e := p.DayRaised
+		return instance.DayRaised{Budget: e.GetBudget(), USD: e.GetUsd(), Tokens: int64(e.GetTokens()), WallMS: int64(e.GetWallMs()), By: e.GetBy()}
 	case *pb.Event_Paused:
 		return instance.Paused{Reason: p.Paused.GetReason()}
 	case *pb.Event_Reopened:
@@ -170,7 +177,7 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.CancelledBy{Reason: p.Cancelled.GetReason()}
 	case *pb.Event_Handed:
 		e := p.Handed
-		return instance.Handed{Head: e.GetHead(), Bundle: e.GetBundle(), Sections: e.GetSections()}
+		return instance.Handed{Head: e.GetHead(), Bundle: e.GetBundle(), Sections: e.GetSections(), Artifacts: each(e.GetArtifacts(), toArtifact)}
 	case *pb.Event_Escalated:
 		e := p.Escalated
 		return instance.Escalated{Number: int(e.GetNumber()), Agent: e.GetAgent(), Reason: e.GetReason(), RequiresHuman: e.GetRequiresHuman()}
@@ -181,7 +188,8 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.Remembered{Vars: p.Remembered.GetVars()}
 	case *pb.Event_ParkedUntil:
 		e := p.ParkedUntil
-		return instance.ParkedUntil{State: e.GetState(), Until: toTime(e.GetUntil()), Reason: e.GetReason(), Standing: e.GetStanding()}
+		return instance.ParkedUntil{State: e.GetState(), Until: toTime(e.GetUntil()), Reason: e.GetReason(), Standing: e.GetStanding(),
+			WaitsFor: instance.Wait(name(e.GetWaitsFor()))}
 	case *pb.Event_Woken:
 		return instance.Woken{Reason: p.Woken.GetReason()}
 	case *pb.Event_TimedOut:

@@ -230,7 +230,7 @@ func parked(p *instance.Parked) *pb.Parked {
 	if p == nil {
 		return nil
 	}
-	return &pb.Parked{Until: stamp(p.Until), Reason: p.Reason, Standing: p.Standing}
+	return &pb.Parked{Until: stamp(p.Until), Reason: p.Reason, Standing: p.Standing, WaitsFor: string(p.WaitsFor)}
 }
 
 // ToParked decodes why, and for how long, the owner has nothing to do.
@@ -238,7 +238,7 @@ func ToParked(p *pb.Parked) *instance.Parked {
 	if p == nil {
 		return nil
 	}
-	return &instance.Parked{Until: toTime(p.GetUntil()), Reason: p.GetReason(), Standing: p.GetStanding()}
+	return &instance.Parked{Until: toTime(p.GetUntil()), Reason: p.GetReason(), Standing: p.GetStanding(), WaitsFor: instance.Wait(name(p.GetWaitsFor()))}
 }
 
 func failures(all []instance.FailureCount) map[string]int32 {

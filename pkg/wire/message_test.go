@@ -20,7 +20,7 @@ func replies(t *testing.T) []*pb.CommandReply {
 	task := &pb.Task{About: "about", Next: []string{"a", "b"}, Policy: map[string]string{"x": "1", "y": ""}, Work: &pb.Work{Runs: "tests", Change: "required", Does: "merge"},
 		Question: wire.Question(filled[instance.Question]()), Writes: []string{"plan"}}
 	full := &pb.CommandReply{Seq: 1 << 63, Duplicate: true, Token: 7, Lease: wire.Stamp(full().EnteredAt), LeaseLeft: durationpb.New(-time.Second),
-		Instance: wire.FullView(full()), Task: task,
+		Instance: wire.FullView(full()), Task: task, Over: "the budget is spent",
 		Refusal: &pb.Refusal{Code: "stale", Message: "no", Allowed: []string{"yes"}}}
 	encoded, err := proto.Marshal(&pb.CommandReply{Task: task})
 	if err != nil {

@@ -44,7 +44,7 @@ func configuration(c *instance.Configuration) *pb.Configuration {
 		return nil
 	}
 	return &pb.Configuration{File: c.File, Commit: c.Commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains,
-		Problem: c.Problem, Limits: each(c.Limits, limit)}
+		Problem: c.Problem, Limits: each(c.Limits, limit), Days: each(c.Days, dayBudget)}
 }
 
 func toConfiguration(p *pb.Configuration) *instance.Configuration {
@@ -52,7 +52,8 @@ func toConfiguration(p *pb.Configuration) *instance.Configuration {
 		return nil
 	}
 	return &instance.Configuration{File: p.GetFile(), Commit: p.GetCommit(), Hash: p.GetHash(), Policy: p.GetPolicy(), Protect: p.GetProtect(),
-		Brains: p.GetBrains(), Problem: p.GetProblem(), Limits: each(p.GetLimits(), toLimit)}
+		Brains: p.GetBrains(), Problem: p.GetProblem(), Limits: each(p.GetLimits(), toLimit),
+		Days: each(p.GetDays(), toDayBudget)}
 }
 
 func limit(l instance.Limit) *pb.Limit {
@@ -103,4 +104,12 @@ func ToCost(p *pb.Spend) instance.Cost { return toSpend(p) }
 
 func toSpend(p *pb.Spend) instance.Cost {
 	return instance.Cost{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs()), Brain: p.GetBrain()}
+}
+
+func dayBudget(b instance.DayBudget) *pb.DayBudget {
+	return &pb.DayBudget{Role: b.Role, Usd: b.USD, Tokens: uint64(max(b.Tokens, 0)), WallMs: uint64(max(b.WallMS, 0))}
+}
+
+func toDayBudget(p *pb.DayBudget) instance.DayBudget {
+	return instance.DayBudget{Role: p.GetRole(), USD: p.GetUsd(), Tokens: int64(p.GetTokens()), WallMS: int64(p.GetWallMs())}
 }

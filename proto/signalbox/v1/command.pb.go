@@ -59,6 +59,7 @@ type Command struct {
 	//	*Command_Migrate
 	//	*Command_Reopen
 	//	*Command_Budget
+	//	*Command_RaiseDay
 	Action        isCommand_Action `protobuf_oneof:"action"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -347,6 +348,15 @@ func (x *Command) GetBudget() *RaiseBudget {
 	return nil
 }
 
+func (x *Command) GetRaiseDay() *RaiseDay {
+	if x != nil {
+		if x, ok := x.Action.(*Command_RaiseDay); ok {
+			return x.RaiseDay
+		}
+	}
+	return nil
+}
+
 type isCommand_Action interface {
 	isCommand_Action()
 }
@@ -476,6 +486,11 @@ type Command_Budget struct {
 	Budget *RaiseBudget `protobuf:"bytes,34,opt,name=budget,proto3,oneof"`
 }
 
+type Command_RaiseDay struct {
+	// sb.api.raise_day
+	RaiseDay *RaiseDay `protobuf:"bytes,35,opt,name=raise_day,json=raiseDay,proto3,oneof"`
+}
+
 func (*Command_Open) isCommand_Action() {}
 
 func (*Command_Claim) isCommand_Action() {}
@@ -525,6 +540,8 @@ func (*Command_Migrate) isCommand_Action() {}
 func (*Command_Reopen) isCommand_Action() {}
 
 func (*Command_Budget) isCommand_Action() {}
+
+func (*Command_RaiseDay) isCommand_Action() {}
 
 // Open starts an instance.
 type Open struct {
@@ -812,11 +829,18 @@ func (x *Report) GetResult() *Result {
 	return nil
 }
 
-// Release gives the work back untouched.
+// Release gives the work back unfinished.
 type Release struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Token  uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// What the work is at; empty: unchanged.
+	Head   string `protobuf:"bytes,3,opt,name=head,proto3" json:"head,omitempty"`
+	Bundle string `protobuf:"bytes,4,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	// What the role wrote so far of the instance's document, JSON by section.
+	Sections map[string]string `protobuf:"bytes,5,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// What is kept of the step, such as the output of its brain.
+	Artifacts     []*Artifact `protobuf:"bytes,6,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -863,6 +887,34 @@ func (x *Release) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *Release) GetHead() string {
+	if x != nil {
+		return x.Head
+	}
+	return ""
+}
+
+func (x *Release) GetBundle() string {
+	if x != nil {
+		return x.Bundle
+	}
+	return ""
+}
+
+func (x *Release) GetSections() map[string]string {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
+}
+
+func (x *Release) GetArtifacts() []*Artifact {
+	if x != nil {
+		return x.Artifacts
+	}
+	return nil
 }
 
 // Fail gives the work back because of an infrastructure fault.
@@ -1203,7 +1255,9 @@ type Escalate struct {
 	Head   string `protobuf:"bytes,4,opt,name=head,proto3" json:"head,omitempty"`
 	Bundle string `protobuf:"bytes,5,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	// What the role wrote so far of the instance's document, JSON by section.
-	Sections      map[string]string `protobuf:"bytes,6,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Sections map[string]string `protobuf:"bytes,6,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// What is kept of the step, if it ends with this.
+	Artifacts     []*Artifact `protobuf:"bytes,7,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1276,6 +1330,13 @@ func (x *Escalate) GetBundle() string {
 func (x *Escalate) GetSections() map[string]string {
 	if x != nil {
 		return x.Sections
+	}
+	return nil
+}
+
+func (x *Escalate) GetArtifacts() []*Artifact {
+	if x != nil {
+		return x.Artifacts
 	}
 	return nil
 }
@@ -1603,9 +1664,12 @@ func (x *Reply) GetText() string {
 
 // Note keeps a remark.
 type Note struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// With the kinds learning, learning-confirmed, learning-removed and learning-used. Who sends it
+	// gives path or ids; the orchestrator says the rest.
+	Learning      *Learning `protobuf:"bytes,3,opt,name=learning,proto3" json:"learning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1652,6 +1716,13 @@ func (x *Note) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *Note) GetLearning() *Learning {
+	if x != nil {
+		return x.Learning
+	}
+	return nil
 }
 
 // Charge books a cost under the claim.
@@ -1813,6 +1884,79 @@ func (x *RaiseBudget) GetTokens() uint64 {
 	return 0
 }
 
+// RaiseDay lets this day (UTC) cost more than a day's budget says. One amount is above
+// zero.
+type RaiseDay struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The budget, such as repo=acme/widgets,day=20usd; empty: those that are spent and
+	// cover the work of the instance.
+	Budget string  `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
+	Usd    float64 `protobuf:"fixed64,2,opt,name=usd,proto3" json:"usd,omitempty"`
+	Tokens uint64  `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// Of steps.
+	WallMs        uint64 `protobuf:"varint,4,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaiseDay) Reset() {
+	*x = RaiseDay{}
+	mi := &file_signalbox_v1_command_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaiseDay) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaiseDay) ProtoMessage() {}
+
+func (x *RaiseDay) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_command_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaiseDay.ProtoReflect.Descriptor instead.
+func (*RaiseDay) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RaiseDay) GetBudget() string {
+	if x != nil {
+		return x.Budget
+	}
+	return ""
+}
+
+func (x *RaiseDay) GetUsd() float64 {
+	if x != nil {
+		return x.Usd
+	}
+	return 0
+}
+
+func (x *RaiseDay) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *RaiseDay) GetWallMs() uint64 {
+	if x != nil {
+		return x.WallMs
+	}
+	return 0
+}
+
 // Pause stops dispatch; a live claim is revoked.
 type Pause struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1823,7 +1967,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[22]
+	mi := &file_signalbox_v1_command_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1835,7 +1979,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[22]
+	mi := &file_signalbox_v1_command_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1848,7 +1992,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{22}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Pause) GetReason() string {
@@ -1868,7 +2012,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[23]
+	mi := &file_signalbox_v1_command_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1880,7 +2024,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[23]
+	mi := &file_signalbox_v1_command_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1893,7 +2037,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{23}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Resume) GetReason() string {
@@ -1913,7 +2057,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[24]
+	mi := &file_signalbox_v1_command_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +2069,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[24]
+	mi := &file_signalbox_v1_command_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2082,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{24}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Cancel) GetReason() string {
@@ -1958,7 +2102,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[25]
+	mi := &file_signalbox_v1_command_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2114,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[25]
+	mi := &file_signalbox_v1_command_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,7 +2127,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{25}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Retry) GetReason() string {
@@ -2005,7 +2149,7 @@ type Reopen struct {
 
 func (x *Reopen) Reset() {
 	*x = Reopen{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[26]
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2161,7 @@ func (x *Reopen) String() string {
 func (*Reopen) ProtoMessage() {}
 
 func (x *Reopen) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[26]
+	mi := &file_signalbox_v1_command_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2174,7 @@ func (x *Reopen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reopen.ProtoReflect.Descriptor instead.
 func (*Reopen) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{26}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Reopen) GetTo() string {
@@ -2066,14 +2210,17 @@ type CommandReply struct {
 	// way and what is left of it.
 	Refusal *Refusal `protobuf:"bytes,7,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	// The time left of the lease, by the orchestrator's clock.
-	LeaseLeft     *durationpb.Duration `protobuf:"bytes,8,opt,name=lease_left,json=leaseLeft,proto3" json:"lease_left,omitempty"`
+	LeaseLeft *durationpb.Duration `protobuf:"bytes,8,opt,name=lease_left,json=leaseLeft,proto3" json:"lease_left,omitempty"`
+	// Why nothing more may be spent on the work today: the agent ends the step, and
+	// releases what it has. In the reply to a heartbeat and to a cost; empty: more may be.
+	Over          string `protobuf:"bytes,9,opt,name=over,proto3" json:"over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CommandReply) Reset() {
 	*x = CommandReply{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	mi := &file_signalbox_v1_command_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2232,7 @@ func (x *CommandReply) String() string {
 func (*CommandReply) ProtoMessage() {}
 
 func (x *CommandReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[27]
+	mi := &file_signalbox_v1_command_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2245,7 @@ func (x *CommandReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandReply.ProtoReflect.Descriptor instead.
 func (*CommandReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{27}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CommandReply) GetSeq() uint64 {
@@ -2157,6 +2304,13 @@ func (x *CommandReply) GetLeaseLeft() *durationpb.Duration {
 	return nil
 }
 
+func (x *CommandReply) GetOver() string {
+	if x != nil {
+		return x.Over
+	}
+	return ""
+}
+
 // Task tells a claiming agent what its state asks for.
 type Task struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2183,7 +2337,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[28]
+	mi := &file_signalbox_v1_command_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2195,7 +2349,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[28]
+	mi := &file_signalbox_v1_command_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2208,7 +2362,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{28}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Task) GetAbout() string {
@@ -2290,7 +2444,7 @@ type Work struct {
 
 func (x *Work) Reset() {
 	*x = Work{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[29]
+	mi := &file_signalbox_v1_command_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2302,7 +2456,7 @@ func (x *Work) String() string {
 func (*Work) ProtoMessage() {}
 
 func (x *Work) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[29]
+	mi := &file_signalbox_v1_command_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2315,7 +2469,7 @@ func (x *Work) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Work.ProtoReflect.Descriptor instead.
 func (*Work) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{29}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Work) GetRuns() string {
@@ -2354,7 +2508,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_signalbox_v1_command_proto_msgTypes[30]
+	mi := &file_signalbox_v1_command_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2366,7 +2520,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_command_proto_msgTypes[30]
+	mi := &file_signalbox_v1_command_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2379,7 +2533,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{30}
+	return file_signalbox_v1_command_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Refusal) GetCode() string {
@@ -2407,7 +2561,8 @@ var File_signalbox_v1_command_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\n" +
-	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\xf5\t\n" +
+	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\xac\n" +
+	"\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\binstance\x18\x02 \x01(\tR\binstance\x12\x14\n" +
@@ -2437,7 +2592,8 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x03end\x18\x1f \x01(\v2\x11.signalbox.v1.EndH\x00R\x03end\x121\n" +
 	"\amigrate\x18  \x01(\v2\x15.signalbox.v1.MigrateH\x00R\amigrate\x12.\n" +
 	"\x06reopen\x18! \x01(\v2\x14.signalbox.v1.ReopenH\x00R\x06reopen\x123\n" +
-	"\x06budget\x18\" \x01(\v2\x19.signalbox.v1.RaiseBudgetH\x00R\x06budgetB\b\n" +
+	"\x06budget\x18\" \x01(\v2\x19.signalbox.v1.RaiseBudgetH\x00R\x06budget\x125\n" +
+	"\traise_day\x18# \x01(\v2\x16.signalbox.v1.RaiseDayH\x00R\braiseDayB\b\n" +
 	"\x06action\"\xa8\x02\n" +
 	"\x04Open\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12)\n" +
@@ -2461,10 +2617,17 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\blease_ms\x18\x02 \x01(\rR\aleaseMs\"L\n" +
 	"\x06Report\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12,\n" +
-	"\x06result\x18\x02 \x01(\v2\x14.signalbox.v1.ResultR\x06result\"7\n" +
+	"\x06result\x18\x02 \x01(\v2\x14.signalbox.v1.ResultR\x06result\"\x97\x02\n" +
 	"\aRelease\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"f\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
+	"\x04head\x18\x03 \x01(\tR\x04head\x12\x16\n" +
+	"\x06bundle\x18\x04 \x01(\tR\x06bundle\x12?\n" +
+	"\bsections\x18\x05 \x03(\v2#.signalbox.v1.Release.SectionsEntryR\bsections\x124\n" +
+	"\tartifacts\x18\x06 \x03(\v2\x16.signalbox.v1.ArtifactR\tartifacts\x1a;\n" +
+	"\rSectionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"f\n" +
 	"\x04Fail\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x120\n" +
@@ -2492,14 +2655,15 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\aInquiry\x12\x0e\n" +
 	"\x02to\x18\x01 \x01(\tR\x02to\x12\x1a\n" +
 	"\bquestion\x18\x02 \x01(\tR\bquestion\x12\x19\n" +
-	"\brun_only\x18\x03 \x01(\bR\arunOnly\"\x8a\x02\n" +
+	"\brun_only\x18\x03 \x01(\bR\arunOnly\"\xc0\x02\n" +
 	"\bEscalate\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12%\n" +
 	"\x0erequires_human\x18\x03 \x01(\bR\rrequiresHuman\x12\x12\n" +
 	"\x04head\x18\x04 \x01(\tR\x04head\x12\x16\n" +
 	"\x06bundle\x18\x05 \x01(\tR\x06bundle\x12@\n" +
-	"\bsections\x18\x06 \x03(\v2$.signalbox.v1.Escalate.SectionsEntryR\bsections\x1a;\n" +
+	"\bsections\x18\x06 \x03(\v2$.signalbox.v1.Escalate.SectionsEntryR\bsections\x124\n" +
+	"\tartifacts\x18\a \x03(\v2\x16.signalbox.v1.ArtifactR\tartifacts\x1a;\n" +
 	"\rSectionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"5\n" +
@@ -2522,10 +2686,11 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"definition\"3\n" +
 	"\x05Reply\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\".\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"b\n" +
 	"\x04Note\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"I\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x122\n" +
+	"\blearning\x18\x03 \x01(\v2\x16.signalbox.v1.LearningR\blearning\"I\n" +
 	"\x06Charge\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12)\n" +
 	"\x05spend\x18\x02 \x01(\v2\x13.signalbox.v1.SpendR\x05spend\"2\n" +
@@ -2534,7 +2699,12 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"7\n" +
 	"\vRaiseBudget\x12\x10\n" +
 	"\x03usd\x18\x01 \x01(\x01R\x03usd\x12\x16\n" +
-	"\x06tokens\x18\x02 \x01(\x04R\x06tokens\"\x1f\n" +
+	"\x06tokens\x18\x02 \x01(\x04R\x06tokens\"e\n" +
+	"\bRaiseDay\x12\x16\n" +
+	"\x06budget\x18\x01 \x01(\tR\x06budget\x12\x10\n" +
+	"\x03usd\x18\x02 \x01(\x01R\x03usd\x12\x16\n" +
+	"\x06tokens\x18\x03 \x01(\x04R\x06tokens\x12\x17\n" +
+	"\awall_ms\x18\x04 \x01(\x04R\x06wallMs\"\x1f\n" +
 	"\x05Pause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\" \n" +
 	"\x06Resume\x12\x16\n" +
@@ -2545,7 +2715,7 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"0\n" +
 	"\x06Reopen\x12\x0e\n" +
 	"\x02to\x18\x01 \x01(\tR\x02to\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xcd\x02\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xe1\x02\n" +
 	"\fCommandReply\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x1c\n" +
 	"\tduplicate\x18\x02 \x01(\bR\tduplicate\x12\x14\n" +
@@ -2555,7 +2725,8 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x04task\x18\x06 \x01(\v2\x12.signalbox.v1.TaskR\x04task\x12/\n" +
 	"\arefusal\x18\a \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x128\n" +
 	"\n" +
-	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"\xe3\x02\n" +
+	"lease_left\x18\b \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\x12\x12\n" +
+	"\x04over\x18\t \x01(\tR\x04over\"\xe3\x02\n" +
 	"\x04Task\x12\x14\n" +
 	"\x05about\x18\x01 \x01(\tR\x05about\x12\x12\n" +
 	"\x04next\x18\x02 \x03(\tR\x04next\x126\n" +
@@ -2590,7 +2761,7 @@ func file_signalbox_v1_command_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_command_proto_rawDescData
 }
 
-var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_signalbox_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Command)(nil),               // 0: signalbox.v1.Command
 	(*Open)(nil),                  // 1: signalbox.v1.Open
@@ -2614,28 +2785,32 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Charge)(nil),                // 19: signalbox.v1.Charge
 	(*Override)(nil),              // 20: signalbox.v1.Override
 	(*RaiseBudget)(nil),           // 21: signalbox.v1.RaiseBudget
-	(*Pause)(nil),                 // 22: signalbox.v1.Pause
-	(*Resume)(nil),                // 23: signalbox.v1.Resume
-	(*Cancel)(nil),                // 24: signalbox.v1.Cancel
-	(*Retry)(nil),                 // 25: signalbox.v1.Retry
-	(*Reopen)(nil),                // 26: signalbox.v1.Reopen
-	(*CommandReply)(nil),          // 27: signalbox.v1.CommandReply
-	(*Task)(nil),                  // 28: signalbox.v1.Task
-	(*Work)(nil),                  // 29: signalbox.v1.Work
-	(*Refusal)(nil),               // 30: signalbox.v1.Refusal
-	nil,                           // 31: signalbox.v1.Open.VarsEntry
-	nil,                           // 32: signalbox.v1.Signal.DataEntry
-	nil,                           // 33: signalbox.v1.Inquire.SectionsEntry
-	nil,                           // 34: signalbox.v1.Escalate.SectionsEntry
-	nil,                           // 35: signalbox.v1.Task.PolicyEntry
-	(*Issue)(nil),                 // 36: signalbox.v1.Issue
-	(*Result)(nil),                // 37: signalbox.v1.Result
-	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
-	(*Evidence)(nil),              // 39: signalbox.v1.Evidence
-	(*Spend)(nil),                 // 40: signalbox.v1.Spend
-	(*Instance)(nil),              // 41: signalbox.v1.Instance
-	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
-	(*Question)(nil),              // 43: signalbox.v1.Question
+	(*RaiseDay)(nil),              // 22: signalbox.v1.RaiseDay
+	(*Pause)(nil),                 // 23: signalbox.v1.Pause
+	(*Resume)(nil),                // 24: signalbox.v1.Resume
+	(*Cancel)(nil),                // 25: signalbox.v1.Cancel
+	(*Retry)(nil),                 // 26: signalbox.v1.Retry
+	(*Reopen)(nil),                // 27: signalbox.v1.Reopen
+	(*CommandReply)(nil),          // 28: signalbox.v1.CommandReply
+	(*Task)(nil),                  // 29: signalbox.v1.Task
+	(*Work)(nil),                  // 30: signalbox.v1.Work
+	(*Refusal)(nil),               // 31: signalbox.v1.Refusal
+	nil,                           // 32: signalbox.v1.Open.VarsEntry
+	nil,                           // 33: signalbox.v1.Release.SectionsEntry
+	nil,                           // 34: signalbox.v1.Signal.DataEntry
+	nil,                           // 35: signalbox.v1.Inquire.SectionsEntry
+	nil,                           // 36: signalbox.v1.Escalate.SectionsEntry
+	nil,                           // 37: signalbox.v1.Task.PolicyEntry
+	(*Issue)(nil),                 // 38: signalbox.v1.Issue
+	(*Result)(nil),                // 39: signalbox.v1.Result
+	(*Artifact)(nil),              // 40: signalbox.v1.Artifact
+	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
+	(*Evidence)(nil),              // 42: signalbox.v1.Evidence
+	(*Learning)(nil),              // 43: signalbox.v1.Learning
+	(*Spend)(nil),                 // 44: signalbox.v1.Spend
+	(*Instance)(nil),              // 45: signalbox.v1.Instance
+	(*durationpb.Duration)(nil),   // 46: google.protobuf.Duration
+	(*Question)(nil),              // 47: signalbox.v1.Question
 }
 var file_signalbox_v1_command_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Command.open:type_name -> signalbox.v1.Open
@@ -2650,10 +2825,10 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	18, // 9: signalbox.v1.Command.note:type_name -> signalbox.v1.Note
 	19, // 10: signalbox.v1.Command.spend:type_name -> signalbox.v1.Charge
 	20, // 11: signalbox.v1.Command.override:type_name -> signalbox.v1.Override
-	22, // 12: signalbox.v1.Command.pause:type_name -> signalbox.v1.Pause
-	23, // 13: signalbox.v1.Command.resume:type_name -> signalbox.v1.Resume
-	24, // 14: signalbox.v1.Command.cancel:type_name -> signalbox.v1.Cancel
-	25, // 15: signalbox.v1.Command.retry:type_name -> signalbox.v1.Retry
+	23, // 12: signalbox.v1.Command.pause:type_name -> signalbox.v1.Pause
+	24, // 13: signalbox.v1.Command.resume:type_name -> signalbox.v1.Resume
+	25, // 14: signalbox.v1.Command.cancel:type_name -> signalbox.v1.Cancel
+	26, // 15: signalbox.v1.Command.retry:type_name -> signalbox.v1.Retry
 	9,  // 16: signalbox.v1.Command.inquire:type_name -> signalbox.v1.Inquire
 	11, // 17: signalbox.v1.Command.escalate:type_name -> signalbox.v1.Escalate
 	12, // 18: signalbox.v1.Command.resolve:type_name -> signalbox.v1.Resolve
@@ -2661,32 +2836,37 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	14, // 20: signalbox.v1.Command.wake:type_name -> signalbox.v1.Wake
 	15, // 21: signalbox.v1.Command.end:type_name -> signalbox.v1.End
 	16, // 22: signalbox.v1.Command.migrate:type_name -> signalbox.v1.Migrate
-	26, // 23: signalbox.v1.Command.reopen:type_name -> signalbox.v1.Reopen
+	27, // 23: signalbox.v1.Command.reopen:type_name -> signalbox.v1.Reopen
 	21, // 24: signalbox.v1.Command.budget:type_name -> signalbox.v1.RaiseBudget
-	36, // 25: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
-	31, // 26: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
-	37, // 27: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
-	38, // 28: signalbox.v1.Fail.until:type_name -> google.protobuf.Timestamp
-	32, // 29: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
-	39, // 30: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
-	10, // 31: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
-	33, // 32: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
-	34, // 33: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
-	38, // 34: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
-	40, // 35: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
-	38, // 36: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
-	41, // 37: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
-	28, // 38: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
-	30, // 39: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	42, // 40: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
-	35, // 41: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	43, // 42: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
-	29, // 43: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
-	44, // [44:44] is the sub-list for method output_type
-	44, // [44:44] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	22, // 25: signalbox.v1.Command.raise_day:type_name -> signalbox.v1.RaiseDay
+	38, // 26: signalbox.v1.Open.issue:type_name -> signalbox.v1.Issue
+	32, // 27: signalbox.v1.Open.vars:type_name -> signalbox.v1.Open.VarsEntry
+	39, // 28: signalbox.v1.Report.result:type_name -> signalbox.v1.Result
+	33, // 29: signalbox.v1.Release.sections:type_name -> signalbox.v1.Release.SectionsEntry
+	40, // 30: signalbox.v1.Release.artifacts:type_name -> signalbox.v1.Artifact
+	41, // 31: signalbox.v1.Fail.until:type_name -> google.protobuf.Timestamp
+	34, // 32: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
+	42, // 33: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
+	10, // 34: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
+	35, // 35: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
+	36, // 36: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
+	40, // 37: signalbox.v1.Escalate.artifacts:type_name -> signalbox.v1.Artifact
+	41, // 38: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
+	43, // 39: signalbox.v1.Note.learning:type_name -> signalbox.v1.Learning
+	44, // 40: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
+	41, // 41: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
+	45, // 42: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
+	29, // 43: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
+	31, // 44: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
+	46, // 45: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
+	37, // 46: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	47, // 47: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	30, // 48: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }
@@ -2722,6 +2902,7 @@ func file_signalbox_v1_command_proto_init() {
 		(*Command_Migrate)(nil),
 		(*Command_Reopen)(nil),
 		(*Command_Budget)(nil),
+		(*Command_RaiseDay)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2729,7 +2910,7 @@ func file_signalbox_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_command_proto_rawDesc), len(file_signalbox_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -52,6 +52,13 @@ func (m *CommandReply) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.Over) > 0 {
+		i -= len(m.Over)
+		copy(dAtA[i:], m.Over)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Over)))
+		i--
+		dAtA[i] = 0x4a
+	}
 	if m.LeaseLeft != nil {
 		size, err := (*durationpb.Duration)(m.LeaseLeft).MarshalToSizedBufferVT(dAtA[:i])
 		if err != nil {
@@ -392,6 +399,10 @@ func (m *CommandReply) SizeVT() (n int) {
 	}
 	if m.LeaseLeft != nil {
 		l = (*durationpb.Duration)(m.LeaseLeft).SizeVT()
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	l = len(m.Over)
+	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
@@ -770,6 +781,38 @@ func (m *CommandReply) UnmarshalVT(dAtA []byte) error {
 			if err := (*durationpb.Duration)(m.LeaseLeft).UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
+			iNdEx = postIndex
+		case 9:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Over", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Over = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -114,6 +114,7 @@ type Event struct {
 	//	*Event_StatementRefused
 	//	*Event_Reopened
 	//	*Event_BudgetRaised
+	//	*Event_DayRaised
 	Event         isEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -435,6 +436,15 @@ func (x *Event) GetBudgetRaised() *BudgetRaised {
 	return nil
 }
 
+func (x *Event) GetDayRaised() *DayRaised {
+	if x != nil {
+		if x, ok := x.Event.(*Event_DayRaised); ok {
+			return x.DayRaised
+		}
+	}
+	return nil
+}
+
 type isEvent_Event interface {
 	isEvent_Event()
 }
@@ -563,6 +573,10 @@ type Event_BudgetRaised struct {
 	BudgetRaised *BudgetRaised `protobuf:"bytes,31,opt,name=budget_raised,json=budgetRaised,proto3,oneof"`
 }
 
+type Event_DayRaised struct {
+	DayRaised *DayRaised `protobuf:"bytes,32,opt,name=day_raised,json=dayRaised,proto3,oneof"`
+}
+
 func (*Event_Opened) isEvent_Event() {}
 
 func (*Event_Claimed) isEvent_Event() {}
@@ -624,6 +638,8 @@ func (*Event_StatementRefused) isEvent_Event() {}
 func (*Event_Reopened) isEvent_Event() {}
 
 func (*Event_BudgetRaised) isEvent_Event() {}
+
+func (*Event_DayRaised) isEvent_Event() {}
 
 // Opened is an instance's first event.
 type Opened struct {
@@ -1792,6 +1808,7 @@ type Noted struct {
 	Author        string                 `protobuf:"bytes,1,opt,name=author,proto3" json:"author,omitempty"`
 	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
 	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	Learning      *Learning              `protobuf:"bytes,4,opt,name=learning,proto3" json:"learning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1845,6 +1862,13 @@ func (x *Noted) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *Noted) GetLearning() *Learning {
+	if x != nil {
+		return x.Learning
+	}
+	return nil
 }
 
 // Spent books a cost outside a result.
@@ -1953,6 +1977,85 @@ func (x *BudgetRaised) GetBy() string {
 	return ""
 }
 
+// DayRaised lets the day of its commit (UTC) cost more than a budget says. It is of the
+// instance for whose work that was done, and changes nothing of it.
+type DayRaised struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Such as repo=acme/widgets,day=20usd.
+	Budget        string  `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
+	Usd           float64 `protobuf:"fixed64,2,opt,name=usd,proto3" json:"usd,omitempty"`
+	Tokens        uint64  `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	WallMs        uint64  `protobuf:"varint,4,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"`
+	By            string  `protobuf:"bytes,5,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DayRaised) Reset() {
+	*x = DayRaised{}
+	mi := &file_signalbox_v1_event_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DayRaised) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DayRaised) ProtoMessage() {}
+
+func (x *DayRaised) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_event_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DayRaised.ProtoReflect.Descriptor instead.
+func (*DayRaised) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *DayRaised) GetBudget() string {
+	if x != nil {
+		return x.Budget
+	}
+	return ""
+}
+
+func (x *DayRaised) GetUsd() float64 {
+	if x != nil {
+		return x.Usd
+	}
+	return 0
+}
+
+func (x *DayRaised) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *DayRaised) GetWallMs() uint64 {
+	if x != nil {
+		return x.WallMs
+	}
+	return 0
+}
+
+func (x *DayRaised) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 // Paused stops dispatch until Resumed.
 type Paused struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1963,7 +2066,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[19]
+	mi := &file_signalbox_v1_event_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +2078,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[19]
+	mi := &file_signalbox_v1_event_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +2091,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{19}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Paused) GetReason() string {
@@ -2008,7 +2111,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[20]
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +2123,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[20]
+	mi := &file_signalbox_v1_event_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2136,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{20}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Resumed) GetReason() string {
@@ -2053,7 +2156,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2065,7 +2168,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[21]
+	mi := &file_signalbox_v1_event_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2078,7 +2181,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{21}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Cancelled) GetReason() string {
@@ -2098,7 +2201,7 @@ type Reopened struct {
 
 func (x *Reopened) Reset() {
 	*x = Reopened{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2110,7 +2213,7 @@ func (x *Reopened) String() string {
 func (*Reopened) ProtoMessage() {}
 
 func (x *Reopened) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[22]
+	mi := &file_signalbox_v1_event_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2123,7 +2226,7 @@ func (x *Reopened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reopened.ProtoReflect.Descriptor instead.
 func (*Reopened) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{22}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Reopened) GetReason() string {
@@ -2139,14 +2242,16 @@ type Handed struct {
 	Head   string                 `protobuf:"bytes,1,opt,name=head,proto3" json:"head,omitempty"`
 	Bundle string                 `protobuf:"bytes,2,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	// Of the instance's document, JSON by name: those that changed.
-	Sections      map[string]string `protobuf:"bytes,3,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Sections map[string]string `protobuf:"bytes,3,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// What is kept of the step.
+	Artifacts     []*Artifact `protobuf:"bytes,4,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Handed) Reset() {
 	*x = Handed{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2158,7 +2263,7 @@ func (x *Handed) String() string {
 func (*Handed) ProtoMessage() {}
 
 func (x *Handed) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[23]
+	mi := &file_signalbox_v1_event_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2171,7 +2276,7 @@ func (x *Handed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handed.ProtoReflect.Descriptor instead.
 func (*Handed) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{23}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Handed) GetHead() string {
@@ -2195,6 +2300,13 @@ func (x *Handed) GetSections() map[string]string {
 	return nil
 }
 
+func (x *Handed) GetArtifacts() []*Artifact {
+	if x != nil {
+		return x.Artifacts
+	}
+	return nil
+}
+
 // Escalated puts the matter to people.
 type Escalated struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -2210,7 +2322,7 @@ type Escalated struct {
 
 func (x *Escalated) Reset() {
 	*x = Escalated{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2222,7 +2334,7 @@ func (x *Escalated) String() string {
 func (*Escalated) ProtoMessage() {}
 
 func (x *Escalated) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[24]
+	mi := &file_signalbox_v1_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2235,7 +2347,7 @@ func (x *Escalated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalated.ProtoReflect.Descriptor instead.
 func (*Escalated) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{24}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Escalated) GetNumber() int32 {
@@ -2278,7 +2390,7 @@ type Resolved struct {
 
 func (x *Resolved) Reset() {
 	*x = Resolved{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2290,7 +2402,7 @@ func (x *Resolved) String() string {
 func (*Resolved) ProtoMessage() {}
 
 func (x *Resolved) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[25]
+	mi := &file_signalbox_v1_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2303,7 +2415,7 @@ func (x *Resolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resolved.ProtoReflect.Descriptor instead.
 func (*Resolved) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{25}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Resolved) GetNumber() int32 {
@@ -2337,7 +2449,7 @@ type Remembered struct {
 
 func (x *Remembered) Reset() {
 	*x = Remembered{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2349,7 +2461,7 @@ func (x *Remembered) String() string {
 func (*Remembered) ProtoMessage() {}
 
 func (x *Remembered) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[26]
+	mi := &file_signalbox_v1_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2362,7 +2474,7 @@ func (x *Remembered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
 func (*Remembered) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{26}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Remembered) GetVars() map[string]string {
@@ -2380,14 +2492,17 @@ type ParkedUntil struct {
 	Until  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// It lasts no longer than the always rule that says so holds.
-	Standing      bool `protobuf:"varint,4,opt,name=standing,proto3" json:"standing,omitempty"`
+	Standing bool `protobuf:"varint,4,opt,name=standing,proto3" json:"standing,omitempty"`
+	// place or budget, in place of a claim; empty: a rule parked it. Versions before this
+	// field said it of a place in the reason alone.
+	WaitsFor      string `protobuf:"bytes,5,opt,name=waits_for,json=waitsFor,proto3" json:"waits_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ParkedUntil) Reset() {
 	*x = ParkedUntil{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2399,7 +2514,7 @@ func (x *ParkedUntil) String() string {
 func (*ParkedUntil) ProtoMessage() {}
 
 func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[27]
+	mi := &file_signalbox_v1_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2412,7 +2527,7 @@ func (x *ParkedUntil) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParkedUntil.ProtoReflect.Descriptor instead.
 func (*ParkedUntil) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{27}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ParkedUntil) GetState() string {
@@ -2443,6 +2558,13 @@ func (x *ParkedUntil) GetStanding() bool {
 	return false
 }
 
+func (x *ParkedUntil) GetWaitsFor() string {
+	if x != nil {
+		return x.WaitsFor
+	}
+	return ""
+}
+
 // Woken says that something happened while the owner was at work.
 type Woken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2453,7 +2575,7 @@ type Woken struct {
 
 func (x *Woken) Reset() {
 	*x = Woken{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2465,7 +2587,7 @@ func (x *Woken) String() string {
 func (*Woken) ProtoMessage() {}
 
 func (x *Woken) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[28]
+	mi := &file_signalbox_v1_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2478,7 +2600,7 @@ func (x *Woken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Woken.ProtoReflect.Descriptor instead.
 func (*Woken) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{28}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Woken) GetReason() string {
@@ -2502,7 +2624,7 @@ type TimedOut struct {
 
 func (x *TimedOut) Reset() {
 	*x = TimedOut{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	mi := &file_signalbox_v1_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2514,7 +2636,7 @@ func (x *TimedOut) String() string {
 func (*TimedOut) ProtoMessage() {}
 
 func (x *TimedOut) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[29]
+	mi := &file_signalbox_v1_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2527,7 +2649,7 @@ func (x *TimedOut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimedOut.ProtoReflect.Descriptor instead.
 func (*TimedOut) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{29}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *TimedOut) GetState() string {
@@ -2564,7 +2686,7 @@ type Spawned struct {
 
 func (x *Spawned) Reset() {
 	*x = Spawned{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[30]
+	mi := &file_signalbox_v1_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2576,7 +2698,7 @@ func (x *Spawned) String() string {
 func (*Spawned) ProtoMessage() {}
 
 func (x *Spawned) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[30]
+	mi := &file_signalbox_v1_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2589,7 +2711,7 @@ func (x *Spawned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spawned.ProtoReflect.Descriptor instead.
 func (*Spawned) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{30}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Spawned) GetInstance() string {
@@ -2633,7 +2755,7 @@ type LinkEnded struct {
 
 func (x *LinkEnded) Reset() {
 	*x = LinkEnded{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[31]
+	mi := &file_signalbox_v1_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2767,7 @@ func (x *LinkEnded) String() string {
 func (*LinkEnded) ProtoMessage() {}
 
 func (x *LinkEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[31]
+	mi := &file_signalbox_v1_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2780,7 @@ func (x *LinkEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkEnded.ProtoReflect.Descriptor instead.
 func (*LinkEnded) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{31}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LinkEnded) GetInstance() string {
@@ -2699,7 +2821,7 @@ type Migrated struct {
 
 func (x *Migrated) Reset() {
 	*x = Migrated{}
-	mi := &file_signalbox_v1_event_proto_msgTypes[32]
+	mi := &file_signalbox_v1_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2711,7 +2833,7 @@ func (x *Migrated) String() string {
 func (*Migrated) ProtoMessage() {}
 
 func (x *Migrated) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_event_proto_msgTypes[32]
+	mi := &file_signalbox_v1_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2724,7 +2846,7 @@ func (x *Migrated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Migrated.ProtoReflect.Descriptor instead.
 func (*Migrated) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{32}
+	return file_signalbox_v1_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Migrated) GetFrom() string {
@@ -2776,7 +2898,7 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x18signalbox/v1/event.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"K\n" +
 	"\x06Commit\x12\x14\n" +
 	"\x05actor\x18\x01 \x01(\tR\x05actor\x12+\n" +
-	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\xd9\r\n" +
+	"\x06events\x18\x02 \x03(\v2\x13.signalbox.v1.EventR\x06events\"\x93\x0e\n" +
 	"\x05Event\x12.\n" +
 	"\x06opened\x18\x01 \x01(\v2\x14.signalbox.v1.OpenedH\x00R\x06opened\x121\n" +
 	"\aclaimed\x18\x02 \x01(\v2\x15.signalbox.v1.ClaimedH\x00R\aclaimed\x12D\n" +
@@ -2814,7 +2936,9 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\bmigrated\x18\x1c \x01(\v2\x16.signalbox.v1.MigratedH\x00R\bmigrated\x12M\n" +
 	"\x11statement_refused\x18\x1d \x01(\v2\x1e.signalbox.v1.StatementRefusedH\x00R\x10statementRefused\x124\n" +
 	"\breopened\x18\x1e \x01(\v2\x16.signalbox.v1.ReopenedH\x00R\breopened\x12A\n" +
-	"\rbudget_raised\x18\x1f \x01(\v2\x1a.signalbox.v1.BudgetRaisedH\x00R\fbudgetRaisedB\a\n" +
+	"\rbudget_raised\x18\x1f \x01(\v2\x1a.signalbox.v1.BudgetRaisedH\x00R\fbudgetRaised\x128\n" +
+	"\n" +
+	"day_raised\x18  \x01(\v2\x17.signalbox.v1.DayRaisedH\x00R\tdayRaisedB\a\n" +
 	"\x05event\"\xdb\x03\n" +
 	"\x06Opened\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x1e\n" +
@@ -2917,17 +3041,24 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\bAnswered\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\"G\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"{\n" +
 	"\x05Noted\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\tR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text\"2\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\x122\n" +
+	"\blearning\x18\x04 \x01(\v2\x16.signalbox.v1.LearningR\blearning\"2\n" +
 	"\x05Spent\x12)\n" +
 	"\x05spend\x18\x01 \x01(\v2\x13.signalbox.v1.SpendR\x05spend\"H\n" +
 	"\fBudgetRaised\x12\x10\n" +
 	"\x03usd\x18\x01 \x01(\x01R\x03usd\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x04R\x06tokens\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\" \n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"v\n" +
+	"\tDayRaised\x12\x16\n" +
+	"\x06budget\x18\x01 \x01(\tR\x06budget\x12\x10\n" +
+	"\x03usd\x18\x02 \x01(\x01R\x03usd\x12\x16\n" +
+	"\x06tokens\x18\x03 \x01(\x04R\x06tokens\x12\x17\n" +
+	"\awall_ms\x18\x04 \x01(\x04R\x06wallMs\x12\x0e\n" +
+	"\x02by\x18\x05 \x01(\tR\x02by\" \n" +
 	"\x06Paused\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"!\n" +
 	"\aResumed\x12\x16\n" +
@@ -2935,11 +3066,12 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\tCancelled\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"\"\n" +
 	"\bReopened\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xb1\x01\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xe7\x01\n" +
 	"\x06Handed\x12\x12\n" +
 	"\x04head\x18\x01 \x01(\tR\x04head\x12\x16\n" +
 	"\x06bundle\x18\x02 \x01(\tR\x06bundle\x12>\n" +
-	"\bsections\x18\x03 \x03(\v2\".signalbox.v1.Handed.SectionsEntryR\bsections\x1a;\n" +
+	"\bsections\x18\x03 \x03(\v2\".signalbox.v1.Handed.SectionsEntryR\bsections\x124\n" +
+	"\tartifacts\x18\x04 \x03(\v2\x16.signalbox.v1.ArtifactR\tartifacts\x1a;\n" +
 	"\rSectionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +
@@ -2957,12 +3089,13 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x04vars\x18\x01 \x03(\v2\".signalbox.v1.Remembered.VarsEntryR\x04vars\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x89\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa6\x01\n" +
 	"\vParkedUntil\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x120\n" +
 	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1a\n" +
-	"\bstanding\x18\x04 \x01(\bR\bstanding\"\x1f\n" +
+	"\bstanding\x18\x04 \x01(\bR\bstanding\x12\x1b\n" +
+	"\twaits_for\x18\x05 \x01(\tR\bwaitsFor\"\x1f\n" +
 	"\x05Woken\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"g\n" +
 	"\bTimedOut\x12\x14\n" +
@@ -3000,7 +3133,7 @@ func file_signalbox_v1_event_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_event_proto_rawDescData
 }
 
-var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_signalbox_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Commit)(nil),                // 0: signalbox.v1.Commit
 	(*Event)(nil),                 // 1: signalbox.v1.Event
@@ -3021,31 +3154,34 @@ var file_signalbox_v1_event_proto_goTypes = []any{
 	(*Noted)(nil),                 // 16: signalbox.v1.Noted
 	(*Spent)(nil),                 // 17: signalbox.v1.Spent
 	(*BudgetRaised)(nil),          // 18: signalbox.v1.BudgetRaised
-	(*Paused)(nil),                // 19: signalbox.v1.Paused
-	(*Resumed)(nil),               // 20: signalbox.v1.Resumed
-	(*Cancelled)(nil),             // 21: signalbox.v1.Cancelled
-	(*Reopened)(nil),              // 22: signalbox.v1.Reopened
-	(*Handed)(nil),                // 23: signalbox.v1.Handed
-	(*Escalated)(nil),             // 24: signalbox.v1.Escalated
-	(*Resolved)(nil),              // 25: signalbox.v1.Resolved
-	(*Remembered)(nil),            // 26: signalbox.v1.Remembered
-	(*ParkedUntil)(nil),           // 27: signalbox.v1.ParkedUntil
-	(*Woken)(nil),                 // 28: signalbox.v1.Woken
-	(*TimedOut)(nil),              // 29: signalbox.v1.TimedOut
-	(*Spawned)(nil),               // 30: signalbox.v1.Spawned
-	(*LinkEnded)(nil),             // 31: signalbox.v1.LinkEnded
-	(*Migrated)(nil),              // 32: signalbox.v1.Migrated
-	nil,                           // 33: signalbox.v1.Opened.VarsEntry
-	nil,                           // 34: signalbox.v1.Signalled.DataEntry
-	nil,                           // 35: signalbox.v1.Handed.SectionsEntry
-	nil,                           // 36: signalbox.v1.Remembered.VarsEntry
-	(*Issue)(nil),                 // 37: signalbox.v1.Issue
-	(*durationpb.Duration)(nil),   // 38: google.protobuf.Duration
-	(*Bundle)(nil),                // 39: signalbox.v1.Bundle
-	(*timestamppb.Timestamp)(nil), // 40: google.protobuf.Timestamp
-	(*Result)(nil),                // 41: signalbox.v1.Result
-	(*Evidence)(nil),              // 42: signalbox.v1.Evidence
-	(*Spend)(nil),                 // 43: signalbox.v1.Spend
+	(*DayRaised)(nil),             // 19: signalbox.v1.DayRaised
+	(*Paused)(nil),                // 20: signalbox.v1.Paused
+	(*Resumed)(nil),               // 21: signalbox.v1.Resumed
+	(*Cancelled)(nil),             // 22: signalbox.v1.Cancelled
+	(*Reopened)(nil),              // 23: signalbox.v1.Reopened
+	(*Handed)(nil),                // 24: signalbox.v1.Handed
+	(*Escalated)(nil),             // 25: signalbox.v1.Escalated
+	(*Resolved)(nil),              // 26: signalbox.v1.Resolved
+	(*Remembered)(nil),            // 27: signalbox.v1.Remembered
+	(*ParkedUntil)(nil),           // 28: signalbox.v1.ParkedUntil
+	(*Woken)(nil),                 // 29: signalbox.v1.Woken
+	(*TimedOut)(nil),              // 30: signalbox.v1.TimedOut
+	(*Spawned)(nil),               // 31: signalbox.v1.Spawned
+	(*LinkEnded)(nil),             // 32: signalbox.v1.LinkEnded
+	(*Migrated)(nil),              // 33: signalbox.v1.Migrated
+	nil,                           // 34: signalbox.v1.Opened.VarsEntry
+	nil,                           // 35: signalbox.v1.Signalled.DataEntry
+	nil,                           // 36: signalbox.v1.Handed.SectionsEntry
+	nil,                           // 37: signalbox.v1.Remembered.VarsEntry
+	(*Issue)(nil),                 // 38: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 39: google.protobuf.Duration
+	(*Bundle)(nil),                // 40: signalbox.v1.Bundle
+	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
+	(*Result)(nil),                // 42: signalbox.v1.Result
+	(*Evidence)(nil),              // 43: signalbox.v1.Evidence
+	(*Learning)(nil),              // 44: signalbox.v1.Learning
+	(*Spend)(nil),                 // 45: signalbox.v1.Spend
+	(*Artifact)(nil),              // 46: signalbox.v1.Artifact
 }
 var file_signalbox_v1_event_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Commit.events:type_name -> signalbox.v1.Event
@@ -3064,44 +3200,47 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	15, // 13: signalbox.v1.Event.answered:type_name -> signalbox.v1.Answered
 	16, // 14: signalbox.v1.Event.noted:type_name -> signalbox.v1.Noted
 	17, // 15: signalbox.v1.Event.spent:type_name -> signalbox.v1.Spent
-	19, // 16: signalbox.v1.Event.paused:type_name -> signalbox.v1.Paused
-	20, // 17: signalbox.v1.Event.resumed:type_name -> signalbox.v1.Resumed
-	21, // 18: signalbox.v1.Event.cancelled:type_name -> signalbox.v1.Cancelled
-	23, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
-	24, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
-	25, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
-	26, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
-	27, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
-	28, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
-	29, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
-	30, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
-	31, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
-	32, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
+	20, // 16: signalbox.v1.Event.paused:type_name -> signalbox.v1.Paused
+	21, // 17: signalbox.v1.Event.resumed:type_name -> signalbox.v1.Resumed
+	22, // 18: signalbox.v1.Event.cancelled:type_name -> signalbox.v1.Cancelled
+	24, // 19: signalbox.v1.Event.handed:type_name -> signalbox.v1.Handed
+	25, // 20: signalbox.v1.Event.escalated:type_name -> signalbox.v1.Escalated
+	26, // 21: signalbox.v1.Event.resolved:type_name -> signalbox.v1.Resolved
+	27, // 22: signalbox.v1.Event.remembered:type_name -> signalbox.v1.Remembered
+	28, // 23: signalbox.v1.Event.parked_until:type_name -> signalbox.v1.ParkedUntil
+	29, // 24: signalbox.v1.Event.woken:type_name -> signalbox.v1.Woken
+	30, // 25: signalbox.v1.Event.timed_out:type_name -> signalbox.v1.TimedOut
+	31, // 26: signalbox.v1.Event.spawned:type_name -> signalbox.v1.Spawned
+	32, // 27: signalbox.v1.Event.link_ended:type_name -> signalbox.v1.LinkEnded
+	33, // 28: signalbox.v1.Event.migrated:type_name -> signalbox.v1.Migrated
 	8,  // 29: signalbox.v1.Event.statement_refused:type_name -> signalbox.v1.StatementRefused
-	22, // 30: signalbox.v1.Event.reopened:type_name -> signalbox.v1.Reopened
+	23, // 30: signalbox.v1.Event.reopened:type_name -> signalbox.v1.Reopened
 	18, // 31: signalbox.v1.Event.budget_raised:type_name -> signalbox.v1.BudgetRaised
-	37, // 32: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
-	38, // 33: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
-	33, // 34: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
-	39, // 35: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
-	40, // 36: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
-	40, // 37: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
-	40, // 38: signalbox.v1.Released.until:type_name -> google.protobuf.Timestamp
-	41, // 39: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
-	38, // 40: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
-	34, // 41: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
-	42, // 42: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
-	43, // 43: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	35, // 44: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
-	36, // 45: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
-	40, // 46: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
-	38, // 47: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
-	38, // 48: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
-	49, // [49:49] is the sub-list for method output_type
-	49, // [49:49] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	19, // 32: signalbox.v1.Event.day_raised:type_name -> signalbox.v1.DayRaised
+	38, // 33: signalbox.v1.Opened.issue:type_name -> signalbox.v1.Issue
+	39, // 34: signalbox.v1.Opened.timeout:type_name -> google.protobuf.Duration
+	34, // 35: signalbox.v1.Opened.vars:type_name -> signalbox.v1.Opened.VarsEntry
+	40, // 36: signalbox.v1.Opened.bundles:type_name -> signalbox.v1.Bundle
+	41, // 37: signalbox.v1.Claimed.lease:type_name -> google.protobuf.Timestamp
+	41, // 38: signalbox.v1.LeaseExtended.lease:type_name -> google.protobuf.Timestamp
+	41, // 39: signalbox.v1.Released.until:type_name -> google.protobuf.Timestamp
+	42, // 40: signalbox.v1.Reported.result:type_name -> signalbox.v1.Result
+	39, // 41: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
+	35, // 42: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
+	43, // 43: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
+	44, // 44: signalbox.v1.Noted.learning:type_name -> signalbox.v1.Learning
+	45, // 45: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	36, // 46: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
+	46, // 47: signalbox.v1.Handed.artifacts:type_name -> signalbox.v1.Artifact
+	37, // 48: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	41, // 49: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	39, // 50: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	39, // 51: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	52, // [52:52] is the sub-list for method output_type
+	52, // [52:52] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }
@@ -3143,6 +3282,7 @@ func file_signalbox_v1_event_proto_init() {
 		(*Event_StatementRefused)(nil),
 		(*Event_Reopened)(nil),
 		(*Event_BudgetRaised)(nil),
+		(*Event_DayRaised)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3150,7 +3290,7 @@ func file_signalbox_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_event_proto_rawDesc), len(file_signalbox_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -702,7 +702,9 @@ type Parked struct {
 	Until  *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=until,proto3" json:"until,omitempty"`
 	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// It lasts no longer than the always rule that says so holds.
-	Standing      bool `protobuf:"varint,3,opt,name=standing,proto3" json:"standing,omitempty"`
+	Standing bool `protobuf:"varint,3,opt,name=standing,proto3" json:"standing,omitempty"`
+	// place or budget, in place of a claim; empty: a rule parked it.
+	WaitsFor      string `protobuf:"bytes,4,opt,name=waits_for,json=waitsFor,proto3" json:"waits_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -756,6 +758,13 @@ func (x *Parked) GetStanding() bool {
 		return x.Standing
 	}
 	return false
+}
+
+func (x *Parked) GetWaitsFor() string {
+	if x != nil {
+		return x.WaitsFor
+	}
+	return ""
 }
 
 // Link points at another instance and says how that one ended.
@@ -1296,6 +1305,75 @@ func (x *Remark) GetAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Learning is what a note about learnings has beside its text.
+type Learning struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`         // file or directory that it is about; empty: the whole repository
+	Instance      string                 `protobuf:"bytes,2,opt,name=instance,proto3" json:"instance,omitempty"` // where it was learned, or used; empty: nowhere, by a person
+	Trusted       bool                   `protobuf:"varint,3,opt,name=trusted,proto3" json:"trusted,omitempty"`  // there only people spoke who may write to the repository
+	Ids           []string               `protobuf:"bytes,4,rep,name=ids,proto3" json:"ids,omitempty"`           // of those that are confirmed, removed or used
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Learning) Reset() {
+	*x = Learning{}
+	mi := &file_signalbox_v1_instance_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Learning) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Learning) ProtoMessage() {}
+
+func (x *Learning) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_instance_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Learning.ProtoReflect.Descriptor instead.
+func (*Learning) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Learning) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Learning) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *Learning) GetTrusted() bool {
+	if x != nil {
+		return x.Trusted
+	}
+	return false
+}
+
+func (x *Learning) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
 var File_signalbox_v1_instance_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_instance_proto_rawDesc = "" +
@@ -1387,11 +1465,12 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\n" +
 	"resolution\x18\a \x01(\tR\n" +
 	"resolution\x12\x0e\n" +
-	"\x02by\x18\b \x01(\tR\x02by\"n\n" +
+	"\x02by\x18\b \x01(\tR\x02by\"\x8b\x01\n" +
 	"\x06Parked\x120\n" +
 	"\x05until\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1a\n" +
-	"\bstanding\x18\x03 \x01(\bR\bstanding\"\x92\x01\n" +
+	"\bstanding\x18\x03 \x01(\bR\bstanding\x12\x1b\n" +
+	"\twaits_for\x18\x04 \x01(\tR\bwaitsFor\"\x92\x01\n" +
 	"\x04Link\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
@@ -1433,7 +1512,12 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x06author\x18\x01 \x01(\tR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x12*\n" +
-	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02atB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
+	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"f\n" +
+	"\bLearning\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x1a\n" +
+	"\binstance\x18\x02 \x01(\tR\binstance\x12\x18\n" +
+	"\atrusted\x18\x03 \x01(\bR\atrusted\x12\x10\n" +
+	"\x03ids\x18\x04 \x03(\tR\x03idsB?Z=github.com/signalbox/signalbox/proto/signalbox/v1;signalboxv1b\x06proto3"
 
 var (
 	file_signalbox_v1_instance_proto_rawDescOnce sync.Once
@@ -1447,7 +1531,7 @@ func file_signalbox_v1_instance_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_instance_proto_rawDescData
 }
 
-var file_signalbox_v1_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_signalbox_v1_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_signalbox_v1_instance_proto_goTypes = []any{
 	(*Instance)(nil),              // 0: signalbox.v1.Instance
 	(*Raise)(nil),                 // 1: signalbox.v1.Raise
@@ -1461,51 +1545,52 @@ var file_signalbox_v1_instance_proto_goTypes = []any{
 	(*Failure)(nil),               // 9: signalbox.v1.Failure
 	(*Question)(nil),              // 10: signalbox.v1.Question
 	(*Remark)(nil),                // 11: signalbox.v1.Remark
-	nil,                           // 12: signalbox.v1.Instance.VarsEntry
-	nil,                           // 13: signalbox.v1.Instance.SectionsEntry
-	nil,                           // 14: signalbox.v1.Instance.FailuresEntry
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
-	(*Evidence)(nil),              // 16: signalbox.v1.Evidence
-	(*Result)(nil),                // 17: signalbox.v1.Result
-	(*Spend)(nil),                 // 18: signalbox.v1.Spend
-	(*Artifact)(nil),              // 19: signalbox.v1.Artifact
-	(*Issue)(nil),                 // 20: signalbox.v1.Issue
-	(*durationpb.Duration)(nil),   // 21: google.protobuf.Duration
+	(*Learning)(nil),              // 12: signalbox.v1.Learning
+	nil,                           // 13: signalbox.v1.Instance.VarsEntry
+	nil,                           // 14: signalbox.v1.Instance.SectionsEntry
+	nil,                           // 15: signalbox.v1.Instance.FailuresEntry
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*Evidence)(nil),              // 17: signalbox.v1.Evidence
+	(*Result)(nil),                // 18: signalbox.v1.Result
+	(*Spend)(nil),                 // 19: signalbox.v1.Spend
+	(*Artifact)(nil),              // 20: signalbox.v1.Artifact
+	(*Issue)(nil),                 // 21: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 22: google.protobuf.Duration
 }
 var file_signalbox_v1_instance_proto_depIdxs = []int32{
-	15, // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
+	16, // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
 	6,  // 1: signalbox.v1.Instance.visits:type_name -> signalbox.v1.Visit
 	7,  // 2: signalbox.v1.Instance.claim:type_name -> signalbox.v1.Claimant
 	8,  // 3: signalbox.v1.Instance.bundles:type_name -> signalbox.v1.Bundle
-	16, // 4: signalbox.v1.Instance.evidence:type_name -> signalbox.v1.Evidence
-	17, // 5: signalbox.v1.Instance.last_result:type_name -> signalbox.v1.Result
+	17, // 4: signalbox.v1.Instance.evidence:type_name -> signalbox.v1.Evidence
+	18, // 5: signalbox.v1.Instance.last_result:type_name -> signalbox.v1.Result
 	9,  // 6: signalbox.v1.Instance.failure:type_name -> signalbox.v1.Failure
 	10, // 7: signalbox.v1.Instance.questions:type_name -> signalbox.v1.Question
 	11, // 8: signalbox.v1.Instance.notes:type_name -> signalbox.v1.Remark
-	18, // 9: signalbox.v1.Instance.spend:type_name -> signalbox.v1.Spend
-	19, // 10: signalbox.v1.Instance.artifacts:type_name -> signalbox.v1.Artifact
-	20, // 11: signalbox.v1.Instance.issue:type_name -> signalbox.v1.Issue
-	15, // 12: signalbox.v1.Instance.opened_at:type_name -> google.protobuf.Timestamp
-	15, // 13: signalbox.v1.Instance.updated_at:type_name -> google.protobuf.Timestamp
-	21, // 14: signalbox.v1.Instance.timeout:type_name -> google.protobuf.Duration
+	19, // 9: signalbox.v1.Instance.spend:type_name -> signalbox.v1.Spend
+	20, // 10: signalbox.v1.Instance.artifacts:type_name -> signalbox.v1.Artifact
+	21, // 11: signalbox.v1.Instance.issue:type_name -> signalbox.v1.Issue
+	16, // 12: signalbox.v1.Instance.opened_at:type_name -> google.protobuf.Timestamp
+	16, // 13: signalbox.v1.Instance.updated_at:type_name -> google.protobuf.Timestamp
+	22, // 14: signalbox.v1.Instance.timeout:type_name -> google.protobuf.Duration
 	2,  // 15: signalbox.v1.Instance.next_deadline:type_name -> signalbox.v1.Deadline
-	12, // 16: signalbox.v1.Instance.vars:type_name -> signalbox.v1.Instance.VarsEntry
-	13, // 17: signalbox.v1.Instance.sections:type_name -> signalbox.v1.Instance.SectionsEntry
-	14, // 18: signalbox.v1.Instance.failures:type_name -> signalbox.v1.Instance.FailuresEntry
+	13, // 16: signalbox.v1.Instance.vars:type_name -> signalbox.v1.Instance.VarsEntry
+	14, // 17: signalbox.v1.Instance.sections:type_name -> signalbox.v1.Instance.SectionsEntry
+	15, // 18: signalbox.v1.Instance.failures:type_name -> signalbox.v1.Instance.FailuresEntry
 	3,  // 19: signalbox.v1.Instance.escalations:type_name -> signalbox.v1.Escalation
 	4,  // 20: signalbox.v1.Instance.parked:type_name -> signalbox.v1.Parked
 	5,  // 21: signalbox.v1.Instance.links:type_name -> signalbox.v1.Link
-	21, // 22: signalbox.v1.Instance.time_in_state:type_name -> google.protobuf.Duration
-	21, // 23: signalbox.v1.Instance.total_time:type_name -> google.protobuf.Duration
+	22, // 22: signalbox.v1.Instance.time_in_state:type_name -> google.protobuf.Duration
+	22, // 23: signalbox.v1.Instance.total_time:type_name -> google.protobuf.Duration
 	1,  // 24: signalbox.v1.Instance.raised:type_name -> signalbox.v1.Raise
-	15, // 25: signalbox.v1.Deadline.at:type_name -> google.protobuf.Timestamp
-	15, // 26: signalbox.v1.Escalation.at:type_name -> google.protobuf.Timestamp
-	15, // 27: signalbox.v1.Parked.until:type_name -> google.protobuf.Timestamp
-	21, // 28: signalbox.v1.Visit.time:type_name -> google.protobuf.Duration
-	15, // 29: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
-	15, // 30: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
-	15, // 31: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
-	15, // 32: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
+	16, // 25: signalbox.v1.Deadline.at:type_name -> google.protobuf.Timestamp
+	16, // 26: signalbox.v1.Escalation.at:type_name -> google.protobuf.Timestamp
+	16, // 27: signalbox.v1.Parked.until:type_name -> google.protobuf.Timestamp
+	22, // 28: signalbox.v1.Visit.time:type_name -> google.protobuf.Duration
+	16, // 29: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
+	16, // 30: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
+	16, // 31: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
+	16, // 32: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
 	33, // [33:33] is the sub-list for method output_type
 	33, // [33:33] is the sub-list for method input_type
 	33, // [33:33] is the sub-list for extension type_name
@@ -1525,7 +1610,7 @@ func file_signalbox_v1_instance_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_instance_proto_rawDesc), len(file_signalbox_v1_instance_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -822,6 +822,13 @@ func (m *Parked) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.WaitsFor) > 0 {
+		i -= len(m.WaitsFor)
+		copy(dAtA[i:], m.WaitsFor)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.WaitsFor)))
+		i--
+		dAtA[i] = 0x22
+	}
 	if m.Standing {
 		i--
 		if m.Standing {
@@ -1663,6 +1670,10 @@ func (m *Parked) SizeVT() (n int) {
 	}
 	if m.Standing {
 		n += 2
+	}
+	l = len(m.WaitsFor)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -4342,6 +4353,38 @@ func (m *Parked) UnmarshalVT(dAtA []byte) error {
 				}
 			}
 			m.Standing = bool(v != 0)
+		case 4:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field WaitsFor", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.WaitsFor = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -73,6 +73,7 @@ type GetReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      *Instance              `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	Refusal       *Refusal               `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	Learnings     []*KnownLearning       `protobuf:"bytes,3,rep,name=learnings,proto3" json:"learnings,omitempty"` // of an instance that keeps the learnings of a repository
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -121,6 +122,170 @@ func (x *GetReply) GetRefusal() *Refusal {
 	return nil
 }
 
+func (x *GetReply) GetLearnings() []*KnownLearning {
+	if x != nil {
+		return x.Learnings
+	}
+	return nil
+}
+
+// KnownLearning is what was learned of a repository.
+type KnownLearning struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Path          string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"` // empty: the whole repository
+	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	By            string                 `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`             // the actor who proposed it
+	Instance      string                 `protobuf:"bytes,5,opt,name=instance,proto3" json:"instance,omitempty"` // where; empty: nowhere, by a person
+	Trusted       bool                   `protobuf:"varint,6,opt,name=trusted,proto3" json:"trusted,omitempty"`  // there only people spoke who may write to the repository
+	At            *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=at,proto3" json:"at,omitempty"`
+	State         string                 `protobuf:"bytes,8,opt,name=state,proto3" json:"state,omitempty"`                                // proposed, confirmed, aged, displaced or removed
+	ConfirmedBy   string                 `protobuf:"bytes,9,opt,name=confirmed_by,json=confirmedBy,proto3" json:"confirmed_by,omitempty"` // the person who last did
+	ConfirmedAt   *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=confirmed_at,json=confirmedAt,proto3" json:"confirmed_at,omitempty"`
+	Used          []string               `protobuf:"bytes,11,rep,name=used,proto3" json:"used,omitempty"` // instances in whose prompts it was, the newest
+	UsedAt        *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=used_at,json=usedAt,proto3" json:"used_at,omitempty"`
+	Successes     []string               `protobuf:"bytes,13,rep,name=successes,proto3" json:"successes,omitempty"` // those of them that ended well
+	RemovedBy     string                 `protobuf:"bytes,14,opt,name=removed_by,json=removedBy,proto3" json:"removed_by,omitempty"`
+	RemovedAt     *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=removed_at,json=removedAt,proto3" json:"removed_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KnownLearning) Reset() {
+	*x = KnownLearning{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KnownLearning) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KnownLearning) ProtoMessage() {}
+
+func (x *KnownLearning) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KnownLearning.ProtoReflect.Descriptor instead.
+func (*KnownLearning) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *KnownLearning) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *KnownLearning) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *KnownLearning) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *KnownLearning) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *KnownLearning) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *KnownLearning) GetTrusted() bool {
+	if x != nil {
+		return x.Trusted
+	}
+	return false
+}
+
+func (x *KnownLearning) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *KnownLearning) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *KnownLearning) GetConfirmedBy() string {
+	if x != nil {
+		return x.ConfirmedBy
+	}
+	return ""
+}
+
+func (x *KnownLearning) GetConfirmedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ConfirmedAt
+	}
+	return nil
+}
+
+func (x *KnownLearning) GetUsed() []string {
+	if x != nil {
+		return x.Used
+	}
+	return nil
+}
+
+func (x *KnownLearning) GetUsedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UsedAt
+	}
+	return nil
+}
+
+func (x *KnownLearning) GetSuccesses() []string {
+	if x != nil {
+		return x.Successes
+	}
+	return nil
+}
+
+func (x *KnownLearning) GetRemovedBy() string {
+	if x != nil {
+		return x.RemovedBy
+	}
+	return ""
+}
+
+func (x *KnownLearning) GetRemovedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RemovedAt
+	}
+	return nil
+}
+
 // ListRequest asks for instances (sb.api.list). Empty fields do not filter.
 type ListRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -153,7 +318,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[2]
+	mi := &file_signalbox_v1_query_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -165,7 +330,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[2]
+	mi := &file_signalbox_v1_query_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -178,7 +343,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{2}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ListRequest) GetWorkflow() string {
@@ -278,7 +443,7 @@ type ListReply struct {
 
 func (x *ListReply) Reset() {
 	*x = ListReply{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[3]
+	mi := &file_signalbox_v1_query_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -290,7 +455,7 @@ func (x *ListReply) String() string {
 func (*ListReply) ProtoMessage() {}
 
 func (x *ListReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[3]
+	mi := &file_signalbox_v1_query_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -303,7 +468,7 @@ func (x *ListReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReply.ProtoReflect.Descriptor instead.
 func (*ListReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListReply) GetInstances() []*Summary {
@@ -365,7 +530,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[4]
+	mi := &file_signalbox_v1_query_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +542,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[4]
+	mi := &file_signalbox_v1_query_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +555,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Summary) GetInstance() string {
@@ -566,7 +731,7 @@ type HistoryRequest struct {
 
 func (x *HistoryRequest) Reset() {
 	*x = HistoryRequest{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[5]
+	mi := &file_signalbox_v1_query_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +743,7 @@ func (x *HistoryRequest) String() string {
 func (*HistoryRequest) ProtoMessage() {}
 
 func (x *HistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[5]
+	mi := &file_signalbox_v1_query_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +756,7 @@ func (x *HistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryRequest.ProtoReflect.Descriptor instead.
 func (*HistoryRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *HistoryRequest) GetInstance() string {
@@ -621,7 +786,7 @@ type HistoryReply struct {
 
 func (x *HistoryReply) Reset() {
 	*x = HistoryReply{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[6]
+	mi := &file_signalbox_v1_query_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -633,7 +798,7 @@ func (x *HistoryReply) String() string {
 func (*HistoryReply) ProtoMessage() {}
 
 func (x *HistoryReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[6]
+	mi := &file_signalbox_v1_query_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -646,7 +811,7 @@ func (x *HistoryReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryReply.ProtoReflect.Descriptor instead.
 func (*HistoryReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *HistoryReply) GetCommits() []*Record {
@@ -692,7 +857,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[7]
+	mi := &file_signalbox_v1_query_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -704,7 +869,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[7]
+	mi := &file_signalbox_v1_query_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -717,7 +882,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Record) GetSeq() uint64 {
@@ -807,7 +972,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[8]
+	mi := &file_signalbox_v1_query_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +984,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[8]
+	mi := &file_signalbox_v1_query_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +997,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WatchRequest) GetInstance() string {
@@ -876,7 +1041,7 @@ type WatchReply struct {
 
 func (x *WatchReply) Reset() {
 	*x = WatchReply{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[9]
+	mi := &file_signalbox_v1_query_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +1053,7 @@ func (x *WatchReply) String() string {
 func (*WatchReply) ProtoMessage() {}
 
 func (x *WatchReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[9]
+	mi := &file_signalbox_v1_query_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +1066,7 @@ func (x *WatchReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReply.ProtoReflect.Descriptor instead.
 func (*WatchReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WatchReply) GetCommits() []*Record {
@@ -935,7 +1100,7 @@ type DefinitionRequest struct {
 
 func (x *DefinitionRequest) Reset() {
 	*x = DefinitionRequest{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[10]
+	mi := &file_signalbox_v1_query_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1112,7 @@ func (x *DefinitionRequest) String() string {
 func (*DefinitionRequest) ProtoMessage() {}
 
 func (x *DefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[10]
+	mi := &file_signalbox_v1_query_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1125,7 @@ func (x *DefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefinitionRequest.ProtoReflect.Descriptor instead.
 func (*DefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DefinitionRequest) GetName() string {
@@ -984,7 +1149,7 @@ type DefinitionReply struct {
 
 func (x *DefinitionReply) Reset() {
 	*x = DefinitionReply{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[11]
+	mi := &file_signalbox_v1_query_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -996,7 +1161,7 @@ func (x *DefinitionReply) String() string {
 func (*DefinitionReply) ProtoMessage() {}
 
 func (x *DefinitionReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[11]
+	mi := &file_signalbox_v1_query_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1009,7 +1174,7 @@ func (x *DefinitionReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefinitionReply.ProtoReflect.Descriptor instead.
 func (*DefinitionReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DefinitionReply) GetName() string {
@@ -1054,10 +1219,30 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\x18signalbox/v1/query.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1asignalbox/v1/command.proto\x1a\x18signalbox/v1/event.proto\x1a\x1bsignalbox/v1/instance.proto\"(\n" +
 	"\n" +
 	"GetRequest\x12\x1a\n" +
-	"\binstance\x18\x01 \x01(\tR\binstance\"o\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\"\xaa\x01\n" +
 	"\bGetReply\x122\n" +
 	"\binstance\x18\x01 \x01(\v2\x16.signalbox.v1.InstanceR\binstance\x12/\n" +
-	"\arefusal\x18\x02 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xaf\x02\n" +
+	"\arefusal\x18\x02 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x129\n" +
+	"\tlearnings\x18\x03 \x03(\v2\x1b.signalbox.v1.KnownLearningR\tlearnings\"\xf2\x03\n" +
+	"\rKnownLearning\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\x12\x0e\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\x12\x1a\n" +
+	"\binstance\x18\x05 \x01(\tR\binstance\x12\x18\n" +
+	"\atrusted\x18\x06 \x01(\bR\atrusted\x12*\n" +
+	"\x02at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x14\n" +
+	"\x05state\x18\b \x01(\tR\x05state\x12!\n" +
+	"\fconfirmed_by\x18\t \x01(\tR\vconfirmedBy\x12=\n" +
+	"\fconfirmed_at\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\vconfirmedAt\x12\x12\n" +
+	"\x04used\x18\v \x03(\tR\x04used\x123\n" +
+	"\aused_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\x06usedAt\x12\x1c\n" +
+	"\tsuccesses\x18\r \x03(\tR\tsuccesses\x12\x1d\n" +
+	"\n" +
+	"removed_by\x18\x0e \x01(\tR\tremovedBy\x129\n" +
+	"\n" +
+	"removed_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tremovedAt\"\xaf\x02\n" +
 	"\vListRequest\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -1153,48 +1338,54 @@ func file_signalbox_v1_query_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_query_proto_rawDescData
 }
 
-var file_signalbox_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_signalbox_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_signalbox_v1_query_proto_goTypes = []any{
 	(*GetRequest)(nil),            // 0: signalbox.v1.GetRequest
 	(*GetReply)(nil),              // 1: signalbox.v1.GetReply
-	(*ListRequest)(nil),           // 2: signalbox.v1.ListRequest
-	(*ListReply)(nil),             // 3: signalbox.v1.ListReply
-	(*Summary)(nil),               // 4: signalbox.v1.Summary
-	(*HistoryRequest)(nil),        // 5: signalbox.v1.HistoryRequest
-	(*HistoryReply)(nil),          // 6: signalbox.v1.HistoryReply
-	(*Record)(nil),                // 7: signalbox.v1.Record
-	(*WatchRequest)(nil),          // 8: signalbox.v1.WatchRequest
-	(*WatchReply)(nil),            // 9: signalbox.v1.WatchReply
-	(*DefinitionRequest)(nil),     // 10: signalbox.v1.DefinitionRequest
-	(*DefinitionReply)(nil),       // 11: signalbox.v1.DefinitionReply
-	(*Instance)(nil),              // 12: signalbox.v1.Instance
-	(*Refusal)(nil),               // 13: signalbox.v1.Refusal
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 15: google.protobuf.Duration
-	(*Parked)(nil),                // 16: signalbox.v1.Parked
-	(*Commit)(nil),                // 17: signalbox.v1.Commit
+	(*KnownLearning)(nil),         // 2: signalbox.v1.KnownLearning
+	(*ListRequest)(nil),           // 3: signalbox.v1.ListRequest
+	(*ListReply)(nil),             // 4: signalbox.v1.ListReply
+	(*Summary)(nil),               // 5: signalbox.v1.Summary
+	(*HistoryRequest)(nil),        // 6: signalbox.v1.HistoryRequest
+	(*HistoryReply)(nil),          // 7: signalbox.v1.HistoryReply
+	(*Record)(nil),                // 8: signalbox.v1.Record
+	(*WatchRequest)(nil),          // 9: signalbox.v1.WatchRequest
+	(*WatchReply)(nil),            // 10: signalbox.v1.WatchReply
+	(*DefinitionRequest)(nil),     // 11: signalbox.v1.DefinitionRequest
+	(*DefinitionReply)(nil),       // 12: signalbox.v1.DefinitionReply
+	(*Instance)(nil),              // 13: signalbox.v1.Instance
+	(*Refusal)(nil),               // 14: signalbox.v1.Refusal
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 16: google.protobuf.Duration
+	(*Parked)(nil),                // 17: signalbox.v1.Parked
+	(*Commit)(nil),                // 18: signalbox.v1.Commit
 }
 var file_signalbox_v1_query_proto_depIdxs = []int32{
-	12, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
-	13, // 1: signalbox.v1.GetReply.refusal:type_name -> signalbox.v1.Refusal
-	4,  // 2: signalbox.v1.ListReply.instances:type_name -> signalbox.v1.Summary
-	13, // 3: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
-	14, // 4: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
-	14, // 5: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
-	15, // 6: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
-	16, // 7: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
-	7,  // 8: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
-	13, // 9: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
-	14, // 10: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
-	17, // 11: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
-	7,  // 12: signalbox.v1.WatchReply.commits:type_name -> signalbox.v1.Record
-	13, // 13: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
-	13, // 14: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	13, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
+	14, // 1: signalbox.v1.GetReply.refusal:type_name -> signalbox.v1.Refusal
+	2,  // 2: signalbox.v1.GetReply.learnings:type_name -> signalbox.v1.KnownLearning
+	15, // 3: signalbox.v1.KnownLearning.at:type_name -> google.protobuf.Timestamp
+	15, // 4: signalbox.v1.KnownLearning.confirmed_at:type_name -> google.protobuf.Timestamp
+	15, // 5: signalbox.v1.KnownLearning.used_at:type_name -> google.protobuf.Timestamp
+	15, // 6: signalbox.v1.KnownLearning.removed_at:type_name -> google.protobuf.Timestamp
+	5,  // 7: signalbox.v1.ListReply.instances:type_name -> signalbox.v1.Summary
+	14, // 8: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
+	15, // 9: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
+	15, // 10: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
+	16, // 11: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
+	17, // 12: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
+	8,  // 13: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
+	14, // 14: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
+	15, // 15: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
+	18, // 16: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
+	8,  // 17: signalbox.v1.WatchReply.commits:type_name -> signalbox.v1.Record
+	14, // 18: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
+	14, // 19: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_query_proto_init() }
@@ -1211,7 +1402,7 @@ func file_signalbox_v1_query_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_query_proto_rawDesc), len(file_signalbox_v1_query_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

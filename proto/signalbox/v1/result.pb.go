@@ -709,7 +709,9 @@ type Configuration struct {
 	// What is wrong with a newer file that is not in force.
 	Problem string `protobuf:"bytes,7,opt,name=problem,proto3" json:"problem,omitempty"`
 	// Of work under way in the repository.
-	Limits        []*Limit `protobuf:"bytes,8,rep,name=limits,proto3" json:"limits,omitempty"`
+	Limits []*Limit `protobuf:"bytes,8,rep,name=limits,proto3" json:"limits,omitempty"`
+	// Of what a day may cost in the repository.
+	Days          []*DayBudget `protobuf:"bytes,9,rep,name=days,proto3" json:"days,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -800,6 +802,84 @@ func (x *Configuration) GetLimits() []*Limit {
 	return nil
 }
 
+func (x *Configuration) GetDays() []*DayBudget {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+// DayBudget is what may be spent in a day (UTC). One amount is above zero.
+type DayBudget struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only by this role; empty: by any.
+	Role   string  `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
+	Usd    float64 `protobuf:"fixed64,2,opt,name=usd,proto3" json:"usd,omitempty"`
+	Tokens uint64  `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// Of steps.
+	WallMs        uint64 `protobuf:"varint,4,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DayBudget) Reset() {
+	*x = DayBudget{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DayBudget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DayBudget) ProtoMessage() {}
+
+func (x *DayBudget) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DayBudget.ProtoReflect.Descriptor instead.
+func (*DayBudget) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *DayBudget) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *DayBudget) GetUsd() float64 {
+	if x != nil {
+		return x.Usd
+	}
+	return 0
+}
+
+func (x *DayBudget) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *DayBudget) GetWallMs() uint64 {
+	if x != nil {
+		return x.WallMs
+	}
+	return 0
+}
+
 // Limit is how many instances of a repository may be claimed at a time.
 type Limit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -814,7 +894,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	mi := &file_signalbox_v1_result_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +906,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	mi := &file_signalbox_v1_result_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +919,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Limit) GetState() string {
@@ -942,7 +1022,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\vadmitted_by\x18\t \x01(\tR\n" +
 	"admittedBy\x123\n" +
 	"\x06config\x18\n" +
-	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\xc4\x02\n" +
+	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\xf1\x02\n" +
 	"\rConfiguration\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x16\n" +
 	"\x06commit\x18\x02 \x01(\tR\x06commit\x12\x12\n" +
@@ -951,10 +1031,16 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\aprotect\x18\x05 \x03(\tR\aprotect\x12\x16\n" +
 	"\x06brains\x18\x06 \x03(\tR\x06brains\x12\x18\n" +
 	"\aproblem\x18\a \x01(\tR\aproblem\x12+\n" +
-	"\x06limits\x18\b \x03(\v2\x13.signalbox.v1.LimitR\x06limits\x1a9\n" +
+	"\x06limits\x18\b \x03(\v2\x13.signalbox.v1.LimitR\x06limits\x12+\n" +
+	"\x04days\x18\t \x03(\v2\x17.signalbox.v1.DayBudgetR\x04days\x1a9\n" +
 	"\vPolicyEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"J\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"b\n" +
+	"\tDayBudget\x12\x12\n" +
+	"\x04role\x18\x01 \x01(\tR\x04role\x12\x10\n" +
+	"\x03usd\x18\x02 \x01(\x01R\x03usd\x12\x16\n" +
+	"\x06tokens\x18\x03 \x01(\x04R\x06tokens\x12\x17\n" +
+	"\awall_ms\x18\x04 \x01(\x04R\x06wallMs\"J\n" +
 	"\x05Limit\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x17\n" +
@@ -972,7 +1058,7 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Result)(nil),        // 0: signalbox.v1.Result
 	(*Answer)(nil),        // 1: signalbox.v1.Answer
@@ -981,28 +1067,30 @@ var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Spend)(nil),         // 4: signalbox.v1.Spend
 	(*Issue)(nil),         // 5: signalbox.v1.Issue
 	(*Configuration)(nil), // 6: signalbox.v1.Configuration
-	(*Limit)(nil),         // 7: signalbox.v1.Limit
-	nil,                   // 8: signalbox.v1.Result.DataEntry
-	nil,                   // 9: signalbox.v1.Result.SectionsEntry
-	nil,                   // 10: signalbox.v1.Evidence.DataEntry
-	nil,                   // 11: signalbox.v1.Configuration.PolicyEntry
+	(*DayBudget)(nil),     // 7: signalbox.v1.DayBudget
+	(*Limit)(nil),         // 8: signalbox.v1.Limit
+	nil,                   // 9: signalbox.v1.Result.DataEntry
+	nil,                   // 10: signalbox.v1.Result.SectionsEntry
+	nil,                   // 11: signalbox.v1.Evidence.DataEntry
+	nil,                   // 12: signalbox.v1.Configuration.PolicyEntry
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
 	2,  // 1: signalbox.v1.Result.evidence:type_name -> signalbox.v1.Evidence
-	8,  // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
+	9,  // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
 	3,  // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
 	4,  // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
-	9,  // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
-	10, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
+	10, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
+	11, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
 	6,  // 7: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
-	11, // 8: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
-	7,  // 9: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	12, // 8: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
+	8,  // 9: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
+	7,  // 10: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -1016,7 +1104,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
