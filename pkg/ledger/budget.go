@@ -94,6 +94,38 @@ func (b Budget) limit() string {
 	return b.Wall.String()
 }
 
+// raisedBy returns the budget with what it was raised by; it has the name of no budget.
+func (b Budget) raisedBy(r instance.Cost) Budget {
+	b.USD, b.Tokens, b.Wall = b.USD+r.USD, b.Tokens+r.TokensIn, b.Wall+time.Duration(r.WallMS)*time.Millisecond
+	return b
+}
+
+// unit returns an amount of the budget's kind, as a raise.
+func (b Budget) unit() string {
+	switch {
+	case b.USD > 0:
+		return "+5usd"
+	case b.Tokens > 0:
+		return "+200000tokens"
+	}
+	return "+2h"
+}
+
+// ParseRaise reads a raise of a day's budget: +5usd, +5, +$5, +500000tokens or +2h.
+func ParseRaise(text string) (instance.RaiseDay, error) {
+	var b Budget
+	amount, found := strings.CutPrefix(text, "+")
+	if usd, err := strconv.ParseFloat(amount, 64); err == nil && amount[0] >= '0' && amount[0] <= '9' {
+		b.USD = usd
+	} else if !b.parseAmount(amount) {
+		found = false
+	}
+	if !found || b.USD == 0 && b.Tokens == 0 && b.Wall < time.Millisecond {
+		return instance.RaiseDay{}, fmt.Errorf("%q is no raise of a day's budget; want an amount such as +5usd, +500000tokens or +2h", text)
+	}
+	return instance.RaiseDay{USD: b.USD, Tokens: b.Tokens, WallMS: b.Wall.Milliseconds()}, nil
+}
+
 // covers reports whether what a role spends for a repository counts.
 func (b Budget) covers(repo, role string) bool {
 	return (b.Repo == "" || b.Repo == repo) && (b.Role == "" || b.Role == role)

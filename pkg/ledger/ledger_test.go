@@ -128,6 +128,7 @@ func TestPeopleAreToldAtFourFifthsAndWhenAllIsSpent(t *testing.T) {
 
 func TestWhatThisProcessAppendedCountsOnceAndAtOnce(t *testing.T) {
 	l := of(t, "day=10usd")
+	l.Begin()
 	commit := func(seq uint64) instance.Commit {
 		c := reported("analyst", nine, 1, 0)
 		c.Seq = seq
@@ -173,6 +174,161 @@ func TestADayOfTheLogIsFound(t *testing.T) {
 	for hours, want := range map[int]uint64{-5: 1, 0: 1, 1: 2, 4: 5, 8: 9, 9: 10, 30: 10} {
 		if got := start(nine.Add(time.Duration(hours) * time.Hour)); got != want {
 			t.Errorf("%d hours later it is %d, want %d", hours, got, want)
+		}
+	}
+}
+
+// configured is an instance whose repository has budgets of a day.
+func configured(id string, days ...instance.DayBudget) instance.Instance {
+	return instance.Instance{ID: id, Owner: "developer", Issue: instance.Issue{Repo: "acme/widgets", Config: &instance.Configuration{Hash: "h", Days: days}}}
+}
+
+// knowing returns a ledger of instances, which has begun.
+func knowing(operator string, all ...instance.Instance) *ledger.Ledger {
+	var budgets []ledger.Budget
+	if b, err := ledger.Parse(operator); err == nil {
+		budgets = append(budgets, b)
+	}
+	l := ledger.New(budgets, func(id string) (in instance.Instance, ok bool) {
+		for _, in := range all {
+			if in.ID == id {
+				return in, true
+			}
+		}
+		return in, false
+	})
+	l.Begin()
+	return l
+}
+
+func TestARepositoryBoundsItsOwnDayBesideTheOperator(t *testing.T) {
+	in := configured("acme/widgets/1", instance.DayBudget{USD: 10}, instance.DayBudget{Role: "developer", WallMS: 3600_000})
+	l := knowing("day=100usd", in)
+	l.Note(reported("analyst", nine, 9, 0), "acme/widgets/2") // of the same repository
+	l.Note(reported("analyst", nine, 9, 0), "acme/gears/1")
+	if until, why := l.Rests(nine, in, "analyst"); until.Sub(nine) != 2*time.Second || why != "what was spent today is being read" {
+		t.Errorf("before the day is read it rests until %s: %s", until, why)
+	}
+	if why := l.Over(nine, in, "analyst"); why != "" {
+		t.Errorf("who is at work is ended before the day is read: %s", why)
+	}
+	l.CaughtUp()
+	if until, why := l.Rests(nine, in, "analyst"); !until.IsZero() {
+		t.Errorf("it rests: %s", why)
+	}
+	if passed := l.Note(reported("analyst", nine, 1, 0), in.ID); len(passed) != 1 || passed[0].Said != "$10.00 of $10.00" {
+		t.Errorf("people are told %+v", passed)
+	}
+	for at, want := range map[time.Time]string{nine: "the budget repo=acme/widgets,day=10usd is spent: $10.00 of $10.00", nine.Add(24 * time.Hour): ""} {
+		if _, why := l.Rests(at, in, "analyst"); why != want {
+			t.Errorf("at %s it rests: %q, want %q", at, why, want)
+		}
+	}
+	if until, why := l.Rests(nine.Add(-24*time.Hour), instance.Instance{ID: "acme/gears/1"}, "analyst"); !until.IsZero() {
+		t.Errorf("another repository rests: %s", why)
+	}
+	l = knowing("", in)
+	l.CaughtUp()
+	l.Note(reported("developer", nine, 0, time.Hour), in.ID)
+	if why := l.Over(nine, in, "developer"); why != "the budget repo=acme/widgets,role=developer,day=1h0m0s is spent: 1h0m0s of 1h0m0s" {
+		t.Errorf("over: %s", why)
+	}
+	var names []string
+	for _, use := range l.Uses(nine) {
+		names = append(names, use.Budget.String())
+	}
+	if d := cmp.Diff([]string{"repo=acme/widgets,day=10usd", "repo=acme/widgets,role=developer,day=1h0m0s"}, names); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTheDayIsReadOnceABudgetIsThere(t *testing.T) {
+	wanted := func(l *ledger.Ledger) bool {
+		select {
+		case <-l.Wanted():
+			return true
+		default:
+			return false
+		}
+	}
+	l := knowing("")
+	l.Rests(nine, instance.Instance{ID: "acme/widgets/1"}, "developer")
+	if wanted(l) {
+		t.Error("nobody has a budget")
+	}
+	l.Rests(nine, configured("acme/widgets/1", instance.DayBudget{USD: 1}), "developer")
+	if !wanted(l) || !wanted(knowing("day=5usd")) {
+		t.Error("there is a budget, and the day is not read")
+	}
+}
+
+func TestARaiseHoldsUntilTheDayEnds(t *testing.T) {
+	in := configured("acme/widgets/1", instance.DayBudget{Tokens: 500_000})
+	l := knowing("repo=acme/widgets,day=10usd", in)
+	l.CaughtUp()
+	l.Note(reported("developer", nine, 11, 0), in.ID)
+	raise, err := l.Raise(nine, in, instance.RaiseDay{USD: 5})
+	if err != nil || len(raise.Budgets) != 1 || raise.Budgets[0] != "repo=acme/widgets,day=10usd" {
+		t.Fatalf("%+v, %v", raise, err)
+	}
+	l.Note(instance.Commit{Seq: 9, At: nine, Events: []instance.Event{instance.DayRaised{Budget: raise.Budgets[0], USD: 5, By: "ann"}}}, in.ID)
+	if why := l.Over(nine, in, "developer"); why != "" {
+		t.Errorf("it was raised: %s", why)
+	}
+	l.Note(reported("developer", nine, 4, 0), in.ID)
+	if why := l.Over(nine, in, "developer"); why != "the budget repo=acme/widgets,day=10usd is spent: $15.00 of $15.00" {
+		t.Errorf("over: %s", why)
+	}
+	next := nine.Add(24 * time.Hour)
+	l.Note(reported("developer", next, 11, 0), in.ID)
+	if why := l.Over(next, in, "developer"); why != "the budget repo=acme/widgets,day=10usd is spent: $11.00 of $10.00" {
+		t.Errorf("on the next day: %q", why)
+	}
+}
+
+func TestARaiseThatFitsNoBudgetSaysWhatWouldBeRight(t *testing.T) {
+	in := configured("acme/widgets/1", instance.DayBudget{Role: "tester", Tokens: 500_000})
+	l := knowing("day=10usd", in)
+	l.CaughtUp()
+	const all = "day=10usd; repo=acme/widgets,role=tester,day=500000tokens"
+	for name, c := range map[string]struct {
+		spent float64
+		in    instance.Instance
+		raise instance.RaiseDay
+		want  string // the budget, or the error
+	}{
+		"nothing is spent":      {0, in, instance.RaiseDay{USD: 5}, "no budget that covers the work of developer on acme/widgets/1 is spent today; name one of " + all},
+		"one that is named":     {0, in, instance.RaiseDay{Budgets: []string{"role=tester,repo=acme/widgets,day=500000tokens"}, Tokens: 5}, "repo=acme/widgets,role=tester,day=500000tokens"},
+		"one that there is not": {0, in, instance.RaiseDay{Budgets: []string{"day=20usd"}, USD: 5}, "there is no budget day=20usd of acme/widgets/1; there are " + all},
+		"no budget at all":      {0, in, instance.RaiseDay{Budgets: []string{"20usd"}, USD: 5}, `"20usd" is no budget; want [repo=OWNER/NAME,][role=ROLE,]day=AMOUNT, with an amount such as 20usd, 500000tokens or 8h`},
+		"another unit":          {11, in, instance.RaiseDay{Tokens: 5}, "the budget day=10usd is raised by an amount such as +5usd"},
+		"what is spent":         {11, in, instance.RaiseDay{USD: 5}, "day=10usd"},
+	} {
+		l := l
+		if c.spent > 0 {
+			l = knowing("day=10usd", in)
+			l.CaughtUp()
+			l.Note(reported("developer", nine, c.spent, 0), in.ID)
+		}
+		got, err := l.Raise(nine, c.in, c.raise)
+		if err == nil && (len(got.Budgets) != 1 || got.Budgets[0] != c.want) || err != nil && err.Error() != c.want {
+			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
+		}
+	}
+	if _, err := knowing("").Raise(nine, instance.Instance{ID: "a/1"}, instance.RaiseDay{USD: 5}); err == nil || err.Error() != "no budget of a day covers a/1" {
+		t.Errorf("without budgets: %v", err)
+	}
+}
+
+func TestARaiseReadsAsItIsWritten(t *testing.T) {
+	for text, want := range map[string]instance.RaiseDay{"+5": {USD: 5}, "+2.5usd": {USD: 2.5}, "+$3": {USD: 3}, "+7tokens": {Tokens: 7}, "+90m": {WallMS: 5400_000}} {
+		if got, err := ledger.ParseRaise(text); err != nil || got.USD != want.USD || got.Tokens != want.Tokens || got.WallMS != want.WallMS {
+			t.Errorf("%q is %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "+", "5", "-5", "+-5", "+0", "+NaN", "+Inf", "+0h", "+1ns", "+h", "++5", "+5 usd"} {
+		if got, err := ledger.ParseRaise(text); err == nil {
+			t.Errorf("%q is %+v", text, got)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func CommandNames() []string {
 }
 
 // Check returns an error that joins a workflow.Problem for each thing that the file asks
-// for and that is not there, or that only the operator sets.
+// for in vain. There is no such thing, or only the operator sets it.
 func (c Config) Check(o Operator) error {
 	var all []error
 	add := func(key, text, meant string) {
@@ -35,7 +35,7 @@ func (c Config) Check(o Operator) error {
 			add(key, fmt.Sprintf("unknown %s %s", what, quoted(name)), workflow.Nearest(name, known))
 		}
 	}
-	names := names(o.Definitions)
+	names := names(slices.DeleteFunc(slices.Clone(o.Definitions), record))
 	named("lifecycle", "lifecycle", c.Lifecycle, names)
 	if c.Lifecycle != "" && slices.Contains(names, c.Lifecycle) && o.Lifecycles != nil && !permitted(o.Lifecycles, c.Lifecycle) {
 		add("lifecycle", fmt.Sprintf("who runs Signalbox does not permit the lifecycle %s here; permitted: %s (--repo-workflow)", c.Lifecycle,
@@ -54,6 +54,9 @@ func (c Config) Check(o Operator) error {
 		key := fmt.Sprintf("limits.%d", i)
 		named(key, "state", l.State, states)
 		named(key, "role", l.Role, roles)
+	}
+	for i, b := range c.Days {
+		named(fmt.Sprintf("budget.day.%d", i), "role", b.Role, roles)
 	}
 	return errors.Join(all...)
 }
@@ -91,6 +94,12 @@ func names(defs []*workflow.Definition) (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// record reports whether a lifecycle is of records: what opens with it has ended.
+func record(d *workflow.Definition) bool {
+	s, _ := d.State(d.Initial)
+	return s.Kind == workflow.Final
 }
 
 func statesAndRoles(defs []*workflow.Definition) (states, roles []string) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -119,29 +120,74 @@ func (r *reader) policy(n ast.Node) {
 	})
 }
 
-// The policies that budgets are.
+// usd and tokens are the policies that a budget sets.
 const usd, tokens = "budget_usd", "budget_tokens"
 
+// The amounts of budgets, for people.
+const aboveZero, wholeAboveZero, span = "dollars above zero", "a whole number above zero", "a time above zero, such as 8h or 90m"
+
 func (r *reader) budget(n ast.Node) {
-	amount := func(key, want string, whole bool) take {
+	policy := func(key string, whole bool) take {
 		return func(n ast.Node) {
-			text, _ := scalar(n)
-			v, err := strconv.ParseFloat(text, 64)
-			_, number := n.(ast.ScalarNode)
-			if !number || isText(n) || err != nil || !(v > 0) || v > 1e15 || whole && v != math.Trunc(v) {
-				r.want(n, want)
-				return
+			if text, ok := r.amount(n, whole); ok {
+				r.set(key, r.at(n), text)
 			}
-			if whole {
-				text = strconv.FormatInt(int64(v), 10)
+		}
+	}
+	r.object(n, map[string]take{"usd": policy(usd, false), "tokens": policy(tokens, true), "day": r.list(r.day)})
+}
+
+// amount reads a number above zero.
+func (r *reader) amount(n ast.Node, whole bool) (text string, ok bool) {
+	text, _ = scalar(n)
+	v, err := strconv.ParseFloat(text, 64)
+	_, number := n.(ast.ScalarNode)
+	if !number || isText(n) || err != nil || !(v > 0) || v > 1e15 || whole && v != math.Trunc(v) {
+		r.want(n, map[bool]string{false: aboveZero, true: wholeAboveZero}[whole])
+		return "", false
+	}
+	if whole {
+		text = strconv.FormatInt(int64(v), 10)
+	}
+	return text, true
+}
+
+// day reads a budget of a day.
+func (r *reader) day(n ast.Node) {
+	var b instance.DayBudget
+	before, given := len(r.problems), 0
+	number := func(put func(text string), whole bool) take {
+		return func(n ast.Node) {
+			if text, ok := r.amount(n, whole); ok {
+				put(text)
+				given++
 			}
-			r.set(key, r.at(n), text)
 		}
 	}
 	r.object(n, map[string]take{
-		"usd":    amount(usd, "dollars above zero", false),
-		"tokens": amount(tokens, "a whole number above zero", true),
+		"role":   r.name(&b.Role),
+		"usd":    number(func(text string) { b.USD, _ = strconv.ParseFloat(text, 64) }, false),
+		"tokens": number(func(text string) { b.Tokens, _ = strconv.ParseInt(text, 10, 64) }, true),
+		"time": func(n ast.Node) {
+			text, _ := scalar(n)
+			d, err := time.ParseDuration(text)
+			if err != nil || d < time.Second {
+				r.want(n, span)
+				return
+			}
+			b.WallMS = d.Milliseconds()
+			given++
+		},
 	})
+	if len(r.problems) > before {
+		return
+	}
+	if given != 1 {
+		r.add(r.at(n), "a budget of a day has one of usd, tokens and time")
+		return
+	}
+	r.config.places[fmt.Sprintf("budget.day.%d", len(r.config.Days))] = r.at(n)
+	r.config.Days = append(r.config.Days, b)
 }
 
 func (r *reader) set(policy string, at Place, value string) {

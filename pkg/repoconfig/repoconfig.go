@@ -38,6 +38,7 @@ type Config struct {
 	Protect   []string // paths that agents may not change, as git's globs
 	Brains    []string // that may work, as patterns; nil: all that the operator has
 	Limits    []instance.Limit
+	Days      []instance.DayBudget
 
 	places map[string]Place // by key, as in policy.max_iterations
 }
@@ -82,7 +83,7 @@ func (c Config) Of(file, commit string) *instance.Configuration {
 	if c.Hash == "" {
 		return nil
 	}
-	return &instance.Configuration{File: file, Commit: commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains, Limits: c.Limits}
+	return &instance.Configuration{File: file, Commit: commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains, Limits: c.Limits, Days: c.Days}
 }
 
 // Hash returns the hash of a file.

@@ -19,7 +19,7 @@ policy:
   max_iterations: 5
   require_tests: true
   red_first: always
-budget: {usd: 5, tokens: 2000000}
+budget: {usd: 5, tokens: 2000000, day: [{usd: 20}, {role: developer, time: 8h}, {tokens: 500000}]}
 commands:
   approve: maintain
   others: triage
@@ -46,6 +46,7 @@ func TestAFileIsRead(t *testing.T) {
 		Commands: repoconfig.Commands{"approve": "maintain", "others": "triage"},
 		Protect:  []string{"infra/**", "*.lock"}, Brains: []string{"exec:claude", "model:anthropic/*"},
 		Limits: []instance.Limit{{AtOnce: 3}, {State: "implementing", AtOnce: 1}, {Role: "developer", AtOnce: 2}},
+		Days:   []instance.DayBudget{{USD: 20}, {Role: "developer", WallMS: 8 * 3600 * 1000}, {Tokens: 500000}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(repoconfig.Config{}), cmpopts.IgnoreFields(repoconfig.Config{}, "Hash")); diff != "" {
 		t.Error(diff)
@@ -73,6 +74,12 @@ func TestWhatIsWrongIsNamedWithItsLine(t *testing.T) {
 		"a budget that is a text":  {"budget: {usd: \"5\"}\n", "f:1: want dollars above zero"},
 		"a budget of nothing":      {"budget: {usd: 0}\n", "f:1: want dollars above zero"},
 		"half a token":             {"budget: {tokens: 1.5}\n", "f:1: want a whole number above zero"},
+		"a day of nothing":         {"budget: {day: [{usd: 0}]}\n", "f:1: want dollars above zero"},
+		"a day without an amount":  {"budget:\n  day:\n    - {role: developer}\n", "f:3: a budget of a day has one of usd, tokens and time"},
+		"a day with two amounts":   {"budget: {day: [{usd: 5, time: 8h}]}\n", "f:1: a budget of a day has one of usd, tokens and time"},
+		"a day that is no list":    {"budget: {day: {usd: 5}}\n", "f:1: want a list with something in it"},
+		"a time without a unit":    {"budget: {day: [{time: 8}]}\n", "f:1: want a time above zero, such as 8h"},
+		"an unknown key of a day":  {"budget: {day: [{dollars: 8}]}\n", `f:1: unknown key "dollars"`},
 		"a permission":             {"commands:\n  approve: mantain\n", `f:2: unknown permission "mantain"; did you mean "maintain"?`},
 		"a path with an exception": {"protect: [\"!infra\"]\n", "f:1: a protected path is a glob"},
 		"a path that leads out":    {"protect: [../x]\n", "f:1: a protected path is a glob"},
@@ -113,6 +120,7 @@ func TestAFileIsHeldAgainstWhatThereIs(t *testing.T) {
 		"whatever is permitted":   {full, "", []string{"*"}},
 		"nobody says":             {full, "", nil},
 		"a lifecycle":             {"lifecycle: isue\n", `f:1: unknown lifecycle "isue"; did you mean "issue"?`, nil},
+		"a lifecycle of records":  {"lifecycle: learnings\n", `f:1: unknown lifecycle "learnings"`, nil},
 		"one that is not allowed": {"lifecycle: story\n", "f:1: who runs Signalbox does not permit the lifecycle story here; permitted: issue", []string{"issue"}},
 		"a policy":                {"policy:\n  max_iteration: 3\n", `f:2: unknown policy "max_iteration"; did you mean "max_iterations"?`, nil},
 		"one of the operator":     {"policy: {merge_method: rebase}\n", "f:1: policy merge_method: only who runs Signalbox sets it", nil},
@@ -120,6 +128,7 @@ func TestAFileIsHeldAgainstWhatThereIs(t *testing.T) {
 		"a command":               {"commands: {aprove: write}\n", `f:1: unknown command "aprove"; did you mean "approve"?`, nil},
 		"a state":                 {"limits:\n - {at_once: 1, state: implementin}\n", `f:2: unknown state "implementin"; did you mean "implementing"?`, nil},
 		"a role":                  {"limits:\n - {at_once: 1, role: dev}\n", `f:2: unknown role "dev"`, nil},
+		"a role of a day":         {"budget:\n  day:\n  - {usd: 1, role: developr}\n", `f:3: unknown role "developr"; did you mean "developer"?`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := repoconfig.Parse("f", []byte(test.src))

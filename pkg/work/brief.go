@@ -5,18 +5,20 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 )
 
 // Brief is what the runtime knows of the repository and of the work so far. Prompts
 // have it; the agent protocol does not.
 type Brief struct {
-	Steps     []PastStep // oldest first; the newest is that of the last result
-	Test      string     // the command that tests the repository; empty: none was found
-	Guidance  []File     // what the repository says to those who change it, from Base
-	Kept      []string   // files of other roles, and of the tests, that the role's change is judged without
-	Forbidden []string   // patterns of paths that no change may touch
-	Criteria  []string   // commands that have to pass in the end
-	Templates []Template // of the repository, from Base
+	Steps     []PastStep          // oldest first; the newest is that of the last result
+	Test      string              // the command that tests the repository; empty: none was found
+	Guidance  []File              // what the repository says to those who change it, from Base
+	Kept      []string            // files of other roles, and of the tests, that the role's change is judged without
+	Forbidden []string            // patterns of paths that no change may touch
+	Criteria  []string            // commands that have to pass in the end
+	Templates []Template          // of the repository, from Base
+	Learnings []learning.Learning // of the repository, those that fit the work
 }
 
 // PastStep is a step of the work that has ended.

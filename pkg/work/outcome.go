@@ -13,17 +13,18 @@ type Outcome struct {
 	Unusable error           // why another template could not be used, with file and line; nil: none
 	Output   []byte          // what it printed, capped: kept as an artifact
 
-	Asks     []instance.Inquiry   // of other roles: the work comes back with their answers
-	Escalate *Escalation          // nil: none
-	Notes    []instance.NoteEntry // worth keeping whatever comes of the work; Kind and Text
-	Refused  []string             // what it wrote and may not, each by its name, in words
+	Asks      []instance.Inquiry   // of other roles: the work comes back with their answers
+	Escalate  *Escalation          // nil: none
+	GivesBack string               // why the work is given back before it is done; empty: it is not
+	Notes     []instance.NoteEntry // worth keeping whatever comes of the work; Kind and Text
+	Learned   []Learned            // of the repository, for those who work on it next
+	Refused   []string             // what it wrote and may not, each by its name, in words
 }
 
-// Pauses reports whether the work comes back when others have said something:
-// the change and the sections are handed over, and nothing else of the result
-// counts.
+// Pauses reports whether the work comes back, such as when others have said something.
+// The change and the sections are handed over; nothing else of the result counts.
 func (o Outcome) Pauses() bool {
-	return len(o.Asks) > 0 || o.Escalate != nil && o.Escalate.RequiresHuman
+	return o.GivesBack != "" || len(o.Asks) > 0 || o.Escalate != nil && o.Escalate.RequiresHuman
 }
 
 // Escalation puts the matter to people. If it requires them, the work comes
@@ -31,6 +32,12 @@ func (o Outcome) Pauses() bool {
 type Escalation struct {
 	Reason        string `json:"reason"`
 	RequiresHuman bool   `json:"requires_human"`
+}
+
+// Learned is a fact about the repository.
+type Learned struct {
+	Path string `json:"path"` // file or directory that it is about; empty: the whole repository
+	Text string `json:"text"`
 }
 
 // FileChange is one file that a change touches.
@@ -50,6 +57,6 @@ const (
 	Red        = "red"        // that a test fails before there is code for it; its failed tests have to pass in the end
 )
 
-// Findings is the name, in the data of evidence of tests, of what those who judge the
-// work should know of the tests: which were set aside, how many are gone or skipped.
+// Findings is the name, in the data of evidence of tests, of what those who judge the work
+// should know of the tests. That is which were set aside, how many are gone or skipped.
 const Findings = "findings"

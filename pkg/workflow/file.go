@@ -5,10 +5,10 @@ import "github.com/goccy/go-yaml/ast"
 // definition reads a file's head and its states.
 func (r *reader) definition(n ast.Node) *Definition {
 	d := &Definition{Policy: map[string]any{}, at: r.at(n), places: map[string]Position{}}
-	placed := func(key string, t take) take {
+	placed := func(key string, t setter) setter {
 		return func(n ast.Node) { d.places[key] = r.at(n); t(n) }
 	}
-	values := func(key string, to *map[string]any) take {
+	values := func(key string, to *map[string]any) setter {
 		return func(n ast.Node) {
 			*to = map[string]any{}
 			r.entries(n, func(name string, at Position, value ast.Node) {
@@ -18,7 +18,7 @@ func (r *reader) definition(n ast.Node) *Definition {
 			})
 		}
 	}
-	r.object(n, map[string]take{
+	r.object(n, map[string]setter{
 		"workflow": placed("workflow", r.text(&d.Name)),
 		"version":  r.count(&d.Version),
 		"extends":  placed("extends", r.text(&d.Extends)),
@@ -35,7 +35,7 @@ func (r *reader) definition(n ast.Node) *Definition {
 		"resolves": func(n ast.Node) { r.resolves(n, d) },
 		"from":     func(n ast.Node) { r.readFrom(n, d) },
 		"loop": placed("loop", func(n ast.Node) {
-			r.object(n, map[string]take{"window": r.count(&d.Loop.Window), "distinct": r.count(&d.Loop.Distinct)})
+			r.object(n, map[string]setter{"window": r.count(&d.Loop.Window), "distinct": r.count(&d.Loop.Distinct)})
 		}),
 		"limits": r.list(func(n ast.Node) { d.Limits = append(d.Limits, r.rule(n)) }),
 		"gates":  r.list(func(n ast.Node) { d.Gates = append(d.Gates, r.gate(n)) }),
@@ -76,7 +76,7 @@ func (r *reader) resolves(n ast.Node, d *Definition) {
 
 func (r *reader) gate(n ast.Node) Gate {
 	g := Gate{at: r.at(n)}
-	r.object(n, map[string]take{
+	r.object(n, map[string]setter{
 		"name":    r.text(&g.Name),
 		"to":      r.names(&g.To, &g.toAt),
 		"require": r.guard(&g.Require),

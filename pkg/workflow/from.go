@@ -215,7 +215,7 @@ func fromKey(kind, name string) string {
 // readFrom reads who may give what.
 func (r *reader) readFrom(n ast.Node, d *Definition) {
 	d.gives = &From{at: map[string]Position{}}
-	byName := func(group string, to *map[string][]Giver) take {
+	byName := func(group string, to *map[string][]Giver) setter {
 		return func(n ast.Node) {
 			*to = map[string][]Giver{}
 			r.entries(n, func(name string, at Position, value ast.Node) {
@@ -223,7 +223,7 @@ func (r *reader) readFrom(n ast.Node, d *Definition) {
 			})
 		}
 	}
-	r.object(n, map[string]take{
+	r.object(n, map[string]setter{
 		"evidence": byName("evidence", &d.gives.Evidence),
 		"vars":     byName("vars", &d.gives.Vars),
 		"answers": func(n ast.Node) {
@@ -250,7 +250,7 @@ func (r *reader) giver(n ast.Node) Giver {
 		r.text(&g.Role)(n)
 		return g
 	}
-	r.object(n, map[string]take{"role": r.text(&g.Role), "self": r.text(&g.Self)})
+	r.object(n, map[string]setter{"role": r.text(&g.Role), "self": r.text(&g.Self)})
 	return g
 }
 

@@ -279,7 +279,7 @@ func TestVerifyNamesEveryGiverThatIsPlantedInABuiltin(t *testing.T) {
 				}
 			}
 		}
-		if planted == 0 && d.Name != "task" { // whose moves rest on what its roles run
+		if planted == 0 && len(d.Writers()) > 0 && d.Name != "task" { // whose moves rest on what its roles run
 			t.Errorf("%s: nothing was planted", d.Name)
 		}
 	}

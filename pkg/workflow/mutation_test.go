@@ -244,6 +244,7 @@ func TestWhatTheIssueLifecycleMayLoseOfItsBounds(t *testing.T) {
 		"way of gate require_tests to implementing",
 		"policy alert_at", "policy budget_tokens", "policy budget_usd",
 		"policy escalate_at",
+		"policy learnings",
 		"policy max_faults",
 		"policy red_first",
 		"policy test_changes",

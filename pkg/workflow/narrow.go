@@ -101,10 +101,12 @@ func narrowing(name string) direction {
 		return direction{way: higher}
 	case "require_tests", "triage", "check_duplicates":
 		return direction{ranked, []string{"false", "true"}}
-	case "auto_merge", "mend_checks", "allow_no_checks", "hand_over", "resolve_threads":
+	case "auto_merge", "mend_checks", "allow_no_checks", "hand_over", "resolve_threads", "watch_merge", "revert":
 		return direction{ranked, []string{"true", "false"}}
 	case "red_first":
 		return direction{ranked, []string{"never", "written", "always"}}
+	case "learnings":
+		return direction{ranked, []string{"auto", "confirmed", "none"}}
 	case "test_changes":
 		return direction{ranked, []string{"allow", "aside", "refuse"}}
 	case "refused":

@@ -31,6 +31,8 @@ func TestARepositoryOnlyNarrowsPolicy(t *testing.T) {
 		"tests that must be red":       {"red_first", "always", "always", ""},
 		"tests that need not":          {"red_first", "never", "written", ""},
 		"tests by who writes code":     {"test_changes", "allow", "aside", ""},
+		"no learnings":                 {"learnings", "none", "none", ""},
+		"more learnings":               {"learnings", "auto", "confirmed", ""},
 		"an unknown way":               {"test_changes", "perhaps", nil, "want allow or aside or refuse"},
 		"a value of another type":      {"max_iterations", "many", nil, `"many" is no`},
 	} {
@@ -92,7 +94,7 @@ func TestOfEachPolicyItIsDecidedWhichWayIsNarrower(t *testing.T) {
 		}
 		return n.values[len(n.values)-1]
 	}
-	operators := []string{"check_every", "heed_elsewhere", "hold_label", "members", "merge_method"}
+	operators := []string{"check_every", "follow_up_labels", "heed_elsewhere", "hold_label", "members", "merge_method", "watch_for"}
 	for _, d := range all {
 		for name, value := range d.Policy {
 			n := narrowing(name)

@@ -98,8 +98,8 @@ func (r *reader) want(n ast.Node, want string) {
 	r.add(r.at(n), "want %s, got %s", want, strings.ToLower(n.Type().YAMLName()))
 }
 
-// A take puts one node where it belongs.
-type take func(ast.Node)
+// setter stores the value of one node.
+type setter func(ast.Node)
 
 // entries calls each for every key of a mapping, in file order, once a key.
 func (r *reader) entries(n ast.Node, each func(key string, at Position, value ast.Node)) {
@@ -121,7 +121,7 @@ func (r *reader) entries(n ast.Node, each func(key string, at Position, value as
 }
 
 // object reads a mapping whose keys are known.
-func (r *reader) object(n ast.Node, known map[string]take) {
+func (r *reader) object(n ast.Node, known map[string]setter) {
 	r.entries(n, func(key string, at Position, value ast.Node) {
 		if t, ok := known[key]; ok {
 			t(value)
@@ -136,7 +136,7 @@ func (r *reader) object(n ast.Node, known map[string]take) {
 	})
 }
 
-func (r *reader) list(each take) take {
+func (r *reader) list(each setter) setter {
 	return func(n ast.Node) {
 		s, ok := n.(*ast.SequenceNode)
 		if !ok {

@@ -11,7 +11,7 @@ import (
 func (r *reader) state(name string, at Position, n ast.Node) State {
 	s := State{Name: name, at: at}
 	var final bool
-	r.object(n, map[string]take{
+	r.object(n, map[string]setter{
 		"about":    r.text(&s.About),
 		"owner":    r.text(&s.Owner),
 		"final":    r.flag(&final),
@@ -48,13 +48,13 @@ func (r *reader) state(name string, at Position, n ast.Node) State {
 // work reads what the work of a state is, and places what it reads under key.
 func (r *reader) work(key string, n ast.Node, s *State) (w WorkSpec) {
 	s.placeWork(key, r.at(n))
-	word := func(name string, to *string) take {
+	word := func(name string, to *string) setter {
 		return func(n ast.Node) {
 			r.text(to)(n)
 			s.placeWork(key+"."+name, r.at(n))
 		}
 	}
-	r.object(n, map[string]take{"runs": word("runs", &w.Runs), "change": word("change", &w.Change), "does": word("does", &w.Does)})
+	r.object(n, map[string]setter{"runs": word("runs", &w.Runs), "change": word("change", &w.Change), "does": word("does", &w.Does)})
 	return w
 }
 
@@ -72,13 +72,13 @@ func (r *reader) transition(n ast.Node) Transition {
 		r.text(&t.To)(n)
 		return t
 	}
-	r.object(n, map[string]take{"to": r.text(&t.To), "added": r.text(&t.Added)})
+	r.object(n, map[string]setter{"to": r.text(&t.To), "added": r.text(&t.Added)})
 	return t
 }
 
 func (r *reader) rule(n ast.Node) Rule {
 	rule := Rule{at: r.at(n)}
-	r.object(n, map[string]take{
+	r.object(n, map[string]setter{
 		"name":     r.text(&rule.Name),
 		"when":     r.guard(&rule.When),
 		"to":       r.names(&rule.To, &rule.toAt),
@@ -93,7 +93,7 @@ func (r *reader) rule(n ast.Node) Rule {
 }
 
 // stay reads now, signal, a duration or ${policy.NAME}; a duration as Go prints it.
-func (r *reader) stay(to *Stay) take {
+func (r *reader) stay(to *Stay) setter {
 	return func(n ast.Node) {
 		r.text(&to.Source)(n)
 		to.at = r.at(n)
@@ -128,13 +128,13 @@ func (r *reader) reaction(n ast.Node) []Rule {
 
 func (r *reader) inquiry(n ast.Node) Inquiry {
 	q := Inquiry{at: r.at(n)}
-	r.object(n, map[string]take{"when": r.guard(&q.When), "to": r.text(&q.To), "text": r.text(&q.Text)})
+	r.object(n, map[string]setter{"when": r.guard(&q.When), "to": r.text(&q.To), "text": r.text(&q.Text)})
 	return q
 }
 
 func (r *reader) spawn(n ast.Node) Spawn {
 	s := Spawn{at: r.at(n)}
-	r.object(n, map[string]take{
+	r.object(n, map[string]setter{
 		"when":     r.guard(&s.When),
 		"workflow": r.text(&s.Workflow),
 		"state":    r.text(&s.State),

@@ -19,7 +19,7 @@ func text(n ast.Node) (string, bool) {
 	return "", false
 }
 
-func (r *reader) text(to *string) take {
+func (r *reader) text(to *string) setter {
 	return func(n ast.Node) {
 		s, ok := text(n)
 		switch {
@@ -34,7 +34,7 @@ func (r *reader) text(to *string) take {
 }
 
 // names reads one name or a list of them.
-func (r *reader) names(to *[]string, at *[]Position) take {
+func (r *reader) names(to *[]string, at *[]Position) setter {
 	one := func(n ast.Node) {
 		var s string
 		if r.text(&s)(n); s != "" {
@@ -50,7 +50,7 @@ func (r *reader) names(to *[]string, at *[]Position) take {
 	}
 }
 
-func (r *reader) flag(to *bool) take {
+func (r *reader) flag(to *bool) setter {
 	return func(n ast.Node) {
 		b, ok := n.(*ast.BoolNode)
 		if !ok {
@@ -61,7 +61,7 @@ func (r *reader) flag(to *bool) take {
 	}
 }
 
-func (r *reader) count(to *int) take {
+func (r *reader) count(to *int) setter {
 	return func(n ast.Node) {
 		i, ok := integer(n)
 		if !ok || i < 1 || i > math.MaxInt32 {
@@ -86,7 +86,7 @@ func integer(n ast.Node) (int64, bool) {
 	return 0, false
 }
 
-func (r *reader) duration(to *time.Duration) take {
+func (r *reader) duration(to *time.Duration) setter {
 	return func(n ast.Node) {
 		s, _ := text(n)
 		d, err := time.ParseDuration(s)
@@ -98,7 +98,7 @@ func (r *reader) duration(to *time.Duration) take {
 	}
 }
 
-func (r *reader) guard(to *Guard) take {
+func (r *reader) guard(to *Guard) setter {
 	return func(n ast.Node) {
 		r.text(&to.Source)(n)
 		to.at = r.at(n)

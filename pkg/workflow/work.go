@@ -37,6 +37,8 @@ const (
 	AskForHelp      = "ask_for_help"      // tell people what is in the way
 	OpenPullRequest = "open_pull_request" // push the branch and open its pull request
 	TendPullRequest = "tend_pull_request" // bring a pull request through its reviews to its merge
+	WatchMerge      = "watch_merge"       // watch the checks of a merge commit
+	RevertMerge     = "revert_merge"      // propose the revert of a merge
 	WriteTests      = "write_tests"       // write tests, or rely on those that exist
 	SelfCheck       = "self_check"        // take what the checks say for the result: no brain is asked, unless the state has its own
 )
@@ -51,6 +53,8 @@ var doers = map[string][]string{
 	AskForHelp:      {"pm"},
 	OpenPullRequest: {"pm", "shepherd"},
 	TendPullRequest: {"shepherd"},
+	WatchMerge:      {"shepherd"},
+	RevertMerge:     {"shepherd"},
 	WriteTests:      {"tester"},
 	SelfCheck:       {},
 }
@@ -124,8 +128,8 @@ func (d *Definition) WorkOf(state, role string, asked bool) WorkSpec {
 	return WorkSpec{}
 }
 
-// deriveWork sets what each state asks for: what is written or, in a definition
-// in which none of it is, what states of that name asked for before it could be.
+// deriveWork sets what each state asks for. It is what is written or, in a definition in
+// which none of it is, what states of that name asked for before it could be.
 func (d *Definition) deriveWork() {
 	says := slices.ContainsFunc(d.States, func(s State) bool { return s.work != nil || s.answers != nil })
 	for i := range d.States {
