@@ -1,12 +1,12 @@
-// Package dispatch knows which work is ready, which of it lies in a role's queue, and
-// which agents wait for work. A Dispatcher gets each new state of an instance by
-// Update, and answers three questions: which agent is to be given work that a commit
-// makes (Next), which work is most urgent (MostUrgent), and which work is in no queue
-// and with no agent (Lapsed).
+// Package dispatch knows which work is ready, which of it lies in a role's queue, how much is
+// under way, and which agents wait for work. A Dispatcher gets each new state of an instance
+// by Update, and answers four questions. Next says which agent is given work that a commit
+// makes, Reserve whether a limit leaves a place for it. MostUrgent says which work is most
+// urgent. Lapsed says which work is in no queue and with no agent.
 //
 // The queues themselves are consumers of the log: a Dispatcher only counts what is in
-// them. It has one lock. It calls nothing while it holds it, so Update may be called
-// with locks held.
+// them. It has a lock, and another one for the places. It calls nothing of others while it
+// holds one, so Update may be called with locks held.
 package dispatch
 
 import (
@@ -25,6 +25,8 @@ type Definitions interface {
 
 // Dispatcher is safe for concurrent use.
 type Dispatcher struct {
+	*places
+
 	definitions Definitions
 
 	mu     sync.Mutex
@@ -41,10 +43,10 @@ type queuedItem struct {
 	slot int64 // when it was put there
 }
 
-// New returns a Dispatcher that knows of no work.
-func New(definitions Definitions) *Dispatcher {
+// New returns a Dispatcher that knows of no work. The limits are the operator's.
+func New(definitions Definitions, limits []Limit) *Dispatcher {
 	return &Dispatcher{
-		definitions: definitions, roles: roleQueues{}, queued: map[string]queuedItem{}, direct: map[string]Lapse{},
+		places: newPlaces(limits), definitions: definitions, roles: roleQueues{}, queued: map[string]queuedItem{}, direct: map[string]Lapse{},
 		ranked: rankedWork{items: map[QueueKey]map[string]*workItem{}, keys: map[string]QueueKey{}},
 	}
 }
@@ -52,6 +54,7 @@ func New(definitions Definitions) *Dispatcher {
 // Update says what the state of an instance is now. ordered says that its definition
 // may have an order. Call it with the states of an instance in order.
 func (d *Dispatcher) Update(s *projection.State, ordered bool) {
+	d.places.update(s)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	item, ready := newWorkItem(s)
@@ -111,8 +114,8 @@ type Lapse struct {
 	free     time.Time
 }
 
-// Lapsed returns the work that no queue has and, at the given time, no agent: the lease
-// has run out, or it was given back and has rested.
+// Lapsed returns the work that no queue has and, at the given time, no agent. The lease has
+// run out, or it was given back and has rested.
 func (d *Dispatcher) Lapsed(at time.Time) (all []Lapse) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

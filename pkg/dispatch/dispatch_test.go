@@ -30,7 +30,7 @@ func TestTheNewestStatesSayAll(t *testing.T) {
 			}
 		})
 		e.Dismiss()
-		all, newest := dispatch.New(h.Definitions), dispatch.New(h.Definitions)
+		all, newest := dispatch.New(h.Definitions, nil), dispatch.New(h.Definitions, nil)
 		last := map[string]update{}
 		p := projection.New(projection.Config{Store: h.Store, Definitions: h.Definitions, Changed: func(s *projection.State, ordered bool) {
 			all.Update(s, ordered)

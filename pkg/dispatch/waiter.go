@@ -12,8 +12,8 @@ import (
 // there is work in the queue of its role.
 var ErrNoWork = errors.New("no work")
 
-// Reply is called once: with the state that the claim made and the events of its
-// commit, or with the reason why there is no work.
+// Reply is called once. It gets the state that the claim made and the events of its commit,
+// or the reason why there is no work.
 type Reply func(in instance.Instance, events []instance.Event, err error)
 
 // Waiter is an agent that waits for work.
@@ -43,8 +43,8 @@ func (q *roleQueue) remove(slot int64) {
 	q.redirected = min(q.redirected, q.visibility.all)
 }
 
-// take removes a waiter, if it is there.
-func (q *roleQueue) take(w *Waiter) {
+// removeWaiter removes a waiter, if it is there.
+func (q *roleQueue) removeWaiter(w *Waiter) {
 	if i := slices.Index(q.waiting, w); i >= 0 {
 		q.waiting = slices.Delete(q.waiting, i, i+1)
 	}
@@ -88,7 +88,7 @@ func (d *Dispatcher) expire(w *Waiter) {
 	d.mu.Lock()
 	claimed := w.claimed
 	w.claimed = true
-	d.roles.of(w.Claim.Role).take(w)
+	d.roles.of(w.Claim.Role).removeWaiter(w)
 	d.mu.Unlock()
 	if !claimed {
 		w.Reply(instance.Instance{}, nil, ErrNoWork)
@@ -111,7 +111,7 @@ func (d *Dispatcher) Next(role string) *Waiter {
 		return nil
 	}
 	w := q.waiting[i]
-	q.take(w)
+	q.removeWaiter(w)
 	w.claimed = true
 	w.timer.Stop()
 	return w
@@ -124,7 +124,7 @@ func (d *Dispatcher) redirect(role string) {
 	q := d.roles.of(role)
 	for visible := q.visibility.visible(currentSlot()); len(q.waiting) > 0 && q.redirected < visible; q.redirected++ {
 		w := q.waiting[0]
-		q.take(w)
+		q.removeWaiter(w)
 		w.timer.Reset(0)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // A process that was paused finds those who wait whose time is over before their timers
 // ring.
 func TestWhoseTimeIsOverIsGivenNothing(t *testing.T) {
-	d := New(nil)
+	d := New(nil, nil)
 	for _, name := range []string{"late", "here"} {
 		d.Wait(instance.Claim{Role: "pm", Agent: name}, time.Hour, func(instance.Instance, []instance.Event, error) {})
 	}

@@ -6,33 +6,72 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/dispatch"
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/projection"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// Budget says that a role may spend nothing on an instance before a time, and why. The
-// zero time says that it may.
-type Budget func(in instance.Instance, role string) (until time.Time, why string)
+// Budget bounds what roles spend on instances. It is safe for concurrent use, and quick.
+type Budget interface {
+	// Rests returns until when a role may begin nothing on an instance, and why; the zero
+	// time if it may.
+	Rests(at time.Time, in instance.Instance, role string) (until time.Time, why string)
+	// Over returns why a role that is at work may spend nothing more, "" if it may.
+	Over(at time.Time, in instance.Instance, role string) (why string)
+	// Raise returns a raise with the names of the budgets that it is of. The error is for
+	// people.
+	Raise(at time.Time, in instance.Instance, a instance.RaiseDay) (instance.RaiseDay, error)
+}
 
 // hold parks ready work whose budget is spent, in place of its claim. Then its error says
 // that state s is past: the claim is to be decided again.
 func (e *Engine) hold(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, role string, at time.Time) error {
 	in := s.Instance
 	_, inquired := in.Inquiry() // what is asked of another role is not held
-	if e.Budget == nil || inquired || s.Ready() != role || in.Claim.Live(at) {
+	if inquired || s.Ready() != role || in.Claim.Live(at) {
 		return nil
 	}
-	until, why := e.Budget(in, role)
+	until, why := e.Budget.Rests(at, in, role)
 	if !until.After(at) {
 		return nil
 	}
-	_, err := e.commit(ctx, w, def, s, instance.Command{
-		ID:       "hold-" + strconv.FormatUint(in.Work, 10) + "-" + strconv.FormatInt(until.Unix(), 10),
-		Instance: in.ID, Actor: "orchestrator", At: at, Do: instance.Hold{Work: in.Work, Until: until, Reason: why},
-	})
+	return e.park(ctx, w, def, s, at, instance.Hold{Work: in.Work, For: instance.ForBudget, Until: until, Reason: why})
+}
+
+// Over returns why a role that works on an instance may spend nothing more on it now, or
+// "". What is asked of another role is answered all the same.
+func (e *Engine) Over(in instance.Instance, role string) (why string) {
+	if _, inquired := in.Inquiry(); inquired {
+		return ""
+	}
+	return e.Budget.Over(e.Now(), in, role)
+}
+
+// raise returns a raise of the day that names its budgets.
+func (e *Engine) raise(in instance.Instance, cmd instance.Command, a instance.RaiseDay) (instance.Action, error) {
+	a, err := e.Budget.Raise(cmd.At, in, a)
+	if err != nil {
+		return nil, &instance.Refusal{Code: instance.CodeInvalid, Instance: in.ID, What: err.Error()}
+	}
+	return a, nil
+}
+
+// funded reports whether a budget permits the work of an instance now.
+func (e *Engine) funded(in instance.Instance) bool {
+	now := e.Now()
+	until, _ := e.Budget.Rests(now, in, in.Owner)
+	return !until.After(now)
+}
+
+// park parks work in place of its claim. Its error, if it did, is errHeld. From then on
+// the log has the work, and no queue.
+func (e *Engine) park(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, at time.Time, hold instance.Hold) error {
+	id := "hold-" + string(hold.For) + "-" + strconv.FormatUint(hold.Work, 10)
+	if !hold.Until.IsZero() {
+		id += "-" + strconv.FormatInt(hold.Until.Unix(), 10)
+	}
+	_, err := e.commit(ctx, w, def, s, instance.Command{ID: id, Instance: s.Instance.ID, Actor: "orchestrator", At: at, Do: hold})
 	if err == nil || errors.Is(err, eventstore.ErrDuplicate) { // the id is not the claim's
 		return errHeld
 	}
@@ -42,16 +81,13 @@ func (e *Engine) hold(ctx context.Context, w *workflowLock, def *workflow.Defini
 // errHeld says that work was parked in place of its claim.
 var errHeld = errors.New("the work is parked")
 
-// waiter returns the agent that waits longest for the work that a command makes, unless
-// its budget is spent: then it goes to the queue, where its claim finds that out.
-func (e *Engine) waiter(in instance.Instance, cmd instance.Command, role string) *dispatch.Waiter {
-	if open, ok := cmd.Do.(instance.Open); ok {
-		in.ID, in.Issue = cmd.Instance, open.Issue
-	}
-	if e.Budget != nil {
-		if until, _ := e.Budget(in, role); until.After(cmd.At) {
-			return nil
-		}
-	}
-	return e.dispatcher.Next(role)
+// noBudget bounds nothing.
+type noBudget struct{}
+
+func (noBudget) Rests(time.Time, instance.Instance, string) (until time.Time, why string) {
+	return time.Time{}, ""
+}
+func (noBudget) Over(time.Time, instance.Instance, string) (why string) { return "" }
+func (noBudget) Raise(time.Time, instance.Instance, instance.RaiseDay) (instance.RaiseDay, error) {
+	return instance.RaiseDay{}, errors.New("there are no budgets of a day")
 }

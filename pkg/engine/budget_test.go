@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -8,16 +10,35 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
+// budget is spent of the roles that it has, until the day ends. It implements
+// engine.Budget.
+type budget map[string]bool
+
+func (b budget) Rests(_ time.Time, in instance.Instance, role string) (time.Time, string) {
+	if why := b.Over(time.Time{}, in, role); why != "" {
+		return time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), why
+	}
+	return time.Time{}, ""
+}
+
+func (b budget) Over(_ time.Time, in instance.Instance, role string) string {
+	if b[role] || b[in.ID] {
+		return "all is spent"
+	}
+	return ""
+}
+
+func (b budget) Raise(_ time.Time, in instance.Instance, a instance.RaiseDay) (instance.RaiseDay, error) {
+	if !b[in.Owner] {
+		return a, errors.New("nothing is spent")
+	}
+	a.Budgets = []string{"day=5usd"}
+	return a, nil
+}
+
 // spent is a budget that is spent of the roles in it until the day ends.
 func spent(roles map[string]bool) func(*engine.Config) {
-	return func(c *engine.Config) {
-		c.Budget = func(_ instance.Instance, role string) (time.Time, string) {
-			if !roles[role] {
-				return time.Time{}, ""
-			}
-			return time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), "all is spent"
-		}
-	}
+	return func(c *engine.Config) { c.Budget = budget(roles) }
 }
 
 // expectHeld expects that work is parked until the day ends.
@@ -95,17 +116,69 @@ func TestAnAgentThatWaitsIsNotGivenWorkWhoseBudgetIsSpent(t *testing.T) {
 func TestOfWorkWithAnOrderTheNextIsGivenWhoseBudgetIsNotSpent(t *testing.T) {
 	w := newEnv(t)
 	w.define(queue)
-	ev := w.engine(func(c *engine.Config) {
-		c.Budget = func(in instance.Instance, _ string) (time.Time, string) {
-			if in.ID != "dear" {
-				return time.Time{}, ""
-			}
-			return time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), "all is spent"
-		}
-	})
+	ev := w.engine(spent(map[string]bool{"dear": true}))
 	w.follow(ev)
 	dear := w.openUrgent(ev, "dear", 1)
 	w.openUrgent(ev, "cheap", 2)
 	w.expectGiven(ev, dear, "cheap")
 	w.expectHeld(ev, "dear")
+}
+
+func TestWhoWorksIsToldThatTheBudgetIsSpentUnlessItAnswersAQuestion(t *testing.T) {
+	w := newEnv(t)
+	roles := map[string]bool{}
+	ev := w.engine(spent(roles))
+	w.follow(ev)
+	in := w.do(ev, "a", instance.Open{Issue: instance.Issue{Title: "a"}}).Instance
+	in = w.do(ev, "a", take("worker", in.Work)).Instance
+	if why := ev.Over(in, "worker"); why != "" {
+		t.Errorf("it is over: %s", why)
+	}
+	roles["worker"], roles["judge"] = true, true
+	if why := ev.Over(in, "worker"); why != "all is spent" {
+		t.Errorf("it is over: %q", why)
+	}
+	in.Questions = []instance.Question{{Number: 1, From: "worker", To: "judge", Text: "which?"}}
+	if why := ev.Over(in, "judge"); why != "" {
+		t.Errorf("an answer is over: %s", why)
+	}
+}
+
+func TestWorkGoesOnOnceItsBudgetIsRaised(t *testing.T) {
+	inBubble(t, func(w *env) {
+		roles := map[string]bool{"worker": true}
+		var mu sync.Mutex
+		ev := w.engine(withRunningClock, func(c *engine.Config) { c.Budget = locked{budget(roles), &mu} })
+		w.reclaim(ev, nil)
+		in := w.do(ev, "a", open("a chore")).Instance
+		w.refused(ev, cmd("claim", "a", take("worker", in.Work)), instance.CodeStale)
+		w.refused(ev, cmd("raise-nothing", "b", instance.RaiseDay{USD: 5}), instance.CodeUnknownInstance)
+		out := w.do(ev, "a", instance.RaiseDay{USD: 5})
+		if len(out.Events) != 1 || out.Events[0] != (instance.DayRaised{Budget: "day=5usd", USD: 5, By: out.Events[0].(instance.DayRaised).By}) {
+			t.Errorf("recorded is %+v", out.Events)
+		}
+		mu.Lock()
+		roles["worker"] = false
+		mu.Unlock()
+		time.Sleep(2 * time.Second)
+		in, _ = ev.Known("a")
+		if in.Parked != nil {
+			t.Fatalf("it is parked: %+v", in.Parked)
+		}
+		w.do(ev, "a", take("worker", in.Work))
+		w.refused(ev, cmd("raise", "a", instance.RaiseDay{USD: 5}), instance.CodeInvalid)
+		w.checkLog()
+	})
+}
+
+// locked is a budget that another goroutine changes.
+type locked struct {
+	engine.Budget
+	mu *sync.Mutex
+}
+
+func (l locked) Rests(at time.Time, in instance.Instance, role string) (time.Time, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Budget.Rests(at, in, role)
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// claim claims, in place of the work that the command names, the most urgent work of
-// that role in the workflow that is ready at that moment: what it names is a claim token,
-// and there are as many tokens as pieces of work. Ready is work that was dispatched to
-// the role, is not paused or parked, is not claimed or its lease has run out, and does
-// not rest after a fault. Of equally urgent work it claims what was dispatched first.
+// claim claims the most urgent ready work of the role in the workflow, in place of the work
+// that the command names. What the command names is a claim token: there are as many tokens
+// as pieces of work. Ready is work that was dispatched to the role, is not paused or
+// parked, and does not rest after a fault. No agent has it, or the lease has run out. Of
+// equally urgent work it claims what was dispatched first.
 //
 // As long as this engine makes all commits of the workflow, no claim in the log takes
 // anything while something more urgent is ready. With several engines, or after a commit
 // whose outcome is unknown, that holds but for what the tail has not brought yet.
 //
-// Where nothing is ready the token is refused as held if others are at work or something
-// rests, so that it comes again, and as stale if all is done.
+// Where nothing is ready the token is refused. The code is held if others are at work or
+// something rests, so that it comes again, and stale if all is done.
 func (e *Engine) claim(ctx context.Context, cmd instance.Command, claim instance.Claim, workflow string) (Outcome, error) {
 	w := e.workflows.of(workflow)
 	if err := w.Lock(ctx); err != nil {
@@ -38,7 +38,12 @@ func (e *Engine) claim(ctx context.Context, cmd instance.Command, claim instance
 		return out, err
 	}
 	c := &choosing{cmd: cmd, claim: claim, key: dispatch.QueueKey{Workflow: workflow, Role: claim.Role}, skip: map[string]bool{}}
-	return retry(workflow, func() (Outcome, bool, error) { return e.claimBest(ctx, w, c) })
+	for range maxAttempts {
+		if out, done, err := e.claimBest(ctx, w, c); done || err != nil {
+			return out, err
+		}
+	}
+	return Outcome{}, contended(workflow)
 }
 
 // choosing is a claim of the most urgent work, over all its attempts.

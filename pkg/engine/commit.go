@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 
 	"github.com/signalbox/signalbox/pkg/dispatch"
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -24,34 +22,36 @@ func (e *Engine) commit(ctx context.Context, w *workflowLock, def *workflow.Defi
 	if cmd.At.Before(s.Instance.UpdatedAt) {
 		cmd.At = s.Instance.UpdatedAt // two clocks: time within an instance never runs back
 	}
-	events, waiter, err := e.decide(def, s.Instance, cmd)
-	if err != nil {
+	decided := instance.Commit{ID: cmd.ID, At: cmd.At, Actor: cmd.Actor}
+	var waiter *dispatch.Waiter
+	if decided.Events, waiter, err = e.decide(def, s.Instance, cmd); err != nil {
 		return Outcome{}, err
 	}
-	full, ok := e.take(s.Instance, cmd, events)
-	defer e.places.release(cmd.Instance)
-	if !ok && waiter != nil { // the queue has the work, and who claims it there waits
+	release, full, ok := e.dispatcher.Reserve(s.Instance, decided)
+	defer release()
+	switch {
+	case !ok && waiter == nil:
+		hold := instance.Hold{Work: s.Instance.Work, For: instance.ForPlace, Reason: full.String()}
+		return Outcome{}, e.park(ctx, w, def, s, cmd.At, hold)
+	case !ok: // the queue gets the work, and its claim there waits for a place
 		waiter.Reply(instance.Instance{}, nil, ErrNoWork)
-		if events, err = instance.Decide(def, s.Instance, cmd); err != nil {
+		waiter = nil
+		if decided.Events, err = instance.Decide(def, s.Instance, cmd); err != nil {
 			return Outcome{}, err
 		}
-		waiter = nil
-	} else if !ok {
-		return Outcome{}, e.holdBack(ctx, w, def, s, cmd, full)
 	}
 	if waiter != nil {
 		defer func() { reply(waiter, out, err) }()
 	}
-	data, err := wire.Events(cmd.Actor, events)
+	data, err := wire.Events(cmd.Actor, decided.Events)
 	if err != nil {
 		return Outcome{}, err
 	}
-	to, wakes := address(s.Instance.State, events)
+	to, wakes := address(s.Instance.State, decided.Events)
 	stored := eventstore.Commit{
 		ID: cmd.ID, Workflow: cmp.Or(s.Instance.Workflow, def.Name), State: to, Instance: cmd.Instance, Wakes: wakes,
 		Time: cmd.At, Data: data, Trace: trace(ctx),
 	}
-	decided := instance.Commit{ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events}
 	next, err := e.states.Append(ctx, s, stored, decided)
 	if err != nil {
 		if !leftNothing(err) {
@@ -63,45 +63,29 @@ func (e *Engine) commit(ctx context.Context, w *workflowLock, def *workflow.Defi
 		decided.Seq = next.Instance.Seq
 		e.Committed(s.Instance, next.Instance, decided)
 	}
-	return Outcome{Seq: next.Instance.Seq, Events: events, Instance: next.Instance}, nil
-}
-
-// take takes a place for the work that the events claim. It returns the limit that leaves
-// none.
-func (e *Engine) take(in instance.Instance, cmd instance.Command, events []instance.Event) (full Limit, ok bool) {
-	if !slices.ContainsFunc(events, func(e instance.Event) bool { _, claims := e.(instance.Claimed); return claims }) {
-		return Limit{}, true
-	}
-	after := instance.Evolve(in, instance.Commit{ID: cmd.ID, At: cmd.At, Actor: cmd.Actor, Events: events})
-	after.ID = cmd.Instance
-	return e.places.take(after, cmd.At)
-}
-
-// holdBack parks the work that a claim names until there is a place, and returns the refusal
-// of the claim. From then on the log has the work, and no queue.
-func (e *Engine) holdBack(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, cmd instance.Command, full Limit) error {
-	_, err := e.commit(ctx, w, def, s, instance.Command{
-		ID: "place-" + strconv.FormatUint(s.Instance.Work, 10), Instance: cmd.Instance, Actor: "orchestrator", At: cmd.At,
-		Do: instance.HoldBack{Work: s.Instance.Work, Reason: full.String()},
-	})
-	if err != nil {
-		return err
-	}
-	return &instance.Refusal{Code: instance.CodePaused, Instance: cmd.Instance, What: instance.WaitsForPlace + full.String()}
+	return Outcome{Seq: next.Instance.Seq, Events: decided.Events, Instance: next.Instance}, nil
 }
 
 // decide decides a command. Work that it makes for the owner of a state is claimed by an
-// agent that waits for it, if there is one: the caller has to reply to that waiter. Work
-// of a lifecycle with an order, and work that was lost with an agent, goes by the queue.
-// So does work that a claim makes: a commit has one claim.
+// agent that waits for it, if there is one. The caller has to reply to that waiter. Work of
+// a lifecycle with an order, and work that was lost with an agent, goes by the queue. So
+// does work that a claim makes: a commit has one claim. So does work whose budget is spent:
+// its claim finds that out.
 func (e *Engine) decide(def *workflow.Definition, in instance.Instance, cmd instance.Command) ([]instance.Event, *dispatch.Waiter, error) {
 	if goesByQueue(cmd.Do) || len(def.Order) > 0 {
 		events, err := instance.Decide(def, in, cmd)
 		return events, nil, err
 	}
+	budgeted := in
+	if open, ok := cmd.Do.(instance.Open); ok {
+		budgeted.ID, budgeted.Issue = cmd.Instance, open.Issue
+	}
 	var w *dispatch.Waiter
 	events, claimed, err := instance.DecideAndClaim(def, in, cmd, func(role string) (instance.Claim, bool) {
-		if w = e.waiter(in, cmd, role); w == nil {
+		if until, _ := e.Budget.Rests(cmd.At, budgeted, role); until.After(cmd.At) {
+			return instance.Claim{}, false
+		}
+		if w = e.dispatcher.Next(role); w == nil {
 			return instance.Claim{}, false
 		}
 		return w.Claim, true
@@ -115,7 +99,7 @@ func (e *Engine) decide(def *workflow.Definition, in instance.Instance, cmd inst
 
 func goesByQueue(do instance.Action) bool {
 	switch do.(type) {
-	case instance.Lapse, instance.Claim, instance.HoldBack:
+	case instance.Lapse, instance.Claim, instance.Hold:
 		return true
 	}
 	return false
@@ -136,9 +120,9 @@ func leftNothing(err error) bool {
 }
 
 // address returns what the subject of a commit names, and whether the commit is delivered
-// to a queue. It names the role that is asked a question, or people if one is required,
-// or a deadline passed and the instance stays, else the state that the instance has after
-// the commit; state is the one before. Work that the commit claims is not delivered.
+// to a queue. It names the role that is asked a question. It names people if they have to
+// act, or if a deadline passed and the instance stays. Else it names the state after the
+// commit; state is the one before. Work that the commit claims is not delivered.
 func address(state string, events []instance.Event) (to string, wakes bool) {
 	late := false
 	for _, e := range events {

@@ -6,8 +6,8 @@
 // work. The interfaces states and dispatcher have all that command handling uses of them.
 //
 // Locks are taken in this order: the instance's (Engine.commands), its workflow's
-// (Engine.workflows), then those of the projection and of the dispatcher, which the
-// engine never holds: each call into them locks for itself.
+// (Engine.workflows), then those of the projection and of the dispatcher. The engine never
+// holds the last two: each call into them locks for itself.
 package engine
 
 import (
@@ -38,7 +38,7 @@ type Config struct {
 	Now         func() time.Time
 	// Committed, if set, is called after each commit that this engine made.
 	Committed func(before, after instance.Instance, c instance.Commit)
-	// Budget, if set, is asked before a claim. It must be quick.
+	// Budget, if set, is asked before a claim and while its work goes on.
 	Budget Budget
 	// Conflicted, if set, is called after each append that another writer forestalled.
 	Conflicted func(instance string)
@@ -50,7 +50,7 @@ type Config struct {
 	Keep func(ctx context.Context, d *workflow.Definition) error
 	// Limits are how much may be under way at a time, beside those of the repositories. They
 	// are exact if one engine makes all commits.
-	Limits []Limit
+	Limits []dispatch.Limit
 	// Snapshots, if set, is where Follow begins, and where Snapshot saves.
 	Snapshots *snapshot.Config
 }
@@ -63,7 +63,6 @@ type Engine struct {
 
 	states     states
 	dispatcher dispatcher
-	places     *places
 	commands   keyedMutex // commands of one instance go one after the other
 	workflows  workflows
 }
@@ -84,6 +83,9 @@ type states interface {
 // dispatcher is what command handling uses of pkg/dispatch.
 type dispatcher interface {
 	Next(role string) *dispatch.Waiter
+	Reserve(in instance.Instance, c instance.Commit) (release func(), full dispatch.Limit, ok bool)
+	Admit(at time.Time) []instance.Command
+	Fund(permitted func(in instance.Instance) bool) []instance.Command
 	MostUrgent(ctx context.Context, key dispatch.QueueKey, at time.Time, skip map[string]bool) (dispatch.Choice, error)
 	Lapsed(at time.Time) []dispatch.Lapse
 	ResetRedirects()
@@ -93,16 +95,14 @@ type dispatcher interface {
 
 // New returns an engine whose projection is empty. Follow fills it from the log.
 func New(c Config) *Engine {
-	d := dispatch.New(c.Definitions)
-	places := newPlaces(c.Limits)
-	changed := func(s *projection.State, ordered bool) {
-		d.Update(s, ordered)
-		places.update(s)
+	d := dispatch.New(c.Definitions, c.Limits)
+	if c.Budget == nil {
+		c.Budget = noBudget{}
 	}
 	p := projection.New(projection.Config{
-		Store: c.Store, Definitions: c.Definitions, Changed: changed, Foreign: c.Foreign, Snapshots: c.Snapshots,
+		Store: c.Store, Definitions: c.Definitions, Changed: d.Update, Foreign: c.Foreign, Snapshots: c.Snapshots,
 	})
-	return &Engine{Config: c, Projection: p, states: p, dispatcher: d, places: places}
+	return &Engine{Config: c, Projection: p, states: p, dispatcher: d}
 }
 
 // Outcome is the result of a command that was carried out. Of a command that was refused

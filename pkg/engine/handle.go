@@ -15,9 +15,9 @@ import (
 )
 
 // Handle handles one command. name is the workflow that an Open asks for, or the name or
-// hash of the definition that a Migrate does; a Migrate that names none gets the newest
-// of its workflow. The error is an *instance.Refusal, or says why there is no reply; then
-// the command may be sent again under the same id.
+// hash of the definition that a Migrate does. A Migrate that names none gets the newest of
+// its workflow. The error is an *instance.Refusal, or says why there is no reply; then the
+// command may be sent again under the same id.
 //
 // A claim in a lifecycle with an order is given the most urgent work: see claim.
 func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
@@ -39,27 +39,27 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 	if err != nil {
 		return Outcome{}, err
 	}
-	return retry(cmd.Instance, func() (Outcome, bool, error) {
+	for range maxAttempts {
 		out, err := e.try(ctx, s, cmd, name)
 		if err == nil {
-			return out, true, nil
+			return out, nil
 		}
 		switch res, err := e.classify(ctx, s, cmd.Instance, err); res {
 		case duplicate:
-			out, err := e.replyAgain(ctx, cmd)
-			return out, true, err
+			return e.replyAgain(ctx, cmd)
 		case refused:
-			return Outcome{Instance: s.Instance, Free: leaseEnd(s.Instance)}, true, e.confirmRefusal(ctx, s, cmd, err)
-		case outdated:
-			s, err = e.states.Load(ctx, cmd.Instance)
-			return Outcome{}, false, err
-		default:
-			return Outcome{}, true, err
+			return Outcome{Instance: s.Instance, Free: leaseEnd(s.Instance)}, e.confirmRefusal(ctx, s, cmd, err)
+		case failed:
+			return Outcome{}, err
 		}
-	})
+		if s, err = e.states.Load(ctx, cmd.Instance); err != nil {
+			return Outcome{}, err
+		}
+	}
+	return Outcome{}, contended(cmd.Instance)
 }
 
-// ordered returns the workflow of the instance that a claim names; ok is false unless its
+// ordered returns the workflow of the instance that a claim names. ok is false unless its
 // definition has an order and the role works in it.
 func (e *Engine) ordered(ctx context.Context, id, role string) (workflow string, ok bool, err error) {
 	in, known := e.states.Known(id)
@@ -94,10 +94,14 @@ func (e *Engine) try(ctx context.Context, s *projection.State, cmd instance.Comm
 	}
 	defer w.RUnlock()
 	cmd.At = e.Now()
-	if claim, ok := cmd.Do.(instance.Claim); ok {
-		if err := e.hold(ctx, w, def, s, claim.Role, cmd.At); err != nil {
-			return Outcome{}, err
-		}
+	switch do := cmd.Do.(type) {
+	case instance.Claim:
+		err = e.hold(ctx, w, def, s, do.Role, cmd.At)
+	case instance.RaiseDay:
+		cmd.Do, err = e.raise(s.Instance, cmd, do)
+	}
+	if err != nil {
+		return Outcome{}, err
 	}
 	return e.commit(ctx, w, def, s, cmd)
 }
@@ -162,14 +166,9 @@ const maxAttempts = 1000
 // ErrContended says that a command lost every attempt to other writers.
 var ErrContended = errors.New("too many writers on one instance")
 
-// retry makes attempts until one is done or fails.
-func retry(what string, attempt func() (out Outcome, done bool, err error)) (Outcome, error) {
-	for range maxAttempts {
-		if out, done, err := attempt(); done || err != nil {
-			return out, err
-		}
-	}
-	return Outcome{}, fmt.Errorf("%s: %w: %d tries", what, ErrContended, maxAttempts)
+// contended returns the error of the last attempt.
+func contended(what string) error {
+	return fmt.Errorf("%s: %w: %d tries", what, ErrContended, maxAttempts)
 }
 
 // result says what to do after an attempt that failed.
@@ -223,10 +222,10 @@ func leaseEnd(in instance.Instance) time.Time {
 // that was asked knows it.
 var ErrBehind = errors.New("the log is behind")
 
-// confirmRefusal returns the refusal of a command, or why there is a reason to doubt it.
-// An agent whose claim is refused acknowledges the work's message, and it is gone. A
-// server of a cluster that was cut off, or is catching up, may know less than there is:
-// then the work is newer than all that it has.
+// confirmRefusal returns the refusal of a command, or why there is a reason to doubt it. An
+// agent whose claim is refused acknowledges the work's message, and it is gone. A server of
+// a cluster that was cut off, or is catching up, may know less than there is. Then the work
+// is newer than all that it has.
 func (e *Engine) confirmRefusal(ctx context.Context, s *projection.State, cmd instance.Command, refusal error) error {
 	claim, ok := cmd.Do.(instance.Claim)
 	if !ok || claim.Work <= s.Instance.Seq {

@@ -4,41 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/dispatch"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/wire"
 )
 
-func TestLimitsAreReadAsTheyAreWritten(t *testing.T) {
-	for text, want := range map[string]string{
-		"3":                                  "at most 3 at a time",
-		"repo=acme/widgets:3":                "at most 3 at a time of acme/widgets",
-		"state=implementing:2":               "at most 2 at a time in implementing",
-		"role=developer,repo=acme/*:12":      "at most 12 at a time by developer of acme/*",
-		"repo=acme/widgets,state=s,role=r:1": "at most 1 at a time in s by r of acme/widgets",
-	} {
-		if l, err := engine.ParseLimit(text); err != nil || l.String() != want {
-			t.Errorf("%q is %q, %v; want %q", text, l, err, want)
-		}
-	}
-	for _, wrong := range []string{"", ":", "0", "x", ":3", "repo=acme/widgets", "repo=acme:3", "repo=acme/a/b:3", "repo=acme/[:3", "state=:3",
-		"stat=x:3", "state=a,state=b:3", "state=a:0", "state=a:-1", "state=a,:3"} {
-		if l, err := engine.ParseLimit(wrong); err == nil || !strings.Contains(err.Error(), "want repo=OWNER/NAME") {
-			t.Errorf("%q is %v, %v", wrong, l, err)
-		}
-	}
-}
-
 // limited gives an engine limits.
 func limited(t *testing.T, limits ...string) func(*engine.Config) {
 	return func(c *engine.Config) {
 		for _, text := range limits {
-			l, err := engine.ParseLimit(text)
+			l, err := dispatch.ParseLimit(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +39,7 @@ func (e *env) expectHeldBack(ev *engine.Engine, id string, work uint64, limit st
 	e.n++
 	e.refused(ev, cmd(fmt.Sprintf("do-%d", e.n), id, take("worker", work)), instance.CodeStale)
 	in, _ := ev.Known(id)
-	if !in.WaitsForPlace() || in.Parked.Reason != instance.WaitsForPlace+limit {
+	if in.WaitsFor() != instance.ForPlace || in.Parked.Reason != "it waits for a place: "+limit {
 		e.Fatalf("%s is parked as %+v, want it to wait for %q", id, in.Parked, limit)
 	}
 }
@@ -69,7 +49,7 @@ func (e *env) expectAdmitted(ev *engine.Engine, id string, after uint64) instanc
 	e.Helper()
 	time.Sleep(reclaimDelay)
 	in, _ := ev.Known(id)
-	if in.WaitsForPlace() || in.Work == after {
+	if in.WaitsFor() == instance.ForPlace || in.Work == after {
 		e.Fatalf("%s still waits: %+v", id, in.Parked)
 	}
 	return e.do(ev, id, take("worker", in.Work)).Instance
@@ -85,7 +65,7 @@ func TestNoMoreIsClaimedThanALimitPermits(t *testing.T) {
 		w.expectHeldBack(e, "b", b.Work, "at most 1 at a time in todo of acme/*")
 		w.do(e, "other", take("worker", other.Work)) // another repository
 		time.Sleep(reclaimDelay)
-		if in, _ := e.Known("b"); !in.WaitsForPlace() {
+		if in, _ := e.Known("b"); in.WaitsFor() != instance.ForPlace {
 			t.Fatal("it was let in while there was no place")
 		}
 		now := w.do(e, "a", done(first.Tokens)).Instance // it goes on in another state
@@ -139,7 +119,7 @@ func TestANewOrchestratorKnowsWhatWaitsForAPlace(t *testing.T) {
 		w.do(next, "a", done(first.Tokens))
 		w.expectAdmitted(next, "b", b.Work) // it has waited longer
 		time.Sleep(reclaimDelay)
-		if in, _ := next.Known("c"); !in.WaitsForPlace() {
+		if in, _ := next.Known("c"); in.WaitsFor() != instance.ForPlace {
 			t.Error("both were let in")
 		}
 
@@ -219,7 +199,7 @@ func testManyClaims(w *env) {
 			case instance.Reported:
 				delete(under, c.Instance)
 			case instance.ParkedUntil:
-				if strings.HasPrefix(ev.Reason, instance.WaitsForPlace) {
+				if ev.WaitsFor == instance.ForPlace {
 					held++
 				}
 			}

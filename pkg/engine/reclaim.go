@@ -17,10 +17,9 @@ const (
 	redirectEvery = time.Second
 )
 
-// Reclaim dispatches work to its queue whose agent, which was given it directly, has let
-// its lease run out or has given it back, and work that waited for a place once there is
-// one. It returns when ctx ends. It calls onError with
-// each failure, and tries again.
+// Reclaim dispatches work to its queue if an agent got it directly, and let the lease run
+// out or gave it back. It dispatches work that waited for a place, or a budget, once
+// there is one. It returns when ctx ends. It calls onError with each failure, and tries again.
 func (e *Engine) Reclaim(ctx context.Context, onError func(error)) {
 	tick := time.NewTicker(reclaimEvery)
 	defer tick.Stop()
@@ -30,10 +29,12 @@ func (e *Engine) Reclaim(ctx context.Context, onError func(error)) {
 			return
 		case <-tick.C:
 		}
+		ready := e.dispatcher.Admit(e.Now())
 		if n%int(redirectEvery/reclaimEvery) == 0 {
 			e.dispatcher.ResetRedirects()
+			ready = append(ready, e.dispatcher.Fund(e.funded)...)
 		}
-		for _, cmd := range e.places.admit(e.Now()) {
+		for _, cmd := range ready {
 			if err := e.admit(ctx, cmd); err != nil && ctx.Err() == nil {
 				onError(err)
 			}

@@ -9,6 +9,19 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
+// Start returns the state on which a command is decided first: of a live instance the one
+// in memory, else what Load returns. If the command opens an instance that is not known,
+// the state is empty; if there is one after all, the log refuses the commit.
+func (p *Projection) Start(ctx context.Context, id string, opens bool) (*State, error) {
+	if s, ok := p.states.share(id); ok {
+		return s, nil
+	}
+	if opens && p.states.at(id).seq == 0 {
+		return Empty(id), nil
+	}
+	return p.Load(ctx, id)
+}
+
 // Append appends the commit that follows state s and returns the state after it. stored
 // is the commit without Prev, Chain and Seq; decided is the same, decoded. The errors
 // are those of eventstore.Store.Append.

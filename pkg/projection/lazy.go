@@ -10,13 +10,15 @@ type lazyStates struct {
 	damage  error
 }
 
-func (l *lazyStates) get(id string) (*State, bool) {
+// lookUp returns a state. It decodes the state if that has not happened yet.
+func (l *lazyStates) lookUp(id string) (*State, bool) {
 	if data := l.encoded[id]; data != nil {
 		l.load(id, data)
 	}
 	return l.states.get(id)
 }
 
+// load decodes a state and keeps it.
 func (l *lazyStates) load(id string, data []byte) {
 	l.encoded[id] = nil
 	s, err := l.decode(data)
@@ -27,14 +29,15 @@ func (l *lazyStates) load(id string, data []byte) {
 	l.states.put(s)
 }
 
-// decodeSome decodes at most batchSize instances, and at most maxBatchBytes but for the
-// last of them: to decode one that made a thousand steps takes as long as twenty that
-// made eight, and others wait for the lock meanwhile.
+// batchSize and maxBatchBytes limit what decodeSome decodes at a time, while others wait
+// for the lock. To decode an instance of a thousand steps takes as long as to decode
+// twenty of eight steps.
 const (
 	batchSize     = 32
 	maxBatchBytes = 16 << 10
 )
 
+// decodeSome decodes a batch of instances. The last of them may exceed maxBatchBytes.
 func (l *lazyStates) decodeSome() (ids []string, err error) {
 	size := 0
 	for id, data := range l.encoded {

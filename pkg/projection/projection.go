@@ -84,20 +84,7 @@ func New(c Config) *Projection {
 
 // Live returns the state of a live instance; ok is false if the instance is closed or
 // not known. A command can be decided on it.
-func (p *Projection) Live(id string) (s *State, ok bool) { return p.states.get(id) }
-
-// Start returns the state on which a command is decided first: of a live instance the one
-// in memory, else what Load returns. If the command opens an instance that is not known,
-// the state is empty; if there is one after all, the log refuses the commit.
-func (p *Projection) Start(ctx context.Context, id string, opens bool) (*State, error) {
-	if s, ok := p.states.get(id); ok {
-		return s, nil
-	}
-	if opens && p.states.at(id).seq == 0 {
-		return Empty(id), nil
-	}
-	return p.Load(ctx, id)
-}
+func (p *Projection) Live(id string) (s *State, ok bool) { return p.states.share(id) }
 
 // Known returns the state of an instance, which may be behind the log and is a summary
 // if the instance is closed. ok is false if there is none.
@@ -109,7 +96,7 @@ func (p *Projection) Known(id string) (in instance.Instance, ok bool) {
 // Get returns the newest state of an instance in the log, whole, or an
 // *instance.Refusal if there is none.
 func (p *Projection) Get(ctx context.Context, id string) (instance.Instance, error) {
-	if s, ok := p.states.get(id); ok {
+	if s, ok := p.states.share(id); ok {
 		fresh, err := p.Fresh(ctx, s)
 		if fresh || err != nil {
 			return s.Instance, err
@@ -138,7 +125,7 @@ func (p *Projection) Fresh(ctx context.Context, s *State) (bool, error) {
 // instance it reads the new commits only. The state of one that was never opened has
 // no commits.
 func (p *Projection) Load(ctx context.Context, id string) (*State, error) {
-	s, ok := p.states.get(id)
+	s, ok := p.states.share(id)
 	if !ok {
 		s, _, err := p.Reload(ctx, id)
 		return s, err

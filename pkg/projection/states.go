@@ -67,11 +67,12 @@ func (t *states) decodeSome() (ids []string, err error) {
 	return t.live.decodeSome()
 }
 
-// get returns the state of a live instance.
-func (t *states) get(id string) (*State, bool) {
+// share returns the state of a live instance. From then on advance does not change that
+// state in place.
+func (t *states) share(id string) (*State, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s, ok := t.live.get(id)
+	s, ok := t.live.lookUp(id)
 	if ok {
 		s.unshared = false
 	}
@@ -89,7 +90,7 @@ func (t *states) latest(id string) instance.Instance {
 func (t *states) stateOf(id string) *State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s, ok := t.live.get(id); ok {
+	if s, ok := t.live.lookUp(id); ok {
 		s.unshared = false
 		return s
 	}
@@ -115,7 +116,7 @@ func (t *states) at(id string) readPosition {
 }
 
 func (t *states) readPosition(id string) readPosition {
-	if s, ok := t.live.get(id); ok {
+	if s, ok := t.live.lookUp(id); ok {
 		return readPosition{s.Instance.Seq, s.head, s.Instance.Definition, s.unshared}
 	}
 	if c, ok := t.closed.get(id); ok {
@@ -134,12 +135,12 @@ func (t *states) put(s *State, ordered bool) {
 }
 
 // advance changes the state at seq in place to the one after commit c, if no method has
-// returned it: most states that a replay goes through are never looked at. It reports
+// returned it. Most states that a replay goes through are never looked at. It reports
 // whether it did. The definition has no order, and stays the same.
 func (t *states) advance(id string, seq uint64, c instance.Commit, chain string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s, ok := t.live.get(id)
+	s, ok := t.live.lookUp(id)
 	if !ok || !s.unshared || s.Instance.Seq != seq || slices.ContainsFunc(c.Events, migrates) {
 		return false
 	}
@@ -175,7 +176,7 @@ func (t *states) replace(s *State, ordered bool) {
 func (t *states) insertClosed(in *instance.Instance, head digest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, lives := t.live.get(in.ID); !lives && in.Seq > t.readPosition(in.ID).seq {
+	if _, lives := t.live.lookUp(in.ID); !lives && in.Seq > t.readPosition(in.ID).seq {
 		t.closed.put(summarize(in, head, t.shared))
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -74,6 +75,13 @@ func (s *Server) execute(ctx context.Context, r request, name string, p *pb.Comm
 	}
 	if cmd.ID == "" {
 		cmd.ID = nuid.Next()
+	}
+	if n, ok := action.(instance.Note); ok {
+		if learning.IsKind(n.Kind) {
+			return s.note(ctx, r, name, cmd, n)
+		}
+		n.Learning = nil // it says nothing of other kinds
+		cmd.Do = n
 	}
 	out, err := s.Engine.Handle(ctx, cmd, wire.Definition(p))
 	if err != nil {

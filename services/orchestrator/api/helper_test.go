@@ -51,17 +51,17 @@ type env struct {
 	client *client.Client
 }
 
-func newEnv(t *testing.T, store eventstore.Store) *env {
+func newEnv(t *testing.T, store eventstore.Store, more ...*workflow.Definition) *env {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
-	e := newEnvOn(t, store, server.Connect(t))
+	e := newEnvOn(t, store, server.Connect(t), more...)
 	e.nc = server.Connect(t)
 	e.client = client.New(e.nc, "operator:test")
 	return e
 }
 
 // newEnvOn returns an API that answers on a connection, without a connection to it.
-func newEnvOn(t *testing.T, store eventstore.Store, nc *nats.Conn) *env {
+func newEnvOn(t *testing.T, store eventstore.Store, nc *nats.Conn, more ...*workflow.Definition) *env {
 	t.Helper()
 	if store == nil {
 		store = memory.New()
@@ -70,7 +70,7 @@ func newEnvOn(t *testing.T, store eventstore.Store, nc *nats.Conn) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := catalog{workflow.NewCatalog(defs...)}
+	c := catalog{workflow.NewCatalog(append(defs, more...)...)}
 	eng := engine.New(engine.Config{Store: store, Definitions: c, Now: time.Now})
 	ctx, stop := context.WithCancel(context.Background())
 	caught, ended := make(chan struct{}), make(chan error, 1)

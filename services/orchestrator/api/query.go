@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -43,13 +44,22 @@ func (s *Server) get(ctx context.Context, r request) (proto.Message, *pb.Refusal
 	if err != nil {
 		return nil, refusal(err)
 	}
-	return &pb.GetReply{Instance: s.instanceMessage(ctx, in)}, nil
+	reply := &pb.GetReply{Instance: s.instanceMessage(ctx, in)}
+	if repo, ok := learning.Repo(in.ID); ok && in.Workflow == learning.Workflow {
+		known, err := s.learnings(ctx, repo)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		reply.Instance.Notes, reply.Learnings = nil, wire.Learnings(known[:min(len(known), maxLearnings)]) // the history has the notes
+	}
+	return reply, nil
 }
 
 const (
-	pageSize    = 100       // default number of instances in a page of a list
-	maxPageSize = 1000      // and its maximum
-	maxPage     = 512 << 10 // bytes of a page; a single larger item is a page of its own
+	pageSize     = 100       // default number of instances in a page of a list
+	maxPageSize  = 1000      // and its maximum
+	maxLearnings = 500       // in one reply, those that count first
+	maxPage      = 512 << 10 // bytes of a page; a single larger item is a page of its own
 )
 
 func (s *Server) list(ctx context.Context, r request) (proto.Message, *pb.Refusal) {

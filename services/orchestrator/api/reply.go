@@ -29,6 +29,9 @@ func (s *Server) commandReply(ctx context.Context, r request, name string, out e
 			reply.Instance.NextDeadline = wire.NextDeadline(def, out.Instance)
 		}
 	}
+	if name == subject.Heartbeat || name == subject.Spend {
+		reply.Over = s.Engine.Over(out.Instance, r.role)
+	}
 	for _, e := range out.Events {
 		switch e := e.(type) {
 		case instance.Claimed:
@@ -48,7 +51,7 @@ func (s *Server) commandReply(ctx context.Context, r request, name string, out e
 // with the instance's history.
 const maxPreviousStates = 64
 
-// compact reports whether the reply to an agent's command names only the instance's state and owner: an
+// compact reports whether the reply to an agent's command names only the instance's state and owner. An
 // agent that gives one of these commands has the instance.
 func compact(name string) bool {
 	switch name {

@@ -59,6 +59,7 @@ type Server struct {
 	endWatches   context.CancelFunc
 	batchReplies batchReplies
 	tasks        sync.Map // stateTask by definition, state and role
+	books        *books
 
 	mu       sync.Mutex
 	closed   bool
@@ -77,11 +78,15 @@ const (
 
 // Serve starts a server. When it returns, requests reach the server.
 func Serve(c Config) (*Server, error) {
+	books, err := newBooks()
+	if err != nil {
+		return nil, err
+	}
 	room := uint64(max(c.Conn.MaxPayload()-margin, 4<<10)) / 4 * 3 // JSON makes four bytes of three
 	s := &Server{
 		Config: c, workers: newWorkerPool(maxConcurrent),
 		objects: newWorkerPool(objectWorkers), transfers: newTransfers(c.Objects, min(maxPart, room)),
-		watchers: newWorkerPool(maxWatches), watches: watches{of: map[access.Party]int{}},
+		watchers: newWorkerPool(maxWatches), watches: watches{of: map[access.Party]int{}}, books: books,
 	}
 	s.closing, s.endWatches = context.WithCancel(context.Background())
 	s.batchReplies.send = func(to micro.Request, data []byte) { s.send(to, data, nil) }

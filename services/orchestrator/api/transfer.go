@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"sync"
 	"time"
 
@@ -37,11 +38,17 @@ type usage struct {
 	used  time.Time
 }
 
-// transfer is one object on its way. A request holds its lock for as long as it takes.
+// transfer is one object on its way. A request locks it for as long as it takes.
 type transfer struct {
-	mu     sync.Mutex
-	used   time.Time // guarded by transfers.mu
-	ended  bool      // it is of no use any more
+	used time.Time // guarded by transfers.mu
+
+	mu sync.Mutex
+	content
+}
+
+// content is what a transfer has of its object. It has no lock: transfer has.
+type content struct {
+	ended  bool // it is of no use any more
 	size   uint64
 	sha256 string
 
@@ -64,33 +71,29 @@ func (t *transfers) find(key transferKey, now time.Time) (found *transfer, displ
 	found = t.all[key]
 	if found == nil {
 		found = &transfer{}
-		displaced = t.displace(now)
+		displaced = displace(t.all, now)
+		maps.DeleteFunc(t.under, func(_ holder, u *usage) bool { return now.Sub(u.used) > time.Hour })
 		t.all[key] = found
 	}
 	found.used = now
 	return found, displaced
 }
 
-// displace removes what is idle and, if there still are too many, what was used least recently. Its caller
-// holds the lock.
-func (t *transfers) displace(now time.Time) (out []*transfer) {
+// displace removes from all what is idle and, if there still are too many, what was used least recently.
+// It returns what it removed.
+func displace(all map[transferKey]*transfer, now time.Time) (out []*transfer) {
 	var oldest transferKey
-	for key, one := range t.all {
+	for key, one := range all {
 		if now.Sub(one.used) > idleTransfer {
 			out = append(out, one)
-			delete(t.all, key)
-		} else if first := t.all[oldest]; first == nil || one.used.Before(first.used) {
+			delete(all, key)
+		} else if first := all[oldest]; first == nil || one.used.Before(first.used) {
 			oldest = key
 		}
 	}
-	if len(t.all) >= maxTransfers {
-		out = append(out, t.all[oldest])
-		delete(t.all, oldest)
-	}
-	for h, u := range t.under {
-		if now.Sub(u.used) > time.Hour {
-			delete(t.under, h)
-		}
+	if len(all) >= maxTransfers {
+		out = append(out, all[oldest])
+		delete(all, oldest)
 	}
 	return out
 }
@@ -141,8 +144,8 @@ func (t *transfers) read(ctx context.Context, h holder, name string, offset uint
 	return &pb.GetObjectReply{Data: part, Size: one.size, Sha256: one.sha256}, err
 }
 
-// read returns a part. Its caller holds the lock.
-func (one *transfer) read(ctx context.Context, t *transfers, name string, offset uint64) ([]byte, error) {
+// read returns a part.
+func (one *content) read(ctx context.Context, t *transfers, name string, offset uint64) ([]byte, error) {
 	if one.source != nil && !one.ended && offset == one.next-uint64(len(one.last)) && len(one.last) > 0 {
 		return one.last, nil
 	}
@@ -166,8 +169,8 @@ func (one *transfer) read(ctx context.Context, t *transfers, name string, offset
 	return one.last, nil
 }
 
-// open opens the object at an offset. Its caller holds the lock.
-func (one *transfer) open(ctx context.Context, objects Objects, name string, offset uint64) (err error) {
+// open opens the object at an offset.
+func (one *content) open(ctx context.Context, objects Objects, name string, offset uint64) (err error) {
 	one.close(ctx)
 	if one.size, one.sha256, err = objects.Stat(ctx, name); err != nil {
 		return err
@@ -189,8 +192,8 @@ func (one *transfer) open(ctx context.Context, objects Objects, name string, off
 	return err
 }
 
-// close gives up what the transfer holds. Its caller holds the lock.
-func (one *transfer) close(ctx context.Context) {
+// close closes the object, and aborts an upload that is not complete.
+func (one *content) close(ctx context.Context) {
 	if one.source != nil {
 		_ = one.source.Close() // of reading
 		one.stop()
@@ -239,8 +242,8 @@ func (t *transfers) write(ctx context.Context, h holder, q *pb.PutObjectRequest)
 	return reply, err
 }
 
-// write stores a part. Its caller holds the lock.
-func (one *transfer) write(ctx context.Context, objects Objects, q *pb.PutObjectRequest) (*pb.PutObjectReply, error) {
+// write stores a part.
+func (one *content) write(ctx context.Context, objects Objects, q *pb.PutObjectRequest) (*pb.PutObjectReply, error) {
 	if one.upload == nil && q.GetOffset() > 0 { // the beginning is lost, or all of it is there
 		size, sum, err := objects.Stat(ctx, q.GetName())
 		if errors.Is(err, ErrNoObject) {

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/dispatch"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -130,7 +131,7 @@ type orchestrator struct {
 	js          jetstream.JetStream
 	log         *eventstore.Guard
 	definitions registry
-	limits      []engine.Limit
+	limits      []dispatch.Limit
 	snapshots   *snapshot.Config
 	metrics     *metrics
 	strangers   *strangers
@@ -155,7 +156,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 			logOverdue(h.Log, before, c)
 			logRefused(h.Log, after.ID, c)
 		},
-		Budget:     func(in instance.Instance, role string) (time.Time, string) { return spent.Rests(time.Now(), in, role) },
+		Budget:     spent,
 		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Foreign: o.strangers.note, Snapshots: o.snapshots,
 		Keep: o.definitions.keep, Limits: o.limits,
 	})

@@ -44,13 +44,19 @@ type spending struct {
 	log     *slog.Logger
 }
 
-// follow sums what is spent from the begin of the day on, and calls caught once, when it
-// has what was spent before. It returns with ctx.
+// follow sums what is spent from the begin of the day on, once there is a budget, and
+// calls caught when it has what was spent before. It returns with ctx.
 func (s spending) follow(ctx context.Context, caught func()) error {
+	select {
+	case <-s.Wanted():
+	case <-ctx.Done():
+		return nil
+	}
 	from, err := ledger.Start(ctx, s.store, ledger.Day(time.Now()))
 	if err != nil {
 		return fmt.Errorf("find what was spent today: %w", err)
 	}
+	s.Begin()
 	return s.store.Read(ctx, from, func(c eventstore.Commit) error {
 		if c.Foreign != nil {
 			return nil
@@ -61,7 +67,7 @@ func (s spending) follow(ctx context.Context, caught func()) error {
 		}
 		warnOf(s.log, s.Note(commit, c.Instance))
 		return nil
-	}, caught)
+	}, func() { s.CaughtUp(); caught() })
 }
 
 // warnOf tells people of budgets that are spent, or nearly.
@@ -76,11 +82,8 @@ func warnOf(log *slog.Logger, passed []ledger.Use) {
 }
 
 // spending adds what holds the budgets to the host, and returns when it knows what was
-// spent today.
+// spent today of those of the operator.
 func (o orchestrator) spending(ctx context.Context, h *service.Host, l *ledger.Ledger) error {
-	if len(o.budgets) == 0 {
-		return nil
-	}
 	s := spending{l, o.log, o.metrics, h.Log}
 	caught, failed, stopped := make(chan struct{}), make(chan error, 1), make(chan struct{})
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -93,6 +96,7 @@ func (o orchestrator) spending(ctx context.Context, h *service.Host, l *ledger.L
 		tick := time.NewTicker(useEvery)
 		defer tick.Stop()
 		for {
+			s.metrics.used.Reset() // of repositories some are no more
 			for _, use := range s.Uses(time.Now()) {
 				s.metrics.used.WithLabelValues(use.Budget.String()).Set(use.Part)
 			}
@@ -105,6 +109,9 @@ func (o orchestrator) spending(ctx context.Context, h *service.Host, l *ledger.L
 			}
 		}
 	})
+	if len(o.budgets) == 0 { // those of repositories are read when there are some
+		return nil
+	}
 	select {
 	case <-caught:
 		return nil

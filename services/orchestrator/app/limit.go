@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/dispatch"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // limits reads AtOnce. A state or a role that no lifecycle has is an error.
-func (s Settings) limits(defs []*workflow.Definition) (all []engine.Limit, err error) {
+func (s Settings) limits(defs []*workflow.Definition) (all []dispatch.Limit, err error) {
 	var states, roles []string
 	for _, d := range defs {
 		states, roles = append(states, d.StateNames()...), append(roles, d.Roles()...)
 	}
 	for _, text := range s.AtOnce {
-		l, err := engine.ParseLimit(text)
+		l, err := dispatch.ParseLimit(text)
 		if err == nil {
 			err = cmp.Or(known("state", l.State, states), known("role", l.Role, roles))
 		}

@@ -1,4 +1,4 @@
-package engine
+package dispatch
 
 import (
 	"fmt"
@@ -50,20 +50,20 @@ func (l Limit) String() string {
 	return l.Limit.String() + " of " + l.Repo
 }
 
-// literally returns the pattern of one repository. Names of repositories have none of the
-// characters of patterns; those of others are covered by none.
-func literally(repo string) string {
+// exactly returns the pattern that only one repository matches, or none if its name has a
+// character of patterns: names of repositories have none.
+func exactly(repo string) string {
 	if strings.ContainsAny(repo, `*?[\`) {
 		return "/"
 	}
 	return repo
 }
 
-// covers reports whether the limit counts work at a place.
-func (l Limit) covers(p place) bool {
+// covers reports whether the limit counts work of a scope.
+func (l Limit) covers(work scope) bool {
 	in := l.Repo == ""
 	if !in {
-		in, _ = path.Match(strings.ToLower(l.Repo), strings.ToLower(p.repo))
+		in, _ = path.Match(strings.ToLower(l.Repo), strings.ToLower(work.repo))
 	}
-	return in && (l.State == "" || l.State == p.state) && (l.Role == "" || l.Role == p.role)
+	return in && (l.State == "" || l.State == work.state) && (l.Role == "" || l.Role == work.role)
 }
