@@ -1,7 +1,7 @@
-// Package agent is the runtime a role is built on. It receives work from the
-// role's queue, claims it, runs the handler while heartbeats keep the lease
-// alive, reports the result and only then acknowledges the message. If the
-// process is killed at any moment, the work is delivered again.
+// Package agent is the runtime a role is built on. It receives work from the role's queue,
+// claims it, and runs the handler while heartbeats keep the lease alive. It reports the
+// result and only then acknowledges the message. If the process is killed at any moment,
+// the work is delivered again.
 package agent
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/secret"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -27,8 +28,9 @@ import (
 type Handler interface {
 	// Work returns the result to report. An error wrapping
 	// brain.ErrInfrastructure gives the work back without spending an attempt. An
-	// *ErrAsk or an *ErrEscalate asks others. Any other error is reported as a
-	// failure. Work must return soon after ctx ends.
+	// *ErrAsk or an *ErrEscalate asks others, an *ErrGiveBack gives the work back
+	// unfinished. Any other error is reported as a failure. Work must return soon after
+	// ctx ends.
 	Work(ctx context.Context, job Job) (instance.Result, error)
 }
 
@@ -50,8 +52,31 @@ type Job struct {
 	Note func(ctx context.Context, kind, text string) error
 	// Steps returns the steps of the instance that have ended, oldest first.
 	Steps func(ctx context.Context) ([]work.PastStep, error)
+	// Learnings returns what was learned of the repository so far, as learning.Book lists it.
+	// It is nil if there is no repository, and so are Learned and Used.
+	Learnings func(ctx context.Context) ([]learning.Learning, error)
+	// Learned notes what was learned of a file or directory or, without a path, of the
+	// repository. The error of one that is refused is an *instance.Refusal.
+	Learned func(ctx context.Context, path, text string) error
+	// Used notes which learnings a prompt has.
+	Used func(ctx context.Context, ids []string) error
+	// Shares returns what the instance's costs so far were for. Nil: that is not known.
+	Shares func(ctx context.Context) ([]work.Share, error)
 	// Spend records a cost under the claim at once, whatever comes of the work.
 	Spend func(ctx context.Context, cost instance.Cost) error
+	// Affordable ends, with a brain.SpentError as its cause, when the orchestrator says that
+	// nothing more may be spent on the work today. Nil: that is not watched.
+	Affordable context.Context
+
+	spent context.CancelCauseFunc // ends Affordable
+}
+
+// Overspent returns the cause of the end of Affordable, or nil.
+func (j Job) Overspent() error {
+	if j.Affordable == nil {
+		return nil
+	}
+	return context.Cause(j.Affordable)
 }
 
 // Config configures an Agent.

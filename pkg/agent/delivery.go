@@ -125,7 +125,11 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 		over, left := a.askOthers(after, job, &result, err)
 		switch {
 		case over:
-			a.logStep(slog.LevelInfo, stepDone, job, "asked", took, err)
+			how := "asked"
+			if errors.As(err, new(*ErrGiveBack)) {
+				how = "given back"
+			}
+			a.logStep(slog.LevelInfo, stepDone, job, how, took, err)
 			a.Observer.Ended(job, instance.Result{}, err, took)
 			return msg.ack() // the others have the work
 		case claimGone(left):

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/work"
@@ -45,7 +46,20 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	j.Writers, j.Testers, j.Checks = r.GetTask().GetWriters(), r.GetTask().GetTesters(), r.GetTask().GetChecks()
 	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
 	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
-	j.Steps = func(ctx context.Context) ([]work.PastStep, error) { return a.steps(ctx, j.Instance) }
+	j.Steps = func(ctx context.Context) ([]work.PastStep, error) {
+		commits, err := a.commits(ctx, j.Instance)
+		return work.PastSteps(commits), err
+	}
+	j.Shares = func(ctx context.Context) ([]work.Share, error) {
+		commits, err := a.commits(ctx, j.Instance)
+		return work.Shares(commits), err
+	}
+	j.Affordable, j.spent = context.WithCancelCause(context.Background())
+	if repo := j.Issue.Repo; repo != "" {
+		j.Learnings = func(ctx context.Context) ([]learning.Learning, error) { return a.Client.Learnings(ctx, repo) }
+		j.Learned = func(ctx context.Context, path, text string) error { return a.learned(ctx, j, path, text) }
+		j.Used = func(ctx context.Context, ids []string) error { return a.used(ctx, j, ids) }
+	}
 	j.Spend = func(ctx context.Context, cost instance.Cost) error { return a.charge(ctx, j, cost) }
 	return j
 }
@@ -88,8 +102,8 @@ func heard(notes []instance.NoteEntry) []instance.NoteEntry {
 	return slices.DeleteFunc(notes, func(n instance.NoteEntry) bool { return n.Kind == instance.Remarked })
 }
 
-// steps returns the steps of an instance that have ended.
-func (a *Agent) steps(ctx context.Context, id string) ([]work.PastStep, error) {
+// commits returns the commits of an instance.
+func (a *Agent) commits(ctx context.Context, id string) ([]instance.Commit, error) {
 	records, err := a.Client.History(ctx, id, 0)
 	if err != nil {
 		return nil, err
@@ -98,14 +112,29 @@ func (a *Agent) steps(ctx context.Context, id string) ([]work.PastStep, error) {
 	for i, r := range records {
 		commits[i] = wire.Recorded(r)
 	}
-	return work.PastSteps(commits), nil
+	return commits, nil
 }
 
 func (a *Agent) note(ctx context.Context, job Job, kind, text string) error {
-	text = a.redact.text(text)
-	same := sha256.Sum256([]byte(strings.Join([]string{job.Instance, a.Role, kind, text}, "\x00")))
-	return a.command(ctx, job, subject.Note,
-		&pb.Command{Id: "note-" + hex.EncodeToString(same[:]), Action: &pb.Command_Note{Note: &pb.Note{Kind: kind, Text: text}}})
+	return a.sendNote(ctx, job, &pb.Note{Kind: kind, Text: a.redact.text(text)})
+}
+
+func (a *Agent) learned(ctx context.Context, job Job, path, text string) error {
+	return a.sendNote(ctx, job, &pb.Note{Kind: learning.Noted, Text: a.redact.text(text), Learning: &pb.Learning{Path: a.redact.text(path)}})
+}
+
+func (a *Agent) used(ctx context.Context, job Job, ids []string) error {
+	return a.sendNote(ctx, job, &pb.Note{Kind: learning.Used, Learning: &pb.Learning{Ids: ids}})
+}
+
+// sendNote records a note with the instance, once for all that are the same.
+func (a *Agent) sendNote(ctx context.Context, job Job, n *pb.Note) error {
+	all := append([]string{job.Instance, a.Role, n.GetKind(), n.GetText()}, n.GetLearning().GetIds()...)
+	if path := n.GetLearning().GetPath(); path != "" {
+		all = append(all, path)
+	}
+	same := sha256.Sum256([]byte(strings.Join(all, "\x00")))
+	return a.command(ctx, job, subject.Note, &pb.Command{Id: "note-" + hex.EncodeToString(same[:]), Action: &pb.Command_Note{Note: n}})
 }
 
 // Open returns the questions to people that are not answered.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -48,10 +49,22 @@ type ErrEscalate struct {
 // Error implements error.
 func (e *ErrEscalate) Error() string { return "escalates: " + e.Reason }
 
-// NeedsOthers reports whether the error asks other roles or people. It is not a
-// failure.
+// ErrGiveBack is the error of a handler that ended the work before it was done. The agent
+// hands over what there is so far, and the work is dispatched again.
+type ErrGiveBack struct {
+	Reason   string
+	Head     string // as in an *ErrAsk
+	Bundle   string
+	Sections map[string]string
+}
+
+// Error implements error.
+func (e *ErrGiveBack) Error() string { return "gives the work back: " + e.Reason }
+
+// NeedsOthers reports whether the error asks other roles or people, or gives the work
+// back. It is not a failure.
 func NeedsOthers(err error) bool {
-	return errors.As(err, new(*ErrAsk)) || errors.As(err, new(*ErrEscalate))
+	return errors.As(err, new(*ErrAsk)) || errors.As(err, new(*ErrEscalate)) || errors.As(err, new(*ErrGiveBack))
 }
 
 // askOthers sends the handler's questions or escalation, and moves the cost so far
@@ -59,13 +72,20 @@ func NeedsOthers(err error) bool {
 // not, left is the error to report with the result, or nil. A refused question or
 // escalation becomes such an error.
 func (a *Agent) askOthers(ctx context.Context, job Job, result *instance.Result, err error) (over bool, left error) {
+	if e := new(ErrGiveBack); errors.As(err, &e) {
+		a.spend(ctx, job, result)
+		err := a.command(ctx, job, subject.Release, &pb.Command{Action: &pb.Command_Release{
+			Release: &pb.Release{Token: uint32(job.Token), Reason: a.redact.text(e.Reason), Head: e.Head, Bundle: e.Bundle,
+				Sections: a.redact.sections(e.Sections), Artifacts: wire.Result(*result).GetArtifacts()}}})
+		return err == nil, refusedRequest("give the work back", result, err, nil)
+	}
 	if e := new(ErrEscalate); errors.As(err, &e) {
 		if e.RequiresHuman {
 			a.spend(ctx, job, result)
 		}
 		err := a.command(ctx, job, subject.Escalate, &pb.Command{Action: &pb.Command_Escalate{
 			Escalate: &pb.Escalate{Token: uint32(job.Token), Reason: a.redact.text(e.Reason), RequiresHuman: e.RequiresHuman, Head: e.Head,
-				Bundle: e.Bundle, Sections: a.redact.sections(e.Sections)}}})
+				Bundle: e.Bundle, Sections: a.redact.sections(e.Sections), Artifacts: kept(e, *result)}}})
 		if err != nil || e.RequiresHuman || !NeedsOthers(e.Then) {
 			return err == nil && e.RequiresHuman, refusedRequest("escalate", result, err, e.Then)
 		}
@@ -80,6 +100,14 @@ func (a *Agent) askOthers(ctx context.Context, job Job, result *instance.Result,
 	}
 	err = a.command(ctx, job, subject.Inquire, &pb.Command{Action: &pb.Command_Inquire{Inquire: ask}})
 	return err == nil, refusedRequest("ask", result, err, nil)
+}
+
+// kept returns what is kept of a step that an escalation ends; else its report has it.
+func kept(e *ErrEscalate, r instance.Result) []*pb.Artifact {
+	if !e.RequiresHuman {
+		return nil
+	}
+	return wire.Result(r).GetArtifacts()
 }
 
 // refusedRequest returns then, or the failure that reports the refusal.
@@ -113,6 +141,9 @@ func (a *Agent) charge(ctx context.Context, job Job, cost instance.Cost) error {
 // command sends one command about the job.
 func (a *Agent) command(ctx context.Context, job Job, name string, cmd *pb.Command) error {
 	cmd.Instance, cmd.Actor = job.Instance, a.Name
-	_, err := a.Client.DoAs(ctx, a.Role, name, cmd)
+	reply, err := a.Client.DoAs(ctx, a.Role, name, cmd)
+	if why := reply.GetOver(); why != "" && job.spent != nil {
+		job.spent(&brain.SpentError{Why: why})
+	}
 	return err
 }

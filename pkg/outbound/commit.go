@@ -38,6 +38,27 @@ func (c *Checker) Commits(ctx context.Context, repo git.Runner, head string, kno
 	return s.order, nil
 }
 
+// maxForeign is how many commits Foreign reads.
+const maxForeign = 1000
+
+// Foreign reports whether a commit that head has and known have not is by another identity,
+// or has a message that may not leave, or whether they are too many to read. Their files may
+// leave in another commit. A secret in a message is no such case: Commits reports it.
+func (c *Checker) Foreign(ctx context.Context, repo git.Runner, head string, known ...string) (bool, error) {
+	s := &commits{rules: c.rules, findings: c.findings(), git: repo}
+	if err := s.list(ctx, head, known); err != nil {
+		return false, err
+	}
+	if len(s.all) > maxForeign {
+		return true, nil
+	}
+	if err := s.messages(ctx); err != nil {
+		return false, err
+	}
+	secret := slices.ContainsFunc(s.order, func(f Finding) bool { return f.Rule == "secret" })
+	return len(s.order) > 0 && !secret, nil
+}
+
 // commits is one check of commits.
 type commits struct {
 	*findings

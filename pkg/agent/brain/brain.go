@@ -22,6 +22,7 @@ type (
 	Assignment = work.Assignment
 	Outcome    = work.Outcome
 	Escalation = work.Escalation
+	Learned    = work.Learned
 )
 
 // Protocol is the version of the agent protocol that assignments name.

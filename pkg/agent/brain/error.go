@@ -16,6 +16,14 @@ var ErrUnusable = errors.New("the brain cannot be used")
 // ErrBudget says that nothing more may be spent on the work.
 var ErrBudget = errors.New("the budget is spent")
 
+// SpentError is an ErrBudget of a budget that is not the instance's alone, such as a day's:
+// people are not asked, and the work goes on when that permits it.
+type SpentError struct{ Why string }
+
+func (e *SpentError) Error() string { return e.Why }
+
+func (e *SpentError) Unwrap() error { return ErrBudget }
+
 // LaterError is an infrastructure fault that is over at a time that is known, such as a
 // usage limit.
 type LaterError struct {

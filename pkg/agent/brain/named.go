@@ -36,3 +36,8 @@ func (s signed) Spend(ctx context.Context, c instance.Cost) error {
 	c.Brain = s.name
 	return s.Watcher.Spend(ctx, c)
 }
+
+// Timed implements Watcher.
+func (s signed) Timed(ctx context.Context, _ string, work func(context.Context) (Outcome, error)) (Outcome, error) {
+	return s.Watcher.Timed(ctx, s.name, work)
+}

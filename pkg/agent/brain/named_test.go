@@ -22,10 +22,17 @@ func (b turns) Watch(ctx context.Context, _ brain.Assignment, w brain.Watcher) (
 }
 
 // book is a Watcher that keeps the costs.
-type book struct{ costs []instance.Cost }
+type book struct {
+	costs []instance.Cost
+	timed []string
+}
 
 func (*book) Check(context.Context, brain.Outcome) error { return nil }
 func (*book) Progress(string, ...any)                    {}
+func (b *book) Timed(ctx context.Context, name string, work func(context.Context) (brain.Outcome, error)) (brain.Outcome, error) {
+	b.timed = append(b.timed, name)
+	return work(ctx)
+}
 func (b *book) Spend(_ context.Context, c instance.Cost) error {
 	b.costs = append(b.costs, c)
 	return nil
@@ -42,6 +49,9 @@ func TestABrainsNameGoesWithItsCosts(t *testing.T) {
 	want := []instance.Cost{{TokensIn: 1, Brain: "exec:a"}, {TokensOut: 1, Brain: "model:b"}}
 	if d := cmp.Diff(want, seen.costs); d != "" || err != nil || out.Result.Spend != (instance.Cost{Brain: "model:b"}) {
 		t.Errorf("%v, %+v, -want +got:\n%s", err, out.Result.Spend, d)
+	}
+	if d := cmp.Diff([]string{"exec:a"}, seen.timed); d != "" {
+		t.Errorf("who shows no turns is timed under its name: %s", d)
 	}
 	for want, b := range map[string]brain.Brain{"": chain, "model:b": chain[1], "exec:a": brain.Chain{chain[0]}} {
 		if out, _ := b.Work(t.Context(), brain.Assignment{}); out.Result.Spend.Brain != want || out.Result.Spend.Zero() {

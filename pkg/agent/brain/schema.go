@@ -15,6 +15,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 )
 
 //go:embed schema/*.schema.json
@@ -44,6 +45,7 @@ type statement struct {
 	Sections map[string]json.RawMessage `json:"sections"` // as JSON; shadows the text of Result
 	Asks     []instance.Inquiry         `json:"asks"`
 	Escalate *Escalation                `json:"escalate"`
+	Learned  []Learned                  `json:"learnings"`
 }
 
 // DecodeResult decodes a stated result, one JSON value that ResultSchema accepts.
@@ -57,6 +59,7 @@ func DecodeResult(text []byte) (Outcome, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Outcome{}, fmt.Errorf("%w: more than one JSON value", ErrInvalidResult)
 	}
+	text, lost := withoutUnusable(text, value)
 	if err := check(ResultSchema(), value); err != nil {
 		return Outcome{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
@@ -64,7 +67,10 @@ func DecodeResult(text []byte) (Outcome, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return Outcome{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
-	out := Outcome{Result: s.Result, Declared: true, Asks: s.Asks, Escalate: s.Escalate}
+	out := Outcome{Result: s.Result, Declared: true, Asks: s.Asks, Escalate: s.Escalate, Learned: s.Learned}
+	for _, why := range lost {
+		out.Notes = append(out.Notes, instance.NoteEntry{Kind: "warning", Text: why})
+	}
 	for name, section := range s.Sections {
 		if out.Result.Sections == nil {
 			out.Result.Sections = map[string]string{}
@@ -72,6 +78,48 @@ func DecodeResult(text []byte) (Outcome, error) {
 		out.Result.Sections[name] = string(section)
 	}
 	return out, nil
+}
+
+// withoutUnusable takes the learnings out of a result that none can be, and says why: a
+// step's work is not lost for them. A text in the place of an object is the learning's.
+// It returns the result as JSON, and changes its value likewise.
+func withoutUnusable(text []byte, value any) (usable []byte, lost []string) {
+	object, ok := value.(map[string]any)
+	if !ok || object["learnings"] == nil {
+		return text, nil
+	}
+	all, ok := object["learnings"].([]any)
+	if !ok {
+		all = []any{object["learnings"]}
+	}
+	kept := []any{}
+	for _, one := range all {
+		if text, ok := one.(string); ok {
+			one = map[string]any{"text": text}
+		}
+		fields, _ := one.(map[string]any)
+		path, _ := fields["path"].(string)
+		fact, _ := fields["text"].(string)
+		path, fact, err := learning.Clean(path, fact)
+		if err != nil {
+			lost = append(lost, "the result has a learning that is not kept: "+err.Error())
+			continue
+		}
+		kept = append(kept, map[string]any{"path": path, "text": fact})
+	}
+	object["learnings"] = kept
+	var raw map[string]json.RawMessage
+	err := json.Unmarshal(text, &raw)
+	if err == nil {
+		raw["learnings"], err = json.Marshal(kept)
+	}
+	if err == nil {
+		usable, err = json.Marshal(raw)
+	}
+	if err != nil {
+		return text, lost // it was JSON
+	}
+	return usable, lost
 }
 
 // ResultKeys lists the keys that a stated result may have.

@@ -136,3 +136,35 @@ func TestInvalidResultsNameTheField(t *testing.T) {
 		})
 	}
 }
+
+func TestALearningThatNoneCanBeIsLeftOutAndTheResultCounts(t *testing.T) {
+	const before, after = `{"status": "success", "sections": {"writer": {"n": 12345678901234567890}}, "learnings": `, `}`
+	long := strings.Repeat("a", 501)
+	for learned, want := range map[string]struct {
+		kept []Learned
+		lost int
+	}{
+		`[{"path": "./pkg/api/", "text": "It is\n generated."}, {"text": "The tests need TZ=UTC."}]`: {[]Learned{{Path: "pkg/api", Text: "It is generated."}, {Text: "The tests need TZ=UTC."}}, 0},
+		`["The tests need TZ=UTC."]`: {[]Learned{{Text: "The tests need TZ=UTC."}}, 0},
+		`"The tests need TZ=UTC."`:   {[]Learned{{Text: "The tests need TZ=UTC."}}, 0},
+		`[]`:                         {[]Learned{}, 0},
+		`[{"path": "../x", "text": "a"}, {"path": "x"}, 7, null, {"text": "` + long + `"}, {"text": "b", "why": "c"}]`: {[]Learned{{Text: "b"}}, 5},
+	} {
+		out, err := DecodeResult([]byte(before + learned + after))
+		if err != nil {
+			t.Errorf("%.80s: %v", learned, err)
+			continue
+		}
+		if d := cmp.Diff(want.kept, out.Learned); d != "" || len(out.Notes) != want.lost {
+			t.Errorf("%.80s: it learned (-want +got):\n%s\nand noted %+v", learned, d, out.Notes)
+		}
+		for _, n := range out.Notes {
+			if n.Kind != "warning" || !strings.HasPrefix(n.Text, "the result has a learning that is not kept: ") {
+				t.Errorf("%.80s: it notes %+v", learned, n)
+			}
+		}
+		if got := out.Result.Sections["writer"]; got != `{"n":12345678901234567890}` && got != `{"n": 12345678901234567890}` {
+			t.Errorf("%.80s: the section is %s", learned, got)
+		}
+	}
+}

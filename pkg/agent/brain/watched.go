@@ -22,6 +22,9 @@ type Watcher interface {
 	Spend(ctx context.Context, cost instance.Cost) error
 	// Progress tells people what is going on, on one line.
 	Progress(format string, args ...any)
+	// Timed runs a brain that shows no turns. It records its time as it passes, under the
+	// brain's name, and ends it when no more may be spent.
+	Timed(ctx context.Context, name string, work func(context.Context) (Outcome, error)) (Outcome, error)
 }
 
 // Work has b work, watched by w if it can be.
@@ -29,7 +32,7 @@ func Work(ctx context.Context, b Brain, a Assignment, w Watcher) (Outcome, error
 	if watched, ok := b.(Watched); ok {
 		return watched.Watch(ctx, a, w)
 	}
-	return b.Work(ctx, a)
+	return w.Timed(ctx, "", func(ctx context.Context) (Outcome, error) { return b.Work(ctx, a) })
 }
 
 // Unwatched has a brain work without a Watcher: its whole cost is in the outcome, and any
@@ -52,3 +55,7 @@ func (t *till) Spend(_ context.Context, c instance.Cost) error {
 }
 
 func (*till) Progress(string, ...any) {}
+
+func (*till) Timed(ctx context.Context, _ string, work func(context.Context) (Outcome, error)) (Outcome, error) {
+	return work(ctx)
+}

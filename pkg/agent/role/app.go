@@ -63,6 +63,7 @@ type Settings struct {
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
 	Prompts   string        `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, ROLE.tmpl and ROLE.STATE.tmpl, that win over those of the repository and the built-in ones."`
 	Presets   string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
+	Servers   string        `name:"mcp-servers" type:"path" placeholder:"FILE" help:"YAML file of MCP servers whose tools brains are given, by role."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 	Models
 
@@ -90,9 +91,13 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err == nil {
 		err = specs.Check([]string{role})
 	}
+	if err == nil {
+		err = s.checkScopes([]string{role})
+	}
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
+	s = s.scope(role)
 	duties, err := ParseDuties(s.Duty)
 	if err != nil {
 		return service.Usagef("%w", err)
@@ -113,7 +118,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return service.Usagef("%w", err)
 	}
-	box = box.Telling(tellRefused(h, role))
+	box = box.OnRefused(tellRefused(h, role))
 	caches := Caches{filepath.Join(s.WorkDir, role, "caches")}
 	tools := s.tools(box)
 	tools.Limits, tools.Cache = limits, caches.brain
@@ -139,6 +144,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		h.Log.Warn("caches that nobody uses stay", "role", role, "error", err)
 	}
 	logSandbox(h.Log, role, box, s.Box != nil)
+	for _, server := range brains.servers {
+		h.Log.Info("MCP server", "role", role, "about", server.Describe())
+	}
 	coder := Coder{
 		Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document,
 		Rules:     outbound.DefaultRules(),
@@ -148,7 +156,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		Limits:    limits,
 		Log:       h.Log,
 	}
-	if coder.Secrets, err = Secrets(h); err != nil {
+	if coder.Secrets, err = Secrets(h, brains.servers.Secrets()...); err != nil {
 		return err
 	}
 	a := Agent(h, js, role, original{coder, s.Original}, coder.Secrets, s.Observer)
@@ -200,7 +208,7 @@ func logSandbox(log *slog.Logger, role string, box sandbox.Sandbox, shared bool)
 
 // tools is what brains that run programs are given.
 func (s Settings) tools(box sandbox.Sandbox) Tools {
-	t := Tools{Models: s.Models, Endpoints: s.Endpoints, Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile, promptsDir: s.Prompts, PresetsDir: s.Presets}
+	t := Tools{Models: s.Models, Endpoints: s.Endpoints, Egress: s.Egress, Readable: s.Read, Env: s.Env, Wall: s.Wall, Idle: s.Idle, Sandbox: box, Document: s.Document, StateFile: s.StateFile, promptsDir: s.Prompts, PresetsDir: s.Presets, ServersFile: s.Servers}
 	if t.Endpoints == nil {
 		t.Endpoints = &model.Endpoints{}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -29,6 +30,9 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 	watch := &watcher{step: s, budget: s.budget()}
 	pause := cmp.Or(s.Pause, firstPause)
 	for n := 1; ; n++ {
+		if over := s.job.Overspent(); over != nil && !rules.Free(s.think) {
+			return brain.Outcome{GivesBack: over.Error(), Result: instance.Result{Spend: spent}}, nil
+		}
 		out, err := brain.Work(ctx, s.think, a, watch)
 		watch.budget = watch.budget.with(out.Result.Spend) // told at the end; the rest was seen as it came
 		out.Result.Spend = spent.Add(out.Result.Spend).Add(watch.unrecorded)
@@ -38,7 +42,11 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 		}
 		spent = out.Result.Spend
 		if watch.budget.err() != nil { // what it left is handed on, and people are asked
-			out.Escalate = watch.budget.more(s.job.Instance)
+			out.Escalate = s.more(ctx, watch.budget, out.Result.Spend)
+			return out, nil
+		}
+		if over := s.job.Overspent(); over != nil { // what it left is handed on, and goes on another day
+			out.GivesBack = over.Error()
 			return out, nil
 		}
 		if errors.Is(err, brain.ErrUnusable) {

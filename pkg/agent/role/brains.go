@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -23,14 +24,15 @@ type Brains struct {
 	Default brain.Brain            // nil: every state needs its own
 	State   map[string]brain.Brain // by state
 
-	specs map[string]string // by state, "" for the role's; of rules there is none
+	specs   map[string]string // by state, "" for the role's; of rules there is none
+	servers mcp.Servers       // whose tools its models are given
 }
 
 // ErrNoBrain says that a role was given nothing to think with.
 var ErrNoBrain = errors.New("no brain")
 
-// For returns the brain of a state whose work is w: the state's own, or the rule
-// of a self-check if that is the work, or else the role's.
+// For returns the brain of a state whose work is w. That is the state's own, the rule of a
+// self-check if that is the work, or else the role's.
 func (b Brains) For(state string, w workflow.WorkSpec) (brain.Brain, error) {
 	if own, ok := b.State[state]; ok {
 		return own, nil
@@ -48,8 +50,8 @@ func (b Brains) For(state string, w workflow.WorkSpec) (brain.Brain, error) {
 var errForbidden = errors.New("the configuration of the repository does not permit it")
 
 // Permitted returns the brain of a state as For does, if the configuration of the
-// repository permits it; of a list, the ones that it permits. Otherwise the error says
-// what is permitted, and is for people.
+// repository permits it. Of a list it returns the ones that it permits. Otherwise the error
+// says what is permitted, and is for people.
 func (b Brains) Permitted(state string, w workflow.WorkSpec, config instance.Configuration) (brain.Brain, error) {
 	think, err := b.For(state, w)
 	if err != nil || config.Brains == nil {
@@ -147,7 +149,8 @@ func (s Specs) CheckStates(defs []*workflow.Definition) error {
 }
 
 // CheckBrains refuses brains for roles that are not among roles, and for states that no
-// definition gives to the role, templates of prompts for nobody of either, and wrong presets.
+// definition gives to the role. It refuses templates for neither a role nor a state, wrong
+// presets, and wrong MCP servers. The PM, which reads the words of strangers, is given none.
 func (s Settings) CheckBrains(roles []string, defs []*workflow.Definition) error {
 	specs, err := ParseSpecs(s.Brain, "")
 	if err == nil {
@@ -155,6 +158,9 @@ func (s Settings) CheckBrains(roles []string, defs []*workflow.Definition) error
 	}
 	if err == nil {
 		err = specs.CheckStates(defs)
+	}
+	if err == nil {
+		err = s.checkScopes(roles)
 	}
 	if err != nil {
 		return err
@@ -165,6 +171,15 @@ func (s Settings) CheckBrains(roles []string, defs []*workflow.Definition) error
 	}
 	if err == nil {
 		_, err = exec.ReadPresets(s.Presets)
+	}
+	if err == nil {
+		var servers mcp.Servers
+		if servers, err = mcp.Read(s.Servers); err == nil {
+			err = servers.CheckRoles(slices.DeleteFunc(slices.Clone(roles), func(role string) bool { return role == "pm" }))
+		}
+		if err != nil {
+			err = fmt.Errorf("--mcp-servers: %w", err)
+		}
 	}
 	return err
 }

@@ -26,6 +26,7 @@ func (s step) brief(ctx context.Context) (work.Brief, error) {
 			s.job.Progress("the prompt is without the earlier steps: %s", oneLine(err.Error()))
 		}
 	}
+	b.Learnings = s.known(ctx)
 	if s.tree == nil {
 		return b, nil
 	}
@@ -44,8 +45,8 @@ func (s step) brief(ctx context.Context) (work.Brief, error) {
 	return b, prompt.Repository(&b, s.job.Role, s.job.State, func(name string) (string, string, error) { return s.ofBase(ctx, name) })
 }
 
-// ofBase returns a file of the base, and git's id of its content; nothing if there is no
-// such file, or if it is a link.
+// ofBase returns a file of the base, and git's id of its content. Both are empty if there
+// is no such file, or if it is a link.
 func (s step) ofBase(ctx context.Context, name string) (text, blob string, err error) {
 	v, err := s.tree.Version(ctx, s.tree.Base, name)
 	if err != nil || v.Mode != "100644" && v.Mode != "100755" {
@@ -55,8 +56,8 @@ func (s step) ofBase(ctx context.Context, name string) (text, blob string, err e
 	return string(content), v.Blob, err
 }
 
-// told says which template the prompt was made from, and which could not be used: to those
-// who look on, in the log and with the work.
+// told says which template the prompt was made from, and which could not be used. It says
+// so to those who look on, in the log and with the work.
 func (s step) told(ctx context.Context, out brain.Outcome) {
 	if out.Template != "" && !strings.HasSuffix(out.Template, "("+prompt.FromShipped+")") {
 		s.job.Progress("prompt: %s", out.Template)

@@ -1,12 +1,14 @@
 package role
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // budget is what an instance may cost, and what it has. A limit of 0 is none.
@@ -73,13 +75,30 @@ func (b budget) String() string {
 // warnAt is the part of a budget at which people are told.
 const warnAt = 0.8
 
-// more asks people for more budget.
-func (b budget) more(id string) *brain.Escalation {
+// more asks people for more budget, and says what it was spent on. unrecorded is what the
+// step cost that the log does not have yet.
+func (s *step) more(ctx context.Context, b budget, unrecorded instance.Cost) *brain.Escalation {
 	raise := "+5usd"
 	if b.usd == 0 || b.spent.USD < b.usd { // it is the tokens that are spent
 		raise = fmt.Sprintf("+%dtokens", b.tokens)
 	}
 	return &brain.Escalation{RequiresHuman: true, Reason: fmt.Sprintf(
-		"%s%s. `signalbox costs --by instance` says what costs most, `signalbox budget %s %s` raises it and lets the work go on.",
-		instance.BudgetSpent, b, id, raise)}
+		"%s%s. %s`signalbox budget %s %s` raises it and lets the work go on.", instance.BudgetSpent, b, s.spentOn(ctx, unrecorded), s.job.Instance, raise)}
+}
+
+// spentOn says by role and brain what the instance spent, "" if that cannot be read.
+func (s *step) spentOn(ctx context.Context, unrecorded instance.Cost) string {
+	if s.job.Shares == nil {
+		return ""
+	}
+	shares, err := s.job.Shares(ctx)
+	if err != nil {
+		s.job.Progress("what was spent on what is not known: %s", oneLine(err.Error()))
+		return ""
+	}
+	var all []string
+	for _, share := range work.AddShare(shares, s.job.Role, unrecorded) {
+		all = append(all, share.String())
+	}
+	return "It was spent on: " + strings.Join(all, "; ") + ". "
 }

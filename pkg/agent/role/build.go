@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -37,6 +38,9 @@ type Tools struct {
 	PresetsDir string // of the operator's presets; empty: none
 	presets    exec.Presets
 
+	ServersFile string // the operator's MCP servers; empty: none
+	servers     mcp.Servers
+
 	promptsDir string     // of the operator's templates; empty: none
 	prompts    prompt.Set // read from it
 
@@ -59,6 +63,13 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 	if t.presets, err = exec.ReadPresets(t.PresetsDir); err != nil {
 		return b, err
 	}
+	if t.servers, err = mcp.Read(t.ServersFile); err == nil && slices.Contains(s.Roles(), role) {
+		t.servers, err = t.servers.For(role).Ready()
+	}
+	if err != nil {
+		return b, fmt.Errorf("--mcp-servers: %w", err)
+	}
+	b.servers = t.servers
 	given := 0
 	for who, spec := range s {
 		name, state, _ := strings.Cut(who, ".")
@@ -116,8 +127,8 @@ func several(role, state, spec string, t Tools) (brain.Brain, error) {
 	return chain, nil
 }
 
-// named returns the brain with the name that its costs are summed by: the first word of
-// its spec, of a program's path the last part. Arguments may be secret.
+// named returns the brain with the name that its costs are summed by. That is the first
+// word of its spec, or the last part of a program's path. Arguments may be secret.
 func named(spec string, b brain.Brain) brain.Brain {
 	if b == nil {
 		return nil
@@ -147,7 +158,11 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		if err := runnable(strings.TrimSpace(rest), program, t.presets.Names()); err != nil {
 			return nil, err
 		}
+		if err := t.servable(program); err != nil {
+			return nil, err
+		}
 		return exec.New(exec.Config{
+			Servers: t.servers,
 			Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Egress: t.Egress, Line: t.Line, Limits: t.Limits,
 			Readable: slices.Concat(readable, t.Readable), Cache: t.Cache,
 			Documents: given(t.Document), StateFile: t.StateFile, Prompts: t.prompts,
@@ -159,7 +174,7 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 		}
 		t.Models.fill(&cfg)
 		cfg.Wall, cfg.Idle, cfg.Sandbox, cfg.Limits, cfg.Cache, cfg.Endpoints = t.Wall, t.Idle, t.Sandbox, t.Limits, t.Cache, t.Endpoints
-		cfg.Patience, cfg.Prompts = t.patience, t.prompts
+		cfg.Patience, cfg.Prompts, cfg.Servers = t.patience, t.prompts, t.servers
 		return model.New(cfg)
 	case "rules":
 		if b := byRule(role, t.Document); b != nil {
@@ -173,10 +188,23 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 	return nil, fmt.Errorf("want exec:COMMAND, exec:PRESET, model:PROVIDER/NAME or rules")
 }
 
-// here makes the files that a command names by ./ or ../ those of the directory
-// this process runs in, for the program will run in another, and lists all files
-// it names: a sandbox must let it read them. What lies beside them it does not
-// show. A directory that holds a home or credentials is an error.
+// servable refuses a coding agent that cannot be told of the servers of its role.
+func (t Tools) servable(p exec.Program) error {
+	if p.CanBeGivenServers() || len(t.servers) == 0 {
+		return nil
+	}
+	var names []string
+	for _, one := range t.servers {
+		names = append(names, one.Name)
+	}
+	return fmt.Errorf("%s cannot be given MCP servers, and its role has %s: name other roles for them, or another brain, or say in mcp of a preset of your own how",
+		p.Name, strings.Join(names, ", "))
+}
+
+// here makes the files that a command names by ./ or ../ those of this process's directory:
+// the program will run in another. It lists all files that the command names: a sandbox
+// must let the program read them. What lies beside them it does not show. A directory that
+// holds a home or credentials is an error.
 func here(command string) (string, []string, error) {
 	var readable []string
 	words := strings.Split(command, " ")
@@ -225,9 +253,10 @@ func byRule(role string, d Document) brain.Brain {
 	return nil
 }
 
-// Of returns the settings of one role: its own brains. ErrNoBrain says that it
-// needs one.
+// Of returns the settings of one role: its own brains, hosts and variables. ErrNoBrain says
+// that it needs a brain.
 func (s Settings) Of(role string) (Settings, error) {
+	s = s.scope(role)
 	specs, err := ParseSpecs(s.Brain, "")
 	if err != nil {
 		return s, err

@@ -1,5 +1,5 @@
-// Package role is what the roles that work on code do with an assignment: a
-// work tree, the tests, a brain, and a check of what it left.
+// Package role is what the roles that work on code do with an assignment. That is a work
+// tree, the tests, a brain, and a check of what it left.
 package role
 
 import (
@@ -100,7 +100,7 @@ func (s step) close(t *workspace.Tree) {
 func (s *step) run(ctx context.Context) (instance.Result, error) {
 	a := s.job.Assignment
 	if b := s.budget(); !rules.Free(s.think) && b.err() != nil {
-		return instance.Result{}, &agent.ErrEscalate{Reason: b.more(s.job.Instance).Reason, RequiresHuman: true}
+		return instance.Result{}, &agent.ErrEscalate{Reason: s.more(ctx, b, instance.Cost{}).Reason, RequiresHuman: true}
 	}
 	var evidence []instance.Evidence
 	if s.tree != nil {
@@ -130,7 +130,9 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 	s.job.Progress("thinking")
 	out, err := s.attempt(ctx, a)
 	s.told(ctx, out)
+	s.used(ctx, a.Brief.Learnings, out.Asked)
 	if err == nil {
+		s.learned(ctx, out)
 		out = s.waits(ctx, out)
 	}
 	result := s.judgement(ctx, out)

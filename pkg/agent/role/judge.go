@@ -70,6 +70,13 @@ func needsOthers(out brain.Outcome, r instance.Result, err error) error {
 	if errors.Is(err, brain.ErrInfrastructure) {
 		return err
 	}
+	if out.GivesBack != "" {
+		back := &agent.ErrGiveBack{Reason: printable(out.GivesBack), Head: r.Head, Bundle: r.Bundle, Sections: r.Sections}
+		if err != nil {
+			back.Reason += "; what it left is lost: " + err.Error()
+		}
+		return back
+	}
 	if err == nil && len(out.Asks) > 0 {
 		err = &agent.ErrAsk{Questions: out.Asks, Head: r.Head, Bundle: r.Bundle, Sections: r.Sections}
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
 )
 
-// versionWithin is how long a coding agent may take to print its version.
-const versionWithin = 30 * time.Second
+// versionWithin is how long a coding agent may take to print its version. One in Node.js
+// needs half a minute where the machine is busy.
+const versionWithin = 2 * time.Minute
 
 // ErrNoProgram reports that the program of a brain is not installed.
 var ErrNoProgram = errors.New("there is no program")
@@ -45,6 +46,9 @@ func runnable(command string, p exec.Program, presets []string) error {
 	said, err := osexec.CommandContext(ctx, p.Argv[0], "--version").CombinedOutput()
 	if err == nil {
 		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s --version has not ended within %v: is the machine busy, or does it wait for something?", p.Argv[0], versionWithin)
 	}
 	text, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
 	return fmt.Errorf("%s --version ended with %w: %q; is it installed whole?", p.Argv[0], err, text)

@@ -51,7 +51,7 @@ func (s step) setUp(ctx context.Context, tree *workspace.Tree) error {
 	if err != nil {
 		return fmt.Errorf("%w: set up %.10s with %s: %w", brain.ErrInfrastructure, tree.Base, plan.Command(), err)
 	}
-	if err := tree.Settle(ctx); err != nil {
+	if err := tree.StartChange(ctx); err != nil {
 		return err
 	}
 	s.ready[tree] = run.OK()

@@ -17,6 +17,9 @@ func (s Settings) Thinks(ctx context.Context, role string) (Brains, error) {
 	if err == nil {
 		err = specs.Check([]string{role})
 	}
+	if err == nil {
+		err = s.checkScopes([]string{role})
+	}
 	if err != nil {
 		return Brains{}, service.Usagef("%w", err)
 	}
@@ -24,7 +27,7 @@ func (s Settings) Thinks(ctx context.Context, role string) (Brains, error) {
 	if err != nil {
 		return Brains{}, service.Usagef("%w", err)
 	}
-	tools := s.tools(box)
+	tools := s.scope(role).tools(box)
 	tools.Cache = Caches{filepath.Join(s.WorkDir, role, "caches")}.brain
 	brains, err := specs.Build(role, tools)
 	if err != nil {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -53,7 +56,55 @@ func (w *watcher) Spend(ctx context.Context, c instance.Cost) error {
 			w.Progress("the warning is not recorded: %v", err)
 		}
 	}
-	return w.budget.err()
+	if err := w.budget.err(); err != nil {
+		return err
+	}
+	return w.step.job.Overspent()
+}
+
+// timeEvery is how often the time of a brain without turns is recorded.
+const timeEvery = time.Minute
+
+// Timed implements brain.Watcher. Rules spend nothing that a budget bounds while they work.
+func (w *watcher) Timed(ctx context.Context, name string, work func(context.Context) (brain.Outcome, error)) (brain.Outcome, error) {
+	if rules.Free(w.step.think) {
+		return work(ctx)
+	}
+	bounded, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if over := w.step.job.Affordable; over != nil {
+		defer context.AfterFunc(over, func() { end(context.Cause(over)) })()
+	}
+	recorded := time.Duration(0)
+	ended := make(chan struct{})
+	var clock sync.WaitGroup
+	clock.Go(func() {
+		tick := time.NewTicker(timeEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-bounded.Done():
+				return
+			case <-tick.C:
+			}
+			recorded += timeEvery
+			if err := w.Spend(ctx, instance.Cost{WallMS: timeEvery.Milliseconds(), Brain: name}); err != nil {
+				end(err)
+			}
+		}
+	})
+	out, err := work(bounded)
+	close(ended)
+	clock.Wait()
+	if recorded > 0 { // none at all would say that its time is unknown
+		out.Result.Spend.WallMS = max(1, out.Result.Spend.WallMS-recorded.Milliseconds())
+	}
+	if cause := context.Cause(bounded); err != nil && ctx.Err() == nil && errors.Is(cause, brain.ErrBudget) {
+		err = cause
+	}
+	return out, err
 }
 
 // Progress implements brain.Watcher.

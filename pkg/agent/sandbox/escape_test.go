@@ -300,7 +300,7 @@ for url in ("http://` + web + `/", "http://127.0.0.1:1/", "http://169.254.169.25
 		}
 		c.Egress = listed
 		var told []string
-		r := run(t, s.Telling(func(refused []string) { told = append(told, refused...) }), c)
+		r := run(t, s.OnRefused(func(refused []string) { told = append(told, refused...) }), c)
 		if !slices.Equal(told, r.Refused) {
 			t.Errorf("told are %q", told)
 		}

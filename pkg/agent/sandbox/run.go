@@ -68,8 +68,8 @@ func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 	state := p.cmd.ProcessState
 	r.ExitCode = state.ExitCode()
 	r.Refused, err = p.clear()
-	if len(r.Refused) > 0 && s.told != nil {
-		s.told(r.Refused)
+	if len(r.Refused) > 0 && s.onRefused != nil {
+		s.onRefused(r.Refused)
 	}
 	if ended == nil && err != nil {
 		ended = fmt.Errorf("remove what the run needed: %w", err)

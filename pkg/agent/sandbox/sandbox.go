@@ -1,7 +1,6 @@
-// Package sandbox runs a command for a brain or a test: in a process group of
-// its own, within limits of time, output and resources, with an environment made
-// from an allow list. A confined command has no network but a proxy, and may write
-// only to the given paths.
+// Package sandbox runs a command for a brain or a test in a process group of its own. It
+// has limits of time, output and resources, and an environment made from an allow list. A
+// confined command has no network but a proxy, and may write only to the given paths.
 package sandbox
 
 import (
@@ -40,14 +39,14 @@ var ErrUnconfined = errors.New("nothing here can confine a command")
 
 // Sandbox runs commands in one mode. The zero Sandbox is mode None.
 type Sandbox struct {
-	mode    Mode
-	bwrap   string // path of bubblewrap
-	helper  string // path of this program as package confine runs it; empty: there is none
-	userns  bool   // mode Bwrap: no more user namespaces inside; mode Landlock: a network of its own
-	hidden  []string
-	reason  string   // why Auto did not take Bwrap
-	missing []string // what the mode does not confine
-	told    func(refused []string)
+	mode      Mode
+	bwrap     string // path of bubblewrap
+	helper    string // path of this program as package confine runs it; empty: there is none
+	userns    bool   // mode Bwrap: no more user namespaces inside; mode Landlock: a network of its own
+	hidden    []string
+	reason    string   // why Auto did not take Bwrap
+	missing   []string // what the mode does not confine
+	onRefused func(refused []string)
 }
 
 // New returns a Sandbox. It finds out once what works, and is an ErrUnconfined where
@@ -103,10 +102,10 @@ func (s Sandbox) Hiding(paths ...string) Sandbox {
 	return s
 }
 
-// Telling returns a Sandbox that calls f with the hosts that the proxy refused to connect a
+// OnRefused returns a Sandbox that calls f with the hosts that the proxy refused to connect a
 // command to, if there are any. f is called from the goroutine of Run.
-func (s Sandbox) Telling(f func(refused []string)) Sandbox {
-	s.told = f
+func (s Sandbox) OnRefused(f func(refused []string)) Sandbox {
+	s.onRefused = f
 	return s
 }
 

@@ -53,7 +53,7 @@ func (g *goEvents) Write(p []byte) (int, error) {
 		head, after, whole := bytes.Cut(rest, []byte("\n"))
 		g.line = append(g.line, head[:min(len(head), maxEvent-len(g.line))]...)
 		if whole {
-			g.take(g.line)
+			g.parse(g.line)
 			g.line = g.line[:0]
 		}
 		rest = after
@@ -61,7 +61,7 @@ func (g *goEvents) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (g *goEvents) take(line []byte) {
+func (g *goEvents) parse(line []byte) {
 	var e goEvent
 	if !goEventLine.Match(line) || json.Unmarshal(line, &e) != nil {
 		return

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // Commit commits all files that are not ignored, on top of the program's own
@@ -58,7 +60,7 @@ func (t *Tree) Bundle(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// state returns a commit with the tree as it is: Head, the program's own last
+// state returns a commit with the tree as it is. That is Head, the program's own last
 // commit, or a new one on top of it with the message. No reference has it yet.
 func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	if info, err := os.Lstat(t.Dir); err != nil || !info.IsDir() {
@@ -100,7 +102,7 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 func (t *Tree) program() string { return "refs/signalbox/tree/" + t.id }
 
 // intake fetches the program's own commits and returns the last one, or Head if they do
-// not descend from it.
+// not descend from it, or are by another identity than ours.
 func (t *Tree) intake(ctx context.Context) (string, error) {
 	dot := filepath.Join(t.Dir, ".git")
 	info, err := os.Lstat(dot)
@@ -124,6 +126,13 @@ func (t *Tree) intake(ctx context.Context) (string, error) {
 	}
 	if _, err := t.repo.git.Run(ctx, "merge-base", "--is-ancestor", t.Head, tip); err != nil {
 		return t.Head, nil // the program rewrote history: its files count, its commits do not
+	}
+	foreign, err := t.cache.checker.With(outbound.Rules{Identity: t.cache.cfg.Identity}).Foreign(ctx, t.repo.git, tip, t.Head)
+	if err != nil {
+		return "", infra(err, "read the commits of the program")
+	}
+	if foreign {
+		return t.Head, nil
 	}
 	return tip, nil
 }

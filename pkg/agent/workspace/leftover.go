@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
-// leftover is what coding agents and tools leave behind for themselves, as patterns of
-// git: settings and caches at the root, and what is fetched or derived anywhere.
+// leftover is what coding agents and tools leave behind for themselves, as patterns of git.
+// These are settings and caches at the root, and what is fetched or derived anywhere.
 func leftover() []string {
 	return []string{
 		"/.claude/", "/.codex/", "/.gemini/", "/.opencode/", "/.goose/", "/.aider*",
@@ -65,8 +65,8 @@ func covers(pattern, name string) bool {
 	})
 }
 
-// Leftover lists the files and directories that the repository does not ignore and that
-// are no part of a change, as coding agents and tools left them for themselves.
+// Leftover lists the files and directories that the repository does not ignore and that are
+// no part of a change. Coding agents and tools left them for themselves.
 func (t *Tree) Leftover(ctx context.Context) ([]string, error) {
 	raw, err := t.git.Output(ctx, git.MaxOutput, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-from="+t.excludes())
 	if err != nil {
@@ -91,9 +91,9 @@ func (t *Tree) Leftover(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Settle takes the tree as it is for the beginning of a change: files that are not tracked
+// StartChange takes the tree as it is for the beginning of a change. Files that are not tracked
 // are no part of it, and those that are tracked are as they were checked out.
-func (t *Tree) Settle(ctx context.Context) error {
+func (t *Tree) StartChange(ctx context.Context) error {
 	var err error
 	if t.settled, err = t.Leftover(ctx); err != nil {
 		return err

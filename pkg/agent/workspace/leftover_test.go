@@ -42,7 +42,7 @@ func TestWhatIsThereWhenATreeIsSettledIsNoPartOfAChange(t *testing.T) {
 	w := newEnv(t)
 	tree := w.tree()
 	w.program(tree, "mkdir -p dist '[a]' node_modules/x; echo x > node_modules/x/y; echo x | tee dist/a '[a]/b' 'odd*name ' > x.log; echo y > main.go; rm .gitignore")
-	if err := tree.Settle(t.Context()); err != nil {
+	if err := tree.StartChange(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := changed(t, tree); len(got) != 0 {

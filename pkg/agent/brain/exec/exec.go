@@ -8,6 +8,7 @@
 //	SIGNALBOX_RESULT      where it may write its result as JSON
 //	SIGNALBOX_SCHEMA      the result's schema, brain.ResultSchema
 //	SIGNALBOX_DOCUMENT    the lifecycle's document, if it has one
+//	SIGNALBOX_MCP         the MCP servers that it is given as JSON, if there are some
 //
 // The document lies in the work tree and is not part of the change. A change of
 // the document counts as a result. SIGNALBOX_INSTANCE, _STATE, _ROLE and _ATTEMPT
@@ -33,6 +34,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
@@ -56,6 +58,9 @@ type Config struct {
 	// are thrown away.
 	Cache func(brain.Assignment) string
 
+	// Servers are MCP servers whose tools the program is given, if it can be. They are Ready.
+	Servers mcp.Servers
+
 	Prompts   prompt.Set
 	Documents Documents // nil: no lifecycle has a document
 	StateFile string    // the document's name, a path below the working directory; empty: DefaultStateFile
@@ -66,8 +71,8 @@ type Config struct {
 
 // Brain runs a program. It implements brain.Brain.
 type Brain struct {
-	cfg    Config
-	egress egress.List
+	cfg   Config
+	hosts []string // that it can reach
 }
 
 // New returns a Brain, or an error if the program is not installed.
@@ -85,11 +90,11 @@ func New(cfg Config) (*Brain, error) {
 	}
 	cfg.Wall = cmp.Or(cfg.Wall, 30*time.Minute)
 	cfg.Idle = cmp.Or(cfg.Idle, 10*time.Minute)
-	list, err := egress.Parse(slices.Concat(cfg.Program.reachable(), cfg.Egress))
-	if err != nil {
+	hosts := slices.Concat(cfg.Program.reachable(), cfg.Egress)
+	if _, err := egress.Parse(hosts); err != nil {
 		return nil, fmt.Errorf("exec: %w", err)
 	}
-	return &Brain{cfg, list}, nil
+	return &Brain{cfg, hosts}, nil
 }
 
 // Work runs the program once.
@@ -99,16 +104,26 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	defer s.close()
+	if s.offer, err = b.offer(ctx, s); err != nil {
+		if ctx.Err() == nil && !errors.Is(err, brain.ErrInfrastructure) {
+			err = fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+		}
+		return brain.Outcome{}, err
+	}
 	run, err := b.run(ctx, s)
+	said, fault := s.offer.end()
 	if err != nil && ctx.Err() == nil {
 		return brain.Outcome{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
-	out := brain.Outcome{Output: withRefused(run)}
+	out := brain.Outcome{Output: withServers(withRefused(run), said)}
 	s.asked(&out)
 	out.Result.Spend = s.printed.spend
 	out.Result.Spend.WallMS = run.Duration.Milliseconds()
 	if err != nil {
 		return out, err
+	}
+	if fault != nil {
+		return out, fault
 	}
 	out, err = judge(b.cfg.Program, run, s.files, s.printed, out)
 	if err != nil {
@@ -128,6 +143,7 @@ type session struct {
 	document   *document        // nil: none
 	printed    *answer          // of a coding agent
 	prompt     prompt.Prompt
+	offer      *offer // of MCP servers; nil: there are none
 }
 
 // asked fills in what the program was asked.
@@ -187,7 +203,10 @@ func (b *Brain) run(ctx context.Context, s *session) (sandbox.Result, error) {
 		return sandbox.Result{}, err
 	}
 	defer stdin.Close()
-	c := b.command(s)
+	c, err := b.command(s)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
 	c.Stdin = stdin
 	if read := b.cfg.Program.read; read != nil {
 		out := &lineWriter{each: func(line []byte) {
@@ -217,13 +236,17 @@ func (b *Brain) run(ctx context.Context, s *session) (sandbox.Result, error) {
 }
 
 // command returns the sandboxed command, without its streams.
-func (b *Brain) command(s *session) sandbox.Command {
+func (b *Brain) command(s *session) (sandbox.Command, error) {
 	p, a := b.cfg.Program, s.assignment
+	list, err := egress.Parse(slices.Concat(b.hosts, s.offer.hosts()))
+	if err != nil {
+		return sandbox.Command{}, err
+	}
 	c := sandbox.Command{
-		Argv: p.expand(s.files, b.cfg.Sandbox.Mode()), Dir: a.Dir,
-		Env:  slices.Concat(sandbox.Environ(slices.Concat(p.environ(), b.cfg.Env)...), p.given(), s.files.environ(a)),
+		Argv: slices.Concat(p.expand(s.files, b.cfg.Sandbox.Mode()), s.offer.args()), Dir: a.Dir,
+		Env:  slices.Concat(sandbox.Environ(slices.Concat(p.environ(), b.cfg.Env)...), p.given(), s.files.environ(a), s.offer.environ()),
 		Wall: b.cfg.Wall, Idle: b.cfg.Idle, Grace: b.cfg.Grace, MaxOutput: b.cfg.MaxOutput, Limits: b.cfg.Limits,
-		Egress: b.egress, Readable: b.cfg.Readable, Login: p.Login,
+		Egress: list, Readable: b.cfg.Readable, Login: p.Login,
 		Writable: slices.Concat(b.cfg.Writable, []string{s.files.dir}),
 	}
 	if b.cfg.Cache != nil {
@@ -235,7 +258,15 @@ func (b *Brain) command(s *session) sandbox.Command {
 	if b.cfg.Line != nil {
 		c.Line = func(line string) { b.cfg.Line(a, line) }
 	}
-	return c
+	return c, nil
+}
+
+// withServers returns the output of a run, and after it what is to be said of MCP servers.
+func withServers(output []byte, said []string) []byte {
+	if len(said) == 0 {
+		return output
+	}
+	return fmt.Appendf(slices.Clone(output), "\nMCP servers, and the calls of their tools:\n%s\n", strings.Join(said, "\n"))
 }
 
 // withRefused returns the output of a run, and after it what the proxy refused.

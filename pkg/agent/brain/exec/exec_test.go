@@ -15,12 +15,15 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 func TestMain(m *testing.M) {
+	mcptest.Intercept()
+	interceptClient()
 	confine.Intercept()
 	if exe, err := os.Executable(); err == nil {
 		os.Setenv(confine.Variable, exe)

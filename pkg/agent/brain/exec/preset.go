@@ -47,6 +47,8 @@ type preset struct {
 	Answer     string            `yaml:"answer"`
 	Exits      map[int]string    `yaml:"exits"` // exit codes by which it did nothing, and what people have to do
 
+	MCP *form `yaml:"mcp"` // how it is told of MCP servers; nil: it cannot be
+
 	ExitsWithStatus bool `yaml:"exits_with_status"` // its exit code is the low byte of a status of HTTP
 
 	from   string // file; empty: shipped
@@ -157,6 +159,11 @@ func (ps Presets) parse(text []byte, file string) (preset, error) {
 			if !slices.Contains(placeholders(), found) {
 				return one, at("command", "%s: want one of %s", found, strings.Join(placeholders(), ", "))
 			}
+		}
+	}
+	if one.MCP != nil {
+		if wrong := one.MCP.wrong(); wrong != "" {
+			return one, at("mcp", "mcp: %s", wrong)
 		}
 	}
 	for _, name := range one.Models {

@@ -120,7 +120,7 @@ func read(t *testing.T, dir, name string) string { return kept(t, dir, name) }
 
 func TestAFlagThatAProgramDoesNotKnowIsNamed(t *testing.T) {
 	const help = "Usage: claude [options]\n\nOptions:\n  -p, --print  x\n  --output-format <f>\n  --verbose\n  --json-schema <s>\n  --add-dir <d>\n" +
-		"  --permission-mode <m>\n  --allowedTools <t>\n  --disallowedTools <t>\n"
+		"  --permission-mode <m>\n  --allowedTools <t>\n  --disallowedTools <t>\n  --strict-mcp-config\n"
 	for name, c := range map[string]struct {
 		fails  string // what it does with a prompt
 		people bool

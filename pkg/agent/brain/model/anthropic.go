@@ -47,7 +47,7 @@ func (m messages) send(ctx context.Context, q request, tell func(string)) (reply
 		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &anthropic.ToolParam{
 			Name: t.name, Description: anthropic.String(t.about),
 			InputSchema: anthropic.ToolInputSchemaParam{Properties: t.properties, Required: t.required,
-				ExtraFields: map[string]any{"additionalProperties": false}},
+				ExtraFields: t.further()},
 		}})
 	}
 	for _, said := range q.messages {

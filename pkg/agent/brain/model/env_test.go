@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
@@ -19,6 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	mcptest.Intercept()
 	confine.Intercept()
 	if exe, err := os.Executable(); err == nil {
 		os.Setenv(confine.Variable, exe)
@@ -75,6 +77,10 @@ func (w *watcher) Spend(_ context.Context, c instance.Cost) error {
 
 func (w *watcher) Progress(format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+func (w *watcher) Timed(ctx context.Context, _ string, work func(context.Context) (brain.Outcome, error)) (brain.Outcome, error) {
+	return work(ctx)
 }
 
 func newEnv(t *testing.T, provider string, script modeltest.Script) *env {

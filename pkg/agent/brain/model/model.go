@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
@@ -42,6 +43,8 @@ type Config struct {
 	// thrown away.
 	Cache func(brain.Assignment) string
 	Clock Clock // nil: the machine's
+
+	Servers mcp.Servers // whose tools it may call, too; Ready
 
 	Prompts prompt.Set
 
@@ -134,17 +137,16 @@ var ErrTimeLimit = errors.New("time limit")
 
 // Watch implements brain.Watched.
 func (b *Brain) Watch(ctx context.Context, a brain.Assignment, w brain.Watcher) (brain.Outcome, error) {
-	began := time.Now()
 	if b.cfg.Wall > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, b.cfg.Wall, fmt.Errorf("%w: %s was stopped after %s", ErrTimeLimit, b, b.cfg.Wall))
 		defer cancel()
 	}
 	asked := b.cfg.Prompts.RenderTools(a)
-	s := &step{Brain: b, a: a, w: w}
+	s := &step{Brain: b, a: a, w: w, began: time.Now()}
 	out, err := s.run(ctx, asked.Text)
 	out.Asked, out.Template, out.Unusable = []byte(s.system()+"\n\n"+asked.Text), asked.String(), asked.Refused
 	out.Output = s.transcript.bytes()
-	out.Result.Spend.WallMS = time.Since(began).Milliseconds()
+	out.Result.Spend.WallMS = s.passed()
 	return out, err
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"maps"
 )
 
 // service is the interface of a provider to its models.
@@ -59,6 +60,7 @@ type tool struct {
 	name, about string
 	properties  map[string]any
 	required    []string
+	more        map[string]any // other keys of its schema; nil: no further properties
 }
 
 // schema is the JSON schema of the tool's arguments.
@@ -67,5 +69,15 @@ func (t tool) schema() map[string]any {
 	if required == nil {
 		required = []string{}
 	}
-	return map[string]any{"type": "object", "properties": t.properties, "required": required, "additionalProperties": false}
+	s := maps.Clone(t.further())
+	s["type"], s["properties"], s["required"] = "object", t.properties, required
+	return s
+}
+
+// further are the keys of the schema beside type, properties and required.
+func (t tool) further() map[string]any {
+	if t.more == nil {
+		return map[string]any{"additionalProperties": false}
+	}
+	return t.more
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -24,11 +26,13 @@ type step struct {
 	a brain.Assignment
 	w brain.Watcher
 
-	root       *os.Root // nil: there is no code
+	root       *os.Root     // nil: there is no code
+	servers    *mcp.Session // nil: there are none
 	tools      []tool
 	window     window
 	transcript transcript
 	turn       int
+	began      time.Time      // when the time that is not recorded yet began
 	done       *brain.Outcome // stated by finish or ask
 	over       error          // a brain.ErrBudget: the newest answer is the last
 }
@@ -46,10 +50,18 @@ func (s *step) spend(ctx context.Context, u usage) error {
 		return nil
 	}
 	cost := s.cfg.card.cost(u)
+	cost.WallMS = s.passed()
 	s.transcript.add("[turn %d: %d tokens in, of which %d from the cache and %d into it, %d out%s]\n",
 		s.turn, cost.TokensIn, u.read, u.written, u.out, dollars(cost, s.cfg.card))
 	// Though the work is being stopped, this was paid for.
 	return s.w.Spend(context.WithoutCancel(ctx), cost)
+}
+
+// passed returns the milliseconds since it was called last.
+func (s *step) passed() int64 {
+	whole := time.Since(s.began).Truncate(time.Millisecond)
+	s.began = s.began.Add(whole)
+	return whole.Milliseconds()
 }
 
 func dollars(c instance.Cost, card Card) string {
@@ -67,6 +79,10 @@ func (s *step) run(ctx context.Context, prompt string) (brain.Outcome, error) {
 		}
 		defer root.Close()
 		s.root = root
+	}
+	defer func() { s.servers.Close() }()
+	if err := s.connect(ctx); err != nil {
+		return brain.Outcome{}, err
 	}
 	s.tools = s.kit()
 	s.window = window{size: s.cfg.card.Window - int64(s.cfg.MaxTokens), tell: s.note}
@@ -168,9 +184,9 @@ func (s *step) call(ctx context.Context, answer reply) ([]result, error) {
 			if errors.Is(err, brain.ErrInfrastructure) {
 				return nil, err
 			}
-			r.text = capped(text)
+			r.text = capped(text, s.limit(c.name))
 			if err != nil {
-				r.text, r.failed = capped("error: "+err.Error()), true
+				r.text, r.failed = capped("error: "+err.Error(), s.limit(c.name)), true
 			}
 		}
 		s.transcript.add("\n> %s %s\n%s\n", c.name, c.args, strings.TrimRight(r.text, "\n"))
@@ -179,15 +195,15 @@ func (s *step) call(ctx context.Context, answer reply) ([]result, error) {
 	return all, nil
 }
 
-// maxOutput is how much of a tool's output the model is given, in bytes.
+// maxOutput is how much of the output of a tool of ours the model is given, in bytes.
 const maxOutput = 32 << 10
 
-// capped is an output without its middle.
-func capped(text string) string {
+// capped is an output without its middle, of at most limit bytes.
+func capped(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	if over := len(text) - maxOutput; over > 0 {
-		text = strings.ToValidUTF8(text[:maxOutput/2], "") + fmt.Sprintf("\n[… %d bytes left out …]\n", over) +
-			strings.ToValidUTF8(text[len(text)-maxOutput/2:], "")
+	if over := len(text) - limit; over > 0 {
+		text = strings.ToValidUTF8(text[:limit/2], "") + fmt.Sprintf("\n[… %d bytes left out …]\n", over) +
+			strings.ToValidUTF8(text[len(text)-limit/2:], "")
 	}
 	if text == "" {
 		return "(nothing)"

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 )
 
 type fields = map[string]any
@@ -25,29 +27,29 @@ func (s *step) kit() []tool {
 		kit = []tool{
 			{"read", "Reads a file, or a part of it.", fields{
 				"path": text("below the work tree"), "from": integer("the first line; absent: 1"), "lines": integer("how many; absent: 500"),
-			}, []string{"path"}},
+			}, []string{"path"}, nil},
 			{"list", "Lists files and directories, those of directories indented.", fields{
 				"path": text("a directory; absent: the work tree"), "depth": integer("of directories; absent: 2"),
-			}, nil},
+			}, nil, nil},
 			{"grep", "Finds lines by a regular expression (RE2), as path:line: text.", fields{
 				"pattern": text("the expression"), "path": text("a file or directory; absent: the work tree"),
 				"name": text("of files, with wildcards, such as *.go; absent: all"),
-			}, []string{"pattern"}},
+			}, []string{"pattern"}, nil},
 			{"edit", "Replaces a text in a file, which must be there exactly once, blanks and ends of lines included.", fields{
 				"path": text("below the work tree"), "old": text("the text, with enough around it to be there once"),
 				"new": text("what stands there from now on"),
 				"all": fields{"type": "boolean", "description": "replace it wherever it is"},
-			}, []string{"path", "old", "new"}},
+			}, []string{"path", "old", "new"}, nil},
 			{"write", "Writes a whole file, new or not, and the directories it is in.", fields{
 				"path": text("below the work tree"), "content": text("all of it"),
-			}, []string{"path", "content"}},
+			}, []string{"path", "content"}, nil},
 			{"run", "Runs a shell command in the work tree, in a sandbox without a network. You get its exit code and what it prints.", fields{
 				"command": text("for sh -c"),
 				"seconds": integer(fmt.Sprintf("how long it may take; at most and if absent %d", int(s.cfg.Command.Seconds()))),
-			}, []string{"command"}},
+			}, []string{"command"}, nil},
 		}
 	}
-	return append(kit, s.ends()...)
+	return slices.Concat(kit, s.foreign(), s.ends())
 }
 
 // do calls a tool. Its error is the model's to read, unless it wraps
@@ -60,6 +62,9 @@ func (s *step) do(ctx context.Context, c call) (string, error) {
 			names = append(names, t.name)
 		}
 		return "", fmt.Errorf("there is no tool %s; there are %s", shortened(c.name, 50), strings.Join(names, ", "))
+	}
+	if strings.HasPrefix(c.name, mcp.Prefix) {
+		return s.servers.Call(ctx, c.name, c.args)
 	}
 	switch c.name {
 	case "read":

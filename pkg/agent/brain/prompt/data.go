@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -57,10 +58,11 @@ type Data struct {
 	Sections    []Section
 	Escalations []Escalation
 
-	Guidance    []File  // what the repository says to those who change it
-	Test        *Line   // the command that tests the repository
-	TestChanges string  // what becomes of the change's own changes of tests: aside, refuse or allow
-	Kept        []*Line // files that the role's changes of do not count for the tests
+	Guidance    []File     // what the repository says to those who change it
+	Learnings   []Learning // what agents and people noted of the repository before, as far as it fits the work
+	Test        *Line      // the command that tests the repository
+	TestChanges string     // what becomes of the change's own changes of tests: aside, refuse or allow
+	Kept        []*Line    // files that the role's changes of do not count for the tests
 	Forbidden   []string
 	Criteria    []*Text // commands that have to pass in the end
 
@@ -157,6 +159,15 @@ type File struct {
 	Cut  int // bytes that are left out
 }
 
+// Learning is a fact about the repository that was noted before.
+type Learning struct {
+	ID        string
+	Path      *Line  // file or directory that it is about; nil: the whole repository
+	Standing  string // who proposed it and what confirms it
+	Confirmed bool
+	Text      *Text
+}
+
 // text returns what somebody wrote; nil for nothing.
 func (p *page) text(text, by string) *Text {
 	if strings.TrimSpace(text) == "" {
@@ -222,6 +233,11 @@ func data(a work.Assignment, tools bool, p *page) Data {
 	d.remember(a, p)
 	for _, f := range a.Brief.Guidance {
 		d.Guidance = append(d.Guidance, File{oneLine(f.Path), p.text(f.Text, "the repository's own, as its base has it"), f.Cut})
+	}
+	for _, l := range a.Brief.Learnings[:min(len(a.Brief.Learnings), p.entries)] { // what fits best is first
+		standing := oneLine(l.Standing())
+		d.Learnings = append(d.Learnings,
+			Learning{oneLine(l.ID), line(l.Path), standing, l.State == learning.StateConfirmed, p.text(l.Text, "learned here before: "+standing)})
 	}
 	for _, c := range newest(p, a.Brief.Criteria) {
 		d.Criteria = append(d.Criteria, p.text(c, "the plan of the work"))

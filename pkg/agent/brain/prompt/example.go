@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -78,6 +79,11 @@ func Example(role, state string) work.Assignment {
 			Test: "go test -json ./...", Kept: []string{"stats_test.go"}, Forbidden: []string{".github/workflows/**"},
 			Criteria: []string{"go test -race ./..."},
 			Guidance: []work.File{{Path: "AGENTS.md", Text: "Run gofmt. A test's name is a sentence.", Cut: 12}},
+			Learnings: []learning.Learning{
+				{ID: "7c1e09ab", Path: "stats.go", Text: "The functions are generated from stats.tmpl: change that, then run go generate.",
+					By: "developer/developer-1", Instance: "acme/stats/31", State: learning.StateConfirmed, ConfirmedBy: "operator:grace"},
+				{ID: "02d4c6e8", Text: "The tests need TZ=UTC.", By: "tester/tester-1", Instance: "acme/stats/40", Trusted: true, State: learning.StateProposed},
+			},
 		},
 	}
 }

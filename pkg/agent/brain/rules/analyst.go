@@ -147,7 +147,7 @@ func subject(issue instance.Issue) string {
 // tag is what trackers put before a title: "[Bug]", "feat:", "Feature request:".
 var tag = regexp.MustCompile(`(?i)^(\[[^\]]{1,30}\]\s*:?\s*|(bug|fix|feat|feature|feature request|enhancement|proposal|question|regression)(\([\w-]+\))?\s*:\s*)+`)
 
-// Said is what people said since the report: answers, then comments.
+// Said is what people said since the report: answers, then comments and edits of it.
 func Said(a brain.Assignment) (texts []string) {
 	for _, q := range a.Questions {
 		if text, _ := strings.CutPrefix(q.Answer, ToAll); q.Answered && q.To == "" && !leavesOpen(text) && !slices.Contains(texts, text) {
@@ -155,7 +155,7 @@ func Said(a brain.Assignment) (texts []string) {
 		}
 	}
 	for _, n := range a.Notes {
-		if isComment(n) && !ours(n.Text) {
+		if (isComment(n) || n.Kind == Edited) && !ours(n.Text) {
 			texts = append(texts, n.Text)
 		}
 	}

@@ -172,3 +172,12 @@ func TestAnalystFindsAnswersInWhatNamesNoQuestion(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTextOfAnEditedIssueIsAmongWhatWasSaid(t *testing.T) {
+	a := brain.Assignment{Notes: []instance.NoteEntry{
+		{Author: "ann", Kind: rules.Edited, Text: "It now reads: 2 and 2 are 5."}, {Author: "bob", Kind: instance.Remarked, Text: "No."},
+	}}
+	if got := rules.Said(a); len(got) != 1 || got[0] != a.Notes[0].Text {
+		t.Errorf("%q", got)
+	}
+}

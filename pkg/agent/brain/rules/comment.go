@@ -9,9 +9,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// ToAll begins an answer that an earlier build took for one to all open questions:
-// whoever reads it finds out what of it answers the question at hand.
+// ToAll begins an answer that an earlier build took for one to all open questions. Whoever
+// reads it finds out what of it answers the question at hand.
 const ToAll = instance.AnswerToAll
+
+// Edited is the kind of a note that has the text of an edited issue. It adds to the report,
+// and answers or decides nothing.
+const Edited = "edited"
 
 // isComment reports whether the note is what somebody said on the forge.
 func isComment(n instance.NoteEntry) bool { return n.Kind == "commented" || n.Kind == "comment" }

@@ -32,7 +32,10 @@ func (l Late) Planned() string { return span(l.Expected) }
 // instance that has no issue.
 const AsksPeople = "asks-people"
 
-// Asks is the body of such an issue.
+// FollowsMerge is the key of the marker of an issue about checks that went red after a merge.
+const FollowsMerge = "follow-up"
+
+// Asks is the body of an issue on which people are asked.
 func Asks(title, instance string) string {
 	return write("asks.md", map[string]any{"Title": title, "Command": "signalbox show " + instance})
 }

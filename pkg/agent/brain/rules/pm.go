@@ -14,12 +14,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// ErrEffect says that a state asks for an action that is no judgement by rule: the
-// PM's service makes effects outside, and knows no other action.
+// ErrEffect says that a state asks for an action that is no judgement by rule. The PM's
+// service makes effects outside, and knows no other action.
 var ErrEffect = errors.New("the PM cannot judge this by rule")
 
-// PM judges what the PM has to judge by rule: it takes up what has a title,
-// reads answers out of comments and a decision out of what people said.
+// PM judges what the PM has to judge by rule. It takes up what has a title, and reads
+// answers and decisions out of comments.
 type PM struct {
 	// MayAnswer tells whose comments count; nil: everybody's.
 	MayAnswer func(login string) bool
@@ -65,8 +65,8 @@ func askQuestions(a brain.Assignment) instance.Result {
 	return r
 }
 
-// Heard is the name, in the data of a result, of what the PM made of people's words, and
-// Nothing what it is if they were remarks only. Word is that of what they decided.
+// Heard is the name, in the data of a result, of what the PM made of people's words. It is
+// Nothing if they were remarks only. Word is that of what they decided.
 const (
 	Heard   = "heard"
 	Nothing = "nothing"
@@ -78,7 +78,7 @@ const (
 )
 
 // readAnswers reads the answers. Where somebody does not know, or says what answers no
-// question, the analyst looks at it again. Remarks leave the questions as they are.
+// question, the state that they were asked from looks at it again. Remarks leave the questions as they are.
 func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.Answers(a)}
 	open := len(openOf(a.Questions)) - len(r.Answers)
@@ -98,7 +98,7 @@ func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	}
 	if !sure {
 		r.ConfidenceScore = 0.5
-		r.Next = propose(a, "analyzing_requirements")
+		r.Next = askedFrom(a)
 	}
 	return r
 }
@@ -164,8 +164,8 @@ var (
 	negated = regexp.MustCompile(`(?i)\b(don.?t|do not|never|not|no need to)\s+\w+`)
 )
 
-// readDecision reads what people said when they were asked for their word: a yes lets
-// what waited go on, a no is one, and remarks decide nothing.
+// readDecision reads what people said when they were asked for a decision. A yes lets the
+// work go on, a no does not, and remarks decide nothing.
 func (p PM) readDecision(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.Answers(a)}
 	heard := p.heardSince(a, time.Time{})
@@ -195,6 +195,17 @@ func (p PM) readDecision(a brain.Assignment) instance.Result {
 func asker(a brain.Assignment) string {
 	for i := len(a.Previous) - 2; i >= 0; i-- {
 		if s := a.Previous[i]; s != a.State && s != a.Previous[len(a.Previous)-1] {
+			return s
+		}
+	}
+	return ""
+}
+
+// askedFrom is the newest earlier state, before people were waited for, that the result may
+// propose: what needs the answers decides again.
+func askedFrom(a brain.Assignment) string {
+	for _, s := range slices.Backward(a.Previous[:max(len(a.Previous)-1, 0)]) {
+		if s != a.State && s != a.Previous[len(a.Previous)-1] && slices.Contains(a.Next, s) {
 			return s
 		}
 	}

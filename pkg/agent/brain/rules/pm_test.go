@@ -44,11 +44,35 @@ func said(minutes int, who, text string) instance.NoteEntry {
 
 // waiting is an instance whose three questions were asked at noon.
 func waiting(answered ...int) brain.Assignment {
-	a := brain.Assignment{State: "requirements_clarified", Entered: noon, Questions: three(answered...), Next: []string{"creating_tests", "analyzing_requirements"}}
+	a := brain.Assignment{State: "requirements_clarified", Entered: noon, Questions: three(answered...),
+		Previous: []string{"received", "analyzing_requirements", "requirements_unclear", "waiting_for_requirements_clarification"},
+		Next:     []string{"creating_tests", "analyzing_requirements", "waiting_for_requirements_clarification"}}
 	for i := range a.Questions {
 		a.Questions[i].AskedAt = noon
 	}
 	return a
+}
+
+func TestTheStateThatQuestionsWereAskedFromDecidesAgainInALifecycleOfAnyNames(t *testing.T) {
+	for name, c := range map[string]struct {
+		previous, next []string
+		want           string
+	}{
+		"of the newest round":             {[]string{"plan", "design", "ask", "wait"}, []string{"plan", "design", "wait"}, "design"},
+		"people have remarked in between": {[]string{"design", "ask", "wait", "read", "wait"}, []string{"design", "wait"}, "design"},
+		"none that may be proposed":       {[]string{"design", "ask", "wait"}, []string{"wait"}, ""},
+		"the instance began here":         {nil, []string{"design"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := waiting()
+			a.State, a.Previous, a.Next, a.Work.Does = "read", c.previous, c.next, workflow.ReadAnswers
+			a.Notes = []instance.NoteEntry{said(1, "eve", "Q2: 2.00")}
+			r, err := rules.PM{MayAnswer: func(string) bool { return true }}.Work(t.Context(), a)
+			if err != nil || r.Result.Next != c.want {
+				t.Errorf("it proposes %q, %v, want %q", r.Result.Next, err, c.want)
+			}
+		})
+	}
 }
 
 func TestPMReadsAnswersFromComments(t *testing.T) {

@@ -33,7 +33,7 @@ func Reading(a brain.Assignment, byRule, byBrain instance.Result) instance.Resul
 		case nothing:
 			r.Data = map[string]string{Heard: Nothing}
 		case len(r.Answers) < len(openOf(a.Questions)):
-			r.Next = propose(a, "analyzing_requirements")
+			r.Next = askedFrom(a)
 		}
 		return r
 	}

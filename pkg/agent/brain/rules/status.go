@@ -20,6 +20,10 @@ const StatusKey = "status"
 // It demands nothing: no branch has to require it.
 const GatesCheck = "Signalbox gates"
 
+// ConfigurationCheck is the name of the check by which the gateway shows whether the
+// configuration of a repository is right.
+const ConfigurationCheck = "Signalbox configuration"
+
 // Phase is in a word how an instance stands.
 type Phase string
 
@@ -44,6 +48,7 @@ type Status struct {
 	Agent    string // that does; "" for none
 	Taken    time.Time
 	Waits    []string // what is waited for
+	Held     string   // why nobody is given the work, as a sentence; "" if that is no limit
 	Reason   string   // of the newest move
 	Pull     int      // number of the pull request; 0: there is none
 	Parts    int      // instances that it has opened
@@ -71,7 +76,7 @@ func (s Status) Text() string {
 
 // Bare is the status without the words of others.
 func (s Status) Bare() Status {
-	s.Reason, s.Waits = "", nil
+	s.Reason, s.Waits, s.Held = "", nil, ""
 	s.Moves = slices.Clone(s.Moves)
 	for i := range s.Moves {
 		s.Moves[i].Reason = ""
@@ -91,12 +96,14 @@ func (s Status) Over() bool { return s.Phase == Done || s.Phase == Failed || s.P
 func (s Status) Command() string { return "signalbox explain " + s.Instance }
 
 // Spent is what it cost so far, "" if nothing was metered.
-func (s Status) Spent() string {
+func (s Status) Spent() string { return spent(s.Cost) }
+
+func spent(c instance.Cost) string {
 	var all []string
-	if s.Cost.USD > 0 {
-		all = append(all, fmt.Sprintf("%.2f USD", s.Cost.USD))
+	if c.USD > 0 {
+		all = append(all, fmt.Sprintf("%.2f USD", c.USD))
 	}
-	if n := uint64(s.Cost.TokensIn) + uint64(s.Cost.TokensOut); n > 0 {
+	if n := uint64(c.TokensIn) + uint64(c.TokensOut); n > 0 {
 		all = append(all, grouped(n)+" tokens")
 	}
 	return strings.Join(all, ", ")
@@ -111,5 +118,5 @@ func grouped(n uint64) string {
 	return s
 }
 
-// moment is a time for people, to the minute.
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+// Moment is a time for people, to the minute.
+func Moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

@@ -39,7 +39,7 @@ func write(name string, data any) string {
 func Fill(name, text string, data any) string {
 	t := template.Must(template.New(name).Funcs(template.FuncMap{
 		"numbered": numbered, "quote": quote, "code": code, "verbatim": sanitize.Verbatim, "short": short, "tested": tested,
-		"line": sanitize.MarkdownLine, "moment": moment,
+		"line": sanitize.MarkdownLine, "moment": Moment,
 		"excerpt":  func(s string) string { return sanitize.MarkdownLine(excerpt(s)) },
 		"sentence": func(s string) string { return sanitize.MarkdownLine(Sentence(s)) },
 	}).Parse(text))

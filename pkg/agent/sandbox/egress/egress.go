@@ -1,4 +1,4 @@
-// Package egress is the way out of a sandbox: an HTTP proxy that connects to listed
+// Package egress is the way out of a sandbox. It is an HTTP proxy that connects to listed
 // hosts only, and to no private address whatever their names resolve to.
 package egress
 
@@ -57,6 +57,12 @@ func Parse(entries []string) (List, error) {
 		l.entries = append(l.entries, e)
 	}
 	return l, nil
+}
+
+// Dial connects to a listed HOST:PORT, as a Proxy does for its clients.
+func (l List) Dial(ctx context.Context, target string) (net.Conn, error) {
+	p := Proxy{list: l, resolve: net.DefaultResolver.LookupNetIP, reach: new(net.Dialer).DialContext}
+	return p.dial(ctx, target)
 }
 
 // Empty reports whether no host can be reached.

@@ -1,6 +1,10 @@
 package modeltest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // messages answers as Anthropic's Messages.
 func messages(s stream, r Request, t Turn) {
@@ -73,6 +77,9 @@ func responses(s stream, r Request, t Turn) {
 	for i, c := range t.Calls {
 		item := object{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.N, i), "call_id": fmt.Sprintf("call_%d_%d", r.N, i),
 			"name": c.Name, "arguments": c.Args, "status": "completed"}
+		if space, name, ok := strings.Cut(c.Name, "."); ok && slices.Contains(r.Tools, space) {
+			item["namespace"], item["name"] = space, name
+		}
 		if r.custom[c.Name] {
 			item["type"], item["input"] = "custom_tool_call", c.Args
 			delete(item, "arguments")

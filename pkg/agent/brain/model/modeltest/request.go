@@ -40,6 +40,9 @@ func (r *Request) read() error {
 			Function struct {
 				Name string `json:"name"`
 			} `json:"function"`
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"` // of a namespace (Responses)
 		} `json:"tools"`
 		Messages []item          `json:"messages"`
 		Input    json.RawMessage `json:"input"`
@@ -49,6 +52,9 @@ func (r *Request) read() error {
 	}
 	r.Model, r.Whole, r.custom = body.Model, !body.Stream, map[string]bool{}
 	for _, t := range body.Tools {
+		for _, one := range t.Tools {
+			r.Tools = append(r.Tools, t.Name+"."+one.Name)
+		}
 		name := cmp.Or(t.Name+t.Function.Name, t.Type)
 		r.Tools, r.custom[name] = append(r.Tools, name), t.Type == "custom"
 	}

@@ -14,6 +14,7 @@ type Step struct {
 	Write *File          // a new file
 	Edit  *Edit          // of a file
 	Run   string         // a shell command
+	Tool  *Call          // of an MCP server; its name is the end of the agent's, which may have to search it
 	Say   string         // words, which end the work
 	State map[string]any // a result, which ends the work
 
@@ -63,6 +64,15 @@ func (s Step) turn(r Request) Turn {
 		return s.call(r, []string{"Write", "write", "write_file"}, map[string]any{"file_path": s.Write.Path, "filePath": s.Write.Path, "content": s.Write.Text})
 	case s.Write != nil:
 		return shell(r, fmt.Sprintf("cat > %s <<'EOF'\n%sEOF", s.Write.Path, s.Write.Text))
+	case s.Tool != nil && has("ToolSearch") && !slices.Contains(r.Calls, "ToolSearch"):
+		return Calling("ToolSearch", map[string]any{"query": s.Tool.Name, "max_results": 5})
+	case s.Tool != nil:
+		for _, name := range r.Tools {
+			if strings.HasSuffix(name, s.Tool.Name) {
+				return Turn{Text: "Next.", Calls: []Call{{name, s.Tool.Args}}}
+			}
+		}
+		return Turn{Text: "there is no tool " + s.Tool.Name + " among " + strings.Join(r.Tools, ", ")}
 	case s.Run != "":
 		return shell(r, s.Run)
 	case s.State != nil:

@@ -1,0 +1,71 @@
+package role
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/learning"
+	"github.com/signalbox/signalbox/pkg/sanitize"
+)
+
+// maxLearned limits what one step may add to what is known of a repository.
+const maxLearned = 3
+
+// known returns the learnings that fit the work, for its prompt. A prompt without them is
+// good, too.
+func (s step) known(ctx context.Context) []learning.Learning {
+	if s.job.Learnings == nil || s.job.LearningPolicy() == learning.None {
+		return nil
+	}
+	all, err := s.job.Learnings(ctx)
+	if err != nil {
+		s.job.Progress("the prompt is without what was learned before: %s", oneLine(err.Error()))
+		return nil
+	}
+	var changed []string
+	if s.tree != nil && slices.ContainsFunc(all, func(l learning.Learning) bool { return l.Path != "" }) {
+		diff, err := s.tree.Change(ctx)
+		if err != nil {
+			s.job.Progress("what was learned of the changed files is not known: %s", oneLine(err.Error()))
+		}
+		for _, f := range changes(diff) {
+			changed = append(changed, f.Path)
+		}
+	}
+	return s.job.FitLearnings(all, changed)
+}
+
+// used notes which of the learnings the prompt has: a template may leave them out.
+func (s step) used(ctx context.Context, fit []learning.Learning, prompt []byte) {
+	var ids []string
+	for _, l := range fit {
+		if !slices.Contains(l.Used, s.job.Instance) && bytes.Contains(prompt, []byte(sanitize.Terminal(l.Text))) {
+			ids = append(ids, l.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	if err := s.job.Used(ctx, ids); err != nil {
+		s.job.Progress("that what was learned is used is not noted: %s", oneLine(err.Error()))
+	}
+}
+
+// learned notes what a brain learned of the repository. What is refused is no fault of
+// the step.
+func (s step) learned(ctx context.Context, out brain.Outcome) {
+	if s.job.Learned == nil || s.job.LearningPolicy() == learning.None {
+		return
+	}
+	for i, l := range out.Learned {
+		if i == maxLearned {
+			s.job.Progress("of %d learnings the first %d are kept", len(out.Learned), maxLearned)
+			return
+		}
+		if err := s.job.Learned(ctx, l.Path, l.Text); err != nil {
+			s.job.Progress("what was learned is not kept: %s", oneLine(err.Error()))
+		}
+	}
+}
