@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -39,7 +38,7 @@ type App struct {
 // Settings are the gateway's flags beside the common ones.
 type Settings struct {
 	Forge    github.Flags `embed:"" prefix:"forge-"`
-	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch; may be repeated."`
+	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch: OWNER/NAME, a pattern such as acme/web-*, or installed: all that the App is installed on; !OWNER/NAME leaves out. May be repeated."`
 	Workflow string       `name:"workflow" default:"issue" help:"Lifecycle that new issues open with."`
 	// Lifecycles are those that a repository may choose for its issues beside Workflow.
 	Lifecycles []string `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, beside --workflow; * permits all. May be repeated."`
@@ -65,6 +64,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	adapter, err := s.Forge.Client()
 	if err != nil {
 		return err
+	}
+	if err := forgeside.Repositories(s.Repo).Permitted(adapter); err != nil {
+		return service.Usagef("%w", err)
 	}
 	if err := adapter.Register(h.Metrics); err != nil {
 		return err
@@ -105,10 +107,11 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return service.Usagef("--command, --who-may: %w", err)
 	}
 	refused, given := newRefused(h.Metrics), newGiven(h.Metrics)
-	pollers := map[string]*poller{}
-	heard := &deliveries{js: js, repos: map[string]repository{}, handled: newHandled(h.Metrics), log: h.Log}
 	every := s.every()
-	quiet := &news{forge: adapter, repos: s.Repo, fresh: every / 2, now: time.Now, log: h.Log}
+	all := &watched{forge: adapter, list: s.Repo, client: client.New(h.NATS, "gateway"), kv: kv, every: max(every, listedEvery), now: time.Now,
+		log: h.Log, count: newCount(h.Metrics), asked: make(chan struct{}, 1)}
+	heard := &deliveries{js: js, watched: all, handled: newHandled(h.Metrics), log: h.Log}
+	quiet := &news{forge: adapter, repos: all.names, fresh: every / 2, now: time.Now, log: h.Log}
 	// Without webhooks the lists are read often, and nearly all are unchanged, which is free.
 	spare := func(p source, repo string) source {
 		if s.Webhook.Addr == "" {
@@ -116,33 +119,42 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		}
 		return &sparing{source: p, news: quiet, repo: repo}
 	}
-	for _, repo := range s.Repo {
+	all.run = func(ctx context.Context, p source) { _ = watch(ctx, asking{p, all.ask}, every, polls) } // ends with ctx, without an error
+	all.build = func(repo string) (repository, []source) {
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
 			label: s.Label, all: s.All, intake: s.Intake, grammar: grammar, refused: refused, log: h.Log.With("repo", repo)}
-		p.configs = &configurations{forge: host, client: p.client, kv: kv, repo: repo, workflow: s.Workflow, lifecycles: s.Lifecycles,
+		p.configs = &configurations{forge: host, checks: host, client: p.client, kv: kv, repo: repo, workflow: s.Workflow, lifecycles: s.Lifecycles,
 			now: time.Now, log: p.log}
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
-		pollers[repo] = p
-		h.Add("poll "+repo, func(ctx context.Context) error { return watch(ctx, spare(p, repo), every, polls) })
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
 			grammar: grammar, permissions: p.permissions}
 		closed := &closings{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
 		obeys := &commander{forge: host, client: p.client, cursors: p.cursors, repo: repo, grammar: grammar, issues: p, pulls: pr,
-			say: func(ctx context.Context, w forgeside.Word) error { return forgeside.Say(ctx, h.NATS, w) }, given: given, now: time.Now, log: p.log}
-		heard.repos[strings.ToLower(repo)] = repository{p, closed, pr, obeys}
+			say: func(ctx context.Context, r forgeside.CommentRequest) error {
+				return forgeside.RequestComment(ctx, h.NATS, r)
+			}, given: given, now: time.Now, log: p.log}
+		sources := []source{spare(p, repo), spare(closed, repo), spare(pr, repo)}
 		if grammar.Name != "" {
-			h.Add("commands of "+repo, func(ctx context.Context) error { return watch(ctx, spare(obeys, repo), every, polls) })
+			sources = append(sources, spare(obeys, repo))
 		}
-		h.Add("closed issues of "+repo, func(ctx context.Context) error { return watch(ctx, spare(closed, repo), every, polls) })
-		h.Add("pull requests of "+repo, func(ctx context.Context) error { return watch(ctx, spare(pr, repo), every, polls) })
+		return repository{p, closed, pr, obeys}, sources
 	}
+	h.Add("repositories", all.work)
 	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
-	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, pollers, heard) })
+	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, heard) })
 	if s.Webhook.Addr != "" && adapter.WorksAsApp() {
 		again := &missed{forge: adapter, between: between, now: time.Now, asked: map[string]time.Time{}, log: h.Log}
 		h.Add("missed deliveries", func(ctx context.Context) error { return watch(ctx, again, every, polls) })
 	}
 	return s.addWebhook(h, js, heard)
+}
+
+// newCount returns the number of repositories, by what is done in them.
+func newCount(r prometheus.Registerer) *prometheus.GaugeVec {
+	c := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_gateway_repositories",
+		Help: "Repositories by state: watched, or away because they were removed or archived."}, []string{"state"})
+	r.MustRegister(c)
+	return c
 }
 
 // The defaults of --every, without and with webhooks.
@@ -219,7 +231,7 @@ type answer struct {
 }
 
 // reports answers sb.forge.issue.open and sb.forge.delivery.replay until ctx ends.
-func reports(ctx context.Context, h *service.Host, pollers map[string]*poller, heard *deliveries) error {
+func reports(ctx context.Context, h *service.Host, heard *deliveries) error {
 	svc, err := micro.AddService(h.NATS, micro.Config{Name: "signalbox-gateway", Version: "1.0.0", Description: "reports for the forge"})
 	if err != nil {
 		return err
@@ -230,17 +242,15 @@ func reports(ctx context.Context, h *service.Host, pollers map[string]*poller, h
 			_ = m.Error("400", "not a report: "+err.Error(), nil)
 			return
 		}
-		if len(pollers) == 1 && r.Repo == "" {
-			for repo := range pollers {
-				r.Repo = repo
-			}
+		if all := heard.watched.names(); len(all) == 1 && r.Repo == "" {
+			r.Repo = all[0]
 		}
-		p, ok := pollers[r.Repo]
+		of, ok := heard.watched.find(r.Repo)
 		if !ok || r.Title == "" {
 			_ = m.Error("400", fmt.Sprintf("a report names a watched repository (it names %q) and has a title", cmp.Or(r.Repo, "none")), nil)
 			return
 		}
-		issue, name, err := p.create(ctx, r)
+		issue, name, err := of.issues.create(ctx, r)
 		if no := new(outbound.Refusal); errors.As(err, &no) {
 			_ = m.Error("400", no.Error(), nil)
 			return

@@ -58,16 +58,18 @@ func (p *closings) poll(ctx context.Context) error {
 			return err
 		}
 	}
-	if next.prune(); next.equal(at) {
-		return nil
+	if next.prune(); !next.equal(at) {
+		if err := p.cursors.save(ctx, p.repo+"/closed", next); err != nil {
+			return err
+		}
 	}
-	return p.cursors.save(ctx, p.repo+"/closed", next)
+	return p.seek(ctx)
 }
 
 // row handles one closed issue as it is now.
 func (p *closings) row(ctx context.Context, issue forge.Issue, at cursor, next *cursor) error {
 	if was, taken := at.Taken[int64(issue.Number)]; !taken || !was.Equal(issue.UpdatedAt) {
-		if err := p.cancel(ctx, issue); err != nil {
+		if err := p.end(ctx, issue.Number, fmt.Sprintf("issue #%d was closed on the forge", issue.Number)); err != nil {
 			return err
 		}
 		next.shut(issue.Number, issue.UpdatedAt)
@@ -76,10 +78,10 @@ func (p *closings) row(ctx context.Context, issue forge.Issue, at cursor, next *
 	return nil
 }
 
-// cancel cancels the instances of a closed issue: the one named for it, and those that
-// an instance of it has spawned.
-func (p *closings) cancel(ctx context.Context, issue forge.Issue) error {
-	own := Name(p.repo, issue.Number)
+// end cancels the instances of an issue that is closed or gone: the one named for it, and
+// those that an instance of it has spawned.
+func (p *closings) end(ctx context.Context, number int, why string) error {
+	own := Name(p.repo, number)
 	all := []string{own}
 	open, err := p.client.List(ctx, &pb.ListRequest{})
 	if err != nil {
@@ -97,7 +99,7 @@ func (p *closings) cancel(ctx context.Context, issue forge.Issue) error {
 			continue // it was never taken up
 		case err != nil:
 			return err
-		case in.GetClosed() != "" || in.GetIssue().GetRepo() != p.repo || int(in.GetIssue().GetNumber()) != issue.Number:
+		case in.GetClosed() != "" || in.GetIssue().GetRepo() != p.repo || int(in.GetIssue().GetNumber()) != number:
 			continue
 		}
 		done, err := p.ownWork(ctx, in)
@@ -108,13 +110,13 @@ func (p *closings) cancel(ctx context.Context, issue forge.Issue) error {
 			p.log.Info("the work's own pull request closed the issue", "instance", id)
 			continue
 		}
-		_, err = p.client.Cancel(ctx, id, fmt.Sprintf("issue #%d was closed on the forge", issue.Number))
+		_, err = p.client.Cancel(ctx, id, why)
 		if no := new(instance.Refusal); errors.As(err, &no) {
 			p.log.Warn("refused", "instance", id, "error", err)
 		} else if err != nil {
 			return err
 		} else {
-			p.log.Info("cancelled, since the issue was closed", "instance", id)
+			p.log.Info("cancelled", "instance", id, "why", why)
 		}
 	}
 	return nil
@@ -131,7 +133,7 @@ func (p *closings) ownWork(ctx context.Context, in *pb.Instance) (bool, error) {
 		return false, err
 	}
 	mentions, err := p.forge.Mentions(ctx, p.repo, int(in.GetIssue().GetNumber()))
-	if err != nil {
+	if err != nil && !errors.Is(err, forge.ErrNotFound) {
 		return false, err
 	}
 	for _, m := range mentions {

@@ -44,7 +44,7 @@ type commander struct {
 	grammar command.Grammar
 	issues  *poller
 	pulls   *pulls
-	say     func(ctx context.Context, w forgeside.Word) error
+	say     func(ctx context.Context, w forgeside.CommentRequest) error
 	given   *prometheus.CounterVec // nil: nothing is counted
 	now     func() time.Time
 	log     *slog.Logger
@@ -237,7 +237,7 @@ func (p *commander) carryOut(ctx context.Context, c forge.Comment, all []command
 		return "", err
 	}
 	o := order{commander: p, comment: c, permission: permission, of: of, asks: config.Commands}
-	var told []rules.Told
+	var answers []rules.CommandAnswer
 	done, refused := 0, 0
 	for i, cmd := range o.together(all) {
 		if i > 0 && o.of.in != nil { // the one before may have changed it
@@ -262,7 +262,7 @@ func (p *commander) carryOut(ctx context.Context, c forge.Comment, all []command
 			done++
 		}
 		if no || text != "" {
-			told = append(told, rules.Told{Given: given, Why: why, Text: text})
+			answers = append(answers, rules.CommandAnswer{Given: given, Why: why, Text: text})
 		}
 	}
 	switch became = someDone; {
@@ -271,10 +271,10 @@ func (p *commander) carryOut(ctx context.Context, c forge.Comment, all []command
 	case done == 0:
 		became = allRefused
 	}
-	if len(told) == 0 {
+	if len(answers) == 0 {
 		return became, nil
 	}
-	err = p.say(ctx, forgeside.Word{Repo: p.repo, Number: c.On, Instance: of.id, Key: key + became, Body: rules.Commanded(told)})
+	err = p.say(ctx, forgeside.CommentRequest{Repo: p.repo, Number: c.On, Instance: of.id, Key: key + became, Body: rules.Commanded(answers)})
 	if errors.Is(err, forge.ErrInvalid) {
 		p.log.Warn("the answer to a command is not posted", "url", c.URL, "error", err)
 		err = nil

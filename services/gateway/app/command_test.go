@@ -21,8 +21,8 @@ import (
 )
 
 // posts is a PM that does nothing but post.
-func posts(on forge.Poster) func(context.Context, forgeside.Word) error {
-	return func(ctx context.Context, w forgeside.Word) error {
+func posts(on forge.Poster) func(context.Context, forgeside.CommentRequest) error {
+	return func(ctx context.Context, w forgeside.CommentRequest) error {
 		_, err := forge.Post(ctx, on, w.Repo, w.Number, rules.Marker(w.Instance, w.Key), w.Body)
 		return err
 	}
@@ -143,7 +143,7 @@ func TestACommandIsCarriedOutOnceWithThePersonAsItsActor(t *testing.T) {
 	}
 	// An edit: only what is new in it counts.
 	e.second.Add(60)
-	if _, err := e.ann.EditComment(e.ctx, widgets, c.ID, "/signalbox pause until Monday\n/signalbox budget +5usd"); err != nil {
+	if _, err := e.ann.EditComment(e.ctx, widgets, c.ID, "/signalbox pause until Monday\n/signalbox budget +5"); err != nil {
 		t.Fatal(err)
 	}
 	e.obey(one)
@@ -178,6 +178,7 @@ func TestWhatIsNotCarriedOutIsAnsweredOnceWithTheReason(t *testing.T) {
 		"words where none belong":    {n, "/signalbox status please", ended, "stands alone on its line"},
 		"a budget beyond all bounds": {n, "/signalbox budget +1e99", ended, "is no raise; want an amount such as +5usd"},
 		"a budget that is too much":  {n, "/signalbox budget +2000000usd", ended, "is refused: want an amount above zero"},
+		"a budget that is no sum":    {n, "/signalbox budget five", ended, "is no raise; want an amount such as +5usd"},
 		"a budget below zero":        {n, "/signalbox budget -5", ended, "is no raise; want an amount such as +5usd"},
 		"what nobody has asked":      {n, "/signalbox answer Q1: 5", ended, "finds nothing that waits for an answer: it is in received, where pm works"},
 		"what nobody waits for":      {n, "/signalbox approve", ended, "finds nothing that waits for it: it is in received"},
@@ -398,20 +399,20 @@ func TestAWordIsPostedByThePMOnce(t *testing.T) {
 	n := e.report(e.ann, "The sum is wrong")
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
-	w := forgeside.Word{Repo: widgets, Number: n, Key: "command-1-x-done", Body: "Done."}
-	if err := forgeside.Say(e.ctx, e.server.Connect(t), w); err == nil {
+	w := forgeside.CommentRequest{Repo: widgets, Number: n, Key: "command-1-x-done", Body: "Done."}
+	if err := forgeside.RequestComment(e.ctx, e.server.Connect(t), w); err == nil {
 		t.Error("nobody posted it")
 	}
 	nc := e.server.Connect(t)
-	go func() { _ = forgeside.Hear(ctx, nc, posts(e.forge.Client("signalbox"))) }()
+	go func() { _ = forgeside.ServeComments(ctx, nc, posts(e.forge.Client("signalbox"))) }()
 	for said := 0; said < 2; {
-		if err := forgeside.Say(e.ctx, e.server.Connect(t), w); err == nil {
+		if err := forgeside.RequestComment(e.ctx, e.server.Connect(t), w); err == nil {
 			said++
 		} else if e.ctx.Err() != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := forgeside.Say(e.ctx, e.server.Connect(t), forgeside.Word{Repo: widgets}); err == nil {
+	if err := forgeside.RequestComment(e.ctx, e.server.Connect(t), forgeside.CommentRequest{Repo: widgets}); err == nil {
 		t.Error("a word without words was posted")
 	}
 	if got := e.answers(n); len(got) != 1 || !strings.HasPrefix(got[0], "Done.") {

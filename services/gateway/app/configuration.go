@@ -28,8 +28,10 @@ const configurationFor = time.Minute
 // for a short time. A file that is wrong changes nothing: the one before stays in force.
 type configurations struct {
 	forge      forge.Contents
-	client     *client.Client
-	kv         jetstream.KeyValue
+	client     *client.Client         // nil: the definitions are given
+	given      []*workflow.Definition // without a client
+	kv         jetstream.KeyValue     // nil: nothing is kept
+	checks     forge.Publisher        // nil: no check shows whether the file is right
 	repo       string
 	workflow   string   // the operator's
 	lifecycles []string // that a repository may choose beside it
@@ -39,6 +41,8 @@ type configurations struct {
 	mu     sync.Mutex
 	read   inForce
 	until  time.Time
+	denied bool               // the forge does not let it be read, and people were told
+	mute   bool               // the forge takes no checks, and people were told
 	looked map[string]located // by repository: what was found at its newest commit
 }
 
@@ -48,8 +52,9 @@ type inForce struct {
 	file, commit string
 	// problem says what is wrong with a newer file, and people were not told yet.
 	problem string
-	// wrong is the error of that file.
+	// wrong is the error of that file, which is wrongFile.
 	wrong     error
+	wrongFile located
 	wrongHash string // of that file
 	// never says that there was no right file yet, and the first one is wrong.
 	never bool
@@ -98,6 +103,8 @@ type kept struct {
 	Good  located `json:"good"`
 	Known bool    `json:"known"` // Good is set, also to none
 	Told  string  `json:"told,omitempty"`
+	// Shown is the newest check that shows whether the file is right.
+	Shown shownCheck `json:"shown,omitzero"`
 }
 
 // current returns the configuration in force. An error is the forge's, or the bus's: then
@@ -111,19 +118,45 @@ func (c *configurations) current(ctx context.Context) (inForce, error) {
 	if c.now().Before(c.until) {
 		return c.read, nil
 	}
-	newest, err := c.find(ctx)
-	if err != nil {
-		return inForce{}, fmt.Errorf("configuration of %s: %w", c.repo, err)
-	}
 	before, err := c.load(ctx)
 	if err != nil {
 		return inForce{}, err
 	}
-	if c.read, err = c.choose(ctx, newest, before); err != nil {
+	newest, err := c.find(ctx)
+	switch {
+	case errors.Is(err, forge.ErrDenied):
+		c.read, err = c.unread(ctx, before, err)
+	case err == nil:
+		c.denied = false
+		if c.read, err = c.choose(ctx, newest, before); err == nil {
+			err = c.show(ctx)
+		}
+	default:
+		err = fmt.Errorf("configuration of %s: %w", c.repo, err)
+	}
+	if err != nil {
 		return inForce{}, err
 	}
 	c.until = c.now().Add(configurationFor)
 	return c.read, nil
+}
+
+// unread returns what counts while the forge does not let the file be read, which takes the
+// permission contents: the newest right one, or none. It says so once.
+func (c *configurations) unread(ctx context.Context, before kept, err error) (inForce, error) {
+	stays := "the operator's values count"
+	if before.Good.File != "" {
+		stays = before.Good.name() + " stays in force"
+	}
+	if !c.denied {
+		c.log.Warn("the configuration of the repository cannot be read: grant the permission contents", "stays", stays, "error", err)
+	}
+	c.denied = true
+	old, err := c.parse(ctx, before.Good)
+	if err == nil && old.wrong != nil { // the operator permits less than before
+		old.never = true
+	}
+	return old, err
 }
 
 // choose returns the newest file if it is right, else the newest that was.
@@ -139,7 +172,7 @@ func (c *configurations) choose(ctx context.Context, newest located, before kept
 		if newest.File != "" && before.Good.Text != newest.Text {
 			c.log.Info("configuration of the repository", "file", newest.name(), "hash", got.Hash)
 		}
-		return got, c.save(ctx, kept{Good: newest, Known: true})
+		return got, c.save(ctx, kept{Good: newest, Known: true, Shown: before.Shown})
 	}
 	old := inForce{never: true}
 	if before.Known {
@@ -157,7 +190,7 @@ func (c *configurations) choose(ctx context.Context, newest located, before kept
 			stays = before.Good.name() + " stays in force"
 		}
 	}
-	old.wrong, old.wrongHash = got.wrong, repoconfig.Hash([]byte(newest.Text))
+	old.wrong, old.wrongFile, old.wrongHash = got.wrong, newest, repoconfig.Hash([]byte(newest.Text))
 	if problem := fmt.Sprintf("%s is wrong, and %s:\n%v", newest.name(), stays, got.wrong); before.Told != old.wrongHash {
 		old.problem = problem
 	}
@@ -165,6 +198,18 @@ func (c *configurations) choose(ctx context.Context, newest located, before kept
 		c.log.Warn("the configuration of the repository is wrong", "file", newest.name(), "stays", stays, "error", got.wrong)
 	}
 	return old, nil
+}
+
+// again reads the configuration now, since the file was changed.
+func (c *configurations) again(ctx context.Context) error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	c.until = time.Time{}
+	c.mu.Unlock()
+	_, err := c.current(ctx)
+	return err
 }
 
 // told notes that people are told of the wrong file.
@@ -207,6 +252,9 @@ func (c *configurations) parse(ctx context.Context, s located) (inForce, error) 
 
 // definitions returns those that the orchestrator has, by the names that are known here.
 func (c *configurations) definitions(ctx context.Context) (defs []*workflow.Definition, err error) {
+	if c.client == nil {
+		return c.given, nil
+	}
 	builtin, err := workflow.Builtins()
 	if err != nil {
 		return nil, err
@@ -294,6 +342,9 @@ func (s located) orNone() located {
 func (c *configurations) key() string { return key(c.repo + "/config") }
 
 func (c *configurations) load(ctx context.Context) (k kept, err error) {
+	if c.kv == nil {
+		return k, nil
+	}
 	entry, err := c.kv.Get(ctx, c.key())
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return k, nil
@@ -308,6 +359,9 @@ func (c *configurations) load(ctx context.Context) (k kept, err error) {
 }
 
 func (c *configurations) save(ctx context.Context, k kept) error {
+	if c.kv == nil {
+		return nil
+	}
 	data, err := json.Marshal(k)
 	if err == nil {
 		_, err = c.kv.Put(ctx, c.key(), data)

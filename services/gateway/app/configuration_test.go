@@ -2,7 +2,9 @@ package app
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,8 +15,11 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
+	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -55,6 +60,15 @@ func (e *env) configured(log *bytes.Buffer) *poller {
 	})
 }
 
+// configuredBy is the same after a restart.
+func (e *env) configuredBy(p *poller) *poller {
+	c := p.configs
+	return e.poller(strict, func(p *poller) {
+		p.configs = &configurations{forge: c.forge, client: p.client, kv: c.kv, repo: c.repo, workflow: c.workflow, lifecycles: c.lifecycles,
+			log: c.log, now: c.now, checks: c.checks}
+	})
+}
+
 func (e *env) opened(p *poller, title string, labels ...string) *pb.Instance {
 	e.Helper()
 	e.second.Add(1)
@@ -78,11 +92,13 @@ func TestARepositoryConfiguresItsNewIssues(t *testing.T) {
 		t.Fatalf("without a file it is opened as %v", plain)
 	}
 	commit := e.commit(widgets, forgetest.Trunk, config,
-		"policy: {max_iterations: 3, confidence_threshold: 0.1}\nbudget: {usd: 2}\nprotect: [infra/**]\nbrains: [exec:claude]\n")
+		"policy: {max_iterations: 3, confidence_threshold: 0.1}\nbudget: {usd: 2, day: [{role: developer, time: 8h}]}\nprotect: [infra/**]\nbrains: [exec:claude]\n")
 	in := e.opened(p, "After it")
 	if c := in.GetIssue().GetConfig(); c.GetFile() != widgets+":"+config || c.GetCommit() != commit || len(c.GetHash()) != 64 ||
 		!slices.Equal(c.GetProtect(), []string{"infra/**"}) || !slices.Equal(c.GetBrains(), []string{"exec:claude"}) {
 		t.Errorf("the log has the configuration %v", c)
+	} else if days := c.GetDays(); len(days) != 1 || days[0].GetRole() != "developer" || days[0].GetWallMs() != 8*3600*1000 {
+		t.Errorf("the log has the budgets of a day %v", days)
 	}
 	def, err := e.client.Definition(e.ctx, in.GetDefinition())
 	if err != nil || in.GetDefinition() == plain.GetDefinition() {
@@ -192,5 +208,167 @@ func TestNothingIsTakenUpWhileTheOnlyFileIsWrong(t *testing.T) {
 	e.poll(p)
 	if _, err := e.client.Get(e.ctx, Name(widgets, made.Number)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestADryRunHeedsTheConfiguration(t *testing.T) {
+	e := newEnv(t)
+	if err := e.forge.CreateRepo(e.ctx, "acme/tools", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.forge.CreateRepo(e.ctx, "acme/attic", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.forge.ArchiveRepo("acme/attic", true); err != nil {
+		t.Fatal(err)
+	}
+	e.report(e.ann, "Without it")
+	e.report(e.ann, "With it", "ai")
+	defs, err := workflow.Builtins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func() string {
+		t.Helper()
+		var said bytes.Buffer
+		s := Settings{Forge: github.Flags{URL: e.forge.URL + "/api/v3/", Token: forgetest.Token("signalbox")}, Repo: []string{"acme/*"},
+			Workflow: "issue", Lifecycles: []string{"story"}, All: true, Intake: DefaultIntake()}
+		if err := s.DryRun(e.ctx, &said, defs...); err != nil {
+			t.Fatal(err)
+		}
+		return said.String()
+	}
+	commit := e.commit(widgets, forgetest.Trunk, config, "lifecycle: story\nlabel: ai\n")
+	said := says()
+	for _, want := range []string{
+		"acme/widgets: configured by acme/widgets:" + config + " at " + commit[:12] + ", SHA-256 ",
+		`#1 "Without it": left alone: it has no label ai`, `#2 "With it": would be taken up`, "by the lifecycle story",
+		"acme/attic: it is archived, and rests", "acme/tools: 0 of 0 open issues would be taken up, by the lifecycle issue",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	e.commit(widgets, forgetest.Trunk, config, "lifecycle: nosuch\n")
+	if said := says(); !strings.Contains(said, "its configuration is wrong") || !strings.Contains(said, "left alone: the configuration of the repository is wrong") {
+		t.Errorf("of a wrong one it says\n%s", said)
+	}
+}
+
+// An App without the permission contents polls nevertheless.
+func TestAConfigurationThatMayNotBeReadIsTheOperators(t *testing.T) {
+	e := newEnv(t)
+	denied := func() {
+		e.forge.FailRequests("GET", "/commits", local.Fault{Status: 403})
+	}
+	denied()
+	var log bytes.Buffer
+	p := e.configured(&log)
+	for _, title := range []string{"The first", "The second"} {
+		if in := e.opened(p, title); in.GetWorkflow() != "issue" || in.GetIssue().GetConfig() != nil {
+			t.Errorf("%s is opened as %v", title, in)
+		}
+	}
+	if s := log.String(); strings.Count(s, "cannot be read: grant the permission contents") != 1 {
+		t.Errorf("the log is %s", s)
+	}
+	e.forge.Recover()
+	commit := e.commit(widgets, forgetest.Trunk, config, "lifecycle: story\n")
+	if in := e.opened(p, "Granted"); in.GetWorkflow() != "story" {
+		t.Errorf("then it is opened as %v", in)
+	}
+	denied()
+	if in := e.opened(p, "And taken away"); in.GetIssue().GetConfig().GetCommit() != commit {
+		t.Errorf("after that it is opened as %v", in)
+	}
+	if s := log.String(); strings.Count(s, "cannot be read: grant the permission contents") != 2 || !strings.Contains(s, "stays in force") {
+		t.Errorf("the log is %s", s)
+	}
+}
+
+// shown are the checks of a commit that show whether the configuration is right.
+func (e *env) shown(commit string) (all []string) {
+	e.Helper()
+	runs, err := e.robot.CheckRuns(e.ctx, widgets, commit)
+	if err != nil {
+		e.Fatal(err)
+	}
+	for _, r := range runs {
+		failure, err := e.robot.Failure(e.ctx, widgets, r.ID)
+		if err != nil {
+			e.Fatal(err)
+		}
+		said := r.Name + " " + r.Conclusion
+		for _, a := range failure.Annotations {
+			said += fmt.Sprintf("; %s:%d %s: %s", a.Path, a.Line, a.Level, a.Message)
+		}
+		all = append(all, said)
+	}
+	return all
+}
+
+func TestACheckShowsThatTheConfigurationIsWrong(t *testing.T) {
+	e := newEnv(t)
+	var log bytes.Buffer
+	p := e.configured(&log)
+	p.configs.checks = e.robot
+	h := e.hook(e.watched(p))
+	written := 0
+	e.forge.Fail(func(r *http.Request) *local.Fault {
+		if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/check-runs") {
+			written++
+		}
+		return nil
+	})
+	first, err := e.robot.Newest(e.ctx, widgets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.opened(p, "Before there is a file")
+	wrong := e.commit(widgets, forgetest.Trunk, config, "label: ai\npolcy: {max_iterations: 9}\nbudget: {usd: none}\n")
+	h.deliver("push", "wrong", object{"ref": "refs/heads/" + forgetest.Trunk, "before": first, "after": wrong,
+		"repository": object{"full_name": widgets, "default_branch": forgetest.Trunk}, "commits": []any{object{"added": []any{config}}}})
+	h.settle()
+	want := []string{"Signalbox configuration failure; " + config + `:2 failure: unknown key "polcy"; did you mean "policy"?; ` + config +
+		`:3 failure: want dollars above zero`}
+	if got := e.shown(wrong); len(got) != 1 || !strings.HasPrefix(got[0], want[0]) {
+		t.Errorf("the push is shown as %q, want %q", got, want)
+	}
+	e.opened(p, "While it is wrong")
+	e.opened(e.configuredBy(p), "After a restart")
+	if written != 1 || len(e.shown(first)) != 0 {
+		t.Errorf("%d checks are written", written)
+	}
+	still := e.commit(widgets, forgetest.Trunk, "README.md", "More widgets.\n")
+	e.opened(p, "While it is still wrong")
+	right := e.commit(widgets, forgetest.Trunk, config, "budget: {usd: 2}\n")
+	in := e.opened(p, "Once it is right")
+	e.opened(p, "And after it")
+	if got := e.shown(still); len(got) != 1 || !strings.HasPrefix(got[0], "Signalbox configuration failure") {
+		t.Errorf("the next commit is shown as %q", got)
+	}
+	if got := e.shown(right); !slices.Equal(got, []string{"Signalbox configuration success"}) || in.GetIssue().GetConfig().GetCommit() != right {
+		t.Errorf("the right one is shown as %q", got)
+	}
+	if written != 3 {
+		t.Errorf("%d were written", written)
+	}
+}
+
+func TestATokenThatMayWriteNoChecksIsSaidOnce(t *testing.T) {
+	e := newEnv(t)
+	var log bytes.Buffer
+	p := e.configured(&log)
+	p.configs.checks = e.robot
+	e.forge.FailRequests(http.MethodPost, "/check-runs", local.Fault{Status: http.StatusForbidden})
+	for n := range 2 {
+		commit := e.commit(widgets, forgetest.Trunk, config, fmt.Sprintf("polcy: {max_iterations: %d}\n", n))
+		e.opened(p, "While it is wrong")
+		if got := e.shown(commit); len(got) != 0 {
+			t.Errorf("shown is %q", got)
+		}
+	}
+	if n := strings.Count(log.String(), "is not shown as a check: that takes an App"); n != 1 {
+		t.Errorf("it is said %d times: %s", n, log.String())
 	}
 }

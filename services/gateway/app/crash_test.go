@@ -95,7 +95,7 @@ func TestACommandIsCarriedOutAndAnsweredOnceWhereverTheGatewayCrashes(t *testing
 func commanded(s *crashtest.Env) string {
 	issue := s.Issue("The sum is wrong")
 	nc := s.Server.Connect(s)
-	go func() { _ = forgeside.Hear(s.Ctx, nc, posts(s.Forge.Client("signalbox"))) }()
+	go func() { _ = forgeside.ServeComments(s.Ctx, nc, posts(s.Forge.Client("signalbox"))) }()
 	if _, err := s.Forge.Client("ann").Comment(s.Ctx, forgetest.Repo, issue.Number, "/signalbox pause\n/signalbox aprove"); err != nil {
 		s.Fatal(err)
 	}

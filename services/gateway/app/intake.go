@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
@@ -109,6 +110,9 @@ func (p *poller) admit(ctx context.Context, issue forge.Issue) (a admission, err
 	if a.permission, err = p.permissions.of(ctx, issue.Author.Login); err != nil || reaches(a.permission, p.intake.Start) {
 		return a, err
 	}
+	if ours, err := p.followsMerge(ctx, issue); ours || err != nil {
+		return a, err
+	}
 	label := cmp.Or(p.label, p.intake.Admit)
 	a.refused = fmt.Sprintf("%s has the permission %s, and starting work takes %s", issue.Author.Login, a.permission, p.intake.Start)
 	if !p.labelled(issue) {
@@ -130,6 +134,17 @@ func (p *poller) admit(ctx context.Context, issue forge.Issue) (a admission, err
 		return a, nil
 	}
 	return admission{permission: a.permission, by: setter}, nil
+}
+
+// followsMerge reports whether an issue is the shepherd's about checks that went red after
+// a merge. Whoever had that work done has this done too: an App's bot has no permission
+// that the forge tells of.
+func (p *poller) followsMerge(ctx context.Context, issue forge.Issue) (bool, error) {
+	if _, key, ok := rules.FindMarker(issue.Body); !ok || key != rules.FollowsMerge {
+		return false, nil
+	}
+	self, err := p.reader.Self(ctx)
+	return err == nil && issue.Author.Login == self, err
 }
 
 // begin notes at the first poll of a repository which issues were open before.

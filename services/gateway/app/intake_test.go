@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -60,6 +61,19 @@ func TestOnlySomebodyWhoMayWriteStartsWork(t *testing.T) {
 			t.Errorf("the log has the issue as %v, %v", in.GetIssue(), err)
 		}
 	})
+}
+
+// The bot of an App has no permission that the forge tells of.
+func TestAnIssueAboutChecksThatWentRedAfterAMergeIsTakenUp(t *testing.T) {
+	e := newEnv(t)
+	body := "It is red.\n\n" + rules.Marker("acme/widgets/1/merge-watch", rules.FollowsMerge)
+	for author, taken := range map[string]bool{"signalbox": true, "bob": false} { // who may only read
+		p := e.poller(strict, func(p *poller) { p.reader = &board{} })
+		got, err := p.admit(t.Context(), forge.Issue{Number: 1, Body: body, Author: forge.User{Login: author}})
+		if err != nil || (got.refused == "") != taken {
+			t.Errorf("by %s: %+v, %v", author, got, err)
+		}
+	}
 }
 
 // A label that the reporter's own form or a bot set starts nothing.

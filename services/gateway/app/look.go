@@ -124,6 +124,13 @@ func (p *pulls) look(ctx context.Context, number int) error {
 	return p.signal(ctx, pr)
 }
 
+// reopened starts again what ended because the pull request was closed.
+func (p *pulls) reopened(ctx context.Context, number int) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return p.reopen(ctx, number)
+}
+
 // tracks reports whether the pull request is an open instance's.
 func (p *pulls) tracks(number int) bool {
 	for _, one := range p.known {
@@ -153,16 +160,27 @@ func (r repository) look(ctx context.Context, i item, since time.Time, commands 
 	return err
 }
 
+// learn handles facts that no issue or pull request shows.
+func (r repository) learn(ctx context.Context, facts []fact) error {
+	return r.pulls.learn(forge.WithUrgency(ctx, forge.Urgent), facts)
+}
+
 // change handles what changed of an issue or a pull request.
 func (r repository) change(ctx context.Context, i item, since time.Time) error {
 	if i.pull {
-		return r.pulls.look(ctx, i.number)
+		err := r.pulls.look(ctx, i.number)
+		if i.reopened {
+			err = errors.Join(err, r.pulls.reopened(ctx, i.number))
+		}
+		return err
 	}
 	issue, err := r.issues.reader.Issue(ctx, r.issues.repo, i.number)
-	if errors.Is(err, forge.ErrNotFound) {
-		return nil // deleted since, transferred, or hidden
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, forge.ErrNotFound) && i.gone:
+		return r.closed.gone(ctx, i.number)
+	case errors.Is(err, forge.ErrNotFound):
+		return nil // it may be hidden only
+	case err != nil:
 		return err
 	}
 	if issue.State == "closed" {

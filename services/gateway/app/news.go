@@ -17,7 +17,7 @@ type newest interface {
 // news is when the watched repositories have changed last, read for all of them at once.
 type news struct {
 	forge newest
-	repos []string
+	repos func() []string
 	fresh time.Duration // how long an answer serves the polls of one round
 	now   func() time.Time
 	log   *slog.Logger
@@ -32,7 +32,7 @@ func (n *news) of(ctx context.Context, repo string) (time.Time, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if at := n.now(); n.at.IsZero() || at.Sub(n.at) >= n.fresh {
-		answer, err := n.forge.LastChanged(forge.WithUrgency(ctx, forge.Background), n.repos)
+		answer, err := n.forge.LastChanged(forge.WithUrgency(ctx, forge.Background), n.repos())
 		if err != nil {
 			n.log.Debug("what is new cannot be read at once; each list is read", "error", err)
 			answer = nil

@@ -42,7 +42,7 @@ func (p *countedPolls) about() (string, *slog.Logger) { return widgets, slog.New
 func TestARepositoryIsPolledOnlyAfterItHasChanged(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	on, lists := &told{changed: now}, &countedPolls{}
-	of := &news{forge: on, repos: []string{widgets}, fresh: 5 * time.Minute, now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler)}
+	of := &news{forge: on, repos: func() []string { return []string{widgets} }, fresh: 5 * time.Minute, now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler)}
 	s := &sparing{source: lists, news: of, repo: widgets}
 	for i, step := range []struct {
 		what    string
@@ -107,8 +107,8 @@ func costs(t *testing.T, c *github.Client) map[string]int {
 	return by
 }
 
-// An hour of a deployment in which nothing happens: 20 repositories, 100 open issues. The
-// hour is simulated: the clocks of forge and gateway are set, and each round is polled.
+// An hour of a deployment in which nothing happens: 20 repositories, that a pattern names,
+// and 100 open issues. The hour is simulated: the clocks of forge and gateway are set, and each round is polled.
 func TestAnIdleDeploymentCostsLittle(t *testing.T) {
 	w := newEnvOn(t, natstest.Start(t, natstest.Options{}), 5*time.Minute)
 	var repos []string
@@ -139,9 +139,11 @@ func TestAnIdleDeploymentCostsLittle(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			on := w.forge.Client("signalbox")
 			all := client.New(w.server.Connect(t), "gateway")
-			of := &news{forge: on, repos: repos, fresh: c.every / 2, now: now, log: slog.New(slog.DiscardHandler)}
+			set := w.watchedBy(on, slog.New(slog.DiscardHandler), "acme/part-*")
+			set.now, set.every = now, max(c.every, listedEvery)
+			of := &news{forge: on, repos: set.names, fresh: c.every / 2, now: now, log: slog.New(slog.DiscardHandler)}
 			var sources []source
-			for _, repo := range repos {
+			set.build = func(repo string) (repository, []source) {
 				p := w.poller(func(p *poller) { p.reader, p.client, p.repo = on, all, repo })
 				p.permissions.now = now
 				closed := &closings{forge: on, client: all, cursors: p.cursors, repo: repo, now: now, log: p.log}
@@ -157,10 +159,18 @@ func TestAnIdleDeploymentCostsLittle(t *testing.T) {
 					}
 					sources = append(sources, s)
 				}
+				return repository{}, nil
 			}
+			var read time.Time
 			round := func(after time.Duration) {
 				t.Helper()
 				w.second.Add(int64(after / time.Second))
+				if now().Sub(read) >= set.every {
+					if err := set.poll(w.ctx); err != nil {
+						t.Fatal(err)
+					}
+					read = now()
+				}
 				for _, s := range sources {
 					if err := s.poll(w.ctx); err != nil {
 						t.Fatal(err)
@@ -168,6 +178,9 @@ func TestAnIdleDeploymentCostsLittle(t *testing.T) {
 				}
 			}
 			round(0)
+			if got := set.names(); len(got) != len(repos) {
+				t.Fatalf("%q are watched", got)
+			}
 			start := costs(t, on)
 			round(overlap + 30*time.Second)
 			settled := costs(t, on)

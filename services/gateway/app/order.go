@@ -80,9 +80,9 @@ func (o order) give(ctx context.Context, cmd command.Command) (text string, err 
 	}
 	switch verb.Name {
 	case command.Status:
-		return o.standing(ctx, false)
+		return o.status(ctx, false)
 	case command.Explain:
-		return o.standing(ctx, true)
+		return o.status(ctx, true)
 	case command.Hold, command.Unhold:
 		return "", o.hold(ctx, verb.Name == command.Hold)
 	case command.Answer:

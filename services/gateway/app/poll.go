@@ -43,9 +43,11 @@ type poller struct {
 
 	// turn is held by a poll, and shared by what looks at single issues.
 	turn sync.RWMutex
-	// saving is locked while look adds to the cursor or to recent.
+	// saving is locked while look adds to the cursor, to recent or to compared.
 	saving sync.Mutex
 	recent []int64 // the comments that look has handled of late
+	// compared is when the issues were changed whose text was last held against their instances'.
+	compared map[int]time.Time
 
 	// creating is locked while create creates an issue and opens its instance, so that the
 	// poll does not open it first, with another lifecycle.
@@ -107,7 +109,7 @@ func (p *poller) row(ctx context.Context, issue forge.Issue, at cursor, next *cu
 	case opened:
 		since = time.Time{} // it may have been discussed before it got its label
 	default:
-		if err := errors.Join(p.reopen(ctx, issue), p.hold(ctx, issue)); err != nil {
+		if err := errors.Join(p.reopen(ctx, issue), p.hold(ctx, issue), p.edited(ctx, issue, next)); err != nil {
 			return err
 		}
 		if at.settled[issue.Number] {

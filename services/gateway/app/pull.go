@@ -38,6 +38,7 @@ type pulls struct {
 
 	turn  sync.Mutex         // held by a poll and by look
 	known map[string]tracked // open instances by id
+	heads map[int]head       // of tracked pull requests, by number
 }
 
 // tracked is the pull request of an instance as of a commit.
@@ -92,7 +93,7 @@ func (p *pulls) poll(ctx context.Context) error {
 		case pr.State != "open" && !pr.Merged:
 			next.shut(pr.Number, pr.UpdatedAt)
 		case shut && pr.State == "open":
-			if err := p.reopen(ctx, pr); err != nil {
+			if err := p.reopen(ctx, pr.Number); err != nil {
 				return err
 			}
 			delete(next.Shut, pr.Number)
@@ -146,6 +147,7 @@ func (p *pulls) signal(ctx context.Context, pr forge.PullRequest) error {
 		if one.pull != pr.Number {
 			continue
 		}
+		p.note(pr)
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d", id, p.repo, pr.Number, pr.UpdatedAt.UnixNano()))
 		_, err := p.client.Signal(ctx, id, "changed", "pull/"+hex.EncodeToString(sum[:16]), "gateway", map[string]string{
 			"pull_request": strconv.Itoa(pr.Number), "url": pr.URL, "updated_at": pr.UpdatedAt.UTC().Format(time.RFC3339),

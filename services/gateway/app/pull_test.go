@@ -56,6 +56,15 @@ func (e *env) propose(name string) (number int, story string) {
 	return pr.Number, story
 }
 
+// pushes adds a commit of ann's to a branch.
+func (e *env) pushes(branch string) {
+	e.Helper()
+	g := git.New(e.TempDir()).WithIdentity("ann", "ann@example.com").WithToken(e.forge.URL, "ann-token")
+	gittest.Run(e.T, g, "clone", "-q", "--branch", branch, e.forge.URL+"/"+widgets+".git", ".")
+	gittest.Run(e.T, g, "commit", "-q", "--allow-empty", "-m", "more")
+	gittest.Run(e.T, g, "push", "-q", "origin", branch)
+}
+
 // signals are the names of what the story was told, in order.
 func (e *env) signals(story string) (all []string) {
 	e.Helper()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -34,7 +33,7 @@ const (
 // deliveries handles what the webhooks delivered.
 type deliveries struct {
 	js      jetstream.JetStream
-	repos   map[string]repository // by owner/name in lower case
+	watched *watched
 	handled *prometheus.CounterVec
 	log     *slog.Logger
 }
@@ -110,15 +109,27 @@ func (d *deliveries) round(ctx context.Context, consumer jetstream.Consumer) err
 	return d.handle(ctx, all)
 }
 
-// wanted is an issue or a pull request to look at, and the deliveries that are of it.
+// wanted is an issue or a pull request to look at, or facts, and the deliveries of it.
 type wanted struct {
 	repo  repository
 	item  item
 	since time.Time
+	facts []fact
 	of    []int // deliveries
 	err   error
 
-	commands bool // there may be some
+	commands   bool // there may be some
+	configures bool // it is the configuration
+}
+
+func (w *wanted) handle(ctx context.Context) error {
+	if w.configures {
+		return w.repo.issues.configs.again(ctx)
+	}
+	if len(w.facts) > 0 {
+		return w.repo.learn(ctx, w.facts)
+	}
+	return w.repo.look(ctx, w.item, w.since, w.commands)
 }
 
 // handle handles deliveries together.
@@ -133,7 +144,7 @@ func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
 			continue
 		}
 		for _, i := range read[n].items {
-			key := fmt.Sprintf("%s#%d %v", repo.issues.repo, i.number, i.pull)
+			key := fmt.Sprintf("%s %v", repo.issues.repo, i)
 			w := looks[key]
 			if w == nil {
 				w = &wanted{repo: repo, item: i, since: read[n].since}
@@ -145,6 +156,25 @@ func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
 			w.of = append(w.of, n)
 			w.commands = w.commands || read[n].slash
 		}
+		if facts := read[n].facts; len(facts) > 0 {
+			w := looks[repo.issues.repo]
+			if w == nil {
+				w = &wanted{repo: repo}
+				looks[repo.issues.repo] = w
+			}
+			w.facts = append(w.facts, facts...)
+			w.of = append(w.of, n)
+		}
+		if read[n].configures {
+			key := repo.issues.repo + " configuration"
+			if looks[key] == nil {
+				looks[key] = &wanted{repo: repo, configures: true}
+			}
+			looks[key].of = append(looks[key].of, n)
+		}
+		if set := read[n].set; set != nil {
+			d.repositoriesChanged(*set)
+		}
 	}
 	group, _ := errgroup.WithContext(ctx)
 	group.SetLimit(itemsAtOnce)
@@ -152,7 +182,7 @@ func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
 		group.Go(func() error {
 			within, cancel := context.WithTimeout(ctx, itemWithin)
 			defer cancel()
-			w.err = w.repo.look(within, w.item, w.since, w.commands)
+			w.err = w.handle(within)
 			return nil
 		})
 	}
@@ -166,7 +196,7 @@ func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
 		return nil // not acknowledged: the next process has them
 	}
 	for n, m := range all {
-		if read[n].items != nil {
+		if read[n].heard() {
 			d.settle(m, read[n], failed[n])
 		}
 	}
@@ -182,7 +212,7 @@ func (d *deliveries) read(m jetstream.Msg) (read delivery, repo repository, know
 	}
 	body, unpack := unpacked(m.Headers(), m.Data())
 	if err = errors.Join(err, unpack); err == nil {
-		read, err = readDelivery(event, body)
+		read, err = readDelivery(event, id, body)
 	}
 	if err != nil {
 		d.handled.WithLabelValues(event, "aside").Inc()
@@ -190,11 +220,11 @@ func (d *deliveries) read(m jetstream.Msg) (read delivery, repo repository, know
 		_ = m.TermWithReason("not a delivery")
 		return delivery{}, repo, false
 	}
-	repo, watched := d.repos[strings.ToLower(read.repo)]
+	repo, watched := d.watched.find(read.repo)
 	switch {
-	case len(read.items) == 0:
+	case !read.heard():
 		d.handled.WithLabelValues(event, "unheard").Inc()
-	case !watched:
+	case !watched && read.set == nil:
 		d.handled.WithLabelValues(event, "elsewhere").Inc()
 	default:
 		return read, repo, true
@@ -293,15 +323,18 @@ func (d *deliveries) again(ctx context.Context, id string) (replayed, error) {
 	if err != nil {
 		return replayed{}, fmt.Errorf("%w: %w", errDelivery, err)
 	}
-	read, err := readDelivery(event, body)
+	read, err := readDelivery(event, id, body)
 	if err != nil {
 		return replayed{}, err
 	}
 	out := replayed{Delivery: id, Event: event, Action: read.action, Repo: read.repo, At: m.Time, Result: "done"}
-	repo, watched := d.repos[strings.ToLower(read.repo)]
+	repo, watched := d.watched.find(read.repo)
 	switch {
-	case len(read.items) == 0:
+	case !read.heard():
 		out.Result = "unheard"
+		return out, nil
+	case read.set != nil:
+		d.repositoriesChanged(*read.set)
 		return out, nil
 	case !watched:
 		out.Result = "elsewhere"
@@ -310,6 +343,12 @@ func (d *deliveries) again(ctx context.Context, id string) (replayed, error) {
 	for _, i := range read.items {
 		out.Items = append(out.Items, i.number)
 		err = errors.Join(err, repo.look(ctx, i, read.since, read.slash))
+	}
+	if len(read.facts) > 0 {
+		err = errors.Join(err, repo.learn(ctx, read.facts))
+	}
+	if read.configures {
+		err = errors.Join(err, repo.issues.configs.again(ctx))
 	}
 	return out, err
 }

@@ -54,20 +54,15 @@ func (p *poller) reopen(ctx context.Context, issue forge.Issue) error {
 // pull request was closed (story lifecycle, invalid).
 const closedOutcome = "closed"
 
-// reopen starts the instances again that ended because the pull request was closed. To
-// open it again takes the permission to write, or to be its author. The command's id says
-// which end it undoes.
-func (p *pulls) reopen(ctx context.Context, pr forge.PullRequest) error {
-	now, err := p.forge.PullRequest(ctx, p.repo, pr.Number)
-	if errors.Is(err, forge.ErrNotFound) || err == nil && now.State != "open" {
-		return nil
-	} else if err != nil {
-		return err
-	}
+// reopen starts the instances again that ended because the pull request was closed, if it
+// is open now. To open it again takes the permission to write, or to be its author. The
+// command's id says which end it undoes.
+func (p *pulls) reopen(ctx context.Context, number int) error {
 	all, err := p.client.List(ctx, &pb.ListRequest{All: true})
 	if err != nil {
 		return err
 	}
+	open := false
 	for _, line := range all {
 		if line.GetClosed() != string(instance.Ended) {
 			continue
@@ -81,14 +76,23 @@ func (p *pulls) reopen(ctx context.Context, pr forge.PullRequest) error {
 			continue
 		}
 		vars := in.GetVars()
-		if in.GetIssue().GetRepo() != p.repo || vars["prNumber"] != strconv.Itoa(pr.Number) || vars["outcome"] != closedOutcome ||
+		if in.GetIssue().GetRepo() != p.repo || vars["prNumber"] != strconv.Itoa(number) || vars["outcome"] != closedOutcome ||
 			!in.GetFailed() {
 			continue
+		}
+		if !open { // read only if it matters
+			now, err := p.forge.PullRequest(ctx, p.repo, number)
+			if errors.Is(err, forge.ErrNotFound) || err == nil && now.State != "open" {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			open = true
 		}
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", id, in.GetSeq()))
 		reply, err := p.client.Do(ctx, subject.Reopen, &pb.Command{
 			Id: "reopen/pull/" + hex.EncodeToString(sum[:16]), Instance: id,
-			Action: &pb.Command_Reopen{Reopen: &pb.Reopen{Reason: fmt.Sprintf("pull request #%d was opened again on the forge", pr.Number)}},
+			Action: &pb.Command_Reopen{Reopen: &pb.Reopen{Reason: fmt.Sprintf("pull request #%d was opened again on the forge", number)}},
 		})
 		if err == nil {
 			p.log.Info("starts again, since its pull request was opened again", "instance", id, "state", reply.GetInstance().GetState())

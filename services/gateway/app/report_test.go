@@ -23,7 +23,7 @@ func TestAReportMakesAnIssueAndItsInstance(t *testing.T) {
 	ended := make(chan error, 1)
 	p := w.poller(func(p *poller) { p.label = "signalbox" })
 	go func() {
-		ended <- reports(ctx, &service.Host{NATS: w.server.Connect(t)}, map[string]*poller{widgets: p}, new(deliveries))
+		ended <- reports(ctx, &service.Host{NATS: w.server.Connect(t)}, &deliveries{watched: watching(repository{issues: p})})
 	}()
 	ask := func(body string) *nats.Msg {
 		t.Helper()

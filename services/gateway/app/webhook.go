@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -75,6 +76,27 @@ func (f Webhook) listenWebhook(h *service.Host, js jetstream.JetStream, taken *p
 	}
 	w := &webhook{js: js, secrets: secrets, taken: taken, log: h.Log, reading: make(chan struct{}, maxReading)}
 	return l, httpserver.New(w, h.Log, httpserver.AnyName), nil // a signature is no browser's: any name may lead here
+}
+
+// Target returns the address where a forge in this process delivers to, and the secret
+// that it signs with.
+func (f Webhook) Target() (address, secret string, err error) {
+	host, port, err := net.SplitHostPort(f.Addr)
+	if err != nil || port == "0" {
+		return "", "", service.Usagef("--webhook %s: want HOST:PORT, with a port, for the local forge to deliver to", f.Addr)
+	}
+	all, err := (&secrets{given: f.Secret, file: f.SecretFile}).read()
+	if err != nil {
+		return "", "", service.Usagef("--webhook: %w", err)
+	}
+	if ip, wrong := netip.ParseAddr(host); host == "" || wrong == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	scheme := "http"
+	if f.Cert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/", all[0], nil
 }
 
 // serveWebhook serves until ctx ends.

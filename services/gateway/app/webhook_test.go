@@ -37,7 +37,7 @@ func (e *env) hook(of repository) hook {
 	log := slog.New(slog.DiscardHandler)
 	return hook{e,
 		&webhook{js: js, secrets: &secrets{given: "s3cret", log: log}, taken: newTaken(registry), log: log, reading: make(chan struct{}, maxReading)},
-		&deliveries{js: js, repos: map[string]repository{widgets: of}, handled: newHandled(registry), log: log},
+		&deliveries{js: js, watched: watching(of), handled: newHandled(registry), log: log},
 	}
 }
 

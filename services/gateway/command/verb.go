@@ -44,7 +44,7 @@ func Verbs() []Verb {
 		{Cancel, "[REASON]", "ends the work where it stands", "write"},
 		{Hold, "", "labels the pull request, so that it is not merged", "write"},
 		{Unhold, "", "takes that label off", "write"},
-		{Budget, "+5usd", "lets the work cost more: dollars, or tokens as +200000tokens", "maintain"},
+		{Budget, "+5usd", "lets the work cost more: dollars, also as +5, or tokens as +200000tokens", "maintain"},
 		{Status, "", "says where it is, and what it has cost", "read"},
 		{Explain, "", "says why it does not move, and what would move it", "read"},
 		{Help, "", "lists the commands", "read"},

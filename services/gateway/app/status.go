@@ -16,18 +16,16 @@ import (
 	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
-// standing says where the instance is, and, to explain, what would move it.
-func (o order) standing(ctx context.Context, explain bool) (string, error) {
+// status says where the instance is, and, to explain, what would move it.
+func (o order) status(ctx context.Context, explain bool) (string, error) {
 	def, err := o.definition(ctx)
 	if err != nil {
 		return "", err
 	}
 	in, now := o.of.in, o.now()
 	state, _ := def.State(in.GetState())
-	s := rules.Standing{Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), About: state.About, Pull: o.of.pull, Explain: explain}
-	if spend := in.GetSpend(); spend.GetUsd() > 0 || spend.GetTokensIn()+spend.GetTokensOut() > 0 {
-		s.Spent = fmt.Sprintf("$%.2f and %d tokens", spend.GetUsd(), spend.GetTokensIn()+spend.GetTokensOut())
-	}
+	s := rules.StatusAnswer{Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), About: state.About, Pull: o.of.pull,
+		Cost: wire.ToCost(in.GetSpend()), Explain: explain}
 	since := in.GetEnteredAt().AsTime()
 	s.Why, since = o.why(since)
 	if !since.IsZero() && now.Sub(since) >= time.Minute {
@@ -100,6 +98,8 @@ func (o order) why(entered time.Time) (string, time.Time) {
 		return "It has ended: " + rules.Sentence(in.GetReason()) + " Nothing moves it any more.", none
 	case in.GetPaused():
 		return fmt.Sprintf("It is paused: %s Nobody is given its work until %s.", rules.Sentence(in.GetReason()), o.hint(command.Resume)), none
+	case in.GetParked().GetWaitsFor() != "":
+		return wire.ToParked(in.GetParked()).Sentence(), entered
 	case in.GetParked() != nil:
 		return "It waits: " + rules.Sentence(in.GetParked().GetReason()) + " A signal may end that before.", entered
 	case in.GetKind() == string(workflow.Wait) && in.GetReason() != "":
