@@ -284,8 +284,8 @@ func TestAConversationThatCouldNotBeReadIsEndedAllTheSame(t *testing.T) {
 	w.forge.Fail(fault)
 	s.told()
 	ann := w.forge.Client("ann")
-	standing, err := ann.Standing(w.ctx, widgets, s.pull)
-	if err != nil || !failed.Load() || len(standing.Threads) != 1 || !standing.Threads[0].Resolved {
-		t.Errorf("the forge failed: %v; the conversations are %+v, %v", failed.Load(), standing.Threads, err)
+	state, err := ann.ReviewState(w.ctx, widgets, s.pull)
+	if err != nil || !failed.Load() || len(state.Threads) != 1 || !state.Threads[0].Resolved {
+		t.Errorf("the forge failed: %v; the conversations are %+v, %v", failed.Load(), state.Threads, err)
 	}
 }

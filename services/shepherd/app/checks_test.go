@@ -7,9 +7,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 )
 
-// fails reports a check run that failed, with what it says of a line.
+// fails has the App of CI report a check run that failed, with what it says of a line.
 func (p person) fails(commit, name string) {
 	p.w.Helper()
+	p.login = "ci[bot]"
 	p.do("POST", "/check-runs", object{"name": name, "head_sha": commit, "conclusion": "failure", "output": object{
 		"title": "2 problems", "summary": "### check 1, which is red\nIt does not build.", "annotations": []object{{
 			"path": "US-1.txt", "start_line": 1, "end_line": 1, "annotation_level": "failure", "message": "undefined: hello",

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
@@ -34,7 +36,9 @@ var deployed = crashtest.Service{
 			every = "3s" // but where a gate could not be read
 		}
 		forgetest.WriteFile(t, dir, "reviewed.yaml",
-			"workflow: reviewed\nversion: 1\nextends: story\npolicy: {check_duplicates: false, check_every: "+every+"}\n")
+			"workflow: reviewed\nversion: 1\nextends: story\npolicy: {check_duplicates: false, watch_merge: false, check_every: "+every+"}\n")
+		forgetest.WriteFile(t, dir, "watched.yaml", "workflow: watched\nversion: 1\nextends: merge-watch\npolicy: {check_every: "+every+"}\n"+
+			"states: {reverted: {spawns: [{when: vars.prNumber == 0, workflow: story, state: pushed}]}}\n")
 		orchestratortest.Start(t, url, 1, orchestratortest.Settings{AckWait: crashtest.Lease, WorkflowDir: dir})
 	},
 }
@@ -43,6 +47,8 @@ var deployed = crashtest.Service{
 var scenarios = []crashtest.Scenario{
 	{Name: "proposing", Begin: committed, Done: parked, Check: public, ReadsOptional: true},
 	{Name: "merging", Begin: approved, Done: in("merged"), Check: landed, ReadsOptional: true},
+	{Name: "following a merge up", Begin: broken, Done: in("reported"), Check: followedUp, ReadsOptional: true},
+	{Name: "reverting a merge", Begin: toRevert, Done: in("reverted"), Check: reverts, ReadsOptional: true},
 	{Name: "answering reviewers", Begin: reviewed, Done: replied, Check: answered, ReadsOptional: true},
 }
 
@@ -142,6 +148,56 @@ func approved(s *crashtest.Env) string {
 	return changed(s, id)
 }
 
+// broken is the watch of a merge after which a check went red.
+func broken(s *crashtest.Env) string {
+	ann := person{&env{T: s.TB.(*testing.T), ctx: s.Ctx, forge: s.Forge}, "ann"}
+	name := fmt.Sprintf("topic-%d", stories.Add(1))
+	ann.pushesNew(name, name+".txt", "x\n")
+	pull := ann.proposes(name, "Add "+name)
+	merged := ann.do("PUT", path("/pulls/%d/merge", pull), object{"merge_method": "squash"})["sha"].(string)
+	ann.fails(merged, "build of "+name) // what was red before is none of it
+	id := forgetest.Repo + "/" + name
+	s.Open(id, "watched", instance.Issue{Repo: forgetest.Repo, Title: name}, crashtest.Code{}, "", "prNumber", strconv.Itoa(pull))
+	return id
+}
+
+// toRevert is a merge that is to be reverted.
+func toRevert(s *crashtest.Env) string {
+	id := broken(s)
+	s.Move(id, "reverting")
+	return id
+}
+
+// followedUp wants one open issue.
+func followedUp(s *crashtest.Env, id string) error {
+	in, ann := s.Get(id), s.Forge.Client("ann")
+	issues, err := ann.Issues(s.Ctx, forgetest.Repo, time.Time{})
+	ours := slices.DeleteFunc(issues, func(i forge.Issue) bool {
+		of, _, ok := rules.FindMarker(i.Body)
+		return !ok || of != id || i.Author.Login != "signalbox"
+	})
+	if err == nil && (len(ours) != 1 || strconv.Itoa(ours[0].Number) != in.GetVars()["followUp"]) {
+		err = fmt.Errorf("the issues are %+v, the log has %v", ours, in.GetVars())
+	}
+	return err
+}
+
+// reverts wants one pull request that reverts the merge.
+func reverts(s *crashtest.Env, id string) error {
+	in := s.Get(id)
+	branch := in.GetVars()["branch"]
+	pulls, e := s.Pulls(branch)
+	pushes, e2 := s.Forge.Client("ann").Pushes(s.Ctx, forgetest.Repo, branch)
+	if err := errors.Join(e, e2); err != nil {
+		return err
+	}
+	if len(pulls) != 1 || len(pushes) != 1 ||
+		strconv.Itoa(pulls[0].Number) != in.GetVars()["prNumber"] || pulls[0].HeadSHA != in.GetVars()["pushed"] {
+		return fmt.Errorf("the pull requests are %+v after %d pushes, the log has %v", pulls, len(pushes), in.GetVars())
+	}
+	return nil
+}
+
 // reviewed is a story that a reviewer wanted changed, when the developer has done that.
 func reviewed(s *crashtest.Env) string {
 	id, pull, ann := proposed(s)
@@ -164,16 +220,16 @@ func answered(s *crashtest.Env, id string) error {
 	_, said := s.WantComments(pull, 1)
 	pr, err := s.Forge.Client("ann").PullRequest(s.Ctx, forgetest.Repo, pull)
 	lines, e := s.Forge.Client("ann").ReviewComments(s.Ctx, forgetest.Repo, pull)
-	standing, e2 := s.Forge.Client("ann").Standing(s.Ctx, forgetest.Repo, pull)
+	state, e2 := s.Forge.Client("ann").ReviewState(s.Ctx, forgetest.Repo, pull)
 	ours := slices.DeleteFunc(lines, func(c forge.ReviewComment) bool { return c.Author.Login != "signalbox" })
 	pushes, e3 := s.Forge.Client("ann").Pushes(s.Ctx, forgetest.Repo, branchOf(id))
 	if err := errors.Join(said, err, e, e2, e3); err != nil {
 		return err
 	}
 	if pr.HeadSHA != in.GetHead() || in.GetVars()["pushed"] != in.GetHead() || len(pushes) != 2 || len(ours) != 1 ||
-		len(standing.Threads) != 1 || !standing.Threads[0].Resolved {
+		len(state.Threads) != 1 || !state.Threads[0].Resolved {
 		return fmt.Errorf("#%d is at %s after %d pushes, the log has %s; the replies are %+v in %+v", pull, pr.HeadSHA, len(pushes),
-			in.GetVars()["pushed"], ours, standing.Threads)
+			in.GetVars()["pushed"], ours, state.Threads)
 	}
 	return nil
 }

@@ -56,19 +56,35 @@ func newEnv(t *testing.T, policy ...string) *env {
 // newEnvAt is newEnv with a clock of the forge; nil is time.Now.
 func newEnvAt(t *testing.T, now func() time.Time, policy ...string) *env {
 	t.Helper()
+	return newEnvOf(t, func(c *local.Config) { c.Now = now }, policy...)
+}
+
+// newEnvOf is newEnv with a forge of its own settings.
+func newEnvOf(t *testing.T, forge func(*local.Config), policy ...string) *env {
+	t.Helper()
+	return newEnvWith(t, forge, nil, policy...)
+}
+
+// newEnvWith is newEnvOf with other policies of the lifecycle merge-watch.
+func newEnvWith(t *testing.T, forge func(*local.Config), watch []string, policy ...string) *env {
+	t.Helper()
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	w := &env{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{})}
 	settings := orchestratortest.Settings{AckWait: 10 * time.Second}
-	if w.workflow = "story"; policy != nil {
+	if w.workflow = "story"; policy != nil || watch != nil {
 		w.workflow, settings.WorkflowDir = "story-here", t.TempDir()
 		forgetest.WriteFile(t, settings.WorkflowDir, "story-here.yaml",
 			"workflow: story-here\nversion: 1\nextends: story\npolicy: {"+strings.Join(policy, ", ")+"}\n")
 	}
+	if watch != nil {
+		forgetest.WriteFile(t, settings.WorkflowDir, "merge-watch.yaml",
+			"workflow: merge-watch\nversion: 1\nextends: merge-watch\npolicy: {"+strings.Join(watch, ", ")+"}\n")
+	}
 	orchestratortest.Start(t, w.server.URL, 1, settings)
 	w.client = client.New(w.server.Connect(t), "operator:test")
-	w.openForge(now)
+	w.openForge(forge)
 	w.develop = func(job agent.Job) change {
 		file := strings.TrimPrefix(job.Instance, widgets+"/")
 		if q := job.Question; q != nil {
@@ -81,16 +97,19 @@ func newEnvAt(t *testing.T, now func() time.Time, policy ...string) *env {
 }
 
 // openForge starts a forge with one repository, whose work is on trunk.
-func (e *env) openForge(now func() time.Time) {
+func (e *env) openForge(change func(*local.Config)) {
 	e.Helper()
 	e.forge = forgetest.Start(e, forgetest.Config{
 		File: "README.md", Text: "# Widgets\n",
 		Users: []local.User{
 			forgetest.Bot(), {Login: "ann", Token: forgetest.Token("ann"), Permission: "admin", Organisations: []string{"acme"}},
 			forgetest.User("bob", "write"), forgetest.User("eve", ""),
+			{Login: "ci[bot]", Token: forgetest.Token("ci[bot]"), Type: "Bot", Permission: "write"},
 		},
 		Forge: func(c *local.Config) {
-			c.Now = now
+			if change != nil {
+				change(c)
+			}
 			fault := c.Fault
 			c.Fault = func(r *http.Request) *local.Fault {
 				if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {

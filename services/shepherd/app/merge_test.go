@@ -2,7 +2,9 @@ package app
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -41,6 +43,31 @@ func TestAMergeWhoseAnswerIsLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAPullRequestThatIsComputedForAMinuteIsWaitedFor(t *testing.T) {
+	var second atomic.Int64
+	began := time.Now()
+	w := newEnvOf(t, func(c *local.Config) {
+		c.ComputingFor = time.Minute
+		c.Now = func() time.Time { return began.Add(time.Duration(second.Load()) * time.Second) }
+	})
+	s := w.begin("US-1", 0).proposed()
+	w.ann.approve(s.pull)
+	w.bob.status(s.head(), "success")
+	for _, at := range []int64{0, 30, 59} {
+		second.Store(at)
+		in := s.told()
+		if in.GetState() != "pushed" || in.GetVars()["outcome"] != "waiting" || in.GetFaults() > 0 || in.GetPaused() || len(in.GetEscalations()) > 0 {
+			t.Errorf("after %d s it is in %s, %q, with %d faults and %d escalations", at, in.GetState(), in.GetVars()["outcome"], in.GetFaults(), len(in.GetEscalations()))
+		}
+	}
+	if len(w.heard()) > 0 || w.merged() > 0 {
+		t.Errorf("the developer was asked %q, and it was merged %d times", w.heard(), w.merged())
+	}
+	second.Store(60)
+	s.tell()
+	s.reaches("merged")
 }
 
 func TestAMergeThatTheForgeRefusesWaits(t *testing.T) {

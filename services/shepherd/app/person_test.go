@@ -85,9 +85,10 @@ func (p person) status(commit, state string) {
 	p.do("POST", "/statuses/"+commit, object{"state": state, "context": "ci"})
 }
 
-// check reports a check run on a commit.
+// check has the App of CI report a check run on a commit.
 func (p person) check(commit, name, conclusion string) {
 	p.w.Helper()
+	p.login = "ci[bot]"
 	run := object{"name": name, "head_sha": commit, "status": "in_progress"}
 	if conclusion != "" {
 		run["status"], run["conclusion"] = "completed", conclusion

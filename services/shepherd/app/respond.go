@@ -152,14 +152,14 @@ func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evid
 // readConversations reads the conversations if the observation could not. They can only
 // be resolved together with the reply.
 func (t *visit) readConversations(ctx context.Context, keys []string) error {
-	unread := slices.ContainsFunc(t.snapshot.Unread, func(u merge.Unread) bool { return u.Part == merge.PartStanding })
+	unread := slices.ContainsFunc(t.snapshot.Unread, func(u merge.Unread) bool { return u.Part == merge.PartReviewState })
 	onLine := slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, "line ") })
 	if !unread || !onLine {
 		return nil
 	}
-	standing, err := t.forge.Standing(ctx, t.snapshot.Repo, t.snapshot.Number)
+	state, err := t.forge.ReviewState(ctx, t.snapshot.Repo, t.snapshot.Number)
 	if err == nil {
-		t.snapshot.Threads = standing.Threads
+		t.snapshot.Threads = state.Threads
 	}
 	if errors.Is(err, forge.ErrUnavailable) || errors.Is(err, forge.ErrRateLimited) {
 		return err

@@ -20,6 +20,7 @@ import (
 type forgeClient interface {
 	forge.Observer
 	forge.Writer
+	forge.Closer
 	forge.Merger
 	forge.Responder
 	forge.Failures
@@ -50,6 +51,10 @@ func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, er
 		return s.propose(ctx, job)
 	case job.Work.Does == workflow.TendPullRequest:
 		return s.tend(ctx, job)
+	case job.Work.Does == workflow.WatchMerge:
+		return s.watch(ctx, job)
+	case job.Work.Does == workflow.RevertMerge:
+		return s.revert(ctx, job)
 	}
 	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s, whose work is %s", job.State, job.Work)
 }

@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/sanitize"
+)
+
+// revertPrefix begins the names of the branches that revert a merge. The number of the
+// pull request follows.
+const revertPrefix = "signalbox/revert-"
+
+// revert opens a draft pull request that reverts the merge, once (merge-watch lifecycle,
+// reverting). A story brings it to its merge. A revert is not reverted: people decide then.
+func (s *shepherd) revert(ctx context.Context, job agent.Job) (instance.Result, error) {
+	l, err := s.landing(ctx, job)
+	if err != nil {
+		return instance.Result{}, err
+	}
+	if strings.HasPrefix(l.pr.HeadRef, revertPrefix) {
+		return l.leave(ctx, "It is a revert itself, which is not reverted.")
+	}
+	m, err := l.merged(ctx)
+	if err != nil {
+		return instance.Result{}, err
+	}
+	title := fmt.Sprintf("Revert %q", sanitize.Subject(l.pr.Title))
+	r, err := l.gate.Workspace.Revert(ctx, workspace.Reversal{
+		Merged: m, Base: job.Base, Bundles: forgeside.BundleObjects(job),
+		Message: fmt.Sprintf("%s\n\nThis reverts commit %s.", title, l.pr.MergeSHA),
+	})
+	switch {
+	case errors.Is(err, workspace.ErrNotContained), err == nil && r.Undone:
+		return l.leave(ctx, "There is nothing left of it to revert.")
+	case errors.Is(err, workspace.ErrSource):
+		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
+	case err != nil:
+		return instance.Result{}, err
+	case r.Conflicts != nil:
+		return l.leave(ctx, "A revert conflicts with what came later: people have to revert it, or mend it. In conflict are:\n\n"+listOf(r.Conflicts))
+	}
+	return l.proposeRevert(ctx, title, r)
+}
+
+// proposeRevert pushes the commit and opens its pull request.
+func (l *landing) proposeRevert(ctx context.Context, title string, r workspace.Reverted) (instance.Result, error) {
+	branch, job := revertPrefix+strconv.Itoa(l.pr.Number), l.job
+	job.Head, job.Bundles = r.Head, append(job.Bundles[:len(job.Bundles):len(job.Bundles)], instance.Bundle{Object: r.Bundle, Head: r.Head})
+	job.Progress("pushing %s", branch)
+	err := l.gate.Push(ctx, job, l.repo, branch)
+	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
+		err = forgeside.EscalateToPeople("%v", err)
+	}
+	if err != nil {
+		return instance.Result{}, err
+	}
+	self, err := l.forge.Account(ctx)
+	if err != nil {
+		return instance.Result{}, err
+	}
+	mark := marker(job)
+	ours := func(pr forge.PullRequest) bool {
+		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, mark)
+	}
+	pr, err := forge.Propose(ctx, l.forge, forge.Proposal{
+		Repo: l.repo.Name, Branch: branch, Ours: ours, Since: l.now().Add(-proposedWithin),
+		Describe: func() (forge.NewPullRequest, error) {
+			body := fmt.Sprintf("This reverts #%d, which was merged as %s: see #%d.\n\n%s", l.pr.Number, l.pr.MergeSHA, number(job, "followUp"), mark)
+			return forge.NewPullRequest{Title: cut(title, maxTitle), Body: body, Base: l.pr.BaseRef, Draft: true}, nil
+		},
+	})
+	switch {
+	case errors.Is(err, forge.ErrInvalid):
+		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
+	case err != nil:
+		return instance.Result{}, err
+	case !ours(pr):
+		return instance.Result{}, forgeside.EscalateToPeople("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
+	}
+	story, err := json.Marshal(map[string]any{"id": branch, "title": title, "acceptanceCriteria": []string{}})
+	if err != nil {
+		return instance.Result{}, err
+	}
+	out := done(fmt.Sprintf("pull request #%d reverts #%d: %s", pr.Number, l.pr.Number, pr.URL),
+		"outcome", "proposed", "prNumber", strconv.Itoa(pr.Number), "branch", branch, "pushed", r.Head, "story", string(story))
+	if out.Bundle = r.Bundle; l.job.Base == "" {
+		out.Base = r.Head
+	} else {
+		out.Head = r.Head
+	}
+	return out, nil
+}
+
+// leave says in the issue why the merge is not reverted, once.
+func (l *landing) leave(ctx context.Context, why string) (instance.Result, error) {
+	_, err := forge.Post(ctx, l.forge, l.repo.Name, number(l.job, "followUp"), rules.Marker(l.job.Instance, "revert"),
+		fmt.Sprintf("Pull request #%d is not reverted. %s", l.pr.Number, why))
+	return done(strings.Join(strings.Fields(why), " "), "outcome", "conflict"), err
+}
+
+// maxFiles is how many files are listed.
+const maxFiles = 20
+
+func listOf(files []string) string {
+	var out strings.Builder
+	for i, file := range files {
+		if i == maxFiles {
+			fmt.Fprintf(&out, "- and %d more\n", len(files)-i)
+			break
+		}
+		fmt.Fprintf(&out, "- %s\n", sanitize.Code(file))
+	}
+	return out.String()
+}
+
+// cut returns the beginning of a text, at most so many characters.
+func cut(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + " …"
+	}
+	return s
+}
