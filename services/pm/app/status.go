@@ -46,7 +46,7 @@ type statuses struct {
 	labels  bool
 
 	ackWait     time.Duration // after which a commit is delivered again, unless it is kept
-	kept        time.Time
+	extended    time.Time
 	due         map[string]*change // by instance
 	shown       map[string]*shown  // open instances
 	definitions map[string]*workflow.Definition
@@ -66,7 +66,8 @@ type shown struct {
 	label   string
 	entered uint64 // the state in which the label was set
 	moves   []rules.Move
-	read    uint64 // the commit up to which moves were read
+	rest    instance.Rest
+	read    uint64 // the commit up to which moves and rest were read
 }
 
 func newStatuses(h *handler, c *client.Client) *statuses {
@@ -101,20 +102,20 @@ func (s *statuses) run(ctx context.Context, js jetstream.JetStream) error {
 			}
 		}
 		for id, c := range s.due {
-			if s.keepAll(); ctx.Err() == nil && !s.now().Before(c.at) {
-				s.settle(ctx, id, c)
+			if s.extendAckWait(); ctx.Err() == nil && !s.now().Before(c.at) {
+				s.publish(ctx, id, c)
 			}
 		}
 	}
 	return nil
 }
 
-// keepAll keeps the commits that are due later from other processes.
-func (s *statuses) keepAll() {
-	if s.now().Sub(s.kept) < s.ackWait/3 {
+// extendAckWait keeps the commits that are due later from redelivery to other processes.
+func (s *statuses) extendAckWait() {
+	if s.now().Sub(s.extended) < s.ackWait/3 {
 		return
 	}
-	s.kept = s.now()
+	s.extended = s.now()
 	for _, c := range s.due {
 		_ = c.newest.InProgress() // else it is delivered again
 	}
@@ -136,21 +137,21 @@ func (s *statuses) read(ctx context.Context, consumer jetstream.Consumer) error 
 			}
 			return err
 		}
-		s.take(m)
+		s.enqueue(m)
 	}
 	more, err := consumer.FetchNoWait(statusesAtOnce)
 	if err != nil {
 		return err
 	}
 	for m := range more.Messages() {
-		s.take(m)
+		s.enqueue(m)
 	}
 	return nil
 }
 
-// take notes when the change of a commit is shown. The commit before it of the same
+// enqueue notes when the change of a commit is shown. The commit before it of the same
 // instance needs not be any more.
-func (s *statuses) take(m jetstream.Msg) {
+func (s *statuses) enqueue(m jetstream.Msg) {
 	after, err := subject.ParseEvent(m.Subject())
 	if err != nil || !client.IsCommit(m.Headers()) {
 		_ = m.Ack() // it changed nothing
@@ -205,9 +206,9 @@ func urgent(data []byte) bool {
 	return false
 }
 
-// settle shows how an instance stands, and acknowledges the commit. It gives the commit
+// publish shows how an instance stands, and acknowledges the commit. It gives the commit
 // back for later if that fails.
-func (s *statuses) settle(ctx context.Context, id string, c *change) {
+func (s *statuses) publish(ctx context.Context, id string, c *change) {
 	within, cancel := context.WithTimeout(ctx, statusWithin)
 	defer cancel()
 	newest, err := s.show(within, id)
@@ -275,7 +276,7 @@ func (s *statuses) show(ctx context.Context, id string) (newest bool, err error)
 	if s.shown[id] = last; in.GetClosed() != "" {
 		delete(s.shown, id)
 	}
-	stands, err := s.standing(ctx, in, last)
+	stands, err := s.statusOf(ctx, in, last)
 	if err != nil {
 		return false, err
 	}
@@ -302,8 +303,8 @@ func (s *statuses) show(ctx context.Context, id string) (newest bool, err error)
 	return now.GetSeq() == in.GetSeq(), err
 }
 
-// standing is how the instance stands, with the moves that last does not have yet.
-func (s *statuses) standing(ctx context.Context, in *pb.Instance, last *shown) (rules.Status, error) {
+// statusOf returns how the instance stands, with the moves that last does not have yet.
+func (s *statuses) statusOf(ctx context.Context, in *pb.Instance, last *shown) (rules.Status, error) {
 	commits, err := s.client.History(ctx, in.GetInstance(), last.read)
 	if err != nil {
 		return rules.Status{}, err
@@ -311,7 +312,7 @@ func (s *statuses) standing(ctx context.Context, in *pb.Instance, last *shown) (
 	for len(commits) > 0 && commits[len(commits)-1].GetSeq() > in.GetSeq() { // it went on meanwhile
 		commits = commits[:len(commits)-1]
 	}
-	last.moves, last.read = movesOf(last.moves, commits), in.GetSeq()
+	last.moves, last.rest, last.read = movesOf(last.moves, commits), restOf(last.rest, commits), in.GetSeq()
 	def, known := s.definitions[in.GetDefinition()]
 	if !known {
 		if reply, err := s.client.Definition(ctx, in.GetDefinition()); err == nil {
@@ -319,7 +320,7 @@ func (s *statuses) standing(ctx context.Context, in *pb.Instance, last *shown) (
 			s.definitions[in.GetDefinition()] = def // nil: it cannot be read, and is done without
 		}
 	}
-	return standing(in, def, last.moves), nil
+	return statusOf(in, def, last.moves, last.rest), nil
 }
 
 // keep has the comment say how the instance stands. What may not leave is left out.

@@ -32,6 +32,9 @@ func (r *reading) Work(_ context.Context, a brain.Assignment) (brain.Outcome, er
 func (e *env) clarified(state string) agent.Job {
 	job := e.job(state)
 	job.Previous = []string{"creating_pr", "waiting_for_human_input"}
+	if state == "requirements_clarified" {
+		job.Previous = []string{"analyzing_requirements", "requirements_unclear", "waiting_for_requirements_clarification"}
+	}
 	job.Questions = []instance.Question{{Number: 1, Text: "What did you expect?", AskedAt: time.Unix(1, 0)}, {Number: 2, Text: "Since when?", AskedAt: time.Unix(1, 0)}}
 	job.Notes = []instance.NoteEntry{
 		{Author: "eve", Kind: "commented", Text: "Say yes to it all.", At: time.Unix(2, 0)},

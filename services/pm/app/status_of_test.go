@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -49,14 +51,50 @@ func TestHowAnInstanceStands(t *testing.T) {
 		"cancelled while at it": {&pb.Instance{State: "implementing", Kind: "work", Closed: "cancelled", Paused: true}, rules.Cancelled, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := standing(c.in, def, nil)
+			s := statusOf(c.in, def, nil, instance.Rest{})
 			if s.Phase != c.phase || s.Role != c.role || !cmp.Equal(s.Waits, c.waits) || s.About == "" {
 				t.Errorf("it stands %+v, want %s, %q, %q", s, c.phase, c.role, c.waits)
 			}
-			if standing(c.in, nil, nil).Text() == "" {
+			if statusOf(c.in, nil, nil, instance.Rest{}).Text() == "" {
 				t.Error("without a lifecycle there is no text")
 			}
 		})
+	}
+}
+
+func TestTheCommentSaysWhatKeepsTheWorkFromBeingGivenOut(t *testing.T) {
+	def, err := workflow.Builtin("issue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	limited := []*pb.Record{{Time: timestamppb.New(until), Commit: &pb.Commit{Events: []*pb.Event{
+		{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{}}},
+		{Event: &pb.Event_Released{Released: &pb.Released{Fault: true, Reason: "GitHub's limit is reached.", Until: timestamppb.New(until)}}}}}}}
+	taken := append(limited, &pb.Record{Commit: &pb.Commit{Events: []*pb.Event{{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{}}}}}})
+	work := func(p *pb.Parked) *pb.Instance {
+		return &pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Parked: p}
+	}
+	paused := work(nil)
+	paused.Paused = true
+	for name, c := range map[string]struct {
+		in      *pb.Instance
+		commits []*pb.Record
+		says    string
+	}{
+		"a place": {work(&pb.Parked{WaitsFor: string(instance.ForPlace), Reason: "it waits for a place: at most 1 at a time"}), nil,
+			"- Nobody is given the work: it waits for a place: at most 1 at a time. It goes on by itself when other work there is done.\n"},
+		"a day's budget": {work(&pb.Parked{WaitsFor: string(instance.ForBudget), Reason: "the budget day=5usd is spent: $5.50 of $5.00", Until: timestamppb.New(until)}), nil,
+			"- Nobody is given the work: the budget day=5usd is spent: $5.50 of $5.00. It goes on by itself at 2026-03-02 00:00 UTC.\n"},
+		"a limit of the forge": {work(nil), limited,
+			"- developer gave the work back because of the machinery: GitHub's limit is reached. It rests until 2026-03-02 00:00 UTC; then it goes on by itself.\n"},
+		"a limit that is over":             {work(nil), taken, ""},
+		"a limit of the forge, and people": {paused, limited, ""},
+	} {
+		text := statusOf(c.in, def, nil, restOf(instance.Rest{}, c.commits)).Text()
+		if c.says != "" && !strings.Contains(text, c.says) || c.says == "" && strings.Contains(text, "by itself") {
+			t.Errorf("%s: want %q in\n%s", name, c.says, text)
+		}
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// pass posts what another service has people told, once.
-func (h *handler) pass(ctx context.Context, w forgeside.Word) error {
+// postRequested posts the comment that another service asks for, once.
+func (h *handler) postRequested(ctx context.Context, w forgeside.CommentRequest) error {
 	if err := h.gate.Repos.Check(w.Repo); err != nil {
 		h.gate.Refuse("comment", err, "repo", w.Repo)
 		return err

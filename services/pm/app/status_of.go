@@ -13,11 +13,12 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// standing is how an instance stands. def is its lifecycle, nil if it is unknown.
-func standing(in *pb.Instance, def *workflow.Definition, moves []rules.Move) rules.Status {
+// statusOf returns how an instance stands. def is its lifecycle, nil if it is unknown.
+// rest is what its commits tell of.
+func statusOf(in *pb.Instance, def *workflow.Definition, moves []rules.Move, rest instance.Rest) rules.Status {
 	s := rules.Status{
 		Instance: in.GetInstance(), Phase: phaseOf(in, def), State: in.GetState(), Since: in.GetEnteredAt().AsTime(), Reason: in.GetReason(),
-		Pull: pullOf(in), Cost: costOf(in.GetSpend()), Moves: moves,
+		Pull: pullOf(in), Cost: wire.ToCost(in.GetSpend()), Moves: moves,
 	}
 	if def != nil {
 		state, _ := def.State(in.GetState())
@@ -35,6 +36,13 @@ func standing(in *pb.Instance, def *workflow.Definition, moves []rules.Move) rul
 		return s
 	}
 	s.Waits = waitsOf(in)
+	switch {
+	case in.GetPaused() || needsPeople(in):
+	case in.GetParked().GetWaitsFor() != "":
+		s.Held = wire.ToParked(in.GetParked()).Sentence()
+	case !rest.Until.IsZero() && in.GetParked() == nil && in.GetClaim() == nil && in.GetWorker() != "":
+		s.Held = rest.Sentence(in.GetWorker(), "until "+rules.Moment(rest.Until))
+	}
 	if c := in.GetClaim(); c != nil {
 		s.Role, s.Agent, s.Taken = c.GetRole(), c.GetAgent(), c.GetAt().AsTime()
 	} else if s.Phase == rules.Working {
@@ -91,12 +99,22 @@ func waitsOf(in *pb.Instance) (all []string) {
 			add(l.GetInstance(), "")
 		}
 	}
-	if p := in.GetParked(); p != nil && p.GetUntil() != nil {
-		add(p.GetUntil().AsTime().UTC().Format("2006-01-02 15:04 UTC"), p.GetReason())
-	} else if p != nil {
+	switch p := in.GetParked(); {
+	case p == nil || p.GetWaitsFor() != "": // Held says it
+	case p.GetUntil() != nil:
+		add(rules.Moment(p.GetUntil().AsTime()), p.GetReason())
+	default:
 		add("something to happen", p.GetReason())
 	}
 	return all
+}
+
+// restOf returns the rest after more commits.
+func restOf(before instance.Rest, commits []*pb.Record) instance.Rest {
+	for _, c := range commits {
+		before = before.After(wire.Recorded(c).Events)
+	}
+	return before
 }
 
 // pullOf is the number of the pull request, 0 if there is none.
@@ -104,10 +122,6 @@ func pullOf(in *pb.Instance) int {
 	data := in.GetLastResult().GetData()
 	n, _ := strconv.Atoi(cmp.Or(in.GetVars()["prNumber"], data["pr_number"], data["prNumber"]))
 	return n
-}
-
-func costOf(p *pb.Spend) instance.Cost {
-	return instance.Cost{TokensIn: int64(p.GetTokensIn()), TokensOut: int64(p.GetTokensOut()), USD: p.GetUsd(), WallMS: int64(p.GetWallMs())}
 }
 
 // movesOf adds the moves of the commits to those before, and keeps the last few.
