@@ -88,6 +88,11 @@ DELIVERIES ?= 10000
 burst: ## deliver DELIVERIES=10000 by webhook while nats-server is killed; measure how soon a comment is a signal
 	SIGNALBOX_BURST=$(DELIVERIES) go test -count=1 -timeout=0 -v -run='Burst|WithinASecond' ./services/gateway/app
 
+.PHONY: outage
+OUTAGE ?= 2m
+outage: ## an issue goes on to its merge, while its forge is away for OUTAGE=2m, loses answers, and shows lists of 10 s ago
+	SIGNALBOX_OUTAGE=$(OUTAGE) go test -count=1 -timeout=0 -v -run=OutageOfTheForge ./services/signalbox/allinone
+
 .PHONY: linear
 SENDS ?= 100000
 linear: ## check SENDS=100000 commands and queries for linearizability, while everything is killed

@@ -100,7 +100,7 @@ states:
 workflow: story
 version: 2
 extends: story
-policy: {check_every: 15s}
+policy: {check_every: 15s, watch_merge: false}
 states:
   pending: {timeout: 2s}
   committed: {timeout: 2s}

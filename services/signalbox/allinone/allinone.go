@@ -140,6 +140,9 @@ func Run(ctx context.Context, c Config) (err error) {
 		defer func() { err = errors.Join(err, s.Forge.close()) }()
 		c.Forge = github.Flags{URL: s.Forge.API(), Token: s.Forge.bot}
 		c.Watch = s.Forge.Repos()
+		if err := c.deliver(s.Forge); err != nil {
+			return err
+		}
 	}
 	if err := c.share(ctx, s.Forge != nil); err != nil {
 		return service.Usagef("%w", err)

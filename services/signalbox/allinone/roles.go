@@ -73,7 +73,7 @@ func forgeSide(name string) func(ctx context.Context, h *service.Host, c Config,
 			if err != nil && !errors.Is(err, role.ErrNoBrain) {
 				return err
 			}
-			return pm.Settings{Settings: at(c, work), Brain: own.Brain, Env: c.Agents.Env, Wall: c.Agents.Wall, Box: c.Agents.Box,
+			return pm.Settings{Settings: at(c, work), Brain: own.Brain, Env: own.Env, Wall: c.Agents.Wall, Box: c.Agents.Box,
 				Models: c.Agents.Models, Prompts: c.Agents.Prompts, Presets: c.Agents.Presets, Hidden: c.hidden(), Status: c.Status}.Setup(ctx, h)
 		}
 	case "committer":

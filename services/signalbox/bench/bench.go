@@ -27,7 +27,7 @@ type Command struct {
 	Scenario  []string        `name:"scenario" placeholder:"NAME,..." help:"What to measure; all of the above by default."`
 	Quick     bool            `name:"quick" help:"Only throughput and handoff, once."`
 	Repeats   int             `name:"repeats" default:"3" help:"How often each is measured; medians and ranges are printed."`
-	Instances int             `name:"instances" default:"1000" help:"How many instances run to their end, 8 steps each."`
+	Instances int             `name:"instances" default:"10000" help:"How many instances run to their end, 8 steps each."`
 	InFlight  int             `name:"in-flight" default:"64" help:"Instances under way at a time."`
 	Sync      []time.Duration `name:"sync" default:"2m,0s" placeholder:"TIME,..." help:"How often the log is flushed to disk: 2m is nats-server's own default; 0s is strict, every event is flushed before anyone sees it."`
 	Server    []string        `name:"nats-server" default:"separate,embedded" enum:"separate,embedded" help:"Whether nats-server has a process of its own or shares the orchestrator's: ${enum}."`

@@ -10,11 +10,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 func TestMain(m *testing.M) {
+	mcptest.Intercept()
 	confine.Intercept()
 	testscript.Main(m, map[string]func(){
 		"signalbox": func() { os.Exit(Run(context.Background(), term.System(), os.Args[1:])) },

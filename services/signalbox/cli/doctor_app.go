@@ -106,10 +106,10 @@ func webhook(ctx context.Context, client *github.Client, info github.AppInfo) fi
 
 // standing checks what the repository lets the token or the App do.
 func (e *checkup) standing(ctx context.Context, client *github.Client, repo string, app bool) {
-	var s github.Standing
+	var s github.RepositoryInfo
 	if !e.check(ctx, "repository", func(ctx context.Context) finding {
 		var err error
-		if s, err = client.Stand(ctx, repo); err != nil {
+		if s, err = client.RepositoryInfo(ctx, repo); err != nil {
 			return failed("", err.Error(), "")
 		}
 		detail := fmt.Sprintf("%s: default branch %s, merges by %s", repo, s.DefaultBranch, orNone(strings.Join(s.Methods, ", ")))

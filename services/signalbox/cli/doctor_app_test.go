@@ -66,5 +66,12 @@ func TestTheDoctorLooksAtTheApp(t *testing.T) {
 	expect(t, examined(t, as(7, "other/things")), map[string]string{
 		"forge": "fail ", "app": "ok box", "installation": "fail the App is not installed on other/things", "repository": "",
 	})
+	expect(t, examined(t, as(7, "installed")), map[string]string{
+		"repositories": "ok installed: 1, acme/widgets", "installation": "ok 70, for acme/widgets: ", "configuration": "ok acme/widgets has none",
+	})
+	expect(t, examined(t, as(7, "other/*")), map[string]string{
+		"repositories": "warn other/*: 0, none; nothing of other/*: ", "installation": "", "configuration": "",
+	})
+	expect(t, examined(t, as(7, "*/*")), map[string]string{"repositories": "fail --repo \"*/*\": ", "forge": ""})
 	expect(t, examined(t, as(9, "acme/widgets")), map[string]string{"forge": "fail ", "app": "fail ", "installation": ""})
 }

@@ -2,10 +2,18 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/repoconfig"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -16,7 +24,7 @@ type forgeFlags struct {
 	Token           string `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
 	Secret          string `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
 	github.AppFlags `prefix:"forge-"`
-	Repo            []string `name:"repo" placeholder:"OWNER/NAME" help:"Repository there, or without --forge-url a directory. May be repeated."`
+	Repo            []string `name:"repo" placeholder:"OWNER/NAME" help:"Repository there, or a pattern such as acme/*, as of the gateway; without --forge-url a directory. May be repeated."`
 }
 
 // forge checks the forge, its token, its clock and the repositories.
@@ -29,9 +37,14 @@ func (c forgeFlags) forge(ctx context.Context, e *checkup) {
 		return
 	}
 	flags := github.Flags{URL: c.URL, TokenFile: c.Token, Token: c.Secret, AppFlags: c.AppFlags}
-	if !e.check(ctx, "forge", func(ctx context.Context) finding { return reach(ctx, flags, c.Repo) }) {
+	list := forgeside.Repositories(c.Repo)
+	if err := list.Validate(); err != nil {
+		e.say(failed("repositories", err.Error(), ""))
+		return
+	}
+	if !e.check(ctx, "forge", func(ctx context.Context) finding { return reach(ctx, flags, list.Exact()) }) {
 		if client, err := flags.Client(); err == nil && client.WorksAsApp() {
-			e.app(ctx, client, c.Repo)
+			e.app(ctx, client, list.Exact())
 		}
 		return
 	}
@@ -41,16 +54,101 @@ func (c forgeFlags) forge(ctx context.Context, e *checkup) {
 	if err != nil {
 		return
 	}
+	repos := list.Exact()
+	if signedIn && (list.All() || len(list.Owners()) > 0) {
+		if repos, err = e.resolved(ctx, client, list); err != nil {
+			return
+		}
+	}
 	app := client.WorksAsApp()
 	if app {
-		e.app(ctx, client, c.Repo)
+		e.app(ctx, client, repos)
 	}
 	if !signedIn {
 		return
 	}
-	for _, repo := range c.Repo {
+	for _, repo := range repos {
 		e.standing(ctx, client, repo, app)
+		e.check(ctx, "configuration", func(ctx context.Context) finding { return configurationOf(ctx, client, repo) })
 	}
+}
+
+// The limits of what a list of repositories comes to.
+const (
+	maxExamined = 10 // that are examined one by one
+	maxNamed    = 50
+)
+
+// resolved says what a list with patterns comes to, and returns what of that is examined.
+func (e *checkup) resolved(ctx context.Context, client *github.Client, list forgeside.Repositories) (repos []string, err error) {
+	e.check(ctx, "repositories", func(ctx context.Context) finding {
+		if err = list.Permitted(client); err != nil {
+			return failed("", err.Error(), "")
+		}
+		var found forgeside.Resolved
+		if found, err = list.Resolve(ctx, client, func(string) bool { return true }); err != nil {
+			return failed("", err.Error(), "")
+		}
+		all, archived := []string{}, []string{}
+		for _, one := range found.Of(list) {
+			if one.Archived {
+				archived = append(archived, one.Name)
+			} else {
+				all = append(all, one.Name)
+			}
+		}
+		repos = all[:min(len(all), maxExamined)]
+		detail := fmt.Sprintf("%s: %d, %s", strings.Join(list, " "), len(all), orNone(strings.Join(all[:min(len(all), maxNamed)], ", ")))
+		if len(all) > maxExamined {
+			detail += fmt.Sprintf("; the first %d are looked at below", maxExamined)
+		}
+		if len(archived) > 0 {
+			detail += "; archived, so that they rest: " + strings.Join(archived, ", ")
+		}
+		for _, name := range slices.Sorted(maps.Keys(found.Missing)) {
+			detail += fmt.Sprintf("; nothing of %s: %v", name, found.Missing[name])
+		}
+		if len(all) == 0 || len(found.Missing) > 0 {
+			return finding{"", worry, detail, "the App is installed by the owner; a token has to be one that may write there"}
+		}
+		return finding{"", fine, detail, ""}
+	})
+	return repos, err
+}
+
+// configurationOf says whether the configuration of the repository can be read, and is right.
+func configurationOf(ctx context.Context, client *github.Client, repo string) finding {
+	unread := func(err error) finding {
+		return finding{"", worry, fmt.Sprintf("%s: it cannot be read, so the operator's values count: %v", repo, err),
+			"grant contents: read; the roles that change code need contents: write"}
+	}
+	commit, err := client.Newest(ctx, repo)
+	if errors.Is(err, forge.ErrNotFound) {
+		return finding{"", fine, repo + " has none: it is empty", ""}
+	}
+	if err != nil {
+		return unread(err)
+	}
+	names, err := client.Files(ctx, repo, commit, repoconfig.Dir)
+	if err != nil {
+		return unread(err)
+	}
+	for _, name := range repoconfig.Files() {
+		if !slices.Contains(names, name) {
+			continue
+		}
+		at := path.Join(repoconfig.Dir, name)
+		text, err := client.File(ctx, repo, commit, at)
+		if err != nil {
+			return unread(err)
+		}
+		config, err := repoconfig.Parse(at, text)
+		if err != nil {
+			return failed("", fmt.Sprintf("%s: it is wrong: %v", repo, err), "mend it on the default branch; signalbox config check FILE says whether a file is right")
+		}
+		return finding{"", fine, fmt.Sprintf("%s: %s at %.12s, SHA-256 %s", repo, at, commit, config.Hash), ""}
+	}
+	return finding{"", fine, repo + " has none; that of its owner, if any, and the operator's values count", ""}
 }
 
 func repository(ctx context.Context, dir string) finding {

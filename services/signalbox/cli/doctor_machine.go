@@ -28,6 +28,7 @@ type machineFlags struct {
 	BrainIdle  time.Duration `name:"brain-idle" default:"5m" help:"How long it may print nothing."`
 	BrainEnv   []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that it may see, as up takes it; may be repeated."`
 	Presets    string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
+	Servers    string        `name:"mcp-servers" type:"path" placeholder:"FILE" help:"YAML file of MCP servers to start and ask for their tools, as up takes it."`
 	Egress     []string      `name:"egress" placeholder:"HOST[:PORT]" help:"Host that it can reach from the sandbox, as up takes it; may be repeated."`
 	Sandbox    string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"Sandbox to check, as up takes it."`
 	Data       string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Data directory of up, for the space on its disk."`
@@ -43,6 +44,7 @@ func (c doctorCommand) machine(ctx context.Context, e *checkup) {
 	} else {
 		c.brains(e)
 	}
+	c.servers(ctx, e)
 	c.trials(ctx, e)
 	e.check(ctx, "disk", func(context.Context) finding { return space(c.Data) })
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -117,7 +119,7 @@ func (c machineFlags) brains(e *checkup) {
 	const check = "brains"
 	defs, err := allinone.Definitions("")
 	if err == nil {
-		err = role.Settings{Brain: c.Brain, Presets: c.Presets}.CheckBrains(allinone.ThinkingRoles(defs...), defs)
+		err = role.Settings{Brain: c.Brain, Presets: c.Presets, Servers: c.Servers}.CheckBrains(allinone.ThinkingRoles(defs...), defs)
 	}
 	if err != nil {
 		e.say(failed(check, err.Error(), ""))
@@ -126,7 +128,7 @@ func (c machineFlags) brains(e *checkup) {
 	specs, err := role.ParseSpecs(c.Brain, "")
 	for _, name := range specs.Roles() {
 		if err == nil {
-			_, err = specs.Build(name, role.Tools{PresetsDir: c.Presets})
+			_, err = specs.Build(name, role.Tools{PresetsDir: c.Presets, ServersFile: c.Servers})
 		}
 	}
 	if err != nil {

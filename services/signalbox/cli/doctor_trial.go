@@ -42,7 +42,7 @@ func (c machineFlags) trial(ctx context.Context, spec string) finding {
 		spec = "exec:" + spec
 	}
 	work := workflow.WorkSpec{Change: workflow.ChangeRequired}
-	brains, err := role.Specs{"developer": spec}.Build("developer", role.Tools{Sandbox: box, Env: c.BrainEnv, Egress: c.Egress, Wall: c.BrainWall, Idle: c.BrainIdle, PresetsDir: c.Presets})
+	brains, err := role.Specs{"developer": spec}.Build("developer", role.Tools{Sandbox: box, Env: role.ForRole(c.BrainEnv, "developer"), Egress: role.ForRole(c.Egress, "developer"), Wall: c.BrainWall, Idle: c.BrainIdle, PresetsDir: c.Presets, ServersFile: c.Servers})
 	if err != nil {
 		return failed("", err.Error(), "install it, or name another program")
 	}

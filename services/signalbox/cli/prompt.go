@@ -13,6 +13,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -228,6 +230,9 @@ func (c promptShow) ofInstance(ctx context.Context, env *term.Env, s reader) err
 	a.Role, a.State, a.Failures = role, state, int(in.GetFailures()[state])
 	ask(&a, d)
 	a.Brief.Steps = work.PastSteps(view.Commits(records))
+	if a.Brief.Learnings, err = fitting(ctx, env, s, a); err != nil {
+		return err
+	}
 	if a.Base != "" {
 		a.Dir = "/the/work/tree"
 	}
@@ -235,6 +240,30 @@ func (c promptShow) ofInstance(ctx context.Context, env *term.Env, s reader) err
 		fmt.Fprintln(env.Stderr, "without --repo, the templates, the guidance and the tests of its repository are not in it")
 	}
 	return c.print(ctx, env, a, a.Base, []*workflow.Definition{d})
+}
+
+// fitting returns what was learned of the repository of an assignment, as far as it fits
+// it. What the work has changed so far is not known.
+func fitting(ctx context.Context, env *term.Env, s reader, a work.Assignment) ([]learning.Learning, error) {
+	if a.Issue.Repo == "" {
+		return nil, nil
+	}
+	records, err := s.History(ctx, learning.Record(a.Issue.Repo), 0)
+	if no := new(instance.Refusal); errors.As(err, &no) && no.Code == instance.CodeUnknownInstance {
+		return nil, nil // nothing was learned
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b learning.Book
+	for _, c := range view.Commits(records) {
+		b.Apply(c)
+	}
+	well := func(id string) bool {
+		in, err := s.Get(ctx, id)
+		return err == nil && in.GetClosed() == string(instance.Ended) && !in.GetFailed()
+	}
+	return a.FitLearnings(b.List(env.Now(), well), nil), nil
 }
 
 // visits returns how often an instance was in a state, the visit included that is now.

@@ -11,8 +11,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
+	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -84,5 +86,9 @@ func rested(ctx context.Context, env *term.Env, s reader, in *pb.Instance) (view
 	if err != nil {
 		return one, err
 	}
-	return one.Resting(env.Now(), view.History(in.GetInstance(), records)), nil
+	commits := make([]instance.Commit, len(records))
+	for i, r := range records {
+		commits[i] = wire.Recorded(r)
+	}
+	return one.Resting(env.Now(), commits), nil
 }

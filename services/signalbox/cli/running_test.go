@@ -58,6 +58,7 @@ func TestOverARunningSystem(t *testing.T) {
 //
 //	claim ROLE INSTANCE         an agent claims the work
 //	report ROLE INSTANCE FILE   an agent claims it, unless it has, and reports the result in the file
+//	learned ROLE INSTANCE PATH TEXT  an agent notes what it learned
 //	gateway OWNER/NAME          a gateway for one repository, until the script ends
 func agentCommands(t *testing.T, nc *nats.Conn) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -68,6 +69,11 @@ func agentCommands(t *testing.T, nc *nats.Conn) map[string]func(*testscript.Test
 		},
 		"report": func(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Check(claimAndReport(t.Context(), nc, args[0], args[1], ts.ReadFile(args[2])))
+		},
+		"learned": func(ts *testscript.TestScript, _ bool, args []string) {
+			_, err := client.New(nc, args[0]+"-1").DoAs(t.Context(), args[0], subject.Note, &pb.Command{Instance: args[1], Actor: args[0] + "-1",
+				Action: &pb.Command_Note{Note: &pb.Note{Kind: "learning", Text: args[3], Learning: &pb.Learning{Path: args[2]}}}})
+			ts.Check(err)
 		},
 		"gateway": func(ts *testscript.TestScript, _ bool, args []string) { gateway(ts, nc, args[0]) },
 	}

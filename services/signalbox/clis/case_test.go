@@ -41,6 +41,8 @@ type trial struct {
 	idle  string            // limit; empty: 40s
 	wall  string            // limit; empty: 1m
 	check func(s sighting) string
+
+	servers bool // it is given an MCP server
 }
 
 const file = "/greeting.txt"
@@ -74,6 +76,10 @@ func result(more state) step {
 	return step{State: all}
 }
 
+func echo() step {
+	return step{Tool: &modeltest.Call{Name: "echo", Args: `{"text":"said by the server"}`}}
+}
+
 // trials are the cases that doctor tells apart.
 func trials() []trial {
 	reset := time.Now().Add(3 * time.Hour).Unix()
@@ -86,6 +92,8 @@ func trials() []trial {
 		{name: "spend as the model counts it", want: one(stated), check: sighting.exact},
 		{name: "PATH in its shell", want: one(stated), check: sighting.path,
 			steps: func(dir string) []step { return append(fix(dir)[:2], step{Run: "command -v go"}, result(nil)) }},
+		{name: "a tool of an MCP server", want: one(stated), servers: true, check: sighting.called,
+			steps: fixed(echo(), echo(), result(nil))}, // it may search the tool first
 		{name: "prose, with a change", steps: fixed(step{Say: "I corrected the word.\n\nNothing else changed."}), want: one(unstated)},
 		{name: "prose, no change", want: one(wrong),
 			steps: func(dir string) []step {

@@ -9,7 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 )
+
+func TestMain(m *testing.M) {
+	mcptest.Intercept()
+	os.Exit(m.Run())
+}
 
 func TestCodingCLIsThroughTheirPresets(t *testing.T) {
 	dir := os.Getenv("SIGNALBOX_CLIS")
@@ -36,20 +43,26 @@ func TestCodingCLIsThroughTheirPresets(t *testing.T) {
 				t.Parallel()
 				in := c.install(t, dir)
 				for _, mode := range modes {
-					for _, cs := range trials() {
-						if !chosen.MatchString(cs.name) {
-							continue
+					try := func(name string, want []string, run func(t *testing.T, signalbox string, in installed, mode string) sighting) {
+						if !chosen.MatchString(name) {
+							return
 						}
-						t.Run(mode+"/"+cs.name, func(t *testing.T) {
-							s := cs.run(t, signalbox, in, mode)
-							tab.add(cs.name, c.name+" "+mode, s)
+						t.Run(mode+"/"+name, func(t *testing.T) {
+							s := run(t, signalbox, in, mode)
+							tab.add(name, c.name+" "+mode, s)
 							if !s.ok {
-								t.Errorf("%s %s after %s, want %s\n%s", s.outcome, s.note, s.took.Round(1e8), strings.Join(cs.want, " or "), s.detail)
+								t.Errorf("%s %s after %s, want %s\n%s", s.outcome, s.note, s.took.Round(1e8), strings.Join(want, " or "), s.detail)
 								if all := s.model.Requests(); len(all) > 0 {
-									t.Logf("its tools came to %.2000q", all[len(all)-1].Results)
+									t.Logf("of %q its tools came to %.2000q", all[len(all)-1].Tools, all[len(all)-1].Results)
 								}
 							}
 						})
+					}
+					for _, cs := range trials() {
+						try(cs.name, cs.want, cs.run)
+					}
+					for _, cs := range repairs() {
+						try(cs.name, []string{cs.want}, cs.run)
 					}
 				}
 			})

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
 )
 
@@ -49,6 +50,9 @@ func (c trial) run(t *testing.T, signalbox string, in installed, mode string) si
 	spec := in.spec(address, c.flags)
 	args := append([]string{"doctor", "--json", "--brain", "developer=exec:true", "--brain-trial", spec, "--brain-wall", wall, "--brain-idle", idle,
 		"--data", t.TempDir(), "--nats", "nats://127.0.0.1:1"}, in.shared(address, mode)...)
+	if c.servers {
+		args = append(args, "--mcp-servers", servers(t))
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	_ = os.Remove(outside)
@@ -127,6 +131,32 @@ func (s sighting) exact() string {
 		return fmt.Sprintf("exact: %d/%d; %d calls aside left out", in, out, aside)
 	}
 	return fmt.Sprintf("NOT exact: %d/%d, the model counts %d/%d", in, out, wantIn, all.Out)
+}
+
+// servers returns a file with a server that lets two of its tools be called.
+func servers(t *testing.T) string {
+	t.Helper()
+	command, err := json.Marshal(mcptest.Command(t, "good"))
+	path := filepath.Join(t.TempDir(), "servers.yaml")
+	if err == nil {
+		err = os.WriteFile(path, fmt.Appendf(nil, "servers:\n  docs: {command: %s, tools: [echo, fail]}\n", command), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// called reports whether the model got what the server's tool says.
+func (s sighting) called() string {
+	for _, r := range s.model.Requests() {
+		for _, said := range r.Results {
+			if strings.Contains(said, "[MCP server docs]") && strings.Contains(said, "said by the server") {
+				return "called"
+			}
+		}
+	}
+	return "NOT called"
 }
 
 // path reports whether its shell found go.

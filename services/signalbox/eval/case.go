@@ -20,6 +20,7 @@ type Case struct {
 	ID      string   `json:"id"` // the first digits of Commit
 	Title   string   `json:"title"`
 	Body    string   `json:"body"`
+	Issue   int      `json:"issue,omitempty"`   // on the forge, which the text is of; 0: it is the change's message
 	Base    string   `json:"base"`              // the commit before the change
 	Commit  string   `json:"commit"`            // the change
 	Tests   []string `json:"tests"`             // files of the change that are tests, or that tests read

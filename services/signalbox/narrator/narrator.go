@@ -213,6 +213,8 @@ func (p *printer) commit(c client.LogEntry) {
 			answered = true // one report may answer several questions
 		case instance.Escalated:
 			p.line(yellow, "  put to people", e.Agent, "", first(e.Reason))
+		case instance.DayRaised:
+			p.line(green, "  day's budget raised", e.By, "", e.Budget+" by "+view.RaisedDay(e.USD, e.Tokens, e.WallMS))
 		case instance.BudgetRaised:
 			p.line(green, "  budget raised", e.By, "", view.Raised(e.USD, e.Tokens))
 		case instance.Resolved:

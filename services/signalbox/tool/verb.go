@@ -39,6 +39,7 @@ func verbs() []verb {
 		{command: "logs", document: "log"},
 		{command: "diff", document: "diff"},
 		{command: "costs", json: true},
+		{command: "learn ls", json: true},
 		{command: "definition ls", json: true, fixed: "--running", document: "lifecycles", own: true},
 		{command: "definition show", fixed: "--running", document: "lifecycle", own: true},
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 )
@@ -11,8 +12,8 @@ import (
 // forgePatience is how long the forge may take to answer at the start.
 const forgePatience = 20 * time.Second
 
-// check returns a usage error if an address, the forge, its token or a repository cannot be used:
-// later such a fault is retried, now somebody looks. Directories become the roots of their
+// check returns a usage error if an address, the forge, its token or a repository cannot be used.
+// Later such a fault is retried, now somebody looks. Directories become the roots of their
 // repositories.
 func (c Command) check(ctx context.Context, config allinone.Config) error {
 	if err := c.checkAddresses(); err != nil {
@@ -32,13 +33,17 @@ func (c Command) check(ctx context.Context, config allinone.Config) error {
 	if len(c.Repo) == 0 {
 		return service.Usagef("--forge-url: want a --repo OWNER/NAME to watch there")
 	}
+	repos := forgeside.Repositories(c.Repo)
+	if err := repos.Validate(); err != nil {
+		return service.Usagef("%w", err)
+	}
 	if config.Forge.Anonymous(ctx) && !c.Dry {
 		return service.Usagef("--forge-url: there is no token: give --forge-token-file FILE, or GITHUB_TOKEN, of one that may read and write %s; "+
 			"or a GitHub App, --forge-app-id and --forge-app-key-file", c.Repo[0])
 	}
 	ctx, cancel := context.WithTimeout(ctx, forgePatience)
 	defer cancel()
-	if err := config.Forge.Reach(ctx, c.Repo); err != nil {
+	if err := config.Forge.Reach(ctx, repos.Exact()); err != nil {
 		return service.Usagef("%w", err)
 	}
 	return nil

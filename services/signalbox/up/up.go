@@ -27,7 +27,7 @@ type Command struct {
 	Data            string        `name:"data" type:"path" default:".signalbox" placeholder:"DIR" help:"Everything that lasts: the log and the local forge."`
 	Listen          string        `name:"listen" default:"127.0.0.1:4222" placeholder:"HOST:PORT" help:"Loopback address where NATS listens for other processes of yours; ${default} by default."`
 	Sync            time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it, 100ms is fast and may lose that much in a power cut."`
-	Repo            []string      `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, OWNER/NAME to watch. May be repeated."`
+	Repo            []string      `name:"repo" placeholder:"[OWNER/NAME=]DIR" help:"Git repository the local forge starts from, or, with --forge-url, what to watch: OWNER/NAME, a pattern such as acme/web-*, or installed: all that the App is installed on; !OWNER/NAME leaves out. May be repeated."`
 	Web             string        `name:"web" placeholder:"HOST:PORT" help:"Where the local forge is served; the same as last time by default."`
 	Open            bool          `name:"web-open" help:"Let anybody who reaches the local forge read it; a token is needed otherwise."`
 	WebCert         string        `name:"web-cert" type:"existingfile" placeholder:"FILE" help:"Certificate of --web, in PEM: the local forge is served by TLS there. It is read again for each connection."`
@@ -169,8 +169,12 @@ func (c Command) print(env *term.Env, s *allinone.System, log string) {
 // dryRun prints what the gateway would do.
 func (c Command) dryRun(ctx context.Context, env *term.Env, config allinone.Config) error {
 	if c.URL != "" {
-		s := gateway.Settings{Forge: config.Forge, Repo: config.Watch, Workflow: c.Workflow, Label: c.Label, All: c.All, Intake: c.Intake}
-		return s.DryRun(ctx, env.Stdout)
+		defs, err := allinone.Definitions(c.WorkflowDir)
+		if err != nil {
+			return service.Usagef("%w", err)
+		}
+		s := gateway.Settings{Forge: config.Forge, Repo: config.Watch, Workflow: c.Workflow, Lifecycles: c.Lifecycles, Label: c.Label, All: c.All, Intake: c.Intake}
+		return s.DryRun(ctx, env.Stdout, defs...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(config.Repos)) {
 		fmt.Fprintf(env.Stdout, "%s: a local forge would serve %s; issues opened there are taken up, by the lifecycle %s\n", name, config.Repos[name].Dir,

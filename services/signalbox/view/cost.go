@@ -103,6 +103,14 @@ func Raised(usd float64, tokens int64) string {
 	return strings.Join(parts, " and ")
 }
 
+// RaisedDay is an amount of a day's budget in words, such as "$5.00" or "2h".
+func RaisedDay(usd float64, tokens, wallMS int64) string {
+	if wallMS > 0 {
+		return term.Duration(millis(wallMS))
+	}
+	return Raised(usd, tokens)
+}
+
 // Lines returns the sums: days in their order, the rest by money, then by tokens.
 func (c *Costs) Lines() []Cost {
 	var all []Cost

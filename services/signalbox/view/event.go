@@ -199,7 +199,7 @@ func fill(v *Event, e instance.Event) {
 		v.Event = "noted"
 		v.Kind = e.Kind
 		v.Actor = e.Author
-		v.Reason = e.Text
+		v.Reason = noteText(e)
 	case instance.Spent:
 		v.Event, v.Spend = "spent", &Spend{e.Spend.TokensIn, e.Spend.TokensOut, e.Spend.USD, e.Spend.WallMS}
 	case instance.Paused:
@@ -218,6 +218,8 @@ func fill(v *Event, e instance.Event) {
 		v.Role = e.Agent
 		v.Reason = e.Reason
 		v.Human = e.RequiresHuman
+	case instance.DayRaised:
+		v.Event, v.Reason = "day_raised", e.Budget+" by "+RaisedDay(e.USD, e.Tokens, e.WallMS)
 	case instance.BudgetRaised:
 		v.Event, v.Reason = "budget_raised", "by "+Raised(e.USD, e.Tokens)
 		if e.By != "" {
@@ -287,4 +289,20 @@ func handed(e instance.Handed) string {
 		parts = append(parts, "written is "+strings.Join(slices.Sorted(maps.Keys(e.Sections)), ", "))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// noteText is what a note says. One about learnings names them.
+func noteText(e instance.Noted) string {
+	if e.Learning == nil {
+		return e.Text
+	}
+	text := []string{strings.Join(e.Learning.IDs, " ")}
+	if e.Text != "" {
+		text = []string{e.Learning.Path, e.Text}
+	}
+	if at := e.Learning.Instance; at != "" {
+		text = append([]string{"in " + at}, text...)
+	}
+	text = slices.DeleteFunc(append([]string{e.Kind}, text...), func(s string) bool { return s == "" })
+	return strings.Join(text, ": ")
 }

@@ -165,13 +165,14 @@ func why(env *term.Env, in Instance) (string, []string) {
 		e, _ := in.Held()
 		return fmt.Sprintf("%s put it to people %s ago: %s. It goes on when somebody resolves that.", e.Agent, env.Since(e.At),
 			e.Reason), help("answer TEXT", "cancel")
-	case in.Parked != nil && strings.HasPrefix(in.Parked.Reason, instance.WaitsForPlace):
-		return "Nobody is given the work: " + in.Parked.Reason + ". It goes on by itself when other work there is done.", help("cancel")
+	case in.Parked != nil && in.Parked.WaitsFor == instance.ForPlace:
+		return in.Parked.sentence(), help("cancel")
+	case in.Parked != nil && in.Parked.WaitsFor != "":
+		return in.Parked.sentence(), help("retry")
 	case in.Parked != nil:
 		return fmt.Sprintf("It is parked%s: %s. A signal may end that before.", in.Parked.until(env), in.Parked.Reason), help("retry")
 	case in.Rest != nil:
-		return fmt.Sprintf("%s gave the work back because of the machinery: %s. It %s; then it goes on by itself.", in.Worker,
-			in.Rest.Reason, in.Rest.text(env)), help("retry")
+		return in.Rest.Sentence(in.Worker, restsFor(env, in.Rest.Until)), help("retry")
 	case in.waitingOn() != "":
 		return "It comes after " + in.waitingOn() + ".", help("cancel")
 	case in.Worker != "" && in.Worker != in.Owner && !in.Working(env.Now()):
@@ -195,6 +196,10 @@ func why(env *term.Env, in Instance) (string, []string) {
 		text += fmt.Sprintf(" The work came back %s because of the machinery.", times(in.Faults))
 	}
 	return text, append(help("retry"), "signalbox doctor")
+}
+
+func (k Parked) sentence() string {
+	return instance.Parked{Until: k.Until, Reason: k.Reason, WaitsFor: k.WaitsFor}.Sentence()
 }
 
 func (in Instance) held() bool {

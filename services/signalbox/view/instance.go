@@ -59,7 +59,7 @@ type Instance struct {
 	Failures     map[string]int        `json:"failures"` // in a row, by state
 	Escalations  []instance.Escalation `json:"escalations"`
 	Parked       *Parked               `json:"parked"`         // null: not parked
-	Rest         *Rest                 `json:"rest,omitempty"` // nobody gets the work before; of show and explain
+	Rest         *instance.Rest        `json:"rest,omitempty"` // nobody gets the work before; of show and explain
 	Parent       string                `json:"parent"`
 	Links        []Link                `json:"links"`
 	TimeoutS     float64               `json:"timeout_s"`       // of the state; 0: none
@@ -78,6 +78,8 @@ type Instance struct {
 type Parked struct {
 	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason"`
+	// WaitsFor is place or budget if it is parked in place of a claim.
+	WaitsFor instance.Wait `json:"waits_for,omitempty"`
 }
 
 // Deadline is the next deadline of the state.
@@ -178,7 +180,7 @@ func Of(p *pb.Instance) Instance {
 		return Link{l.GetInstance(), l.GetKind(), l.GetWorkflow(), l.GetState(), l.GetEnded(), l.GetWell()}
 	})
 	if k := p.GetParked(); k != nil {
-		in.Parked = &Parked{when(k.GetUntil()), k.GetReason()}
+		in.Parked = &Parked{when(k.GetUntil()), k.GetReason(), instance.Wait(k.GetWaitsFor())}
 	}
 	if d := p.GetNextDeadline(); d != nil {
 		in.NextDeadline = &Deadline{workflow.Level(d.GetLevel()), when(d.GetAt())}

@@ -54,7 +54,7 @@ func Summaries(ps []*pb.Summary) []Summary {
 			Seq:    p.GetSeq(),
 			Worker: p.GetWorker(), Failures: int(p.GetFailures()), OpenEscalations: int(p.GetOpenEscalations()), Level: workflow.Level(p.GetLevel()),
 			Deadline: deadline(p), ParkedUntil: when(p.GetParked().GetUntil()),
-			WaitsForPlace: strings.HasPrefix(p.GetParked().GetReason(), instance.WaitsForPlace), Parent: p.GetParent(), WaitingOn: int(p.GetWaitingOn()),
+			WaitsForPlace: p.GetParked().GetWaitsFor() == string(instance.ForPlace), Parent: p.GetParent(), WaitingOn: int(p.GetWaitingOn()),
 		}
 	})
 }

@@ -124,7 +124,7 @@ func (in Instance) assignee(env *term.Env) string {
 	case in.Parked != nil:
 		return in.Owner + ", parked" + in.Parked.until(env) + ": " + in.Parked.Reason
 	case in.Rest != nil:
-		return in.Worker + " " + in.Rest.text(env) + ": " + in.Rest.Reason
+		return in.Worker + " rests " + restsFor(env, in.Rest.Until) + ": " + in.Rest.Reason
 	case in.Worker != in.Owner && in.Claim == nil:
 		return in.Worker + " is asked, and has not taken it"
 	case in.Claim == nil:

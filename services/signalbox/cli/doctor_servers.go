@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
+)
+
+// servers starts each MCP server as a step of an agent would, and says which tools it has for
+// which roles.
+func (c machineFlags) servers(ctx context.Context, e *checkup) {
+	if c.Servers == "" {
+		return
+	}
+	const check = "mcp servers"
+	all, err := mcp.Read(c.Servers)
+	if err == nil {
+		all, err = all.Ready()
+	}
+	if err == nil {
+		defs, derr := allinone.Definitions("")
+		if err = derr; err == nil {
+			err = all.CheckRoles(allinone.BrainRoles(defs...))
+		}
+	}
+	if err != nil {
+		e.say(failed(check, err.Error(), "docs/brains.md#mcp-servers has the keys"))
+		return
+	}
+	box, err := sandbox.New(ctx, sandbox.Mode(c.Sandbox))
+	if err != nil {
+		e.say(failed(check, err.Error(), "docs/operations.md#sandbox says what each needs"))
+		return
+	}
+	for _, one := range all {
+		f := offers(ctx, one, box)
+		f.Check = "mcp server " + one.Name
+		e.say(f)
+	}
+}
+
+// offers says what a server offers.
+func offers(ctx context.Context, one mcp.Server, box sandbox.Sandbox) finding {
+	one.Required = true // so that its fault is an error
+	s, err := mcp.Servers{one}.Open(ctx, mcp.Place{Sandbox: box})
+	if err != nil {
+		return failed("", err.Error(), "see that it starts, that its hosts are listed, and that it is given what it needs by env or headers")
+	}
+	defer s.Close()
+	who := "all roles that work on code"
+	if len(one.Roles) > 0 {
+		who = strings.Join(one.Roles, ", ")
+	}
+	var names []string
+	for _, t := range s.Tools {
+		names = append(names, t.Name)
+	}
+	f := finding{"", fine, "for " + who + ": " + strings.Join(names, ", "), strings.Join(s.Said[1:], "; ")}
+	if len(names) == 0 {
+		f.Detail = "for " + who + ": no tools"
+	}
+	if len(names) == 0 || f.Advice != "" {
+		f.Status = worry
+	}
+	return f
+}
