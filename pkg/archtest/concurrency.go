@@ -10,12 +10,15 @@ import (
 // A test checks that each exists and starts some.
 var concurrent = map[string]string{
 	"pkg/agent":                 "runs handlers, heartbeats and draining at once",
+	"pkg/agent/brain/mcp":       "starts, runs and closes several servers at once",
 	"pkg/agent/brain/model":     "ends a request of which nothing comes for too long",
 	"pkg/client":                "sends a batch when its delay is over",
 	"pkg/dispatch":              "replies to a waiting agent when its wait is over",
 	"pkg/eventstore/jetstream":  "decodes the log while it reads on; saves the watermark after a delay",
 	"pkg/faultproxy":            "forwards both directions of every connection of a test",
 	"pkg/forge/crashtest":       "proxies a service's connections and outlives the service",
+	"pkg/forge/local/hook":      "delivers to one webhook while others wait for theirs",
+	"pkg/forge/local/rest":      "tells webhooks of a change after it is answered",
 	"pkg/service":               "runs actors",
 	"services/gateway/app":      "looks at several issues at once, of which webhooks told",
 	"services/orchestrator/api": "the micro framework serves the requests of one endpoint in sequence",

@@ -47,10 +47,11 @@ const localForge = "pkg/forge/local"
 // import: they import each other in one direction.
 var forgeLayers = map[string][]string{
 	"bare":  {},
+	"hook":  {},
 	"store": {},
 	"rules": {"store"},
 	"host":  {"bare", "rules", "store"},
-	"rest":  {"bare", "host", "rules", "store"},
+	"rest":  {"bare", "hook", "host", "rules", "store"},
 	"web":   {"bare", "host", "store"},
 }
 

@@ -39,8 +39,8 @@ func Try(path string) (*os.File, error) {
 	return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 }
 
-// Take locks the file as Try does, and waits up to a second for the child of a killed process.
-func Take(path string) (*os.File, error) {
+// Lock locks the file as Try does, and waits up to a second for the child of a killed process.
+func Lock(path string) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	f, err := Wait(ctx, path)

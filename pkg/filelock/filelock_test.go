@@ -17,7 +17,7 @@ func TestAFileIsHeldByOneUntilItIsClosed(t *testing.T) {
 	}
 	for name, lock := range map[string]func(string) error{
 		"tried": func(path string) error { _, err := filelock.Try(path); return err },
-		"taken": func(path string) error { _, err := filelock.Take(path); return err },
+		"taken": func(path string) error { _, err := filelock.Lock(path); return err },
 	} {
 		if err := lock(path); !errors.Is(err, filelock.ErrHeld) {
 			t.Errorf("%s while it was held: %v", name, err)
@@ -26,7 +26,7 @@ func TestAFileIsHeldByOneUntilItIsClosed(t *testing.T) {
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := filelock.Take(path)
+	again, err := filelock.Lock(path)
 	if err != nil {
 		t.Fatal(err)
 	}

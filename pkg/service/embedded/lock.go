@@ -22,7 +22,7 @@ func lockDir(dir string) (*os.File, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, "signalbox.lock")
-	f, err := filelock.Take(path)
+	f, err := filelock.Lock(path)
 	if errors.Is(err, filelock.ErrHeld) {
 		return nil, fmt.Errorf("%s is %w%s; stop it or choose another directory", dir, ErrLocked, holder(path))
 	}
