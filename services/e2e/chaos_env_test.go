@@ -159,11 +159,11 @@ func (e *chaosEnv) commandLine(name string) []string {
 	case "plan-manager":
 		return args
 	case "shepherd":
-		return append(append(args, work...), "--repo", "*/*", "--workers", "3")
+		return append(append(args, work...), "--repo", "acme/*", "--workers", "3")
 	case "pm":
-		return append(append(args, "--repo", "*/*", "--status-every", "1s", "--status-labels"), work...)
+		return append(append(args, "--repo", "acme/*", "--status-every", "1s", "--status-labels"), work...)
 	case "committer", "git-manager":
-		return append(append(args, "--repo", "*/*"), work...)
+		return append(append(args, "--repo", "acme/*"), work...)
 	case "developer", "writer", "fullstack-developer":
 		return append(append(args, work...), "--brain", "exec:sh "+filepath.Join(e.dir, "work.sh"), "--sandbox", "none")
 	default:

@@ -72,7 +72,10 @@ func NewEnv(t testing.TB, of Service) *Env {
 	s.Client, s.JS = client.New(s.nc, "operator:ann"), s.Server.JetStream(t)
 	s.Forge = forgetest.Start(t, forgetest.Config{
 		File: "sum.txt", Text: "5\n", Forge: of.Forge,
-		Users: []local.User{forgetest.Bot(), forgetest.User("ann", "admin"), forgetest.User("bob", "write")},
+		Users: []local.User{
+			forgetest.Bot(), forgetest.User("ann", "admin"), forgetest.User("bob", "write"),
+			{Login: "ci[bot]", Token: forgetest.Token("ci[bot]"), Type: "Bot", Permission: "write"},
+		},
 	})
 	objects, err := role.Bucket(ctx, s.JS)
 	if err == nil {

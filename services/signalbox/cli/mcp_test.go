@@ -148,8 +148,8 @@ func TestNoToolNamesFilesOfThisMachine(t *testing.T) {
 		}
 	}
 	slices.Sort(all)
-	want := []string{"all", "amount", "attempt", "by", "data", "escalated", "failing", "format", "id", "kind", "label", "message", "name", "overdue", "path", "question",
-		"reason", "repo", "report", "state", "stuck", "text", "title", "to", "waiting", "within", "worker", "workflow"}
+	want := []string{"all", "amount", "attempt", "by", "data", "day", "escalated", "failing", "format", "id", "kind", "label", "message", "name", "of", "overdue", "path",
+		"question", "reason", "repo", "report", "state", "stuck", "text", "title", "to", "waiting", "within", "worker", "workflow"}
 	if got := slices.Compact(all); !slices.Equal(got, want) {
 		t.Errorf("arguments are %q, want %q: is a new one for assistants?", got, want)
 	}
