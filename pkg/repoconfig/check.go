@@ -19,8 +19,8 @@ type Operator struct {
 
 // CommandNames returns the names of the commands that people can give in comments.
 func CommandNames() []string {
-	return []string{"answer", "approve", "budget", "cancel", "explain", "help", "hold", "pause", "resume", "retry", "status",
-		"unhold"}
+	return []string{"answer", "approve", "budget", "cancel", "explain", "help", "hold", "merge", "pause", "plan", "rebase",
+		"resume", "retry", "status", "unhold"}
 }
 
 // Check returns an error that joins a workflow.Problem for each thing that the file asks

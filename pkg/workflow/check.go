@@ -61,6 +61,7 @@ func check(d *Definition, ps *problems) {
 
 // policyWords are the values of policies that the runtime reads.
 var policyWords = map[string][]string{
+	"draft_until":  {"checks", "merge"},            // when the shepherd ends a draft
 	"learnings":    {"auto", "confirmed", "none"},  // what prompts have of what was learned before
 	"test_changes": {"aside", "refuse", "allow"},   // what becomes of changes to what tests them
 	"red_first":    {"written", "always", "never"}, // when tests have to fail before there is code for them

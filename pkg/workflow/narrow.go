@@ -103,6 +103,8 @@ func narrowing(name string) direction {
 		return direction{ranked, []string{"false", "true"}}
 	case "auto_merge", "mend_checks", "allow_no_checks", "hand_over", "resolve_threads", "watch_merge", "revert":
 		return direction{ranked, []string{"true", "false"}}
+	case "draft_until":
+		return direction{ranked, []string{"checks", "merge"}}
 	case "red_first":
 		return direction{ranked, []string{"never", "written", "always"}}
 	case "learnings":

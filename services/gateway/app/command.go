@@ -37,6 +37,7 @@ type commander struct {
 		forge.Discussion
 		AddLabels(ctx context.Context, repo string, number int, labels []string) error
 		RemoveLabel(ctx context.Context, repo string, number int, label string) error
+		Behind(ctx context.Context, repo, base, head string) (int, error)
 	}
 	client  *client.Client
 	cursors cursors

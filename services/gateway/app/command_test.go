@@ -174,7 +174,9 @@ func TestWhatIsNotCarriedOutIsAnsweredOnceWithTheReason(t *testing.T) {
 		answers string // "": there is none
 	}{
 		"a misspelt verb":            {n, "/signalbox aprove", ended, "`/signalbox aprove`: is no command; did you mean approve?; `/signalbox help` lists the commands"},
-		"one of another program":     {n, "/signalbox merge", ended, "`/signalbox merge`: is no command"},
+		"one of another program":     {n, "/signalbox lgtm", ended, "`/signalbox lgtm`: is no command"},
+		"a merge without one":        {n, "/signalbox merge", ended, "is not of the lifecycle issue"},
+		"a base without a branch":    {n, "/signalbox rebase", ended, "is not of the lifecycle issue"},
 		"words where none belong":    {n, "/signalbox status please", ended, "stands alone on its line"},
 		"a budget beyond all bounds": {n, "/signalbox budget +1e99", ended, "is no raise; want an amount such as +5usd"},
 		"a budget that is too much":  {n, "/signalbox budget +2000000usd", ended, "is refused: want an amount above zero"},

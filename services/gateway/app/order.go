@@ -83,6 +83,12 @@ func (o order) give(ctx context.Context, cmd command.Command) (text string, err 
 		return o.status(ctx, false)
 	case command.Explain:
 		return o.status(ctx, true)
+	case command.Plan:
+		return o.plan(ctx)
+	case command.Merge:
+		return o.merge(ctx, cmd)
+	case command.Rebase:
+		return "", o.rebase(ctx, cmd)
 	case command.Hold, command.Unhold:
 		return "", o.hold(ctx, verb.Name == command.Hold)
 	case command.Answer:
@@ -129,14 +135,18 @@ func (o order) do(ctx context.Context, cmd command.Command, name string, c *pb.C
 
 // signal sends a signal with the person as its actor. It refuses one that moves nothing.
 func (o order) signal(ctx context.Context, cmd command.Command, name, body string) error {
-	reply, err := o.client.Signal(ctx, o.of.id, name, o.id(cmd), o.comment.Author.Login, map[string]string{
-		"body": body, "url": o.comment.URL, "permission": o.permission,
-	})
+	reply, err := o.signalWith(ctx, cmd, name, map[string]string{"body": body})
 	before, after := o.of.in, reply.GetInstance()
 	if err != nil || reply.GetDuplicate() || after.GetState() != before.GetState() || after.GetIteration() != before.GetIteration() {
 		return err
 	}
 	return refuse("is kept, but %s does not move by it; %s says what would", before.GetState(), o.hint(command.Explain))
+}
+
+// signalWith sends a signal with data, beside where it was said and what the person may do.
+func (o order) signalWith(ctx context.Context, cmd command.Command, name string, data map[string]string) (*pb.CommandReply, error) {
+	data["url"], data["permission"] = o.comment.URL, o.permission
+	return o.client.Signal(ctx, o.of.id, name, o.id(cmd), o.comment.Author.Login, data)
 }
 
 // hint returns a command as people write it.

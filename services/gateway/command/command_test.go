@@ -131,7 +131,7 @@ func TestAWrongCommandIsToldWhatWouldBeRight(t *testing.T) {
 		want string // "": it is right
 	}{
 		{command.Command{Verb: "aprove"}, "is no command; did you mean approve?"},
-		{command.Command{Verb: "merge"}, "is no command"},
+		{command.Command{Verb: "lgtm"}, "is no command"},
 		{command.Command{Verb: strings.Repeat("approve", 1000)}, "is no command"},
 		{command.Command{Verb: "status", Words: "please"}, "stands alone on its line"},
 		{command.Command{Verb: "budget"}, "wants more: budget +5usd"},

@@ -19,6 +19,9 @@ const (
 	Pause   = "pause"
 	Resume  = "resume"
 	Cancel  = "cancel"
+	Merge   = "merge"
+	Rebase  = "rebase"
+	Plan    = "plan"
 	Status  = "status"
 	Explain = "explain"
 	Budget  = "budget"
@@ -44,7 +47,10 @@ func Verbs() []Verb {
 		{Cancel, "[REASON]", "ends the work where it stands", "write"},
 		{Hold, "", "labels the pull request, so that it is not merged", "write"},
 		{Unhold, "", "takes that label off", "write"},
+		{Merge, "", "has the pull request merged at its present commit, once every gate passes", "write"},
+		{Rebase, "", "brings what its base has more into the pull request, by a merge: nothing is forced", "write"},
 		{Budget, "+5usd", "lets the work cost more: dollars, also as +5, or tokens as +200000tokens", "maintain"},
+		{Plan, "", "says what was found out, what was done, and what the result has to pass", "read"},
 		{Status, "", "says where it is, and what it has cost", "read"},
 		{Explain, "", "says why it does not move, and what would move it", "read"},
 		{Help, "", "lists the commands", "read"},

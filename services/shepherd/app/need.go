@@ -46,7 +46,8 @@ func (t *visit) needs() []string {
 // behind reports whether the work has to have what its base has more.
 func (t *visit) behind() bool {
 	_, unqueued := t.snapshot.UnqueuedByChecks()
-	return t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail || unqueued && t.snapshot.Behind > 0
+	asked := t.job.Vars["rebase_at"] == t.snapshot.Head
+	return t.report.Gate(merge.GateBaseFresh).Verdict == merge.Fail || (unqueued || asked) && t.snapshot.Behind > 0
 }
 
 func (t *visit) conflicts() bool {

@@ -52,8 +52,8 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 		return r, err
 	}
 	switch {
-	case t.ready() && !yes(job, "auto_merge"):
-		return t.outcome("waiting", "it is ready, and merged by people here"), nil
+	case t.ready() && !yes(job, "auto_merge") && job.Vars["merge_at"] != t.snapshot.Head:
+		return t.outcome("waiting", "it is ready, and merged when somebody says so"), nil
 	case t.ready() && job.Vars["merging"] == t.snapshot.Head:
 		return t.land(ctx)
 	case t.ready():
@@ -64,6 +64,8 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 	switch {
 	case answered:
 		return t.respond(ctx, question)
+	case len(needs) == 0 && t.awaitsReviewers():
+		return t.endDraft(ctx)
 	case len(needs) == 0:
 		return forgeside.WithData(t.outcome("waiting", "waiting: %s", t.obstacles()), "lastActivityBy", merge.Bot), nil
 	case job.Vars["lastActivityBy"] != merge.Reviewer || job.Base == "" || !t.runPending():
