@@ -8,6 +8,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/prd"
+	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // Each attack is a text of a stranger or of a model.
@@ -61,8 +64,13 @@ func TestTextsOfOthersDoNothingOnAForge(t *testing.T) {
 		}
 		for where, text := range map[string]string{
 			"title": title, "pull request": body, "questions": rules.Questions(a), "obstacle": rules.Obstacle(a),
-			"help":     rules.HelpRequest{Agent: "developer", Reason: attack, Summary: "x" + attack, Found: []string{attack}}.Text(),
-			"ending":   rules.Ending(rules.End{State: "failed", Reason: attack, Summary: attack, Failed: []string{attack}}),
+			"help":   rules.HelpRequest{Agent: "developer", Reason: attack, Summary: "x" + attack, Found: []string{attack}}.Text(),
+			"ending": rules.Ending(rules.End{State: "failed", Reason: attack, Summary: attack, Failed: []string{attack}}),
+			"plan": rules.PlanAnswer{Instance: "acme/widgets/7", Workflow: "issue", State: "implementing", History: attack, Earlier: 1,
+				Steps:    []work.PastStep{{State: "implementing", Role: "developer", Status: attack, Said: attack, To: attack}},
+				Criteria: []prd.Criterion{{Text: attack, Command: attack}}, Gates: []workflow.Gate{{Name: attack, To: []string{attack}}}}.Text(),
+			"status": rules.StatusAnswer{Instance: "acme/widgets/7", Workflow: attack, State: "implementing", About: attack, Why: attack,
+				Open: []instance.Question{question}, Explain: true, Failed: attack, Moves: []string{attack}, Next: []string{attack}}.Text(),
 			"response": rules.Responded(rules.Response{Commit: "0123456789abcdef", Summary: attack, Tests: ev}),
 		} {
 			read := text

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-func work() brain.Assignment {
+func assigned() brain.Assignment {
 	return brain.Assignment{
 		Instance: "acme/widgets/7", State: "fixing_issues", Role: "developer", About: "The developer fixes what was found.", Iteration: 6,
 		Issue: instance.Issue{
@@ -36,11 +36,11 @@ func work() brain.Assignment {
 func visible(s string) string { return strings.ReplaceAll(s, "\u200b", "·") }
 
 func TestComments(t *testing.T) {
-	one := work()
+	one := assigned()
 	one.Questions = one.Questions[1:2]
 	silent := brain.Assignment{}
 	for name, c := range map[string]struct{ got, want string }{
-		"questions that are left": {rules.Questions(work()), `Thank you. To go on I still need to know:
+		"questions that are left": {rules.Questions(assigned()), `Thank you. To go on I still need to know:
 
 **Q2.** Half up or half even?
 
@@ -58,7 +58,7 @@ Please reply here, in your own words.
 
 Until then nothing happens; the work goes on by itself once this is answered.
 `},
-		"an obstacle": {rules.Obstacle(work()), `I cannot go on with this by myself.
+		"an obstacle": {rules.Obstacle(assigned()), `I cannot go on with this by myself.
 
 What is in the way: no way to test it, @·ops
 
@@ -102,7 +102,7 @@ No pull request was opened.
 }
 
 func TestPullRequest(t *testing.T) {
-	title, body := rules.PullRequest(work(), rules.PullRequestContext{
+	title, body := rules.PullRequest(assigned(), rules.PullRequestContext{
 		Closes: true, Commits: []rules.Commit{{SHA: "fedcba9876543210", Subject: "Round halves up (fixes #3)"}}, Diffstat: " a.go | 2 +-\n 1 file changed\n",
 	})
 	if want := "Totals are off, @·eve"; visible(title) != want {
@@ -173,7 +173,7 @@ func TestPullRequestOfLittle(t *testing.T) {
 }
 
 func TestPullRequestOfMuch(t *testing.T) {
-	a := work()
+	a := assigned()
 	a.Issue.Title = strings.Repeat("long ", 100)
 	a.Issue.Body = strings.Repeat(strings.Repeat("x", 10_000)+"\n", 1000)
 	title, body := rules.PullRequest(a, rules.PullRequestContext{})
@@ -233,7 +233,7 @@ func TestAPullRequestThatAForgeWouldNotTakeIsShortenedAndSaysSo(t *testing.T) {
 		c.Commits = append(c.Commits, rules.Commit{SHA: "0123456789abcdef", Subject: fmt.Sprint("Write file ", i)})
 	}
 	c.Diffstat = stat.String() + " 1500 files changed, 1500 insertions(+)\n"
-	_, body := rules.PullRequest(work(), c)
+	_, body := rules.PullRequest(assigned(), c)
 	for _, want := range []string{"… and 1300 more commits", "… and 1300 more files", "1500 files changed", "## How it was tested", "key=pull-request -->"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %q in\n%s", want, body)
@@ -243,7 +243,7 @@ func TestAPullRequestThatAForgeWouldNotTakeIsShortenedAndSaysSo(t *testing.T) {
 		t.Errorf("it has %d characters", n)
 	}
 	// However much people wrote.
-	a := work()
+	a := assigned()
 	a.Issue.Body = strings.Repeat(strings.Repeat("*@", 500)+"\n", 50)
 	c.Summary = a.Issue.Body
 	for range 40 {
