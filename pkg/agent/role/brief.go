@@ -65,12 +65,11 @@ func (s step) told(ctx context.Context, out brain.Outcome) {
 	if out.Unusable == nil {
 		return
 	}
-	what := "a template of the prompt cannot be used, " + out.Template + " is in its place: " + out.Unusable.Error()
 	if s.Log != nil {
 		s.Log.Warn("a template of the prompt cannot be used", "instance", s.job.Instance, "state", s.job.State, "role", s.job.Role,
 			"used", out.Template, "error", out.Unusable)
 	}
-	if err := s.job.Note(ctx, prompt.NoteKind, printable(what)); err != nil {
+	if err := s.job.Note(ctx, prompt.NoteKind, printable(prompt.NoteText(out.Template, out.Unusable))); err != nil {
 		s.job.Progress("a note is lost: %v", err)
 	}
 }

@@ -325,10 +325,6 @@ func questions(all []instance.Question, p *page) (made []Question) {
 	return made
 }
 
-// NoteKind is the kind of notes about templates that cannot be used. They are for people:
-// no prompt has them.
-const NoteKind = "template"
-
 func notes(all []instance.NoteEntry, p *page) (made []Note) {
 	all = slices.DeleteFunc(slices.Clone(all), func(n instance.NoteEntry) bool { return n.Kind == NoteKind })
 	for _, n := range newest(p, all) {

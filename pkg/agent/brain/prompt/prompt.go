@@ -129,14 +129,17 @@ func fill(t work.Template, a work.Assignment, tools bool, entries int) (string, 
 	return text, nil
 }
 
-// place is an error of the execution, with the file of the template.
+// place is an error of the execution, which begins with the file of the template.
 func place(t work.Template, err error) error {
 	for _, of := range []error{errTooLarge, errWhole} { // the page's, which have no place
 		if errors.Is(err, of) {
 			return fmt.Errorf("%s: %w", t.File, of)
 		}
 	}
-	return located(err)
+	if err = located(err); strings.HasPrefix(err.Error(), "shipped/"+parts+":") {
+		return fmt.Errorf("%s: in a shipped part that it calls: %w", t.File, err)
+	}
+	return err
 }
 
 // legend says what stands between marks. A prompt that quotes something has it.

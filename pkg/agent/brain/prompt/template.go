@@ -65,18 +65,18 @@ func compile(t work.Template, p *page) (*template.Template, error) {
 }
 
 var (
-	executing = regexp.MustCompile(`: executing ".*?" at <(.*?)>: `)
+	executing = regexp.MustCompile(`(?s): executing ".*?" at <(.*?)>: `)
 	stepping  = regexp.MustCompile(`<` + stepper + `>: error calling ` + stepper + `: `)
 )
 
-// located is an error of a template, which begins with FILE:LINE.
+// located is an error of a template, on one line, which begins with FILE:LINE.
 func located(err error) error {
 	text := strings.TrimPrefix(err.Error(), "template: ")
 	if at := stepping.FindStringIndex(text); at != nil { // the place is that of what is in the loop
 		where, _, _ := strings.Cut(text, ": executing ")
-		return errors.New(where + ": " + text[at[1]:])
+		return errors.New(oneLine(where + ": " + text[at[1]:]))
 	}
-	return errors.New(executing.ReplaceAllString(text, ": at $1: "))
+	return errors.New(oneLine(executing.ReplaceAllString(text, ": at $1: ")))
 }
 
 // counted returns a part of a template that counts itself, and so do those in it.
