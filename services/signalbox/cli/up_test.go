@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/prd"
 	"github.com/signalbox/signalbox/services/signalbox/cli"
@@ -138,15 +139,27 @@ func TestUpPrintsFiveLinesAndKeepsTheRestInItsLogFile(t *testing.T) {
 	}
 }
 
-func TestAFinishedBranchIsInTheRepository(t *testing.T) {
+// finish runs a system over a repository with the files until a developer's brain, a
+// program, has done acme/widgets/1. It returns the repository, whose checkout is untouched,
+// the directory of the data, and what the system said.
+func finish(t *testing.T, files map[string]string) (g git.Runner, data, said string) {
+	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	g, dir := gittest.Repo(t), t.TempDir()
-	for name, text := range map[string]string{
+	dir := t.TempDir()
+	g, data = gittest.Repo(t), filepath.Join(dir, "data")
+	all := map[string]string{
 		filepath.Join(g.Dir(), ".signalbox.yaml"): "test: {command: grep -q hello greeting}\n", filepath.Join(g.Dir(), "greeting"): "hello\n",
 		filepath.Join(dir, "issue.md"): "# The greeting is too short\n\nSteps: run cat greeting. It prints hello. Expected: it prints hello, world. " +
 			"The file is greeting.\nIt is done when the greeting says hello, world.\n",
-	} {
+	}
+	for name, text := range files {
+		all[filepath.Join(g.Dir(), name)] = text
+	}
+	for name, text := range all {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -160,23 +173,24 @@ func TestAFinishedBranchIsInTheRepository(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		env := term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: end, User: "operator:ann", Now: time.Now}
-		ended <- cli.Run(ctx, env, []string{"up", "--data", filepath.Join(dir, "data"), "--repo", "acme/widgets=" + g.Dir(), "--listen", "127.0.0.1:0",
+		ended <- cli.Run(ctx, env, []string{"up", "--data", data, "--repo", "acme/widgets=" + g.Dir(), "--listen", "127.0.0.1:0",
 			"--sandbox", "none", "--every", "100ms", "--sync", "100ms", "--brain", "developer=exec:echo hello, world > greeting"})
 		end.Close()
 	}()
 	open := func(url string) {
 		var told bytes.Buffer
 		env := term.Env{Stdin: strings.NewReader(""), Stdout: &told, Stderr: &told, User: "operator:ann", Now: time.Now}
-		if code := cli.Run(ctx, env, []string{"open", "issue", "--file", filepath.Join(dir, "issue.md"), "--repo", "acme/widgets", "--nats", url}); code != 0 {
+		if code := cli.Run(ctx, env, []string{"open", "issue", "--id", "acme/widgets/1", "--file", filepath.Join(dir, "issue.md"), "--repo", "acme/widgets",
+			"--nats", url}); code != 0 {
 			t.Errorf("open ended with %d: %s", code, told.String())
 			cancel()
 		}
 	}
-	var said strings.Builder
+	var lines strings.Builder
 	var opening sync.WaitGroup
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		line := lines.Text()
-		said.WriteString(line + "\n")
+	for scanner := bufio.NewScanner(out); scanner.Scan(); {
+		line := scanner.Text()
+		lines.WriteString(line + "\n")
 		if url, found := strings.CutPrefix(line, "NATS    "); found {
 			url, _, _ = strings.Cut(url, ",")
 			opening.Go(func() { open(url) })
@@ -187,15 +201,47 @@ func TestAFinishedBranchIsInTheRepository(t *testing.T) {
 	}
 	opening.Wait()
 	<-ended
-	_, branch, found := strings.Cut(said.String(), "  branch ")
+	if head, status := gittest.Run(t, g, "rev-parse", "HEAD"), gittest.Run(t, g, "status", "--porcelain"); head != was || status != "" {
+		t.Errorf("the checkout is touched: %s, %q", head, status)
+	}
+	return g, data, lines.String()
+}
+
+func TestAFinishedBranchIsInTheRepository(t *testing.T) {
+	g, _, said := finish(t, nil)
+	_, branch, found := strings.Cut(said, "  branch ")
 	branch, _, _ = strings.Cut(branch, " is in "+g.Dir())
 	if !found || !strings.HasPrefix(branch, "signalbox/") {
-		t.Fatalf("it says %s", said.String())
+		t.Fatalf("it says %s", said)
 	}
 	if got := gittest.Run(t, g, "show", branch+":greeting"); got != "hello, world" {
 		t.Errorf("the branch has %q", got)
 	}
-	if head, status := gittest.Run(t, g, "rev-parse", "HEAD"), gittest.Run(t, g, "status", "--porcelain"); head != was || status != "" {
-		t.Errorf("the checkout is touched: %s, %q", head, status)
+}
+
+func TestATemplateThatIsNotUsedIsNamedWhereTheWorkIsExplained(t *testing.T) {
+	_, data, said := finish(t, map[string]string{".signalbox/prompts/developer.tmpl": "One\nTwo\n{{.Isue}}\n"})
+	run := func(args ...string) string {
+		var out bytes.Buffer
+		env := term.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, User: "operator:ann", Now: time.Now}
+		if code := cli.Run(t.Context(), env, append(args, "acme/widgets/1", "--data", data)); code != 0 {
+			t.Fatalf("%v ended with %d: %s\n%s", args, code, out.String(), said)
+		}
+		return out.String()
+	}
+	const wrong = ".signalbox/prompts/developer.tmpl:3:2: at .Isue: can't evaluate field Isue in type prompt.Data"
+	for _, c := range []struct {
+		command []string
+		want    string
+	}{
+		{[]string{"explain"}, "\n  templates    A template is not used: " + wrong + "\n" +
+			"               shipped/developer.implementing.tmpl (shipped) is in its place. Correct it on the branch"},
+		{[]string{"explain", "--json"}, `"templates":[{"template":".signalbox/prompts/developer.tmpl","wrong":"` + wrong +
+			`","used":"shipped/developer.implementing.tmpl (shipped)"}]`},
+		{[]string{"show"}, " (template): a template of the prompt cannot be used, "},
+	} {
+		if got := run(c.command...); !strings.Contains(got, c.want) {
+			t.Errorf("%v has no %q:\n%s", c.command, c.want, got)
+		}
 	}
 }

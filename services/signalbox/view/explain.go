@@ -32,7 +32,9 @@ type Explanation struct {
 	Limits   []Rule   `json:"limits"`
 	Checks   []Check  `json:"checks"` // evidence that guards may read
 	Failed   string   `json:"failed"` // what failed last, with the first lines of it; empty: nothing did
-	head     string
+	// Templates are those of prompts that are not used, because something is wrong with them.
+	Templates []Template `json:"templates"`
+	head      string
 }
 
 // Rule is a rule of the definition, and what its guard reads now.
@@ -58,7 +60,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	if e.Help == nil {
 		e.Help = []string{}
 	}
-	e.Failed = in.failedLast()
+	e.Failed, e.Templates = in.failedLast(), in.templates()
 	if in.Closed != "" {
 		return e
 	}
@@ -287,6 +289,7 @@ func (e Explanation) Print(env *term.Env) error {
 	env.Printf("%s  %s\n%s\n%s\n", env.Paint(term.Bold, term.Line(e.Instance)), env.Paint(term.Place, e.State),
 		term.Wrap(term.Line(e.About), env.Width), term.Wrap(term.Text(e.Why), env.Width))
 	p.field("failed last", e.Failed)
+	p.templates(e.Templates)
 	p.field("try", strings.Join(e.Help, "\n"))
 	p.rules("always", e.Always)
 	p.rules("on a result", e.Rules)
