@@ -119,7 +119,7 @@ func (c promptLs) Run(ctx context.Context, env *term.Env) error {
 			if !slices.Contains(allinone.ThinkingRoles(d), state.Owner) {
 				continue
 			}
-			a := asked(d, state.Owner, name)
+			a := prompt.ExampleOf(d, state.Owner, name)
 			if err := c.brief(ctx, &a.Brief, "HEAD", a.Role, a.State); err != nil {
 				return err
 			}
@@ -144,20 +144,6 @@ func (c promptLs) Run(ctx context.Context, env *term.Env) error {
 	return table.Print()
 }
 
-// asked is the example of an assignment, with what a lifecycle asks of the role in the state.
-func asked(d *workflow.Definition, role, state string) work.Assignment {
-	a := prompt.Example(role, state)
-	ask(&a, d)
-	return a
-}
-
-// ask fills in what a lifecycle asks of the assignment's role in its state.
-func ask(a *work.Assignment, d *workflow.Definition) {
-	row, _ := d.State(a.State)
-	a.Workflow, a.About, a.Policy = d.Name, row.About, d.Policy
-	a.Work, a.Next, a.Writes = d.WorkOf(a.State, a.Role, false), d.Proposals(row), d.WrittenBy(a.Role)
-}
-
 type promptShow struct {
 	reading
 	promptSources
@@ -179,7 +165,7 @@ func (c promptShow) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return err
 	}
-	a := asked(d, role, state)
+	a := prompt.ExampleOf(d, role, state)
 	a.Brief.Guidance, a.Brief.Templates = nil, nil
 	return c.print(ctx, env, a, "HEAD", catalog.All())
 }
@@ -228,7 +214,7 @@ func (c promptShow) ofInstance(ctx context.Context, env *term.Env, s reader) err
 	a := agent.Assignment(in)
 	a.Attempt = visits(in, state)
 	a.Role, a.State, a.Failures = role, state, int(in.GetFailures()[state])
-	ask(&a, d)
+	prompt.Ask(&a, d)
 	a.Brief.Steps = work.PastSteps(view.Commits(records))
 	if a.Brief.Learnings, err = fitting(ctx, env, s, a); err != nil {
 		return err

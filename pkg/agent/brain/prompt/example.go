@@ -21,6 +21,20 @@ func cutName(name string) (role, state string, ok bool) {
 	return role, cmp.Or(state, "implementing"), ok
 }
 
+// ExampleOf is Example, with what a lifecycle asks of the role in the state.
+func ExampleOf(d *workflow.Definition, role, state string) work.Assignment {
+	a := Example(role, state)
+	Ask(&a, d)
+	return a
+}
+
+// Ask fills in what a lifecycle asks of the assignment's role in its state.
+func Ask(a *work.Assignment, d *workflow.Definition) {
+	row, _ := d.State(a.State)
+	a.Workflow, a.About, a.Policy = d.Name, row.About, d.Policy
+	a.Work, a.Next, a.Writes = d.WorkOf(a.State, a.Role, false), d.Proposals(row), d.WrittenBy(a.Role)
+}
+
 // Example is an assignment that has something of everything. Prompts are shown and
 // templates are checked with it.
 func Example(role, state string) work.Assignment {
