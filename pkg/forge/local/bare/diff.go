@@ -13,8 +13,11 @@ import (
 // EmptyTree is the SHA of the empty tree, which a first commit is compared to.
 const EmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// maxDiff is how many bytes a diff may have.
-const maxDiff = 8 << 20
+// maxDiff is how many bytes a diff may have, maxPaths the paths of one.
+const (
+	maxDiff  = 8 << 20
+	maxPaths = 64 << 20
+)
 
 var diffFlags = []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"}
 
@@ -57,6 +60,16 @@ func (r Repo) Files(ctx context.Context, from, to string) ([]FileDiff, error) {
 		}
 	}
 	return files, nil
+}
+
+// Paths returns the paths that differ between two commits. A file that was renamed has two.
+// It fails with git.ErrTooLarge above 64 MiB.
+func (r Repo) Paths(ctx context.Context, from, to string) ([]string, error) {
+	out, err := r.Output(ctx, maxPaths, "diff", "--name-only", "--no-renames", "-z", from, to, "--")
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
 }
 
 // parseRaw parses the output of --raw --numstat -z. It has a record of each file with

@@ -2,6 +2,7 @@ package bare
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,12 +16,12 @@ type TreeEntry struct {
 	Size                  int
 }
 
-// Tree lists one path of a commit: the entry itself, or the entries in it if the path
-// ends in a slash. The empty path lists the root.
-func (r Repo) Tree(ctx context.Context, commit, path string) ([]TreeEntry, error) {
+// Tree lists paths of a commit: each entry itself, or the entries in it if the path ends
+// in a slash. Paths that it does not have are left out. The empty path lists the root.
+func (r Repo) Tree(ctx context.Context, commit string, paths ...string) ([]TreeEntry, error) {
 	args := []string{"ls-tree", "-l", "-z", "--full-tree", commit}
-	if path != "" {
-		args = append(args, "--", path)
+	if !slices.Contains(paths, "") {
+		args = append(append(args, "--"), paths...)
 	}
 	out, err := r.WithEnv("GIT_LITERAL_PATHSPECS=1").Run(ctx, args...)
 	if err != nil {
