@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local/bare"
 	"github.com/signalbox/signalbox/pkg/forge/local/rules"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
+	"github.com/signalbox/signalbox/pkg/git"
 )
 
 // LockedRefs is the lock of a repository's refs. Its holder may read refs and then move
@@ -30,7 +32,8 @@ func (l LockedRefs) Unlock() { l.repo.Refs.Unlock() }
 
 // Follow brings the open pull requests up to the branches. It records new commits,
 // merges that were pushed, and a merge that a killed forge had made. It closes pull
-// requests whose branch is deleted. The actor moved the branches, 0 if unknown.
+// requests whose branch is deleted. Of new commits it requests the review of code owners.
+// The actor moved the branches, 0 if unknown.
 func (h *Host) Follow(ctx context.Context, name string, actor int64) error {
 	r, ok := h.Store.Load().Repo(name)
 	if !ok {
@@ -65,7 +68,11 @@ func (l LockedRefs) Follow(ctx context.Context, actor int64) error {
 				return err
 			}
 		}
-		if err := l.h.followOne(l.name, i.Number, refs, merged, actor); err != nil {
+		owners, err := l.h.ownersOfMoved(ctx, r, *i.Pull, refs)
+		if err != nil {
+			return err
+		}
+		if err := l.h.followOne(l.name, i.Number, refs, merged, actor, owners); err != nil {
 			return err
 		}
 	}
@@ -111,7 +118,23 @@ func unrecordedMerge(ctx context.Context, git bare.Repo, i store.Issue, refs map
 	return base, nil
 }
 
-func (h *Host) followOne(name string, number int64, refs map[string]string, mergeSHA string, actor int64) error {
+// ownersOfMoved returns the code owners of a pull request that is no draft, if its head has
+// moved. It returns none of a change that is too large to read, which would else stop all
+// that follows. A review that is demanded stays so.
+func (h *Host) ownersOfMoved(ctx context.Context, r store.Repo, p store.Pull, refs map[string]string) ([][]store.Account, error) {
+	head, base := refs[p.HeadRef()], refs[p.BaseRef()]
+	if p.Draft || head == "" || base == "" || head == p.HeadSHA {
+		return nil, nil
+	}
+	p.HeadSHA, p.BaseSHA = head, base
+	owners, err := h.CodeOwners(ctx, r, &p)
+	if errors.Is(err, git.ErrTooLarge) {
+		return nil, nil
+	}
+	return owners, err
+}
+
+func (h *Host) followOne(name string, number int64, refs map[string]string, mergeSHA string, actor int64, owners [][]store.Account) error {
 	return h.Store.Change(func(tx *store.Tx) error {
 		r, _ := tx.State.Repo(name)
 		i, ok := r.Issues.Get(number)
@@ -144,6 +167,7 @@ func (h *Host) followOne(name string, number int64, refs map[string]string, merg
 		if moved {
 			i.Updated = tx.Now
 			dismissStale(tx, r, i)
+			i = h.AskOwners(r, i, owners)
 		}
 		tx.Put(store.Entry{Repo: name, Issue: &i})
 		return nil
@@ -175,14 +199,9 @@ func putMerged(tx *store.Tx, r store.Repo, i store.Issue, sha string, by int64) 
 
 // dismissStale dismisses the approvals of an earlier head if the base branch demands it.
 func dismissStale(tx *store.Tx, r store.Repo, i store.Issue) {
-	if d, _ := rules.Of(r, i.Pull.Base); !d.DismissStale {
-		return
-	}
-	for _, w := range r.ReviewsOf(i.Number) {
-		if w.State == "APPROVED" && w.Commit != i.Pull.HeadSHA {
-			w.State = "DISMISSED"
-			tx.Put(store.Entry{Repo: r.FullName(), Review: &w})
-		}
+	for _, w := range rules.Stale(r, i) {
+		w.State = "DISMISSED"
+		tx.Put(store.Entry{Repo: r.FullName(), Review: &w})
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 
 	"github.com/signalbox/signalbox/pkg/forge/local/bare"
-	"github.com/signalbox/signalbox/pkg/forge/local/rules"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
 )
 
@@ -84,14 +83,6 @@ func (l Links) IssueURL(r store.Repo, i store.Issue) string {
 		kind = "pull"
 	}
 	return fmt.Sprintf("%s/%s/%d", l.RepoURL(r), kind, i.Number)
-}
-
-// Judge returns what decides on the pull requests of the repository.
-func (h *Host) Judge(r store.Repo) rules.Judge {
-	return rules.Judge{Repo: r, CanWrite: func(id int64) bool {
-		a, _ := h.Store.Load().Accounts.Get(id)
-		return h.Access.Permission(a.Login, r.FullName()) >= store.Write
-	}}
 }
 
 // caller returns who sent the request, and their account, the zero account if they have

@@ -149,11 +149,21 @@ func (c *call) pullEvents(was, now store.Issue, existed bool) []event {
 	add := func(action string, more object) {
 		all = append(all, event{name: "pull_request", action: action, body: body(more)})
 	}
+	q, v := now.Pull, c.view()
+	request := func(before []int64) {
+		for _, id := range q.Asked {
+			if !slices.Contains(before, id) {
+				add("review_requested", object{"requested_reviewer": v.user(id)})
+			}
+		}
+	}
 	if !existed {
 		add("opened", nil)
-		return append(all, c.edits("pull_request", was, now, false, body)...)
+		all = append(all, c.edits("pull_request", was, now, false, body)...)
+		request(nil)
+		return all
 	}
-	p, q, v := was.Pull, now.Pull, c.view()
+	p := was.Pull
 	if was.Open() && p.HeadSHA != q.HeadSHA {
 		add("synchronize", object{"before": p.HeadSHA, "after": q.HeadSHA})
 	}
@@ -164,11 +174,7 @@ func (c *call) pullEvents(was, now store.Issue, existed bool) []event {
 	case q.Draft && !p.Draft:
 		add("converted_to_draft", nil)
 	}
-	for _, id := range q.Asked {
-		if !slices.Contains(p.Asked, id) {
-			add("review_requested", object{"requested_reviewer": v.user(id)})
-		}
-	}
+	request(p.Asked)
 	reviewed := slices.ContainsFunc(c.Repo.ReviewsOf(now.Number), func(w store.Review) bool { return w.Submitted.Equal(now.Updated) })
 	for _, id := range p.Asked {
 		if !slices.Contains(q.Asked, id) && !reviewed { // a review ends the request without a word

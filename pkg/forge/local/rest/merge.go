@@ -81,7 +81,11 @@ func (c *call) mergeable(i store.Issue, in mergeRequest) error {
 	if err != nil {
 		return err
 	}
-	if why := c.Forge.Judge(c.Repo).Unmet(i); len(why) > 0 {
+	judge, err := c.Forge.Judge(c.Context(), c.Repo, i)
+	if err != nil {
+		return err
+	}
+	if why := judge.Unmet(); len(why) > 0 {
 		return notMergeable(strings.Join(why, " "))
 	}
 	if d, _ := rules.Of(c.Repo, p.Base); d.Strict && about.Behind > 0 {

@@ -66,11 +66,21 @@ func (c *call) mayChange(i store.Issue, what string) error {
 	return nil
 }
 
+// ready ends a draft, and requests the review of the code owners. It holds the refs, so
+// that a push in between is not one of a draft.
 func (c *call) ready(i store.Issue) (store.Issue, error) {
 	if err := c.mayChange(i, "MarkPullRequestReadyForReview"); err != nil {
 		return i, err
 	}
-	err := c.Change(func(t *store.Tx, r store.Repo) error {
+	refs := c.Forge.LockRefs(c.Repo)
+	defer refs.Unlock()
+	c.Refresh()
+	i, _ = c.Repo.Issues.Get(i.Number)
+	owners, err := c.Forge.CodeOwners(c.Context(), c.Repo, i.Pull)
+	if err != nil {
+		return i, err
+	}
+	err = c.Change(func(t *store.Tx, r store.Repo) error {
 		i, _ = r.Issues.Get(i.Number)
 		switch {
 		case i.State != "open":
@@ -81,6 +91,7 @@ func (c *call) ready(i store.Issue) (store.Issue, error) {
 		p := *i.Pull
 		p.Draft = false
 		i.Pull = &p
+		i = c.Forge.AskOwners(r, i, owners)
 		t.Touch(c.Name(), i)
 		return nil
 	})

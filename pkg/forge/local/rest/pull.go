@@ -55,7 +55,9 @@ func (c *call) fullPull(i store.Issue) (object, error) {
 	o := c.countedPull(i, about)
 	if i.Open() && !c.computing(i.Pull) {
 		o["mergeable"], o["rebaseable"] = !about.Conflicts, !about.Conflicts
-		o["mergeable_state"] = c.mergeableState(i, about)
+		if o["mergeable_state"], err = c.mergeableState(i, about); err != nil {
+			return nil, err
+		}
 	}
 	return o, nil
 }
@@ -74,22 +76,25 @@ func (c *call) countedPull(i store.Issue, about bare.Comparison) object {
 	return o
 }
 
-func (c *call) mergeableState(i store.Issue, about bare.Comparison) string {
+func (c *call) mergeableState(i store.Issue, about bare.Comparison) (string, error) {
 	p := i.Pull
 	d, _ := rules.Of(c.Repo, p.Base)
+	judge, err := c.Forge.Judge(c.Context(), c.Repo, i)
 	switch {
+	case err != nil:
+		return "", err
 	case about.Conflicts:
-		return "dirty"
+		return "dirty", nil
 	case p.Draft:
-		return "draft"
-	case len(c.Forge.Judge(c.Repo).UnmetBeforeQueue(i)) > 0:
-		return "blocked"
+		return "draft", nil
+	case len(judge.UnmetBeforeQueue()) > 0:
+		return "blocked", nil
 	case d.Strict && about.Behind > 0:
-		return "behind"
+		return "behind", nil
 	case !slices.Contains([]string{"", "success"}, rules.Verdict(c.Repo, p.HeadSHA)):
-		return "unstable"
+		return "unstable", nil
 	}
-	return "clean"
+	return "clean", nil
 }
 
 func getPull(c *call) (int, any, error) {
@@ -187,8 +192,12 @@ func createPull(c *call) (int, any, error) {
 	if err := c.locate(p); err != nil {
 		return 0, nil, err
 	}
+	owners, err := c.Forge.CodeOwners(c.Context(), c.Repo, p)
+	if err != nil {
+		return 0, nil, err
+	}
 	var made store.Issue
-	err := c.Change(func(t *store.Tx, r store.Repo) error {
+	err = c.Change(func(t *store.Tx, r store.Repo) error {
 		for _, i := range r.Issues {
 			if i.Open() && i.Pull.Head == p.Head && i.Pull.Base == p.Base {
 				return refused("PullRequest", fmt.Sprintf("A pull request already exists for %s:%s.", r.Owner, p.Head))
@@ -196,6 +205,7 @@ func createPull(c *call) (int, any, error) {
 		}
 		made = c.newIssue(t, r, in.Title, in.Body)
 		made.Pull = p
+		made = c.Forge.AskOwners(r, made, owners)
 		t.Put(store.Entry{Repo: c.Name(), Issue: &made})
 		return nil
 	})

@@ -131,18 +131,19 @@ func byUpdate(in map[string]any, rows []store.Issue) []store.Issue {
 }
 
 func (c *call) gqlPull(i store.Issue) object {
-	decision := any(nil)
-	if d := c.Forge.Judge(c.Repo).Decision(i); d != "" {
-		decision = d
-	}
+	r := c.Repo
 	state := strings.ToUpper(i.State)
 	if i.Pull.Merged != nil {
 		state = "MERGED"
 	}
 	return object{
 		"__typename": "PullRequest", "id": nodeID("PullRequest", i.ID), "number": i.Number, "title": i.Title, "state": state, "updatedAt": i.Updated.UTC().Format(time.RFC3339),
-		"isDraft": i.Pull.Draft, "url": c.view().IssueURL(c.Repo, i), "author": c.gqlActor(i.Author), "reviewDecision": decision,
+		"isDraft": i.Pull.Draft, "url": c.view().IssueURL(c.Repo, i), "author": c.gqlActor(i.Author),
 		"headRefOid": i.Pull.HeadSHA, "isInMergeQueue": c.gqlEntry(i) != nil, "mergeQueueEntry": c.gqlEntry(i), "timelineItems": c.gqlRemovals(i),
+		"reviewDecision": field(func(map[string]any) (any, error) {
+			judge, err := c.Forge.Judge(c.Context(), r, i)
+			return optional(judge.Decision()), err
+		}),
 		"repository": field(func(map[string]any) (any, error) { return c.gqlRepo(), nil }),
 		"reviewThreads": field(func(in map[string]any) (any, error) {
 			threads := slices.DeleteFunc(c.Repo.LinesOf(i.Number), func(l store.LineComment) bool { return l.ReplyTo != 0 })

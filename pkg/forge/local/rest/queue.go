@@ -48,9 +48,13 @@ func (c *call) enqueue(in map[string]any) (object, error) {
 	if c.Level < store.Write {
 		return nil, &refusalGQL{"FORBIDDEN", c.User.Login + " does not have the correct permissions to execute `EnqueuePullRequest`"}
 	}
+	judge, err := c.Forge.Judge(c.Context(), c.Repo, i)
+	if err != nil {
+		return nil, err
+	}
 	d, _ := rules.Of(c.Repo, i.Pull.Base)
 	head, _ := in["expectedHeadOid"].(string)
-	switch why := c.Forge.Judge(c.Repo).UnmetBeforeQueue(i); {
+	switch why := judge.UnmetBeforeQueue(); {
 	case !d.Queue:
 		return nil, unprocessable("The base branch of this pull request has no merge queue")
 	case !i.Open() || i.Pull.Draft:

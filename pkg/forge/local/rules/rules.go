@@ -115,19 +115,23 @@ func Check(r store.Rule) error {
 	return nil
 }
 
-// Judge decides on the pull requests of one repository.
+// Judge decides on one pull request.
 type Judge struct {
-	Repo store.Repo
+	Repo  store.Repo
+	Issue store.Issue // the pull request
 	// CanWrite reports whether the account may write to the repository.
 	CanWrite func(account int64) bool
+	// Owners are the code owners of the changed files, a list for each line of CODEOWNERS
+	// that decides on one of them. Only ToAsk, and a base that demands their review, need it.
+	Owners [][]store.Account
 }
 
 // opinions returns the reviews that count: the newest verdict of each account that can
 // write, the author excepted. A dismissal ends a verdict and revives none.
-func (j Judge) opinions(i store.Issue) []store.Review {
+func (j Judge) opinions() []store.Review {
 	var last []store.Review
-	for _, w := range j.Repo.ReviewsOf(i.Number) {
-		if w.State == "COMMENTED" || w.Author == i.Author {
+	for _, w := range j.Repo.ReviewsOf(j.Issue.Number) {
+		if w.State == "COMMENTED" || w.Author == j.Issue.Author {
 			continue
 		}
 		last = slices.DeleteFunc(last, func(l store.Review) bool { return l.Author == w.Author })
@@ -138,53 +142,70 @@ func (j Judge) opinions(i store.Issue) []store.Review {
 	return last
 }
 
+// approved returns the accounts whose approvals count.
+func (j Judge) approved() []int64 {
+	d, _ := Of(j.Repo, j.Issue.Pull.Base)
+	var by []int64
+	for _, w := range j.opinions() {
+		if w.State == "APPROVED" && (!d.LastPush || j.Repo.Pusher(j.Issue.Pull.HeadRef(), j.Issue.Pull.HeadSHA) != w.Author) {
+			by = append(by, w.Author)
+		}
+	}
+	return by
+}
+
 // Decision returns GitHub's summary of the reviews: CHANGES_REQUESTED, REVIEW_REQUIRED
 // or APPROVED, "" if no review is demanded.
-func (j Judge) Decision(i store.Issue) string {
-	d, _ := Of(j.Repo, i.Pull.Base)
-	if !d.Reviews {
+func (j Judge) Decision() string {
+	d, _ := Of(j.Repo, j.Issue.Pull.Base)
+	approved := j.approved()
+	switch {
+	case !d.Reviews:
 		return ""
-	}
-	approvals := 0
-	for _, w := range j.opinions(i) {
-		if w.State == "CHANGES_REQUESTED" {
-			return "CHANGES_REQUESTED"
-		}
-		if !d.LastPush || j.Repo.Pusher(i.Pull.HeadRef(), i.Pull.HeadSHA) != w.Author {
-			approvals++
-		}
-	}
-	if approvals < d.Approvals {
+	case slices.ContainsFunc(j.opinions(), func(w store.Review) bool { return w.State == "CHANGES_REQUESTED" }):
+		return "CHANGES_REQUESTED"
+	case len(approved) < d.Approvals, len(j.awaited(approved)) > 0:
 		return "REVIEW_REQUIRED"
 	}
 	return "APPROVED"
 }
 
+// missing says, in GitHub's words, which review is required. Where a code owner's is, GitHub
+// does not say that there are too few approvals as well.
+func (j Judge) missing() string {
+	if owners := j.awaited(j.approved()); len(owners) > 0 {
+		return "Waiting on code owner review from " + andOr(owners) + "."
+	}
+	d, _ := Of(j.Repo, j.Issue.Pull.Base)
+	return fmt.Sprintf("At least %d approving review is required by reviewers with write access.", d.Approvals)
+}
+
 // Unmet returns, in GitHub's words, the demands of the base branch that the pull
 // request does not meet.
-func (j Judge) Unmet(i store.Issue) []string {
-	if d, _ := Of(j.Repo, i.Pull.Base); d.Queue {
-		return append([]string{"Changes must be made through the merge queue"}, j.UnmetBeforeQueue(i)...)
+func (j Judge) Unmet() []string {
+	if d, _ := Of(j.Repo, j.Issue.Pull.Base); d.Queue {
+		return append([]string{"Changes must be made through the merge queue"}, j.UnmetBeforeQueue()...)
 	}
-	return j.UnmetBeforeQueue(i)
+	return j.UnmetBeforeQueue()
 }
 
 // UnmetBeforeQueue returns what Unmet does, apart from the merge queue.
-func (j Judge) UnmetBeforeQueue(i store.Issue) []string {
-	d, _ := Of(j.Repo, i.Pull.Base)
+func (j Judge) UnmetBeforeQueue() []string {
+	d, _ := Of(j.Repo, j.Issue.Pull.Base)
 	var why []string
 	for _, k := range d.Checks {
-		if state := reported(j.Repo, i.Pull.HeadSHA, k); state != "success" {
+		if state := reported(j.Repo, j.Issue.Pull.HeadSHA, k); state != "success" {
 			why = append(why, fmt.Sprintf("Required status check %q is %s.", k.Context, state))
 		}
 	}
-	switch j.Decision(i) {
+	switch j.Decision() {
 	case "REVIEW_REQUIRED":
-		why = append(why, fmt.Sprintf("At least %d approving review is required by reviewers with write access.", d.Approvals))
+		why = append(why, j.missing())
 	case "CHANGES_REQUESTED":
 		why = append(why, "Changes have been requested by reviewers with write access.")
 	}
-	if d.Threads && slices.ContainsFunc(j.Repo.LinesOf(i.Number), func(l store.LineComment) bool { return l.ReplyTo == 0 && !l.Resolved }) {
+	open := func(l store.LineComment) bool { return l.ReplyTo == 0 && !l.Resolved }
+	if d.Threads && slices.ContainsFunc(j.Repo.LinesOf(j.Issue.Number), open) {
 		why = append(why, "A conversation must be resolved before this pull request can be merged.")
 	}
 	return why

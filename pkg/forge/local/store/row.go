@@ -277,7 +277,7 @@ type Demands struct {
 	Strict       bool            `json:"strict,omitempty"`  // the head must contain the base
 	Reviews      bool            `json:"reviews,omitempty"` // a pull request with Approvals approvals
 	Approvals    int             `json:"approvals,omitempty"`
-	CodeOwners   bool            `json:"code_owners,omitempty"` // shown only: there are no code owners
+	CodeOwners   bool            `json:"code_owners,omitempty"` // one of each changed file's must approve
 	DismissStale bool            `json:"dismiss_stale,omitempty"`
 	LastPush     bool            `json:"last_push,omitempty"`
 	Threads      bool            `json:"threads,omitempty"`
