@@ -109,3 +109,37 @@ func TestTheBaseIsBroughtInWhenSomebodyWantsThat(t *testing.T) {
 		t.Errorf("the developer was asked %q", w.heard())
 	}
 }
+
+func TestCodeOwnersAreAskedWhenTheDraftEnds(t *testing.T) {
+	w := newEnv(t)
+	w.ann.pushes("trunk", "CODEOWNERS", "* @bob\n")
+	w.ann.do("POST", "/rulesets", object{
+		"name": "owners", "target": "branch", "enforcement": "active",
+		"conditions": object{"ref_name": object{"include": []string{"~DEFAULT_BRANCH"}, "exclude": []string{}}},
+		"rules": []object{{"type": "pull_request", "parameters": object{"required_approving_review_count": 1, "require_code_owner_review": true,
+			"dismiss_stale_reviews_on_push": false, "require_last_push_approval": false, "required_review_thread_resolution": false}}},
+	})
+	s := w.begin("US-1", 0).proposed()
+	asked := func() (logins []string) {
+		for _, one := range s.on()["requested_reviewers"].([]any) {
+			logins = append(logins, one.(object)["login"].(string))
+		}
+		return logins
+	}
+	if got := asked(); len(got) != 0 {
+		t.Errorf("of the draft %q are asked", got)
+	}
+	w.ann.status(s.head(), "success")
+	s.told()
+	if got := asked(); !slices.Equal(got, []string{"bob"}) {
+		t.Errorf("%q are asked, want the code owner", got)
+	}
+	w.ann.approve(s.pull)
+	in := s.told()
+	if _, reason := gate(in, "approvals"); !strings.Contains(reason, "perhaps a code owner's") {
+		t.Errorf("with another's approval the gate says %q", reason)
+	}
+	w.bob.approve(s.pull)
+	s.tell()
+	s.reaches("merged")
+}
