@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/yamlfile"
 )
 
 // Operator is what the operator has set, as far as a file can ask for it.
@@ -32,7 +33,7 @@ func (c Config) Check(o Operator) error {
 	}
 	named := func(key, what, name string, known []string) {
 		if name != "" && !slices.Contains(known, name) {
-			add(key, fmt.Sprintf("unknown %s %s", what, quoted(name)), workflow.Nearest(name, known))
+			add(key, fmt.Sprintf("unknown %s %s", what, yamlfile.Quoted(name)), workflow.Nearest(name, known))
 		}
 	}
 	names := names(slices.DeleteFunc(slices.Clone(o.Definitions), record))
@@ -83,7 +84,7 @@ func wrongPolicy(defs []*workflow.Definition, name, value string) (text, meant s
 		}
 	}
 	if !found && len(defs) > 0 {
-		return "unknown policy " + quoted(name), workflow.Nearest(name, known)
+		return "unknown policy " + yamlfile.Quoted(name), workflow.Nearest(name, known)
 	}
 	return text, ""
 }

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/yamlfile"
 	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
@@ -27,27 +26,27 @@ type Place = workflow.Position
 // Parse reads a file; name only serves to say where. The error joins a workflow.Problem
 // for everything that is wrong.
 func Parse(name string, src []byte) (Config, error) {
-	r := &reader{file: name, config: Config{Hash: Hash(src), places: map[string]Place{}}}
+	r := &reader{Reader: yamlfile.Reader{File: name}, config: Config{Hash: Hash(src), places: map[string]Place{}}}
 	if len(src) > MaxBytes {
-		r.add(Place{File: name, Line: 1}, "%d bytes, want at most %d", len(src), MaxBytes)
-		return Config{}, r.err()
+		r.Add(r.Top(), "%d bytes, want at most %d", len(src), MaxBytes)
+		return Config{}, r.Err()
 	}
 	if line := second(src); line > 0 {
-		r.add(Place{File: name, Line: line}, "a second YAML document, want one")
-		return Config{}, r.err()
+		r.Add(Place{File: name, Line: line}, "a second YAML document, want one")
+		return Config{}, r.Err()
 	}
-	var doc document
+	var doc yamlfile.Document
 	err := yamltext.Unmarshal(src, &doc)
 	switch {
 	case errors.Is(err, io.EOF):
 		return r.config, nil
 	case err != nil:
-		r.syntax(err)
-	case doc.body != nil:
-		r.object(doc.body, r.top())
+		r.Syntax(err)
+	case doc.Body != nil:
+		r.object(doc.Body, r.top())
 	}
-	if len(r.problems) > 0 {
-		return Config{}, r.err()
+	if r.Problems() > 0 {
+		return Config{}, r.Err()
 	}
 	return r.config, nil
 }
@@ -68,15 +67,6 @@ func second(src []byte) (line int) {
 		}
 	}
 	return 0
-}
-
-// document keeps the tree of a text.
-type document struct{ body ast.Node }
-
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (d *document) UnmarshalYAML(n ast.Node) error {
-	d.body = n
-	return nil
 }
 
 // top returns the keys of a file.
@@ -107,13 +97,13 @@ func elsewhere(key string) string {
 
 // policy reads values by name. Whether there is such a policy is for Check.
 func (r *reader) policy(n ast.Node) {
-	r.entries(n, func(key string, at Place, value ast.Node) {
+	r.Entries(n, func(key string, at Place, value ast.Node) {
 		text, ok := scalar(value)
 		switch {
 		case !ok:
-			r.want(value, "true, false, a number or a text")
+			r.Want(value, "true, false, a number or a text")
 		case key == usd || key == tokens:
-			r.add(at, "%s is in budget: write budget: {%s: %s}", key, strings.TrimPrefix(key, "budget_"), text)
+			r.Add(at, "%s is in budget: write budget: {%s: %s}", key, strings.TrimPrefix(key, "budget_"), text)
 		default:
 			r.set(key, at, text)
 		}
@@ -130,7 +120,7 @@ func (r *reader) budget(n ast.Node) {
 	policy := func(key string, whole bool) take {
 		return func(n ast.Node) {
 			if text, ok := r.amount(n, whole); ok {
-				r.set(key, r.at(n), text)
+				r.set(key, r.At(n), text)
 			}
 		}
 	}
@@ -143,7 +133,7 @@ func (r *reader) amount(n ast.Node, whole bool) (text string, ok bool) {
 	v, err := strconv.ParseFloat(text, 64)
 	_, number := n.(ast.ScalarNode)
 	if !number || isText(n) || err != nil || !(v > 0) || v > 1e15 || whole && v != math.Trunc(v) {
-		r.want(n, map[bool]string{false: aboveZero, true: wholeAboveZero}[whole])
+		r.Want(n, map[bool]string{false: aboveZero, true: wholeAboveZero}[whole])
 		return "", false
 	}
 	if whole {
@@ -155,7 +145,7 @@ func (r *reader) amount(n ast.Node, whole bool) (text string, ok bool) {
 // day reads a budget of a day.
 func (r *reader) day(n ast.Node) {
 	var b instance.DayBudget
-	before, given := len(r.problems), 0
+	before, given := r.Problems(), 0
 	number := func(put func(text string), whole bool) take {
 		return func(n ast.Node) {
 			if text, ok := r.amount(n, whole); ok {
@@ -172,21 +162,21 @@ func (r *reader) day(n ast.Node) {
 			text, _ := scalar(n)
 			d, err := time.ParseDuration(text)
 			if err != nil || d < time.Second {
-				r.want(n, span)
+				r.Want(n, span)
 				return
 			}
 			b.WallMS = d.Milliseconds()
 			given++
 		},
 	})
-	if len(r.problems) > before {
+	if r.Problems() > before {
 		return
 	}
 	if given != 1 {
-		r.add(r.at(n), "a budget of a day has one of usd, tokens and time")
+		r.Add(r.At(n), "a budget of a day has one of usd, tokens and time")
 		return
 	}
-	r.config.places[fmt.Sprintf("budget.day.%d", len(r.config.Days))] = r.at(n)
+	r.config.places[fmt.Sprintf("budget.day.%d", len(r.config.Days))] = r.At(n)
 	r.config.Days = append(r.config.Days, b)
 }
 
@@ -199,7 +189,7 @@ func (r *reader) set(policy string, at Place, value string) {
 
 // commands reads the permission that each command takes.
 func (r *reader) commands(n ast.Node) {
-	r.entries(n, func(key string, at Place, value ast.Node) {
+	r.Entries(n, func(key string, at Place, value ast.Node) {
 		var level string
 		r.text(&level)(value)
 		if level == "" {
@@ -207,7 +197,7 @@ func (r *reader) commands(n ast.Node) {
 		}
 		levels := Levels()[1:]
 		if !slices.Contains(levels, level) {
-			r.unknown(r.at(value), "permission", level, levels)
+			r.Unknown(r.At(value), "permission", level, levels)
 			return
 		}
 		if r.config.Commands == nil {
@@ -224,7 +214,7 @@ func (r *reader) protected(n ast.Node) {
 	switch {
 	case pattern == "":
 	case strings.HasPrefix(pattern, "!"), strings.HasPrefix(pattern, ":"), strings.HasPrefix(pattern, "/"), strings.Contains(pattern, ".."):
-		r.add(r.at(n), "a protected path is a glob from the root of the repository, such as infra/**, without ! : / in front")
+		r.Add(r.At(n), "a protected path is a glob from the root of the repository, such as infra/**, without ! : / in front")
 	default:
 		r.config.Protect = append(r.config.Protect, pattern)
 	}
@@ -239,7 +229,7 @@ func (r *reader) brain(n ast.Node) {
 	}
 	kind, rest, _ := strings.Cut(pattern, ":")
 	if _, err := path.Match(pattern, ""); err != nil || rest == "" && pattern != "rules" || !slices.Contains([]string{"exec", "model", "rules"}, kind) {
-		r.add(r.at(n), "want exec:COMMAND, model:PROVIDER/NAME or rules, where * stands for any part, as in model:anthropic/*")
+		r.Add(r.At(n), "want exec:COMMAND, model:PROVIDER/NAME or rules, where * stands for any part, as in model:anthropic/*")
 		return
 	}
 	r.config.Brains = append(r.config.Brains, pattern)
@@ -253,22 +243,11 @@ func (r *reader) limit(n ast.Node) {
 		"role":    r.name(&l.Role),
 	})
 	if l.AtOnce == 0 {
-		if len(r.problems) == 0 {
-			r.add(r.at(n), "a limit needs at_once: how much may be under way at a time")
+		if r.Problems() == 0 {
+			r.Add(r.At(n), "a limit needs at_once: how much may be under way at a time")
 		}
 		return
 	}
-	r.config.places[fmt.Sprintf("limits.%d", len(r.config.Limits))] = r.at(n)
+	r.config.places[fmt.Sprintf("limits.%d", len(r.config.Limits))] = r.At(n)
 	r.config.Limits = append(r.config.Limits, l)
-}
-
-// syntax reports a text that is no YAML.
-func (r *reader) syntax(err error) {
-	at := Place{File: r.file, Line: 1}
-	var e yaml.Error
-	if errors.As(err, &e) && e.GetToken() != nil {
-		at.Line = e.GetToken().Position.Line
-		err = errors.New(e.GetMessage())
-	}
-	r.add(at, "not YAML: %s", sanitize.TerminalLine(err.Error()))
 }

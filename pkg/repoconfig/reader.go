@@ -1,7 +1,6 @@
 package repoconfig
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -11,66 +10,22 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/signalbox/signalbox/pkg/workflow"
-	"github.com/signalbox/signalbox/pkg/yamltext"
+	"github.com/signalbox/signalbox/pkg/yamlfile"
 )
 
 // reader takes a tree apart and collects everything that is wrong with it. Texts come
 // from texts and numbers from numbers.
 type reader struct {
-	file     string
-	config   Config
-	problems []error
+	yamlfile.Reader
+	config Config
 }
 
 // take puts one node where it belongs.
 type take func(ast.Node)
 
-func (r *reader) err() error { return errors.Join(r.problems...) }
-
-func (r *reader) add(at Place, format string, args ...any) {
-	r.problems = append(r.problems, workflow.Problem{At: at, Text: fmt.Sprintf(format, args...)})
-}
-
-// unknown reports a name that is none of the known ones.
-func (r *reader) unknown(at Place, what, name string, known []string) {
-	text := fmt.Sprintf("unknown %s %s", what, quoted(name))
-	r.problems = append(r.problems, workflow.Problem{At: at, Text: text, Meant: workflow.Nearest(name, known)})
-}
-
-func (r *reader) want(n ast.Node, want string) { r.add(r.at(n), "want %s", want) }
-
-// at is the line where a node starts.
-func (r *reader) at(n ast.Node) Place {
-	p := Place{File: r.file, Line: 1}
-	if t := yamltext.Start(n).GetToken(); t != nil && t.Position != nil {
-		p.Line = t.Position.Line
-	}
-	return p
-}
-
-// entries calls each for every key of a mapping, in the order of the file.
-func (r *reader) entries(n ast.Node, each func(key string, at Place, value ast.Node)) {
-	mapping := yamltext.Entries(n, func(key *ast.StringNode, value ast.Node) {
-		each(key.Value, r.at(key), value)
-	}, func(key ast.Node, fault yamltext.Fault) {
-		switch fault {
-		case yamltext.NoName:
-			r.want(key, "a name")
-		case yamltext.Twice:
-			r.add(r.at(key), "%s is there twice", quoted(key.(*ast.StringNode).Value))
-		case yamltext.NoValue:
-			r.add(r.at(key), "%s has no value", quoted(key.(*ast.StringNode).Value))
-		}
-	})
-	if !mapping {
-		r.want(n, "keys with values")
-	}
-}
-
 // object reads a mapping whose keys are known.
 func (r *reader) object(n ast.Node, known map[string]take) {
-	r.entries(n, func(key string, at Place, value ast.Node) {
+	r.Entries(n, func(key string, at Place, value ast.Node) {
 		if t, ok := known[key]; ok {
 			if _, placed := r.config.places[key]; !placed {
 				r.config.places[key] = at
@@ -79,10 +34,10 @@ func (r *reader) object(n ast.Node, known map[string]take) {
 			return
 		}
 		if hint := elsewhere(key); hint != "" {
-			r.add(at, "unknown key %s%s", quoted(key), hint)
+			r.Add(at, "unknown key %s%s", yamlfile.Quoted(key), hint)
 			return
 		}
-		r.unknown(at, "key", key, slices.Sorted(maps.Keys(known)))
+		r.Unknown(at, "key", key, slices.Sorted(maps.Keys(known)))
 	})
 }
 
@@ -91,7 +46,7 @@ func (r *reader) list(each take) take {
 	return func(n ast.Node) {
 		s, ok := n.(*ast.SequenceNode)
 		if !ok || len(s.Values) == 0 {
-			r.want(n, "a list with something in it")
+			r.Want(n, "a list with something in it")
 			return
 		}
 		for _, v := range s.Values {
@@ -108,9 +63,9 @@ func (r *reader) text(to *string) take {
 		s, ok := n.(*ast.StringNode)
 		switch {
 		case !ok:
-			r.want(n, "a text")
+			r.Want(n, "a text")
 		case strings.TrimSpace(s.Value) == "" || len(s.Value) > maxText || strings.ContainsFunc(s.Value, control):
-			r.want(n, fmt.Sprintf("a line of text of at most %d bytes", maxText))
+			r.Want(n, fmt.Sprintf("a line of text of at most %d bytes", maxText))
 		default:
 			*to = strings.TrimSpace(s.Value)
 		}
@@ -122,7 +77,7 @@ func (r *reader) name(to *string) take {
 	return func(n ast.Node) {
 		var s string
 		if r.text(&s)(n); strings.ContainsAny(s, " \t,:=") {
-			r.want(n, "a name")
+			r.Want(n, "a name")
 			return
 		}
 		*to = s
@@ -134,7 +89,7 @@ func (r *reader) count(to *int) take {
 		text, _ := scalar(n)
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || isText(n) || v < 1 || v > math.MaxInt32 {
-			r.want(n, "a whole number from 1")
+			r.Want(n, "a whole number from 1")
 			return
 		}
 		*to = int(v)
@@ -162,12 +117,3 @@ func isText(n ast.Node) bool {
 }
 
 func control(r rune) bool { return r < ' ' || r == 0x7f }
-
-// quoted quotes a name of the file, as far as people need it.
-func quoted(s string) string {
-	const most = 60
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	return strconv.Quote(s)
-}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/yamlfile"
 	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
@@ -35,124 +36,66 @@ var reserved = []string{"Accept", "Connection", "Content-Length", "Content-Type"
 
 // Parse reads a file; name only serves to say where.
 func Parse(name string, src []byte) (Servers, error) {
-	r := &reader{file: name}
-	var doc document
+	r := &reader{Reader: yamlfile.Reader{File: name}}
+	var doc yamlfile.Document
 	switch err := yamltext.Unmarshal(src, &doc); {
-	case errors.Is(err, io.EOF) || err == nil && doc.body == nil:
-		r.add(workflow.Position{File: name, Line: 1}, "it is empty: want servers, by their names")
+	case errors.Is(err, io.EOF) || err == nil && doc.Body == nil:
+		r.Add(r.Top(), "it is empty: want servers, by their names")
 	case err != nil:
-		r.syntax(err)
+		r.Syntax(err)
 	default:
-		r.object(doc.body, map[string]take{"servers": r.servers})
+		r.object(doc.Body, map[string]take{"servers": r.servers})
 	}
-	if len(r.problems) == 0 && len(r.all) == 0 {
-		r.add(workflow.Position{File: name, Line: 1}, "it has no servers: want some, by their names")
+	if r.Problems() == 0 && len(r.all) == 0 {
+		r.Add(r.Top(), "it has no servers: want some, by their names")
 	}
-	if err := errors.Join(r.problems...); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(r.all, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 	return r.all, nil
 }
 
-// document keeps the tree of a text.
-type document struct{ body ast.Node }
-
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (d *document) UnmarshalYAML(n ast.Node) error {
-	d.body = n
-	return nil
-}
-
 // reader takes a tree apart and collects everything that is wrong with it.
 type reader struct {
-	file     string
-	all      Servers
-	problems []error
+	yamlfile.Reader
+	all Servers
 }
 
 // take puts one node where it belongs.
 type take func(ast.Node)
 
-func (r *reader) add(at workflow.Position, format string, args ...any) {
-	r.problems = append(r.problems, workflow.Problem{At: at, Text: fmt.Sprintf(format, args...)})
-}
-
-func (r *reader) want(n ast.Node, want string) { r.add(r.at(n), "want %s", want) }
-
-// place is how the parser says where something is.
-var place = regexp.MustCompile(`^\[(\d+):\d+\] `)
-
-// syntax reports an error of the parser, in one line.
-func (r *reader) syntax(err error) {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	at := workflow.Position{File: r.file, Line: 1}
-	if m := place.FindStringSubmatch(text); m != nil {
-		at.Line, _ = strconv.Atoi(m[1])
-		text = strings.TrimPrefix(text, m[0])
-	}
-	r.add(at, "%s", text)
-}
-
-// at is the line where a node starts.
-func (r *reader) at(n ast.Node) workflow.Position {
-	p := workflow.Position{File: r.file, Line: 1}
-	if t := yamltext.Start(n).GetToken(); t != nil && t.Position != nil {
-		p.Line = t.Position.Line
-	}
-	return p
-}
-
-// entries calls each for every key of a mapping.
-func (r *reader) entries(n ast.Node, each func(key string, at workflow.Position, value ast.Node)) {
-	mapping := yamltext.Entries(n, func(key *ast.StringNode, value ast.Node) {
-		each(key.Value, r.at(key), value)
-	}, func(key ast.Node, fault yamltext.Fault) {
-		switch fault {
-		case yamltext.NoName:
-			r.want(key, "a name")
-		case yamltext.Twice:
-			r.add(r.at(key), "%s is there twice", quoted(key.(*ast.StringNode).Value))
-		case yamltext.NoValue:
-			r.add(r.at(key), "%s has no value", quoted(key.(*ast.StringNode).Value))
-		}
-	})
-	if !mapping {
-		r.want(n, "keys with values")
-	}
-}
-
 // object reads a mapping whose keys are known.
 func (r *reader) object(n ast.Node, known map[string]take) {
 	names := slices.Sorted(maps.Keys(known))
-	r.entries(n, func(key string, at workflow.Position, value ast.Node) {
+	r.Entries(n, func(key string, at workflow.Position, value ast.Node) {
 		if t, ok := known[key]; ok {
 			t(value)
 			return
 		}
-		p := workflow.Problem{At: at, Text: "unknown key " + quoted(key), Meant: workflow.Nearest(key, names)}
-		if p.Meant == "" {
-			p.Text += ": want one of " + strings.Join(names, ", ")
+		if workflow.Nearest(key, names) == "" {
+			r.Add(at, "unknown key %s: want one of %s", yamlfile.Quoted(key), strings.Join(names, ", "))
+			return
 		}
-		r.problems = append(r.problems, p)
+		r.Unknown(at, "key", key, names)
 	})
 }
 
 // servers reads the servers by name.
 func (r *reader) servers(n ast.Node) {
-	r.entries(n, func(name string, at workflow.Position, value ast.Node) {
+	r.Entries(n, func(name string, at workflow.Position, value ast.Node) {
 		if !serverName.MatchString(name) {
-			r.add(at, "server %s: want a name of at most 24 small letters, digits and dashes", quoted(name))
+			r.Add(at, "server %s: want a name of at most 24 small letters, digits and dashes", yamlfile.Quoted(name))
 			return
 		}
 		s := Server{Name: name, at: at, Start: defaultStart, Call: defaultCall, Output: defaultOutput}
-		before := len(r.problems)
+		before := r.Problems()
 		r.object(value, map[string]take{
 			"command": r.list(&s.Command), "env": r.list(&s.Env), "read": r.list(&s.Read), "hosts": r.list(&s.Hosts),
 			"url": r.text(&s.URL), "headers": r.headers(&s.Headers), "roles": r.list(&s.Roles), "tools": r.list(&s.Tools),
 			"start": r.duration(&s.Start), "call": r.duration(&s.Call), "output": r.size(&s.Output), "required": r.flag(&s.Required),
 		})
-		if len(r.problems) == before {
+		if r.Problems() == before {
 			r.check(&s)
 		}
 		r.all = append(r.all, s)
@@ -162,7 +105,7 @@ func (r *reader) servers(n ast.Node) {
 // check refuses what does not go together, and prepares what the server may reach.
 func (r *reader) check(s *Server) {
 	wrong := func(format string, args ...any) {
-		r.add(s.at, "server %s: %s", s.Name, fmt.Sprintf(format, args...))
+		r.Add(s.at, "server %s: %s", s.Name, fmt.Sprintf(format, args...))
 	}
 	switch {
 	case len(s.Command) == 0 && s.URL == "":
@@ -175,18 +118,18 @@ func (r *reader) check(s *Server) {
 		wrong("env and read are of a command: a url is given headers")
 	}
 	if len(s.Command) > 0 && strings.Contains(s.Command[0], "/") && !filepath.IsAbs(s.Command[0]) {
-		wrong("command: %s: want a program in PATH or a path from the root: it runs in the work tree", quoted(s.Command[0]))
+		wrong("command: %s: want a program in PATH or a path from the root: it runs in the work tree", yamlfile.Quoted(s.Command[0]))
 	}
 	for _, name := range s.Env {
 		if !variable.MatchString(name) {
-			wrong("env: %s: want the name of a variable, whose value is not written here", quoted(name))
+			wrong("env: %s: want the name of a variable, whose value is not written here", yamlfile.Quoted(name))
 		} else if _, err := path.Match(name, ""); err != nil {
-			wrong("env: %s: %v", quoted(name), err)
+			wrong("env: %s: %v", yamlfile.Quoted(name), err)
 		}
 	}
 	for _, name := range s.Read {
 		if !filepath.IsAbs(name) {
-			wrong("read: %s: want a path from the root", quoted(name))
+			wrong("read: %s: want a path from the root", yamlfile.Quoted(name))
 		}
 	}
 	hosts := slices.Clone(s.Hosts)
@@ -208,7 +151,7 @@ func (r *reader) check(s *Server) {
 func hostOf(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", fmt.Errorf("%s: want https://HOST/PATH, credentials in headers", quoted(text))
+		return "", fmt.Errorf("%s: want https://HOST/PATH, credentials in headers", yamlfile.Quoted(text))
 	}
 	port := u.Port()
 	if port == "" {
@@ -220,20 +163,20 @@ func hostOf(text string) (string, error) {
 // headers reads headers by name.
 func (r *reader) headers(to *[]Header) take {
 	return func(n ast.Node) {
-		r.entries(n, func(name string, at workflow.Position, value ast.Node) {
+		r.Entries(n, func(name string, at workflow.Position, value ast.Node) {
 			h := Header{Name: textproto.CanonicalMIMEHeaderKey(name)}
 			if _, plain := value.(*ast.StringNode); plain {
-				r.add(at, "header %s: want {env: NAME} or {file: PATH}: no value is written here", quoted(name))
+				r.Add(at, "header %s: want {env: NAME} or {file: PATH}: no value is written here", yamlfile.Quoted(name))
 				return
 			}
 			r.object(value, map[string]take{"env": r.text(&h.Env), "file": r.text(&h.File), "prefix": r.prefix(&h.Prefix)})
 			switch {
 			case !headerName.MatchString(name) || slices.Contains(reserved, h.Name) || strings.HasPrefix(h.Name, "Mcp-"):
-				r.add(at, "header %s: want a header that the protocol does not set", quoted(name))
+				r.Add(at, "header %s: want a header that the protocol does not set", yamlfile.Quoted(name))
 			case (h.Env == "") == (h.File == ""):
-				r.add(at, "header %s: want env, the name of a variable, or file", quoted(name))
+				r.Add(at, "header %s: want env, the name of a variable, or file", yamlfile.Quoted(name))
 			case h.File != "" && !filepath.IsAbs(h.File):
-				r.add(at, "header %s: file: want a path from the root", quoted(name))
+				r.Add(at, "header %s: file: want a path from the root", yamlfile.Quoted(name))
 			}
 			*to = append(*to, h)
 		})
@@ -259,7 +202,7 @@ func (r *reader) text(to *string) take {
 	return func(n ast.Node) {
 		s, ok := line(n)
 		if s = strings.TrimSpace(s); !ok || s == "" {
-			r.want(n, "a line of text")
+			r.Want(n, "a line of text")
 			return
 		}
 		*to = s
@@ -271,7 +214,7 @@ func (r *reader) prefix(to *string) take {
 	return func(n ast.Node) {
 		s, ok := line(n)
 		if !ok {
-			r.want(n, "a line of text")
+			r.Want(n, "a line of text")
 		}
 		*to = s
 	}
@@ -282,7 +225,7 @@ func (r *reader) list(to *[]string) take {
 	return func(n ast.Node) {
 		s, ok := n.(*ast.SequenceNode)
 		if !ok || len(s.Values) == 0 {
-			r.want(n, "a list with something in it")
+			r.Want(n, "a list with something in it")
 			return
 		}
 		for _, v := range s.Values {
@@ -291,7 +234,7 @@ func (r *reader) list(to *[]string) take {
 				text, ok = fmt.Sprint(number.Value), true
 			}
 			if !ok {
-				r.want(v, "a line of text")
+				r.Want(v, "a line of text")
 				continue
 			}
 			*to = append(*to, text)
@@ -304,7 +247,7 @@ func (r *reader) duration(to *time.Duration) take {
 		text, _ := line(n)
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 || d > time.Hour {
-			r.want(n, "a time up to 1h, such as 30s")
+			r.Want(n, "a time up to 1h, such as 30s")
 			return
 		}
 		*to = d
@@ -326,7 +269,7 @@ func (r *reader) size(to *int) take {
 			size <<= 10
 		}
 		if err != nil || size < 1<<10 || size > MaxOutput {
-			r.want(n, fmt.Sprintf("a size from 1KiB to %dKiB", MaxOutput>>10))
+			r.Want(n, fmt.Sprintf("a size from 1KiB to %dKiB", MaxOutput>>10))
 			return
 		}
 		*to = size
@@ -337,18 +280,9 @@ func (r *reader) flag(to *bool) take {
 	return func(n ast.Node) {
 		b, ok := n.(*ast.BoolNode)
 		if !ok {
-			r.want(n, "true or false")
+			r.Want(n, "true or false")
 			return
 		}
 		*to = b.Value
 	}
-}
-
-// quoted quotes a name of the file, as far as people need it.
-func quoted(s string) string {
-	const most = 60
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	return strconv.Quote(s)
 }

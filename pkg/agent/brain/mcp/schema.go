@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/yamlfile"
 )
 
 const (
@@ -55,7 +56,7 @@ func schemaOf(given any) (map[string]any, error) {
 	}
 	for name := range properties {
 		if !property.MatchString(name) {
-			return nil, fmt.Errorf("its property %s: want a name of letters, digits, underscores, dots and dashes", quoted(sanitize.TerminalLine(name)))
+			return nil, fmt.Errorf("its property %s: want a name of letters, digits, underscores, dots and dashes", yamlfile.Quoted(sanitize.TerminalLine(name)))
 		}
 	}
 	required, err := names(s["required"], properties)
@@ -104,7 +105,7 @@ func walk(root map[string]any, v any, depth int) error {
 			text, isText := v[key].(string)
 			switch {
 			case key == "$ref" && isText && !resolves(root, text):
-				return fmt.Errorf("it refers to %s, which is not in it", quoted(sanitize.TerminalLine(text)))
+				return fmt.Errorf("it refers to %s, which is not in it", yamlfile.Quoted(sanitize.TerminalLine(text)))
 			case (key == "description" || key == "title") && isText:
 				v[key] = cut(sanitize.Terminal(text), maxAbout)
 			default:

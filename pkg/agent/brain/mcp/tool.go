@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/yamlfile"
 )
 
 // Prefix begins the names of tools of servers.
@@ -65,7 +66,7 @@ func (c *connection) tools(ctx context.Context) (kit []Tool, said []string, err 
 			err = fmt.Errorf("a server offers at most %d: name those that are needed in tools", maxTools)
 		}
 		if err != nil {
-			left = append(left, fmt.Sprintf("its tool %s is left out: %v", quoted(sanitize.TerminalLine(t.Name)), err))
+			left = append(left, fmt.Sprintf("its tool %s is left out: %v", yamlfile.Quoted(sanitize.TerminalLine(t.Name)), err))
 			continue
 		}
 		named[tool.Name] = true
@@ -73,7 +74,7 @@ func (c *connection) tools(ctx context.Context) (kit []Tool, said []string, err 
 	}
 	for _, name := range c.Tools {
 		if !slices.ContainsFunc(kit, func(t Tool) bool { return t.own == name }) {
-			left = append(left, "it offers no tool "+quoted(name))
+			left = append(left, "it offers no tool "+yamlfile.Quoted(name))
 		}
 	}
 	if over := len(left) - maxLeft; over > 0 {
