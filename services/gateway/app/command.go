@@ -15,9 +15,9 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/command"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // Commands says by which word commands are given in comments, and by whom.

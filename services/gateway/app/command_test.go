@@ -12,12 +12,12 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/command"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/secret"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
-	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // posts is a PM that does nothing but post.

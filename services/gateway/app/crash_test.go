@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/command"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
@@ -14,7 +15,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
-	"github.com/signalbox/signalbox/services/gateway/command"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/command"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
-	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // The signals of a story by which people want its pull request merged, and its base

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/command"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/repoconfig"
@@ -17,7 +18,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
-	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // order is the commands of one comment.

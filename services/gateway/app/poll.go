@@ -14,11 +14,11 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/command"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
-	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // poller turns changes on the forge into commands: a new issue opens an instance, a new

@@ -13,10 +13,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/command"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
-	"github.com/signalbox/signalbox/services/gateway/command"
 )
 
 // pulls signals to instances that their pull request changed: those with its number in the

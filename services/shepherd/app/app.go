@@ -18,7 +18,8 @@ type App struct {
 // Settings are the shepherd's flags beside the common ones.
 type Settings struct {
 	forgeside.Settings
-	Workers int `name:"workers" default:"1" help:"Pieces of work at a time."`
+	Workers int    `name:"workers" default:"1" help:"Pieces of work at a time."`
+	Command string `name:"command" default:"signalbox" placeholder:"WORD" help:"What commands in comments begin with, as the gateway has it: they are no remarks. Empty: there are none."`
 }
 
 // Setup implements service.Program. It refuses a wrong token or repository.
@@ -32,7 +33,7 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error {
 // Setup adds the shepherd to a host.
 func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	a, err := s.Add(ctx, h, "shepherd", func(d forgeside.Deps) agent.Handler {
-		return &shepherd{forge: d.Forge, gate: d.Gate, now: time.Now}
+		return &shepherd{forge: d.Forge, gate: d.Gate, command: s.Command, now: time.Now}
 	})
 	if err != nil {
 		return err

@@ -133,7 +133,7 @@ func (e *env) startAgents() {
 		e.Fatal(err)
 	}
 	c, gate := e.forge.Side("signalbox", objects)
-	s := &shepherd{forge: c, gate: gate, now: time.Now}
+	s := &shepherd{forge: c, gate: gate, command: "signalbox", now: time.Now}
 	e.work(js, "shepherd", noting{e, s})
 	e.work(js, "developer", developer{e, forgetest.Workspace(e, objects)})
 }

@@ -29,9 +29,10 @@ type forgeClient interface {
 
 // shepherd does the shepherd's work. It implements agent.Handler.
 type shepherd struct {
-	forge forgeClient
-	gate  forgeside.Gate
-	now   func() time.Time
+	forge   forgeClient
+	gate    forgeside.Gate
+	command string // the word after the slash of commands in comments; empty: there are none
+	now     func() time.Time
 
 	denied atomic.Bool // the forge takes no checks of ours
 }

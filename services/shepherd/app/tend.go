@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/command"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -99,11 +100,22 @@ func (s *shepherd) visit(ctx context.Context, job agent.Job) (*visit, error) {
 			t.snapshot.Acceptance.Reason = ev.Output
 		}
 	}
+	t.leaveOutCommands()
 	reopen(&t.snapshot)
 	t.activity = merge.Activity(t.snapshot)
 	t.report = merge.Assess(t.snapshot, t.rules())
 	t.report.Gates = append(t.report.Gates, t.answeredGate())
 	return t, nil
+}
+
+// leaveOutCommands takes the commands out of the comments on the pull request. The gateway
+// carries them out; what is left of a comment is a remark.
+func (t *visit) leaveOutCommands() {
+	for i, c := range t.snapshot.Comments {
+		if c.Path == "" {
+			_, t.snapshot.Comments[i].Body = command.Parse(t.command, c.Body)
+		}
+	}
 }
 
 // rules returns what the story demands of a merge, beside the rules of the branch.

@@ -86,7 +86,7 @@ func forgeSide(name string) func(ctx context.Context, h *service.Host, c Config,
 		}
 	case "shepherd":
 		return func(ctx context.Context, h *service.Host, c Config, work string) error {
-			return shepherd.Settings{Settings: at(c, work), Workers: c.Agents.Workers}.Setup(ctx, h)
+			return shepherd.Settings{Settings: at(c, work), Workers: c.Agents.Workers, Command: c.Commands.Command}.Setup(ctx, h)
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/pkg/repoconfig"
-	"github.com/signalbox/signalbox/services/gateway/command"
+	"github.com/signalbox/signalbox/pkg/command"
 )
 
 func TestACommandIsTheFirstWordOfALineOfOrdinaryText(t *testing.T) {
