@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/signalbox/signalbox/pkg/repoconfig"
 	"github.com/signalbox/signalbox/pkg/command"
+	"github.com/signalbox/signalbox/pkg/repoconfig"
 )
 
 func TestACommandIsTheFirstWordOfALineOfOrdinaryText(t *testing.T) {

@@ -77,7 +77,7 @@ func (c checker) head() {
 	d := c.d
 	c.token("workflow", d.Name, c.place("workflow"))
 	if d.Version == 0 {
-		c.add(d.at, "no version")
+		c.add(d.at, "no version: want version: 1")
 	}
 	if len(d.States) == 0 {
 		c.add(d.at, "no states")

@@ -99,7 +99,7 @@ func TestLoadSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a rule with a name", "failure: true", "name: x", `small.yaml:18:9: a rule's name is its state: only limits have a name`},
 		{"a final state with a way out", "{final: true}", "{final: true, next: [open]}", `small.yaml:24:3: done is final: nothing leaves it and nobody works in it`},
 		{"rules where nobody works", "  waiting:\n", "  waiting:\n    decide: [{to: open}]\n", `small.yaml:19:3: waiting has no owner`},
-		{"no version", "version: 1\n", "", `small.yaml:1:1: no version`},
+		{"no version", "version: 1\n", "", `small.yaml:1:1: no version: want version: 1`},
 		{"no name", "workflow: small\n", "", `small.yaml:1:1: no workflow`},
 		{"no initial state", "initial: open\n", "", `small.yaml:1:1: no initial state`},
 		{"a version that is no number", "version: 1", "version: one", `small.yaml:2:10: want a whole number from 1, got one`},

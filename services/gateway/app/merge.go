@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // The signals of a story by which people want its pull request merged, and its base
@@ -33,25 +34,36 @@ func (o order) merge(ctx context.Context, cmd command.Command) (text string, err
 	if _, err := o.signalWith(ctx, cmd, mergeRequested, map[string]string{"merge_at": pr.HeadSHA}); err != nil {
 		return "", err
 	}
-	missing := o.gatesMissing(pr)
+	missing := gatesMissing(o.of.in, pr.HeadSHA)
 	if len(missing) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("`%.7s` is merged once these gates pass. If the branch moves, say it again.\n\n%s\n", pr.HeadSHA,
-		strings.Join(missing, "\n")), nil
+	return fmt.Sprintf("`%.7s` is merged once these gates pass. If the branch moves, say it again.\n\n- %s\n", pr.HeadSHA,
+		strings.Join(missing, "\n- ")), nil
 }
 
-// gatesMissing returns the gates that did not pass when the shepherd looked last at the
-// head of the pull request, a line of Markdown each. Its own draft is none.
-func (o order) gatesMissing(pr forge.PullRequest) (lines []string) {
-	for _, e := range wire.ToEvidence(o.of.in.GetEvidence()) {
+// gatesMissing returns the gates that did not pass when the shepherd looked last at a
+// commit, a line of Markdown each. Its own draft is none.
+func gatesMissing(in *pb.Instance, commit string) (lines []string) {
+	for _, e := range wire.ToEvidence(in.GetEvidence()) {
 		name, isGate := strings.CutPrefix(e.Name, "gate:")
-		ours := name == merge.GateNotDraft && o.of.in.GetVars()["undrafted"] != "true"
-		if isGate && !ours && e.Commit == pr.HeadSHA && e.EffectiveVerdict() != instance.VerdictPass {
-			lines = append(lines, fmt.Sprintf("- %s: %s", sanitize.Code(name), sanitize.MarkdownLine(e.Data["reason"])))
+		ours := name == merge.GateNotDraft && in.GetVars()["undrafted"] != "true"
+		if isGate && !ours && e.Commit == commit && e.EffectiveVerdict() != instance.VerdictPass {
+			lines = append(lines, sanitize.Code(name)+": "+sanitize.MarkdownLine(e.Data["reason"]))
 		}
 	}
 	return lines
+}
+
+// gatesSeen returns the commit at which the shepherd looked last at the gates, "" if it
+// never did.
+func gatesSeen(in *pb.Instance) string {
+	for _, e := range in.GetEvidence() {
+		if e.GetName() == "readiness" {
+			return e.GetCommit()
+		}
+	}
+	return ""
 }
 
 // rebase has the base brought into the pull request at its present commit.
@@ -71,6 +83,28 @@ func (o order) rebase(ctx context.Context, cmd command.Command) error {
 	return err
 }
 
+// hears reports whether a state of the lifecycle hears a signal.
+func hears(def *workflow.Definition, signal string) bool {
+	return slices.ContainsFunc(def.States, func(s workflow.State) bool { return len(s.On[signal]) > 0 })
+}
+
+// hearsNothing refuses a command about a merge where the lifecycle has none for it.
+func (o order) hearsNothing(ctx context.Context, def *workflow.Definition) error {
+	if o.of.pull > 0 {
+		pr, err := o.forge.PullRequest(ctx, o.repo, o.of.pull)
+		switch {
+		case err != nil && !errors.Is(err, forge.ErrNotFound):
+			return lastingRefusal(err)
+		case err == nil && pr.Merged:
+			return refuse("changes nothing any more: #%d is merged", o.of.pull)
+		}
+	}
+	if _, merges := def.Policy["auto_merge"]; merges {
+		return refuse("is not of the lifecycle %s, as it was when this work began", def.Name)
+	}
+	return refuse("is not of the lifecycle %s, which merges nothing", def.Name)
+}
+
 // openPullRequest returns the open pull request of the work, if its state hears the signal.
 func (o order) openPullRequest(ctx context.Context, signal string) (pr forge.PullRequest, err error) {
 	def, err := o.definition(ctx)
@@ -82,8 +116,8 @@ func (o order) openPullRequest(ctx context.Context, signal string) (pr forge.Pul
 	switch {
 	case in.GetClosed() != "":
 		return pr, refuse("changes nothing any more: it is %s, in %s", in.GetClosed(), in.GetState())
-	case !slices.ContainsFunc(def.States, func(s workflow.State) bool { return len(s.On[signal]) > 0 }):
-		return pr, refuse("is not of the lifecycle %s, as it was when this work began", def.Name)
+	case !hears(def, signal):
+		return pr, o.hearsNothing(ctx, def)
 	case len(state.On[signal]) == 0 || o.of.pull == 0:
 		return pr, refuse("finds no pull request yet: it is in %s", in.GetState())
 	}

@@ -45,6 +45,7 @@ func (o order) status(ctx context.Context, explain bool) (string, error) {
 	if last := wire.ToResult(in.GetLastResult()); last.Status != "" && last.Status != instance.Success {
 		s.Failed = fmt.Sprintf("%s in %s: %s", last.Status, in.GetLastState(), last.Summary)
 	}
+	s.Gates = gatesMissing(in, gatesSeen(in))
 	for _, t := range state.Next {
 		s.Next = append(s.Next, t.To)
 	}

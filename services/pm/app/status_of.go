@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -66,6 +67,10 @@ func phaseOf(in *pb.Instance, def *workflow.Definition) rules.Phase {
 	return rules.Working
 }
 
+// soon is how long a park may last whose end is not told. What is looked at each minute
+// would have its comment edited each minute.
+const soon = 10 * time.Minute
+
 // waitsOf lists what an instance waits for.
 func waitsOf(in *pb.Instance) (all []string) {
 	add := func(what, why string) {
@@ -101,6 +106,8 @@ func waitsOf(in *pb.Instance) (all []string) {
 	}
 	switch p := in.GetParked(); {
 	case p == nil || p.GetWaitsFor() != "": // Held says it
+	case p.GetUntil().AsTime().Sub(in.GetUpdatedAt().AsTime()) < soon && p.GetReason() != "":
+		add(p.GetReason(), "")
 	case p.GetUntil() != nil:
 		add(rules.Moment(p.GetUntil().AsTime()), p.GetReason())
 	default:

@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // merged returns the instance that watches the merge of a story, and the merge commit.
@@ -71,6 +74,10 @@ func TestACheckThatGoesRedAfterTheMergeOpensAnIssue(t *testing.T) {
 		if !strings.Contains(issues[0].Body, want) {
 			t.Errorf("no %q in\n%s", want, issues[0].Body)
 		}
+	}
+	report := brain.Assignment{Issue: instance.Issue{Title: issues[0].Title, Body: issues[0].Body, Labels: issues[0].Labels}}
+	if w := rules.Weigh(report); w.Confidence < 1 {
+		t.Errorf("the analyst is sure to %v, and asks %q", w.Confidence, w.Questions)
 	}
 }
 

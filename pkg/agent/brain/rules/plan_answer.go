@@ -21,3 +21,21 @@ type PlanAnswer struct {
 
 // Text is the comment.
 func (p PlanAnswer) Text() string { return write("plan_answer.md", p) }
+
+// planLine is a step, and how often it was made in a row.
+type planLine struct {
+	work.PastStep
+	Times int
+}
+
+// Lines are the steps, each once if the next is the same again.
+func (p PlanAnswer) Lines() (all []planLine) {
+	for _, s := range p.Steps {
+		if n := len(all); n > 0 && all[n-1].PastStep == s {
+			all[n-1].Times++
+			continue
+		}
+		all = append(all, planLine{s, 1})
+	}
+	return all
+}

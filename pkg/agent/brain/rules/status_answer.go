@@ -19,6 +19,7 @@ type StatusAnswer struct {
 
 	Explain bool
 	Failed  string   // what failed last
+	Gates   []string // of a merge that do not pass, Markdown that is safe
 	Moves   []string // what would move it
 	Next    []string // the states that the table permits
 }
