@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -73,49 +71,6 @@ func TestLimitsAreToldApart(t *testing.T) {
 	}
 }
 
-// Whoever asks, whatever they ask for and whenever: no second has two writes, no minute
-// more than 80 creations, no hour more than 500.
-func TestWritesKeepWithinWhatGitHubPermits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a, now := newAllowance(time.Second), at
-		var writes, creations []time.Time
-		within := func(all []time.Time, d time.Duration) (most int) {
-			for i := range all {
-				n := 0
-				for _, o := range all[i:] {
-					if o.Sub(all[i]) < d {
-						n++
-					}
-				}
-				most = max(most, n)
-			}
-			return most
-		}
-		for range rapid.IntRange(1, 1200).Draw(t, "requests") {
-			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "pause")) * time.Millisecond)
-			s := sending{resource: "core", writes: true, creates: rapid.Bool().Draw(t, "creates")}
-			free := a.free(s, now)
-			if free.Sub(now) > 10*time.Second {
-				continue
-			}
-			a.record(s, free)
-			writes = append(writes, free)
-			if s.creates {
-				creations = append(creations, free)
-			}
-		}
-		if n := within(writes, time.Second); n > 1 {
-			t.Errorf("%d writes in a second", n)
-		}
-		if n := within(creations, time.Minute); n > contentsAMinute {
-			t.Errorf("%d creations in a minute", n)
-		}
-		if n := within(creations, time.Hour); n > contentsAnHour {
-			t.Errorf("%d creations in an hour", n)
-		}
-	})
-}
-
 func TestWhatIsLessUrgentStopsFirst(t *testing.T) {
 	hour := func(left int) http.Header {
 		return headers("X-RateLimit-Limit", "5000", "X-RateLimit-Remaining", strconv.Itoa(left), "X-RateLimit-Reset", unix(at.Add(time.Hour)))
@@ -124,17 +79,17 @@ func TestWhatIsLessUrgentStopsFirst(t *testing.T) {
 		left                           int
 		background, ordinary, urgently bool
 	}{{5000, true, true, true}, {1001, true, true, true}, {1000, false, true, true}, {251, false, true, true}, {250, false, false, true}, {1, false, false, true}, {0, false, false, false}} {
-		a := newAllowance(0)
-		a.note(sending{resource: "core"}, 200, hour(tc.left), nil, at)
+		a := newHolding(0)
+		a.note(sending{Resource: "core"}, 200, hour(tc.left), nil, at)
 		for urgency, want := range map[forge.Urgency]bool{forge.Background: tc.background, forge.Ordinary: tc.ordinary, forge.Urgent: tc.urgently} {
-			limit := a.blocked(sending{resource: "core", urgency: urgency}, at)
+			limit := a.Blocked(sending{Resource: "core", Keep: keep(urgency)}, at)
 			if (limit == nil) != want {
 				t.Errorf("%d left: urgency %d: %v", tc.left, urgency, limit)
 			}
 			if limit != nil && !limit.Until.Equal(at.Add(time.Hour)) {
 				t.Errorf("%d left: until %v", tc.left, limit.Until)
 			}
-			if a.blocked(sending{resource: "core", urgency: urgency}, at.Add(time.Hour)) != nil || a.blocked(sending{resource: "graphql", urgency: urgency}, at) != nil {
+			if a.Blocked(sending{Resource: "core", Keep: keep(urgency)}, at.Add(time.Hour)) != nil || a.Blocked(sending{Resource: "graphql", Keep: keep(urgency)}, at) != nil {
 				t.Errorf("%d left of core: urgency %d is stopped in the next hour, or in GraphQL", tc.left, urgency)
 			}
 		}
@@ -142,15 +97,15 @@ func TestWhatIsLessUrgentStopsFirst(t *testing.T) {
 }
 
 func TestAnswersInAnotherOrderDoNotGiveRequestsBack(t *testing.T) {
-	a, s := newAllowance(0), sending{resource: "core", urgency: forge.Background}
+	a, s := newHolding(0), sending{Resource: "core", Keep: keep(forge.Background)}
 	for _, left := range []string{"1000", "1003"} {
 		a.note(s, 200, headers("X-RateLimit-Limit", "5000", "X-RateLimit-Remaining", left, "X-RateLimit-Reset", unix(at.Add(time.Hour))), nil, at)
 	}
-	if a.blocked(s, at) == nil {
+	if a.Blocked(s, at) == nil {
 		t.Error("an older answer has given back what was used")
 	}
 	a.note(s, 200, headers("X-RateLimit-Limit", "5000", "X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", unix(at.Add(2*time.Hour))), nil, at.Add(time.Minute))
-	if a.blocked(s, at.Add(time.Minute)) != nil {
+	if a.Blocked(s, at.Add(time.Minute)) != nil {
 		t.Error("the next hour has not begun")
 	}
 }

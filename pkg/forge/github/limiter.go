@@ -44,7 +44,7 @@ type limiter struct {
 	short time.Duration // that is waited at most
 
 	mu      sync.Mutex
-	holders allowances
+	holders holdings
 	counts  map[count]int
 }
 
@@ -61,7 +61,7 @@ const (
 )
 
 func newLimiter(pace, short time.Duration) *limiter {
-	return &limiter{pace: pace, short: short, holders: allowances{pace, map[string]*allowance{}}, counts: map[count]int{}}
+	return &limiter{pace: pace, short: short, holders: holdings{pace, map[string]*holding{}}, counts: map[count]int{}}
 }
 
 // around returns a transport that sends by next what the forge permits.
@@ -81,7 +81,7 @@ func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
 				return nil, err
 			}
 			resp, err := next.RoundTrip(again)
-			if err == nil && s.creates {
+			if err == nil && s.Creates {
 				resp, err = whole(resp) // half an answer is a lost one
 			}
 			if err != nil {
@@ -140,14 +140,14 @@ func (l *limiter) reserve(who string, s sending, latest time.Time, slot *bool) (
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a, now := l.holders.of(who), time.Now()
-	if limit := a.blocked(s, now); limit != nil || *slot {
-		return now, limit
+	if limit := a.Blocked(s, now); limit != nil || *slot {
+		return now, rateLimit(limit)
 	}
-	at := a.free(s, now)
+	at := a.Free(s, now)
 	if at.After(latest) {
 		return at, &forge.RateLimit{Until: at, Message: "more is to be written than the forge permits in this time"}
 	}
-	a.record(s, at)
+	a.Record(s, at)
 	*slot = true
 	return at, nil
 }
@@ -167,7 +167,7 @@ const settling = 15 * time.Second
 
 // lost notes that something may have been created of which the answer was lost.
 func (l *limiter) lost(who string, s sending, path string) {
-	if !s.creates || l.pace == 0 {
+	if !s.Creates || l.pace == 0 {
 		return
 	}
 	l.mu.Lock()
@@ -183,10 +183,10 @@ func (l *limiter) settled(who string, s sending, path string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	until := l.holders.of(who).lost[path]
-	if !s.creates || !until.After(time.Now()) {
+	if !s.Creates || !until.After(time.Now()) {
 		return nil
 	}
-	l.counts[count{s.kind(), wasLimited}]++
+	l.counts[count{kindOf(s), wasLimited}]++
 	return &forge.RateLimit{Until: until, Message: "an answer was lost, and what was written may not be seen yet"}
 }
 
@@ -206,11 +206,11 @@ func (l *limiter) note(who string, s sending, resp *http.Response) (*forge.RateL
 	limit := l.holders.of(who).note(s, resp.StatusCode, resp.Header, body, time.Now())
 	switch {
 	case limit != nil:
-		l.counts[count{s.kind(), wasLimited}]++
+		l.counts[count{kindOf(s), wasLimited}]++
 	case resp.Header.Get(httpcache.XFromCache) != "":
-		l.counts[count{s.kind(), wasUnchanged}]++
+		l.counts[count{kindOf(s), wasUnchanged}]++
 	default:
-		l.counts[count{s.kind(), wasCounted}]++
+		l.counts[count{kindOf(s), wasCounted}]++
 	}
 	return limit, nil
 }
@@ -222,25 +222,25 @@ const maxRefusal = 64 << 10
 func (l *limiter) countResult(s sending, result string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.counts[count{s.kind(), result}]++
+	l.counts[count{kindOf(s), result}]++
 }
 
-// allowances are what the forge permits each holder of a token. It has no lock: limiter has.
-type allowances struct {
+// holdings are what the forge permits each holder of a token. It has no lock: limiter has.
+type holdings struct {
 	pace     time.Duration
-	byHolder map[string]*allowance
+	byHolder map[string]*holding
 }
 
-// of returns the allowance of a holder. It makes one, and removes those that are idle, if
+// of returns what a holder may request. It makes that, and removes those that are idle, if
 // the holder has none.
-func (all allowances) of(holder string) *allowance {
-	a := all.byHolder[holder]
-	if a == nil {
-		maps.DeleteFunc(all.byHolder, func(_ string, old *allowance) bool { return old.idle(time.Now()) })
-		a = newAllowance(all.pace)
-		all.byHolder[holder] = a
+func (all holdings) of(holder string) *holding {
+	h := all.byHolder[holder]
+	if h == nil {
+		maps.DeleteFunc(all.byHolder, func(_ string, old *holding) bool { return old.Idle(time.Now()) })
+		h = newHolding(all.pace)
+		all.byHolder[holder] = h
 	}
-	return a
+	return h
 }
 
 // Limit is how far one holder of a token, or one installation of the App, is from a limit.
@@ -259,17 +259,14 @@ func (c *Client) Limits() (all []Limit, until time.Time) {
 	defer c.limiter.mu.Unlock()
 	now, newest := time.Now(), map[string]Limit{}
 	for who, a := range c.limiter.holders.byHolder {
-		for resource, r := range a.rates {
-			if !r.reset.After(now) { // a new hour has begun
-				r.left = r.limit
-			}
+		for resource, r := range a.Rates(now) {
 			key := nameOf(who) + " " + resource
-			if r.reset.After(newest[key].Reset) {
-				newest[key] = Limit{nameOf(who), resource, r.limit, r.left, r.reset}
+			if r.Reset.After(newest[key].Reset) {
+				newest[key] = Limit{nameOf(who), resource, r.Limit, r.Left, r.Reset}
 			}
 		}
-		if a.until.After(now) && a.until.After(until) {
-			until = a.until
+		if stopped := a.Stopped(); stopped.After(now) && stopped.After(until) {
+			until = stopped
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(newest)) {
@@ -289,13 +286,13 @@ func holder(r *http.Request) string {
 
 // sendingOf returns what a request is.
 func sendingOf(r *http.Request) sending {
-	s := sending{resource: resourceOf(r), urgency: forge.UrgencyOf(r.Context())}
+	s := sending{Resource: resourceOf(r), Keep: keep(forge.UrgencyOf(r.Context()))}
 	switch {
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
-	case s.resource == "graphql":
-		s.writes = r.Context().Value(mutationKey{}) != nil
+	case s.Resource == "graphql":
+		s.Writes = r.Context().Value(mutationKey{}) != nil
 	default:
-		s.writes, s.creates = true, r.Method == http.MethodPost
+		s.Writes, s.Creates = true, r.Method == http.MethodPost
 	}
 	return s
 }
@@ -303,12 +300,12 @@ func sendingOf(r *http.Request) sending {
 // mutationKey is the key of requests to GraphQL that write.
 type mutationKey struct{}
 
-// kind is the name of such requests in metrics.
-func (s sending) kind() string {
+// kindOf is the name of such requests in metrics.
+func kindOf(s sending) string {
 	switch {
-	case s.writes:
+	case s.Writes:
 		return "write"
-	case s.resource == "graphql":
+	case s.Resource == "graphql":
 		return "query"
 	}
 	return "read"
