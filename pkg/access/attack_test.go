@@ -410,6 +410,10 @@ func TestTheServerSaysWhoAsks(t *testing.T) {
 		{developer, "sb.api.override", false},
 		{developer, "sb.api.signal", false},
 		{developer, "sb.api.expire", false},
+		{developer, "sb.api.allowance", false},
+		{notifier, "sb.api.allowance", true},
+		{gateway, "sb.api.allowance", true},
+		{viewer, "sb.api.allowance", true}, // and the orchestrator refuses it: May
 		{gateway, "sb.api.open", true},
 		{gateway, "sb.api.signal", true},
 		{gateway, "sb.api.cancel", true},
@@ -523,6 +527,37 @@ func TestOnlyTheGatewayHasThePMSaySomething(t *testing.T) {
 		_, err := e.server.As(e.T, p).Request(subject.PostComment, nil, tries)
 		if heard := err == nil; heard != (p == gateway) {
 			t.Errorf("%s is heard: %v", p, heard)
+		}
+	}
+}
+
+func TestOnlyTheOrchestratorSaysThatALimitOfTheForgeIsReachedAndOnlyWhoUsesTheForgeHearsIt(t *testing.T) {
+	e := newEnv(t)
+	parties := []access.Party{orchestrator, gateway, developer, tester, notifier, viewer, actor}
+	conns, heard := map[access.Party]*nats.Conn{}, map[access.Party]*nats.Subscription{}
+	for _, p := range parties {
+		conns[p] = e.server.As(e.T, p)
+		var err error
+		heard[p], err = conns[p].SubscribeSync(subject.ForgeLimits)
+		e.must(err)
+		e.must(conns[p].Flush())
+	}
+	for _, says := range parties {
+		e.must(conns[says].Publish(subject.ForgeLimits, []byte(says.String())))
+		e.must(conns[says].Flush())
+		for _, p := range parties {
+			hears := p == says || says == orchestrator && p.UsesForge()
+			if hears {
+				m, err := heard[p].NextMsgWithContext(e.ctx)
+				e.must(err)
+				if string(m.Data) != says.String() {
+					t.Errorf("%s hears %s, want %s", p, m.Data, says)
+				}
+			}
+			e.must(conns[p].Flush())
+			if n, _, err := heard[p].Pending(); err != nil || n != 0 {
+				t.Errorf("%s hears %d messages of %s, %v", p, n, says, err)
+			}
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // Credential is a public NKey of a party.
@@ -37,6 +39,9 @@ var exports = []string{
 	"$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.*", "$JS.API.DIRECT.GET.>", "$JS.API.>", "$O.>", "$KV.>",
 }
 
+// published is what System publishes to those that import it.
+var published = []string{subject.ForgeLimits}
+
 // account is what the configuration says of one account.
 type account struct {
 	Name    string
@@ -44,13 +49,14 @@ type account struct {
 	Keys    []string
 	Imports []Import
 	Exports []string
+	Streams []string
 }
 
 // Config returns the accounts section of a nats-server configuration for the
 // credentials. An account may have several keys: that is how a key is replaced without
 // an interruption.
 func Config(credentials []Credential) (string, error) {
-	accounts := map[string]*account{System: {Name: System, System: true, Imports: Party{Kind: Orchestrator}.Imports(), Exports: exports}}
+	accounts := map[string]*account{System: {Name: System, System: true, Imports: Party{Kind: Orchestrator}.Imports(), Exports: exports, Streams: published}}
 	for _, c := range credentials {
 		if err := c.Check(); err != nil {
 			return "", err
@@ -92,12 +98,15 @@ accounts {
 {{- range .Exports}}
       {service: "{{.}}"{{if streamed .}}, response_type: stream{{with threshold .}}, response_threshold: "{{.}}"{{end}}{{end}}}
 {{- end}}
+{{- range .Streams}}
+      {stream: "{{.}}"}
+{{- end}}
     ]
 {{- end}}
 {{- if .Imports}}
     imports: [
 {{- range .Imports}}
-      {service: {account: "{{or .From $.System}}", subject: "{{.Subject}}"}{{if .Local}}, to: "{{.Local}}"{{end}}}
+      { {{- if .Stream}}stream{{else}}service{{end}}: {account: "{{or .From $.System}}", subject: "{{.Subject}}"}{{if .Local}}, to: "{{.Local}}"{{end}}}
 {{- end}}
     ]
 {{- end}}

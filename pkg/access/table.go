@@ -23,6 +23,14 @@ var may = map[Kind][]string{
 	Admin: {subject.Override, subject.Migrate, subject.RaiseDay},
 }
 
+// forgeRoles lists the roles whose agents use the forge. pkg/archtest has the services.
+var forgeRoles = []string{Notifier, "committer", "git-manager", "shepherd"}
+
+// UsesForge reports whether the party holds the forge's credentials.
+func (p Party) UsesForge() bool {
+	return p.Kind == Gateway || p.Kind == Agent && slices.Contains(forgeRoles, p.Name)
+}
+
 // May reports whether a party may give a command or query on sb.api. Admin may all that
 // Act may. Expire, wake and end come from the orchestrator itself.
 func (p Party) May(command string) bool {
@@ -31,6 +39,8 @@ func (p Party) May(command string) bool {
 		return true
 	case command == subject.Watch:
 		return p.Person()
+	case command == subject.Allowance:
+		return p.UsesForge()
 	case !slices.Contains(subject.Commands(), command): // another query
 		return true
 	case p.Kind == Admin && slices.Contains(may[Act], command):
@@ -46,6 +56,9 @@ func Who(command string) (all []string) {
 			all = append(all, string(k))
 		}
 	}
+	if command == subject.Allowance {
+		all = append(all, forgeRoles...)
+	}
 	return all
 }
 
@@ -53,11 +66,12 @@ func Who(command string) (all []string) {
 // server reserves $JS.API in each account for its own JetStream.
 const APIPrefix = "sbjs"
 
-// Import is a service of System that an account imports.
+// Import is a service of System that an account imports, or what System publishes.
 type Import struct {
 	Subject string // in System
 	Local   string // in the account; empty: the same
 	From    string // the account that serves it; empty: System
+	Stream  bool   // System publishes it: the account hears it, and cannot send it there
 }
 
 // Imports returns what the account of a party imports. People get all of sb.api.*: the
@@ -70,9 +84,12 @@ func (p Party) Imports() []Import {
 		if p.Name == Notifier {
 			all = append(all, slices.Concat(consumer(subject.Endings), consumer(subject.Statuses))...)
 		}
+		if p.UsesForge() {
+			all = append(all, forgeLimits()...)
+		}
 		return all
 	case Gateway:
-		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), []Import{majority(), postComment})...)
+		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), forgeLimits(), []Import{majority(), postComment})...)
 	case View, Act:
 		all := []Import{{Subject: "sb.api.*"}}
 		if p.Kind == Act {
@@ -109,6 +126,12 @@ func (p Party) serves() []string {
 
 // Notifier is the role that tells people how instances stand and end.
 const Notifier = "pm"
+
+// forgeLimits are the account of the forge's limits that all share who use it, and what the
+// orchestrator says of it.
+func forgeLimits() []Import {
+	return append(asked(subject.Allowance), Import{Subject: subject.ForgeLimits, Stream: true})
+}
 
 // asked returns the imports of commands and queries on sb.api.
 func asked(names ...string) (all []Import) {

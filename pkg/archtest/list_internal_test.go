@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/signalbox/signalbox/pkg/access"
 )
 
 const repositoryRoot = "../.."
@@ -103,6 +105,23 @@ func TestEachExceptionIsNeeded(t *testing.T) {
 	for _, name := range append(slices.Clone(forgeSide), allInOne, serviceOf(harness)) {
 		if !importers[name] {
 			t.Errorf("services/%s may import the forge and does not", name)
+		}
+	}
+}
+
+// Who shares the account of the forge's limits is who has its credentials.
+func TestTheForgeSideIsThatOfTheTableOfAccess(t *testing.T) {
+	services, err := os.ReadDir(filepath.Join(repositoryRoot, "services"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range services {
+		p := access.Party{Kind: access.Agent, Name: s.Name()}
+		if s.Name() == "gateway" {
+			p = access.Party{Kind: access.Gateway}
+		}
+		if want := slices.Contains(forgeSide, s.Name()); p.UsesForge() != want {
+			t.Errorf("%s uses the forge: %t, want %t", p, !want, want)
 		}
 	}
 }

@@ -21,6 +21,8 @@ const (
 	History    = "history"
 	Definition = "definition"
 	Watch      = "watch"
+	// Allowance is for the processes that use the forge.
+	Allowance = "allowance"
 )
 
 // Commands of the system itself, for API: of timers, and of what links instances.

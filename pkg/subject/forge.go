@@ -9,3 +9,6 @@ const ReplayDelivery = "sb.forge.delivery.replay"
 
 // PostComment is where the PM posts what another service has to tell people.
 const PostComment = "sb.forge.comment.post"
+
+// ForgeLimits is where the orchestrator says that a limit of the forge is reached.
+const ForgeLimits = "sb.forge.limits"

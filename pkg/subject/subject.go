@@ -13,6 +13,7 @@
 //	sb.forge.issue.open                         the gateway takes a report for the forge
 //	sb.hook.<event>.<delivery>                  what a webhook of the forge delivered
 //	sb.forge.delivery.replay                    the gateway handles a delivery again
+//	sb.forge.limits                             the orchestrator says that a limit of the forge is reached
 package subject
 
 import (
