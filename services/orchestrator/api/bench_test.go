@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/eventstore/memory"
@@ -41,28 +43,35 @@ func BenchmarkStep(b *testing.B) {
 	b.Run("in-flight=64/old", func(b *testing.B) { steps(b, 64, 1000) })
 }
 
-// steps runs them, after as many of each instance that do not count.
-func steps(b *testing.B, inFlight, before int) {
-	def, err := workflow.Load("there", []byte(there))
-	if err != nil {
-		b.Fatal(err)
-	}
-	store, c := memory.New(), catalog{workflow.NewCatalog(def)}
+// serve returns the engine of an API over a log in memory, and a connection to it.
+func serve(b *testing.B, defs ...*workflow.Definition) (context.Context, *engine.Engine, *nats.Conn) {
+	b.Helper()
+	store, c := memory.New(), catalog{workflow.NewCatalog(defs...)}
 	e := engine.New(engine.Config{Store: store, Definitions: c, Now: time.Now})
 	ctx, stop := context.WithCancel(context.Background())
 	caught, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- e.Follow(ctx, func() { close(caught) }) }()
 	b.Cleanup(func() { stop(); <-ended })
 	<-caught
-	nats := natstest.Start(b, natstest.Options{})
+	on := natstest.Start(b, natstest.Options{})
 	server, err := api.Serve(api.Config{
-		Conn: nats.Connect(b), Engine: e, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
+		Conn: on.Connect(b), Engine: e, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = server.Close() })
-	cl := client.New(nats.Connect(b), "noop-1")
+	return ctx, e, on.Connect(b)
+}
+
+// steps runs them, after as many of each instance that do not count.
+func steps(b *testing.B, inFlight, before int) {
+	def, err := workflow.Load("there", []byte(there))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, e, nc := serve(b, def)
+	cl := client.New(nc, "noop-1")
 
 	run := func(n int) {
 		var left atomic.Int64

@@ -60,6 +60,7 @@ type Server struct {
 	batchReplies batchReplies
 	tasks        sync.Map // stateTask by definition, state and role
 	books        *books
+	allowances   *allowances
 
 	mu       sync.Mutex
 	closed   bool
@@ -87,6 +88,7 @@ func Serve(c Config) (*Server, error) {
 		Config: c, workers: newWorkerPool(maxConcurrent),
 		objects: newWorkerPool(objectWorkers), transfers: newTransfers(c.Objects, min(maxPart, room)),
 		watchers: newWorkerPool(maxWatches), watches: watches{of: map[access.Party]int{}}, books: books,
+		allowances: newAllowances(),
 	}
 	s.closing, s.endWatches = context.WithCancel(context.Background())
 	s.batchReplies.send = func(to micro.Request, data []byte) { s.send(to, data, nil) }
@@ -153,6 +155,7 @@ func (s *Server) endpoints() []endpoint {
 		s.query(subject.List, s.list, func(no *pb.Refusal) proto.Message { return &pb.ListReply{Refusal: no} }),
 		s.query(subject.History, s.history, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }),
 		s.query(subject.Definition, s.definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }),
+		s.query(subject.Allowance, s.allowance, func(no *pb.Refusal) proto.Message { return &pb.AllowanceReply{Refusal: no} }),
 		s.watchEndpoint(),
 		{"agent-" + subject.Batch, must(subject.AnyAgent(subject.Batch)), s.batch},
 	}
