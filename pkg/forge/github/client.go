@@ -80,7 +80,7 @@ func New(config Config) (*Client, error) {
 	if client.Transport == nil {
 		client.Transport = http.DefaultTransport
 	}
-	c := &Client{limiter: newLimiter(paceFor(config.Pace, host), cmp.Or(config.MaxWait, 10*time.Second))}
+	c := &Client{limiter: newLimiter(fmt.Sprintf("%s as %d", host, config.App.ID), paceFor(config.Pace, host), cmp.Or(config.MaxWait, 10*time.Second))}
 	if c.credentials, err = newCredentials(config, c.limiter.around(client.Transport)); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type Flags struct {
 	TokenFile string `name:"token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the token."`
 	Token     string `name:"token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
 	AppFlags
-	Pace time.Duration `name:"pace" placeholder:"DURATION" help:"Pause between two writes, per process and token. By default 1s, as GitHub asks for, and none for a forge on this machine; below 0 is none."`
+	Pace time.Duration `name:"pace" placeholder:"DURATION" help:"Pause between two writes with one token, by all processes of a deployment. By default 1s, as GitHub asks for, and none for a forge on this machine; below 0 is none."`
 
 	client *Client // what Client returns; nil: a new one
 }

@@ -45,9 +45,28 @@ func rateLimit(l *allowance.Limit) *forge.RateLimit {
 	return &forge.RateLimit{Until: l.Until, Message: l.Words}
 }
 
-// note takes in what an answer says, and returns the limit that it says is reached.
-func (h *holding) note(s sending, status int, header http.Header, body []byte, now time.Time) *forge.RateLimit {
+// look returns the limit that a request must wait for, else when its place in the lanes is.
+func (h *holding) look(s sending, now, latest time.Time) (time.Time, *forge.RateLimit) {
+	if limit := h.Blocked(s, now); limit != nil {
+		return now, rateLimit(limit)
+	}
+	at := h.Free(s, now)
+	if at.After(latest) {
+		return at, tooMuch(at)
+	}
+	return at, nil
+}
+
+// tooMuch is the limit of lanes that are free too late.
+func tooMuch(at time.Time) *forge.RateLimit {
+	return &forge.RateLimit{Until: at, Message: "more is to be written than the forge permits in this time"}
+}
+
+// note takes in what an answer says, and returns the limit that it says is reached. news is
+// what others do not know yet: a limit that stops even what is most urgent.
+func (h *holding) note(s sending, status int, header http.Header, body []byte, now time.Time) (limit *forge.RateLimit, news *allowance.Limit) {
 	resource := cmp.Or(header.Get("X-RateLimit-Resource"), s.Resource)
+	before := h.Blocked(allowance.Request{Resource: resource}, now)
 	most, err := strconv.Atoi(header.Get("X-RateLimit-Limit"))
 	left, errLeft := strconv.Atoi(header.Get("X-RateLimit-Remaining"))
 	reset, told := resetOf(header, now)
@@ -55,18 +74,21 @@ func (h *holding) note(s sending, status int, header http.Header, body []byte, n
 		h.Count(resource, allowance.Rate{Limit: most, Left: left, Reset: reset})
 	}
 	limit, primary := limitOf(status, header, body, h.untold, now)
-	if limit == nil {
-		if status < http.StatusInternalServerError {
-			h.untold = 0
+	switch _, told := retryAfter(header, now); {
+	case limit == nil && status < http.StatusInternalServerError:
+		h.untold = 0
+	case limit == nil:
+	case primary:
+		h.Reach(allowance.Limit{Resource: resource, Until: limit.Until, Hour: most}, now)
+	default:
+		if !told {
+			h.untold++
 		}
-		return nil
+		h.Reach(allowance.Limit{Until: limit.Until, Words: limit.Message}, now)
 	}
-	met := allowance.Limit{Until: limit.Until, Words: limit.Message}
-	if primary {
-		met.Resource, met.Hour = resource, most
-	} else if _, told := retryAfter(header, now); !told {
-		h.untold++
+	news = h.Blocked(allowance.Request{Resource: resource}, now)
+	if news != nil && before != nil && !news.Until.After(before.Until.Add(time.Second)) {
+		news = nil
 	}
-	h.Reach(met, now)
-	return limit
+	return limit, news
 }

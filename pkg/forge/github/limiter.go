@@ -16,6 +16,7 @@ import (
 
 	"github.com/gohugoio/httpcache"
 
+	"github.com/signalbox/signalbox/pkg/allowance"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -40,10 +41,12 @@ func paceFor(pace time.Duration, host string) time.Duration {
 // and is not sent. Of a request that the forge has refused because of a limit it knows that
 // it had no effect.
 type limiter struct {
+	of    string        // what tells the holders here from those of other forges
 	pace  time.Duration // between two writes; 0: none
 	short time.Duration // that is waited at most
 
 	mu      sync.Mutex
+	sharing Sharing // nil: none
 	holders holdings
 	counts  map[count]int
 }
@@ -60,8 +63,8 @@ const (
 	wasFailed    = "failed"    // not answered
 )
 
-func newLimiter(pace, short time.Duration) *limiter {
-	return &limiter{pace: pace, short: short, holders: holdings{pace, map[string]*holding{}}, counts: map[count]int{}}
+func newLimiter(of string, pace, short time.Duration) *limiter {
+	return &limiter{of: of, pace: pace, short: short, holders: holdings{pace, map[string]*holding{}}, counts: map[count]int{}}
 }
 
 // around returns a transport that sends by next what the forge permits.
@@ -92,7 +95,8 @@ func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
 			if resp.StatusCode >= http.StatusInternalServerError {
 				l.lost(who, s, r.URL.Path)
 			}
-			limit, err := l.note(who, s, resp)
+			limit, news, err := l.note(who, s, resp)
+			l.tell(r.Context(), who, news)
 			switch {
 			case err != nil:
 				return nil, err
@@ -113,7 +117,7 @@ func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
 // has its place in the lanes already.
 func (l *limiter) admit(ctx context.Context, who string, s sending, latest time.Time, slot *bool) error {
 	for {
-		at, limit := l.reserve(who, s, latest, slot)
+		at, limit := l.reserve(ctx, who, s, latest, slot)
 		wait := time.Until(at)
 		if limit != nil {
 			if limit.Until.After(latest) {
@@ -136,20 +140,30 @@ func (l *limiter) admit(ctx context.Context, who string, s sending, latest time.
 
 // reserve returns the limit that the request must wait for, else when its place in the
 // lanes is. It takes that place once.
-func (l *limiter) reserve(who string, s sending, latest time.Time, slot *bool) (time.Time, *forge.RateLimit) {
+func (l *limiter) reserve(ctx context.Context, who string, s sending, latest time.Time, slot *bool) (time.Time, *forge.RateLimit) {
+	if with := l.shared(); with != nil && s.Writes && !*slot {
+		if at, limit, ok := l.agree(ctx, with, who, s, latest); ok {
+			*slot = limit == nil
+			return at, limit
+		}
+	}
+	return l.place(who, s, latest, slot)
+}
+
+// place is reserve within the own account.
+func (l *limiter) place(who string, s sending, latest time.Time, slot *bool) (time.Time, *forge.RateLimit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a, now := l.holders.of(who), time.Now()
-	if limit := a.Blocked(s, now); limit != nil || *slot {
-		return now, rateLimit(limit)
+	h, now := l.holders.of(who), time.Now()
+	if *slot {
+		return now, rateLimit(h.Blocked(s, now))
 	}
-	at := a.Free(s, now)
-	if at.After(latest) {
-		return at, &forge.RateLimit{Until: at, Message: "more is to be written than the forge permits in this time"}
+	at, limit := h.look(s, now, latest)
+	if limit == nil {
+		h.Record(s, at)
+		*slot = true
 	}
-	a.Record(s, at)
-	*slot = true
-	return at, nil
+	return at, limit
 }
 
 // whole reads an answer to its end.
@@ -191,19 +205,19 @@ func (l *limiter) settled(who string, s sending, path string) error {
 }
 
 // note takes in an answer. It returns the limit that it says is reached, and closes it then.
-func (l *limiter) note(who string, s sending, resp *http.Response) (*forge.RateLimit, error) {
+// news is what others are to be told.
+func (l *limiter) note(who string, s sending, resp *http.Response) (limit *forge.RateLimit, news *allowance.Limit, err error) {
 	var body []byte
 	if resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests {
-		var err error
 		if body, err = io.ReadAll(io.LimitReader(resp.Body, maxRefusal)); err != nil {
-			return nil, errors.Join(err, resp.Body.Close())
+			return nil, nil, errors.Join(err, resp.Body.Close())
 		}
 		_ = resp.Body.Close()
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	limit := l.holders.of(who).note(s, resp.StatusCode, resp.Header, body, time.Now())
+	limit, news = l.holders.of(who).note(s, resp.StatusCode, resp.Header, body, time.Now())
 	switch {
 	case limit != nil:
 		l.counts[count{kindOf(s), wasLimited}]++
@@ -212,7 +226,7 @@ func (l *limiter) note(who string, s sending, resp *http.Response) (*forge.RateL
 	default:
 		l.counts[count{kindOf(s), wasCounted}]++
 	}
-	return limit, nil
+	return limit, news, nil
 }
 
 // maxRefusal is how many bytes of a refusal are read.
