@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // newAccess returns a directory with the keys of the services.
@@ -31,10 +33,19 @@ func partyOf(service string) access.Party {
 }
 
 // Each process has an account of its own, and reaches through it all that it needs from
-// the report to the pull request.
+// the report to the pull request. With a pace those that use the forge share its limits.
 func TestEachServiceWorksWithinItsAccount(t *testing.T) {
 	t.Parallel()
-	s := startEnv(t, envConfig{Accounts: true})
+	paced := []string{"--forge-pace", "10ms"}
+	s := startEnv(t, envConfig{Accounts: true, Args: map[string][]string{"gateway": paced, "pm": paced}})
+	nc, _ := s.nats.connect(t)
+	asked, err := nc.SubscribeSync("sb.api." + subject.Allowance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	n := s.forge.openIssue(t, "The answer is wrong", vagueReport)
 	s.log.await(t, "the questions", func(f *logFollower) bool {
 		return f.instances[instanceID(n)].State == "waiting_for_requirements_clarification"
@@ -50,4 +61,16 @@ func TestEachServiceWorksWithinItsAccount(t *testing.T) {
 		t.Errorf("pull requests %v, want one", prs)
 	}
 	s.log.checkLog(t)
+	m, err := asked.NextMsg(maxWait)
+	if err != nil {
+		t.Fatalf("nobody asked for a place among the writes to the forge: %v", err)
+	}
+	if p, _, err := access.Requester(m.Header.Get(access.Header)); err != nil || !p.UsesForge() {
+		t.Errorf("%s asked for a place, %v", p, err)
+	}
+	for _, name := range []string{"gateway", "pm"} {
+		if out := strings.Join(s.processes[name].output.snapshot(), "\n"); strings.Contains(out, "an account of its own") {
+			t.Errorf("%s was not answered:\n%s", name, out)
+		}
+	}
 }

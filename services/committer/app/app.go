@@ -22,6 +22,10 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error {
 	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {
 		return err
 	}
+	var err error
+	if a.Forge, err = forgeside.Share(h, a.Forge); err != nil {
+		return err
+	}
 	return a.Settings.Setup(ctx, h)
 }
 
