@@ -45,11 +45,18 @@ func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, e
 	r.Evidence = append(r.Evidence, ev)
 	if !ev.OK {
 		r.Status, r.FailureSignature = instance.Failure, testrun.Signature(ev)
-		what := "not all acceptance criteria pass: " + strings.Join(ev.Failed, ", ")
-		r.IssuesFound = append(r.IssuesFound, strings.TrimSuffix(what, ": "))
+		r.IssuesFound = append(r.IssuesFound, notAccepted(ev))
 		r.Summary = strings.TrimSpace(r.Summary + "\n\nBut " + r.IssuesFound[len(r.IssuesFound)-1] + ".")
 	}
 	return r, nil
+}
+
+// notAccepted says what keeps work from being accepted.
+func notAccepted(ev instance.Evidence) string {
+	if strings.HasPrefix(ev.Output, testrun.ErrNoTests.Error()) {
+		return "no acceptance criterion is a command, so the repository's tests are the criterion: " + ev.Output
+	}
+	return strings.TrimSuffix("not all acceptance criteria pass: "+strings.Join(ev.Failed, ", "), ": ")
 }
 
 // acceptBy runs commands on the tree, as the gate has it.

@@ -118,3 +118,17 @@ func TestWhatFailsOrAsksIsNotHeldAgainstTheCriteria(t *testing.T) {
 		t.Errorf("it ended with %+v", r)
 	}
 }
+
+func TestThatThereAreNoTestsToAcceptByIsSaidEachTime(t *testing.T) {
+	w := newEnv(t, map[string]string{"README.md": "Sums.\n"})
+	job := w.in("story", "developer", "pending", "")
+	job.Sections = map[string]json.RawMessage{"story": json.RawMessage(`{"id": "A", "acceptanceCriteria": ["The sum is right"]}`)}
+	r, err := w.do(job, writes(map[string]string{"sum.sh": "two\n"}))
+	if err != nil || !strings.Contains(r.Summary, "no acceptance criterion is a command") || !strings.Contains(r.Summary, "add a file .signalbox.yaml") {
+		t.Fatalf("it ended with %+v, %v", r, err)
+	}
+	job.Evidence = r.Evidence
+	if _, err = w.do(job, writes(nil)); err == nil || !strings.Contains(err.Error(), "left no change; before that, no acceptance criterion is a command") {
+		t.Errorf("it ended with %v", err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
@@ -82,9 +83,19 @@ func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 		s.job.Progress("no further change; what is there was not tested yet")
 		return nil
 	case !out.Declared || s.asks.Change == workflow.ChangeRequired:
-		return fmt.Errorf("%s says it is done and left no change", s.job.Role)
+		return fmt.Errorf("%s says it is done and left no change%s", s.job.Role, s.stillOpen())
 	}
 	return nil
+}
+
+// stillOpen says what kept the work from being accepted before, "" if nothing did.
+func (s step) stillOpen() string {
+	for _, ev := range s.job.Evidence {
+		if ev.Name == testrun.Acceptance && s.asks.Runs == workflow.RunsCriteria && ev.EffectiveVerdict() == instance.VerdictFail {
+			return "; before that, " + notAccepted(ev)
+		}
+	}
+	return ""
 }
 
 // untested reports whether the newest commits are this role's own, of an earlier step, and
