@@ -106,7 +106,7 @@ func waitsOf(in *pb.Instance) (all []string) {
 	}
 	switch p := in.GetParked(); {
 	case p == nil || p.GetWaitsFor() != "": // Held says it
-	case p.GetUntil().AsTime().Sub(in.GetUpdatedAt().AsTime()) < soon && p.GetReason() != "":
+	case p.GetUntil() != nil && p.GetReason() != "" && p.GetUntil().AsTime().Sub(in.GetUpdatedAt().AsTime()) < soon:
 		add(p.GetReason(), "")
 	case p.GetUntil() != nil:
 		add(rules.Moment(p.GetUntil().AsTime()), p.GetReason())

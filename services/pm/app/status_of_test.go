@@ -41,6 +41,8 @@ func TestHowAnInstanceStands(t *testing.T) {
 			rules.Waiting, "", []string{"a person, as the developer asks: new"}},
 		"at rest": {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Parked: &pb.Parked{Until: minute(61), Reason: "a usage limit"}},
 			rules.Working, "developer", []string{"1970-01-01 01:01 UTC: a usage limit"}},
+		"looked at again soon": {&pb.Instance{State: "implementing", Kind: "work", UpdatedAt: minute(60), Parked: &pb.Parked{Until: minute(61), Reason: "the reviewers"}},
+			rules.Working, "", []string{"the reviewers"}},
 		"parked": {&pb.Instance{State: "implementing", Kind: "work", Parked: &pb.Parked{Reason: "checks are pending"}}, rules.Working, "",
 			[]string{"something to happen: checks are pending"}},
 		"after another": {&pb.Instance{State: "received", Kind: "work", Links: []*pb.Link{{Instance: "a", Kind: "after"}, {Instance: "b", Kind: "after", Ended: true, Well: true}, {Instance: "c", Kind: "child"}}},
