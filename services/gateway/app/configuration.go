@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/repoconfig"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -81,6 +82,30 @@ func (f inForce) refuses(issue forge.Issue) string {
 		return "it has no label " + f.Label
 	}
 	return ""
+}
+
+// maxMistakes is how many mistakes of a file an answer names.
+const maxMistakes = 5
+
+// mistakes says in Markdown within a line which file is wrong, and where. What the file says
+// is in code spans.
+func (f inForce) mistakes() string {
+	var all []string
+	for _, p := range workflow.Problems(f.wrong) {
+		all = append(all, sanitize.Code(p.Error()))
+	}
+	if len(all) == 0 {
+		all = []string{sanitize.Code(f.wrong.Error())}
+	}
+	more := ""
+	if n := len(all) - maxMistakes; n > 0 {
+		all, more = all[:maxMistakes], fmt.Sprintf("; and %d more", n)
+	}
+	file := "the configuration of the repository"
+	if f.wrongFile.File != "" {
+		file = sanitize.Code(f.wrongFile.name())
+	}
+	return file + " is wrong: " + strings.Join(all, "; ") + more
 }
 
 // located is a file, or that there is none.

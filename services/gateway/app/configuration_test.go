@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -208,6 +209,35 @@ func TestNothingIsTakenUpWhileTheOnlyFileIsWrong(t *testing.T) {
 	e.poll(p)
 	if _, err := e.client.Get(e.ctx, Name(widgets, made.Number)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestACommandOnAnIssueThatIsNotTakenUpIsToldOfTheWrongFile(t *testing.T) {
+	e := newEnv(t)
+	var log bytes.Buffer
+	p := e.configured(&log)
+	o := e.commander(p)
+	e.poll(p)
+	e.obey(o)
+	commit := e.commit(widgets, forgetest.Trunk, config, "# first\n\"@bob <b>fixes #1 [x](https://evil.example)\": ai\nbudget: {usd: none}\n")
+	n := e.report(e.ann, "While it is wrong")
+	e.poll(p)
+	e.say(e.ann, n, "/signalbox status")
+	e.obey(o)
+	got := e.answers(n)
+	if len(got) != 1 {
+		t.Fatalf("it says %q", got)
+	}
+	for _, want := range []string{"finds no work", "`" + widgets + ":" + config + " at " + commit[:12] + "` is wrong", config + ":2: unknown key", config + ":3: want dollars"} {
+		if !strings.Contains(got[0], want) {
+			t.Errorf("it says %q, want %q", got[0], want)
+		}
+	}
+	if strings.Contains(got[0], "the label") {
+		t.Errorf("a label does not help, and it says %q", got[0])
+	}
+	if len(sanitize.Mentions(got[0])) > 0 || len(sanitize.Closings(got[0])) > 0 || strings.Contains(got[0], "<b>") {
+		t.Errorf("it is not neutral: %q", got[0])
 	}
 }
 

@@ -114,6 +114,13 @@ func (p *commander) named(ctx context.Context, c forge.Comment) (id, why string,
 	if ok, err := known(); ok || err != nil {
 		return own, "", err
 	}
+	config, err := p.issues.configs.current(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if config.never { // no label changes that
+		return "", why + ", and no new one is, while " + config.mistakes(), nil
+	}
 	if label := cmp.Or(p.issues.label, p.issues.intake.Admit); label != "" {
 		why += fmt.Sprintf("; the label %s, set by somebody with the permission %s, has it taken up", label, p.issues.intake.Start)
 	}
