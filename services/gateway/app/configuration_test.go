@@ -282,6 +282,8 @@ func TestADryRunHeedsTheConfiguration(t *testing.T) {
 	e.commit(widgets, forgetest.Trunk, config, "lifecycle: nosuch\n")
 	if said := says(); !strings.Contains(said, "its configuration is wrong") || !strings.Contains(said, "left alone: the configuration of the repository is wrong") {
 		t.Errorf("of a wrong one it says\n%s", said)
+	} else if strings.Contains(said, "acme/widgets: 0 of") {
+		t.Errorf("of a wrong one it says how much would be taken up\n%s", said)
 	}
 }
 

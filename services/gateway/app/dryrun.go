@@ -104,6 +104,9 @@ func (p *poller) dryRun(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
+	if config.never { // what would be taken up is not known
+		return nil
+	}
 	_, err = fmt.Fprintf(out, "%s: %d of %d open issues would be taken up, by the lifecycle %s, and those reported from now on by people with the permission %s\n",
 		p.repo, taken, len(issues), cmp.Or(config.Lifecycle, p.workflow), p.intake.Start)
 	return err
