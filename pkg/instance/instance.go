@@ -202,7 +202,8 @@ type Configuration struct {
 	Brains  []string          `json:"brains,omitempty"`  // that may work, as patterns; none: all
 	Limits  []Limit           `json:"limits,omitempty"`  // of work under way in the repository
 	Days    []DayBudget       `json:"days,omitempty"`    // of what a day may cost in the repository
-	// Problem says what is wrong with a newer file that is not in force. The PM tells people.
+	// Problem says what is wrong with a newer file that is not in force. People are
+	// told of it on the issue.
 	Problem string `json:"problem,omitempty"`
 }
 

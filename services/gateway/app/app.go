@@ -129,15 +129,17 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 			label: s.Label, all: s.All, intake: s.Intake, grammar: grammar, refused: refused, log: h.Log.With("repo", repo)}
 		p.configs = &configurations{forge: host, checks: host, client: p.client, kv: kv, repo: repo, workflow: s.Workflow, lifecycles: s.Lifecycles,
 			now: time.Now, log: p.log}
+		say := func(ctx context.Context, r forgeside.CommentRequest) error {
+			return forgeside.RequestComment(ctx, h.NATS, r)
+		}
+		p.wrong = &tellings{p.configs, say}
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
 			grammar: grammar, permissions: p.permissions}
 		closed := &closings{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
 		obeys := &commander{forge: host, client: p.client, cursors: p.cursors, repo: repo, grammar: grammar, issues: p, pulls: pr,
-			say: func(ctx context.Context, r forgeside.CommentRequest) error {
-				return forgeside.RequestComment(ctx, h.NATS, r)
-			}, given: given, now: time.Now, log: p.log}
-		sources := []source{spare(p, repo), spare(closed, repo), spare(pr, repo)}
+			say: say, given: given, now: time.Now, log: p.log}
+		sources := []source{spare(p, repo), spare(closed, repo), spare(pr, repo), p.wrong}
 		if grammar.Name != "" {
 			sources = append(sources, spare(obeys, repo))
 		}

@@ -45,7 +45,7 @@ type commander struct {
 	grammar command.Grammar
 	issues  *poller
 	pulls   *pulls
-	say     func(ctx context.Context, w forgeside.CommentRequest) error
+	say     sayer
 	given   *prometheus.CounterVec // nil: nothing is counted
 	now     func() time.Time
 	log     *slog.Logger

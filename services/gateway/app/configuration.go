@@ -44,6 +44,7 @@ type configurations struct {
 	until  time.Time
 	denied bool               // the forge does not let it be read, and people were told
 	mute   bool               // the forge takes no checks, and people were told
+	silent bool               // nothing is left to post
 	looked map[string]located // by repository: what was found at its newest commit
 }
 
@@ -128,6 +129,8 @@ type kept struct {
 	Good  located `json:"good"`
 	Known bool    `json:"known"` // Good is set, also to none
 	Told  string  `json:"told,omitempty"`
+	// Untold is what the PM is to post of it; nil: it has.
+	Untold *untold `json:"untold,omitempty"`
 	// Shown is the newest check that shows whether the file is right.
 	Shown shownCheck `json:"shown,omitzero"`
 }
@@ -235,24 +238,6 @@ func (c *configurations) again(ctx context.Context) error {
 	c.mu.Unlock()
 	_, err := c.current(ctx)
 	return err
-}
-
-// told notes that people are told of the wrong file.
-func (c *configurations) told(ctx context.Context) error {
-	if c == nil {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.read.problem == "" {
-		return nil
-	}
-	before, err := c.load(ctx)
-	if err != nil {
-		return err
-	}
-	before.Told, c.read.problem = c.read.wrongHash, ""
-	return c.save(ctx, before)
 }
 
 // parse reads a file and holds it against what there is.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/forge/local"
@@ -209,6 +211,54 @@ func TestNothingIsTakenUpWhileTheOnlyFileIsWrong(t *testing.T) {
 	e.poll(p)
 	if _, err := e.client.Get(e.ctx, Name(widgets, made.Number)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestPeopleAreToldOfAWrongFileOnceWhateverTheLifecycle(t *testing.T) {
+	e := newEnv(t)
+	var log bytes.Buffer
+	p := e.configured(&log)
+	right := e.commit(widgets, forgetest.Trunk, config, "lifecycle: story\n")
+	if in := e.opened(p, "While it is right"); in.GetWorkflow() != "story" {
+		t.Fatalf("it is opened as %v", in)
+	}
+	absent := true
+	p.wrong = &tellings{p.configs, func(ctx context.Context, r forgeside.CommentRequest) error {
+		if absent {
+			return forgeside.ErrNotPosted
+		}
+		return posts(e.forge.Client("signalbox"))(ctx, r)
+	}}
+	wrong := e.commit(widgets, forgetest.Trunk, config, "lifecycle: story\nbudget: {usd: none}\n\"@bob fixes #7\": x\n")
+	first := e.opened(p, "The first after")
+	number := int(first.GetIssue().GetNumber())
+	if got := e.answers(number); first.GetWorkflow() != "story" || len(got) != 0 {
+		t.Errorf("without a PM it is %s, and says %q", first.GetWorkflow(), got)
+	}
+	second := e.opened(p, "The second after")
+	absent = false
+	other := e.configuredBy(p) // a restart
+	again := &tellings{other.configs, p.wrong.say}
+	for range 2 {
+		if err := again.poll(e.ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := e.answers(number)
+	if len(got) != 1 {
+		t.Fatalf("it says %q", got)
+	}
+	for _, want := range []string{wrong[:12] + " is wrong", right[:12] + " stays in force", config + ":2: want dollars", "> " + config + ":3: unknown key",
+		"The configuration of this repository is not in force as it is now."} {
+		if !strings.Contains(got[0], want) {
+			t.Errorf("it says %q, want %q", got[0], want)
+		}
+	}
+	if len(sanitize.Mentions(got[0])) > 0 || len(sanitize.Closings(got[0])) > 0 {
+		t.Errorf("it is not neutral: %q", got[0])
+	}
+	if got := e.answers(int(second.GetIssue().GetNumber())); len(got) != 0 {
+		t.Errorf("the second says %q", got)
 	}
 }
 

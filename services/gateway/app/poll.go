@@ -38,6 +38,7 @@ type poller struct {
 
 	permissions *permissions
 	configs     *configurations // nil: repositories have none
+	wrong       *tellings       // nil: nobody is told that the configuration is wrong
 	readings    readings        // of polls
 	told        sync.Once
 
@@ -211,9 +212,7 @@ func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string, b
 		return false, err
 	}
 	if config.problem != "" {
-		if err := p.configs.told(ctx); err != nil {
-			p.log.Warn("people may be told twice that the configuration is wrong", "error", err)
-		}
+		p.tell(ctx, issue.Number, name, config)
 	}
 	p.log.Info("issue taken up", "instance", name, "title", issue.Title, "author", issue.Author.Login, "permission", by.permission,
 		"admitted_by", by.by)

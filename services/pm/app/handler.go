@@ -99,11 +99,6 @@ func (h *handler) mayAnswer(ctx context.Context, issue instance.Issue, login str
 
 // takeUp takes a snapshot of the code that the work starts from.
 func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, error) {
-	if problem := job.Issue.Configured().Problem; problem != "" {
-		if _, err := h.say(ctx, job, "configuration", rules.Misconfigured(problem), instance.Result{}); err != nil {
-			return instance.Result{}, err
-		}
-	}
 	r, err := h.judge(ctx, job)
 	if err != nil || r.Status != instance.Success || job.Issue.Repo == "" || job.Base != "" {
 		return r, err

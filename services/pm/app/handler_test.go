@@ -175,34 +175,6 @@ func TestPeopleAreToldOnceWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-func TestPeopleAreToldOnceThatTheConfigurationIsWrong(t *testing.T) {
-	w := newEnv(t)
-	job := w.job("received")
-	job.Issue.Config = &instance.Configuration{Problem: "acme/widgets:.signalbox/config.yaml at 0123456789ab is wrong, and there is none in force, as before:\n" +
-		".signalbox/config.yaml:1: unknown key \"@eve\"\n.signalbox/config.yaml:2: fixes #7"}
-	for range 2 {
-		w.restart()
-		if r := w.done(job); r.Status != instance.Success || r.Bundle == "" {
-			t.Errorf("the work ended with %+v", r) // the issue is taken up nevertheless
-		}
-	}
-	said := w.said()
-	if len(said) != 1 {
-		t.Fatalf("said is %+v", said)
-	}
-	for _, want := range []string{"The configuration of this repository is not in force as it is now.", "> acme/widgets:.signalbox/config.yaml at 0123456789ab is wrong",
-		"> .signalbox/config.yaml:1: unknown key", "`signalbox config check FILE`"} {
-		if !strings.Contains(said[0].Body, want) {
-			t.Errorf("it does not say %q:\n%s", want, said[0].Body)
-		}
-	}
-	for _, not := range []string{"\"@eve\"", "fixes #7"} { // nobody is notified, and nothing closed
-		if strings.Contains(said[0].Body, not) {
-			t.Errorf("it says %q:\n%s", not, said[0].Body)
-		}
-	}
-}
-
 func TestAForgeThatIsAwayIsNotTheWorksFault(t *testing.T) {
 	for name, f := range map[string]local.Fault{"no answer": {}, "a server error": {Status: 502}, "a token that ran out": {Status: 401}} {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,10 @@ type Explanation struct {
 	Failed   string   `json:"failed"` // what failed last, with the first lines of it; empty: nothing did
 	// Templates are those of prompts that are not used, because something is wrong with them.
 	Templates []Template `json:"templates"`
-	head      string
+	// Configured is what the configuration of the repository is that it goes by, and what is
+	// wrong with a newer one; empty: it has none.
+	Configured string `json:"configured"`
+	head       string
 }
 
 // Rule is a rule of the definition, and what its guard reads now.
@@ -60,7 +63,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	if e.Help == nil {
 		e.Help = []string{}
 	}
-	e.Failed, e.Templates = in.failedLast(), in.templates()
+	e.Failed, e.Templates, e.Configured = in.failedLast(), in.templates(), in.configured()
 	if in.Closed != "" {
 		return e
 	}
@@ -290,6 +293,7 @@ func (e Explanation) Print(env *term.Env) error {
 		term.Wrap(term.Line(e.About), env.Width), term.Wrap(term.Text(e.Why), env.Width))
 	p.field("failed last", e.Failed)
 	p.templates(e.Templates)
+	p.field("configured", e.Configured)
 	p.field("try", strings.Join(e.Help, "\n"))
 	p.rules("always", e.Always)
 	p.rules("on a result", e.Rules)

@@ -25,6 +25,7 @@ func Page(env *term.Env, in Instance) error {
 	p.field("state", in.where(env))
 	p.field("owner", in.assignee(env))
 	p.field("reason", in.Reason)
+	p.field("configured", in.configured())
 	p.field("path", strings.Join(append(slices.Clone(in.PreviousStates), in.State), " → "))
 	p.field("deadline", in.deadline(env))
 	p.escalations(in.Escalations)
@@ -86,6 +87,17 @@ func (in Instance) source() string {
 		parts = append(parts, in.Issue.URL)
 	}
 	return strings.Join(parts, " · ")
+}
+
+// configured names the configuration of the repository that it goes by, and what is wrong
+// with a newer one.
+func (in Instance) configured() string {
+	c := in.Issue.Configured()
+	said := c.Problem
+	if c.File != "" {
+		said = strings.TrimSpace(fmt.Sprintf("by %s at %.12s\n%s", c.File, c.Commit, said))
+	}
+	return said
 }
 
 // where describes the state and how the instance stands in it.
