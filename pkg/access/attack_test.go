@@ -561,3 +561,17 @@ func TestOnlyTheOrchestratorSaysThatALimitOfTheForgeIsReachedAndOnlyWhoUsesTheFo
 		}
 	}
 }
+
+func TestWhoMayOpenIsToldOfTheConfiguration(t *testing.T) {
+	e := newEnv(t)
+	_, err := e.server.As(e.T, gateway).Subscribe(subject.Configuration, func(m *nats.Msg) { _ = m.Respond(nil) })
+	e.must(err)
+	e.must(e.server.As(e.T, gateway).Flush())
+	for p, may := range map[access.Party]bool{developer: false, notifier: false, viewer: false, actor: true, admin: true,
+		{Kind: access.Orchestrator}: true} {
+		_, err := e.server.As(e.T, p).Request(subject.Configuration, nil, tries)
+		if heard := err == nil; heard != may {
+			t.Errorf("%s is heard: %v", p, heard)
+		}
+	}
+}

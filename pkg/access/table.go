@@ -93,21 +93,22 @@ func (p Party) Imports() []Import {
 	case View, Act:
 		all := []Import{{Subject: "sb.api.*"}}
 		if p.Kind == Act {
-			all = append(all, report, replay)
+			all = append(all, report, replay, configured)
 		}
 		return all
 	case Admin:
-		return []Import{{Subject: "sb.api.*"}, report, replay,
+		return []Import{{Subject: "sb.api.*"}, report, replay, configured,
 			{Subject: "$JS.API.>", Local: APIPrefix + ".>"}, {Subject: "$JS.ACK.>"}, {Subject: "$O.>"}, {Subject: "$KV.>"}}
 	}
-	return []Import{report, replay}
+	return []Import{report, replay, configured}
 }
 
 // report is where the gateway takes reports for the forge, replay where it handles a
-// delivery again.
+// delivery again. configured is where it says what is in force for a repository.
 var (
-	report = Import{Subject: subject.OpenIssue, From: string(Gateway)}
-	replay = Import{Subject: subject.ReplayDelivery, From: string(Gateway)}
+	report     = Import{Subject: subject.OpenIssue, From: string(Gateway)}
+	replay     = Import{Subject: subject.ReplayDelivery, From: string(Gateway)}
+	configured = Import{Subject: subject.Configuration, From: string(Gateway)}
 )
 
 // postComment is where the PM posts what the gateway answers to people.
@@ -117,7 +118,7 @@ var postComment = Import{Subject: subject.PostComment, From: Party{Kind: Agent, 
 func (p Party) serves() []string {
 	switch {
 	case p.Kind == Gateway:
-		return []string{subject.OpenIssue, subject.ReplayDelivery}
+		return []string{subject.OpenIssue, subject.ReplayDelivery, subject.Configuration}
 	case p.Kind == Agent && p.Name == Notifier:
 		return []string{subject.PostComment}
 	}

@@ -7,6 +7,9 @@ const OpenIssue = "sb.forge.issue.open"
 // ReplayDelivery is where the gateway handles again what a webhook delivered.
 const ReplayDelivery = "sb.forge.delivery.replay"
 
+// Configuration is where the gateway says which configuration is in force for a repository.
+const Configuration = "sb.forge.configuration"
+
 // PostComment is where the PM posts what another service has to tell people.
 const PostComment = "sb.forge.comment.post"
 

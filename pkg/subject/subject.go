@@ -14,6 +14,7 @@
 //	sb.hook.<event>.<delivery>                  what a webhook of the forge delivered
 //	sb.forge.delivery.replay                    the gateway handles a delivery again
 //	sb.forge.limits                             the orchestrator says that a limit of the forge is reached
+//	sb.forge.configuration                      the gateway says what is in force for a repository
 package subject
 
 import (

@@ -236,7 +236,8 @@ type answer struct {
 	Issue    instance.Issue `json:"issue"`
 }
 
-// reports answers sb.forge.issue.open and sb.forge.delivery.replay until ctx ends.
+// reports answers sb.forge.issue.open, sb.forge.configuration and sb.forge.delivery.replay
+// until ctx ends.
 func reports(ctx context.Context, h *service.Host, heard *deliveries) error {
 	svc, err := micro.AddService(h.NATS, micro.Config{Name: "signalbox-gateway", Version: "1.0.0", Description: "reports for the forge"})
 	if err != nil {
@@ -267,6 +268,10 @@ func reports(ctx context.Context, h *service.Host, heard *deliveries) error {
 		}
 		_ = m.RespondJSON(answer{name, issue})
 	}), micro.WithEndpointSubject(subject.OpenIssue))
+	if err == nil {
+		err = svc.AddEndpoint("configuration", micro.HandlerFunc(func(m micro.Request) { heard.watched.configuration(ctx, m) }),
+			micro.WithEndpointSubject(subject.Configuration))
+	}
 	if err == nil {
 		err = svc.AddEndpoint("replay", micro.HandlerFunc(heard.replay), micro.WithEndpointSubject(subject.ReplayDelivery))
 	}

@@ -52,8 +52,9 @@ type configurations struct {
 type inForce struct {
 	repoconfig.Config
 	file, commit string
-	// problem says what is wrong with a newer file, and people were not told yet.
-	problem string
+	// newer says what is wrong with a newer file. problem is the same while people were not
+	// told yet.
+	newer, problem string
 	// wrong is the error of that file, which is wrongFile.
 	wrong     error
 	wrongFile located
@@ -62,14 +63,15 @@ type inForce struct {
 	never bool
 }
 
-// of returns what an instance keeps of it.
-func (f inForce) of() *instance.Configuration {
+// of returns what an instance keeps of it, with what is wrong with a newer file, "" for
+// nothing.
+func (f inForce) of(problem string) *instance.Configuration {
 	c := f.Of(f.file, f.commit)
-	if c == nil && f.problem != "" {
+	if c == nil && problem != "" {
 		c = &instance.Configuration{}
 	}
 	if c != nil {
-		c.Problem = f.problem
+		c.Problem = problem
 	}
 	return c
 }
@@ -219,8 +221,9 @@ func (c *configurations) choose(ctx context.Context, newest located, before kept
 		}
 	}
 	old.wrong, old.wrongFile, old.wrongHash = got.wrong, newest, repoconfig.Hash([]byte(newest.Text))
-	if problem := fmt.Sprintf("%s is wrong, and %s:\n%v", newest.name(), stays, got.wrong); before.Told != old.wrongHash {
-		old.problem = problem
+	old.newer = fmt.Sprintf("%s is wrong, and %s:\n%v", newest.name(), stays, got.wrong)
+	if before.Told != old.wrongHash {
+		old.problem = old.newer
 	}
 	if c.read.wrong == nil || c.read.wrong.Error() != got.wrong.Error() {
 		c.log.Warn("the configuration of the repository is wrong", "file", newest.name(), "stays", stays, "error", got.wrong)

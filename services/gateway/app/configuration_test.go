@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -21,7 +22,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -259,6 +262,54 @@ func TestPeopleAreToldOfAWrongFileOnceWhateverTheLifecycle(t *testing.T) {
 	}
 	if got := e.answers(int(second.GetIssue().GetNumber())); len(got) != 0 {
 		t.Errorf("the second says %q", got)
+	}
+}
+
+func TestTheGatewayTellsWhichConfigurationIsInForce(t *testing.T) {
+	e := newEnv(t)
+	var log bytes.Buffer
+	p := e.configured(&log)
+	ctx, stop := context.WithCancel(e.ctx)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- reports(ctx, &service.Host{NATS: e.server.Connect(t)}, &deliveries{watched: watching(repository{issues: p})})
+	}()
+	nc := e.server.Connect(t)
+	ask := func(repo string) (*instance.Configuration, error) {
+		for {
+			c, err := forgeside.RequestConfiguration(e.ctx, nc, repo)
+			if err == nil || !strings.Contains(err.Error(), "no gateway answers") {
+				return c, err
+			}
+		}
+	}
+	if c, err := ask("acme/gadgets"); !errors.Is(err, forgeside.ErrUnread) || !strings.Contains(err.Error(), `does not watch "acme/gadgets"`) {
+		t.Errorf("of another repository it says %+v, %v", c, err)
+	}
+	e.commit(widgets, forgetest.Trunk, config, "labels: [ai]\nbudget: {usd: none}\n")
+	if c, err := ask(widgets); !errors.Is(err, forgeside.ErrMisconfigured) ||
+		!strings.Contains(err.Error(), config+":1: unknown key") || !strings.Contains(err.Error(), "\n"+config+":2: want dollars") {
+		t.Errorf("of a first wrong one it says %+v, %v", c, err)
+	}
+	e.commit(widgets, forgetest.Trunk, config, "")
+	if c, err := ask(widgets); c != nil || err != nil {
+		t.Errorf("of none it says %+v, %v", c, err)
+	}
+	right := e.commit(widgets, forgetest.Trunk, config, "policy: {auto_merge: false}\nbudget: {day: [{usd: 5}]}\nlimits: [{at_once: 2}]\n")
+	wrong := ""
+	for range 3 {
+		c, err := ask(widgets)
+		if err != nil || c == nil || c.Commit != right || c.Policy["auto_merge"] != "false" || len(c.Days) != 1 || len(c.Limits) != 1 || !strings.Contains(c.Problem, wrong) {
+			t.Fatalf("it says %+v, %v", c, err)
+		}
+		wrong = e.commit(widgets, forgetest.Trunk, config, "labels: [ai]\n# "+wrong+"\n")[:12] + " is wrong"
+	}
+	if in := e.opened(p, "And an issue"); !strings.Contains(in.GetIssue().GetConfig().GetProblem(), "is wrong") {
+		t.Error("whoever asked was told in place of the people on the issue")
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

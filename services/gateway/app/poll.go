@@ -206,7 +206,7 @@ func (p *poller) open(ctx context.Context, issue forge.Issue, workflow string, b
 	reply, err := p.client.Open(ctx, "open/"+issue.NodeID, workflow, name, instance.Issue{
 		Repo: p.repo, Number: issue.Number, Title: issue.Title, Body: issue.Body, Labels: issue.Labels, Author: issue.Author.Login,
 		URL:        issue.URL,
-		Permission: by.permission, AdmittedBy: by.by, Config: config.of(),
+		Permission: by.permission, AdmittedBy: by.by, Config: config.of(config.problem),
 	})
 	if err != nil || reply.GetDuplicate() {
 		return false, err
