@@ -151,7 +151,11 @@ func (c openCommand) open(ctx context.Context, env *term.Env, s system, issue in
 	if !onForge {
 		issue.Number = 0 // there is no repository
 	}
-	_, err := s.Open(ctx, "", c.Workflow, id, issue)
+	var err error
+	if issue.Config, err = s.configuredBy(ctx, env, issue.Repo); err != nil {
+		return "", err
+	}
+	_, err = s.Open(ctx, "", c.Workflow, id, issue)
 	return id, err
 }
 

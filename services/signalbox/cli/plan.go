@@ -50,6 +50,7 @@ func (c planImport) Run(ctx context.Context, env *term.Env) error {
 		return service.Usagef("%w", err)
 	}
 	if c.DryRun {
+		wouldBeConfigured(env, c.Repo)
 		for _, t := range p.Tasks {
 			if err := c.print(env, c.toImport(t), "would be opened"); err != nil {
 				return err
@@ -61,8 +62,12 @@ func (c planImport) Run(ctx context.Context, env *term.Env) error {
 		fmt.Fprintln(env.Stderr, "without --repo OWNER/NAME the tasks have no code to work on")
 	}
 	return c.call(ctx, env, func(ctx context.Context, s system) error {
+		config, err := s.configuredBy(ctx, env, c.Repo)
+		if err != nil {
+			return err
+		}
 		for _, t := range p.Tasks {
-			if err := c.open(ctx, env, s, t, p.Title); err != nil {
+			if err := c.open(ctx, env, s, t, p.Title, config); err != nil {
 				return err
 			}
 		}
@@ -107,7 +112,7 @@ func (c planImport) toImport(t plan.Task) importedTask {
 // open opens one task. The id of the command is derived from the task, so that a
 // second call returns the first one's instance. A task that says no more than its title
 // says what plan it is of.
-func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Task, of string) error {
+func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Task, of string, config *instance.Configuration) error {
 	out := c.toImport(t)
 	key := sha256.Sum256([]byte(out.Instance))
 	body := t.Description
@@ -115,7 +120,7 @@ func (c planImport) open(ctx context.Context, env *term.Env, s system, t plan.Ta
 		body = "A task of the plan: " + of
 	}
 	reply, err := s.OpenWith(ctx, "plan-"+hex.EncodeToString(key[:16]), out.Instance, &pb.Open{
-		Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: c.Repo, Title: t.Title, Body: body}), After: out.After,
+		Workflow: "task", Issue: wire.Issue(instance.Issue{Repo: c.Repo, Title: t.Title, Body: body, Config: config}), After: out.After,
 		Vars: map[string]string{
 			"plan_file": filepath.ToSlash(c.File), "priority": strconv.Itoa(t.Priority), "builds_on": strings.Join(out.After, ","),
 		},

@@ -44,10 +44,17 @@ func (c prdImport) Run(ctx context.Context, env *term.Env) error {
 		}
 	}
 	if c.DryRun {
+		wouldBeConfigured(env, c.Repo)
 		return c.each(env, plan, func(s prd.Story, t importedStory) (importedStory, string, error) { return t, "would be opened", nil })
 	}
 	return c.call(ctx, env, func(ctx context.Context, sys system) error {
-		return c.each(env, plan, func(s prd.Story, t importedStory) (importedStory, string, error) { return c.open(ctx, sys, s, t) })
+		config, err := sys.configuredBy(ctx, env, c.Repo)
+		if err != nil {
+			return err
+		}
+		return c.each(env, plan, func(s prd.Story, t importedStory) (importedStory, string, error) {
+			return c.open(ctx, sys, s, t, config)
+		})
 	})
 }
 
@@ -85,7 +92,7 @@ func (c prdImport) each(env *term.Env, plan *prd.File, do func(prd.Story, import
 
 // open opens one story. The id of the command is derived from the story, so that a
 // second call returns the first one's instance.
-func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t importedStory) (importedStory, string, error) {
+func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t importedStory, config *instance.Configuration) (importedStory, string, error) {
 	vars := map[string]string{"story": s.JSON(), "priority": strconv.Itoa(s.Priority)}
 	state := ""
 	if s.Status != prd.Pending { // it was begun elsewhere
@@ -98,7 +105,7 @@ func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t imported
 	key := sha256.Sum256([]byte(t.Instance))
 	reply, err := sys.OpenWith(ctx, "prd-"+hex.EncodeToString(key[:16]), t.Instance, &pb.Open{
 		Workflow: c.Workflow, State: state, Vars: vars,
-		Issue: wire.Issue(instance.Issue{Repo: c.Repo, Number: s.Issue, Title: s.Title, Body: s.Text()}),
+		Issue: wire.Issue(instance.Issue{Repo: c.Repo, Number: s.Issue, Title: s.Title, Body: s.Text(), Config: config}),
 	})
 	refusal := new(instance.Refusal)
 	there := errors.As(err, &refusal) && refusal.Code == instance.CodeExists

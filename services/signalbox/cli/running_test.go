@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -60,6 +61,7 @@ func TestOverARunningSystem(t *testing.T) {
 //	report ROLE INSTANCE FILE   an agent claims it, unless it has, and reports the result in the file
 //	learned ROLE INSTANCE PATH TEXT  an agent notes what it learned
 //	gateway OWNER/NAME          a gateway for one repository, until the script ends
+//	configured OWNER/NAME FILE  a gateway says until the script ends that the JSON in the file is in force, or in FILE that it is wrong
 func agentCommands(t *testing.T, nc *nats.Conn) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"ends": ends,
@@ -74,6 +76,9 @@ func agentCommands(t *testing.T, nc *nats.Conn) map[string]func(*testscript.Test
 			_, err := client.New(nc, args[0]+"-1").DoAs(t.Context(), args[0], subject.Note, &pb.Command{Instance: args[1], Actor: args[0] + "-1",
 				Action: &pb.Command_Note{Note: &pb.Note{Kind: "learning", Text: args[3], Learning: &pb.Learning{Path: args[2]}}}})
 			ts.Check(err)
+		},
+		"configured": func(ts *testscript.TestScript, _ bool, args []string) {
+			configured(ts, nc, args[0], ts.ReadFile(args[1]))
 		},
 		"gateway": func(ts *testscript.TestScript, _ bool, args []string) { gateway(ts, nc, args[0]) },
 	}
@@ -107,6 +112,26 @@ func claimAndReport(ctx context.Context, nc *nats.Conn, role, id, result string)
 }
 
 // gateway opens issues of one repository, until the script ends.
+func configured(ts *testscript.TestScript, nc *nats.Conn, repo, said string) {
+	sub, err := nc.Subscribe(subject.Configuration, func(m *nats.Msg) {
+		var asked forgeside.ConfigurationRequest
+		answer := nats.NewMsg(m.Reply)
+		answer.Data = []byte(said)
+		switch err := json.Unmarshal(m.Data, &asked); {
+		case err != nil || asked.Repo != repo:
+			answer.Header.Set("Nats-Service-Error", "the gateway does not watch it")
+			answer.Header.Set("Nats-Service-Error-Code", forgeside.NotWatched)
+		case !strings.HasPrefix(said, "{"):
+			answer.Header.Set("Nats-Service-Error", "the configuration is wrong")
+			answer.Header.Set("Nats-Service-Error-Code", forgeside.Misconfigured)
+		}
+		_ = m.RespondMsg(answer)
+	})
+	ts.Check(err)
+	ts.Check(nc.Flush())
+	ts.Defer(func() { ts.Check(sub.Unsubscribe()) })
+}
+
 func gateway(ts *testscript.TestScript, nc *nats.Conn, repo string) {
 	number := 0
 	sub, err := nc.Subscribe(subject.OpenIssue, func(m *nats.Msg) {

@@ -3,11 +3,14 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/prd"
 	"github.com/signalbox/signalbox/pkg/service"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -49,7 +52,11 @@ type followedPlan struct {
 	opened   map[string]bool   // stories by id
 	at       map[string]uint64 // the newest commit of an instance whose progress is known
 	progress map[string]prd.Progress
+	unread   int // rounds in a row in which the gateway did not tell the configuration
 }
+
+// patience is for how many rounds a gateway may not yet watch the repository.
+const patience = 10
 
 // follow opens the stories of the file, and writes their progress to it, until ctx ends.
 // It tells of what fails, and goes on.
@@ -57,7 +64,11 @@ func (p *followedPlan) follow(ctx context.Context, env *term.Env, s *allinone.Sy
 	sys := system{Client: client.New(s.NATS, env.User), nats: s.NATS}
 	said := ""
 	for {
-		if err := p.step(ctx, sys); err != nil && ctx.Err() == nil && err.Error() != said {
+		err := p.step(ctx, sys)
+		if p.unread++; !errors.Is(err, forgeside.ErrUnread) {
+			p.unread = 0
+		}
+		if err != nil && ctx.Err() == nil && err.Error() != said && (p.unread == 0 || p.unread > patience) {
 			said = err.Error()
 			fmt.Fprintf(env.Stderr, "%s is not kept in step: %s\n", p.File, term.Line(said))
 		} else if err == nil {
@@ -78,6 +89,8 @@ func (p *followedPlan) step(ctx context.Context, sys system) error {
 		return err
 	}
 	stories := map[string]string{} // ids by instance
+	var config *instance.Configuration
+	read := false // config was, in this round
 	for _, s := range plan.Stories {
 		name := p.name(s)
 		stories[name] = s.ID
@@ -87,7 +100,13 @@ func (p *followedPlan) step(ctx context.Context, sys system) error {
 		if err := fits(s); err != nil {
 			return fmt.Errorf("line %d: story %s: %w", s.Line, s.ID, err)
 		}
-		if _, _, err := p.open(ctx, sys, s, importedStory{Instance: name}); err != nil {
+		if !read {
+			if config, err = sys.configuration(ctx, p.Repo); err != nil {
+				return err
+			}
+			read = true
+		}
+		if _, _, err := p.open(ctx, sys, s, importedStory{Instance: name}, config); err != nil {
 			return fmt.Errorf("line %d: story %s: %w", s.Line, s.ID, err)
 		}
 		p.opened[s.ID] = true

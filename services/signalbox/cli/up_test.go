@@ -36,6 +36,10 @@ func TestAPlanIsKeptInStepWhileTheSystemIsUp(t *testing.T) {
 		}
 	}
 	write(filepath.Join(g.Dir(), "greeting"), "hello\n")
+	if err := os.Mkdir(filepath.Join(g.Dir(), ".signalbox"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(g.Dir(), ".signalbox", "config.yaml"), "policy: {auto_merge: false}\n")
 	gittest.Run(t, g, "add", "-A")
 	gittest.Run(t, g, "commit", "-q", "-m", "first")
 	file := filepath.Join(dir, "prd.json")
@@ -71,6 +75,15 @@ func TestAPlanIsKeptInStepWhileTheSystemIsUp(t *testing.T) {
 	}
 	cancel()
 	<-ended
+	if strings.Contains(stderr.String(), "is not kept in step") {
+		t.Errorf("it says %s", stderr.String())
+	}
+	var shown bytes.Buffer
+	env := term.Env{Stdin: strings.NewReader(""), Stdout: &shown, Stderr: &stderr, User: "operator:ann", Now: time.Now}
+	code := cli.Run(t.Context(), env, []string{"show", "acme/widgets/US-1", "--json", "--data", filepath.Join(dir, "data")})
+	if want := `"policy":{"auto_merge":"false"}`; code != 0 || !strings.Contains(shown.String(), want) {
+		t.Errorf("the story does not go by the repository's configuration: %d, %s", code, shown.String())
+	}
 }
 
 func TestAPlanIsAboutOneRepository(t *testing.T) {
