@@ -26,6 +26,31 @@ type Place = workflow.Position
 // Parse reads a file; name only serves to say where. The error joins a workflow.Problem
 // for everything that is wrong.
 func Parse(name string, src []byte) (Config, error) {
+	c, err := parse(name, src)
+	if err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// Read is Parse and Check in one. It names everything that is wrong at once, in the order of
+// the lines.
+func Read(name string, src []byte, o Operator) (Config, error) {
+	c, err := parse(name, src)
+	all := append(workflow.Problems(err), workflow.Problems(c.Check(o))...)
+	if len(all) == 0 {
+		return c, nil
+	}
+	slices.SortStableFunc(all, func(a, b workflow.Problem) int { return a.At.Line - b.At.Line })
+	errs := make([]error, len(all))
+	for i, p := range all {
+		errs[i] = p
+	}
+	return Config{}, errors.Join(errs...)
+}
+
+// parse is Parse, and returns what it has read of a wrong file, too.
+func parse(name string, src []byte) (Config, error) {
 	r := &reader{Reader: yamlfile.Reader{File: name}, config: Config{Hash: Hash(src), places: map[string]Place{}}}
 	if len(src) > MaxBytes {
 		r.Add(r.Top(), "%d bytes, want at most %d", len(src), MaxBytes)
@@ -45,10 +70,7 @@ func Parse(name string, src []byte) (Config, error) {
 	case doc.Body != nil:
 		r.object(doc.Body, r.top())
 	}
-	if r.Problems() > 0 {
-		return Config{}, r.Err()
-	}
-	return r.config, nil
+	return r.config, r.Err()
 }
 
 // second returns the line where a second document begins, 0 if there is none: the parser
@@ -237,13 +259,14 @@ func (r *reader) brain(n ast.Node) {
 
 func (r *reader) limit(n ast.Node) {
 	var l instance.Limit
+	before := r.Problems()
 	r.object(n, map[string]take{
 		"at_once": r.count(&l.AtOnce),
 		"state":   r.name(&l.State),
 		"role":    r.name(&l.Role),
 	})
 	if l.AtOnce == 0 {
-		if r.Problems() == 0 {
+		if r.Problems() == before {
 			r.Add(r.At(n), "a limit needs at_once: how much may be under way at a time")
 		}
 		return

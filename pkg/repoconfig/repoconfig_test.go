@@ -143,6 +143,39 @@ func TestAFileIsHeldAgainstWhatThereIs(t *testing.T) {
 	}
 }
 
+func TestEverythingThatIsWrongIsNamedAtOnce(t *testing.T) {
+	defs, err := workflow.Builtins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := repoconfig.Read("f", []byte(`lifecycle: isue
+labl: x
+policy: {max_iteration: 3}
+budget: {usd: five, day: [{usd: 1, role: developr}]}
+commands: {aprove: write, retry: mantain}
+limits:
+  - {state: implementing}
+  - {at_once: 1, role: dev}
+`), repoconfig.Operator{Definitions: defs})
+	if c.Hash != "" {
+		t.Error("a wrong file is in force")
+	}
+	var got []string
+	for _, p := range workflow.Problems(err) {
+		got = append(got, p.Error())
+	}
+	want := []string{`f:1: unknown lifecycle "isue"`, `f:2: unknown key "labl"`, `f:3: unknown policy "max_iteration"`, "f:4: want dollars above zero",
+		`f:4: unknown role "developr"`, `f:5: unknown permission "mantain"`, `f:5: unknown command "aprove"`, "f:7: a limit needs at_once", `f:8: unknown role "dev"`}
+	if len(got) != len(want) {
+		t.Fatalf("it names %q, want %q", got, want)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("it names %q, want %q", got[i], want[i])
+		}
+	}
+}
+
 func TestACommandTakesTheHigherPermission(t *testing.T) {
 	for _, test := range []struct {
 		commands             repoconfig.Commands

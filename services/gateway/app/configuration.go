@@ -249,15 +249,12 @@ func (c *configurations) parse(ctx context.Context, s located) (inForce, error) 
 		return inForce{}, nil
 	}
 	_, name, _ := strings.Cut(s.File, ":")
-	config, err := repoconfig.Parse(name, []byte(s.Text))
-	if err != nil {
-		return inForce{wrong: err}, nil
-	}
 	defs, err := c.definitions(ctx)
 	if err != nil {
 		return inForce{}, err
 	}
-	if err := config.Check(repoconfig.Operator{Definitions: defs, Lifecycles: append([]string{c.workflow}, c.lifecycles...)}); err != nil {
+	config, err := repoconfig.Read(name, []byte(s.Text), repoconfig.Operator{Definitions: defs, Lifecycles: append([]string{c.workflow}, c.lifecycles...)})
+	if err != nil {
 		return inForce{wrong: err}, nil
 	}
 	return inForce{Config: config, file: s.File, commit: s.Commit}, nil

@@ -53,10 +53,7 @@ func (c configCheck) Run(_ context.Context, env *term.Env) error {
 	if c.Workflow != "" || len(c.Lifecycles) > 0 {
 		operator.Lifecycles = append(c.Lifecycles, c.Workflow)
 	}
-	config, err := repoconfig.Parse(c.File, src)
-	if err == nil {
-		err = config.Check(operator)
-	}
+	config, err := repoconfig.Read(c.File, src, operator)
 	found := checkedConfig{File: c.File, Hash: config.Hash, Problems: []string{}}
 	if err != nil {
 		found.Hash = ""
