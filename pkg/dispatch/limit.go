@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 
@@ -36,8 +35,11 @@ func ParseLimit(text string) (Limit, error) {
 		}
 		*to = value
 	}
-	if _, err := path.Match(l.Repo, ""); err != nil || l.Repo != "" && strings.Count(l.Repo, "/") != 1 {
-		return Limit{}, wrong
+	if l.Repo == "" {
+		return l, nil
+	}
+	if err := instance.CheckRepositories(l.Repo); err != nil {
+		return Limit{}, fmt.Errorf("%w: %w", wrong, err)
 	}
 	return l, nil
 }
@@ -61,9 +63,6 @@ func exactly(repo string) string {
 
 // covers reports whether the limit counts work of a scope.
 func (l Limit) covers(work scope) bool {
-	in := l.Repo == ""
-	if !in {
-		in, _ = path.Match(strings.ToLower(l.Repo), strings.ToLower(work.repo))
-	}
+	in := l.Repo == "" || instance.InRepositories(l.Repo, work.repo)
 	return in && (l.State == "" || l.State == work.state) && (l.Role == "" || l.Role == work.role)
 }

@@ -13,7 +13,7 @@ import (
 
 // Budget is what may be spent in a day (UTC). Of the amounts one is above zero.
 type Budget struct {
-	Repo string // of this repository alone; empty: of all
+	Repo string // of these repositories alone, such as acme/widgets or acme/*; empty: of all
 	Role string // by this role alone; empty: by all
 
 	USD    float64
@@ -36,6 +36,9 @@ func Parse(text string) (Budget, error) {
 		said[key] = true
 		switch key {
 		case "repo":
+			if err := instance.CheckRepositories(value); err != nil {
+				return b, fmt.Errorf("%w: %w", wrong(text), err)
+			}
 			b.Repo = value
 		case "role":
 			b.Role = value
@@ -128,7 +131,8 @@ func ParseRaise(text string) (instance.RaiseDay, error) {
 
 // covers reports whether what a role spends for a repository counts.
 func (b Budget) covers(repo, role string) bool {
-	return (b.Repo == "" || b.Repo == repo) && (b.Role == "" || b.Role == role)
+	in := b.Repo == "" || b.Repo == repo || instance.InRepositories(b.Repo, repo)
+	return in && (b.Role == "" || b.Role == role)
 }
 
 // uses returns the part of the budget that a cost is; 1 is all of it.

@@ -20,6 +20,7 @@ func TestABudgetReadsAsItIsWritten(t *testing.T) {
 		"day=20usd":                   {USD: 20},
 		"day=$2.5":                    {USD: 2.5},
 		"repo=acme/widgets,day=20usd": {Repo: "acme/widgets", USD: 20},
+		"repo=acme/*,day=5usd":        {Repo: "acme/*", USD: 5},
 		"role=developer,day=500000tokens, repo=acme/widgets": {Repo: "acme/widgets", Role: "developer", Tokens: 500000},
 		"role=developer,day=8h":                              {Role: "developer", Wall: 8 * time.Hour},
 	} {
@@ -32,7 +33,7 @@ func TestABudgetReadsAsItIsWritten(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "day", "day=", "20usd", "repo=a/b", "day=0usd", "day=-5usd", "day=+5usd", "day=0tokens", "day=-1h", "day=5", "day=1usd,day=2usd",
-		"week=5usd", "repo=,day=1usd", "day=99999999999999999999tokens", "day=1e999usd", "day=NaNusd"} {
+		"week=5usd", "repo=,day=1usd", "repo=acme,day=1usd", "repo=acme/a/b,day=1usd", "repo=acme/[,day=1usd", "day=99999999999999999999tokens", "day=1e999usd", "day=NaNusd"} {
 		if got, err := ledger.Parse(text); err == nil {
 			t.Errorf("%q is %+v", text, got)
 		}
@@ -74,6 +75,7 @@ func TestABudgetHoldsWhatItIsOfUntilTheDayEnds(t *testing.T) {
 	}{
 		"of all":             {"day=10usd", reported("analyst", nine, 10, 0), "acme/widgets/1", []string{"developer acme/widgets/2", "developer acme/gears/1", "analyst acme/widgets/2"}},
 		"of a repository":    {"repo=acme/widgets,day=10usd", reported("analyst", nine, 12, 0), "acme/widgets/1", []string{"developer acme/widgets/2", "analyst acme/widgets/2"}},
+		"of a pattern":       {"repo=Acme/w*,day=10usd", reported("analyst", nine, 12, 0), "acme/widgets/1", []string{"developer acme/widgets/2", "analyst acme/widgets/2"}},
 		"of another one":     {"repo=acme/widgets,day=10usd", reported("analyst", nine, 12, 0), "acme/gears/1", nil},
 		"of a role":          {"role=developer,day=10000tokens", reported("developer", nine, 10, 0), "acme/widgets/1", []string{"developer acme/widgets/2", "developer acme/gears/1"}},
 		"of another role":    {"role=developer,day=10usd", reported("analyst", nine, 12, 0), "acme/widgets/1", nil},

@@ -144,6 +144,9 @@ func Run(ctx context.Context, c Config) (err error) {
 			return err
 		}
 	}
+	if err := c.checkCovered(); err != nil {
+		return err
+	}
 	if err := c.share(ctx, s.Forge != nil); err != nil {
 		return service.Usagef("%w", err)
 	}
