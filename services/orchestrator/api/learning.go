@@ -110,7 +110,7 @@ func (s *Server) noteInRecord(ctx context.Context, r request, name string, cmd i
 		}
 		n.Learning = &instance.Learning{Path: n.Learning.Path, Trusted: true}
 	case learning.Confirmed, learning.Dropped:
-		if no := s.knowAll(ctx, repo, about(n).IDs); no != nil {
+		if no := s.knowAll(ctx, repo, n.Kind, about(n).IDs); no != nil {
 			return nil, no
 		}
 		n.Learning = &instance.Learning{IDs: about(n).IDs}
@@ -314,8 +314,8 @@ func about(n instance.Note) instance.Learning {
 	return *n.Learning
 }
 
-// knowAll refuses ids of which a repository has no learning.
-func (s *Server) knowAll(ctx context.Context, repo string, ids []string) *pb.Refusal {
+// knowAll refuses ids of which a repository has no learning, and to confirm one that was removed.
+func (s *Server) knowAll(ctx context.Context, repo, kind string, ids []string) *pb.Refusal {
 	if len(ids) == 0 {
 		return invalid("ids: want those of the learnings that are meant")
 	}
@@ -328,7 +328,10 @@ func (s *Server) knowAll(ctx context.Context, repo string, ids []string) *pb.Ref
 		all = append(all, l.ID)
 	}
 	for _, id := range ids {
-		if slices.Contains(all, id) {
+		if i := slices.Index(all, id); i >= 0 {
+			if l := known[i]; kind == learning.Confirmed && l.State == learning.StateRemoved {
+				return invalid("%s was removed, and a confirmation does not bring it back: signalbox learn add --repo %s%s %q does", id, repo, pathFlag(l.Path), l.Text)
+			}
 			continue
 		}
 		no := invalid("%s has no learning %.40q", repo, id)
@@ -339,4 +342,11 @@ func (s *Server) knowAll(ctx context.Context, repo string, ids []string) *pb.Ref
 		return no
 	}
 	return nil
+}
+
+func pathFlag(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " --path " + path
 }

@@ -73,6 +73,8 @@ func TestWhoMayLearnConfirmAndRemove(t *testing.T) {
 		{"a person means another one", ann, record, learning.Dropped, "", &pb.Learning{Ids: []string{first[:7] + "x"}}, "did you mean " + first, "A fact. confirmed trusted"},
 		{"a person means none", ann, record, learning.Dropped, "", nil, "want those of the learnings", "A fact. confirmed trusted"},
 		{"a person removes", ann, record, learning.Dropped, "", &pb.Learning{Ids: []string{first}}, "", "A fact. removed trusted"},
+		{"a person confirms what was removed", ann, record, learning.Confirmed, "", &pb.Learning{Ids: []string{first}},
+			`was removed, and a confirmation does not bring it back: signalbox learn add --repo acme/widgets "A fact." does`, "A fact. removed trusted"},
 		{"an agent learns it again", pm, issue, learning.Noted, "a fact", nil, "", "A fact. removed trusted"},
 		{"an agent that does not work on it", developer, issue, learning.Noted, "Other.", &pb.Learning{Trusted: true}, "", "Other. proposed, A fact. removed trusted"},
 		{"an agent learns from a stranger", pm, strange, learning.Noted, "Strange.", &pb.Learning{Trusted: true}, "", "Strange. proposed, Other. proposed, A fact. removed trusted"},
