@@ -173,7 +173,8 @@ type Issue struct {
 	Author string   `json:"author,omitempty"`
 	URL    string   `json:"url,omitempty"`
 	// Permission is the author's on the repository when the issue was taken up: admin,
-	// maintain, write, triage, read or none. It is empty if nobody asked.
+	// maintain, write, triage, read or none. It is write if a person whose account may act
+	// had the gateway make the issue. It is empty if nobody asked.
 	Permission string `json:"permission,omitempty"`
 	// AdmittedBy had it taken up, by a label, if the author may not start work.
 	AdmittedBy string `json:"admitted_by,omitempty"`

@@ -272,6 +272,34 @@ func TestWhereAStrangerSpokeNothingIsTrusted(t *testing.T) {
 	}
 }
 
+func TestWhatAPersonWithAnAccountOpenedIsTheirWord(t *testing.T) {
+	for name, c := range map[string]struct {
+		actor string
+		issue instance.Issue
+		want  bool
+	}{
+		"without an issue":         {"operator:ann", instance.Issue{Repo: "acme/widgets", Title: "t"}, true},
+		"of an issue of the forge": {"operator:ann", instance.Issue{Number: 7}, false},
+		"of another's words":       {"operator:ann", instance.Issue{Author: "eve"}, false},
+		"with an address":          {"operator:ann", instance.Issue{URL: "https://forge/acme/widgets/issues/7"}, false},
+		"of who may only read":     {"operator:ann", instance.Issue{Permission: "read"}, false},
+		"by the gateway":           {"gateway", instance.Issue{}, false},
+		"by a login of the forge":  {"ann", instance.Issue{}, false},
+		"by nobody attested":       {"operator", instance.Issue{}, false},
+		"by an operator unnamed":   {"operator:", instance.Issue{}, false},
+		"by an agent":              {"developer/operator:ann", instance.Issue{}, false},
+	} {
+		opened := instance.Commit{Actor: c.actor, Events: []instance.Event{instance.Opened{Issue: c.issue}}}
+		if got := learning.Trusted([]instance.Commit{opened}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		stranger := instance.Commit{Actor: c.actor, Events: []instance.Event{instance.Signalled{Name: "commented", Data: map[string]string{"body": "x", "permission": "read"}}}}
+		if learning.Trusted([]instance.Commit{opened, stranger}) {
+			t.Errorf("%s: a stranger's comment is trusted", name)
+		}
+	}
+}
+
 func TestAStandingSaysWhoSaysSo(t *testing.T) {
 	id := learning.ID("", "TZ")
 	at := func(l *instance.Learning) { l.Instance = "acme/1" }
@@ -284,7 +312,7 @@ func TestAStandingSaysWhoSaysSo(t *testing.T) {
 		"proposed by the developer in acme/1, confirmed by ann":                                               {noted("developer/a-1", "", "TZ", at), of("operator:ann", learning.Confirmed, id)},
 		"proposed by the developer in acme/1, there when work ended well once":                                {noted("developer/a-1", "", "TZ", at), of("good/1", learning.Used, id)},
 		"proposed by the developer in acme/1, there when work ended well 2 times":                             {noted("developer/a-1", "", "TZ", at), of("good/1", learning.Used, id), of("good/2", learning.Used, id)},
-		"proposed by the pm in acme/1, not confirmed, where people spoke who may not write to the repository": {noted("pm/a-1", "", "TZ", at, stranger)},
+		"proposed by the pm in acme/1, not confirmed, where somebody spoke who may not write to the repository, or of whom that is not known": {noted("pm/a-1", "", "TZ", at, stranger)},
 		"confirmed by ann, removed by bob":                                                                    {noted("operator:ann", "", "TZ"), of("operator:bob", learning.Dropped, id)},
 	} {
 		if got := listed(well, events...)[0].Standing(); got != want {

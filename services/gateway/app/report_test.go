@@ -46,6 +46,9 @@ func TestAReportMakesAnIssueAndItsInstance(t *testing.T) {
 	if got := w.instances(); !slices.Equal(got, []string{"acme/widgets/1"}) {
 		t.Errorf("instances are %v", got)
 	}
+	if in, err := p.client.Get(w.ctx, "acme/widgets/1"); err != nil || in.GetIssue().GetPermission() != "write" {
+		t.Errorf("its reporter has the permission %q, %v", in.GetIssue().GetPermission(), err)
+	}
 	issues, err := w.ann.Issues(w.ctx, widgets, time.Time{})
 	if err != nil || len(issues) != 1 || !slices.Contains(issues[0].Labels, "signalbox") || !slices.Contains(issues[0].Labels, "bug") {
 		t.Errorf("issues are %+v, %v", issues, err)

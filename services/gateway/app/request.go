@@ -63,7 +63,8 @@ func (p *poller) create(ctx context.Context, r request) (instance.Issue, string,
 		return instance.Issue{}, "", err
 	}
 	made := instance.Issue{Repo: p.repo, Number: issue.Number, Title: issue.Title, URL: issue.URL}
-	_, err = p.open(ctx, issue, workflow, admission{}, config) // asked for on the bus: by whom, its accounts decide
+	// Asked for on the bus, which only accounts that may act can do: it is their word.
+	_, err = p.open(ctx, issue, workflow, admission{permission: "write"}, config)
 	if errors.Is(err, &instance.Refusal{Code: instance.CodeExists}) {
 		err = nil // a poll was first, of another gateway or before this was sent again
 	}
