@@ -103,8 +103,8 @@ func (b Budget) raisedBy(r instance.Cost) Budget {
 	return b
 }
 
-// unit returns an amount of the budget's kind, as a raise.
-func (b Budget) unit() string {
+// Unit returns an amount of the budget's kind, as ParseRaise takes it.
+func (b Budget) Unit() string {
 	switch {
 	case b.USD > 0:
 		return "+5usd"

@@ -325,7 +325,7 @@ func (l *Ledger) Raise(at time.Time, in instance.Instance, a instance.RaiseDay) 
 		case b.budget.USD > 0 && a.USD > 0, b.budget.Tokens > 0 && a.Tokens > 0, b.budget.Wall > 0 && a.WallMS > 0:
 			a.Budgets = append(a.Budgets, name)
 		default:
-			units = append(units, fmt.Sprintf("%s is raised by an amount such as %s", name, b.budget.unit()))
+			units = append(units, fmt.Sprintf("%s is raised by an amount such as %s", name, b.budget.Unit()))
 		}
 	}
 	switch {
@@ -337,6 +337,9 @@ func (l *Ledger) Raise(at time.Time, in instance.Instance, a instance.RaiseDay) 
 		return a, fmt.Errorf("no budget of a day covers %s", in.ID)
 	case named != "":
 		return a, fmt.Errorf("there is no budget %s of %s; there are %s", named, in.ID, strings.Join(names, "; "))
+	}
+	if in.Closed != "" || in.Owner == "" {
+		return a, fmt.Errorf("nobody works on %s, so no budget holds it; name one of %s", in.ID, strings.Join(names, "; "))
 	}
 	return a, fmt.Errorf("no budget that covers the work of %s on %s is spent today; name one of %s", in.Owner, in.ID, strings.Join(names, "; "))
 }

@@ -290,6 +290,8 @@ func TestARaiseHoldsUntilTheDayEnds(t *testing.T) {
 
 func TestARaiseThatFitsNoBudgetSaysWhatWouldBeRight(t *testing.T) {
 	in := configured("acme/widgets/1", instance.DayBudget{Role: "tester", Tokens: 500_000})
+	ended := in
+	ended.Closed, ended.Owner = instance.Ended, ""
 	l := knowing("day=10usd", in)
 	l.CaughtUp()
 	const all = "day=10usd; repo=acme/widgets,role=tester,day=500000tokens"
@@ -300,6 +302,7 @@ func TestARaiseThatFitsNoBudgetSaysWhatWouldBeRight(t *testing.T) {
 		want  string // the budget, or the error
 	}{
 		"nothing is spent":      {0, in, instance.RaiseDay{USD: 5}, "no budget that covers the work of developer on acme/widgets/1 is spent today; name one of " + all},
+		"it has ended":          {0, ended, instance.RaiseDay{USD: 5}, "nobody works on acme/widgets/1, so no budget holds it; name one of " + all},
 		"one that is named":     {0, in, instance.RaiseDay{Budgets: []string{"role=tester,repo=acme/widgets,day=500000tokens"}, Tokens: 5}, "repo=acme/widgets,role=tester,day=500000tokens"},
 		"one that there is not": {0, in, instance.RaiseDay{Budgets: []string{"day=20usd"}, USD: 5}, "there is no budget day=20usd of acme/widgets/1; there are " + all},
 		"no budget at all":      {0, in, instance.RaiseDay{Budgets: []string{"20usd"}, USD: 5}, `"20usd" is no budget; want [repo=OWNER/NAME,][role=ROLE,]day=AMOUNT, with an amount such as 20usd, 500000tokens or 8h`},

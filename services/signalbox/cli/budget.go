@@ -16,7 +16,7 @@ type budgetCommand struct {
 	instanceArg
 	Amount string `arg:"" name:"amount" help:"By how much: +5usd (also +5 or +$5) or +200000tokens; of a day also +2h."`
 	Day    bool   `name:"day" env:"-" help:"Raise the budgets of this day (UTC) that are spent and cover its work, until the day ends."`
-	Of     string `name:"of" env:"-" placeholder:"BUDGET" help:"Raise this budget of a day, as repo=acme/widgets,day=20usd, spent or not."`
+	Of     string `name:"of" env:"-" placeholder:"BUDGET" help:"Raise this budget of a day, as repo=acme/widgets,day=20usd, spent or not; implies --day."`
 }
 
 // Run raises the budget of an instance, or of the day.
@@ -29,8 +29,12 @@ func (c budgetCommand) Run(ctx context.Context, env *term.Env) error {
 		return service.Usagef("%w", err)
 	}
 	cmd := &pb.Command{Action: &pb.Command_Budget{Budget: &pb.RaiseBudget{Usd: raise.USD, Tokens: uint64(raise.Tokens)}}}
-	return c.send(ctx, env, subject.Budget, cmd, func(view.Instance) string {
-		return "may cost " + view.Raised(raise.USD, raise.Tokens) + " more"
+	return c.send(ctx, env, subject.Budget, cmd, func(in view.Instance) string {
+		said := "may cost " + view.Raised(raise.USD, raise.Tokens) + " more"
+		if in.Parked != nil && in.Parked.WaitsFor == instance.ForBudget {
+			said += "; it waits for a day's budget, which --day raises"
+		}
+		return said
 	})
 }
 

@@ -54,6 +54,12 @@ func TestADaysBudgetHoldsWorkAlsoAfterARestart(t *testing.T) {
 			t.Errorf("%s says %s", command, out)
 		}
 	}
+	if out := run("explain", "acme/widgets/1"); !strings.Contains(out, "signalbox budget acme/widgets/1 +5usd --day") || strings.Contains(out, "signalbox retry") {
+		t.Errorf("explain says %s", out)
+	}
+	if out := run("budget", "acme/widgets/1", "+5"); !strings.Contains(out, "may cost $5.00 more; it waits for a day's budget, which --day raises") {
+		t.Errorf("the raise of the instance says %s", out)
+	}
 	if out := run("ls"); !strings.Contains(out, "(parked)") {
 		t.Errorf("ls says %s", out)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/ledger"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -172,8 +173,8 @@ func why(env *term.Env, in Instance) (string, []string) {
 			e.Reason), help("answer TEXT", "cancel")
 	case in.Parked != nil && in.Parked.WaitsFor == instance.ForPlace:
 		return in.Parked.sentence(), help("cancel")
-	case in.Parked != nil && in.Parked.WaitsFor != "":
-		return in.Parked.sentence(), help("retry")
+	case in.Parked != nil && in.Parked.WaitsFor == instance.ForBudget:
+		return in.Parked.sentence(), help("budget " + in.Parked.raise() + " --day")
 	case in.Parked != nil:
 		return fmt.Sprintf("It is parked%s: %s. A signal may end that before.", in.Parked.until(env), in.Parked.Reason), help("retry")
 	case in.Rest != nil:
@@ -205,6 +206,16 @@ func why(env *term.Env, in Instance) (string, []string) {
 
 func (k Parked) sentence() string {
 	return instance.Parked{Until: k.Until, Reason: k.Reason, WaitsFor: k.WaitsFor}.Sentence()
+}
+
+// raise returns an amount by which the budget that the work waits for can be raised.
+func (k Parked) raise() string {
+	named, _, _ := strings.Cut(strings.TrimPrefix(k.Reason, "the budget "), " ")
+	b, err := ledger.Parse(named)
+	if err != nil {
+		return "+5usd"
+	}
+	return b.Unit()
 }
 
 func (in Instance) held() bool {
