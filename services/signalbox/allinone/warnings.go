@@ -28,7 +28,8 @@ func untested(dir string) string {
 	if _, err = testrun.Detect(root.FS()); err == nil {
 		return ""
 	}
-	return err.Error() + "; without tests there is no pull request, unless the policy require_tests of the lifecycle is false"
+	return err.Error() + "; without tests there is no pull request, unless the policy require_tests of the lifecycle is false or, of a story, "+
+		"its acceptance criteria are commands"
 }
 
 // uncommitted returns a warning about what lies in the work tree of a repository and is in
