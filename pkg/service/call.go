@@ -34,6 +34,7 @@ func Parse(grammar any, c Call, options ...kong.Option) (*kong.Context, error) {
 		kong.Description(c.About),
 		kong.DefaultEnvars("SIGNALBOX"),
 		kong.Configuration(loadConfig),
+		withDays(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Vars{"version": c.Name + " " + ReadBuild().String()},
 		kong.Writers(c.Stdout, c.Stderr),

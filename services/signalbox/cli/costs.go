@@ -13,7 +13,7 @@ type costsCommand struct {
 	reading
 	Workflow string        `arg:"" optional:"" help:"Only of instances of this lifecycle."`
 	By       string        `name:"by" env:"-" enum:"repo,role,brain,state,day,instance" default:"instance" help:"What is summed by: repo, role, brain, state, day (UTC) or instance."`
-	Within   time.Duration `name:"within" env:"-" placeholder:"TIME" help:"Only what was spent within this time, such as 24h."`
+	Within   time.Duration `name:"within" env:"-" placeholder:"TIME" help:"Only what was spent within this time, such as 24h or 7d."`
 }
 
 // Run prints what steps cost.
