@@ -33,6 +33,7 @@ type Scanner struct {
 	rules    []rule
 	keywords *keywords
 	own      []string // credentials that are known by value
+	issued   *Issued  // more of them; nil: none
 }
 
 // New returns a scanner. Its error means that the rules of the build are broken.
@@ -118,6 +119,7 @@ type match struct {
 func (s *Scanner) matches(text string) []match {
 	var all []match
 	known := map[string]bool{}
+	own := slices.Concat(s.own, s.issued.list())
 	for _, v := range views(text) {
 		var taken []span
 		add := func(rule string, at span) {
@@ -129,7 +131,7 @@ func (s *Scanner) matches(text string) []match {
 			first, last := v.lines(at.from, at.to)
 			all = append(all, match{rule, secret, first, last, v.changed})
 		}
-		for _, credential := range s.own {
+		for _, credential := range own {
 			for from := 0; ; {
 				i := strings.Index(v.text[from:], credential)
 				if i < 0 {

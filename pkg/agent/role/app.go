@@ -121,7 +121,8 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	box = box.OnRefused(tellRefused(h, role))
 	caches := Caches{filepath.Join(s.WorkDir, role, "caches")}
 	tools := s.tools(box)
-	tools.Limits, tools.Cache = limits, caches.brain
+	issued := &secret.Issued{}
+	tools.Limits, tools.Cache, tools.Issued = limits, caches.brain, issued.Add
 	brains, err := specs.Build(role, tools)
 	if err != nil {
 		return service.Usagef("%w", err)
@@ -159,6 +160,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if coder.Secrets, err = Secrets(h, brains.servers.Secrets()...); err != nil {
 		return err
 	}
+	coder.Secrets = coder.Secrets.WithIssued(issued)
 	a := Agent(h, js, role, original{coder, s.Original}, coder.Secrets, s.Observer)
 	a.Workers = s.Workers
 	if s.AtOnce {

@@ -40,6 +40,8 @@ type Tools struct {
 
 	ServersFile string // the operator's MCP servers; empty: none
 	servers     mcp.Servers
+	// Issued is told the tokens by which programs reach them; see exec.Config. It may be nil.
+	Issued func(token string)
 
 	promptsDir string     // of the operator's templates; empty: none
 	prompts    prompt.Set // read from it
@@ -162,7 +164,7 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 			return nil, err
 		}
 		return exec.New(exec.Config{
-			Servers: t.servers,
+			Servers: t.servers, Issued: t.Issued,
 			Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Egress: t.Egress, Line: t.Line, Limits: t.Limits,
 			Readable: slices.Concat(readable, t.Readable), Cache: t.Cache,
 			Documents: given(t.Document), StateFile: t.StateFile, Prompts: t.prompts,

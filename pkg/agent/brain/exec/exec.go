@@ -60,6 +60,9 @@ type Config struct {
 
 	// Servers are MCP servers whose tools the program is given, if it can be. They are Ready.
 	Servers mcp.Servers
+	// Issued is told the token of each run by which the program reaches the servers, before
+	// the program starts: no record may have it. Nil: nobody is. It may be called concurrently.
+	Issued func(token string)
 
 	Prompts   prompt.Set
 	Documents Documents // nil: no lifecycle has a document

@@ -83,6 +83,9 @@ func (b *Brain) offer(ctx context.Context, s *session) (*offer, error) {
 		return nil, err
 	}
 	if o.gateway, err = o.session.Serve(); err == nil {
+		if b.cfg.Issued != nil {
+			b.cfg.Issued(o.gateway.Token)
+		}
 		err = o.write()
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 // clientWord is the first argument of a process that is to be a program with MCP servers.
@@ -177,6 +178,12 @@ func TestACodingAgentIsToldOfServersAsItsPresetSays(t *testing.T) {
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 			cfg := program(t, name)
 			cfg.Servers = docs(t, "")
+			scanner, err := secret.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			issued := &secret.Issued{}
+			cfg.Issued = issued.Add
 			out, _ := work(t, cfg, assignment(t)) // it is no real one: what it comes to is another matter
 			said := string(out.Output)
 			rest := said
@@ -186,6 +193,9 @@ func TestACodingAgentIsToldOfServersAsItsPresetSays(t *testing.T) {
 					t.Fatalf("it is not told %q of %q:\n%s", part, c.want, said)
 				}
 				rest = after
+			}
+			if clean := scanner.WithIssued(issued).Redact(said); strings.Contains(said, "Bearer ") && !strings.Contains(clean, "Bearer [redacted: own-credential]") {
+				t.Errorf("the token is recorded:\n%s", clean)
 			}
 			if strings.Contains(said, "TOKEN IN ARGS") {
 				t.Errorf("others see the token:\n%s", said)
