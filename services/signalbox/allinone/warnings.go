@@ -28,7 +28,7 @@ func untested(dir string) string {
 	if _, err = testrun.Detect(root.FS()); err == nil {
 		return ""
 	}
-	return err.Error() + "; without tests there is no pull request, unless the policy require_tests of the lifecycle is false or, of a story, "+
+	return err.Error() + "; without tests there is no pull request, unless the policy require_tests of the lifecycle is false or, of a story, " +
 		"its acceptance criteria are commands"
 }
 

@@ -31,7 +31,13 @@ func TestPeopleAreWarnedBeforeThereIsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := allinone.Warnings(t.Context(), dir); !slices.EqualFunc(got, c.says, strings.HasPrefix) {
+		got := allinone.Warnings(t.Context(), dir)
+		for _, text := range got {
+			if strings.HasPrefix(text, "no tests found") && !strings.Contains(text, "or, of a story, its acceptance criteria are commands") {
+				t.Errorf("with %s it says %q", c.file, text)
+			}
+		}
+		if !slices.EqualFunc(got, c.says, strings.HasPrefix) {
 			t.Errorf("with %s it says %q, want %q", c.file, got, c.says)
 		}
 	}
