@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
@@ -44,12 +47,17 @@ func (c machineFlags) servers(ctx context.Context, e *checkup) {
 
 // offers says what a server offers.
 func offers(ctx context.Context, one mcp.Server, box sandbox.Sandbox) finding {
-	one.Required = true // so that its fault is an error
 	s, err := mcp.Servers{one}.Open(ctx, mcp.Place{Sandbox: box})
-	if err != nil {
-		return failed("", err.Error(), "see that it starts, that its hosts are listed, and that it is given what it needs by env or headers")
+	if err == nil {
+		defer s.Close()
+		if len(s.Silent) > 0 {
+			err = errors.New(s.Said[0])
+		}
 	}
-	defer s.Close()
+	advice := unset(one)
+	if err != nil {
+		return failed("", err.Error(), strings.Join(append(advice, "see that it starts, that its hosts are listed, and that it is given what it needs by env or headers"), "; "))
+	}
 	who := "all roles that work on code"
 	if len(one.Roles) > 0 {
 		who = strings.Join(one.Roles, ", ")
@@ -58,12 +66,26 @@ func offers(ctx context.Context, one mcp.Server, box sandbox.Sandbox) finding {
 	for _, t := range s.Tools {
 		names = append(names, t.Name)
 	}
-	f := finding{"", fine, "for " + who + ": " + strings.Join(names, ", "), strings.Join(s.Said[1:], "; ")}
+	f := finding{"", fine, "for " + who + ": " + strings.Join(names, ", "), strings.Join(append(s.Said[1:], advice...), "; ")}
 	if len(names) == 0 {
 		f.Detail = "for " + who + ": no tools"
 	}
 	if len(names) == 0 || f.Advice != "" {
 		f.Status = worry
 	}
+	lacks := func(tool string) bool { return !slices.Contains(names, one.Offered(tool)) }
+	if one.Required && slices.ContainsFunc(one.Tools, lacks) {
+		f.Status = fail
+	}
 	return f
+}
+
+// unset returns a line for each variable that the server is to be given and that is not set.
+func unset(one mcp.Server) (lines []string) {
+	for _, name := range one.Env {
+		if _, set := os.LookupEnv(name); !set {
+			lines = append(lines, "env: "+name+" is not set here")
+		}
+	}
+	return lines
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 )
 
@@ -24,7 +25,13 @@ func TestTheDoctorSaysWhichToolsOfServersARoleGets(t *testing.T) {
 		"a tool that is not there": {"servers:\n  docs: {command: GOOD, tools: [echo, find]}\n",
 			map[string]string{"mcp server docs": "warn for all roles that work on code: mcp__docs__echo"}},
 		"a server that is not there": {"servers:\n  docs: {command: [no-such-server]}\n",
+			map[string]string{"mcp server docs": "fail MCP server docs: the work goes on without it: exec: \"no-such-server\""}},
+		"a required one that is not there": {"servers:\n  docs: {command: [no-such-server], required: true}\n",
 			map[string]string{"mcp server docs": "fail infrastructure fault: MCP server docs, which is required: exec: \"no-such-server\""}},
+		"a required one without a tool": {"servers:\n  docs: {command: GOOD, tools: [echo, ecko], required: true}\n",
+			map[string]string{"mcp server docs": "fail for all roles that work on code: mcp__docs__echo"}},
+		"a variable that is not set": {"servers:\n  docs: {command: GOOD, tools: [echo], env: [SIGNALBOX_NO_SUCH]}\n",
+			map[string]string{"mcp server docs": "warn for all roles that work on code: mcp__docs__echo"}},
 		"a role that is not there": {"servers:\n  docs: {command: GOOD, roles: [tster]}\n",
 			map[string]string{"mcp servers": "fail FILE:2: server docs: there is no role \"tster\" here; did you mean \"tester\"?"}},
 	} {
@@ -38,5 +45,13 @@ func TestTheDoctorSaysWhichToolsOfServersARoleGets(t *testing.T) {
 			}
 			expect(t, examined(t, doctorCommand{machineFlags: machineFlags{Servers: path}}), c.want)
 		})
+	}
+}
+
+func TestAVariableOfAServerThatIsNotSetIsNamed(t *testing.T) {
+	t.Setenv("SIGNALBOX_IS_SET", "")
+	got := unset(mcp.Server{Env: []string{"SIGNALBOX_IS_SET", "SIGNALBOX_NO_SUCH"}})
+	if len(got) != 1 || got[0] != "env: SIGNALBOX_NO_SUCH is not set here" {
+		t.Errorf("it says %q", got)
 	}
 }

@@ -36,6 +36,8 @@ type Session struct {
 	Tools []Tool
 	// Said has lines for people: what each server offers, and what is left out, and why.
 	Said []string
+	// Silent are the names of the servers that did not answer, and are left out.
+	Silent []string
 
 	open []*connection
 }
@@ -81,6 +83,7 @@ func (s Servers) Open(ctx context.Context, p Place) (*Session, error) {
 				why = cmp.Or(a.c.why(), why)
 			}
 			why = sanitize.TerminalLine(why)
+			session.Silent = append(session.Silent, name)
 			session.say(name, "the work goes on without it: %s", why)
 			if s[i].Required && missing == nil {
 				missing = fmt.Errorf("%w: MCP server %s, which is required: %s", brain.ErrInfrastructure, name, why)

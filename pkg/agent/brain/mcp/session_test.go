@@ -37,14 +37,14 @@ func TestAToolIsCalledAndItsAnswerIsQuoted(t *testing.T) {
 }
 
 func TestAToolThatIsNotListedIsNeitherOfferedNorCalled(t *testing.T) {
-	s := open(t, program(t, "good", map[string]any{"tools": []string{"echo", "search"}}), mcp.Place{})
+	s := open(t, program(t, "good", map[string]any{"tools": []string{"echo", "search", "ecko"}}), mcp.Place{})
 	if got := names(s); !reflect.DeepEqual(got, []string{"echo"}) {
 		t.Errorf("it offers %v", got)
 	}
 	if _, err := call(t, s, "environ", ""); err == nil || !strings.Contains(err.Error(), "there is no tool") {
 		t.Errorf("the call is %v", err)
 	}
-	contains(t, strings.Join(s.Said, "\n"), `it offers no tool "search"`)
+	contains(t, strings.Join(s.Said, "\n"), `it offers no tool "search"`, `it offers no tool "ecko"; did you mean "echo"?`)
 }
 
 func TestAServerThatDoesNotComeIsLeftOut(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/pkg/yamlfile"
 )
 
@@ -46,7 +47,7 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 func (c *connection) tools(ctx context.Context) (kit []Tool, said []string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Start, fmt.Errorf("%w what tools it has within %s", errLate, c.Start))
 	defer cancel()
-	var left []string
+	var left, own []string
 	seen, named := 0, map[string]bool{}
 	for t, err := range c.session.Tools(ctx, nil) {
 		if err != nil {
@@ -55,6 +56,7 @@ func (c *connection) tools(ctx context.Context) (kit []Tool, said []string, err 
 		if seen++; seen > maxSeen {
 			return nil, nil, fmt.Errorf("it names more than %d tools", maxSeen)
 		}
+		own = append(own, t.Name)
 		if len(c.Tools) > 0 && !slices.Contains(c.Tools, t.Name) {
 			continue
 		}
@@ -74,7 +76,11 @@ func (c *connection) tools(ctx context.Context) (kit []Tool, said []string, err 
 	}
 	for _, name := range c.Tools {
 		if !slices.ContainsFunc(kit, func(t Tool) bool { return t.own == name }) {
-			left = append(left, "it offers no tool "+yamlfile.Quoted(name))
+			text := "it offers no tool " + yamlfile.Quoted(name)
+			if near := workflow.Nearest(name, own); near != "" && near != name {
+				text += "; did you mean " + yamlfile.Quoted(sanitize.TerminalLine(near)) + "?"
+			}
+			left = append(left, text)
 		}
 	}
 	if over := len(left) - maxLeft; over > 0 {
@@ -84,9 +90,14 @@ func (c *connection) tools(ctx context.Context) (kit []Tool, said []string, err 
 	return kit, left, nil
 }
 
+// Offered returns the name by which brains are offered a tool of the server.
+func (s Server) Offered(tool string) string {
+	return Prefix + s.Name + "__" + strings.ReplaceAll(tool, ".", "_")
+}
+
 // tool returns a tool as it is offered. An error says why it is not.
 func (c *connection) tool(t *sdk.Tool) (Tool, error) {
-	name := Prefix + c.Name + "__" + strings.ReplaceAll(t.Name, ".", "_")
+	name := c.Offered(t.Name)
 	if !toolName.MatchString(t.Name) || len(name) > maxName {
 		return Tool{}, fmt.Errorf("want a name of letters, digits, underscores, dashes and dots, with %s of at most %d bytes", Prefix+c.Name+"__", maxName)
 	}
