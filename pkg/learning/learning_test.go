@@ -305,15 +305,15 @@ func TestAStandingSaysWhoSaysSo(t *testing.T) {
 	at := func(l *instance.Learning) { l.Instance = "acme/1" }
 	well := func(id string) bool { return strings.HasPrefix(id, "good") }
 	for want, events := range map[string][]instance.Event{
-		"confirmed by ann":                                                                                    {noted("operator:ann", "", "TZ")},
-		"noted by ann in acme/1, not confirmed":                                                               {noted("operator:ann", "", "TZ", at)},
-		"noted by ann, confirmed by bob":                                                                      {noted("operator:ann", "", "TZ"), of("operator:bob", learning.Confirmed, id)},
-		"proposed by the developer in acme/1, not confirmed":                                                  {noted("developer/a-1", "", "TZ", at)},
-		"proposed by the developer in acme/1, confirmed by ann":                                               {noted("developer/a-1", "", "TZ", at), of("operator:ann", learning.Confirmed, id)},
-		"proposed by the developer in acme/1, there when work ended well once":                                {noted("developer/a-1", "", "TZ", at), of("good/1", learning.Used, id)},
-		"proposed by the developer in acme/1, there when work ended well 2 times":                             {noted("developer/a-1", "", "TZ", at), of("good/1", learning.Used, id), of("good/2", learning.Used, id)},
+		"confirmed by ann":                                                        {noted("operator:ann", "", "TZ")},
+		"noted by ann in acme/1, not confirmed":                                   {noted("operator:ann", "", "TZ", at)},
+		"noted by ann, confirmed by bob":                                          {noted("operator:ann", "", "TZ"), of("operator:bob", learning.Confirmed, id)},
+		"proposed by the developer in acme/1, not confirmed":                      {noted("developer/a-1", "", "TZ", at)},
+		"proposed by the developer in acme/1, confirmed by ann":                   {noted("developer/a-1", "", "TZ", at), of("operator:ann", learning.Confirmed, id)},
+		"proposed by the developer in acme/1, there when work ended well once":    {noted("developer/a-1", "", "TZ", at), of("good/1", learning.Used, id)},
+		"proposed by the developer in acme/1, there when work ended well 2 times": {noted("developer/a-1", "", "TZ", at), of("good/1", learning.Used, id), of("good/2", learning.Used, id)},
 		"proposed by the pm in acme/1, not confirmed, where somebody spoke who may not write to the repository, or of whom that is not known": {noted("pm/a-1", "", "TZ", at, stranger)},
-		"confirmed by ann, removed by bob":                                                                    {noted("operator:ann", "", "TZ"), of("operator:bob", learning.Dropped, id)},
+		"confirmed by ann, removed by bob": {noted("operator:ann", "", "TZ"), of("operator:bob", learning.Dropped, id)},
 	} {
 		if got := listed(well, events...)[0].Standing(); got != want {
 			t.Errorf("%s\nwant %s", got, want)
