@@ -10,13 +10,13 @@ import (
 
 func TestAHostAndAVariableMayBeForOneRole(t *testing.T) {
 	s := role.Settings{Brain: []string{"developer=exec:true", "tester=exec:true"},
-		Egress: []string{"proxy.golang.org", "developer=registry.npmjs.org:443", "tester=[::1]:80"}, Env: []string{"developer=AWS_PROFILE", "LANG"}}
+		Egress: []string{"modules.example.com", "developer=packages.example.com:443", "tester=[::1]:80"}, Env: []string{"developer=AWS_PROFILE", "LANG"}}
 	if err := s.CheckBrains([]string{"developer", "tester"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][2][]string{
-		"developer": {{"proxy.golang.org", "registry.npmjs.org:443"}, {"AWS_PROFILE", "LANG"}},
-		"tester":    {{"proxy.golang.org", "[::1]:80"}, {"LANG"}},
+		"developer": {{"modules.example.com", "packages.example.com:443"}, {"AWS_PROFILE", "LANG"}},
+		"tester":    {{"modules.example.com", "[::1]:80"}, {"LANG"}},
 	} {
 		own, err := s.Of(name)
 		if err != nil || !reflect.DeepEqual([2][]string{own.Egress, own.Env}, want) {
