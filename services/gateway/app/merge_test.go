@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/pkg/forge"
 )
 
 // heardLast returns the data of the newest signal of a name.
@@ -23,6 +25,22 @@ func (e *env) heardLast(id, name string) (data map[string]string) {
 	return data
 }
 
+// newStory is a gateway that watches the pull request of a story.
+func newStory(t *testing.T) (e *env, o *commander, pr forge.PullRequest, story string) {
+	t.Helper()
+	e = newEnv(t)
+	p := e.poller(strict)
+	o = e.commander(p)
+	number, story := e.propose("first")
+	e.poll(p)
+	e.obey(o)
+	pr, err := e.ann.PullRequest(e.ctx, widgets, number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, o, pr, story
+}
+
 // commands gives a command on a pull request. It returns the new answers.
 func (e *env) commands(o *commander, number int, body string) []string {
 	e.Helper()
@@ -34,16 +52,8 @@ func (e *env) commands(o *commander, number int, body string) []string {
 }
 
 func TestAMergeIsAskedForAtTheCommitThatIsSeen(t *testing.T) {
-	e := newEnv(t)
-	p := e.poller(strict)
-	o := e.commander(p)
-	number, story := e.propose("first")
-	e.poll(p)
-	e.obey(o)
-	pr, err := e.ann.PullRequest(e.ctx, widgets, number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e, o, pr, story := newStory(t)
+	number := pr.Number
 	if got := e.commands(o, number, "/signalbox merge"); len(got) != 0 {
 		t.Errorf("it answered %q", got)
 	}
@@ -63,16 +73,8 @@ func TestAMergeIsAskedForAtTheCommitThatIsSeen(t *testing.T) {
 }
 
 func TestABaseIsBroughtInOnlyIfThereIsMoreOfIt(t *testing.T) {
-	e := newEnv(t)
-	p := e.poller(strict)
-	o := e.commander(p)
-	number, story := e.propose("first")
-	e.poll(p)
-	e.obey(o)
-	pr, err := e.ann.PullRequest(e.ctx, widgets, number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e, o, pr, story := newStory(t)
+	number := pr.Number
 	if got := e.commands(o, number, "/signalbox rebase"); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("%.7s has all of %s", pr.HeadSHA, pr.BaseRef)) {
 		t.Errorf("it answered %q", got)
 	}
@@ -83,12 +85,8 @@ func TestABaseIsBroughtInOnlyIfThereIsMoreOfIt(t *testing.T) {
 }
 
 func TestThePlanSaysWhatWasDoneAndWhatHasToHold(t *testing.T) {
-	e := newEnv(t)
-	p := e.poller(strict)
-	o := e.commander(p)
-	number, story := e.propose("first")
-	e.poll(p)
-	e.obey(o)
+	e, o, pr, story := newStory(t)
+	number := pr.Number
 	got := e.commands(o, number, "/signalbox plan")
 	if len(got) != 1 || !strings.Contains(got[0], "Nothing was done yet.") || !strings.Contains(got[0], "- before `merged`: `read_back`") {
 		t.Errorf("it answered %q", got)

@@ -11,6 +11,14 @@ import (
 // endsEarly reports whether our draft ends before its merge (policy draft_until).
 func (t *visit) endsEarly() bool { return text(t.job, "draft_until") == "checks" }
 
+// draftEnds says when our draft ends.
+func (t *visit) draftEnds() string {
+	if t.endsEarly() {
+		return "only reviewers are waited for"
+	}
+	return "they do"
+}
+
 // awaitsReviewers reports whether our draft ends now: every gate passes but those that
 // reviewers decide. A forge asks code owners only for what is no draft.
 func (t *visit) awaitsReviewers() bool {

@@ -70,7 +70,7 @@ func (t *visit) evidence() []instance.Evidence {
 	if n := len(t.missing()); n > 0 {
 		reason = fmt.Sprintf("%d of %d gates do not pass", n, len(t.report.Gates))
 		if n < len(t.report.Open()) {
-			reason += ", beside the draft, which ends when " + map[bool]string{true: "only reviewers are waited for", false: "they do"}[t.endsEarly()]
+			reason += ", beside the draft, which ends when " + t.draftEnds()
 		}
 	}
 	return append(all, t.finding("readiness", t.verdict(), map[string]string{
