@@ -108,6 +108,10 @@ func (r redactor) result(in instance.Result) instance.Result {
 	})
 	in.Evidence = apply(in.Evidence, func(ev instance.Evidence) instance.Evidence {
 		ev.Command, ev.Output, ev.Failed, ev.Data = r.text(ev.Command), r.text(ev.Output), r.texts(ev.Failed), r.values(ev.Data)
+		if ev.Judgement != nil {
+			clean := ev.Judgement.Map(r.text)
+			ev.Judgement = &clean
+		}
 		return ev
 	})
 	in.Data, in.Sections = r.values(in.Data), r.sections(in.Sections)
@@ -134,6 +138,9 @@ func all(in instance.Result) string {
 		add(ev.Failed...)
 		for _, text := range ev.Data {
 			add(text)
+		}
+		if ev.Judgement != nil {
+			ev.Judgement.Map(func(text string) string { add(text); return text })
 		}
 	}
 	for _, text := range in.Data {

@@ -52,9 +52,7 @@ func (d *decision) computeFacts() workflow.Facts {
 	if d.def.Reads("evidence") {
 		f.Evidence = make(map[string]workflow.EvidenceFacts, len(in.Evidence))
 		for _, e := range in.Evidence {
-			f.Evidence[e.Name] = workflow.EvidenceFacts{
-				OK: e.OK, Verdict: string(e.EffectiveVerdict()), Commit: e.Commit, By: e.Role, Failed: e.Failed, Data: e.Data,
-			}
+			f.Evidence[e.Name] = e.Facts()
 		}
 	}
 	if d.def.Reads("visits") {

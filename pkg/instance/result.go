@@ -1,6 +1,10 @@
 package instance
 
-import "math"
+import (
+	"math"
+
+	"github.com/signalbox/signalbox/pkg/verdict"
+)
 
 // Status is how a step ended, in its owner's judgement.
 type Status string
@@ -67,6 +71,10 @@ type Evidence struct {
 	// Role is empty and Agent the sender. Both are empty in logs of before there were they.
 	Role  string `json:"role,omitempty"`
 	Agent string `json:"agent,omitempty"`
+
+	// Judgement compares the tests with those of the base, one by one. Nil: nobody compared
+	// them, as in older logs.
+	Judgement *verdict.Judgement `json:"judgement,omitempty"`
 }
 
 // Verdict is the outcome of a check. VerdictUnknown never counts as VerdictPass.

@@ -33,8 +33,7 @@ func (t *instanceChecker) checkEvidence(state, role, agent string, asked bool, a
 		if t.stated.evidence == nil {
 			t.stated.evidence = map[string]workflow.EvidenceFacts{}
 		}
-		t.stated.evidence[e.Name] = workflow.EvidenceFacts{OK: e.OK, Verdict: string(e.EffectiveVerdict()), Commit: e.Commit, By: e.Role,
-			Failed: e.Failed, Data: e.Data}
+		t.stated.evidence[e.Name] = e.Facts()
 	}
 }
 

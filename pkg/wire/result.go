@@ -75,13 +75,15 @@ func toAnswer(p *pb.Answer) instance.QuestionAnswer {
 func evidence(e instance.Evidence) *pb.Evidence {
 	return &pb.Evidence{Name: e.Name, Ok: e.OK, Commit: e.Commit, Command: e.Command, ExitCode: i32(e.ExitCode),
 		Passed: i32(e.Passed), Failed: e.Failed, Output: e.Output, Millis: i32(e.Millis),
-		Verdict: string(e.Verdict), Data: e.Data, Role: e.Role, Agent: e.Agent, Skipped: i32(e.Skipped)}
+		Verdict: string(e.Verdict), Data: e.Data, Role: e.Role, Agent: e.Agent, Skipped: i32(e.Skipped),
+		Judgement: judgement(e.Judgement)}
 }
 
 func toEvidence(p *pb.Evidence) instance.Evidence {
 	return instance.Evidence{Name: p.GetName(), OK: p.GetOk(), Commit: p.GetCommit(), Command: p.GetCommand(),
 		ExitCode: int(p.GetExitCode()), Passed: int(p.GetPassed()), Failed: p.GetFailed(), Output: p.GetOutput(), Millis: int64(p.GetMillis()),
-		Verdict: instance.Verdict(p.GetVerdict()), Data: p.GetData(), Role: p.GetRole(), Agent: p.GetAgent(), Skipped: int(p.GetSkipped())}
+		Verdict: instance.Verdict(p.GetVerdict()), Data: p.GetData(), Role: p.GetRole(), Agent: p.GetAgent(), Skipped: int(p.GetSkipped()),
+		Judgement: toJudgement(p.GetJudgement())}
 }
 
 func artifact(a instance.Artifact) *pb.Artifact {

@@ -42,6 +42,13 @@ type EvidenceFacts struct {
 	By      string            `cel:"by"`      // the role that made it; empty for one of people's signals, and in old logs
 	Failed  []string          `cel:"failed"`
 	Data    map[string]string `cel:"data"` // the snapshot it was made from
+
+	// Of tests that were compared with those of the base. All are zero if nobody compared them.
+	Shown    bool   `cel:"shown"`    // a test failed on the base and passes on the change
+	Unproven string `cel:"unproven"` // why nothing is shown; empty if Shown
+	Kind     string `cel:"kind"`     // of the change: code or documents
+	Waived   string `cel:"waived"`   // the person who accepted that nothing is shown
+	Question string `cel:"question"` // for the tester or people
 }
 
 // InstanceFacts is the instance's own past.

@@ -284,9 +284,11 @@ type Evidence struct {
 	// The snapshot of the world it was made from.
 	Data map[string]string `protobuf:"bytes,11,rep,name=data,proto3" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Who made it, as the orchestrator knows; a signal's has its sender as agent alone.
-	Role          string `protobuf:"bytes,12,opt,name=role,proto3" json:"role,omitempty"`
-	Agent         string `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
-	Skipped       int32  `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	Role    string `protobuf:"bytes,12,opt,name=role,proto3" json:"role,omitempty"`
+	Agent   string `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
+	Skipped int32  `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// Of tests: how they compare with those of the base, one by one. None: nobody compared them.
+	Judgement     *Judgement `protobuf:"bytes,15,opt,name=judgement,proto3" json:"judgement,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -419,6 +421,726 @@ func (x *Evidence) GetSkipped() int32 {
 	return 0
 }
 
+func (x *Evidence) GetJudgement() *Judgement {
+	if x != nil {
+		return x.Judgement
+	}
+	return nil
+}
+
+// Judgement says how the tests of a change compare with those of its base.
+type Judgement struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// code or documents.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The commit before the change, and the one that is judged.
+	Base   string `protobuf:"bytes,2,opt,name=base,proto3" json:"base,omitempty"`
+	Change string `protobuf:"bytes,3,opt,name=change,proto3" json:"change,omitempty"`
+	// At least one test failed on the base by an assertion and passes on the change.
+	Shown bool         `protobuf:"varint,4,opt,name=shown,proto3" json:"shown,omitempty"`
+	Tests []*ShownTest `protobuf:"bytes,5,rep,name=tests,proto3" json:"tests,omitempty"`
+	// Why nothing is shown; empty if shown.
+	Unproven     string     `protobuf:"bytes,6,opt,name=unproven,proto3" json:"unproven,omitempty"`
+	BaseFailures *TestNames `protobuf:"bytes,7,opt,name=base_failures,json=baseFailures,proto3" json:"base_failures,omitempty"`
+	Fixed        *TestNames `protobuf:"bytes,8,opt,name=fixed,proto3" json:"fixed,omitempty"`
+	Broken       *TestNames `protobuf:"bytes,9,opt,name=broken,proto3" json:"broken,omitempty"`
+	// Red for the issue, and not green on the change.
+	StillRed     *TestNames      `protobuf:"bytes,10,opt,name=still_red,json=stillRed,proto3" json:"still_red,omitempty"`
+	Gone         *TestNames      `protobuf:"bytes,11,opt,name=gone,proto3" json:"gone,omitempty"`
+	NewlySkipped *TestNames      `protobuf:"bytes,12,opt,name=newly_skipped,json=newlySkipped,proto3" json:"newly_skipped,omitempty"`
+	MadeFlaky    *TestNames      `protobuf:"bytes,13,opt,name=made_flaky,json=madeFlaky,proto3" json:"made_flaky,omitempty"`
+	Flaky        []*Flake        `protobuf:"bytes,14,rep,name=flaky,proto3" json:"flaky,omitempty"`
+	Renamed      []*RenamedTest  `protobuf:"bytes,15,rep,name=renamed,proto3" json:"renamed,omitempty"`
+	Accepted     []*AcceptedTest `protobuf:"bytes,16,rep,name=accepted,proto3" json:"accepted,omitempty"`
+	// Set if the change touches files that decide how it is tested.
+	BothWays    *BothWays  `protobuf:"bytes,17,opt,name=both_ways,json=bothWays,proto3" json:"both_ways,omitempty"`
+	BaseCount   *TestCount `protobuf:"bytes,18,opt,name=base_count,json=baseCount,proto3" json:"base_count,omitempty"`
+	ChangeCount *TestCount `protobuf:"bytes,19,opt,name=change_count,json=changeCount,proto3" json:"change_count,omitempty"`
+	Findings    []string   `protobuf:"bytes,20,rep,name=findings,proto3" json:"findings,omitempty"`
+	// For the tester or people; empty: none.
+	Question string `protobuf:"bytes,21,opt,name=question,proto3" json:"question,omitempty"`
+	// The person who accepted that nothing is shown; empty: nobody.
+	Waived        string `protobuf:"bytes,22,opt,name=waived,proto3" json:"waived,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Judgement) Reset() {
+	*x = Judgement{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Judgement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Judgement) ProtoMessage() {}
+
+func (x *Judgement) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
+func (*Judgement) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Judgement) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Judgement) GetBase() string {
+	if x != nil {
+		return x.Base
+	}
+	return ""
+}
+
+func (x *Judgement) GetChange() string {
+	if x != nil {
+		return x.Change
+	}
+	return ""
+}
+
+func (x *Judgement) GetShown() bool {
+	if x != nil {
+		return x.Shown
+	}
+	return false
+}
+
+func (x *Judgement) GetTests() []*ShownTest {
+	if x != nil {
+		return x.Tests
+	}
+	return nil
+}
+
+func (x *Judgement) GetUnproven() string {
+	if x != nil {
+		return x.Unproven
+	}
+	return ""
+}
+
+func (x *Judgement) GetBaseFailures() *TestNames {
+	if x != nil {
+		return x.BaseFailures
+	}
+	return nil
+}
+
+func (x *Judgement) GetFixed() *TestNames {
+	if x != nil {
+		return x.Fixed
+	}
+	return nil
+}
+
+func (x *Judgement) GetBroken() *TestNames {
+	if x != nil {
+		return x.Broken
+	}
+	return nil
+}
+
+func (x *Judgement) GetStillRed() *TestNames {
+	if x != nil {
+		return x.StillRed
+	}
+	return nil
+}
+
+func (x *Judgement) GetGone() *TestNames {
+	if x != nil {
+		return x.Gone
+	}
+	return nil
+}
+
+func (x *Judgement) GetNewlySkipped() *TestNames {
+	if x != nil {
+		return x.NewlySkipped
+	}
+	return nil
+}
+
+func (x *Judgement) GetMadeFlaky() *TestNames {
+	if x != nil {
+		return x.MadeFlaky
+	}
+	return nil
+}
+
+func (x *Judgement) GetFlaky() []*Flake {
+	if x != nil {
+		return x.Flaky
+	}
+	return nil
+}
+
+func (x *Judgement) GetRenamed() []*RenamedTest {
+	if x != nil {
+		return x.Renamed
+	}
+	return nil
+}
+
+func (x *Judgement) GetAccepted() []*AcceptedTest {
+	if x != nil {
+		return x.Accepted
+	}
+	return nil
+}
+
+func (x *Judgement) GetBothWays() *BothWays {
+	if x != nil {
+		return x.BothWays
+	}
+	return nil
+}
+
+func (x *Judgement) GetBaseCount() *TestCount {
+	if x != nil {
+		return x.BaseCount
+	}
+	return nil
+}
+
+func (x *Judgement) GetChangeCount() *TestCount {
+	if x != nil {
+		return x.ChangeCount
+	}
+	return nil
+}
+
+func (x *Judgement) GetFindings() []string {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *Judgement) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *Judgement) GetWaived() string {
+	if x != nil {
+		return x.Waived
+	}
+	return ""
+}
+
+// TestNames is a list of names that is cut.
+type TestNames struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Names []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	// How many were left out.
+	More          int32 `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestNames) Reset() {
+	*x = TestNames{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestNames) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestNames) ProtoMessage() {}
+
+func (x *TestNames) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestNames.ProtoReflect.Descriptor instead.
+func (*TestNames) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *TestNames) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *TestNames) GetMore() int32 {
+	if x != nil {
+		return x.More
+	}
+	return 0
+}
+
+// ShownTest is a test that shows a change to be a solution.
+type ShownTest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The role that wrote it, or human; empty: it was there before.
+	By     string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	Base   string `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
+	Change string `protobuf:"bytes,4,opt,name=change,proto3" json:"change,omitempty"`
+	// Of the failure on the base: assertion, compile, timeout or unknown.
+	Cause         string `protobuf:"bytes,5,opt,name=cause,proto3" json:"cause,omitempty"`
+	Output        string `protobuf:"bytes,6,opt,name=output,proto3" json:"output,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShownTest) Reset() {
+	*x = ShownTest{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShownTest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShownTest) ProtoMessage() {}
+
+func (x *ShownTest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShownTest.ProtoReflect.Descriptor instead.
+func (*ShownTest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ShownTest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ShownTest) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *ShownTest) GetBase() string {
+	if x != nil {
+		return x.Base
+	}
+	return ""
+}
+
+func (x *ShownTest) GetChange() string {
+	if x != nil {
+		return x.Change
+	}
+	return ""
+}
+
+func (x *ShownTest) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *ShownTest) GetOutput() string {
+	if x != nil {
+		return x.Output
+	}
+	return ""
+}
+
+// Flake is a test that had both outcomes on one commit.
+type Flake struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Runs          []*TestTally           `protobuf:"bytes,2,rep,name=runs,proto3" json:"runs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Flake) Reset() {
+	*x = Flake{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Flake) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Flake) ProtoMessage() {}
+
+func (x *Flake) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Flake.ProtoReflect.Descriptor instead.
+func (*Flake) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Flake) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Flake) GetRuns() []*TestTally {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+// TestTally counts the outcomes of a test on a commit.
+type TestTally struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Commit        string                 `protobuf:"bytes,1,opt,name=commit,proto3" json:"commit,omitempty"`
+	Passed        int32                  `protobuf:"varint,2,opt,name=passed,proto3" json:"passed,omitempty"`
+	Failed        int32                  `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestTally) Reset() {
+	*x = TestTally{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestTally) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestTally) ProtoMessage() {}
+
+func (x *TestTally) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestTally.ProtoReflect.Descriptor instead.
+func (*TestTally) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *TestTally) GetCommit() string {
+	if x != nil {
+		return x.Commit
+	}
+	return ""
+}
+
+func (x *TestTally) GetPassed() int32 {
+	if x != nil {
+		return x.Passed
+	}
+	return 0
+}
+
+func (x *TestTally) GetFailed() int32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+// RenamedTest is a test that has another name on the change.
+type RenamedTest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenamedTest) Reset() {
+	*x = RenamedTest{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenamedTest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenamedTest) ProtoMessage() {}
+
+func (x *RenamedTest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenamedTest.ProtoReflect.Descriptor instead.
+func (*RenamedTest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RenamedTest) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *RenamedTest) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+// AcceptedTest is a test whose change was accepted by name.
+type AcceptedTest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	By            string                 `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcceptedTest) Reset() {
+	*x = AcceptedTest{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcceptedTest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcceptedTest) ProtoMessage() {}
+
+func (x *AcceptedTest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcceptedTest.ProtoReflect.Descriptor instead.
+func (*AcceptedTest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *AcceptedTest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AcceptedTest) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+// BothWays compares two runs of a change that touches files that judge it.
+type BothWays struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Files *TestNames             `protobuf:"bytes,1,opt,name=files,proto3" json:"files,omitempty"`
+	// How the run with the files of the base ended, and the one with those of the change.
+	Aside         string `protobuf:"bytes,2,opt,name=aside,proto3" json:"aside,omitempty"`
+	Changed       string `protobuf:"bytes,3,opt,name=changed,proto3" json:"changed,omitempty"`
+	Ok            bool   `protobuf:"varint,4,opt,name=ok,proto3" json:"ok,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BothWays) Reset() {
+	*x = BothWays{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BothWays) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BothWays) ProtoMessage() {}
+
+func (x *BothWays) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BothWays.ProtoReflect.Descriptor instead.
+func (*BothWays) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *BothWays) GetFiles() *TestNames {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *BothWays) GetAside() string {
+	if x != nil {
+		return x.Aside
+	}
+	return ""
+}
+
+func (x *BothWays) GetChanged() string {
+	if x != nil {
+		return x.Changed
+	}
+	return ""
+}
+
+func (x *BothWays) GetOk() bool {
+	if x != nil {
+		return x.Ok
+	}
+	return false
+}
+
+// TestCount counts the tests of a run.
+type TestCount struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Passed        int32                  `protobuf:"varint,1,opt,name=passed,proto3" json:"passed,omitempty"`
+	Failed        int32                  `protobuf:"varint,2,opt,name=failed,proto3" json:"failed,omitempty"`
+	Skipped       int32                  `protobuf:"varint,3,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestCount) Reset() {
+	*x = TestCount{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestCount) ProtoMessage() {}
+
+func (x *TestCount) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestCount.ProtoReflect.Descriptor instead.
+func (*TestCount) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *TestCount) GetPassed() int32 {
+	if x != nil {
+		return x.Passed
+	}
+	return 0
+}
+
+func (x *TestCount) GetFailed() int32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *TestCount) GetSkipped() int32 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
+}
+
 // Artifact is something a step left in the object store.
 type Artifact struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -433,7 +1155,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	mi := &file_signalbox_v1_result_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -445,7 +1167,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	mi := &file_signalbox_v1_result_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -458,7 +1180,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Artifact) GetName() string {
@@ -505,7 +1227,7 @@ type Spend struct {
 
 func (x *Spend) Reset() {
 	*x = Spend{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	mi := &file_signalbox_v1_result_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +1239,7 @@ func (x *Spend) String() string {
 func (*Spend) ProtoMessage() {}
 
 func (x *Spend) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	mi := &file_signalbox_v1_result_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +1252,7 @@ func (x *Spend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spend.ProtoReflect.Descriptor instead.
 func (*Spend) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Spend) GetTokensIn() uint32 {
@@ -593,7 +1315,7 @@ type Issue struct {
 
 func (x *Issue) Reset() {
 	*x = Issue{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[5]
+	mi := &file_signalbox_v1_result_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -605,7 +1327,7 @@ func (x *Issue) String() string {
 func (*Issue) ProtoMessage() {}
 
 func (x *Issue) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[5]
+	mi := &file_signalbox_v1_result_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -618,7 +1340,7 @@ func (x *Issue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Issue.ProtoReflect.Descriptor instead.
 func (*Issue) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Issue) GetRepo() string {
@@ -718,7 +1440,7 @@ type Configuration struct {
 
 func (x *Configuration) Reset() {
 	*x = Configuration{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	mi := &file_signalbox_v1_result_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -730,7 +1452,7 @@ func (x *Configuration) String() string {
 func (*Configuration) ProtoMessage() {}
 
 func (x *Configuration) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	mi := &file_signalbox_v1_result_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -743,7 +1465,7 @@ func (x *Configuration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configuration.ProtoReflect.Descriptor instead.
 func (*Configuration) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Configuration) GetFile() string {
@@ -824,7 +1546,7 @@ type DayBudget struct {
 
 func (x *DayBudget) Reset() {
 	*x = DayBudget{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	mi := &file_signalbox_v1_result_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -836,7 +1558,7 @@ func (x *DayBudget) String() string {
 func (*DayBudget) ProtoMessage() {}
 
 func (x *DayBudget) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	mi := &file_signalbox_v1_result_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -849,7 +1571,7 @@ func (x *DayBudget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayBudget.ProtoReflect.Descriptor instead.
 func (*DayBudget) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DayBudget) GetRole() string {
@@ -894,7 +1616,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[8]
+	mi := &file_signalbox_v1_result_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -906,7 +1628,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[8]
+	mi := &file_signalbox_v1_result_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -919,7 +1641,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Limit) GetState() string {
@@ -976,7 +1698,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06Answer\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\x05R\bquestion\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\"\xaa\x03\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"\xe1\x03\n" +
 	"\bEvidence\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02ok\x18\x02 \x01(\bR\x02ok\x12\x16\n" +
@@ -992,10 +1714,69 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x04data\x18\v \x03(\v2 .signalbox.v1.Evidence.DataEntryR\x04data\x12\x12\n" +
 	"\x04role\x18\f \x01(\tR\x04role\x12\x14\n" +
 	"\x05agent\x18\r \x01(\tR\x05agent\x12\x18\n" +
-	"\askipped\x18\x0e \x01(\x05R\askipped\x1a7\n" +
+	"\askipped\x18\x0e \x01(\x05R\askipped\x125\n" +
+	"\tjudgement\x18\x0f \x01(\v2\x17.signalbox.v1.JudgementR\tjudgement\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"b\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb4\a\n" +
+	"\tJudgement\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04base\x18\x02 \x01(\tR\x04base\x12\x16\n" +
+	"\x06change\x18\x03 \x01(\tR\x06change\x12\x14\n" +
+	"\x05shown\x18\x04 \x01(\bR\x05shown\x12-\n" +
+	"\x05tests\x18\x05 \x03(\v2\x17.signalbox.v1.ShownTestR\x05tests\x12\x1a\n" +
+	"\bunproven\x18\x06 \x01(\tR\bunproven\x12<\n" +
+	"\rbase_failures\x18\a \x01(\v2\x17.signalbox.v1.TestNamesR\fbaseFailures\x12-\n" +
+	"\x05fixed\x18\b \x01(\v2\x17.signalbox.v1.TestNamesR\x05fixed\x12/\n" +
+	"\x06broken\x18\t \x01(\v2\x17.signalbox.v1.TestNamesR\x06broken\x124\n" +
+	"\tstill_red\x18\n" +
+	" \x01(\v2\x17.signalbox.v1.TestNamesR\bstillRed\x12+\n" +
+	"\x04gone\x18\v \x01(\v2\x17.signalbox.v1.TestNamesR\x04gone\x12<\n" +
+	"\rnewly_skipped\x18\f \x01(\v2\x17.signalbox.v1.TestNamesR\fnewlySkipped\x126\n" +
+	"\n" +
+	"made_flaky\x18\r \x01(\v2\x17.signalbox.v1.TestNamesR\tmadeFlaky\x12)\n" +
+	"\x05flaky\x18\x0e \x03(\v2\x13.signalbox.v1.FlakeR\x05flaky\x123\n" +
+	"\arenamed\x18\x0f \x03(\v2\x19.signalbox.v1.RenamedTestR\arenamed\x126\n" +
+	"\baccepted\x18\x10 \x03(\v2\x1a.signalbox.v1.AcceptedTestR\baccepted\x123\n" +
+	"\tboth_ways\x18\x11 \x01(\v2\x16.signalbox.v1.BothWaysR\bbothWays\x126\n" +
+	"\n" +
+	"base_count\x18\x12 \x01(\v2\x17.signalbox.v1.TestCountR\tbaseCount\x12:\n" +
+	"\fchange_count\x18\x13 \x01(\v2\x17.signalbox.v1.TestCountR\vchangeCount\x12\x1a\n" +
+	"\bfindings\x18\x14 \x03(\tR\bfindings\x12\x1a\n" +
+	"\bquestion\x18\x15 \x01(\tR\bquestion\x12\x16\n" +
+	"\x06waived\x18\x16 \x01(\tR\x06waived\"5\n" +
+	"\tTestNames\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\x05R\x04more\"\x89\x01\n" +
+	"\tShownTest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\x12\x12\n" +
+	"\x04base\x18\x03 \x01(\tR\x04base\x12\x16\n" +
+	"\x06change\x18\x04 \x01(\tR\x06change\x12\x14\n" +
+	"\x05cause\x18\x05 \x01(\tR\x05cause\x12\x16\n" +
+	"\x06output\x18\x06 \x01(\tR\x06output\"H\n" +
+	"\x05Flake\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12+\n" +
+	"\x04runs\x18\x02 \x03(\v2\x17.signalbox.v1.TestTallyR\x04runs\"S\n" +
+	"\tTestTally\x12\x16\n" +
+	"\x06commit\x18\x01 \x01(\tR\x06commit\x12\x16\n" +
+	"\x06passed\x18\x02 \x01(\x05R\x06passed\x12\x16\n" +
+	"\x06failed\x18\x03 \x01(\x05R\x06failed\"1\n" +
+	"\vRenamedTest\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\"2\n" +
+	"\fAcceptedTest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\"y\n" +
+	"\bBothWays\x12-\n" +
+	"\x05files\x18\x01 \x01(\v2\x17.signalbox.v1.TestNamesR\x05files\x12\x14\n" +
+	"\x05aside\x18\x02 \x01(\tR\x05aside\x12\x18\n" +
+	"\achanged\x18\x03 \x01(\tR\achanged\x12\x0e\n" +
+	"\x02ok\x18\x04 \x01(\bR\x02ok\"U\n" +
+	"\tTestCount\x12\x16\n" +
+	"\x06passed\x18\x01 \x01(\x05R\x06passed\x12\x16\n" +
+	"\x06failed\x18\x02 \x01(\x05R\x06failed\x12\x18\n" +
+	"\askipped\x18\x03 \x01(\x05R\askipped\"b\n" +
 	"\bArtifact\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06object\x18\x02 \x01(\tR\x06object\x12\x12\n" +
@@ -1058,39 +1839,65 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Result)(nil),        // 0: signalbox.v1.Result
 	(*Answer)(nil),        // 1: signalbox.v1.Answer
 	(*Evidence)(nil),      // 2: signalbox.v1.Evidence
-	(*Artifact)(nil),      // 3: signalbox.v1.Artifact
-	(*Spend)(nil),         // 4: signalbox.v1.Spend
-	(*Issue)(nil),         // 5: signalbox.v1.Issue
-	(*Configuration)(nil), // 6: signalbox.v1.Configuration
-	(*DayBudget)(nil),     // 7: signalbox.v1.DayBudget
-	(*Limit)(nil),         // 8: signalbox.v1.Limit
-	nil,                   // 9: signalbox.v1.Result.DataEntry
-	nil,                   // 10: signalbox.v1.Result.SectionsEntry
-	nil,                   // 11: signalbox.v1.Evidence.DataEntry
-	nil,                   // 12: signalbox.v1.Configuration.PolicyEntry
+	(*Judgement)(nil),     // 3: signalbox.v1.Judgement
+	(*TestNames)(nil),     // 4: signalbox.v1.TestNames
+	(*ShownTest)(nil),     // 5: signalbox.v1.ShownTest
+	(*Flake)(nil),         // 6: signalbox.v1.Flake
+	(*TestTally)(nil),     // 7: signalbox.v1.TestTally
+	(*RenamedTest)(nil),   // 8: signalbox.v1.RenamedTest
+	(*AcceptedTest)(nil),  // 9: signalbox.v1.AcceptedTest
+	(*BothWays)(nil),      // 10: signalbox.v1.BothWays
+	(*TestCount)(nil),     // 11: signalbox.v1.TestCount
+	(*Artifact)(nil),      // 12: signalbox.v1.Artifact
+	(*Spend)(nil),         // 13: signalbox.v1.Spend
+	(*Issue)(nil),         // 14: signalbox.v1.Issue
+	(*Configuration)(nil), // 15: signalbox.v1.Configuration
+	(*DayBudget)(nil),     // 16: signalbox.v1.DayBudget
+	(*Limit)(nil),         // 17: signalbox.v1.Limit
+	nil,                   // 18: signalbox.v1.Result.DataEntry
+	nil,                   // 19: signalbox.v1.Result.SectionsEntry
+	nil,                   // 20: signalbox.v1.Evidence.DataEntry
+	nil,                   // 21: signalbox.v1.Configuration.PolicyEntry
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
 	2,  // 1: signalbox.v1.Result.evidence:type_name -> signalbox.v1.Evidence
-	9,  // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
-	3,  // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
-	4,  // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
-	10, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
-	11, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
-	6,  // 7: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
-	12, // 8: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
-	8,  // 9: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
-	7,  // 10: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	18, // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
+	12, // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
+	13, // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
+	19, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
+	20, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
+	3,  // 7: signalbox.v1.Evidence.judgement:type_name -> signalbox.v1.Judgement
+	5,  // 8: signalbox.v1.Judgement.tests:type_name -> signalbox.v1.ShownTest
+	4,  // 9: signalbox.v1.Judgement.base_failures:type_name -> signalbox.v1.TestNames
+	4,  // 10: signalbox.v1.Judgement.fixed:type_name -> signalbox.v1.TestNames
+	4,  // 11: signalbox.v1.Judgement.broken:type_name -> signalbox.v1.TestNames
+	4,  // 12: signalbox.v1.Judgement.still_red:type_name -> signalbox.v1.TestNames
+	4,  // 13: signalbox.v1.Judgement.gone:type_name -> signalbox.v1.TestNames
+	4,  // 14: signalbox.v1.Judgement.newly_skipped:type_name -> signalbox.v1.TestNames
+	4,  // 15: signalbox.v1.Judgement.made_flaky:type_name -> signalbox.v1.TestNames
+	6,  // 16: signalbox.v1.Judgement.flaky:type_name -> signalbox.v1.Flake
+	8,  // 17: signalbox.v1.Judgement.renamed:type_name -> signalbox.v1.RenamedTest
+	9,  // 18: signalbox.v1.Judgement.accepted:type_name -> signalbox.v1.AcceptedTest
+	10, // 19: signalbox.v1.Judgement.both_ways:type_name -> signalbox.v1.BothWays
+	11, // 20: signalbox.v1.Judgement.base_count:type_name -> signalbox.v1.TestCount
+	11, // 21: signalbox.v1.Judgement.change_count:type_name -> signalbox.v1.TestCount
+	7,  // 22: signalbox.v1.Flake.runs:type_name -> signalbox.v1.TestTally
+	4,  // 23: signalbox.v1.BothWays.files:type_name -> signalbox.v1.TestNames
+	15, // 24: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
+	21, // 25: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
+	17, // 26: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
+	16, // 27: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -1104,7 +1911,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
