@@ -93,7 +93,7 @@ func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.P
 		return instance.Evidence{}, err
 	}
 	s.job.Progress("running %s on the base", plan.Command())
-	ev, err := testrun.Run(ctx, base.Dir, base.Head, plan, s.runner(base))
+	ev, _, err := testrun.Run(ctx, base.Dir, base.Head, plan, s.runner(base))
 	if err == nil && testrun.Obstacle(ev) == "" {
 		s.Baselines.put(key, ev)
 	}

@@ -46,7 +46,7 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 		return r, err
 	}
 	s.job.Progress("running %s, to see a test fail", w.plan.Command())
-	ev, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, s.runner(tree))
+	ev, _, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, s.runner(tree))
 	if err != nil {
 		return r, err
 	}

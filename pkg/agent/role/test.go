@@ -96,7 +96,8 @@ func (s step) runGated(ctx context.Context, g gate, commit string, plan testrun.
 		return instance.Evidence{}, err
 	}
 	s.job.Progress("running %s", plan.Command())
-	return testrun.Run(ctx, g.tree.Dir, commit, plan, s.runner(g.tree))
+	ev, _, err := testrun.Run(ctx, g.tree.Dir, commit, plan, s.runner(g.tree))
+	return ev, err
 }
 
 // base checks out the tree's base, or returns the tree if it is at its base.

@@ -22,7 +22,7 @@ const (
 func Accept(ctx context.Context, dir, commit string, plans []Plan, runner Runner) (instance.Evidence, error) {
 	var all []instance.Evidence
 	for _, plan := range plans {
-		ev, err := Run(ctx, dir, commit, plan, runner)
+		ev, _, err := Run(ctx, dir, commit, plan, runner)
 		if err != nil {
 			return instance.Evidence{}, err
 		}

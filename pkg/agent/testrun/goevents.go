@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 // Limits of the output of go test -json kept while it runs, in bytes.
@@ -130,22 +132,36 @@ func goPackage(pkg string, tests map[string]*goTest, builds map[string]*said, en
 			above.parent = true
 			above.fails = above.fails || failed || t.fails
 		}
+		full := pkg + "." + name
 		switch {
 		case failed && !t.fails:
-			r.failures = append(r.failures, failure{pkg + "." + name, t.String()})
-		case t.end == "pass" && !t.parent:
-			r.passed++
-		case t.end == "skip" && !t.parent:
-			r.skipped++
+			f := failure{name: full, output: t.String()}
+			if t.end == "" && !strings.Contains(f.output, "panic: ") {
+				f.cause = verdict.Unknown // its process ended before it did
+			}
+			r.failures = append(r.failures, f)
+		case t.fails:
+			r.others = append(r.others, verdict.Test{Name: full, Outcome: verdict.Fail, Cause: verdict.Assertion})
+		case t.end == "pass":
+			r.pass(full)
+			if !t.parent {
+				r.passed++
+			}
+		case t.end == "skip":
+			r.skip(full)
+			if !t.parent {
+				r.skipped++
+			}
 		}
 	}
 	if whole.end == "fail" && len(r.failures) == 0 {
-		f := failure{pkg, whole.String()}
+		f := failure{name: pkg, output: whole.String(), cause: verdict.Unknown}
 		if b := builds[whole.failedBuild]; b != nil {
 			f.output = b.String()
 		}
 		if strings.Contains(whole.String(), " [build failed]") || strings.Contains(whole.String(), " [setup failed]") {
 			f.name += " (build failed)"
+			f.cause = verdict.Compile
 		}
 		r.failures = append(r.failures, f)
 	}

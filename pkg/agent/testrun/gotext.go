@@ -3,6 +3,8 @@ package testrun
 import (
 	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
@@ -44,15 +46,25 @@ func goText(text string) report {
 			r.counted = true
 			switch {
 			case m[1] == "FAIL" && len(failed) == 0:
-				r.failures = append(r.failures, failure{pkg + strings.NewReplacer("[", "(", "]", ")", "setup", "build").Replace(build), builds[pkg]})
+				f := failure{name: pkg + strings.NewReplacer("[", "(", "]", ")", "setup", "build").Replace(build), output: builds[pkg], cause: verdict.Unknown}
+				if build != "" {
+					f.cause = verdict.Compile
+				}
+				r.failures = append(r.failures, f)
 			case m[1] == "ok  " && len(passed)+len(other) == 0 && !strings.Contains(line, "[no tests to run]"):
 				r.passed++
 			}
 			for _, test := range leaves(failed) {
-				r.failures = append(r.failures, failure{pkg + "." + test, said[test]})
+				r.failures = append(r.failures, failure{name: pkg + "." + test, output: said[test]})
 			}
 			r.passed += len(leaves(passed))
 			r.skipped += len(leaves(other))
+			for _, test := range passed {
+				r.pass(pkg + "." + test)
+			}
+			for _, test := range other {
+				r.skip(pkg + "." + test)
+			}
 			said, passed, failed, other, current = map[string]string{}, nil, nil, nil, ""
 		} else if current != "" && !goRest.MatchString(line) {
 			said[current] += line + "\n"

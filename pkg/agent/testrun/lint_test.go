@@ -47,7 +47,7 @@ func TestACheckIsEvidenceByItsName(t *testing.T) {
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	ev, err := testrun.Run(t.Context(), dir, "c0ffee", plan, sandbox.Sandbox{})
+	ev, _, err := testrun.Run(t.Context(), dir, "c0ffee", plan, sandbox.Sandbox{})
 	if err != nil || ev.OK || ev.Name != "type_check" || !strings.Contains(ev.Output, "money.go") {
 		t.Errorf("got %+v, %v", ev, err)
 	}

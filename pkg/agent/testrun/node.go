@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -46,5 +48,64 @@ func nodePackage(tree fs.FS, scripts ...string) (Plan, bool, error) {
 	if scripts[i] == "test" {
 		argv = []string{tool, "test"}
 	}
-	return Plan{Tool: tool, Source: "package.json", Argv: argv, Env: []string{"FORCE_COLOR=0"}}, true, nil
+	plan := Plan{Tool: tool, Source: "package.json", Argv: argv, Env: []string{"FORCE_COLOR=0"}}
+	if scripts[i] == "test" {
+		plan.script = pkg.Scripts["test"]
+		if _, post := pkg.Scripts["posttest"]; !post {
+			plan.Runner = scriptRunner(plan.script)
+		}
+		switch plan.Runner {
+		case "jest":
+			plan = plan.with("--verbose") // it names the tests that pass
+		case "vitest":
+			plan = plan.with("--reporter=verbose")
+		}
+	}
+	return plan, true, nil
 }
+
+// with returns the plan with more arguments for the program that its script ends with.
+func (p Plan) with(args ...string) Plan {
+	p.Argv = slices.Clone(p.Argv)
+	if p.Tool == "npm" && !slices.Contains(p.Argv, "--") {
+		p.Argv = append(p.Argv, "--")
+	}
+	p.Argv = append(p.Argv, args...)
+	return p
+}
+
+// scriptRunner returns the test program that a script runs last, so that arguments after
+// the script are that program's. It is empty if the script is not as plain as that.
+func scriptRunner(script string) string {
+	if strings.ContainsAny(script, "|;&>\n`$#(") && !plainScript.MatchString(script) {
+		return ""
+	}
+	parts := strings.Split(script, "&&")
+	words := strings.Fields(parts[len(parts)-1])
+	for len(words) > 0 {
+		program := path.Base(words[0])
+		switch {
+		case assigned.MatchString(words[0]), slices.Contains([]string{"npx", "cross-env", "c8", "nyc", "exec", "--"}, program):
+			words = words[1:]
+			continue
+		case program == "jest" || program == "vitest" || program == "mocha":
+			if slices.ContainsFunc(words, func(w string) bool {
+				return strings.HasPrefix(w, "--reporter") || w == "--json" || w == "--watch" || w == "-R"
+			}) {
+				return ""
+			}
+			return program
+		case program == "react-scripts" && len(words) > 1 && words[1] == "test":
+			return "jest"
+		case program == "node" && slices.Contains(words, "--test"):
+			return "node"
+		}
+		break
+	}
+	return ""
+}
+
+var (
+	plainScript = regexp.MustCompile(`^[^|;&>\n` + "`" + `$#(]+(?:&&[^|;&>\n` + "`" + `$#(]+)*$`)
+	assigned    = regexp.MustCompile(`^[A-Za-z_]\w*=\S*$`)
+)

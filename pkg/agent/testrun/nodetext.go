@@ -2,24 +2,34 @@ package testrun
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
 	specPassed  = regexp.MustCompile(`(?m)^ℹ pass (\d+)$`)
 	specSkipped = regexp.MustCompile(`(?m)^ℹ (?:skipped|todo) (\d+)$`)
 	specHead    = regexp.MustCompile(`^✖ (.+?) \([\d.]+ms\)$`)
-	specEnd     = regexp.MustCompile(`^test at .+:\d+:\d+$`)
+	specEnd     = regexp.MustCompile(`^test at (.+):\d+:\d+$`)
+	specAt      = regexp.MustCompile(`(?m)^test at (.+):\d+:\d+\n✖ (.+?) \([\d.]+ms\)$`)
+	specBegins  = regexp.MustCompile(`^((?:  )*)▶ (.+?)( \([\d.]+ms\))?$`)
+	specResult  = regexp.MustCompile(`^((?:  )*)(✔|✖|﹣) (.+?) \([\d.]+ms\)(?: # .*)?$`)
 
 	jestTotal = regexp.MustCompile(`(?m)^(?:Tests: +.* total|No tests found, exiting with code \d+)$`)
 	jestHead  = regexp.MustCompile(`^(  ● .+|FAIL \S+)(?: \([\d.]+ m?s\))?$`)
 	jestEnd   = regexp.MustCompile(`^(PASS .*|Test Suites: .*|Summary of all failing tests)$`)
+	jestFile  = regexp.MustCompile(`^(?:PASS|FAIL) (?:\S+ )?(\S+\.[cm]?[jt]sx?)(?: \([\d.]+ m?s\))?$`)
+	jestTest  = regexp.MustCompile(`^((?:  )+)([✓✕○✎]) (?:skipped |todo )?(.+?)(?: \([\d.]+ m?s\))?$`)
+	jestSuite = regexp.MustCompile(`^((?:  )+)(\S.*)$`)
 
 	vitestTotal   = regexp.MustCompile(`(?m)^(?: +Tests  .* \(\d+\)| *Test Files  .* \(\d+\)|No test files found, exiting with code \d+)$`)
 	vitestTests   = regexp.MustCompile(`(?m)^ +Tests  .*?\b(\d+) passed`)
 	vitestSkipped = regexp.MustCompile(`(?m)^ +Tests  .*?\b(\d+) (?:skipped|todo)\b`)
 	vitestHead    = regexp.MustCompile(`^ FAIL  (.+)$`)
 	vitestEnd     = regexp.MustCompile(`^⎯{5,}`)
+	vitestTest    = regexp.MustCompile(`(?m)^ +([✓↓□]) ((?:\|[^|\n]+\| )?\S+\.[cm]?[jt]sx? > .+?)(?: \d+ms)?(?: \[skipped\])?$`)
 
 	jsSkipped = regexp.MustCompile(`\b(\d+) (?:skipped|todo)\b`)
 	jsPassed  = regexp.MustCompile(`\b(\d+) passed\b`)
@@ -29,6 +39,7 @@ var (
 	mochaEmpty   = regexp.MustCompile(`(?m)^Error: No test files found: "`)
 	mochaFailed  = regexp.MustCompile(`(?m)^  \d+ failing$`)
 	mochaHead    = regexp.MustCompile(`^  \d+\) (.+)$`)
+	mochaTest    = regexp.MustCompile(`^((?:  )+)(✔|✓|-|\d+\)) (.+?)(?: \(\d+ms\))?$`)
 
 	jsFrames = regexp.MustCompile(`(?m)^\s+at (?:async )?(?:.* \()?(?:node:|.*node_modules/).*\n?`)
 )
@@ -38,9 +49,64 @@ func nodeSpec(text string) report {
 	var r report
 	r.passed, r.counted = sum(text, specPassed)
 	r.skipped, _ = sum(text, specSkipped)
-	_, failing, _ := strings.Cut(text, "\n✖ failing tests:\n")
+	if !r.counted {
+		return r
+	}
+	tree, failing, _ := strings.Cut(text, "\n✖ failing tests:\n")
 	r.failures = inner(sections(failing, specHead, specEnd))
+	for i, m := range specAt.FindAllStringSubmatch(failing, -1) {
+		if i < len(r.failures) && r.failures[i].name == m[2] {
+			r.failures[i].file = m[1]
+		}
+	}
+	r.specNames(tree)
 	return r
+}
+
+// specNames gives the tests the names of the suites around them. The list of failing
+// tests has them in the order of the tree.
+func (r *report) specNames(tree string) {
+	var above []string      // suites and parents that are open
+	fails := map[int]bool{} // depth of an open one with a failing test
+	next := 0
+	for line := range strings.Lines(tree) {
+		line = strings.TrimRight(line, "\n")
+		if m := specBegins.FindStringSubmatch(line); m != nil && m[3] == "" {
+			above = append(above[:min(len(above), len(m[1])/2)], m[2])
+			continue
+		}
+		m := specResult.FindStringSubmatch(line)
+		if m == nil {
+			if m = specBegins.FindStringSubmatch(line); m == nil { // the end of a suite, in some versions
+				continue
+			}
+			m[2], m[3] = "▶", m[2]
+		}
+		depth := len(m[1]) / 2
+		above = above[:min(len(above), depth+1)]
+		parent := len(above) == depth+1 && above[depth] == m[3]
+		name := strings.Join(append(slices.Clone(above[:min(len(above), depth)]), m[3]), " > ")
+		above = above[:min(len(above), depth)]
+		switch {
+		case parent && fails[depth+1]: // a suite, or a parent, of one that failed
+			fails[depth] = true
+		case m[2] == "✖":
+			fails[depth] = true
+			for i := next; i < len(r.failures); i++ {
+				if r.failures[i].name == m[3] {
+					r.failures[i].name, next = name, i+1
+					break
+				}
+			}
+		case m[2] == "✔" && strings.HasSuffix(line, "# TODO"), m[2] == "﹣":
+			r.skip(name)
+		case m[2] == "✔":
+			r.pass(name)
+		}
+		if parent {
+			delete(fails, depth+1)
+		}
+	}
 }
 
 // jest parses jest's summary and its failures, which it may print twice.
@@ -55,18 +121,52 @@ func jest(text string) report {
 	file, seen := "", map[string]bool{}
 	for _, f := range inner(sections(text, jestHead, jestEnd)) {
 		if name, isFile := strings.CutPrefix(f.name, "FAIL "); isFile {
-			file = name
+			file = strings.TrimPrefix(name, "./")
 			continue
 		}
+		f.file = file
 		if f.name = strings.TrimPrefix(f.name, "  ● "); f.name == "Test suite failed to run" {
-			f.name = file + " (suite failed to run)"
+			f.name, f.cause = file+" (suite failed to run)", verdict.Compile
+		} else if file != "" {
+			f.name = file + " › " + f.name
 		}
 		if !seen[f.name] {
 			r.failures = append(r.failures, f)
 		}
 		seen[f.name] = true
 	}
+	r.jestNames(text)
 	return r
+}
+
+// jestNames adds the tests that did not fail. Jest names them with --verbose, or where it
+// runs one file.
+func (r *report) jestNames(text string) {
+	file, open := "", false
+	var above []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if m := jestFile.FindStringSubmatch(line); m != nil {
+			file, open, above = strings.TrimPrefix(m[1], "./"), true, nil
+			continue
+		}
+		if !open || strings.HasPrefix(line, "  ● ") {
+			open = false
+			continue
+		}
+		if m := jestTest.FindStringSubmatch(line); m != nil {
+			above = above[:min(len(above), len(m[1])/2-1)]
+			name := strings.Join(append([]string{file}, append(slices.Clone(above), m[3])...), " › ")
+			switch m[2] {
+			case "✓":
+				r.pass(name)
+			case "○", "✎":
+				r.skip(name)
+			}
+		} else if m := jestSuite.FindStringSubmatch(line); m != nil {
+			above = append(above[:min(len(above), len(m[1])/2-1)], m[2])
+		}
+	}
 }
 
 // vitest parses vitest's summary and failures.
@@ -78,6 +178,19 @@ func vitest(text string) report {
 	r.passed, _ = sum(text, vitestTests)
 	r.skipped, _ = sum(text, vitestSkipped)
 	r.failures = inner(sections(text, vitestHead, vitestEnd))
+	for i, f := range r.failures {
+		file, _, test := strings.Cut(f.name, " > ")
+		if r.failures[i].file, _, _ = strings.Cut(file, " "); !test {
+			r.failures[i].cause = verdict.Compile
+		}
+	}
+	for _, m := range vitestTest.FindAllStringSubmatch(text, -1) {
+		if m[1] == "✓" {
+			r.pass(m[2])
+		} else {
+			r.skip(m[2])
+		}
+	}
 	return r
 }
 
@@ -88,6 +201,14 @@ func mocha(text string) report {
 	r.passed, r.counted = sum(text, mochaPassed)
 	r.skipped, _ = sum(text, mochaPending)
 	r.counted = r.counted || mochaEmpty.MatchString(text)
+	if !r.counted {
+		return r
+	}
+	tree := text
+	if at := mochaPassed.FindStringIndex(text); at != nil {
+		tree = text[:at[0]]
+	}
+	r.mochaNames(tree)
 	at := mochaFailed.FindStringIndex(text)
 	if at == nil {
 		return r
@@ -105,6 +226,26 @@ func mocha(text string) report {
 		r.failures = append(r.failures, f)
 	}
 	return r
+}
+
+// mochaNames adds the tests that did not fail, of the tree before the totals.
+func (r *report) mochaNames(tree string) {
+	var above []string
+	for line := range strings.Lines(tree) {
+		line = strings.TrimRight(line, "\n")
+		if m := mochaTest.FindStringSubmatch(line); m != nil {
+			above = above[:min(len(above), len(m[1])/2-1)]
+			name := strings.Join(append(slices.Clone(above), m[3]), " > ")
+			switch m[2] {
+			case "✔", "✓":
+				r.pass(name)
+			case "-":
+				r.skip(name)
+			}
+		} else if m := jestSuite.FindStringSubmatch(line); m != nil {
+			above = append(above[:min(len(above), len(m[1])/2-1)], m[2])
+		}
+	}
 }
 
 // inner drops the stack frames of node and of libraries.

@@ -10,12 +10,12 @@ import (
 // parser gets all of it, and matches only lines of its own format. ended says that
 // the command ended by itself.
 func parse(events *goEvents, out string, ended bool) report {
-	r := events.report(ended)
+	r := events.report(ended).sealed()
 	out = withoutEvents(out)
 	for _, format := range []func(string) report{
 		goText, pytest, unittest, cargoText, tap, nodeSpec, jest, vitest, mocha,
 	} {
-		r = r.add(format(out))
+		r = r.add(format(out).sealed())
 	}
 	return r
 }

@@ -72,8 +72,8 @@ func TestParseCountsAndNamesWhatEachToolPrinted(t *testing.T) {
 		},
 		{
 			file: "cargo.txt", passed: 1,
-			failed: []string{"outside", "src/lib.rs - doc (line 2)", "tests::panics", "tests::rounds"},
-			says:   []string{`assertion failed: rs::cents("2") == 201`, "right: 101", "did not panic as expected", "right: 100"},
+			failed: []string{"doc rs src/lib.rs - doc (line 2)", "it outside", "rs tests::panics", "rs tests::rounds"},
+			says:   []string{"right: 101", `assertion failed: rs::cents("2") == 201`, "did not panic as expected", "right: 100"},
 		},
 		{
 			file:   "cargo-build.txt",
@@ -88,14 +88,14 @@ func TestParseCountsAndNamesWhatEachToolPrinted(t *testing.T) {
 		},
 		{
 			file: "node-spec.txt", passed: 2,
-			failed: []string{"negative", "rounds"},
+			failed: []string{"money > negative", "rounds"},
 			says:   []string{"-1 !== -100", "99 == 100"},
 			never:  []string{"node:internal"},
 		},
 		{
 			file: "jest.txt", passed: 1,
-			failed: []string{"./b.test.js (suite failed to run)", "money › neg › minus", "money › rounds"},
-			says:   []string{"Cannot find module 'nothere'", `"a": 2`, "Expected: 100"},
+			failed: []string{"a.test.js › money › neg › minus", "a.test.js › money › rounds", "b.test.js (suite failed to run)"},
+			says:   []string{`"a": 2`, "Expected: 100", "Cannot find module 'nothere'"},
 			never:  []string{"node_modules"},
 		},
 		{

@@ -32,6 +32,9 @@ type Plan struct {
 	Argv    []string      // program and arguments, run at the repository's root
 	Env     []string      // name=value, beside those of the runner
 	Timeout time.Duration // above zero
+	Runner  string        // the program that runs the tests: go, pytest, jest, …; empty: unknown
+	Report  string        // pattern of the JUnit XML files that the run leaves, relative to the root; empty: none
+	script  string        // the script of package.json that Argv runs
 }
 
 // Command returns the plan as a person would type it.
@@ -97,10 +100,18 @@ func goTool(tree fs.FS, words ...string) (Plan, bool, error) {
 			patterns = append(patterns, "./"+path.Join(dir, "..."))
 		}
 		if len(patterns) > 0 {
-			return Plan{Tool: "go", Source: "go.work", Argv: append(argv, patterns...)}, true, nil
+			return Plan{Tool: "go", Runner: goRunner(words), Source: "go.work", Argv: append(argv, patterns...)}, true, nil
 		}
 	}
-	return Plan{Tool: "go", Source: "go.mod", Argv: append(argv, "./...")}, exists(tree, "go.mod"), nil
+	return Plan{Tool: "go", Runner: goRunner(words), Source: "go.mod", Argv: append(argv, "./...")}, exists(tree, "go.mod"), nil
+}
+
+// goRunner returns go if the words make the go command run tests.
+func goRunner(words []string) string {
+	if words[0] == "test" {
+		return "go"
+	}
+	return ""
 }
 
 // workspace returns the directories inside the repository that a go.work file uses.
@@ -132,12 +143,12 @@ func workspace(work string) (dirs []string) {
 
 func cargo(tree fs.FS, check string) (Plan, bool, error) {
 	plan := Plan{
-		Tool: "cargo", Source: "Cargo.toml",
+		Tool: "cargo", Runner: "cargo", Source: "Cargo.toml",
 		Argv: []string{"cargo", "test", "--no-fail-fast"}, // all failing tests, not those of the first binary
 		Env:  []string{"CARGO_TERM_COLOR=never", "RUST_BACKTRACE=0"},
 	}
 	if check == TypeCheck {
-		plan.Argv = []string{"cargo", "check", "--all-targets"}
+		plan.Runner, plan.Argv = "", []string{"cargo", "check", "--all-targets"}
 	}
 	return plan, exists(tree, "Cargo.toml"), nil
 }

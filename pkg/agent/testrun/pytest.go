@@ -3,6 +3,8 @@ package testrun
 import (
 	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
@@ -11,10 +13,16 @@ var (
 	pytestSkipped = regexp.MustCompile(`\b(\d+) (?:skipped|xfailed|deselected)\b`)
 	pytestFailed  = regexp.MustCompile(`(?m)^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - .*)?$`)
 	pytestHead    = regexp.MustCompile(`^_{3,} (.+?) _{3,}$`)
-	pytestEnd     = regexp.MustCompile(`^(={3,} .* ={3,}|!{3,} .* !{3,}|(FAILED|ERROR) \S+::.*)$`)
+	pytestEnd     = regexp.MustCompile(`^(={3,} .* ={3,}|!{3,} .* !{3,}|(FAILED|ERROR|PASSED) \S+::.*)$`)
+
+	// The lines of -v, of -v under xdist, and of -rp.
+	pytestVerbose  = regexp.MustCompile(`(?m)^([^\s:]+::.+?) (PASSED|SKIPPED|XFAIL|XPASS)(?: \(.*\))?(?: +\[ *\d+%\])?$`)
+	pytestParallel = regexp.MustCompile(`(?m)^\[gw\d+\] \[ *\d+%\] (PASSED|SKIPPED|XFAIL|XPASS) ([^\s:]+::.+?) *$`)
+	pytestNamed    = regexp.MustCompile(`(?m)^(PASSED|XPASS|XFAIL) ([^\s\[:]+::[^\s\[]+(?:\[.*?\])?)(?: - .*)?$`)
 )
 
-// pytest parses the summary and the sections of the failing tests.
+// pytest parses the summary, the sections of the failing tests and, where pytest names
+// them, the passing and skipped ones.
 func pytest(text string) report {
 	totals := pytestTotal.FindAllString(text, -1)
 	if totals == nil {
@@ -24,12 +32,14 @@ func pytest(text string) report {
 	r.passed, _ = sum(strings.Join(totals, "\n"), pytestPassed)
 	r.skipped, _ = sum(strings.Join(totals, "\n"), pytestSkipped)
 	said := sections(text, pytestHead, pytestEnd)
+	failed := map[string]bool{}
 	for _, m := range pytestFailed.FindAllStringSubmatch(text, -1) {
 		f := failure{name: m[1]}
 		// a/test_b.py::TestC::test_d has the title TestC.test_d.
 		file, title, isTest := strings.Cut(m[1], "::")
+		f.file = file
 		if title = strings.ReplaceAll(title, "::", "."); !isTest {
-			title = "ERROR collecting " + file
+			title, f.cause = "ERROR collecting "+file, verdict.Compile
 		}
 		for i := range said {
 			switch said[i].name {
@@ -40,7 +50,33 @@ func pytest(text string) report {
 			}
 			break
 		}
+		failed[f.name] = true
 		r.failures = append(r.failures, f)
 	}
+	r.pytestNames(text, failed)
 	return r
+}
+
+// pytestNames adds the tests that did not fail, each once.
+func (r *report) pytestNames(text string, failed map[string]bool) {
+	seen := failed
+	add := func(name, outcome string) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		if outcome == "PASSED" || outcome == "XPASS" {
+			r.pass(name)
+		} else {
+			r.skip(name)
+		}
+	}
+	for _, m := range pytestVerbose.FindAllStringSubmatch(text, -1) {
+		add(m[1], m[2])
+	}
+	for _, re := range []*regexp.Regexp{pytestParallel, pytestNamed} {
+		for _, m := range re.FindAllStringSubmatch(text, -1) {
+			add(m[2], m[1])
+		}
+	}
 }

@@ -11,9 +11,9 @@ import (
 func python(tree fs.FS, _ string) (Plan, bool, error) {
 	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
 	pytest := Plan{
-		Tool: "pytest",
-		// -rfE: name every failed and erroneous test at the end; no cache: the tree stays as it was.
-		Argv: []string{"python3", "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider"},
+		Tool: "pytest", Runner: "pytest",
+		// -v and -rfEp name every test, whatever the repository adds; no cache: the tree stays as it was.
+		Argv: []string{"python3", "-m", "pytest", "-v", "-rfEp", "-p", "no:cacheprovider"},
 		Env:  env,
 	}
 	for _, c := range []struct{ name, section string }{
@@ -41,7 +41,7 @@ func python(tree fs.FS, _ string) (Plan, bool, error) {
 			return pytest, true, nil
 		}
 	}
-	unittest := Plan{Tool: "unittest", Source: files[0], Env: env, Argv: []string{"python3", "-m", "unittest", "discover", "-v"}}
+	unittest := Plan{Tool: "unittest", Runner: "unittest", Source: files[0], Env: env, Argv: []string{"python3", "-m", "unittest", "discover", "-v"}}
 	// discover enters packages only; other test directories must be named.
 	if dir := path.Dir(files[0]); dir != "." && !exists(tree, path.Join(dir, "__init__.py")) {
 		unittest.Argv = append(unittest.Argv, "-s", dir)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 // Limits of the output kept. They count lines, not bytes, so that the width of a
@@ -17,7 +19,9 @@ const (
 	maxNames     = 500 // failing tests named
 )
 
-var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]")
+// escapes matches the control sequences of terminals: colours and cursor moves (CSI),
+// titles and links (OSC), and the two-character ones.
+var escapes = regexp.MustCompile("\x1b(?:\\[[0-9;:<=>?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Za-z]|[=>78cDEHMNOZ])")
 
 // report is the result of a parser of test output.
 type report struct {
@@ -25,16 +29,46 @@ type report struct {
 	passed   int
 	failures []failure
 	skipped  int
+	others   []verdict.Test // tests that passed or were skipped, as far as the tool names them
+	unnamed  int            // tests that passed and have no name
 }
 
 // failure is one failing test and its output.
 type failure struct {
-	name   string
-	output string
+	name    string
+	output  string
+	file    string        // empty if the tool does not print it
+	cause   verdict.Cause // empty: the output decides
+	missing string        // the undefined name, if the parser knows it
 }
 
 func (r report) add(o report) report {
-	return report{r.counted || o.counted, r.passed + o.passed, append(r.failures, o.failures...), r.skipped + o.skipped}
+	return report{
+		r.counted || o.counted, r.passed + o.passed, append(r.failures, o.failures...), r.skipped + o.skipped,
+		append(r.others, o.others...), r.unnamed + o.unnamed,
+	}
+}
+
+// pass adds a test that passed, with its name.
+func (r *report) pass(name string) {
+	r.others = append(r.others, verdict.Test{Name: name, Outcome: verdict.Pass})
+}
+
+// skip adds a test that was skipped, with its name.
+func (r *report) skip(name string) {
+	r.others = append(r.others, verdict.Test{Name: name, Outcome: verdict.Skip})
+}
+
+// sealed returns the report with its count of unnamed tests.
+func (r report) sealed() report {
+	named := 0
+	for _, t := range r.others {
+		if t.Outcome == verdict.Pass {
+			named++
+		}
+	}
+	r.unnamed = max(0, r.passed-named)
+	return r
 }
 
 // names returns the failing tests, sorted, each once, up to maxNames.

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
@@ -35,31 +36,41 @@ type Runner interface {
 //
 // Evidence is OK if the command exited with 0 and reported no failing test. If the
 // output can be counted, it must have at least one test.
-func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (instance.Evidence, error) {
+//
+// The verdict.Run has the same run test by test.
+func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (instance.Evidence, verdict.Run, error) {
 	var events goEvents
-	res, err := runner.Run(ctx, sandbox.Command{
+	c := sandbox.Command{
 		Argv: plan.Argv, Dir: dir, Env: append(sandbox.Environ(), plan.Env...),
 		Wall: plan.Timeout, MaxOutput: maxOutput, Stdout: &events,
-	})
+	}
+	if err := plan.removeReports(dir); err != nil {
+		return instance.Evidence{}, verdict.Run{}, fmt.Errorf("%w: remove old reports of %s: %w", brain.ErrInfrastructure, plan.Command(), err)
+	}
+	res, err := runner.Run(ctx, c)
 	ev := instance.Evidence{
 		Name: cmp.Or(plan.Check, Name), Commit: commit, Command: plan.Command(),
 		ExitCode: res.ExitCode, Millis: res.Duration.Milliseconds(),
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		ev.Output = couldNotRun + plan.Argv[0] + notInstalled
-		return ev, nil
+		return ev, verdict.Run{Commit: commit, Command: ev.Command, Output: ev.Output}, nil
 	}
 	if err == nil {
 		err = context.Cause(ctx) // the output of a stopped run is no evidence
 	}
 	if err != nil {
-		return instance.Evidence{}, fmt.Errorf("%w: run %s on %s: %w", brain.ErrInfrastructure, plan.Command(), commit, err)
+		return instance.Evidence{}, verdict.Run{}, fmt.Errorf("%w: run %s on %s: %w", brain.ErrInfrastructure, plan.Command(), commit, err)
 	}
 	out := clean(string(res.Output), dir)
-	ev = judge(ev, res, parse(&events, out, res.OK()), out)
+	r := parse(&events, out, res.OK())
+	if reported := plan.reports(dir); reported.counted {
+		r = reported
+	}
+	ev = judge(ev, res, r, out)
 	ev.Output = clean(ev.Output, dir) // the events were not
 	confinement(&ev, res)
-	return ev, nil
+	return ev, outcomes(ev, r, out, dir), nil
 }
 
 // confinement records how the run was confined. What it was refused explains a
@@ -92,6 +103,9 @@ const (
 // noProgram matches the messages of bubblewrap and Python about a missing program.
 var noProgram = regexp.MustCompile(`(?m)^(?:(?:bwrap|sandbox): execvp (\S+): No such file or directory|\S*python\S*: No module named (pytest))$`)
 
+// saysFailed matches the summary of a runner that is not known here and counts failures.
+var saysFailed = regexp.MustCompile(`(?im)^\W*(?:\w+:? +)?(?:(?:[1-9]\d*) (?:of \d+ )?(?:(?:tests?|specs?|checks?|assertions?|examples?|scenarios?|cases?) )?(?:have |has )?fail(?:ed|ures?|ing|s)?\b|tests? failed\b|fail(?:ed|ures)(?: tests?)?: *[1-9]\d*\b)`)
+
 func judge(ev instance.Evidence, res sandbox.Result, r report, out string) instance.Evidence {
 	ev.Passed, ev.Failed, ev.Skipped = r.passed, r.names(), r.skipped
 	telling := r.text(withoutEvents(out))
@@ -106,6 +120,8 @@ func judge(ev instance.Evidence, res sandbox.Result, r report, out string) insta
 		ev.Output = res.String() + "\n" + telling
 	case res.OK() && len(ev.Failed) > 0:
 		ev.Output = "exit code 0, yet tests are reported as failing\n" + telling
+	case res.OK() && !r.counted && saysFailed.MatchString(out):
+		ev.Output = "exit code 0, yet the output says that tests fail\n" + telling
 	case r.counted && r.passed == 0 && len(ev.Failed) == 0:
 		ev.Output = "nothing was tested: no test ran\n" + telling
 	case !res.OK():

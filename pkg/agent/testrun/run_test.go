@@ -65,7 +65,7 @@ func run(t *testing.T, dir string) instance.Evidence {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev, err := testrun.Run(t.Context(), dir, "c0ffee", plan, sandbox.Sandbox{})
+	ev, _, err := testrun.Run(t.Context(), dir, "c0ffee", plan, sandbox.Sandbox{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,20 +148,23 @@ func TestRunOfAConfiguredCommand(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"exits 0":                 {"true", true, true, 0, ""},
-		"exits 3":                 {"echo boom; exit 3", false, true, 3, "boom"},
-		"calls what is missing":   {"no-such-program --test", false, false, 127, "could not run: a program that the tests call is missing"},
-		"hides a failing test":    {"printf 'FAILED a.py::x - boom\\n1 failed, 2 passed in 0.10s\\n'; true", false, true, 0, "exit code 0, yet tests are reported as failing"},
-		"finds nothing to test":   {"echo 'no tests ran in 0.00s'", false, true, 0, "nothing was tested"},
-		"does not end":            {"echo started; sleep 60", false, true, -1, "stopped after 200ms (wall time limit)"},
-		"prints colours and dirs": {`printf '\033[31mred\033[0m %s/a.txt\n' "$PWD"; exit 1`, false, true, 1, "red a.txt"},
+		"exits 0":                   {"true", true, true, 0, ""},
+		"exits 3":                   {"echo boom; exit 3", false, true, 3, "boom"},
+		"calls what is missing":     {"no-such-program --test", false, false, 127, "could not run: a program that the tests call is missing"},
+		"hides a failing test":      {"printf 'FAILED a.py::x - boom\\n1 failed, 2 passed in 0.10s\\n'; true", false, true, 0, "exit code 0, yet tests are reported as failing"},
+		"finds nothing to test":     {"echo 'no tests ran in 0.00s'", false, true, 0, "nothing was tested"},
+		"does not end":              {"echo started; sleep 60", false, true, -1, "stopped after 200ms (wall time limit)"},
+		"is believed for its words": {"echo '3 tests run, 1 failed'; echo '1 failed'", false, true, 0, "exit code 0, yet the output says that tests fail"},
+		"says that none failed":     {"echo '0 failed, 3 passed'; echo 'Failed: 0'", true, true, 0, ""},
+		"links in its output":       {`printf '\033]8;;file://a\033\\name\033]8;;\033\\ and \033]0;title\007more'; exit 1`, false, true, 1, "name and more"},
+		"prints colours and dirs":   {`printf '\033[31mred\033[0m %s/a.txt\n' "$PWD"; exit 1`, false, true, 1, "red a.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := testrun.Plan{Tool: "configured", Argv: []string{"sh", "-c", c.command}, Timeout: time.Minute}
 			if c.code == -1 {
 				plan.Timeout = 200 * time.Millisecond
 			}
-			ev, err := testrun.Run(t.Context(), t.TempDir(), "c0ffee", plan, sandbox.Sandbox{})
+			ev, _, err := testrun.Run(t.Context(), t.TempDir(), "c0ffee", plan, sandbox.Sandbox{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +180,7 @@ func TestRunOfAConfiguredCommand(t *testing.T) {
 
 func TestRunSaysThatTheToolIsMissing(t *testing.T) {
 	plan := testrun.Plan{Tool: "cargo", Argv: []string{"no-such-cargo", "test"}, Timeout: time.Minute}
-	ev, err := testrun.Run(t.Context(), t.TempDir(), "c0ffee", plan, sandbox.Sandbox{})
+	ev, _, err := testrun.Run(t.Context(), t.TempDir(), "c0ffee", plan, sandbox.Sandbox{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +199,7 @@ func TestRunBlamesTheMachineForWhatItDid(t *testing.T) {
 	plan := testrun.Plan{Tool: "go", Argv: []string{"go", "test"}, Timeout: time.Minute}
 	t.Run("a runner that fails", func(t *testing.T) {
 		disk := errors.New("no space left")
-		_, err := testrun.Run(t.Context(), t.TempDir(), "c0ffee", plan, broken{disk})
+		_, _, err := testrun.Run(t.Context(), t.TempDir(), "c0ffee", plan, broken{disk})
 		if !errors.Is(err, brain.ErrInfrastructure) || !errors.Is(err, disk) || !strings.Contains(err.Error(), "c0ffee") {
 			t.Errorf("got %v", err)
 		}
@@ -204,13 +207,13 @@ func TestRunBlamesTheMachineForWhatItDid(t *testing.T) {
 	t.Run("a context that ended", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := testrun.Run(ctx, t.TempDir(), "c0ffee", plan, sandbox.Sandbox{})
+		_, _, err := testrun.Run(ctx, t.TempDir(), "c0ffee", plan, sandbox.Sandbox{})
 		if !errors.Is(err, brain.ErrInfrastructure) || !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("a directory that is gone", func(t *testing.T) {
-		_, err := testrun.Run(t.Context(), filepath.Join(t.TempDir(), "gone"), "c0ffee", plan, sandbox.Sandbox{})
+		_, _, err := testrun.Run(t.Context(), filepath.Join(t.TempDir(), "gone"), "c0ffee", plan, sandbox.Sandbox{})
 		if !errors.Is(err, brain.ErrInfrastructure) {
 			t.Errorf("got %v", err)
 		}

@@ -1,20 +1,27 @@
 package testrun
 
 import (
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
-	tapHead = regexp.MustCompile(`(?m)^(TAP version \d+|1\.\.\d+)$`)
-	tapLine = regexp.MustCompile(`^((?:    )*)(ok|not ok)\b(?: \d+)?(?: -)? ?(.*?)(?: # (?i:(SKIP|TODO))\b.*)?$`)
-	tapDrop = regexp.MustCompile(`duration_ms:|\(node:internal|\(node:async_hooks|type: 'test'`)
+	tapHead     = regexp.MustCompile(`(?m)^(TAP version \d+|1\.\.\d+)$`)
+	tapLine     = regexp.MustCompile(`^((?:    )*)(ok|not ok)\b(?: \d+)?(?: -)? ?(.*?)(?: # (?i:(SKIP|TODO))\b.*)?$`)
+	tapPlan     = regexp.MustCompile(`(?m)^1\.\.(\d+)$`)
+	tapBail     = regexp.MustCompile(`(?m)^Bail out!(.*)$`)
+	tapLocation = regexp.MustCompile(`(?m)^location: '(.+):\d+:\d+'$`)
+	tapDrop     = regexp.MustCompile(`duration_ms:|\(node:internal|\(node:async_hooks|type: 'test'`)
 )
 
 // tapTest is a result line, which counts as one test or as its subtests.
 type tapTest struct {
-	passed   int
-	skipped  int
+	passed   []string // names
+	skipped  []string
 	failures []failure
 }
 
@@ -51,27 +58,52 @@ func tap(text string) report {
 	}
 	r := report{counted: true}
 	for _, t := range levels[0] {
-		r = r.add(report{true, t.passed, t.failures, t.skipped})
+		r.passed, r.skipped, r.failures = r.passed+len(t.passed), r.skipped+len(t.skipped), append(r.failures, t.failures...)
+		for _, name := range t.passed {
+			r.pass(name)
+		}
+		for _, name := range t.skipped {
+			r.skip(name)
+		}
+	}
+	if m := tapBail.FindStringSubmatch(text); m != nil {
+		r.failures = append(r.failures, failure{name: "Bail out!", output: m[1], cause: verdict.Unknown})
+	}
+	if m := tapPlan.FindStringSubmatch(text); m != nil && len(r.failures) == 0 {
+		if want, err := strconv.Atoi(m[1]); err == nil && want > len(levels[0]) && tapWhole(text) {
+			r.failures = append(r.failures, failure{
+				name: "the plan of the tests", output: fmt.Sprintf("%d of %d planned tests ran", len(levels[0]), want), cause: verdict.Unknown,
+			})
+		}
 	}
 	return r
 }
 
+// tapWhole reports whether the output has one plan only. With several, of several
+// programs, the tests of each cannot be counted apart.
+func tapWhole(text string) bool { return len(tapPlan.FindAllString(text, 2)) == 1 }
+
 func tapResult(ok bool, name string, directive bool, subtests []tapTest) tapTest {
 	var t tapTest
 	for _, s := range subtests {
-		t.passed += s.passed
-		t.skipped += s.skipped
+		for _, sub := range s.passed {
+			t.passed = append(t.passed, name+" > "+sub)
+		}
+		for _, sub := range s.skipped {
+			t.skipped = append(t.skipped, name+" > "+sub)
+		}
 		for _, f := range s.failures {
-			t.failures = append(t.failures, failure{name + " > " + f.name, f.output})
+			f.name = name + " > " + f.name
+			t.failures = append(t.failures, f)
 		}
 	}
 	switch {
 	case directive: // skipped, or known not to work yet
-		return tapTest{skipped: 1}
+		return tapTest{skipped: []string{name}}
 	case !ok && len(t.failures) == 0:
 		t.failures = []failure{{name: name}}
 	case ok && len(subtests) == 0:
-		t.passed = 1
+		t.passed = []string{name}
 	}
 	return t
 }
@@ -89,5 +121,8 @@ func last(levels [][]tapTest) *tapTest {
 func (t *tapTest) say(output string) {
 	if len(t.failures) == 1 && t.failures[0].output == "" {
 		t.failures[0].output = output
+		if m := tapLocation.FindStringSubmatch(output); m != nil {
+			t.failures[0].file = m[1]
+		}
 	}
 }

@@ -48,7 +48,8 @@ func (j judge) try(ctx context.Context, at code, c Case) (instance.Evidence, err
 	if err != nil {
 		return instance.Evidence{}, err
 	}
-	return testrun.Run(ctx, dir, at.commit, plan, j)
+	ev, _, err := testrun.Run(ctx, dir, at.commit, plan, j)
+	return ev, err
 }
 
 // Run implements testrun.Runner.
