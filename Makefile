@@ -3,8 +3,8 @@
 SHELL       := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
 
-# Both modules of the workspace.
-PACKAGES := ./... ./proto/...
+# scripts/tools and scripts/secretrules are modules of their own, outside the workspace.
+PACKAGES := ./...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
 CONCURRENT := ./pkg/agent $(addsuffix /...,$(addprefix ./,pkg/client pkg/dispatch pkg/engine pkg/eventstore pkg/faultproxy pkg/projection pkg/service services/orchestrator))
 # What takes longest, to begin with: nothing else is left to run beside the last.
@@ -18,27 +18,29 @@ TEST  := go test $(if $(RUN),-run '$(RUN)') $(FLAGS)
 
 # The roles that one program serves, bin/agent, under the name of each.
 ROLES := $(patsubst services/%/main.go,%,$(shell grep -l 'roles\.Main' services/*/main.go))
+# Symbols for debuggers are half of a program, and panics do not need them.
+LDFLAGS  := -ldflags="-s -w"
 PROGRAMS := $(filter-out $(ROLES:%=./services/%),$(patsubst %/main.go,./%,$(wildcard services/*/main.go)))
 
 .PHONY: build
 build: ## build every service into bin/
-	go build -o bin/ $(PROGRAMS)
+	go build $(LDFLAGS) -o bin/ $(PROGRAMS)
 	@for role in $(ROLES); do ln -sf agent bin/$$role; done
 
 .PHONY: demo
 demo: ## watch one bug go from an issue to a pull request
-	go build -o bin/ ./services/signalbox
+	go build $(LDFLAGS) -o bin/ ./services/signalbox
 	bin/signalbox demo
 
 .PHONY: up
 up: ## run everything in one process until interrupted
-	go build -o bin/ ./services/signalbox
+	go build $(LDFLAGS) -o bin/ ./services/signalbox
 	bin/signalbox up
 
 ## Tests
 
 .PHONY: test
-test: ## run all tests of both modules
+test: ## run all tests
 	$(TEST) $(LONGEST) $(PACKAGES)
 
 # Tests that can run beside others mostly wait there, for leases.
@@ -54,7 +56,7 @@ cover: ## test with coverage, figures by function in coverage.out
 .PHONY: bench
 BENCH ?=
 bench: ## measure the engine against raw JetStream, figures in bin/bench.json (BENCH=--large)
-	go build -buildvcs=true -o bin/ ./services/signalbox
+	go build $(LDFLAGS) -buildvcs=true -o bin/ ./services/signalbox
 	bin/signalbox bench --out bin/bench.json $(BENCH)
 
 .PHONY: soak
