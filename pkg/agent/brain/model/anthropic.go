@@ -3,150 +3,200 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"slices"
 )
 
 // messages is Anthropic's Messages.
 type messages struct {
-	client anthropic.Client
-	cfg    Config
+	provider
+	cfg Config
 }
 
-// newMessages reads ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and ANTHROPIC_BASE_URL, unless
-// the configuration says otherwise.
-func newMessages(cfg Config) service {
-	opts := []option.RequestOption{option.WithMaxRetries(0)}
-	if cfg.URL != "" {
-		opts = append(opts, option.WithBaseURL(cfg.URL))
-	}
-	if cfg.Key != "" {
-		opts = append(opts, option.WithAPIKey(cfg.Key))
-	}
-	return messages{anthropic.NewClient(opts...), cfg}
+// messageEvent is an event of the stream; which fields it has depends on its type.
+type messageEvent struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		Usage messageUsage `json:"usage"`
+	} `json:"message"`
+	Block object `json:"content_block"`
+	Delta struct {
+		Type        string `json:"type"`
+		Text        string `json:"text"`
+		PartialJSON string `json:"partial_json"`
+		Thinking    string `json:"thinking"`
+		Signature   string `json:"signature"`
+		StopReason  string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage messageUsage `json:"usage"`
 }
+
+// messageUsage is in tokens. What an event leaves out is as before.
+type messageUsage struct {
+	In      *int64 `json:"input_tokens"`
+	Read    *int64 `json:"cache_read_input_tokens"`
+	Written *int64 `json:"cache_creation_input_tokens"`
+	Out     *int64 `json:"output_tokens"`
+}
+
+func (u messageUsage) update(to *usage) {
+	for _, n := range []struct {
+		is *int64
+		to *int64
+	}{{u.In, &to.in}, {u.Read, &to.read}, {u.Written, &to.written}, {u.Out, &to.out}} {
+		if n.is != nil {
+			*n.to = *n.is
+		}
+	}
+}
+
+// block is one part of an answer as it comes.
+type block struct {
+	object        // as it began
+	text   string // of words, thoughts or arguments
+}
+
+// cached marks the end of what the provider keeps for the next request.
+func cached() object { return object{"type": "ephemeral"} }
 
 // send implements service. Tools, system and all of the conversation but its end are
 // cached: the first mark is after the system, the second after the newest message.
 func (m messages) send(ctx context.Context, q request, tell func(string)) (reply, error) {
-	p := anthropic.MessageNewParams{
-		Model: m.cfg.Name, MaxTokens: int64(m.cfg.MaxTokens),
-		System: []anthropic.TextBlockParam{{Text: q.system, CacheControl: anthropic.NewCacheControlEphemeralParam()}},
+	p := object{
+		"model": m.cfg.Name, "max_tokens": m.cfg.MaxTokens, "stream": true,
+		"system": []object{{"type": "text", "text": q.system, "cache_control": cached()}},
 	}
 	if m.cfg.Temperature != nil {
-		p.Temperature = anthropic.Float(*m.cfg.Temperature)
+		p["temperature"] = *m.cfg.Temperature
 	}
 	if m.cfg.Effort != "" {
-		p.OutputConfig = anthropic.OutputConfigParam{Effort: anthropic.OutputConfigEffort(m.cfg.Effort)}
+		p["output_config"] = object{"effort": m.cfg.Effort}
 	}
+	var tools []object
 	for _, t := range q.tools {
-		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &anthropic.ToolParam{
-			Name: t.name, Description: anthropic.String(t.about),
-			InputSchema: anthropic.ToolInputSchemaParam{Properties: t.properties, Required: t.required,
-				ExtraFields: t.further()},
-		}})
+		tools = append(tools, object{"name": t.name, "description": t.about, "input_schema": t.schema()})
 	}
+	if len(tools) > 0 {
+		p["tools"] = tools
+	}
+	var conversation []object
 	for _, said := range q.messages {
-		p.Messages = append(p.Messages, m.message(said))
+		conversation = append(conversation, m.message(said))
 	}
-	last := p.Messages[len(p.Messages)-1].Content
-	if mark := last[len(last)-1].GetCacheControl(); mark != nil {
-		*mark = anthropic.NewCacheControlEphemeralParam()
+	if last := conversation[len(conversation)-1]["content"].([]any); len(last) > 0 {
+		if end, ok := last[len(last)-1].(object); ok {
+			end["cache_control"] = cached()
+		}
 	}
+	p["messages"] = conversation
 
-	var got anthropic.Message
-	ended, args := false, map[int64]json.RawMessage{} // as they came: the SDK empties those that are no JSON
-	stream := m.client.Messages.NewStreaming(ctx, p)
-	defer stream.Close()
-	for stream.Next() {
-		event := stream.Current()
-		if err := got.Accumulate(event); err != nil {
-			return m.reply(got, args), errors.Join(errGarbled, err)
+	var r reply
+	var blocks []*block
+	ended, stop := false, ""
+	for data, err := range m.stream(ctx, "/v1/messages", p) {
+		if err != nil {
+			return m.reply(r, blocks, stop), err
 		}
-		if event.Delta.PartialJSON != "" {
-			args[event.Index] = append(args[event.Index], event.Delta.PartialJSON...)
+		e, err := read[messageEvent](data)
+		if err != nil {
+			return m.reply(r, blocks, stop), err
 		}
-		tell(event.Delta.Text)
-		ended = ended || event.Type == "message_stop"
+		switch e.Type {
+		case "message_start":
+			e.Message.Usage.update(&r.usage)
+		case "content_block_start":
+			blocks = append(blocks, &block{object: e.Block})
+		case "content_block_delta":
+			if e.Index < 0 || e.Index >= len(blocks) {
+				return m.reply(r, blocks, stop), fmt.Errorf("%w: block %d has not begun", errGarbled, e.Index)
+			}
+			b := blocks[e.Index]
+			b.text += e.Delta.Text + e.Delta.PartialJSON + e.Delta.Thinking
+			if e.Delta.Signature != "" {
+				b.object["signature"] = e.Delta.Signature
+			}
+			tell(e.Delta.Text)
+		case "message_delta":
+			stop = e.Delta.StopReason
+			e.Usage.update(&r.usage)
+		case "message_stop":
+			ended = true
+		}
 	}
-	err := stream.Err()
-	if err == nil && !ended {
-		err = io.ErrUnexpectedEOF
+	r = m.reply(r, blocks, stop)
+	switch {
+	case !ended:
+		return r, io.ErrUnexpectedEOF
+	case stop == "refusal":
+		return r, errRefused
 	}
-	r := m.reply(got, args)
-	if err == nil && got.StopReason == anthropic.StopReasonRefusal {
-		err = errRefused
-	}
-	return r, err
+	return r, nil
 }
 
-func (messages) message(said message) anthropic.MessageParam {
+func textBlock(words string) object { return object{"type": "text", "text": words} }
+
+func (messages) message(said message) object {
+	blocks := []any{}
 	switch {
 	case said.reply != nil:
-		var blocks []anthropic.ContentBlockParamUnion
 		for _, item := range said.reply.items {
-			blocks = append(blocks, param.Override[anthropic.ContentBlockParamUnion](item))
+			blocks = append(blocks, item)
 		}
 		if len(blocks) == 0 { // an answer without words
-			blocks = append(blocks, anthropic.NewTextBlock("(nothing)"))
+			blocks = append(blocks, textBlock("(nothing)"))
 		}
-		return anthropic.NewAssistantMessage(blocks...)
+		return object{"role": "assistant", "content": blocks}
 	case said.results != nil:
-		var blocks []anthropic.ContentBlockParamUnion
 		for _, r := range said.results {
-			blocks = append(blocks, anthropic.NewToolResultBlock(r.id, r.text, r.failed))
+			blocks = append(blocks, object{"type": "tool_result", "tool_use_id": r.id, "is_error": r.failed, "content": []object{textBlock(r.text)}})
 		}
-		if said.text != "" {
-			blocks = append(blocks, anthropic.NewTextBlock(said.text))
+		if said.text == "" {
+			break
 		}
-		return anthropic.NewUserMessage(blocks...)
+		fallthrough
+	default:
+		blocks = append(blocks, textBlock(said.text))
 	}
-	return anthropic.NewUserMessage(anthropic.NewTextBlock(said.text))
+	return object{"role": "user", "content": blocks}
 }
 
 // reply has blocks in the form of a request as items. Arguments that are no object are
 // sent back as a text in one.
-func (messages) reply(m anthropic.Message, args map[int64]json.RawMessage) reply {
-	r := reply{
-		full: m.StopReason == anthropic.StopReasonMaxTokens,
-		usage: usage{in: m.Usage.InputTokens, read: m.Usage.CacheReadInputTokens, written: m.Usage.CacheCreationInputTokens,
-			out: m.Usage.OutputTokens},
-	}
-	for i, b := range m.Content {
-		var block any
-		switch b.Type {
+func (messages) reply(r reply, blocks []*block, stop string) reply {
+	r.full = stop == "max_tokens"
+	for _, b := range blocks {
+		field := func(name string) string { s, _ := b.object[name].(string); return s }
+		switch field("type") {
 		case "text":
-			if b.Text == "" {
+			words := field("text") + b.text
+			if words == "" {
 				continue
 			}
-			r.text += b.Text
-			block = anthropic.NewTextBlock(b.Text)
+			r.text += words
+			r.items = append(r.items, encode(textBlock(words)))
 		case "tool_use":
-			input := args[int64(i)]
+			input := json.RawMessage(b.text)
 			if len(input) == 0 {
-				input = b.Input
+				input = encode(b.object["input"])
 			}
-			r.calls = append(r.calls, call{b.ID, b.Name, input})
-			block = anthropic.NewToolUseBlock(b.ID, object(input), b.Name)
+			r.calls = append(r.calls, call{field("id"), field("name"), input})
+			r.items = append(r.items, encode(object{"type": "tool_use", "id": field("id"), "name": field("name"), "input": argument(input)}))
+		case "thinking":
+			r.items = append(r.items, encode(object{"type": "thinking", "thinking": field("thinking") + b.text, "signature": field("signature")}))
 		default:
-			block = b.ToParam()
-		}
-		if item, err := json.Marshal(block); err == nil {
-			r.items = append(r.items, item)
+			r.items = append(r.items, encode(b.object))
 		}
 	}
 	return r
 }
 
-// object returns arguments as a JSON object.
-func object(args json.RawMessage) any {
-	var o map[string]any
+// argument returns arguments as a JSON object.
+func argument(args json.RawMessage) any {
+	var o object
 	if json.Unmarshal(args, &o) == nil && o != nil {
-		return args
+		return slices.Clone(args)
 	}
-	return map[string]any{"malformed": string(args)}
+	return object{"malformed": string(args)}
 }

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,9 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
@@ -27,8 +23,13 @@ var (
 	errSilent = errors.New("nothing came")
 )
 
-// stated is an error that is stated within an answer.
-type stated struct{ kind, text string }
+// stated is an error that a provider states: the status and body of a refusal, or an event
+// within an answer.
+type stated struct {
+	status     int // 0: within an answer
+	kind, text string
+	header     http.Header // of a refusal
+}
 
 func (e *stated) Error() string { return strings.TrimSpace(e.kind + ": " + e.text) }
 
@@ -90,30 +91,16 @@ func passing(kind string) bool {
 	return false
 }
 
-// details returns what an error of a provider says. A status of 200 is none.
+// details returns what an error of a provider says.
 func details(err error) (status int, kind, text string, header http.Header) {
-	var response *http.Response
-	if a := (*anthropic.Error)(nil); errors.As(err, &a) {
-		status, kind, response = a.StatusCode, string(a.Type()), a.Response
-		var body struct {
-			Error struct {
-				Message string `json:"message"`
-			} `json:"error"`
-		}
-		_ = json.Unmarshal([]byte(a.RawJSON()), &body)
-		text = body.Error.Message
-	} else if o := (*openai.Error)(nil); errors.As(err, &o) {
-		status, kind, text, response = o.StatusCode, cmp.Or(o.Code, o.Type), o.Message, o.Response
-	} else if s := (*stated)(nil); errors.As(err, &s) {
-		kind, text = cmp.Or(s.kind, "server_error"), s.text
+	s := (*stated)(nil)
+	if !errors.As(err, &s) {
+		return 0, "", "", nil
 	}
-	if response != nil {
-		header = response.Header
+	if s.status == 0 {
+		return 0, cmp.Or(s.kind, "server_error"), s.text, nil
 	}
-	if status == http.StatusOK {
-		status = 0
-	}
-	return status, kind, text, header
+	return s.status, s.kind, s.text, s.header
 }
 
 func number(status int) string {

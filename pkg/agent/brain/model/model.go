@@ -90,7 +90,7 @@ type Brain struct {
 // New returns a Brain, or an error that says which key is missing.
 func New(cfg Config) (*Brain, error) {
 	keyed := cfg.Key != "" || os.Getenv(cfg.variable("API_KEY")) != "" ||
-		cfg.Provider == "anthropic" && (os.Getenv("ANTHROPIC_AUTH_TOKEN") != "" || os.Getenv("ANTHROPIC_PROFILE") != "")
+		cfg.Provider == "anthropic" && os.Getenv("ANTHROPIC_AUTH_TOKEN") != ""
 	if own := (Config{Provider: cfg.Provider}).variable("BASE_URL"); !keyed && cfg.URL == "" && os.Getenv(own) == "" {
 		return nil, fmt.Errorf("there is no key: set %s, or for a server of your own %s", cfg.variable("API_KEY"), own)
 	}
@@ -113,11 +113,11 @@ func New(cfg Config) (*Brain, error) {
 	b := &Brain{cfg: cfg, endpoint: cfg.Endpoints.at(cfg.url())}
 	switch cfg.Provider {
 	case "anthropic":
-		b.service = newMessages(cfg)
+		b.service = messages{newProvider(cfg), cfg}
 	case "openai":
-		b.service = answers{newOpenAI(cfg), cfg}
+		b.service = answers{newProvider(cfg), cfg}
 	case "openai-chat":
-		b.service = chat{newOpenAI(cfg), cfg}
+		b.service = chat{newProvider(cfg), cfg}
 	default:
 		return nil, fmt.Errorf("provider %q: want one of %s", cfg.Provider, strings.Join(Providers(), ", "))
 	}

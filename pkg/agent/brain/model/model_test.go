@@ -322,7 +322,7 @@ func TestOnlyTheKeysThatCountAreOffered(t *testing.T) {
 }
 
 func TestABrainWithoutAKeyIsRefused(t *testing.T) {
-	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY",
+	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY",
 		"OPENAI_BASE_URL"} {
 		t.Setenv(name, "")
 		os.Unsetenv(name)
