@@ -37,8 +37,9 @@ type Test struct {
 type Run struct {
 	Commit  string
 	Command string
-	OK      bool   // exit code and report together: the command ended with 0, and no test is reported as failing
-	Named   bool   // the runner prints the names of all tests that ran, passing ones included
-	Tests   []Test // sorted by name
-	Output  string // the end of the output, cleaned; compared where no names are printed
+	Only    []string // the tests that were asked for by name; empty: all
+	OK      bool     // exit code and report together: the command ended with 0, and no test is reported as failing
+	Named   bool     // the runner prints the names of all tests that ran, passing ones included
+	Tests   []Test   // sorted by name
+	Output  string   // the end of the output, cleaned; compared where no names are printed
 }

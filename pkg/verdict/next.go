@@ -1,0 +1,120 @@
+package verdict
+
+import "slices"
+
+// Next returns the runs that are needed before the input can be judged. ok is false if
+// there are enough. Call it again with the runs added; it ends after a few rounds.
+func Next(in Input) (want Request, ok bool) {
+	if len(in.OnBase) == 0 || len(in.OnChange) == 0 {
+		return Request{}, false
+	}
+	j := open(in)
+	for _, more := range []func() (Request, bool){j.doubts, j.flips, j.prove, j.confirm} {
+		if want, ok = more(); ok {
+			if j.Whole {
+				want.Names = nil
+			}
+			return want, true
+		}
+	}
+	return Request{}, false
+}
+
+// doubts asks for the tests again that passed on the base and fail on the change: there
+// first, then on the base.
+func (j judge) doubts() (Request, bool) {
+	var onChange, onBase []string
+	for _, name := range j.names() {
+		b, c := j.base.of(name), j.change.of(name)
+		lost := c.pass+c.fail == 0 && b.pass > 0 && c.skip > 0
+		switch {
+		case b.flaky() || c.flaky() || b.fail > 0 && j.same(name):
+		case c.fail > 0 && c.fail <= j.FlakeRuns, lost && c.skip <= min(1, j.FlakeRuns):
+			onChange = append(onChange, name)
+		case c.fail > 0 && b.pass > 0 && b.pass <= j.FlakeRuns:
+			onBase = append(onBase, name)
+		}
+	}
+	if req, ok := some(OnChange, onChange, 1); ok {
+		return req, true
+	}
+	return some(OnBase, onBase, 1)
+}
+
+// flips asks whether tests that flip on the change flip on the base, too.
+func (j judge) flips() (Request, bool) {
+	var names []string
+	runs := 0
+	for _, name := range j.names() {
+		b, c := j.base.of(name), j.change.of(name)
+		if c.flaky() && b.fail == 0 && b.pass > 0 && b.pass < baseRuns {
+			names, runs = append(names, name), max(runs, baseRuns-b.pass)
+		}
+	}
+	return some(OnBase, names, runs)
+}
+
+// prove asks for the tests of the change on the base, twice.
+func (j judge) prove() (Request, bool) {
+	if len(j.Written) == 0 || j.Kind == Documents || j.AllAside {
+		return Request{}, false
+	}
+	names := j.fresh()
+	if j.OnChange[0].Named && len(names) == 0 || len(j.OnProof) >= twice {
+		return Request{}, false
+	}
+	if len(names) > maxRerun {
+		names = nil
+	}
+	if len(j.OnProof) == 0 {
+		return Request{OnProof, names, 1}, true
+	}
+	red := slices.ContainsFunc(j.candidates(), func(name string) bool {
+		p := j.proof.of(name)
+		return p.fail > 0 && !p.flaky() && p.fail < twice
+	})
+	if _, compile := j.compileFailure(); !red && !compile {
+		return Request{}, false // they pass on the base, too
+	}
+	return Request{OnProof, names, 1}, true
+}
+
+// confirm asks for a second failure on the base and a second pass on the change of tests
+// that may show the change to be a solution.
+func (j judge) confirm() (Request, bool) {
+	if j.Kind == Documents {
+		return Request{}, false
+	}
+	var onBase, onChange []string
+	for _, name := range j.candidates() {
+		b, p, c := j.base.of(name), j.proof.of(name), j.change.of(name)
+		if len(j.OnProof) == 0 {
+			p = b
+		}
+		compile := p.pass+p.fail == 0
+		if _, broken := j.compileFailure(); compile && !broken || c.fail > 0 || !compile && (p.fail == 0 || p.flaky()) {
+			continue
+		}
+		if len(j.OnProof) == 0 && b.fail > 0 && b.fail < twice {
+			onBase = append(onBase, name)
+		}
+		if c.pass < twice {
+			onChange = append(onChange, name)
+		}
+	}
+	if req, ok := some(OnBase, onBase, 1); ok {
+		return req, true
+	}
+	return some(OnChange, onChange, 1)
+}
+
+// some asks for tests by name, if there are any and not too many.
+func some(on Place, names []string, times int) (Request, bool) {
+	if len(names) == 0 {
+		return Request{}, false
+	}
+	if len(names) > maxRerun {
+		names = nil
+	}
+	return Request{on, names, times}, true
+}
