@@ -65,15 +65,21 @@ func (r Runner) environ() []string {
 			env = append(env, v)
 		}
 	}
-	env = append(env,
+	return append(env, r.Variables()...)
+}
+
+// Variables returns the variables that a run of git gets beside those of the process. They are
+// the configuration of every run, and what the With methods added.
+func (r Runner) Variables() []string {
+	env := []string{
 		"LC_ALL=C",
 		"GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_ASKPASS=", // empty, not absent: keeps SSH_ASKPASS out as well
 		"GIT_EDITOR=:",
 		"GIT_OPTIONAL_LOCKS=0", // reading a repository never writes its index
-	)
+	}
 	settings := append(fixed(), r.config...)
 	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)))
 	for i, s := range settings {

@@ -28,6 +28,27 @@ type Runner struct {
 	dir    string
 	env    []string
 	config []setting
+	start  Starter // nil: git is a child of this process
+}
+
+// Process is a run of git that a Starter carries out.
+type Process struct {
+	Dir            string
+	Args           []string  // after the program's name
+	Env            []string  // of git alone, name=value: see Variables
+	Stdin          io.Reader // nil: empty
+	Stdout, Stderr io.Writer // Stdout may be nil
+}
+
+// Starter runs git other than as a child of this process, such as in a sandbox, and returns its
+// exit code. An error means that git did not exit by itself. The Starter stops git when Stdout
+// returns an error.
+type Starter func(ctx context.Context, p Process) (int, error)
+
+// Within returns a runner whose git is run by start.
+func (r Runner) Within(start Starter) Runner {
+	r.start = start
+	return r
 }
 
 // New returns a runner in the directory; "" means the process's own.
@@ -61,6 +82,9 @@ func (r Runner) Output(ctx context.Context, max int, args ...string) ([]byte, er
 // either may be nil. Its error is an *Error.
 func (r Runner) Stream(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
 	stderr := &tail{max: maxStderr}
+	if r.start != nil {
+		return r.elsewhere(ctx, Process{Dir: r.dir, Args: args, Env: r.Variables(), Stdin: in, Stdout: out, Stderr: stderr}, stderr)
+	}
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Env = r.dir, r.environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, stderr
@@ -87,6 +111,21 @@ func (r Runner) Stream(ctx context.Context, in io.Reader, out io.Writer, args ..
 		failed.ExitCode, failed.cause = exit.ExitCode(), nil
 	}
 	return failed
+}
+
+// elsewhere runs git by the runner's Starter.
+func (r Runner) elsewhere(ctx context.Context, p Process, stderr *tail) error {
+	code, err := r.start(ctx, p)
+	if c, ok := p.Stdout.(*capped); ok && c.full {
+		code, err = -1, ErrTooLarge
+	}
+	if err == nil && code == 0 {
+		return nil
+	}
+	if err != nil {
+		code = -1
+	}
+	return &Error{Args: redactAll(p.Args), ExitCode: code, Stderr: redact(stderr.String()), cause: err}
 }
 
 // capped keeps the first max bytes and refuses the rest.

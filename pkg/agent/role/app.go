@@ -132,7 +132,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		return err
 	}
 	objects := Objects(h)
-	cache, err := workspace.New(workspace.Config{Dir: filepath.Join(s.WorkDir, role), Objects: objects, Identity: who})
+	cache, err := workspace.New(workspace.Config{
+		Dir: filepath.Join(s.WorkDir, role), Objects: objects, Identity: who, Sandbox: box, Refused: tellNotTaken(h, role),
+	})
 	if err != nil {
 		return fmt.Errorf("work directory: %w", err)
 	}
@@ -194,6 +196,18 @@ func tellRefused(h *service.Host, role string) func(refused []string) {
 	return func(refused []string) {
 		count.Add(float64(len(refused)))
 		h.Log.Warn("sandbox refused", "role", role, "hosts", refused)
+	}
+}
+
+// tellNotTaken returns what logs and counts what programs left in work trees and is not taken in.
+func tellNotTaken(h *service.Host, role string) func(*workspace.Refused) {
+	count := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signalbox_intake_refused_total", Help: "Work trees that were not taken in after a program, by rule.",
+	}, []string{"rule"})
+	prometheus.WrapRegistererWith(prometheus.Labels{"role": role}, h.Metrics).MustRegister(count)
+	return func(r *workspace.Refused) {
+		count.WithLabelValues(r.Rule).Inc()
+		h.Log.Warn("work tree refused", "role", role, "rule", r.Rule, "detail", r.Detail)
 	}
 }
 

@@ -6,17 +6,17 @@
 //	DIR/repos/REPO.git    objects of one code repository, bare
 //	DIR/repos/REPO.lock   held while it is made or filled
 //	DIR/trees/ID/lock     held while the tree is in use
-//	DIR/trees/ID/index    the runtime's own index of the tree
+//	DIR/trees/ID/git      the runtime's own git directory of the tree, with its index
 //	DIR/trees/ID/work     the work tree, with a repository of the program's
 //
 // The program in the tree is not trusted, and a repository's configuration and
 // hooks run programs. A git worktree shares both with its repository. So a tree
 // here has a repository of its own, which borrows the cached objects (alternates)
-// and is removed with the tree. The runtime reads the tree with the cached
-// repository's configuration and its own index. From the program's repository it
-// fetches only commits, after it has replaced the configuration there. In a sandbox
-// the cached objects are read-only to the program. Without one the program has all
-// rights of this user.
+// and is removed with the tree. Nothing outside the sandbox reads it, or opens a file
+// of the tree (docs/adr/0088): git in the sandbox does, with a git directory of the
+// runtime's own, and sends out a pack. That is checked, and indexed in a quarantine.
+// In a sandbox the cached objects are read-only to the program. Without one the
+// program has all rights of this user.
 package workspace
 
 import (
@@ -31,6 +31,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/outbound"
@@ -60,6 +61,11 @@ type Config struct {
 	Secrets *secret.Scanner
 	// Protected are paths that no push may change, beside those of outbound.DefaultRules.
 	Protected []string
+	// Sandbox is where git reads the work trees after programs; zero: it is not confined, as the
+	// programs are not.
+	Sandbox sandbox.Sandbox
+	Intake  Intake         // limits of what is taken in
+	Refused func(*Refused) // called for what is not taken in, from the goroutine of the call; may be nil
 }
 
 // Cache holds the repositories and work trees of one node.
@@ -76,6 +82,7 @@ func New(cfg Config) (*Cache, error) {
 	if cfg.Identity == (outbound.Identity{}) {
 		cfg.Identity = outbound.DefaultIdentity()
 	}
+	cfg.Intake = cfg.Intake.withDefaults()
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)

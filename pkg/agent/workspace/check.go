@@ -25,7 +25,7 @@ func (t *Tree) Check(ctx context.Context, rules outbound.Rules) ([]outbound.Find
 		return nil, err
 	}
 	rules.Identity = t.cache.cfg.Identity
-	found, err := t.cache.checker.With(rules).Commits(ctx, t.git, now, t.Head)
+	found, err := t.cache.checker.With(rules).Commits(ctx, t.repo.git, now, t.Head)
 	if err != nil {
 		return nil, infra(err, "check")
 	}

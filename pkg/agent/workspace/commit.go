@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
@@ -72,67 +73,48 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	if err := t.refuseNested(ctx); err != nil {
 		return "", err
 	}
-	tip, err := t.intake(ctx)
+	found, err := t.read(ctx)
 	if err != nil {
 		return "", err
 	}
-	if _, err := t.git.Run(ctx, "add", "--all"); err != nil {
-		return "", unreadable(err)
-	}
-	tree, err := t.git.Run(ctx, "write-tree")
+	tip, err := t.intake(ctx, found.tip)
 	if err != nil {
-		return "", unreadable(err)
+		return "", err
 	}
-	was, err := t.git.Run(ctx, "rev-parse", tip+"^{tree}")
-	if err != nil || was == tree {
-		return tip, err
+	was, err := t.repo.git.Run(ctx, "rev-parse", tip+"^{tree}")
+	if err != nil {
+		return "", infra(err, "commit")
+	}
+	if was == found.tree {
+		return tip, nil
 	}
 	who, date := t.cache.cfg.Identity, t.cache.cfg.Now().Format(time.RFC3339)
 	var out bytes.Buffer
-	err = t.git.WithIdentity(who.Name, who.Email).
+	err = t.repo.git.WithIdentity(who.Name, who.Email).
 		WithEnv("GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date).
-		Stream(ctx, strings.NewReader(message), &out, "commit-tree", "-p", tip, tree)
+		Stream(ctx, strings.NewReader(message), &out, "commit-tree", "-p", tip, found.tree)
 	if err != nil {
 		return "", infra(err, "commit")
 	}
 	return strings.TrimSpace(out.String()), nil
 }
 
-// program returns the reference to which the program's own commits are fetched.
-func (t *Tree) program() string { return "refs/signalbox/tree/" + t.id }
-
-// intake fetches the program's own commits and returns the last one, or Head if they do
-// not descend from it, or are by another identity than ours.
-func (t *Tree) intake(ctx context.Context) (string, error) {
-	dot := filepath.Join(t.Dir, ".git")
-	info, err := os.Lstat(dot)
-	if errors.Is(err, os.ErrNotExist) {
-		return t.Head, nil // then only the files count
-	}
-	if err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%w: the program replaced %s", ErrUnreadable, dot)
-	}
-	// commondir would name another directory's configuration.
-	err = errors.Join(seal(filepath.Join(dot, "config"), t.plain()), os.RemoveAll(filepath.Join(dot, "commondir")))
-	if err != nil {
-		return "", unreadable(err)
-	}
-	tip, err := t.repo.fetch(ctx, t.repo.git.WithConfig("fetch.fsckObjects", "true"), dot, "HEAD", t.program())
-	if err != nil && strings.Contains(err.Error(), "couldn't find remote ref HEAD") {
-		return t.Head, nil // a new repository without a commit
-	}
-	if err != nil {
-		return "", unreadable(err)
-	}
-	if _, err := t.repo.git.Run(ctx, "merge-base", "--is-ancestor", t.Head, tip); err != nil {
+// intake takes in the program's own commits and returns the last one. It returns Head if the
+// program made none that descends from Head, or if one is by another identity than ours.
+func (t *Tree) intake(ctx context.Context, tip string) (string, error) {
+	if tip == "" || tip == t.Head {
 		return t.Head, nil // the program rewrote history: its files count, its commits do not
 	}
-	foreign, err := t.cache.checker.With(outbound.Rules{Identity: t.cache.cfg.Identity}).Foreign(ctx, t.repo.git, tip, t.Head)
-	if err != nil {
-		return "", infra(err, "read the commits of the program")
-	}
-	if foreign {
-		return t.Head, nil
+	checker := t.cache.checker.With(outbound.Rules{Identity: t.cache.cfg.Identity})
+	taken, err := t.commits(ctx, tip, func(g git.Runner) (bool, error) {
+		foreign, err := checker.Foreign(ctx, g, tip, t.Head)
+		if err != nil {
+			return false, infra(err, "read the commits of the program")
+		}
+		return !foreign, nil
+	})
+	if err != nil || !taken {
+		return t.Head, err
 	}
 	return tip, nil
 }

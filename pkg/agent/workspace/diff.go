@@ -67,17 +67,17 @@ func (t *Tree) Change(ctx context.Context) (Diff, error) {
 func (t *Tree) diff(ctx context.Context, from, to string) (Diff, error) {
 	var d Diff
 	var err error
-	if d.Tree, err = t.git.Run(ctx, "rev-parse", to+"^{tree}"); err != nil {
+	if d.Tree, err = t.repo.git.Run(ctx, "rev-parse", to+"^{tree}"); err != nil {
 		return Diff{}, infra(err, "diff")
 	}
-	raw, err := t.git.Output(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", from, to)
+	raw, err := t.repo.git.Output(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", from, to)
 	if err != nil {
 		return Diff{}, infra(err, "diff")
 	}
 	if d.Files, err = parseFiles(string(raw)); err != nil {
 		return Diff{}, infra(err, "diff")
 	}
-	patch, err := t.git.Output(ctx, maxPatch, "diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
+	patch, err := t.repo.git.Output(ctx, maxPatch, "diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
 	if d.Cut = errors.Is(err, git.ErrTooLarge); d.Cut {
 		err = nil
 	}

@@ -14,13 +14,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/outbound"
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	confine.Intercept()
+	if exe, err := os.Executable(); err == nil {
+		os.Setenv(confine.Variable, exe)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // store is an object store in memory.
 type store struct {

@@ -21,7 +21,7 @@ func (t *Tree) Touched(ctx context.Context, from, to string) ([]string, error) {
 	if from == to {
 		return nil, nil
 	}
-	raw, err := t.git.Output(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to)
+	raw, err := t.repo.git.Output(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to)
 	if err != nil {
 		return nil, infra(err, "compare %s with %s", from, to)
 	}
@@ -33,7 +33,7 @@ func (t *Tree) Touched(ctx context.Context, from, to string) ([]string, error) {
 
 // Version returns a file of a commit.
 func (t *Tree) Version(ctx context.Context, commit, name string) (Version, error) {
-	raw, err := t.git.WithEnv("GIT_LITERAL_PATHSPECS=1").Output(ctx, git.MaxOutput, "ls-tree", "-z", "--full-tree", commit, "--", name)
+	raw, err := t.repo.git.WithEnv("GIT_LITERAL_PATHSPECS=1").Output(ctx, git.MaxOutput, "ls-tree", "-z", "--full-tree", commit, "--", name)
 	if err != nil {
 		return Version{}, infra(err, "look for %s in %s", name, commit)
 	}
@@ -55,7 +55,7 @@ func (t *Tree) Content(ctx context.Context, v Version) ([]byte, error) {
 	if v.Blob == "" || v.Mode == "160000" {
 		return nil, nil
 	}
-	raw, err := t.git.Output(ctx, maxContent, "cat-file", "blob", v.Blob)
+	raw, err := t.repo.git.Output(ctx, maxContent, "cat-file", "blob", v.Blob)
 	if errors.Is(err, git.ErrTooLarge) {
 		err = nil
 	}
@@ -68,7 +68,7 @@ func (t *Tree) Content(ctx context.Context, v Version) ([]byte, error) {
 // Store keeps a content in the cache, as a plain file.
 func (t *Tree) Store(ctx context.Context, content []byte) (Version, error) {
 	var out strings.Builder
-	if err := t.git.Stream(ctx, strings.NewReader(string(content)), &out, "hash-object", "-w", "--stdin", "--no-filters"); err != nil {
+	if err := t.repo.git.Stream(ctx, strings.NewReader(string(content)), &out, "hash-object", "-w", "--stdin", "--no-filters"); err != nil {
 		return Version{}, infra(err, "store a file")
 	}
 	return Version{"100644", strings.TrimSpace(out.String())}, nil

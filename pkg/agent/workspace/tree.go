@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/signalbox/signalbox/pkg/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
@@ -32,7 +34,7 @@ type Tree struct {
 	branch string
 	cache  *Cache
 	repo   repository
-	git    git.Runner // on the files in Dir, with our configuration and our index
+	git    git.Runner // on the files in Dir, in the sandbox, with our configuration and our index
 	held   *os.File
 
 	patterns []string // of leftover, that count
@@ -77,13 +79,17 @@ func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (t *Tree, err
 			err = errors.Join(err, t.Close())
 		}
 	}()
-	if err := os.Mkdir(t.Dir, 0o700); err != nil {
+	if err := errors.Join(os.Mkdir(t.Dir, 0o700), os.Mkdir(t.own(), 0o700)); err != nil {
 		return nil, err
 	}
+	// Nothing but git has written to the tree yet.
 	if _, err := t.git.Run(ctx, "read-tree", "--reset", "-u", t.Head); err != nil {
 		return nil, err
 	}
 	if err := t.exclude(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.confine(); err != nil {
 		return nil, err
 	}
 	return t, t.equip(ctx)
@@ -104,7 +110,7 @@ func (c *Cache) newTree(ctx context.Context) (string, *os.File, error) {
 	return dir, held, err
 }
 
-func (t *Tree) index() string { return filepath.Join(filepath.Dir(t.Dir), "index") }
+func (t *Tree) index() string { return filepath.Join(t.own(), "index") }
 
 // plain returns the whole configuration of the program's repository.
 func (t *Tree) plain() string {
@@ -138,7 +144,7 @@ func (t *Tree) equip(ctx context.Context) error {
 	if _, err := r.Run(ctx, args...); err != nil {
 		return err
 	}
-	index, err := os.ReadFile(t.index())
+	index, err := readPlain(t.index()) // git in the sandbox wrote it
 	if err != nil {
 		return err
 	}
@@ -155,9 +161,27 @@ func orMain(branch string) string {
 // Close removes the tree.
 func (t *Tree) Close() error {
 	defer t.held.Close()
-	// Not under the caller's context, which may have ended.
-	_, err := t.repo.git.Run(context.Background(), "update-ref", "-d", t.program())
-	return errors.Join(err, removeAll(filepath.Dir(t.Dir)))
+	return removeAll(filepath.Dir(t.Dir))
+}
+
+// maxIndex limits the bytes of an index.
+const maxIndex = 256 << 20
+
+// readPlain reads a file that is no link and no pipe.
+func readPlain(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxIndex) {
+		err = fmt.Errorf("%s is no plain file of at most %d bytes", path, maxIndex)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(file, maxIndex))
 }
 
 // removeAll is os.RemoveAll that also empties read-only directories, such as those

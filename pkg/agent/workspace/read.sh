@@ -1,0 +1,75 @@
+# Reads what a program left in its work tree, in the sandbox. Standard output is all that leaves it:
+#
+#   reading
+#   refused WHY                      the program's git directory is not read
+#   left TIP TREE, and a pack        part "files": the program's last commit, if it descends from START, else -
+#   commits, and a pack              part "commits": those between START and TIP
+#
+# Of the program's git directory it takes the references and the objects; never its configuration, its
+# alternates of references, hooks, grafts, worktrees or what makes a history shallow.
+set -eu
+echo reading
+
+refuse() {
+	echo "refused $1"
+	exit 0
+}
+
+# view makes a git directory of the program's references and objects.
+view() {
+	cd "$TREE"
+	if [ -L .git ] || { [ -e .git ] && [ ! -d .git ]; }; then
+		refuse ".git is not a directory any more"
+	fi
+	[ -d .git ] || return 1
+	odd=$(find .git/HEAD .git/refs .git/packed-refs .git/objects ! -type f ! -type d 2>/dev/null | head -n 3 | tr '\n' ' ')
+	[ -z "$odd" ] || refuse "neither files nor directories, which git would follow or wait for: $odd"
+	[ -f .git/HEAD ] && [ -d .git/refs ] && [ -d .git/objects ] || refuse ".git is no git directory any more"
+	rm -rf "$VIEW"
+	mkdir -p "$VIEW/objects/info"
+	cp .git/HEAD "$VIEW/HEAD"
+	cp -R .git/refs "$VIEW/refs"
+	[ ! -f .git/packed-refs ] || cp .git/packed-refs "$VIEW/packed-refs"
+	printf '[core]\n\trepositoryformatversion = 0\n\tbare = true\n' >"$VIEW/config"
+	printf '%s\n' "$TREE/.git/objects" "$SHARED" >"$VIEW/objects/info/alternates"
+}
+
+# theirs runs git on the view.
+theirs() (
+	unset GIT_WORK_TREE GIT_INDEX_FILE
+	export GIT_DIR="$VIEW"
+	git "$@"
+)
+
+# pack writes whole objects, by git on one of the git directories: deltas are not taken outside.
+pack() { "$1" -c pack.threads=1 pack-objects --revs --stdout -q --window=0 --no-reuse-delta; }
+
+case $1 in
+files)
+	tip=-
+	if view; then
+		code=0
+		at=$(theirs rev-parse --verify --quiet 'HEAD^{commit}') || code=$?
+		[ "$code" -le 1 ] || exit "$code"
+		if [ "$code" = 0 ]; then
+			theirs merge-base --is-ancestor "$START" "$at" || code=$?
+			[ "$code" -le 1 ] || exit "$code"
+			[ "$code" = 1 ] || tip=$at
+		fi
+	fi
+	cd "$TREE"
+	git add --all
+	tree=$(git write-tree)
+	echo "left $tip $tree"
+	was=$(git rev-parse "$START^{tree}")
+	if [ "$tree" = "$was" ]; then
+		printf '' | pack git
+	else
+		printf '%s\n^%s\n' "$tree" "$was" | pack git
+	fi
+	;;
+commits)
+	echo commits
+	printf '%s\n^%s\n' "$TIP" "$START" | pack theirs
+	;;
+esac
