@@ -13,7 +13,7 @@
 // hooks run programs. A git worktree shares both with its repository. So a tree
 // here has a repository of its own, which borrows the cached objects (alternates)
 // and is removed with the tree. Nothing outside the sandbox reads it, or opens a file
-// of the tree (docs/adr/0088): git in the sandbox does, with a git directory of the
+// of the tree (ADR 92): git in the sandbox does, with a git directory of the
 // runtime's own, and sends out a pack. That is checked, and indexed in a quarantine.
 // In a sandbox the cached objects are read-only to the program. Without one the
 // program has all rights of this user.
