@@ -311,7 +311,9 @@ type ListRequest struct {
 	// Only those that this role works on, or should.
 	Worker string `protobuf:"bytes,11,opt,name=worker,proto3" json:"worker,omitempty"`
 	// Only those that this instance opened.
-	Parent        string `protobuf:"bytes,12,opt,name=parent,proto3" json:"parent,omitempty"`
+	Parent string `protobuf:"bytes,12,opt,name=parent,proto3" json:"parent,omitempty"`
+	// Only those whose newest commit no test shows to be a solution.
+	Unproven      bool `protobuf:"varint,13,opt,name=unproven,proto3" json:"unproven,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -430,6 +432,13 @@ func (x *ListRequest) GetParent() string {
 	return ""
 }
 
+func (x *ListRequest) GetUnproven() bool {
+	if x != nil {
+		return x.Unproven
+	}
+	return false
+}
+
 // ListReply is one page, in order of instance.
 type ListReply struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -523,7 +532,11 @@ type Summary struct {
 	Parked *Parked `protobuf:"bytes,21,opt,name=parked,proto3" json:"parked,omitempty"`
 	Parent string  `protobuf:"bytes,22,opt,name=parent,proto3" json:"parent,omitempty"`
 	// Instances it comes after that have not ended well.
-	WaitingOn     int32 `protobuf:"varint,23,opt,name=waiting_on,json=waitingOn,proto3" json:"waiting_on,omitempty"`
+	WaitingOn int32 `protobuf:"varint,23,opt,name=waiting_on,json=waitingOn,proto3" json:"waiting_on,omitempty"`
+	// A test failed on the base and passes on the newest commit.
+	Shown bool `protobuf:"varint,24,opt,name=shown,proto3" json:"shown,omitempty"`
+	// Why no test shows the newest commit to be a solution; empty if one does, or if there is no change.
+	Unproven      string `protobuf:"bytes,25,opt,name=unproven,proto3" json:"unproven,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -717,6 +730,20 @@ func (x *Summary) GetWaitingOn() int32 {
 		return x.WaitingOn
 	}
 	return 0
+}
+
+func (x *Summary) GetShown() bool {
+	if x != nil {
+		return x.Shown
+	}
+	return false
+}
+
+func (x *Summary) GetUnproven() string {
+	if x != nil {
+		return x.Unproven
+	}
+	return ""
 }
 
 // HistoryRequest asks for an instance's commits (sb.api.history).
@@ -1242,7 +1269,7 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\n" +
 	"removed_by\x18\x0e \x01(\tR\tremovedBy\x129\n" +
 	"\n" +
-	"removed_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tremovedAt\"\xaf\x02\n" +
+	"removed_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tremovedAt\"\xcb\x02\n" +
 	"\vListRequest\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -1256,11 +1283,12 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\afailing\x18\n" +
 	" \x01(\x05R\afailing\x12\x16\n" +
 	"\x06worker\x18\v \x01(\tR\x06worker\x12\x16\n" +
-	"\x06parent\x18\f \x01(\tR\x06parent\"\x85\x01\n" +
+	"\x06parent\x18\f \x01(\tR\x06parent\x12\x1a\n" +
+	"\bunproven\x18\r \x01(\bR\bunproven\"\x85\x01\n" +
 	"\tListReply\x123\n" +
 	"\tinstances\x18\x01 \x03(\v2\x15.signalbox.v1.SummaryR\tinstances\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\x12/\n" +
-	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xca\x05\n" +
+	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xfc\x05\n" +
 	"\aSummary\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x14\n" +
@@ -1287,7 +1315,9 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\x06parked\x18\x15 \x01(\v2\x14.signalbox.v1.ParkedR\x06parked\x12\x16\n" +
 	"\x06parent\x18\x16 \x01(\tR\x06parent\x12\x1d\n" +
 	"\n" +
-	"waiting_on\x18\x17 \x01(\x05R\twaitingOn\"B\n" +
+	"waiting_on\x18\x17 \x01(\x05R\twaitingOn\x12\x14\n" +
+	"\x05shown\x18\x18 \x01(\bR\x05shown\x12\x1a\n" +
+	"\bunproven\x18\x19 \x01(\tR\bunproven\"B\n" +
 	"\x0eHistoryRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x04R\x05after\"\x83\x01\n" +

@@ -21,6 +21,7 @@ func Matches(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 		q.GetStuck() && !stuck(in, now),
 		q.GetOverdue() && !overdue(in, now),
 		int(q.GetFailing()) > failing(in),
+		q.GetUnproven() && !in.Shown().Unproven(),
 		!q.GetAll() && q.GetState() == "" && in.Closed != "":
 		return false
 	}

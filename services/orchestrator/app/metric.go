@@ -12,6 +12,7 @@ import (
 // system's, because each commit is appended by one.
 type metrics struct {
 	steps     *prometheus.CounterVec
+	ended     *prometheus.CounterVec
 	stay      *prometheus.HistogramVec
 	wait      *prometheus.HistogramVec
 	conflicts prometheus.Counter
@@ -41,6 +42,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
 		steps: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_steps_total",
 			Help: "Results taken, by workflow, state and status."}, []string{"workflow", "state", "result"}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_ended_total",
+			Help: "Instances that ended with a change, by workflow, final state and proof: shown or unproven."}, []string{"workflow", "state", "proof"}),
 		stay: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "signalbox_state_seconds",
 			Help: "Time an instance spent in a state it left.", Buckets: long}, []string{"workflow", "state"}),
 		wait: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "signalbox_claim_wait_seconds",
@@ -84,7 +87,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		used: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_budget_used",
 			Help: "Part of a day's budget that is spent, by budget; 1 is all of it."}, []string{"budget"}),
 	}
-	r.MustRegister(m.steps, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
+	r.MustRegister(m.steps, m.ended, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
 		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings, m.forbidden, m.usd, m.tokens, m.used)
 	return m
 }
@@ -117,6 +120,9 @@ func (m *metrics) committed(before, after instance.Instance, c instance.Commit) 
 		case instance.Moved:
 			state = e.To
 			m.stay.WithLabelValues(before.Workflow, e.From).Observe(c.At.Sub(before.EnteredAt).Seconds())
+			if proof := after.Shown(); after.Closed == instance.Ended && e.To == after.State && (proof.Shown || proof.Unproven()) {
+				m.ended.WithLabelValues(after.Workflow, e.To, map[bool]string{true: "shown", false: "unproven"}[proof.Shown]).Inc()
+			}
 		case instance.TimedOut:
 			m.timeouts.WithLabelValues(before.Workflow, e.State, string(e.Level)).Inc()
 		case instance.StatementRefused:

@@ -21,6 +21,7 @@ func statusOf(in *pb.Instance, def *workflow.Definition, moves []rules.Move, res
 		Instance: in.GetInstance(), Phase: phaseOf(in, def), State: in.GetState(), Since: in.GetEnteredAt().AsTime(), Reason: in.GetReason(),
 		Pull: pullOf(in), Cost: wire.ToCost(in.GetSpend()), Moves: moves,
 	}
+	s.Proof = instance.ProofOf(wire.ToEvidence(in.GetEvidence()), in.GetBase(), in.GetHead()).Sentence()
 	if def != nil {
 		state, _ := def.State(in.GetState())
 		s.About = def.Text(state.About)

@@ -24,6 +24,7 @@ type lsCommand struct {
 	Overdue  bool   `name:"overdue" env:"-" help:"Only those that are in a state for longer than its timeout."`
 	Escalate bool   `name:"escalated" env:"-" help:"Only those that an escalation to people holds."`
 	Failing  int    `name:"failing" env:"-" placeholder:"N" help:"Only those with at least N failures in a row, in one state."`
+	Unproven bool   `name:"unproven" env:"-" help:"Only those whose change no test shows to be a solution."`
 	Worker   string `name:"worker" env:"-" placeholder:"ROLE" help:"Only those whose turn it is this role's."`
 }
 
@@ -33,6 +34,7 @@ func (c lsCommand) Run(ctx context.Context, env *term.Env) error {
 		found, err := s.List(ctx, &pb.ListRequest{
 			Workflow: c.Workflow, State: c.State, All: c.All, Stuck: c.Stuck, Waiting: c.Waiting,
 			Overdue: c.Overdue, Escalated: c.Escalate, Failing: int32(min(c.Failing, math.MaxInt32)), Worker: c.Worker,
+			Unproven: c.Unproven,
 		})
 		if err != nil {
 			return err

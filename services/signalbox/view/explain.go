@@ -32,7 +32,9 @@ type Explanation struct {
 	Gates    []Rule   `json:"gates"`
 	Limits   []Rule   `json:"limits"`
 	Checks   []Check  `json:"checks"` // evidence that guards may read
-	Failed   string   `json:"failed"` // what failed last, with the first lines of it; empty: nothing did
+	// Proof says whether tests show the change to be a solution; empty: there is no change.
+	Proof  string `json:"proof"`
+	Failed string `json:"failed"` // what failed last, with the first lines of it; empty: nothing did
 	// Templates are those of prompts that are not used, because something is wrong with them.
 	Templates []Template `json:"templates"`
 	// Configured is what the configuration of the repository is that it goes by, and what is
@@ -64,6 +66,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	if e.Help == nil {
 		e.Help = []string{}
 	}
+	e.Proof = in.proof.Sentence()
 	e.Failed, e.Templates, e.Configured = in.failedLast(), in.templates(), in.configured()
 	if in.Closed != "" {
 		return e
@@ -302,6 +305,7 @@ func (e Explanation) Print(env *term.Env) error {
 	p := page{env}
 	env.Printf("%s  %s\n%s\n%s\n", env.Paint(term.Bold, term.Line(e.Instance)), env.Paint(term.Place, e.State),
 		term.Wrap(term.Line(e.About), env.Width), term.Wrap(term.Text(e.Why), env.Width))
+	p.field("proof", e.Proof)
 	p.field("failed last", e.Failed)
 	p.templates(e.Templates)
 	p.field("configured", e.Configured)

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -50,6 +51,10 @@ type Instance struct {
 
 	Base      string              `json:"base"`
 	Head      string              `json:"head"`
+	Shown     bool                `json:"shown"`    // a test failed on the base and passes on the head
+	Unproven  string              `json:"unproven"` // why no test shows the change; empty if one does, or if there is no change
+	Tests     []verdict.ShownTest `json:"tests"`    // that show it, each with the commits
+	proof     instance.Proof
 	Bundles   []Bundle            `json:"bundles"`
 	Artifacts []instance.Artifact `json:"artifacts"`
 
@@ -156,6 +161,8 @@ func Of(p *pb.Instance) Instance {
 		}),
 		OpenedAt: when(p.GetOpenedAt()), UpdatedAt: when(p.GetUpdatedAt()), Seq: p.GetSeq(),
 	}
+	in.proof = instance.ProofOf(in.Evidence, in.Base, in.Head)
+	in.Shown, in.Unproven, in.Tests = in.proof.Shown, in.proof.Reason, some(in.proof.Judgement.Tests)
 	if c := p.GetClaim(); c != nil {
 		in.Claim = &Claim{c.GetRole(), c.GetAgent(), uint64(c.GetToken()), when(c.GetAt()), when(c.GetLease())}
 	}

@@ -41,6 +41,8 @@ type Summary struct {
 	WaitsForPlace   bool           `json:"waits_for_place,omitempty"` // a limit of what is under way is reached
 	Parent          string         `json:"parent,omitempty"`
 	WaitingOn       int            `json:"waiting_on"` // instances that have to end well first
+	Shown           bool           `json:"shown"`      // a test failed on the base and passes on the newest commit
+	Unproven        string         `json:"unproven"`   // why no test shows the change; empty if one does, or if there is no change
 }
 
 // Summaries converts the orchestrator's reply.
@@ -55,6 +57,7 @@ func Summaries(ps []*pb.Summary) []Summary {
 			Worker: p.GetWorker(), Failures: int(p.GetFailures()), OpenEscalations: int(p.GetOpenEscalations()), Level: workflow.Level(p.GetLevel()),
 			Deadline: deadline(p), ParkedUntil: when(p.GetParked().GetUntil()),
 			WaitsForPlace: p.GetParked().GetWaitsFor() == string(instance.ForPlace), Parent: p.GetParent(), WaitingOn: int(p.GetWaitingOn()),
+			Shown: p.GetShown(), Unproven: p.GetUnproven(),
 		}
 	})
 }
@@ -124,6 +127,9 @@ func (s Summary) where() string {
 	}
 	if s.Closed == "" {
 		rest = append(rest, s.held()...)
+	}
+	if s.Unproven != "" && s.Closed == instance.Ended {
+		rest = append(rest, "unproven")
 	}
 	if s.OpenQuestions > 0 && s.Closed == "" {
 		rest = append(rest, Count(s.OpenQuestions, "question"))

@@ -25,6 +25,7 @@ func Page(env *term.Env, in Instance) error {
 	p.field("state", in.where(env))
 	p.field("owner", in.assignee(env))
 	p.field("reason", in.Reason)
+	p.proof(in.proof)
 	p.field("configured", in.configured())
 	p.field("path", strings.Join(append(slices.Clone(in.PreviousStates), in.State), " → "))
 	p.field("deadline", in.deadline(env))

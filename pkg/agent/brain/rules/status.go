@@ -50,6 +50,7 @@ type Status struct {
 	Waits    []string // what is waited for
 	Held     string   // why nobody is given the work, as a sentence; "" if that is no limit
 	Reason   string   // of the newest move
+	Proof    string   // whether tests show the change to be a solution; "" for no change
 	Pull     int      // number of the pull request; 0: there is none
 	Parts    int      // instances that it has opened
 	Ended    int      // of them
@@ -76,7 +77,7 @@ func (s Status) Text() string {
 
 // Bare is the status without the words of others.
 func (s Status) Bare() Status {
-	s.Reason, s.Waits, s.Held = "", nil, ""
+	s.Reason, s.Waits, s.Held, s.Proof = "", nil, "", ""
 	s.Moves = slices.Clone(s.Moves)
 	for i := range s.Moves {
 		s.Moves[i].Reason = ""
