@@ -14,7 +14,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // untried reports whether the brain costs something, and nothing was changed yet in a
@@ -41,11 +43,14 @@ func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evid
 	case w.err != nil:
 		return nil, s.obstructed(a, w.err.Error())
 	}
-	ev, err := s.baseline(ctx, nil, w.plan)
+	b, err := s.baseline(ctx, nil, w.plan)
 	if err != nil {
 		return nil, err
 	}
-	if obstacle := testrun.Obstacle(ev); obstacle != "" {
+	ev := b.ev
+	if obstacle := testrun.Obstacle(ev); obstacle != "" && testrun.NothingTested(ev) && (s.asks.Does == workflow.WriteTests || !s.testsRequired()) {
+		a.Warnings = append(slices.Clip(a.Warnings), obstacle) // tests are to be written, or none are asked for
+	} else if obstacle != "" {
 		return nil, s.obstructed(a, fmt.Sprintf("%s\n\nThis was run on %.10s: %s", obstacle, ev.Commit, ev.Command))
 	}
 	ev.Name = work.Base
@@ -73,61 +78,73 @@ func (s step) obstructed(a *brain.Assignment, obstacle string) error {
 	return &agent.ErrEscalate{Reason: cannotRun + obstacle, RequiresHuman: true}
 }
 
+// baseline is a run of the tests on a base, and the plan that made it. The change is run by
+// the same plan.
+type baseline struct {
+	ev   instance.Evidence
+	run  verdict.Run
+	plan testrun.Plan
+}
+
 // baseline returns the run of the plan on the base, in the tree base or, if that is nil, in
 // one of its own. It is run once by each process, unless it could not be: what was in the
 // way may be gone.
-func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.Plan) (instance.Evidence, error) {
+func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.Plan) (baseline, error) {
 	key := strings.Join([]string{s.job.Issue.Repo, s.tree.Base, plan.Command()}, "\x00")
-	if ev, ok := s.Baselines.get(key); ok {
-		return ev, nil
+	if b, ok := s.Baselines.get(key); ok {
+		return b, nil
 	}
 	if base == nil {
 		own, err := s.Workspace.Checkout(ctx, spec(s.job, s.tree.Base))
 		if err != nil {
-			return instance.Evidence{}, err
+			return baseline{}, err
 		}
 		defer s.close(own)
 		base = own
 	}
 	if err := s.setUp(ctx, base); err != nil {
-		return instance.Evidence{}, err
+		return baseline{}, err
 	}
 	s.job.Progress("running %s on the base", plan.Command())
-	ev, _, err := testrun.Run(ctx, base.Dir, base.Head, plan, s.runner(base))
-	if err == nil && testrun.Obstacle(ev) == "" {
-		s.Baselines.put(key, ev)
+	ev, run, plan, err := testrun.RunBase(ctx, base.Dir, base.Head, plan, s.runner(base))
+	b := baseline{ev, run, plan}
+	if err == nil && plan.IsBare() {
+		s.job.Progress("%s passes more tests without CI and the other variables that are set here: it runs without", plan.Command())
 	}
-	return ev, err
+	if err == nil && testrun.Obstacle(ev) == "" {
+		s.Baselines.put(key, b)
+	}
+	return b, err
 }
 
 // Baselines are the runs of tests on bases that a process has made. It is safe for
 // concurrent use; a nil one keeps nothing.
 type Baselines struct {
 	mu   sync.Mutex
-	runs map[string]instance.Evidence
+	runs map[string]baseline
 }
 
 // maxBaselines bounds the runs that are kept.
 const maxBaselines = 1000
 
-func (b *Baselines) get(key string) (instance.Evidence, bool) {
+func (b *Baselines) get(key string) (baseline, bool) {
 	if b == nil {
-		return instance.Evidence{}, false
+		return baseline{}, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	ev, ok := b.runs[key]
-	return ev, ok
+	run, ok := b.runs[key]
+	return run, ok
 }
 
-func (b *Baselines) put(key string, ev instance.Evidence) {
+func (b *Baselines) put(key string, run baseline) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.runs == nil || len(b.runs) >= maxBaselines {
-		b.runs = map[string]instance.Evidence{}
+		b.runs = map[string]baseline{}
 	}
-	b.runs[key] = ev
+	b.runs[key] = run
 }

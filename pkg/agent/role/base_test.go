@@ -24,7 +24,7 @@ func (e *env) first(name, state string) agent.Job {
 
 func TestTestsThatCannotRunStopTheWorkBeforeABrainIsAsked(t *testing.T) {
 	for name, c := range map[string]struct{ file, content, says string }{
-		"a program is missing":       {config, "test: {command: \"no-such-program --all\"}\n", "a program that the tests call is missing"},
+		"a program is missing":       {config, "test: {command: \"no-such-program --all\"}\n", "asks for the program no-such-program, which is not installed here"},
 		"a dependency is missing":    {config, "test: {command: \"echo npm ERR! code ENOTFOUND; exit 1\"}\n", "a dependency is missing: npm ERR! code ENOTFOUND. Fetch it"},
 		"they take too long":         {config, "test: {command: \"sleep 60\", timeout: 100ms}\n", "stopped after 100ms (wall time limit). Set another limit in .signalbox.yaml"},
 		"it is not said how they do": {config, "test: {comand: x}\n", ".signalbox.yaml:1"},
@@ -53,6 +53,58 @@ func TestTestsThatCannotRunStopTheWorkBeforeABrainIsAsked(t *testing.T) {
 				t.Errorf("after people said so it ended with %v; the brain was warned of %q", err, warned)
 			}
 		})
+	}
+}
+
+func TestABaseOnWhichNoTestRunsStopsTheWorkUnlessTestsAreToBeWritten(t *testing.T) {
+	files := map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "m.go": "package m\n",
+		"m_test.go": "//go:build integration\n\npackage m\n\nimport \"testing\"\n\nfunc TestM(*testing.T) {}\n"}
+	const says = "go test ran no tests: m_test.go needs the build tag integration"
+	for name, c := range map[string]struct {
+		change func(*agent.Job)
+		stops  bool
+	}{
+		"a developer":                     {func(*agent.Job) {}, true},
+		"a tester who writes tests":       {func(j *agent.Job) { j.Role, j.State = "tester", "creating_tests" }, false},
+		"a policy that asks for no tests": {func(j *agent.Job) { j.Policy = map[string]any{"require_tests": false} }, false},
+		"people who say to go on after it": {func(j *agent.Job) {
+			j.Escalations = []instance.Escalation{{Reason: "the tests cannot be run on the code as it is, before any change: " + says, Resolved: true}}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t, files)
+			job := e.first("developer", "implementing")
+			c.change(&job)
+			var warned []string
+			_, err := e.do(job, thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+				warned = a.Warnings
+				return writes(map[string]string{"a": "b"})(ctx, a)
+			}))
+			var people *agent.ErrEscalate
+			switch stopped := errors.As(err, &people); {
+			case stopped != c.stops:
+				t.Errorf("it ended with %v", err)
+			case stopped && !strings.Contains(people.Reason, says):
+				t.Errorf("people are asked %q", people.Reason)
+			case !stopped && !strings.Contains(strings.Join(warned, "\n"), says):
+				t.Errorf("the brain was warned of %q", warned)
+			}
+		})
+	}
+}
+
+func TestAChangeRunsWithTheVariablesThatMadeItsBaseGreen(t *testing.T) {
+	e := newEnv(t, map[string]string{config: "test: {command: \"test -z \\\"$CI\\\"\"}\n"})
+	job := e.first("developer", "implementing")
+	r, err := e.do(job, thinks(writes(map[string]string{"a": "b"})))
+	if err != nil || r.Status != instance.Success {
+		t.Fatalf("it ended with %+v, %v", r, err)
+	}
+	job = e.job("tester", "running_tests")
+	job.Head, job.Bundles, job.Writers = r.Head, []instance.Bundle{{Object: r.Bundle, Head: r.Head, Role: "developer"}}, []string{"developer"}
+	r, err = e.do(job, rules.Tester{})
+	if err != nil || r.Status != instance.Success {
+		t.Errorf("the tests of the change ended with %+v, %v", r, err)
 	}
 }
 

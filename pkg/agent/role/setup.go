@@ -62,7 +62,11 @@ func (s step) setUp(ctx context.Context, tree *workspace.Tree) error {
 	if len(run.Refused) > 0 {
 		said += "\nThe sandbox let none of these out; --egress HOST allows one:\n" + strings.Join(run.Refused, "\n")
 	}
-	return s.notSetUp(fmt.Sprintf("%s: %s\n\n%s", plan.Command(), run, strings.TrimSpace(said)))
+	why := run.String()
+	if missing := testrun.Missing(said, plan, tree.Dir, run.Mode); missing != "" && len(run.Refused) == 0 {
+		why += "; " + missing
+	}
+	return s.notSetUp(fmt.Sprintf("%s: %s\n\n%s", plan.Command(), why, strings.TrimSpace(said)))
 }
 
 // setup returns the plan of the base's setup.

@@ -66,15 +66,20 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 		case w.err != nil:
 			all = append(all, instance.Evidence{Name: checks[i], Commit: tree.Head, ExitCode: -1, Output: w.err.Error()})
 		case w.found:
-			ev, err := s.runGated(ctx, g, tree.Head, w.plan)
-			if err == nil && checks[i] == testrun.Name && base != tree && !g.refused {
-				var before instance.Evidence
-				if before, err = s.baseline(ctx, base, w.plan); err == nil {
-					ev = findings(ev, g.aside, before)
+			compared := checks[i] == testrun.Name && base != tree && !g.refused
+			var before baseline
+			if compared {
+				if before, err = s.baseline(ctx, base, w.plan); err != nil {
+					return nil, err
 				}
+				w.plan = before.plan
 			}
+			ev, err := s.runGated(ctx, g, tree.Head, w.plan)
 			if err != nil {
 				return nil, err
+			}
+			if compared {
+				ev = findings(ev, g.aside, before.ev)
 			}
 			all = append(all, ev)
 		}

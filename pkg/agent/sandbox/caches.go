@@ -16,9 +16,15 @@ import (
 func (s Sandbox) environ(c Command, own ownDirs, dir string) []string {
 	home := lookup(c.Env, "HOME")
 	at := func(name string) string { return filepath.Join(dir, name) }
-	env := append(slices.Clone(c.Env),
-		"XDG_CACHE_HOME="+at("xdg"), "npm_config_cache="+at("npm"), "YARN_CACHE_FOLDER="+at("yarn"), "COREPACK_HOME="+at("corepack"),
-		"PIP_CACHE_DIR="+at("pip"), "UV_CACHE_DIR="+at("uv"), "CARGO_HOME="+at("cargo"), "GRADLE_USER_HOME="+at("gradle"),
+	env := slices.Clone(c.Env)
+	if !c.Bare {
+		env = append(env, "XDG_CACHE_HOME="+at("xdg"), "npm_config_cache="+at("npm"), "YARN_CACHE_FOLDER="+at("yarn"),
+			"COREPACK_HOME="+at("corepack"), "PIP_CACHE_DIR="+at("pip"), "UV_CACHE_DIR="+at("uv"), "GRADLE_USER_HOME="+at("gradle"))
+	}
+	if c.Egress.Empty() && !c.Bare { // a host that cannot be reached is not asked again for minutes
+		env = append(env, "npm_config_fetch_retries=0", "PIP_RETRIES=0", "CARGO_NET_RETRY=0")
+	}
+	env = append(env, "CARGO_HOME="+at("cargo"),
 		"GOCACHE="+at("go-build"), "GOMODCACHE="+at("go-mod"), "GOPATH="+at("go"),
 		"GOFLAGS="+strings.TrimSpace(lookup(c.Env, "GOFLAGS")+" -modcacherw"),
 		"GOPROXY="+s.goProxy(c), "GOTELEMETRY=off")

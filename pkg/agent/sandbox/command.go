@@ -32,6 +32,7 @@ type Command struct {
 	Readable []string    // more paths to read; those that do not exist are skipped
 	Writable []string    // more paths to write; those that do not exist are skipped
 	Login    []string    // files below HOME that it gets a copy of, thrown away after it
+	Bare     bool        // without the variables of caches that the tools do without
 	Cache    string      // directory of the caches of its tools; empty: thrown away after it
 
 	Limits Limits

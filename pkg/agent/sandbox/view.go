@@ -69,6 +69,10 @@ func (c Command) toolchain() []string {
 		if !filepath.IsAbs(dir) || dir == "/bin" || dir == "/sbin" || within(dir, "/usr") || Forbidden(dir) {
 			continue
 		}
+		if root := manager(dir); root != "" && !Forbidden(root) {
+			paths = append(paths, root) // a shim calls the programs of its version manager
+			continue
+		}
 		// A program's libraries lie beside its bin directory, except in a home.
 		prefix := filepath.Dir(dir)
 		if filepath.Base(dir) == "bin" && filepath.Dir(prefix) != home && !within(home, prefix) && !Forbidden(prefix) && !repository(prefix) {
@@ -76,9 +80,7 @@ func (c Command) toolchain() []string {
 		}
 		paths = append(paths, dir)
 	}
-	for _, p := range []string{
-		".rustup", ".pyenv", ".rbenv", ".nvm", ".volta", ".asdf", ".sdkman", ".local/share/mise", ".local/lib", // version managers: programs and no secrets
-	} {
+	for _, p := range append(managers(), ".local/lib") {
 		paths = append(paths, filepath.Join(home, p))
 	}
 	for _, name := range []string{"GOROOT", "RUSTUP_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
@@ -87,6 +89,23 @@ func (c Command) toolchain() []string {
 		}
 	}
 	return append(paths, c.userCaches()...)
+}
+
+// managers lists the directories of version managers in a home. They have programs and no
+// secrets.
+func managers() []string {
+	return []string{".rustup", ".pyenv", ".rbenv", ".nvm", ".volta", ".asdf", ".sdkman", ".local/share/mise"}
+}
+
+// manager returns the directory of the version manager that a directory lies in, in whose
+// home it may be; empty if there is none.
+func manager(dir string) string {
+	for _, name := range managers() {
+		if before, _, ok := strings.Cut(dir+"/", "/"+name+"/"); ok {
+			return before + "/" + name
+		}
+	}
+	return ""
 }
 
 // repository reports whether a directory is somebody's work.

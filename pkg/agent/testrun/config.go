@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,15 +25,87 @@ import (
 //	test: {command: "npm test", timeout: 15m}
 //	lint: {command: "npm run lint"}
 //	type_check: {command: "npx tsc --noEmit"}
+//	env: {TZ: UTC}
+//	judges: ["check/**"]
+//	product: ["spec/**"]
 //
-// The commands are run by sh at the root. The timeout is a Go duration.
+// The commands are run by sh at the root. The timeout is a Go duration. env has variables of
+// all these commands. The globs of judges name files that decide whether a change is right;
+// those of product name files that such files test, whatever their names suggest.
 const ConfigFile = ".signalbox.yaml"
 
 type config struct {
-	Setup     *command `yaml:"setup"`
-	Test      *command `yaml:"test"`
-	Lint      *command `yaml:"lint"`
-	TypeCheck *command `yaml:"type_check"`
+	Setup     *command          `yaml:"setup"`
+	Test      *command          `yaml:"test"`
+	Lint      *command          `yaml:"lint"`
+	TypeCheck *command          `yaml:"type_check"`
+	Env       map[string]string `yaml:"env"`
+	Judges    []string          `yaml:"judges"`
+	Product   []string          `yaml:"product"`
+}
+
+// Settings are what a ConfigFile says in addition to its commands.
+type Settings struct {
+	Env     []string // name=value, sorted
+	Judges  []string // globs of files that judge changes; see Match
+	Product []string // globs of files that are judged
+}
+
+// ReadSettings reads the content of a ConfigFile. An error names the line.
+func ReadSettings(content []byte) (Settings, error) {
+	var c config
+	if err := yamltext.Unmarshal(content, &c, yaml.Strict()); err != nil && !errors.Is(err, io.EOF) {
+		return Settings{}, located(err)
+	}
+	return c.settings()
+}
+
+// settingsOf reads the settings of a tree, which need not have a ConfigFile.
+func settingsOf(tree fs.FS) (Settings, error) {
+	return ReadSettings([]byte(text(tree, ConfigFile)))
+}
+
+// variable matches the name of an environment variable.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (c config) settings() (Settings, error) {
+	s := Settings{Judges: c.Judges, Product: c.Product}
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		if !variable.MatchString(name) {
+			return Settings{}, fmt.Errorf("%s: env has the name %q; a name has letters, digits and underscores", ConfigFile, name)
+		}
+		s.Env = append(s.Env, name+"="+c.Env[name])
+	}
+	for key, globs := range map[string][]string{"judges": c.Judges, "product": c.Product} {
+		for _, glob := range globs {
+			if _, err := path.Match(glob, ""); err != nil || glob == "" || !fs.ValidPath(strings.TrimSuffix(glob, "/")) {
+				return Settings{}, fmt.Errorf("%s: %s has the glob %q; write one such as \"spec/**\", relative to the root", ConfigFile, key, glob)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Match reports whether one of the globs matches the path of a file. A glob is one of
+// path.Match, where ** stands for any number of directories. A glob that names a directory
+// matches all files below it.
+func Match(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		return matches(strings.Split(strings.TrimSuffix(glob, "/"), "/"), strings.Split(name, "/"))
+	})
+}
+
+func matches(glob, name []string) bool {
+	switch {
+	case len(glob) == 0:
+		return true // the rest lies below
+	case glob[0] == "**":
+		return len(glob) == 1 || matches(glob[1:], name) || len(name) > 0 && matches(glob, name[1:])
+	case len(name) == 0:
+		return false
+	}
+	ok, _ := path.Match(glob[0], name[0]) // it is well formed
+	return ok && matches(glob[1:], name[1:])
 }
 
 type command struct {
@@ -83,7 +159,12 @@ func parseConfig(content []byte, of func(config) (string, *command)) (Plan, bool
 	case strings.TrimSpace(says.Command) == "":
 		return Plan{}, false, fmt.Errorf("%s: %s has no command; write: %s: {command: \"…\"}", ConfigFile, key, key)
 	}
+	settings, err := c.settings()
+	if err != nil {
+		return Plan{}, false, err
+	}
 	plan := shell(says.Command)
+	plan.Env = settings.Env
 	plan.Source, plan.Timeout = ConfigFile, time.Duration(says.Timeout)
 	return plan, true, nil
 }
@@ -109,7 +190,7 @@ func located(err error) error {
 	what := e.GetMessage()
 	switch e.(type) {
 	case *yaml.UnknownFieldError:
-		what += "; known are setup, test, lint and type_check, each with command and timeout"
+		what += "; known are setup, test, lint and type_check, each with command and timeout, and env, judges and product"
 	case *yaml.TypeError, *yaml.UnexpectedNodeTypeError:
 		what = "this does not belong here; write: test: {command: \"…\", timeout: 10m}"
 	}

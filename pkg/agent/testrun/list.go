@@ -20,7 +20,7 @@ func List(ctx context.Context, dir string, plan Plan, runner Runner) ([]string, 
 		return nil, false, nil
 	}
 	res, err := runner.Run(ctx, sandbox.Command{
-		Argv: argv, Dir: dir, Env: append(sandbox.Environ(), plan.Env...), Wall: plan.Timeout, MaxOutput: maxOutput,
+		Argv: argv, Dir: dir, Env: plan.environ(), Bare: plan.bare, Wall: plan.Timeout, MaxOutput: maxOutput,
 	})
 	if err == nil {
 		err = context.Cause(ctx)

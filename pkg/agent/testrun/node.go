@@ -48,7 +48,7 @@ func nodePackage(tree fs.FS, scripts ...string) (Plan, bool, error) {
 	if scripts[i] == "test" {
 		argv = []string{tool, "test"}
 	}
-	plan := Plan{Tool: tool, Source: "package.json", Argv: argv, Env: []string{"FORCE_COLOR=0"}}
+	plan := Plan{Tool: tool, Source: "package.json", Argv: argv}
 	if scripts[i] == "test" {
 		plan.script = pkg.Scripts["test"]
 		if _, post := pkg.Scripts["posttest"]; !post {

@@ -25,6 +25,11 @@ func Obstacle(ev instance.Evidence) string {
 	switch {
 	case ev.OK || ev.Passed > 0:
 		return ""
+	case NothingTested(ev):
+		return ev.Data[nothingTested] + ". Say in " + ConfigFile + " how the tests are run: test: {command: \"…\"}" +
+			", or let the policy ask for no tests: require_tests: false"
+	case ev.Data[obstacleKey] != "" && refused == "":
+		return ev.Data[obstacleKey]
 	case CouldNotRun(ev) && strings.HasSuffix(first, notInstalled):
 		return strings.TrimPrefix(first, couldNotRun) + ". Install it where the agents run, or let a command in " + ConfigFile +
 			" install it first: test: {command: \"…\"}"

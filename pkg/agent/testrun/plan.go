@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
 
 // DefaultTimeout limits a test run without a configured timeout.
@@ -30,11 +32,13 @@ type Plan struct {
 	Tool    string        // go, npm, pnpm, yarn, pytest, unittest, cargo, make or configured
 	Source  string        // the file it was detected by, in the repository
 	Argv    []string      // program and arguments, run at the repository's root
-	Env     []string      // name=value, beside those of the runner
+	Env     []string      // name=value, beside those of the runner: the repository's own, and what the command needs
 	Timeout time.Duration // above zero
 	Runner  string        // the program that runs the tests: go, pytest, jest, …; empty: unknown
 	Report  string        // pattern of the JUnit XML files that the run leaves, relative to the root; empty: none
 	script  string        // the script of package.json that Argv runs
+	custom  []string      // name=value: what Signalbox sets for convenience
+	bare    bool          // without custom, and without what the sandbox sets but need not
 }
 
 // Command returns the plan as a person would type it.
@@ -73,17 +77,46 @@ func first(tree fs.FS, check string, detectors ...detector) (Plan, bool, error) 
 		}
 		if found {
 			plan.Check = check
+			if plan.Tool != "configured" {
+				settings, err := settingsOf(tree)
+				if err != nil {
+					return Plan{}, false, err
+				}
+				plan.Env = append(plan.Env, settings.Env...)
+			}
 			return plan.complete(), true, nil
 		}
 	}
 	return Plan{}, false, nil
 }
 
-// complete returns the plan with the defaults of all plans.
+// complete returns the plan with the defaults of all plans. Programs that watch files stop
+// doing so where CI is set.
 func (p Plan) complete() Plan {
-	p.Env = append(p.Env, "CI=1", "NO_COLOR=1")
+	p.custom = append([]string{"CI=1"}, p.custom...)
 	p.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	return p
+}
+
+// Bare returns the plan without the variables that Signalbox sets by its own choice. Tests
+// may be red because of one: a program that reads CI, the locale or the directory of caches.
+func (p Plan) Bare() Plan {
+	p.bare = true
+	return p
+}
+
+// IsBare reports whether the plan runs without those variables.
+func (p Plan) IsBare() bool { return p.bare }
+
+// environ returns the environment of the plan's command.
+func (p Plan) environ() []string {
+	if !p.bare {
+		return slices.Concat(sandbox.Environ(), p.custom, p.Env)
+	}
+	env := slices.DeleteFunc(sandbox.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "LANG=") || strings.HasPrefix(v, "LANGUAGE=") || strings.HasPrefix(v, "LC_")
+	})
+	return slices.Concat(env, []string{"LANG=C.UTF-8"}, p.Env)
 }
 
 // goModule detects modules and workspaces. In a workspace ./... covers only the root
@@ -145,7 +178,6 @@ func cargo(tree fs.FS, check string) (Plan, bool, error) {
 	plan := Plan{
 		Tool: "cargo", Runner: "cargo", Source: "Cargo.toml",
 		Argv: []string{"cargo", "test", "--no-fail-fast"}, // all failing tests, not those of the first binary
-		Env:  []string{"CARGO_TERM_COLOR=never", "RUST_BACKTRACE=0"},
 	}
 	if check == TypeCheck {
 		plan.Runner, plan.Argv = "", []string{"cargo", "check", "--all-targets"}

@@ -9,12 +9,12 @@ import (
 // python detects pytest by its configuration or its file names. It chooses unittest
 // if the tests are written for that and nothing mentions pytest.
 func python(tree fs.FS, _ string) (Plan, bool, error) {
-	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
+	custom := []string{"PYTHONDONTWRITEBYTECODE=1"}
 	pytest := Plan{
 		Tool: "pytest", Runner: "pytest",
 		// -v and -rfEp name every test, whatever the repository adds; no cache: the tree stays as it was.
-		Argv: []string{"python3", "-m", "pytest", "-v", "-rfEp", "-p", "no:cacheprovider"},
-		Env:  env,
+		Argv:   []string{"python3", "-m", "pytest", "-v", "-rfEp", "-p", "no:cacheprovider"},
+		custom: custom,
 	}
 	for _, c := range []struct{ name, section string }{
 		{"pytest.ini", ""}, {"conftest.py", ""}, {"tests/conftest.py", ""}, {"test/conftest.py", ""},
@@ -41,7 +41,7 @@ func python(tree fs.FS, _ string) (Plan, bool, error) {
 			return pytest, true, nil
 		}
 	}
-	unittest := Plan{Tool: "unittest", Runner: "unittest", Source: files[0], Env: env, Argv: []string{"python3", "-m", "unittest", "discover", "-v"}}
+	unittest := Plan{Tool: "unittest", Runner: "unittest", Source: files[0], custom: custom, Argv: []string{"python3", "-m", "unittest", "discover", "-v"}}
 	// discover enters packages only; other test directories must be named.
 	if dir := path.Dir(files[0]); dir != "." && !exists(tree, path.Join(dir, "__init__.py")) {
 		unittest.Argv = append(unittest.Argv, "-s", dir)

@@ -41,7 +41,7 @@ type Runner interface {
 func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (instance.Evidence, verdict.Run, error) {
 	var events goEvents
 	c := sandbox.Command{
-		Argv: plan.Argv, Dir: dir, Env: append(sandbox.Environ(), plan.Env...),
+		Argv: plan.Argv, Dir: dir, Env: plan.environ(), Bare: plan.bare,
 		Wall: plan.Timeout, MaxOutput: maxOutput, Stdout: &events,
 	}
 	if err := plan.removeReports(dir); err != nil {
@@ -68,8 +68,10 @@ func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (ins
 		r = reported
 	}
 	ev = judge(ev, res, r, out)
+	explainNothing(&ev, plan, dir)
 	ev.Output = clean(ev.Output, dir) // the events were not
 	confinement(&ev, res)
+	explainMissing(&ev, out, plan, dir, res.Mode)
 	return ev, outcomes(ev, r, out, dir), nil
 }
 
@@ -79,7 +81,10 @@ func confinement(ev *instance.Evidence, res sandbox.Result) {
 	if res.Mode == "" {
 		return
 	}
-	ev.Data = map[string]string{"sandbox": string(res.Mode)}
+	if ev.Data == nil {
+		ev.Data = map[string]string{}
+	}
+	ev.Data["sandbox"] = string(res.Mode)
 	if len(res.Refused) == 0 {
 		return
 	}
@@ -123,7 +128,7 @@ func judge(ev instance.Evidence, res sandbox.Result, r report, out string) insta
 	case res.OK() && !r.counted && saysFailed.MatchString(out):
 		ev.Output = "exit code 0, yet the output says that tests fail\n" + telling
 	case r.counted && r.passed == 0 && len(ev.Failed) == 0:
-		ev.Output = "nothing was tested: no test ran\n" + telling
+		ev.Output = nothing + "no test ran\n" + telling
 	case !res.OK():
 		ev.Output = telling
 	default:
