@@ -13,11 +13,13 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/signalbox/signalbox/pkg/filelock"
+	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // Files of a Directory beside the seeds, which are PARTY.nk.
 const (
 	ConfigFile  = "accounts.conf"
+	BeforeFile  = "accounts.conf.before-upgrade" // ConfigFile as Upgrade found it
 	partiesFile = "parties.json"
 )
 
@@ -26,6 +28,7 @@ var (
 	ErrUnknown = errors.New("no such party")
 	ErrKnown   = errors.New("there is one already")
 	ErrNone    = errors.New("no credentials here")
+	ErrOld     = errors.New("an older version wrote the accounts here")
 )
 
 // Directory keeps the parties of a system: their public keys in parties.json, the
@@ -116,6 +119,37 @@ func (d Directory) Drop(p Party) (dropped int, err error) {
 	return dropped, err
 }
 
+// Upgrade writes the configuration anew where an older version wrote it, and reports whether
+// it did. Keys stay. BeforeFile then has the configuration as it was. Running orchestrators of
+// the older version get no requests once nats-server has read the new one.
+func (d Directory) Upgrade() (upgraded bool, err error) {
+	err = d.locked(func(all []Credential) error {
+		if len(all) == 0 {
+			return fmt.Errorf("%s: %w", d, ErrNone)
+		}
+		before, old, err := d.old()
+		if err != nil || !old {
+			return err
+		}
+		if err := d.write(BeforeFile, before); err != nil {
+			return err
+		}
+		upgraded = true
+		return d.writeAll(all)
+	})
+	return upgraded, err
+}
+
+// old returns the configuration, and whether an older version wrote it. None is not old.
+func (d Directory) old() (config string, old bool, err error) {
+	data, err := os.ReadFile(filepath.Join(string(d), ConfigFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	own, mapErr := subject.From(System, subject.APIs)
+	return string(data), !strings.Contains(string(data), own), errors.Join(err, mapErr)
+}
+
 // Credentials returns the public keys of all parties, the oldest first, or ErrNone.
 func (d Directory) Credentials() (all []Credential, err error) {
 	data, err := os.ReadFile(filepath.Join(string(d), partiesFile))
@@ -134,8 +168,28 @@ func (d Directory) Credentials() (all []Credential, err error) {
 // Seed returns the path of the newest seed of a party.
 func (d Directory) Seed(p Party) string { return filepath.Join(string(d), p.String()+".nk") }
 
-// change replaces the credentials with what f returns, and writes the configuration.
-func (d Directory) change(f func([]Credential) ([]Credential, error)) (err error) {
+// change replaces the credentials with what f returns, and writes the configuration. It is
+// ErrOld where an older version wrote that: the change would come with an upgrade, for which
+// orchestrators have to be stopped.
+func (d Directory) change(f func([]Credential) ([]Credential, error)) error {
+	return d.locked(func(all []Credential) error {
+		switch _, old, err := d.old(); {
+		case err != nil:
+			return err
+		case old:
+			return fmt.Errorf("%s: %w", d, ErrOld)
+		}
+		all, err := f(all)
+		if err != nil {
+			return err
+		}
+		return d.writeAll(all)
+	})
+}
+
+// locked calls f with the credentials, none if there are none, while no other process changes
+// them.
+func (d Directory) locked(f func([]Credential) error) (err error) {
 	lock, err := filelock.Lock(filepath.Join(string(d), ".lock"))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -148,9 +202,11 @@ func (d Directory) change(f func([]Credential) ([]Credential, error)) (err error
 	if err != nil && !errors.Is(err, ErrNone) {
 		return err
 	}
-	if all, err = f(all); err != nil {
-		return err
-	}
+	return f(all)
+}
+
+// writeAll writes the configuration of the credentials, and them.
+func (d Directory) writeAll(all []Credential) error {
 	config, err := Config(all)
 	if err != nil {
 		return err

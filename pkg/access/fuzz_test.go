@@ -1,19 +1,28 @@
 package access_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/access"
 )
 
-// FuzzRequester holds that what a server attests of a requester is read or refused, and
-// that a party that was read is written as it was.
+// FuzzRequester holds that the subject of a request is read or refused, that a party that was
+// read is the one whose account is in it, and that a name of a party is written as it was.
 func FuzzRequester(f *testing.F) {
-	f.Add(`{"acc":"agent-developer","user":"UA","host":"127.0.0.1"}`)
+	f.Add("sb.in.agent-developer.api.agent.developer.report")
 	f.Add("agent-developer")
 	f.Add("gateway")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, _, _ = access.Requester(text)
+		if p, published, err := (access.Entry{}).Requester(text); err == nil {
+			account := p.Account()
+			if p.Kind == access.Orchestrator {
+				account = access.System
+			}
+			if text != "sb.in."+account+strings.TrimPrefix(published, "sb") {
+				t.Errorf("%q is of %s on %s", text, p, published)
+			}
+		}
 		p, err := access.ParseParty(text)
 		if err == nil && p.String() != text {
 			t.Errorf("%q is read as %q", text, p)

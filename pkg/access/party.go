@@ -3,14 +3,14 @@
 //
 // Each party has an account of its own. The orchestrator's account owns JetStream and
 // exports its services. The account of another party imports those that Imports lists. It
-// has no other way to the log. The server adds the requester's account to each imported
-// request, so Requester is what the server attests, not what a message says. Permissions
+// has no other way to the log. The import of an account maps its requests to subjects with
+// the account's name, so Entry.Requester is what the server attests, not what a message says.
+// No header is read for it: nats-server and its clients parse headers differently. Permissions
 // within one account would not be enough: the server does not check the reply subject of a
 // request. So a party could have the server itself write to the log.
 package access
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -94,25 +94,4 @@ func ParseParty(s string) (Party, error) {
 	kind, name, _ := strings.Cut(s, "-")
 	p = Party{Kind(kind), name}
 	return p, p.Check()
-}
-
-// Header is the header in which the server attests the account of a request that
-// came through an import. A client cannot set it there: the server replaces it.
-const Header = "Nats-Request-Info"
-
-// Requester returns the party that sent a request, given the value of Header. ok is
-// false for an empty one: the request comes from the orchestrator's own account, or
-// from a server without accounts. The error is ErrParty for any other account.
-func Requester(header string) (p Party, ok bool, err error) {
-	if header == "" {
-		return Party{}, false, nil
-	}
-	var info struct {
-		Account string `json:"acc"`
-	}
-	if err := json.Unmarshal([]byte(header), &info); err != nil {
-		return Party{}, true, fmt.Errorf("%w: %s: %w", ErrParty, Header, err)
-	}
-	p, err = ParseParty(info.Account)
-	return p, true, err
 }

@@ -2,45 +2,24 @@ package access_test
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/access/accesstest"
 )
 
 // reloadable is a nats-server that reads its accounts from a directory of keys.
 type reloadable struct {
 	*testing.T
-	server *server.Server
-	keys   access.Directory
+	server *accesstest.Reloadable
 }
 
 func newReloadable(t *testing.T, parties ...access.Party) *reloadable {
 	t.Helper()
-	dir := t.TempDir()
-	e := &reloadable{T: t, keys: access.Directory(filepath.Join(dir, "access"))}
-	_, err := e.keys.Init(parties...)
-	e.must(err)
-	file := filepath.Join(dir, "nats.conf")
-	e.must(os.WriteFile(file, fmt.Appendf(nil, "listen: \"127.0.0.1:-1\"\njetstream {store_dir: %q}\ninclude access/%s\n",
-		filepath.Join(dir, "store"), access.ConfigFile), 0o600))
-	options, err := server.ProcessConfigFile(file)
-	e.must(err)
-	options.NoLog, options.NoSigs = true, true
-	e.server, err = server.NewServer(options)
-	e.must(err)
-	e.server.Start()
-	t.Cleanup(func() { e.server.Shutdown(); e.server.WaitForShutdown() })
-	if !e.server.ReadyForConnections(time.Minute) {
-		t.Fatal("the server did not start")
-	}
-	return e
+	return &reloadable{t, accesstest.StartReloadable(t, nil, parties...)}
 }
 
 func (e *reloadable) must(err error) {
@@ -48,18 +27,6 @@ func (e *reloadable) must(err error) {
 	if err != nil {
 		e.Fatal(err)
 	}
-}
-
-// connect connects with the seed that the party's file has now. The connection is never
-// made anew.
-func (e *reloadable) connect(p access.Party) *nats.Conn {
-	e.Helper()
-	option, err := access.LoginFile(e.keys.Seed(p))
-	e.must(err)
-	nc, err := nats.Connect(e.server.ClientURL(), option, nats.NoReconnect())
-	e.must(err)
-	e.Cleanup(nc.Close)
-	return nc
 }
 
 // ask makes a request that the party may make.
@@ -72,29 +39,29 @@ func (e *reloadable) ask(nc *nats.Conn, when string) {
 
 func TestAKeyIsReplacedWithoutAnInterruption(t *testing.T) {
 	e := newReloadable(t, orchestrator, developer)
-	api := e.connect(orchestrator)
-	_, err := api.Subscribe("sb.api.*", func(m *nats.Msg) { _ = m.Respond([]byte("{}")) })
+	api := e.server.As(t, orchestrator)
+	_, err := api.Subscribe("sb.in.*.api.*", func(m *nats.Msg) { _ = m.Respond([]byte("{}")) })
 	e.must(err)
 	e.must(api.Flush())
 
-	old := e.connect(developer)
+	old := e.server.As(t, developer)
 	ended := old.StatusChanged(nats.CLOSED)
 	e.ask(old, "with the first key")
-	was, err := access.LoginFile(e.keys.Seed(developer))
+	was, err := access.LoginFile(e.server.Keys.Seed(developer))
 	e.must(err)
 
-	e.must(e.keys.Rotate(developer))
+	e.must(e.server.Keys.Rotate(developer))
 	e.ask(old, "before the server knows of the new key")
 	e.must(e.server.Reload())
 	e.ask(old, "on the connection of before, when both keys are valid")
-	renewed := e.connect(developer)
+	renewed := e.server.As(t, developer)
 	e.ask(renewed, "with the new key")
 	again, err := nats.Connect(e.server.ClientURL(), was, nats.NoReconnect())
 	e.must(err)
 	e.ask(again, "on a new connection with the first key, when both are valid")
 	again.Close()
 
-	dropped, err := e.keys.Drop(developer)
+	dropped, err := e.server.Keys.Drop(developer)
 	e.must(err)
 	if dropped != 1 {
 		t.Errorf("%d keys were dropped, want one", dropped)
@@ -116,14 +83,14 @@ func TestAKeyIsReplacedWithoutAnInterruption(t *testing.T) {
 
 func TestThePartyThatIsRevokedIsCutOffAndNobodyElse(t *testing.T) {
 	e := newReloadable(t, orchestrator, developer, tester)
-	api := e.connect(orchestrator)
-	_, err := api.Subscribe("sb.api.*", func(m *nats.Msg) { _ = m.Respond([]byte("{}")) })
+	api := e.server.As(t, orchestrator)
+	_, err := api.Subscribe("sb.in.*.api.*", func(m *nats.Msg) { _ = m.Respond([]byte("{}")) })
 	e.must(err)
 	e.must(api.Flush())
-	gone, stays := e.connect(developer), e.connect(tester)
+	gone, stays := e.server.As(t, developer), e.server.As(t, tester)
 	ended := gone.StatusChanged(nats.CLOSED)
 	e.ask(gone, "before it is revoked")
-	e.must(e.keys.Revoke(developer))
+	e.must(e.server.Keys.Revoke(developer))
 	e.must(e.server.Reload())
 	select {
 	case <-ended:

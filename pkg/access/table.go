@@ -71,7 +71,7 @@ type Import struct {
 	Subject string // in System
 	Local   string // in the account; empty: the same
 	From    string // the account that serves it; empty: System
-	Stream  bool   // System publishes it: the account hears it, and cannot send it there
+	Stream  bool   // System publishes it: the account receives it, and cannot send it there
 }
 
 // Imports returns what the account of a party imports. People get all of sb.api.*: the
@@ -79,26 +79,26 @@ type Import struct {
 func (p Party) Imports() []Import {
 	switch p.Kind {
 	case Agent:
-		all := append(asked(queries...), Import{Subject: "sb.api.agent." + p.Name + ".*"}, majority())
+		all := append(p.asked(queries...), p.request("sb.api.agent."+p.Name+".*"), majority())
 		all = append(all, consumer(p.Name)...)
 		if p.Name == Notifier {
 			all = append(all, slices.Concat(consumer(subject.Endings), consumer(subject.Statuses))...)
 		}
 		if p.UsesForge() {
-			all = append(all, forgeLimits()...)
+			all = append(all, p.forgeLimits()...)
 		}
 		return all
 	case Gateway:
-		return append(asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), forgeLimits(), []Import{majority(), postComment})...)
+		return append(p.asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), p.forgeLimits(), []Import{majority(), postComment})...)
 	case View, Act:
-		all := []Import{{Subject: "sb.api.*"}}
+		all := p.asked("*")
 		if p.Kind == Act {
 			all = append(all, report, replay, configured)
 		}
 		return all
 	case Admin:
-		return []Import{{Subject: "sb.api.*"}, report, replay, configured,
-			{Subject: "$JS.API.>", Local: APIPrefix + ".>"}, {Subject: "$JS.ACK.>"}, {Subject: "$O.>"}, {Subject: "$KV.>"}}
+		return append(p.asked("*"), report, replay, configured,
+			Import{Subject: "$JS.API.>", Local: APIPrefix + ".>"}, Import{Subject: "$JS.ACK.>"}, Import{Subject: "$O.>"}, Import{Subject: "$KV.>"})
 	}
 	return []Import{report, replay, configured}
 }
@@ -114,32 +114,31 @@ var (
 // postComment is where the PM posts what the gateway answers to people.
 var postComment = Import{Subject: subject.PostComment, From: Party{Kind: Agent, Name: Notifier}.Account()}
 
-// serves returns what the account of a party exports to those that import it.
-func (p Party) serves() []string {
-	switch {
-	case p.Kind == Gateway:
-		return []string{subject.OpenIssue, subject.ReplayDelivery, subject.Configuration}
-	case p.Kind == Agent && p.Name == Notifier:
-		return []string{subject.PostComment}
-	}
-	return nil
-}
-
 // Notifier is the role that tells people how instances stand and end.
 const Notifier = "pm"
 
 // forgeLimits are the account of the forge's limits that all share who use it, and what the
 // orchestrator says of it.
-func forgeLimits() []Import {
-	return append(asked(subject.Allowance), Import{Subject: subject.ForgeLimits, Stream: true})
+func (p Party) forgeLimits() []Import {
+	return append(p.asked(subject.Allowance), Import{Subject: subject.ForgeLimits, Stream: true})
 }
 
 // asked returns the imports of commands and queries on sb.api.
-func asked(names ...string) (all []Import) {
+func (p Party) asked(names ...string) (all []Import) {
 	for _, name := range names {
-		all = append(all, Import{Subject: "sb.api." + name})
+		all = append(all, p.request("sb.api."+name))
 	}
 	return all
+}
+
+// request returns the import of requests to the orchestrator. The party makes them on local;
+// they arrive on a subject that names the party's account.
+func (p Party) request(local string) Import {
+	s, err := subject.From(p.Account(), local)
+	if err != nil {
+		return Import{Local: local} // of a party that Check refuses: no server takes it
+	}
+	return Import{Subject: s, Local: local}
 }
 
 // consumer returns what a reader of a durable consumer of the log needs: to find it, to

@@ -26,9 +26,11 @@ func (v Violation) String() string {
 // violation in testdata.
 var rules = map[string]func(*tree) []Violation{
 	"documents":  documents,
+	"endpoints":  endpoints,
 	"forge":      forge,
 	"globals":    globals,
 	"goroutines": goroutines,
+	"identity":   identity,
 	"init":       inits,
 	"layers":     layers,
 	"names":      vagueNames,

@@ -9,6 +9,7 @@
 //	sb.timer.fired.<kind>.<instance>            a timer that is due
 //	sb.api.<command>                            people and the gateway ask the orchestrator
 //	sb.api.agent.<role>.<command>               an agent asks the orchestrator
+//	sb.in.<account>.<rest>                      what an account published on sb.<rest>, as it reaches the orchestrator
 //	sb.orchestrator.duty                        orchestrators ask for the active one
 //	sb.forge.issue.open                         the gateway takes a report for the forge
 //	sb.hook.<event>.<delivery>                  what a webhook of the forge delivered
@@ -32,9 +33,11 @@ const MaxName = 64
 
 // CheckName says why s cannot be a workflow, state, role or command: a name is
 // 1 to MaxName lower-case letters, digits, '_' and '-'. So no name is an address.
-func CheckName(s string) error {
-	if s == "" || len(s) > MaxName {
-		return fmt.Errorf("%w: name %.70q has %d bytes, want 1 to %d", ErrInvalid, s, len(s), MaxName)
+func CheckName(s string) error { return checkName(s, MaxName) }
+
+func checkName(s string, longest int) error {
+	if s == "" || len(s) > longest {
+		return fmt.Errorf("%w: name %.70q has %d bytes, want 1 to %d", ErrInvalid, s, len(s), longest)
 	}
 	for i := range len(s) {
 		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {

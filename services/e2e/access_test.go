@@ -39,7 +39,7 @@ func TestEachServiceWorksWithinItsAccount(t *testing.T) {
 	paced := []string{"--forge-pace", "10ms"}
 	s := startEnv(t, envConfig{Accounts: true, Args: map[string][]string{"gateway": paced, "pm": paced}})
 	nc, _ := s.nats.connect(t)
-	asked, err := nc.SubscribeSync("sb.api." + subject.Allowance)
+	asked, err := nc.SubscribeSync("sb.in.*.api." + subject.Allowance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestEachServiceWorksWithinItsAccount(t *testing.T) {
 	if err != nil {
 		t.Fatalf("nobody asked for a place among the writes to the forge: %v", err)
 	}
-	if p, _, err := access.Requester(m.Header.Get(access.Header)); err != nil || !p.UsesForge() {
+	if p, _, err := (access.Entry{}).Requester(m.Subject); err != nil || !p.UsesForge() {
 		t.Errorf("%s asked for a place, %v", p, err)
 	}
 	for _, name := range []string{"gateway", "pm"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/eventstore/memory"
@@ -80,7 +81,7 @@ func serveAPI(t *testing.T, nc *nats.Conn, log eventstore.Store) {
 	}
 	defs := catalog{workflow.NewCatalog(def)}
 	s, err := api.Serve(api.Config{
-		Conn: nc, Store: log, Definitions: defs, Version: api.Version, Log: slog.New(slog.DiscardHandler),
+		Conn: nc, Entry: access.Shared(), Store: log, Definitions: defs, Version: api.Version, Log: slog.New(slog.DiscardHandler),
 		Engine: engine.New(engine.Config{Store: log, Definitions: defs, Now: time.Now}),
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -406,7 +407,9 @@ func TestAWordIsPostedByThePMOnce(t *testing.T) {
 		t.Error("nobody posted it")
 	}
 	nc := e.server.Connect(t)
-	go func() { _ = forgeside.ServeComments(ctx, nc, posts(e.forge.Client("signalbox"))) }()
+	go func() {
+		_ = forgeside.ServeComments(ctx, nc, slog.New(slog.DiscardHandler), posts(e.forge.Client("signalbox")))
+	}()
 	for said := 0; said < 2; {
 		if err := forgeside.RequestComment(e.ctx, e.server.Connect(t), w); err == nil {
 			said++

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -95,7 +96,9 @@ func TestACommandIsCarriedOutAndAnsweredOnceWhereverTheGatewayCrashes(t *testing
 func commanded(s *crashtest.Env) string {
 	issue := s.Issue("The sum is wrong")
 	nc := s.Server.Connect(s)
-	go func() { _ = forgeside.ServeComments(s.Ctx, nc, posts(s.Forge.Client("signalbox"))) }()
+	go func() {
+		_ = forgeside.ServeComments(s.Ctx, nc, slog.New(slog.DiscardHandler), posts(s.Forge.Client("signalbox")))
+	}()
 	if _, err := s.Forge.Client("ann").Comment(s.Ctx, forgetest.Repo, issue.Number, "/signalbox pause\n/signalbox aprove"); err != nil {
 		s.Fatal(err)
 	}

@@ -15,17 +15,16 @@ import (
 // batch handles the commands of a Batch concurrently, each as if it had been sent alone. Each is replied
 // to as soon as it is handled. Replies of the same moment share a BatchReply.
 func (s *Server) batch(m micro.Request) {
+	party, published, role, no := s.requester(m, subject.Batch)
 	commands, err := wire.Commands(m.Data())
 	if err != nil || len(commands) == 0 {
 		s.send(m, nil, nats.Header{micro.ErrorCodeHeader: {"400"}, micro.ErrorHeader: {"want a Batch of commands, in protobuf"}})
 		return
 	}
-	role, _, _ := subject.ParseAgent(m.Subject())
-	party, no := s.requester(nats.Header(m.Headers()), role, subject.Batch)
 	trace := m.Headers().Get("traceparent")
 	for place, data := range commands {
 		s.command(request{
-			name: "agent-" + subject.Batch, subject: m.Subject(), role: role, party: party, data: data, untyped: true, trace: trace, refused: refusedCommand,
+			name: "agent-" + subject.Batch, subject: published, role: role, party: party, data: data, untyped: true, trace: trace, refused: refusedCommand,
 			send: func(data []byte, _ nats.Header) { s.batchReplies.add(m, place, data) },
 		}, no, "")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/eventstore/memory"
@@ -55,7 +56,7 @@ func serve(b *testing.B, defs ...*workflow.Definition) (context.Context, *engine
 	<-caught
 	on := natstest.Start(b, natstest.Options{})
 	server, err := api.Serve(api.Config{
-		Conn: on.Connect(b), Engine: e, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
+		Conn: on.Connect(b), Entry: access.Shared(), Engine: e, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)

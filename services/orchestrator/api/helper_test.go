@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/eventstore"
@@ -77,8 +78,12 @@ func newEnvOn(t *testing.T, store eventstore.Store, nc *nats.Conn, more ...*work
 	go func() { ended <- eng.Follow(ctx, func() { close(caught) }) }()
 	t.Cleanup(func() { stop(); <-ended })
 	<-caught
+	entry, err := access.FindEntry(t.Context(), nc)
+	if err != nil {
+		t.Fatal(err)
+	}
 	server, err := api.Serve(api.Config{
-		Conn: nc, Engine: eng, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
+		Conn: nc, Entry: entry, Engine: eng, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,43 +3,42 @@ package api
 import (
 	"strings"
 
-	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
 
 	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // operator begins the actor of a person who uses the command line.
 const operator = "operator:"
 
-// requester returns the party that the server attests for a request, or a refusal of
-// parties that may not make it. The party is zero for requests from the orchestrator's
-// own account, and where the server has no accounts: these may make any. role is that of
-// the subject, name the command or query.
-func (s *Server) requester(header nats.Header, role, name string) (access.Party, *pb.Refusal) {
-	attested := header[access.Header]
-	if len(attested) == 0 {
-		return access.Party{}, nil
-	}
-	p, _, err := access.Requester(attested[0])
-	var no *pb.Refusal
-	switch {
+// requester returns the party that the server attests for a request that arrived on a
+// subject, and the subject that it was published on. It returns a refusal of a party that may
+// not make the request. name is the command or query.
+func (s *Server) requester(m micro.Request, name string) (p access.Party, published, role string, no *pb.Refusal) {
+	p, published, err := s.Entry.Requester(m.Subject())
+	role, _, _ = subject.ParseAgent(published)
+	switch own := p.Kind == access.Orchestrator; {
 	case err != nil:
-		no = forbidden(nil, "%v", err)
+		no = forbidden(nil, "the server does not say who sent it: %v", err)
+	case !own && access.Reserved(m.Reply()):
+		no = forbidden(nil, "%s wants the reply on %.100q, which belongs to the server", p, m.Reply())
+	case own:
 	case role != "" && (p.Kind != access.Agent || p.Name != role):
 		no = forbidden([]string{role}, "%s gives a command of the role %s", p, role)
 	case role == "" && !p.May(name):
 		no = forbidden(access.Who(name), "%s may not %s", p, name)
 	}
 	if no == nil {
-		return p, nil
+		return p, published, role, nil
 	}
 	s.Log.Warn("request refused: its account may not make it", "requester", p.String(), "command", name, "message", no.Message)
 	if s.Forbidden != nil {
 		s.Forbidden(string(p.Kind), name)
 	}
-	return p, no
+	return p, published, role, no
 }
 
 func forbidden(allowed []string, format string, args ...any) *pb.Refusal {

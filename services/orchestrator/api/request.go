@@ -16,7 +16,6 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -29,10 +28,10 @@ const (
 
 // request is one request, or one command of a batch.
 type request struct {
-	name    string // of the endpoint, for the metric
-	subject string
+	name    string       // of the endpoint, for the metric
+	subject string       // that it was published on
 	role    string       // of the agent; empty for a person's command and for a query
-	party   access.Party // that the server attests; zero: the orchestrator's account, or a server without accounts
+	party   access.Party // that the server attests; the orchestrator for its own account, and on a server without accounts
 	data    []byte
 	json    bool
 	untyped bool // it has no Content-Type
@@ -45,10 +44,11 @@ type request struct {
 func (s *Server) newRequest(m micro.Request, name string, refused func(*pb.Refusal) proto.Message) (request, *pb.Refusal) {
 	contentType := m.Headers().Get("Content-Type")
 	r := request{
-		name: name, subject: m.Subject(), data: m.Data(), untyped: contentType == "", trace: m.Headers().Get("traceparent"), refused: refused,
+		name: name, data: m.Data(), untyped: contentType == "", trace: m.Headers().Get("traceparent"), refused: refused,
 		send: func(data []byte, h nats.Header) { s.send(m, data, h) },
 	}
-	r.role, _, _ = subject.ParseAgent(r.subject)
+	var no *pb.Refusal
+	r.party, r.subject, r.role, no = s.requester(m, name)
 	kind := contentType
 	if kind != JSON && kind != Protobuf {
 		kind, _, _ = mime.ParseMediaType(contentType)
@@ -56,13 +56,12 @@ func (s *Server) newRequest(m micro.Request, name string, refused func(*pb.Refus
 	// Without a known Content-Type the reply has the form that the request seems to have.
 	r.json = kind == JSON || kind != Protobuf && (len(r.data) == 0 || r.data[0] == '{')
 	switch {
+	case no != nil:
 	case contentType != "" && kind != JSON && kind != Protobuf:
 		return r, invalid("Content-Type %.100q: want %s or %s", contentType, JSON, Protobuf)
 	case len(r.data) > maxRequest:
 		return r, invalid("a request has at most %d bytes, this one has %d", maxRequest, len(r.data))
 	}
-	var no *pb.Refusal
-	r.party, no = s.requester(nats.Header(m.Headers()), r.role, name)
 	return r, no
 }
 
@@ -137,6 +136,9 @@ func (s *Server) reply(r request, start time.Time, reply proto.Message, no *pb.R
 // send sends a reply to m. It does not use m.Respond: the framework reads what that leaves in m as soon
 // as the handler has returned. That is before there is a reply.
 func (s *Server) send(m micro.Request, data []byte, header nats.Header) {
+	if access.Reserved(m.Reply()) {
+		return // the server would act on it; requester has refused the request
+	}
 	err := nats.ErrMsgNoReply
 	if m.Reply() != "" {
 		err = s.Conn.PublishMsg(&nats.Msg{Subject: m.Reply(), Header: header, Data: data})

@@ -27,6 +27,7 @@ const Version = "1.0.0"
 // Config is what a Server needs.
 type Config struct {
 	Conn        *nats.Conn
+	Entry       access.Entry // of Conn
 	Engine      *engine.Engine
 	Store       eventstore.Store
 	Definitions Definitions
@@ -100,7 +101,11 @@ func Serve(c Config) (*Server, error) {
 	}
 	s.service = svc
 	for _, e := range s.endpoints() {
-		if err := svc.AddEndpoint(e.name, e.handler, micro.WithEndpointSubject(e.subject)); err != nil {
+		at, err := c.Entry.Subject(e.subject)
+		if err == nil {
+			err = svc.AddEndpoint(e.name, e.handler, micro.WithEndpointSubject(at))
+		}
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("endpoint %s: %w", e.name, err), s.Close())
 		}
 	}

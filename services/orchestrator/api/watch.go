@@ -34,15 +34,15 @@ type watches struct {
 	of  map[access.Party]int
 }
 
-// begin adds a watch of a party, or returns a refusal if there are too many. The party is zero where the
-// server attests none.
+// begin adds a watch of a party, or returns a refusal if there are too many. The limit of one account does
+// not hold for the orchestrator's own.
 func (w *watches) begin(p access.Party) *pb.Refusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.all >= maxWatches:
 		return unavailable("%d watches are in progress, and there may be no more", maxWatches)
-	case p != access.Party{} && w.of[p] >= maxWatchesOf:
+	case p.Kind != access.Orchestrator && w.of[p] >= maxWatchesOf:
 		return unavailable("%s has %d watches in progress, and may have no more", p, maxWatchesOf)
 	}
 	w.all++

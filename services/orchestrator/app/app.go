@@ -55,6 +55,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
+	entry, err := access.FindEntry(ctx, h.NATS)
+	if err != nil {
+		return err
+	}
 	if !h.NATS.AuthRequired() {
 		h.Log.Warn("NATS asks for no credentials: all that reach it command this system; see signalbox auth")
 	}
@@ -117,7 +121,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return s.consumers(ctx, js, all)
 	}}
 	h.AddBase("queues", func(ctx context.Context) error { return q.run(ctx) })
-	o := orchestrator{s, js, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets}
+	o := orchestrator{s, js, entry, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets}
 	if !s.StandBy {
 		m.setActive(true)
 		return o.serve(ctx, h)
@@ -129,6 +133,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 type orchestrator struct {
 	Settings
 	js          jetstream.JetStream
+	entry       access.Entry
 	log         *eventstore.Guard
 	definitions registry
 	limits      []dispatch.Limit
@@ -175,7 +180,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	})
 	h.AddBase("snapshots", func(ctx context.Context) error { return saveSnapshots(ctx, h.Log, e) })
 	server, err := api.Serve(api.Config{
-		Conn: h.NATS, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Version: api.Version, Log: h.Log,
+		Conn: h.NATS, Entry: o.entry, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Version: api.Version, Log: h.Log,
 		Answered: o.metrics.answered, Forbidden: o.metrics.forbade,
 	})
 	if err != nil {

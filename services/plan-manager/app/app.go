@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -32,13 +33,17 @@ type Settings struct {
 func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
 
 // Setup adds the plan-manager to a host.
-func (s Settings) Setup(_ context.Context, h *service.Host) error {
+func (s Settings) Setup(ctx context.Context, h *service.Host) error {
+	entry, err := access.FindEntry(ctx, h.NATS)
+	if err != nil {
+		return err
+	}
 	late := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signalbox_task_deadlines_total", Help: "Deadlines of tasks that passed, by state and level: warning, alert, escalation.",
 	}, []string{"state", "level"})
 	h.Metrics.MustRegister(late)
 	c := client.New(h.NATS, "plan-manager")
-	q := queries{c, s.Workflow}
+	q := queries{c, s.Workflow, entry, h.Log}
 	h.Add("queries", func(ctx context.Context) error { return q.serve(ctx, h.NATS) })
 	h.Add("deadlines", func(ctx context.Context) error { return s.watch(ctx, c, h.Log, late) })
 	return nil

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
@@ -35,6 +37,8 @@ const several = 2
 type queries struct {
 	*client.Client
 	workflow string
+	entry    access.Entry
+	log      *slog.Logger
 }
 
 // request is what a query may ask with.
@@ -74,10 +78,13 @@ func (q queries) serve(ctx context.Context, nc *nats.Conn) error {
 		},
 	} {
 		to, err := subject.API(name)
+		if err == nil {
+			to, err = q.entry.Subject(to)
+		}
 		if err != nil {
 			return err
 		}
-		if err := service.AddEndpoint(name, q.answer(ctx, ask), micro.WithEndpointSubject(to)); err != nil {
+		if err := service.AddEndpoint(name, access.Guard(q.log, q.answer(ctx, ask)), micro.WithEndpointSubject(to)); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,7 @@ func TestDeadlinesAreToldOnceALevel(t *testing.T) {
 	if levels["warning"] != slog.LevelWarn || levels["alert"] != slog.LevelError || levels["escalation"] != slog.LevelError {
 		t.Errorf("levels %v", levels)
 	}
-	commits, err := queries{w.client, w.workflow}.commits(w.ctx, "p/late")
+	commits, err := queries{Client: w.client}.commits(w.ctx, "p/late")
 	if err != nil {
 		t.Fatal(err)
 	}

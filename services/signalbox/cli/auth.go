@@ -23,6 +23,7 @@ type authCommand struct {
 	Ls        authLs        `cmd:"" help:"List the parties: what each is, and its keys."`
 	Revoke    authRevoke    `cmd:"" help:"Remove a party, with all of its keys."`
 	Rotate    authRotate    `cmd:"" help:"Give a party a new key. The one before it stays valid until --finish."`
+	Upgrade   authUpgrade   `cmd:"" help:"Write the accounts anew where an older version wrote them. Keys stay, and a copy of the file is kept."`
 	Env       authEnv       `cmd:"" help:"Print the seeds of all services as variables NKEY_PARTY, for the .env of docker-compose.yml."`
 }
 
@@ -55,6 +56,8 @@ func (a authDir) hint(err error) error {
 		return fmt.Errorf("%w: %s makes them", err, a.again("init"))
 	case errors.Is(err, access.ErrUnknown):
 		return fmt.Errorf("%w: %s names all", err, a.again("ls"))
+	case errors.Is(err, access.ErrOld):
+		return fmt.Errorf("%w: %s writes them anew, and says what has to be restarted", err, a.again("upgrade"))
 	}
 	return err
 }
@@ -89,7 +92,7 @@ func (c authInit) Run(env *term.Env) error {
 	}
 	added, err := c.directory().Init(append(parties, person)...)
 	if err != nil {
-		return err
+		return c.hint(err)
 	}
 	if len(added) == 0 {
 		fmt.Fprintf(env.Stdout, "%s has all of them; nothing was changed\n", c.Dir)
@@ -208,7 +211,7 @@ func (c authRevoke) Run(env *term.Env) error {
 		return fmt.Errorf("without the orchestrator nothing answers; %s replaces its key", c.again("rotate "+p.String()))
 	}
 	if err := c.directory().Revoke(p); err != nil {
-		return err
+		return c.hint(err)
 	}
 	fmt.Fprintf(env.Stdout, "%s is removed; its connections end at the reload\n", p)
 	c.reload(env)
@@ -230,14 +233,14 @@ func (c authRotate) Run(env *term.Env) error {
 	if c.Finish {
 		n, err := c.directory().Drop(p)
 		if err != nil {
-			return err
+			return c.hint(err)
 		}
 		fmt.Fprintf(env.Stdout, "%s: %d older keys are removed\n", p, n)
 		c.reload(env)
 		return nil
 	}
 	if err := c.directory().Rotate(p); err != nil {
-		return err
+		return c.hint(err)
 	}
 	fmt.Fprintf(env.Stdout, "%s has a new key in %s; the one before is valid as well\n", p, c.directory().Seed(p))
 	c.reload(env)

@@ -153,6 +153,7 @@ func examples() map[string][]string {
 		"auth add-agent":     {"auth add-agent tester", "auth add-agent designer --workflow-dir lifecycles --dir ./access"},
 		"auth add-person":    {"auth add-person ann --can act", "auth add-person vera --can view --dir ./access"},
 		"auth ls":            {"auth ls", "auth ls --dir ./access"},
+		"auth upgrade":       {"auth upgrade", "auth upgrade --dir ./access"},
 		"auth env":           {"auth env", "auth env --dir ./access"},
 		"auth revoke":        {"auth revoke ann", "auth revoke agent-designer"},
 		"auth rotate":        {"auth rotate developer", "auth rotate developer --finish"},

@@ -1,0 +1,53 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+// attested is the header in which nats-server names the requester. A client can forge it with
+// bytes that the server and the client library parse differently.
+const attested = "nats-request-info"
+
+// identity reports code that reads who sent a request from a header. Tests may forge it.
+func identity(t *tree) []Violation {
+	return t.inspect("identity", func(f *file, node ast.Node) string {
+		if f.test || f.dir == "pkg/archtest" {
+			return ""
+		}
+		switch n := node.(type) {
+		case *ast.BasicLit:
+			if n.Kind != token.STRING || !strings.Contains(strings.ToLower(n.Value), attested) {
+				return ""
+			}
+		case *ast.SelectorExpr:
+			if n.Sel.Name != "ClientInfoHdr" {
+				return ""
+			}
+		default:
+			return ""
+		}
+		return "a header can be forged: access.Entry takes the requester from the subject"
+	})
+}
+
+// endpoints reports endpoints of NATS services that would reply on any subject. Those of the
+// orchestrator's API check it in one place of their own.
+func endpoints(t *tree) []Violation {
+	return t.inspect("endpoints", func(f *file, node ast.Node) string {
+		call, ok := node.(*ast.CallExpr)
+		if !ok || f.test || f.dir == "services/orchestrator/api" {
+			return ""
+		}
+		if s, ok := call.Fun.(*ast.SelectorExpr); !ok || s.Sel.Name != "AddEndpoint" || len(call.Args) < 2 {
+			return ""
+		}
+		if guard, ok := call.Args[1].(*ast.CallExpr); ok {
+			if s, ok := guard.Fun.(*ast.SelectorExpr); ok && isPackage(s.X, "access") && s.Sel.Name == "Guard" {
+				return ""
+			}
+		}
+		return "a request can name a subject of the server for its reply: wrap the handler in access.Guard"
+	})
+}
