@@ -18,7 +18,7 @@ type Expire struct {
 type TimedOut struct {
 	State string
 	Level workflow.Level
-	After time.Duration // since the state was entered
+	After time.Duration // since the state was entered; of a resumed wait, since it began
 }
 
 func (e TimedOut) apply(in *Instance, _ Commit) {
@@ -38,7 +38,7 @@ func Due(def *workflow.Definition, in Instance) (next workflow.Deadline, at time
 		return next, at, false
 	}
 	next = deadlines[passed+1]
-	return next, in.EnteredAt.Add(next.After), true
+	return next, in.DeadlinesSince().Add(next.After), true
 }
 
 // decide records that the stay reached a deadline and runs the state's reaction.
@@ -58,9 +58,9 @@ func (a Expire) decide(d *decision) error {
 		return d.refuse(CodeInvalid, nil, "%s has no deadline of level %q", d.in.State, a.Level)
 	case d.in.Level != "" && level(d.in.Level) >= i:
 		return d.refuse(CodeStale, nil, "%s is told already", a.Level)
-	case d.cmd.At.Before(d.in.EnteredAt.Add(deadlines[i].After)):
-		return d.refuse(CodeEarly, nil, "%s of %s is due at %s", a.Level, d.in.State, stamp(d.in.EnteredAt.Add(deadlines[i].After)))
+	case d.cmd.At.Before(d.in.DeadlinesSince().Add(deadlines[i].After)):
+		return d.refuse(CodeEarly, nil, "%s of %s is due at %s", a.Level, d.in.State, stamp(d.in.DeadlinesSince().Add(deadlines[i].After)))
 	}
-	d.record(TimedOut{d.in.State, a.Level, d.cmd.At.Sub(d.in.EnteredAt)})
+	d.record(TimedOut{d.in.State, a.Level, d.cmd.At.Sub(d.in.DeadlinesSince())})
 	return d.react(deadlines[i].Reaction, nil)
 }

@@ -56,9 +56,12 @@ func (in *Instance) enter(c Commit, state, owner string, kind workflow.Kind, tim
 		visits[n-1] = Visit{State: state, Count: 1}
 	}
 	in.Visits = visits
+	if in.Kind == workflow.Wait {
+		in.LeftWait = LeftWait{in.State, in.DeadlinesSince(), in.Level}
+	}
 	in.State, in.Owner, in.Kind = state, owner, kind
 	in.Entered, in.EnteredAt = c.Seq, at
-	in.Timeout, in.Level, in.Faults = timeout, "", 0
+	in.Timeout, in.Level, in.Faults, in.Since = timeout, "", 0, time.Time{}
 	in.Parked, in.Woken = nil, false
 	if kind == workflow.Final {
 		in.Closed = Ended

@@ -158,7 +158,7 @@ func formatMarks(e instance.Moved) string {
 	for _, m := range []struct {
 		on   bool
 		name string
-	}{{e.Failure, "failure"}, {e.Loop, "loop"}, {e.Override, "override"}, {e.KeepsClaim, "claimed"}, {e.ResetsFailures, "fresh"},
+	}{{e.Failure, "failure"}, {e.Loop, "loop"}, {e.Override, "override"}, {e.KeepsClaim, "claimed"}, {e.ResetsFailures, "fresh"}, {e.Resumes, "resumes"},
 		{e.Kind == workflow.Wait, "wait"}, {e.Kind == workflow.Final, "final"}} {
 		if m.on {
 			s += " [" + m.name + "]"

@@ -35,6 +35,7 @@ func failing() []string {
 type lifecycleWriter struct {
 	*rapid.T
 	strings.Builder
+	waits []string // states that nobody works in
 }
 
 func (s *lifecycleWriter) write(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
@@ -71,8 +72,12 @@ func (s *lifecycleWriter) what(permitted ...string) string {
 	case "escalate":
 		return "escalate: true, reason: help" + set
 	}
-	return "to: " + s.list("to", append(permitted, "$previous")...) + s.one("failure", "", "", ", failure: true") +
-		s.one("fresh", "", "", ", fresh: true") + set
+	to := s.list("to", append(permitted, "$previous")...)
+	resumes := ""
+	if name := strings.Trim(to, "[]"); slices.Contains(s.waits, name) {
+		resumes = s.one("resumes", "", ", resumes: true")
+	}
+	return "to: " + to + s.one("failure", "", "", ", failure: true") + s.one("fresh", "", "", ", fresh: true") + resumes + set
 }
 
 // lifecycle draws a small definition: two to five states of two roles, and an
@@ -108,6 +113,11 @@ func lifecycle(t *rapid.T) string {
 	s.write("gates: [%s]", strings.Join(gates, ", "))
 	s.write("states:\n  end: {final: true, spawns: [{when: vars.b, workflow: story}]}")
 	for _, name := range names {
+		if s.one("kind of "+name, "work", "work", "wait") == "wait" {
+			s.waits = append(s.waits, name)
+		}
+	}
+	for _, name := range names {
 		s.state(name, names, anywhere)
 	}
 	return s.String()
@@ -118,7 +128,7 @@ func (s *lifecycleWriter) state(name string, names, anywhere []string) {
 	permitted := append(slices.Clone(row), s.one("perhaps", anywhere...), "end")
 	s.write("  %s:\n    next: [%s, end]", name, strings.Join(row, ", "))
 	s.several("timeout", 1, func(int) { s.write("    timeout: 40s") })
-	if s.one("kind", "work", "work", "wait") == "work" {
+	if !slices.Contains(s.waits, name) {
 		s.write("    owner: %s\n    proposes: %s", s.one("owner", "r1", "r2"), s.one("proposes", "true", "false"))
 		s.several("writes", 1, func(int) { s.write("    writes: [%s]", s.one("section", "doc1", "doc2")) })
 		s.write("    decide:")

@@ -28,6 +28,8 @@ type Instance struct {
 	Entered   uint64         // sequence of the commit that entered State
 	Timeout   time.Duration  // expected length of a stay in State; 0: unlimited
 	Level     workflow.Level // newest deadline of this stay that was recorded; empty: none
+	Since     time.Time      // from when the deadlines of a resumed wait count; zero: EnteredAt
+	LeftWait  LeftWait       // the newest stay in a wait that was left
 	Previous  Past           // every state left, oldest first (previous_states)
 	Visits    []Visit        // how often each state was entered, in order of first entry
 	Iteration int            // moves made (iteration_count)
@@ -232,6 +234,22 @@ type NoteEntry struct {
 	Kind   string    `json:"kind"` // learning, comment, warning, …
 	Text   string    `json:"text"`
 	At     time.Time `json:"at"`
+}
+
+// LeftWait is a stay in a waiting state that was left. A move that resumes the wait goes
+// on with its deadlines.
+type LeftWait struct {
+	State string
+	Since time.Time // from when its deadlines counted
+	Level workflow.Level
+}
+
+// DeadlinesSince returns the time that the deadlines of the current stay count from.
+func (in Instance) DeadlinesSince() time.Time {
+	if in.Since.IsZero() {
+		return in.EnteredAt
+	}
+	return in.Since
 }
 
 // Exists reports whether the instance was ever opened.

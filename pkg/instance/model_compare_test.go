@@ -57,7 +57,7 @@ func viewOf(in instance.Instance) view {
 	v := view{
 		State: in.State, Owner: in.Owner, Worker: in.Worker(), Kind: in.Kind, Closed: in.Closed, Paused: in.Paused, Loop: in.Loop,
 		Woken:  in.Woken,
-		Direct: in.Direct, Since: in.EnteredAt, Tokens: in.Tokens, Work: in.Work, Entered: in.Entered, Level: in.Level,
+		Direct: in.Direct, Since: in.DeadlinesSince(), Tokens: in.Tokens, Work: in.Work, Entered: in.Entered, Level: in.Level,
 		Visits: map[string]int{}, Failures: map[string]int{},
 		Previous: in.Previous.Slice(), Iteration: in.Iteration, Returns: in.Returns, Faults: in.Faults, Links: in.Links, Vars: in.Vars,
 		Sections: in.Sections,

@@ -131,6 +131,9 @@ func (m *model) move(rule workflow.Rule, to string) *model {
 		next.claim = claim
 	}
 	next.lastFailed = rule.Failure
+	if rule.Resumes && next.leftWait.State == to {
+		next.since, next.level = next.leftWait.Since, next.leftWait.Level
+	}
 	delete(next.failures, left)
 	if rule.Failure {
 		next.failures[left] = n + 1
@@ -143,6 +146,9 @@ func (m *model) move(rule workflow.Rule, to string) *model {
 
 func (m *model) enter(state string) {
 	waited := m.state().Kind == workflow.Wait
+	if waited {
+		m.leftWait = instance.LeftWait{State: m.state().Name, Since: m.since, Level: m.level}
+	}
 	m.path = append(m.path, state)
 	if waited {
 		m.returnsFrom = len(m.path)

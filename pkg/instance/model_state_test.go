@@ -27,6 +27,7 @@ type model struct {
 	entered     uint64
 	since       time.Time
 	level       workflow.Level
+	leftWait    instance.LeftWait
 	loop        bool
 	ended       bool
 	lastFailed  bool // the newest move was a failure

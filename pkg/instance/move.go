@@ -51,6 +51,7 @@ type Moved struct {
 	Timeout        time.Duration // of To
 	KeepsClaim     bool          // the claim goes on
 	ResetsFailures bool          // the failure counts of all states start at zero
+	Resumes        bool          // To is a wait that goes on: its deadlines count from where the newest stay in it began
 	Cites          []string      // names of the evidence that the decision is based on
 }
 
@@ -68,6 +69,9 @@ func (e Moved) apply(in *Instance, c Commit) {
 		in.Reason = e.Reason
 	}
 	in.enter(c, e.To, e.Owner, e.Kind, e.Timeout)
+	if e.Resumes && in.LeftWait.State == e.To {
+		in.Since, in.Level = in.LeftWait.Since, in.LeftWait.Level
+	}
 }
 
 // transition moves the instance to the rule's first permitted target. Gates and
@@ -118,7 +122,9 @@ func (d *decision) transition(trigger *workflow.Facts, rule workflow.Rule) error
 		}
 	}
 	*d = after
-	if d.in.Loop && d.in.Visited(d.in.State) > 1 {
+	// A wait that people's words interrupt is no loop.
+	waits := state.Kind == workflow.Wait || d.in.Kind == workflow.Wait && !d.in.Since.IsZero()
+	if d.in.Loop && d.in.Visited(d.in.State) > 1 && !waits {
 		w := d.def.Loop.Window
 		recent := d.in.Previous.Last(w)
 		d.record(LoopDetected{recent, fmt.Sprintf("the last %d states were %s", w, strings.Join(recent, ", "))})
@@ -143,6 +149,7 @@ func (d decision) withMove(rule workflow.Rule, cites []string) (decision, error)
 	d.record(Moved{
 		From: d.in.State, To: target.Name, Owner: target.Owner, Kind: target.Kind, Timeout: target.Timeout,
 		Rule: rule.Name, Reason: d.def.Text(rule.Reason), Failure: rule.Failure, ResetsFailures: rule.ResetsFailures, Loop: d.inLoop(),
+		Resumes:    rule.Resumes && target.Kind == workflow.Wait,
 		KeepsClaim: claims && d.in.Claim != nil && d.in.Claim.Role == target.Owner,
 		Cites:      d.available(cites),
 	})

@@ -10,10 +10,18 @@ import (
 
 // stay is the current stay in a state.
 type stay struct {
-	since   time.Time
+	state   string        // of a wait that was left
+	since   time.Time     // of a resumed wait: since it began
 	timeout time.Duration // 0: unlimited
 	level   int           // position of the newest recorded deadline in levels, from 1; 0: none
 	parked  bool
+}
+
+// resume continues the newest stay in the wait that is entered.
+func (t *instanceChecker) resume(state string) {
+	if t.leftWait.state == state {
+		t.stay.since, t.stay.level = t.leftWait.since, t.leftWait.level
+	}
 }
 
 func (t *instanceChecker) parked(e instance.ParkedUntil) {

@@ -32,6 +32,7 @@ type instanceChecker struct {
 	direct       bool   // the newest claim was made by that commit
 	unjudged     bool   // a commit is missing or unreadable: its state is unknown
 	stay         stay
+	leftWait     stay // the newest stay in a wait that was left
 	discussion   discussion
 	stated       statements
 	failures     map[string]int

@@ -43,6 +43,12 @@ func (t *instanceChecker) moved(e instance.Moved) {
 	t.countFailures(e)
 	t.discussion.withdraw()
 	t.enter(e.To, e.Owner, e.Kind, e.Timeout)
+	if e.Resumes {
+		if e.Kind != workflow.Wait {
+			t.report(Deadline, "it resumes %s, which is no wait", e.To)
+		}
+		t.resume(e.To)
+	}
 }
 
 // countFailures counts the failures in a row of the state that is left: a failure
@@ -75,6 +81,10 @@ func (t *instanceChecker) countFailures(e instance.Moved) {
 // enter starts a stay with the owner, kind and timeout of the event, and checks
 // them against the table.
 func (t *instanceChecker) enter(state, owner string, kind workflow.Kind, timeout time.Duration) {
+	if t.kind == workflow.Wait {
+		t.leftWait = t.stay
+		t.leftWait.state = t.state
+	}
 	t.state, t.stay = state, stay{since: t.now}
 	t.setRow(owner, kind, timeout)
 }

@@ -57,7 +57,7 @@ func Of(def *workflow.Definition, in instance.Instance) []Timer {
 	passed := in.Level == ""
 	for _, d := range def.Deadlines(state) {
 		if passed {
-			all = append(all, Timer{in.ID, Deadline, in.EnteredAt.Add(d.After), in.Entered, d.Level, in.Seq})
+			all = append(all, Timer{in.ID, Deadline, in.DeadlinesSince().Add(d.After), in.Entered, d.Level, in.Seq})
 			break
 		}
 		passed = d.Level == in.Level

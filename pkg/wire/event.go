@@ -42,7 +42,7 @@ func event(e instance.Event) *pb.Event {
 	case instance.Moved:
 		return &pb.Event{Event: &pb.Event_Moved{Moved: &pb.Moved{
 			From: e.From, To: e.To, Owner: e.Owner, Kind: string(e.Kind), Rule: e.Rule, Reason: e.Reason, Failure: e.Failure, Loop: e.Loop,
-			Override: e.Override, Timeout: span(e.Timeout), Keeps: e.KeepsClaim, Fresh: e.ResetsFailures, Cites: e.Cites}}}
+			Override: e.Override, Timeout: span(e.Timeout), Keeps: e.KeepsClaim, Fresh: e.ResetsFailures, Cites: e.Cites, Resumes: e.Resumes}}}
 	case instance.Dispatched:
 		return &pb.Event{Event: &pb.Event_Dispatched{Dispatched: &pb.Dispatched{
 			State: e.State, Owner: e.Owner, Reason: e.Reason, Question: i32(e.Question)}}}
@@ -142,7 +142,7 @@ func toEvent(p *pb.Event) instance.Event {
 		return instance.Moved{
 			From: name(e.GetFrom()), To: name(e.GetTo()), Owner: name(e.GetOwner()), Kind: workflow.Kind(name(e.GetKind())), Rule: name(e.GetRule()),
 			Reason: e.GetReason(), Failure: e.GetFailure(), Loop: e.GetLoop(), Override: e.GetOverride(), Timeout: e.GetTimeout().AsDuration(),
-			KeepsClaim: e.GetKeeps(), ResetsFailures: e.GetFresh(), Cites: e.GetCites()}
+			KeepsClaim: e.GetKeeps(), ResetsFailures: e.GetFresh(), Cites: e.GetCites(), Resumes: e.GetResumes()}
 	case *pb.Event_Dispatched:
 		e := p.Dispatched
 		return instance.Dispatched{State: name(e.GetState()), Owner: name(e.GetOwner()), Reason: e.GetReason(), Question: int(e.GetQuestion())}

@@ -23,7 +23,16 @@ func view(in instance.Instance, past []string) *pb.Instance {
 		Timeout: span(in.Timeout), Level: string(in.Level), Vars: in.Vars, Sections: in.Sections, Failed: in.Failed,
 		Escalations: each(in.Escalations, escalation), Parked: parked(in.Parked), Woken: in.Woken, Parent: in.Parent,
 		Links: each(in.Links, link), Raised: raise(in.Raised),
+		DeadlinesSince: stamp(in.Since), LeftWait: leftWait(in.LeftWait),
 	}
+}
+
+// leftWait encodes a wait that was left; nil for none.
+func leftWait(w instance.LeftWait) *pb.LeftWait {
+	if w == (instance.LeftWait{}) {
+		return nil
+	}
+	return &pb.LeftWait{State: w.State, Since: stamp(w.Since), Level: string(w.Level)}
 }
 
 // raise encodes a raise; nil for none.

@@ -29,6 +29,7 @@ func ToLive(l *pb.LiveInstance) instance.Instance {
 		ID: p.GetInstance(), Workflow: name(p.GetWorkflow()), Definition: name(p.GetDefinition()), Issue: ToIssue(p.GetIssue()),
 		OpenedAt: toTime(p.GetOpenedAt()), State: name(p.GetState()), Kind: workflow.Kind(name(p.GetKind())), Owner: name(p.GetOwner()),
 		EnteredAt: toTime(p.GetEnteredAt()), Entered: p.GetEntered(), Timeout: p.GetTimeout().AsDuration(),
+		Since: toTime(p.GetDeadlinesSince()), LeftWait: toLeftWait(p.GetLeftWait()),
 		Level: workflow.Level(name(p.GetLevel())), Previous: series.New(each(p.GetPreviousStates(), name)...),
 		Visits: each(p.GetVisits(), toVisit), Iteration: int(p.GetIteration()), Returns: int(p.GetReturns()), Loop: p.GetLoop(),
 		Claim: toClaim(p.GetClaim()), Tokens: l.GetTokens(), Work: p.GetWork(), Direct: l.GetDirect(), Paused: p.GetPaused(),
@@ -42,6 +43,10 @@ func ToLive(l *pb.LiveInstance) instance.Instance {
 		Woken: p.GetWoken(), Parent: p.GetParent(), Links: ToLinks(p.GetLinks()), Raised: ToRaise(p.GetRaised()), Seq: p.GetSeq(), UpdatedAt: toTime(p.GetUpdatedAt()),
 	}
 	return in
+}
+
+func toLeftWait(p *pb.LeftWait) instance.LeftWait {
+	return instance.LeftWait{State: name(p.GetState()), Since: toTime(p.GetSince()), Level: workflow.Level(name(p.GetLevel()))}
 }
 
 func toLast(p *pb.Result) *instance.Result {

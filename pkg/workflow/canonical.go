@@ -233,7 +233,8 @@ func (w *writer) rules(depth int, d *Definition, rules []Rule) {
 	for _, r := range rules {
 		w.item(depth, pair{"name", optional(r.Name)}, pair{"when", optional(r.When.Source)}, pair{"to", list(r.To)},
 			pair{"stay", optional(r.Stay.Source)}, pair{"escalate", yes(r.Escalate)}, pair{"fresh", yes(r.ResetsFailures)},
-			pair{"set", d.set(r.Set)}, pair{"reason", optional(r.Reason)}, pair{"failure", yes(r.Failure)})
+			pair{"set", d.set(r.Set)}, pair{"reason", optional(r.Reason)}, pair{"failure", yes(r.Failure)},
+			pair{"resumes", yes(r.Resumes)})
 	}
 }
 

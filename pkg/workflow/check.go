@@ -250,11 +250,26 @@ func (c checker) rule(what string, r Rule) {
 	if !moves && (r.ResetsFailures || r.Failure) {
 		c.add(r.at, "fresh and failure are of a move: want to")
 	}
+	if r.Resumes {
+		c.resumes(r)
+	}
 	c.stay(r.Stay)
 	for _, name := range sortedKeys(r.Set) {
 		c.set(r, name)
 	}
 	c.text(r.at, r.Reason)
+}
+
+// resumes checks that a rule which continues a wait leads to waits only.
+func (c checker) resumes(r Rule) {
+	if len(r.To) == 0 {
+		c.add(r.at, "resumes is of a move: want to")
+	}
+	for i, name := range r.To {
+		if s, ok := c.d.State(name); name == Previous || ok && s.Kind != Wait {
+			c.add(r.toAt[i], "resumes continues a wait, and %s is none", name)
+		}
+	}
 }
 
 func (c checker) stay(s Stay) {

@@ -145,6 +145,7 @@ type Rule struct {
 	ResetsFailures bool              // all failures are counted anew
 	Reason         string            // what the log says; may have ${policy.NAME}
 	Failure        bool              // the move is recorded as a failure of the state it leaves
+	Resumes        bool              // the wait that is entered goes on: its deadlines count from where its newest stay began
 
 	at    Position
 	toAt  []Position

@@ -88,6 +88,7 @@ func (r *reader) rule(n ast.Node) Rule {
 		"fresh":    r.flag(&rule.ResetsFailures),
 		"reason":   r.text(&rule.Reason),
 		"failure":  r.flag(&rule.Failure),
+		"resumes":  r.flag(&rule.Resumes),
 	})
 	return rule
 }

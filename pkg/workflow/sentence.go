@@ -39,6 +39,9 @@ func sentence(first string, r Rule, mark func(string) string) string {
 	if r.ResetsFailures {
 		first += " (failures are counted anew)"
 	}
+	if r.Resumes {
+		first += " (the wait goes on)"
+	}
 	return first
 }
 

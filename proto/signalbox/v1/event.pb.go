@@ -1388,7 +1388,9 @@ type Moved struct {
 	// The failures of the state that is entered are counted anew.
 	Fresh bool `protobuf:"varint,12,opt,name=fresh,proto3" json:"fresh,omitempty"`
 	// Names of the evidence that the decision was made on.
-	Cites         []string `protobuf:"bytes,13,rep,name=cites,proto3" json:"cites,omitempty"`
+	Cites []string `protobuf:"bytes,13,rep,name=cites,proto3" json:"cites,omitempty"`
+	// The wait that is entered goes on: its deadlines count from where the newest stay in it began.
+	Resumes       bool `protobuf:"varint,14,opt,name=resumes,proto3" json:"resumes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1512,6 +1514,13 @@ func (x *Moved) GetCites() []string {
 		return x.Cites
 	}
 	return nil
+}
+
+func (x *Moved) GetResumes() bool {
+	if x != nil {
+		return x.Resumes
+	}
+	return false
 }
 
 // Dispatched makes work available to the owner of the state, or to the role that is asked.
@@ -3001,7 +3010,7 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\">\n" +
 	"\fLoopDetected\x12\x16\n" +
 	"\x06states\x18\x01 \x03(\tR\x06states\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xc2\x02\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xdc\x02\n" +
 	"\x05Moved\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12\x14\n" +
@@ -3016,7 +3025,8 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x14\n" +
 	"\x05keeps\x18\v \x01(\bR\x05keeps\x12\x14\n" +
 	"\x05fresh\x18\f \x01(\bR\x05fresh\x12\x14\n" +
-	"\x05cites\x18\r \x03(\tR\x05cites\"l\n" +
+	"\x05cites\x18\r \x03(\tR\x05cites\x12\x18\n" +
+	"\aresumes\x18\x0e \x01(\bR\aresumes\"l\n" +
 	"\n" +
 	"Dispatched\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +

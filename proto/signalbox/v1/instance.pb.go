@@ -94,7 +94,11 @@ type Instance struct {
 	TimeInState *durationpb.Duration `protobuf:"bytes,49,opt,name=time_in_state,json=timeInState,proto3" json:"time_in_state,omitempty"`
 	TotalTime   *durationpb.Duration `protobuf:"bytes,50,opt,name=total_time,json=totalTime,proto3" json:"total_time,omitempty"`
 	// By how much people have raised the budget.
-	Raised        *Raise `protobuf:"bytes,51,opt,name=raised,proto3" json:"raised,omitempty"`
+	Raised *Raise `protobuf:"bytes,51,opt,name=raised,proto3" json:"raised,omitempty"`
+	// Since when the deadlines of the current stay count, where that is earlier than entered_at.
+	DeadlinesSince *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=deadlines_since,json=deadlinesSince,proto3" json:"deadlines_since,omitempty"`
+	// The newest stay in a wait that was left; a resumed one goes on with its deadlines.
+	LeftWait      *LeftWait `protobuf:"bytes,53,opt,name=left_wait,json=leftWait,proto3" json:"left_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -486,6 +490,83 @@ func (x *Instance) GetRaised() *Raise {
 	return nil
 }
 
+func (x *Instance) GetDeadlinesSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DeadlinesSince
+	}
+	return nil
+}
+
+func (x *Instance) GetLeftWait() *LeftWait {
+	if x != nil {
+		return x.LeftWait
+	}
+	return nil
+}
+
+// LeftWait is a stay in a waiting state that was left.
+type LeftWait struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// Since when its deadlines counted.
+	Since *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
+	// The newest of its deadlines that passed.
+	Level         string `protobuf:"bytes,3,opt,name=level,proto3" json:"level,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeftWait) Reset() {
+	*x = LeftWait{}
+	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeftWait) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeftWait) ProtoMessage() {}
+
+func (x *LeftWait) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeftWait.ProtoReflect.Descriptor instead.
+func (*LeftWait) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *LeftWait) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *LeftWait) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *LeftWait) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
 // Raise is an amount that a budget was raised by.
 type Raise struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -497,7 +578,7 @@ type Raise struct {
 
 func (x *Raise) Reset() {
 	*x = Raise{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -509,7 +590,7 @@ func (x *Raise) String() string {
 func (*Raise) ProtoMessage() {}
 
 func (x *Raise) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[1]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -522,7 +603,7 @@ func (x *Raise) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Raise.ProtoReflect.Descriptor instead.
 func (*Raise) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{1}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Raise) GetUsd() float64 {
@@ -550,7 +631,7 @@ type Deadline struct {
 
 func (x *Deadline) Reset() {
 	*x = Deadline{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -562,7 +643,7 @@ func (x *Deadline) String() string {
 func (*Deadline) ProtoMessage() {}
 
 func (x *Deadline) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[2]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -575,7 +656,7 @@ func (x *Deadline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deadline.ProtoReflect.Descriptor instead.
 func (*Deadline) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{2}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Deadline) GetLevel() string {
@@ -611,7 +692,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -623,7 +704,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[3]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -636,7 +717,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Escalation) GetNumber() int32 {
@@ -711,7 +792,7 @@ type Parked struct {
 
 func (x *Parked) Reset() {
 	*x = Parked{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +804,7 @@ func (x *Parked) String() string {
 func (*Parked) ProtoMessage() {}
 
 func (x *Parked) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[4]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +817,7 @@ func (x *Parked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parked.ProtoReflect.Descriptor instead.
 func (*Parked) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Parked) GetUntil() *timestamppb.Timestamp {
@@ -784,7 +865,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -796,7 +877,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[5]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -809,7 +890,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Link) GetInstance() string {
@@ -869,7 +950,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -881,7 +962,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[6]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -894,7 +975,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Visit) GetState() string {
@@ -939,7 +1020,7 @@ type Claimant struct {
 
 func (x *Claimant) Reset() {
 	*x = Claimant{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1032,7 @@ func (x *Claimant) String() string {
 func (*Claimant) ProtoMessage() {}
 
 func (x *Claimant) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[7]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1045,7 @@ func (x *Claimant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claimant.ProtoReflect.Descriptor instead.
 func (*Claimant) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Claimant) GetToken() uint32 {
@@ -1015,7 +1096,7 @@ type Bundle struct {
 
 func (x *Bundle) Reset() {
 	*x = Bundle{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +1108,7 @@ func (x *Bundle) String() string {
 func (*Bundle) ProtoMessage() {}
 
 func (x *Bundle) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[8]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +1121,7 @@ func (x *Bundle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bundle.ProtoReflect.Descriptor instead.
 func (*Bundle) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Bundle) GetObject() string {
@@ -1075,7 +1156,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1168,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[9]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1181,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Failure) GetSignature() string {
@@ -1138,7 +1219,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1150,7 +1231,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[10]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1163,7 +1244,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Question) GetNumber() int32 {
@@ -1249,7 +1330,7 @@ type Remark struct {
 
 func (x *Remark) Reset() {
 	*x = Remark{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[11]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1342,7 @@ func (x *Remark) String() string {
 func (*Remark) ProtoMessage() {}
 
 func (x *Remark) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[11]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1355,7 @@ func (x *Remark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remark.ProtoReflect.Descriptor instead.
 func (*Remark) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Remark) GetAuthor() string {
@@ -1318,7 +1399,7 @@ type Learning struct {
 
 func (x *Learning) Reset() {
 	*x = Learning{}
-	mi := &file_signalbox_v1_instance_proto_msgTypes[12]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1330,7 +1411,7 @@ func (x *Learning) String() string {
 func (*Learning) ProtoMessage() {}
 
 func (x *Learning) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_instance_proto_msgTypes[12]
+	mi := &file_signalbox_v1_instance_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1343,7 +1424,7 @@ func (x *Learning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Learning.ProtoReflect.Descriptor instead.
 func (*Learning) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{12}
+	return file_signalbox_v1_instance_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Learning) GetPath() string {
@@ -1378,7 +1459,7 @@ var File_signalbox_v1_instance_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\n" +
-	"\x1bsignalbox/v1/instance.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"\xe9\x10\n" +
+	"\x1bsignalbox/v1/instance.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"\xe3\x11\n" +
 	"\bInstance\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x1e\n" +
@@ -1438,7 +1519,9 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\rtime_in_state\x181 \x01(\v2\x19.google.protobuf.DurationR\vtimeInState\x128\n" +
 	"\n" +
 	"total_time\x182 \x01(\v2\x19.google.protobuf.DurationR\ttotalTime\x12+\n" +
-	"\x06raised\x183 \x01(\v2\x13.signalbox.v1.RaiseR\x06raised\x1a7\n" +
+	"\x06raised\x183 \x01(\v2\x13.signalbox.v1.RaiseR\x06raised\x12C\n" +
+	"\x0fdeadlines_since\x184 \x01(\v2\x1a.google.protobuf.TimestampR\x0edeadlinesSince\x123\n" +
+	"\tleft_wait\x185 \x01(\v2\x16.signalbox.v1.LeftWaitR\bleftWait\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
@@ -1447,7 +1530,11 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
 	"\rFailuresEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"1\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"h\n" +
+	"\bLeftWait\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x120\n" +
+	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x14\n" +
+	"\x05level\x18\x03 \x01(\tR\x05level\"1\n" +
 	"\x05Raise\x12\x10\n" +
 	"\x03usd\x18\x01 \x01(\x01R\x03usd\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x04R\x06tokens\"L\n" +
@@ -1531,71 +1618,75 @@ func file_signalbox_v1_instance_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_instance_proto_rawDescData
 }
 
-var file_signalbox_v1_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_signalbox_v1_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_signalbox_v1_instance_proto_goTypes = []any{
 	(*Instance)(nil),              // 0: signalbox.v1.Instance
-	(*Raise)(nil),                 // 1: signalbox.v1.Raise
-	(*Deadline)(nil),              // 2: signalbox.v1.Deadline
-	(*Escalation)(nil),            // 3: signalbox.v1.Escalation
-	(*Parked)(nil),                // 4: signalbox.v1.Parked
-	(*Link)(nil),                  // 5: signalbox.v1.Link
-	(*Visit)(nil),                 // 6: signalbox.v1.Visit
-	(*Claimant)(nil),              // 7: signalbox.v1.Claimant
-	(*Bundle)(nil),                // 8: signalbox.v1.Bundle
-	(*Failure)(nil),               // 9: signalbox.v1.Failure
-	(*Question)(nil),              // 10: signalbox.v1.Question
-	(*Remark)(nil),                // 11: signalbox.v1.Remark
-	(*Learning)(nil),              // 12: signalbox.v1.Learning
-	nil,                           // 13: signalbox.v1.Instance.VarsEntry
-	nil,                           // 14: signalbox.v1.Instance.SectionsEntry
-	nil,                           // 15: signalbox.v1.Instance.FailuresEntry
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
-	(*Evidence)(nil),              // 17: signalbox.v1.Evidence
-	(*Result)(nil),                // 18: signalbox.v1.Result
-	(*Spend)(nil),                 // 19: signalbox.v1.Spend
-	(*Artifact)(nil),              // 20: signalbox.v1.Artifact
-	(*Issue)(nil),                 // 21: signalbox.v1.Issue
-	(*durationpb.Duration)(nil),   // 22: google.protobuf.Duration
+	(*LeftWait)(nil),              // 1: signalbox.v1.LeftWait
+	(*Raise)(nil),                 // 2: signalbox.v1.Raise
+	(*Deadline)(nil),              // 3: signalbox.v1.Deadline
+	(*Escalation)(nil),            // 4: signalbox.v1.Escalation
+	(*Parked)(nil),                // 5: signalbox.v1.Parked
+	(*Link)(nil),                  // 6: signalbox.v1.Link
+	(*Visit)(nil),                 // 7: signalbox.v1.Visit
+	(*Claimant)(nil),              // 8: signalbox.v1.Claimant
+	(*Bundle)(nil),                // 9: signalbox.v1.Bundle
+	(*Failure)(nil),               // 10: signalbox.v1.Failure
+	(*Question)(nil),              // 11: signalbox.v1.Question
+	(*Remark)(nil),                // 12: signalbox.v1.Remark
+	(*Learning)(nil),              // 13: signalbox.v1.Learning
+	nil,                           // 14: signalbox.v1.Instance.VarsEntry
+	nil,                           // 15: signalbox.v1.Instance.SectionsEntry
+	nil,                           // 16: signalbox.v1.Instance.FailuresEntry
+	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
+	(*Evidence)(nil),              // 18: signalbox.v1.Evidence
+	(*Result)(nil),                // 19: signalbox.v1.Result
+	(*Spend)(nil),                 // 20: signalbox.v1.Spend
+	(*Artifact)(nil),              // 21: signalbox.v1.Artifact
+	(*Issue)(nil),                 // 22: signalbox.v1.Issue
+	(*durationpb.Duration)(nil),   // 23: google.protobuf.Duration
 }
 var file_signalbox_v1_instance_proto_depIdxs = []int32{
-	16, // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
-	6,  // 1: signalbox.v1.Instance.visits:type_name -> signalbox.v1.Visit
-	7,  // 2: signalbox.v1.Instance.claim:type_name -> signalbox.v1.Claimant
-	8,  // 3: signalbox.v1.Instance.bundles:type_name -> signalbox.v1.Bundle
-	17, // 4: signalbox.v1.Instance.evidence:type_name -> signalbox.v1.Evidence
-	18, // 5: signalbox.v1.Instance.last_result:type_name -> signalbox.v1.Result
-	9,  // 6: signalbox.v1.Instance.failure:type_name -> signalbox.v1.Failure
-	10, // 7: signalbox.v1.Instance.questions:type_name -> signalbox.v1.Question
-	11, // 8: signalbox.v1.Instance.notes:type_name -> signalbox.v1.Remark
-	19, // 9: signalbox.v1.Instance.spend:type_name -> signalbox.v1.Spend
-	20, // 10: signalbox.v1.Instance.artifacts:type_name -> signalbox.v1.Artifact
-	21, // 11: signalbox.v1.Instance.issue:type_name -> signalbox.v1.Issue
-	16, // 12: signalbox.v1.Instance.opened_at:type_name -> google.protobuf.Timestamp
-	16, // 13: signalbox.v1.Instance.updated_at:type_name -> google.protobuf.Timestamp
-	22, // 14: signalbox.v1.Instance.timeout:type_name -> google.protobuf.Duration
-	2,  // 15: signalbox.v1.Instance.next_deadline:type_name -> signalbox.v1.Deadline
-	13, // 16: signalbox.v1.Instance.vars:type_name -> signalbox.v1.Instance.VarsEntry
-	14, // 17: signalbox.v1.Instance.sections:type_name -> signalbox.v1.Instance.SectionsEntry
-	15, // 18: signalbox.v1.Instance.failures:type_name -> signalbox.v1.Instance.FailuresEntry
-	3,  // 19: signalbox.v1.Instance.escalations:type_name -> signalbox.v1.Escalation
-	4,  // 20: signalbox.v1.Instance.parked:type_name -> signalbox.v1.Parked
-	5,  // 21: signalbox.v1.Instance.links:type_name -> signalbox.v1.Link
-	22, // 22: signalbox.v1.Instance.time_in_state:type_name -> google.protobuf.Duration
-	22, // 23: signalbox.v1.Instance.total_time:type_name -> google.protobuf.Duration
-	1,  // 24: signalbox.v1.Instance.raised:type_name -> signalbox.v1.Raise
-	16, // 25: signalbox.v1.Deadline.at:type_name -> google.protobuf.Timestamp
-	16, // 26: signalbox.v1.Escalation.at:type_name -> google.protobuf.Timestamp
-	16, // 27: signalbox.v1.Parked.until:type_name -> google.protobuf.Timestamp
-	22, // 28: signalbox.v1.Visit.time:type_name -> google.protobuf.Duration
-	16, // 29: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
-	16, // 30: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
-	16, // 31: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
-	16, // 32: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
-	33, // [33:33] is the sub-list for method output_type
-	33, // [33:33] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	17, // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
+	7,  // 1: signalbox.v1.Instance.visits:type_name -> signalbox.v1.Visit
+	8,  // 2: signalbox.v1.Instance.claim:type_name -> signalbox.v1.Claimant
+	9,  // 3: signalbox.v1.Instance.bundles:type_name -> signalbox.v1.Bundle
+	18, // 4: signalbox.v1.Instance.evidence:type_name -> signalbox.v1.Evidence
+	19, // 5: signalbox.v1.Instance.last_result:type_name -> signalbox.v1.Result
+	10, // 6: signalbox.v1.Instance.failure:type_name -> signalbox.v1.Failure
+	11, // 7: signalbox.v1.Instance.questions:type_name -> signalbox.v1.Question
+	12, // 8: signalbox.v1.Instance.notes:type_name -> signalbox.v1.Remark
+	20, // 9: signalbox.v1.Instance.spend:type_name -> signalbox.v1.Spend
+	21, // 10: signalbox.v1.Instance.artifacts:type_name -> signalbox.v1.Artifact
+	22, // 11: signalbox.v1.Instance.issue:type_name -> signalbox.v1.Issue
+	17, // 12: signalbox.v1.Instance.opened_at:type_name -> google.protobuf.Timestamp
+	17, // 13: signalbox.v1.Instance.updated_at:type_name -> google.protobuf.Timestamp
+	23, // 14: signalbox.v1.Instance.timeout:type_name -> google.protobuf.Duration
+	3,  // 15: signalbox.v1.Instance.next_deadline:type_name -> signalbox.v1.Deadline
+	14, // 16: signalbox.v1.Instance.vars:type_name -> signalbox.v1.Instance.VarsEntry
+	15, // 17: signalbox.v1.Instance.sections:type_name -> signalbox.v1.Instance.SectionsEntry
+	16, // 18: signalbox.v1.Instance.failures:type_name -> signalbox.v1.Instance.FailuresEntry
+	4,  // 19: signalbox.v1.Instance.escalations:type_name -> signalbox.v1.Escalation
+	5,  // 20: signalbox.v1.Instance.parked:type_name -> signalbox.v1.Parked
+	6,  // 21: signalbox.v1.Instance.links:type_name -> signalbox.v1.Link
+	23, // 22: signalbox.v1.Instance.time_in_state:type_name -> google.protobuf.Duration
+	23, // 23: signalbox.v1.Instance.total_time:type_name -> google.protobuf.Duration
+	2,  // 24: signalbox.v1.Instance.raised:type_name -> signalbox.v1.Raise
+	17, // 25: signalbox.v1.Instance.deadlines_since:type_name -> google.protobuf.Timestamp
+	1,  // 26: signalbox.v1.Instance.left_wait:type_name -> signalbox.v1.LeftWait
+	17, // 27: signalbox.v1.LeftWait.since:type_name -> google.protobuf.Timestamp
+	17, // 28: signalbox.v1.Deadline.at:type_name -> google.protobuf.Timestamp
+	17, // 29: signalbox.v1.Escalation.at:type_name -> google.protobuf.Timestamp
+	17, // 30: signalbox.v1.Parked.until:type_name -> google.protobuf.Timestamp
+	23, // 31: signalbox.v1.Visit.time:type_name -> google.protobuf.Duration
+	17, // 32: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
+	17, // 33: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
+	17, // 34: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
+	17, // 35: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_instance_proto_init() }
@@ -1610,7 +1701,7 @@ func file_signalbox_v1_instance_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_instance_proto_rawDesc), len(file_signalbox_v1_instance_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

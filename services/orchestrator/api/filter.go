@@ -47,7 +47,7 @@ func stuck(in instance.Instance, now time.Time) bool {
 
 // overdue reports whether an instance is in its state for longer than the state's timeout.
 func overdue(in instance.Instance, now time.Time) bool {
-	return in.Closed == "" && in.Timeout > 0 && now.Sub(in.EnteredAt) >= in.Timeout
+	return in.Closed == "" && in.Timeout > 0 && now.Sub(in.DeadlinesSince()) >= in.Timeout
 }
 
 // failing returns the highest number of failures in a row in one state.

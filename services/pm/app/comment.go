@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,33 +33,41 @@ func (h *handler) post(ctx context.Context, name string, issue instance.Issue, k
 const questionKey = "questions-"
 
 // ask posts the open questions. If a comment of ours has them all already, ask edits it
-// in place of posting: people are asked once.
-func (h *handler) ask(ctx context.Context, name string, issue instance.Issue, attempt int, open []instance.Question, body string) (forge.Comment, error) {
+// in place of posting: people are asked once. before says that the comment asked for just
+// these: since then nothing was answered, and nothing more is asked.
+func (h *handler) ask(ctx context.Context, name string, issue instance.Issue, attempt int, open []instance.Question,
+	body string) (c forge.Comment, before bool, err error) {
 	self, err := h.reader.Self(ctx)
 	if err != nil {
-		return forge.Comment{}, err
+		return forge.Comment{}, false, err
 	}
 	all, err := h.reader.Comments(ctx, issue.Repo, issue.Number, time.Time{})
 	if err != nil {
-		return forge.Comment{}, err
+		return forge.Comment{}, false, err
 	}
 	for _, c := range slices.Backward(all) {
 		id, key, ok := rules.FindMarker(c.Body)
 		if !ok || c.Author.Login != self || id != name || !strings.HasPrefix(key, questionKey) || !asks(c.Body, open) {
 			continue
 		}
+		// One of this very attempt is found again after a crash: it was not asked before.
+		before := key != fmt.Sprintf("%s%d", questionKey, attempt) && len(asked.FindAllString(c.Body, -1)) == len(open)
 		text := body + "\n\n" + rules.Marker(name, key)
 		if strings.TrimSpace(c.Body) == strings.TrimSpace(text) {
-			return c, nil
+			return c, before, nil
 		}
 		edited, err := h.writer.EditComment(ctx, issue.Repo, c.ID, text)
 		if no := new(outbound.Refusal); errors.As(err, &no) {
-			return c, nil // it stays as it is, and was sent as it is
+			return c, before, nil // it stays as it is, and was sent as it is
 		}
-		return edited, err
+		return edited, before, err
 	}
-	return h.post(ctx, name, issue, fmt.Sprintf("%s%d", questionKey, attempt), body)
+	c, err = h.post(ctx, name, issue, fmt.Sprintf("%s%d", questionKey, attempt), body)
+	return c, false, err
 }
+
+// asked is how a comment of ours begins a question.
+var asked = regexp.MustCompile(`(?m)^\*\*Q\d+\.`)
 
 // asks reports whether a comment has all the questions.
 func asks(body string, open []instance.Question) bool {

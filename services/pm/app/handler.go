@@ -127,9 +127,12 @@ func (h *handler) askQuestions(ctx context.Context, job agent.Job) (instance.Res
 		return r, err
 	}
 	r.Spend = r.Spend.Add(spend)
-	c, err := h.ask(ctx, job.Instance, job.Issue, job.Attempt, job.Open(), rules.Questions(worded))
+	c, before, err := h.ask(ctx, job.Instance, job.Issue, job.Attempt, job.Open(), rules.Questions(worded))
 	if err != nil {
 		return r, forgeside.Classify(err)
+	}
+	if before && job.Attempt > 1 {
+		r = forgeside.WithData(r, "asked", "before")
 	}
 	return forgeside.WithData(r, "comment_url", c.URL), nil
 }

@@ -104,6 +104,9 @@ func TestWhatIsNotUnderstoodIsAskedOnceInTheSameComment(t *testing.T) {
 			!strings.Contains(said[0].Body, "I found no answer to Q2") {
 			t.Fatalf("said is %+v; it ended with %+v", said, r)
 		}
+		if before := r.Data["asked"] == "before"; attempt > 2 && !before {
+			t.Errorf("attempt %d: the same questions count as asked again", attempt)
+		}
 	}
 	t.Run("and a new question in a new one", func(t *testing.T) {
 		asking(5, first, second, instance.Question{Number: 3, Text: "Since when?"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -65,10 +66,18 @@ func (h *handler) tellLate(ctx context.Context, in *pb.Instance, issue instance.
 		return nil
 	}
 	expected := in.GetTimeout().AsDuration()
-	late := rules.Late{Waits: waits, Worker: in.GetWorker(), State: in.GetState(), For: h.now().Sub(in.GetEnteredAt().AsTime()), Expected: expected,
+	late := rules.Late{Waits: waits, Worker: in.GetWorker(), State: in.GetState(), For: h.now().Sub(deadlinesSince(in)), Expected: expected,
 		Open: help(in, "", false).Open, Intervene: level == workflow.Escalation, Command: "signalbox explain " + in.GetInstance()}
 	_, err := h.post(ctx, in.GetInstance(), issue, fmt.Sprintf("deadline-%s-%d-%s", in.GetState(), in.GetAttempt(), level), late.Text())
 	return err
+}
+
+// deadlinesSince returns the time that the deadlines of the stay count from.
+func deadlinesSince(in *pb.Instance) time.Time {
+	if since := in.GetDeadlinesSince(); since != nil {
+		return since.AsTime()
+	}
+	return in.GetEnteredAt().AsTime()
 }
 
 // end posts how an instance ended that has no pull request.
