@@ -41,6 +41,10 @@ func (Brief) Work(_ context.Context, a work.Assignment) (work.Outcome, error) {
 	doc := pipeline.OfAssignment(a)
 	w := rules.Weigh(a)
 	r := instance.Result{Status: instance.Success, ConfidenceScore: w.Confidence, Answers: rules.PM{}.Answers(a)}
+	if why := w.ForPeople(); why != "" {
+		r.Status, r.Summary = instance.Blocked, why
+		return wrote(r, "analysis", doc.Analysis)
+	}
 	if w.Confidence < rules.Number(a, "confidence_threshold", enough) {
 		r.Status, r.Summary, r.Questions = instance.Blocked, "unclear requirements: missing are "+rules.List(w.Lacks), w.Questions
 		return wrote(r, "analysis", doc.Analysis)

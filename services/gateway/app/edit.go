@@ -15,16 +15,13 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// nowReads begins what an instance is told of an edited issue.
-const nowReads = "The issue was edited. It now reads:\n\n"
-
 // textOf returns what an instance is told of the issue's text, without our markers.
 func textOf(title, body string) string {
 	body = strings.ReplaceAll(body, "\r\n", "\n")
 	if id, key, ok := rules.FindMarker(body); ok {
 		body = strings.Replace(body, rules.Marker(id, key), "", 1)
 	}
-	return nowReads + strings.TrimSpace(strings.TrimSpace(title)+"\n\n"+strings.TrimSpace(body))
+	return rules.NowReads + strings.TrimSpace(strings.TrimSpace(title)+"\n\n"+strings.TrimSpace(body))
 }
 
 // edited tells the instance of an issue the new title and text, as words of the author:
@@ -41,7 +38,7 @@ func (p *poller) edited(ctx context.Context, issue forge.Issue, next *cursor) er
 	}
 	text, known, times := textOf(issue.Title, issue.Body), textOf(in.GetIssue().GetTitle(), in.GetIssue().GetBody()), 0
 	for _, n := range in.GetNotes() {
-		if strings.HasPrefix(n.GetText(), nowReads) {
+		if strings.HasPrefix(n.GetText(), rules.NowReads) {
 			known = n.GetText()
 			times++
 		}

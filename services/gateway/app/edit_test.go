@@ -120,7 +120,7 @@ func TestAnEditAnswersWhatPeopleAreAsked(t *testing.T) {
 }
 
 func TestOurMarkerIsNoPartOfTheTextOfAnIssue(t *testing.T) {
-	if got := textOf(" A title\n", "Some text\r\n\r\n"+rules.Marker("a/b/1", "opens-issue")+"\n"); got != nowReads+"A title\n\nSome text" {
+	if got := textOf(" A title\n", "Some text\r\n\r\n"+rules.Marker("a/b/1", "opens-issue")+"\n"); got != rules.NowReads+"A title\n\nSome text" {
 		t.Errorf("%q", got)
 	}
 }

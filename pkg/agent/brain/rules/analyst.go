@@ -1,8 +1,8 @@
 package rules
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -23,6 +23,7 @@ type Analyst struct{}
 const (
 	unknownCounts = 0.75
 	maxAsked      = 2 // times the same is asked
+	maxQuestions  = 3 // asked at a time
 )
 
 // Work implements brain.Brain.
@@ -35,6 +36,9 @@ func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 		return declared(instance.Result{Status: instance.Blocked, Summary: a.Last.Summary, IssuesFound: a.Last.IssuesFound}), nil
 	}
 	w := Weigh(a)
+	if why := w.ForPeople(); why != "" {
+		return declared(instance.Result{Status: instance.Blocked, Summary: why, Data: map[string]string{"kind": string(question)}}), nil
+	}
 	threshold := Number(a, "confidence_threshold", 0.85)
 	r := instance.Result{Status: instance.Success, ConfidenceScore: w.Confidence}
 	if w.open {
@@ -59,6 +63,21 @@ func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 	return declared(r), nil
 }
 
+// questionForPeople is what the analyst says of a question for help.
+const questionForPeople = "This reads as a question about how to use it, not as a report of a fault or a request. " +
+	"It is left to people: answer it here and close the issue, or say what should be changed and the work goes on with that."
+
+// changes is what people say who want a change.
+var changes = regexp.MustCompile(`(?i)\b(add|support|allow|implement|provide|introduce|make it possible|option to|feature)\b`)
+
+// ForPeople says why the report is left to people; empty if it is not.
+func (w Weighing) ForPeople() string {
+	if w.kind == question {
+		return questionForPeople
+	}
+	return ""
+}
+
 // Weighing is a report with what people said since, element by element.
 type Weighing struct {
 	kind         kind
@@ -73,14 +92,24 @@ type Weighing struct {
 // Weigh looks for what a good report has, in the report and in what was said since.
 func Weigh(a brain.Assignment) Weighing {
 	rep := read(a.Issue, Said(a))
+	if said := strings.Join(Said(a), "\n"); rep.kind == question && (mentions(expected, said, "") || changes.MatchString(said)) {
+		rep.kind = bug // people said what should be changed
+		for _, p := range parts(bug) {
+			rep.found[p.element] = rep.found[p.element] || mentions(p.element, rep.text, "")
+		}
+	}
 	w := Weighing{kind: rep.kind}
+	if w.kind == question {
+		return w
+	}
+	var lacks []part
 	for _, p := range parts(w.kind) {
 		if ask(a, p).answered {
 			rep.found[p.element] = true
 		}
 	}
 	for _, p := range parts(w.kind) {
-		asked, name := ask(a, p), strings.ToLower(p.label)
+		asked, name := ask(a, p), p.name()
 		switch {
 		case rep.has(p.element):
 			w.Confidence += p.weight
@@ -91,8 +120,15 @@ func Weigh(a brain.Assignment) Weighing {
 		default:
 			w.Lacks = append(w.Lacks, name)
 			if !asked.open {
-				w.Questions = append(w.Questions, p.question(subject(a.Issue)))
+				lacks = append(lacks, p)
 			}
+		}
+	}
+	// What weighs most is asked first; an issue is not an interrogation.
+	slices.SortStableFunc(lacks, func(a, b part) int { return cmp.Compare(b.weight, a.weight) })
+	if mayAskMore(a, w.kind) {
+		for _, p := range lacks[:min(len(lacks), maxQuestions)] {
+			w.Questions = append(w.Questions, p.question(rep))
 		}
 	}
 	w.Confidence = math.Round(w.Confidence*100) / 100
@@ -104,6 +140,23 @@ func Weigh(a brain.Assignment) Weighing {
 		}
 	}
 	return w
+}
+
+// mayAskMore reports whether more questions are of use: none is open, people could tell
+// something so far, and they were not asked too often.
+func mayAskMore(a brain.Assignment, k kind) bool {
+	times, unknown := 0, 0
+	for _, p := range parts(k) {
+		s := ask(a, p)
+		if s.open {
+			return false
+		}
+		times += s.times
+		if s.unknown {
+			unknown++
+		}
+	}
+	return times < maxQuestions*maxAsked && (unknown == 0 || unknown < times)
 }
 
 // String says what was found and what is missing.
@@ -130,18 +183,6 @@ func List(names []string) string {
 		return "nothing"
 	}
 	return strings.Join(names, ", ")
-}
-
-// subject is what questions call the report: the beginning of its title.
-func subject(issue instance.Issue) string {
-	title := strings.Trim(tag.ReplaceAllString(strings.TrimSpace(issue.Title), ""), " .:!?\"")
-	if title == "" {
-		return "this"
-	}
-	if runes := []rune(title); len(runes) > 80 {
-		title = strings.TrimSpace(string(runes[:79])) + "…"
-	}
-	return fmt.Sprintf("“%s”", title)
 }
 
 // tag is what trackers put before a title: "[Bug]", "feat:", "Feature request:".
@@ -203,7 +244,13 @@ func answerIn(a brain.Assignment, q instance.Question) instance.QuestionAnswer {
 }
 
 // leavesOpen reports whether somebody cannot tell, or leaves it to us.
-func leavesOpen(text string) bool { return dunno.MatchString(text) || yours.MatchString(text) }
+func leavesOpen(text string) bool {
+	return dunno.MatchString(text) || yours.MatchString(text) ||
+		len([]rune(text)) <= maxDunno && anyOf(text, func(l *compiled) *regexp.Regexp { return l.cannotTell })
+}
+
+// maxDunno is how long an answer may be that begins with "I do not know" and says no more.
+const maxDunno = 60
 
 // dunno is an answer of somebody who cannot tell.
 var dunno = regexp.MustCompile(`(?i)^\W*((sorry|well|hm+)\W+)?(i )?(really )?((don.?t|do not|can.?t|cannot) (know|tell|say|remember)|no idea|no clue|not sure|unknown|unsure|idk|dunno|n/?a|\?+)\b[^\n]{0,40}$|^\s*(\?+|-+)?\s*$`)

@@ -29,16 +29,27 @@ var (
 //   - "Q1: …", "/answer Q1 …", and a quoted question with text below it: what
 //     follows, up to the next of them, is the answer;
 //   - a list "1. …", "1) …" by the questions' numbers, or from 1 on in their order;
-//   - free text: the answer to a single open question; as many paragraphs or
-//     points as there are open questions, one each in order; or else an answer to
-//     those questions of the analyst that it has what they ask for. Of somebody who
-//     cannot tell, or leaves it to us, it answers all.
+//   - a label of an element that a question of the analyst asks for, "Expected: …";
+//   - free text that follows the questions: the answer to a single open question; as many
+//     paragraphs or points as there are open questions, one each in order; or else an answer
+//     to those questions of the analyst that it has what they ask for;
+//   - of a person who cannot tell, or leaves it to us, free text that answers all.
 //
+// follows says that the comment is the first that could answer since the questions were
+// asked. Later free text answers nothing: what it is about is a guess.
 // What is a Remark answers nothing, nor does a question put back. Quotes, HTML comments
 // and other commands are no content; code stays as it is.
 // Only questions not yet answered get an answer, each at most one, in the order
 // of their numbers. The answered ones help to tell a number from a step of a list.
-func ParseAnswers(body string, questions []instance.Question) []instance.QuestionAnswer {
+func ParseAnswers(body string, questions []instance.Question, follows bool) []instance.QuestionAnswer {
+	answers, _ := parseAnswers(body, questions, follows)
+	return answers
+}
+
+// parseAnswers also reports whether the answers name or quote their questions.
+func parseAnswers(body string, questions []instance.Question, follows bool) (answers []instance.QuestionAnswer, named bool) {
+	body, edited := strings.CutPrefix(body, NowReads)
+	follows = follows && !edited
 	open := slices.DeleteFunc(slices.Clone(questions), func(q instance.Question) bool { return q.Answered })
 	slices.SortFunc(open, func(a, b instance.Question) int { return cmp.Compare(a.Number, b.Number) })
 	all := reply(body)
@@ -48,16 +59,42 @@ func ParseAnswers(body string, questions []instance.Question) []instance.Questio
 		texts, found = listed(all, questions, open)
 	}
 	if !found {
-		texts = free(all, open)
+		texts, found = labelledFor(all, open)
 	}
-	var answers []instance.QuestionAnswer
+	if !found {
+		texts = free(all, open, follows)
+	}
 	for _, q := range open {
 		if text := strings.Trim(texts[q.Number], "\n"); strings.TrimSpace(text) != "" && !Remark(text, "") {
 			answers = append(answers, instance.QuestionAnswer{Question: q.Number, Text: text})
 			delete(texts, q.Number)
 		}
 	}
-	return answers
+	return answers, found
+}
+
+// labelledFor reads sections whose label or heading is of an element that an open question
+// of the analyst asks for.
+func labelledFor(all []line, open []instance.Question) (texts map[int]string, found bool) {
+	known := func(title string) bool { return len(named(title)) > 0 }
+	var body strings.Builder
+	for _, l := range all {
+		body.WriteString(l.text + "\n")
+	}
+	texts = map[int]string{}
+	for _, s := range sections(body.String(), known) {
+		if s.title == "" || !s.says() {
+			continue
+		}
+		for _, e := range named(s.title) {
+			for _, q := range open {
+				if asksFor(q, e) && texts[q.Number] == "" {
+					texts[q.Number], found = s.text+s.code, true
+				}
+			}
+		}
+	}
+	return texts, found
 }
 
 // addressed reads what names its question.
@@ -143,7 +180,7 @@ func listed(all []line, questions, open []instance.Question) (map[int]string, bo
 }
 
 // free gives text that names no question to the open ones.
-func free(all []line, open []instance.Question) map[int]string {
+func free(all []line, open []instance.Question, follows bool) map[int]string {
 	for i, l := range all {
 		if m := byCommand.FindStringSubmatch(l.text); m != nil && !l.code {
 			all[i].text = m[2]
@@ -155,7 +192,7 @@ func free(all []line, open []instance.Question) map[int]string {
 		return texts
 	}
 	for _, cut := range []func([]line) []string{paragraphs, points} {
-		if parts := cut(all); len(open) > 1 && len(parts) == len(open) {
+		if parts := cut(all); follows && len(open) > 1 && len(parts) == len(open) {
 			for i, q := range open {
 				texts[q.Number] = parts[i]
 			}
@@ -164,7 +201,9 @@ func free(all []line, open []instance.Question) map[int]string {
 	}
 	for _, q := range open {
 		switch {
-		case leavesOpen(whole), len(open) == 1 && !(ofRule(q) && consent.MatchString(strings.Trim(whole, " .!\n"))), tells(q, whole):
+		case leavesOpen(whole),
+			follows && len(open) == 1 && !(ofRule(q) && consent.MatchString(strings.Trim(whole, " .!\n"))),
+			follows && tells(q, withoutCommands(whole)):
 			texts[q.Number] = whole
 		}
 	}
@@ -203,6 +242,15 @@ func points(all []line) (found []string) {
 	}
 	return found
 }
+
+// withoutCommands is a text without the code that is a command to a bot, and without what
+// is marked as code and is a single word: neither says where something is, or how it is seen.
+func withoutCommands(text string) string {
+	return commandCode.ReplaceAllString(text, "")
+}
+
+// commandCode is code, of a line or of a block, that is a command to a bot.
+var commandCode = regexp.MustCompile("`\\s*/[a-z][^`\n]*`|(?m:^\\s*/[a-z][\\w-]*(?: .*)?$)")
 
 // atoi reads the few digits that a pattern has found.
 func atoi(digits string) int {

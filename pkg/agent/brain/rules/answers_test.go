@@ -98,7 +98,7 @@ func TestParseAnswers(t *testing.T) {
 					want = append(want, instance.QuestionAnswer{Question: i + 1, Text: text})
 				}
 			}
-			if diff := cmp.Diff(want, rules.ParseAnswers(c.body, three(c.answered...))); diff != "" {
+			if diff := cmp.Diff(want, rules.ParseAnswers(c.body, three(c.answered...), true)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -108,7 +108,7 @@ func TestParseAnswers(t *testing.T) {
 func TestParseAnswersInOrderOfNewNumbers(t *testing.T) {
 	open := []instance.Question{{Number: 4, Text: "Where?"}, {Number: 5, Text: "Why?"}}
 	want := []instance.QuestionAnswer{{Question: 4, Text: "the cart"}, {Question: 5, Text: "to buy"}}
-	if diff := cmp.Diff(want, rules.ParseAnswers("1. the cart\n2. to buy", open)); diff != "" {
+	if diff := cmp.Diff(want, rules.ParseAnswers("1. the cart\n2. to buy", open, true)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -128,7 +128,7 @@ func TestParseAnswersNeverInventsAny(t *testing.T) {
 			questions = append(questions, instance.Question{Number: n, Text: rapid.String().Draw(t, "text"), Answered: rapid.Bool().Draw(t, "answered")})
 		}
 		last := 0
-		for _, a := range rules.ParseAnswers(body, questions) {
+		for _, a := range rules.ParseAnswers(body, questions, true) {
 			if !slices.ContainsFunc(questions, func(q instance.Question) bool { return q.Number == a.Question && !q.Answered }) {
 				t.Fatalf("%q answers question %d, which is not open", body, a.Question)
 			}

@@ -17,6 +17,9 @@ const ToAll = instance.AnswerToAll
 // and answers or decides nothing.
 const Edited = "edited"
 
+// NowReads begins the text of an edited issue.
+const NowReads = "The issue was edited. It now reads:\n\n"
+
 // isComment reports whether the note is what somebody said on the forge.
 func isComment(n instance.NoteEntry) bool { return n.Kind == "commented" || n.Kind == "comment" }
 
@@ -39,7 +42,40 @@ func Questions(a brain.Assignment) string {
 			unclear = append(unclear, fmt.Sprintf("Q%d", q.Number))
 		}
 	}
-	return write("questions.md", map[string]any{"Open": open, "Answered": len(open) < len(a.Questions), "Unclear": strings.Join(unclear, ", ")})
+	f := languageOf(a.Issue.Title + "\n" + a.Issue.Body).frame
+	data := map[string]any{"Open": open, "Begin": f.Ask, "How": f.One, "Then": f.Then}
+	if len(open) < len(a.Questions) {
+		data["Begin"] = f.Again
+	} else if have := haveFrom(a); have != "" {
+		data["Have"] = fmt.Sprintf(f.Have, have)
+	}
+	if len(unclear) > 0 {
+		data["Unclear"] = fmt.Sprintf(f.Unclear, strings.Join(unclear, ", "))
+	}
+	if len(open) > 1 {
+		data["How"] = fmt.Sprintf(f.Many, fmt.Sprintf("Q%d", open[0].Number))
+	}
+	return write("questions.md", data)
+}
+
+// haveFrom lists, in the language of the report, the elements that the analyst by rule found.
+func haveFrom(a brain.Assignment) string {
+	if a.Last == nil || a.Last.Data["kind"] == "" {
+		return ""
+	}
+	l := languageOf(a.Issue.Title + "\n" + a.Issue.Body)
+	var have []string
+	for _, name := range strings.Split(a.Last.Data["found"], ", ") {
+		for e, label := range english.labels {
+			if strings.EqualFold(label, name) {
+				if label = l.labels[e]; l == spoken[0] {
+					label = name
+				}
+				have = append(have, label)
+			}
+		}
+	}
+	return strings.Join(have, ", ")
 }
 
 // Opened is the comment that tells people of the pull request.

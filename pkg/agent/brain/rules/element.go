@@ -18,13 +18,10 @@ const (
 	why        element = "why"
 )
 
-// part is an element of one kind of report: what it weighs in the confidence
-// and how it is asked for.
+// part is an element of one kind of report: what it weighs in the confidence.
 type part struct {
 	element
 	weight float64
-	label  string // begins the question; tells later which element it was about
-	ask    string // %s is the report's subject in quotes
 }
 
 // parts are the elements of a kind, weighed so that they add up to 1. With the threshold at
@@ -32,26 +29,40 @@ type part struct {
 // lack where alone.
 func parts(k kind) []part {
 	if k == feature {
-		return []part{
-			{what, 0.40, "What", "What should %s do, as you would use it? An example of use and its result says the most."},
-			{why, 0.25, "Why", "What do you need %s for? What do you do today without it?"},
-			{acceptance, 0.25, "Done when", "How will you know that %s is done? An input with the right result is enough."},
-			{scope, 0.10, "Where", "Where does %s belong: which command, function, file or page?"},
+		return []part{{what, 0.40}, {why, 0.25}, {acceptance, 0.25}, {scope, 0.10}}
+	}
+	return []part{{steps, 0.20}, {expected, 0.25}, {actual, 0.30}, {scope, 0.15}, {acceptance, 0.10}}
+}
+
+// name is what summaries call the element.
+func (p part) name() string { return strings.ToLower(english.labels[p.element]) }
+
+// question asks the reporter for the part, in the language of the report and with what the
+// report says of it.
+func (p part) question(r report) string {
+	l := r.language
+	ask := l.asks[p.element]
+	switch said := ""; p.element {
+	case expected:
+		if said = r.says(actual); said != "" {
+			ask = fmt.Sprintf(l.expectedOf, said)
+		}
+	case actual:
+		if said = r.says(expected); r.crash {
+			ask = l.errorText
+		} else if said != "" {
+			ask = fmt.Sprintf(l.actualOf, said)
 		}
 	}
-	return []part{
-		{steps, 0.20, "Steps to reproduce", "What has to be done to see %s? Please list the commands, the input or the clicks, in order."},
-		{expected, 0.25, "What should happen", "What should happen instead of %s? Please give the exact result you expect."},
-		{actual, 0.30, "What happens", "About %s: what exactly happens? Please quote the output, the error message or the value you see."},
-		{scope, 0.15, "Where", "Where do you see %s: which command, function, file or page, and which version?"},
-		{acceptance, 0.10, "Done when", "How will you know that %s is solved? Please say what holds then, in other cases as well."},
+	return "**" + l.labels[p.element] + ".** " + ask
+}
+
+// isAbout reports whether the question asks for the part, in any language.
+func (p part) isAbout(question string) bool {
+	for _, l := range spoken {
+		if strings.HasPrefix(question, "**"+l.labels[p.element]+".** ") {
+			return true
+		}
 	}
+	return false
 }
-
-// question asks the reporter for the part.
-func (p part) question(subject string) string {
-	return "**" + p.label + ".** " + fmt.Sprintf(p.ask, subject)
-}
-
-// isAbout reports whether the question asks for the part.
-func (p part) isAbout(question string) bool { return strings.HasPrefix(question, "**"+p.label+".** ") }

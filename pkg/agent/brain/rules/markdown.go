@@ -1,15 +1,21 @@
 package rules
 
 import (
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 var (
-	comments  = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
-	fence     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
-	heading   = regexp.MustCompile(`^ {0,3}(?:#{1,6}\s+(.+?)\s*#*|(?:\*\*|__)([^*_]+)(?:\*\*|__)\s*:?)$`)
-	labelled  = regexp.MustCompile(`^(?:[-*+]\s+)?(?:\*\*|__)?([A-Za-z][A-Za-z ?'/()-]{1,50}?)(?:\*\*|__)?\s*:(?:\*\*|__)?\s*(.*)$`)
+	// pictures say nothing that the rules can read.
+	pictures = regexp.MustCompile(`!\[[^\]\n]*\]\([^)\n]*\)|(?is)<img\b[^>]*>`)
+	comments = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
+	fence    = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+	heading  = regexp.MustCompile(`^ {0,3}(?:#{1,6}\s+(.+?)\s*#*|(?:\*\*|__)([^*_]+)(?:\*\*|__)\s*:?)$`)
+	labelled = regexp.MustCompile(`^(?:[-*+]\s+)?(?:\*\*|__)?(\p{L}[\p{L}\p{M} ?'’/()-]{0,50}?)(?:\*\*|__)?[\s\x{a0}\x{202f}]*[:：](?:\*\*|__)?\s*(.*)$`)
+	// inline is a label behind the end of a sentence.
+	inline    = regexp.MustCompile(`[.;,!?。；，、！？]["”»)\x60]?\s*(?:\*\*|__)?(\p{L}[\p{L}\p{M} ’'-]{0,30}?)(?:\*\*|__)?[\s\x{a0}\x{202f}]*[:：](?:\*\*|__)?(?:\s|[^/\s])`)
 	blank     = regexp.MustCompile(`(?i)^[\s_*.\-–—]*(no response|n/?a|none|tbd|todo|not applicable|\.\.\.|…|\[.*\])?[\s_*.\-–—]*$`)
 	boxed     = regexp.MustCompile(`(?im)^\s*[-*]\s+\[[ x]\]\s+(i have|i've|i am|i agree|i searched|this is not|yes|no)\b.*$`)
 	word      = regexp.MustCompile(`[\p{L}\p{N}]+`)
@@ -31,10 +37,11 @@ func (s section) says() bool {
 // sections cuts Markdown at its headings and at lines such as "Expected: …"
 // that known recognises as one.
 func sections(body string, known func(title string) bool) []section {
+	body = pictures.ReplaceAllString(body, "")
 	body = boxed.ReplaceAllString(comments.ReplaceAllString(strings.ReplaceAll(body, "\r\n", "\n"), ""), "")
 	all := []section{{}}
 	fenced := ""
-	for line := range strings.Lines(body) {
+	for line := range lines(body, known) {
 		now := &all[len(all)-1]
 		m := fence.FindStringSubmatch(line)
 		switch {
@@ -58,6 +65,34 @@ func sections(body string, known func(title string) bool) []section {
 		}
 	}
 	return all
+}
+
+// lines yields the lines of a text, and what follows a label within a line as one of its own.
+func lines(text string, known func(title string) bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(text) {
+			for _, part := range parted(line, known) {
+				if !yield(part) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// parted cuts a line before each known label that follows the end of a sentence.
+func parted(line string, known func(title string) bool) (all []string) {
+	from := 0
+	hidden := inlineCode.FindAllStringIndex(line, -1)
+	for _, m := range inline.FindAllStringSubmatchIndex(line, -1) {
+		in := func(span []int) bool { return span[0] < m[2] && m[2] < span[1] }
+		if !known(title(line[m[2]:m[3]])) || slices.ContainsFunc(hidden, in) {
+			continue
+		}
+		all = append(all, strings.TrimRight(line[from:m[2]], "*_ ")+"\n")
+		from = m[2]
+	}
+	return append(all, line[from:])
 }
 
 // title is a heading as it is compared: lower case, words only.

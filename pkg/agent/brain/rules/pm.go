@@ -88,7 +88,7 @@ func (p PM) readAnswers(a brain.Assignment) instance.Result {
 		numbers = append(numbers, fmt.Sprintf("Q%d", answer.Question))
 		sure = sure && !leavesOpen(answer.Text)
 	}
-	if open > 0 && len(r.Answers) == 0 && len(p.fresh(a, p.heardSince(a, time.Time{}))) == 0 {
+	if open > 0 && len(r.Answers) == 0 && !p.asksForAnalysis(a) {
 		r.Summary, r.Data = "What was said answers nothing; the questions stay.", map[string]string{Heard: Nothing}
 		return r
 	}
@@ -103,6 +103,23 @@ func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	return r
 }
 
+// asksForAnalysis reports whether what was said and names no question is worth another look:
+// the reporter's words, an edit of the report, and the first words of others after the questions.
+func (p PM) asksForAnalysis(a brain.Assignment) bool {
+	first := true
+	for _, n := range p.heardSince(a, time.Time{}) {
+		if Remark(n.Text, p.Self) {
+			continue
+		}
+		since := slices.ContainsFunc(openOf(a.Questions), func(q instance.Question) bool { return !n.At.Before(q.AskedAt) })
+		if !n.At.Before(a.Entered) && (!since || first || a.Issue.Author == "" || n.Author == a.Issue.Author || strings.HasPrefix(n.Text, NowReads)) {
+			return true
+		}
+		first = first && !since
+	}
+	return false
+}
+
 // Answers reads the comments since the oldest open question was asked. What
 // names its question counts more than what does not.
 func (p PM) Answers(a brain.Assignment) []instance.QuestionAnswer {
@@ -110,11 +127,25 @@ func (p PM) Answers(a brain.Assignment) []instance.QuestionAnswer {
 	if len(open) == 0 {
 		return nil
 	}
-	found := map[int]instance.QuestionAnswer{}
+	found, byName := map[int]instance.QuestionAnswer{}, map[int]bool{}
+	said := false
 	for _, n := range p.heardSince(a, open[0].AskedAt) {
-		for _, answer := range ParseAnswers(n.Text, a.Questions) {
+		if Remark(n.Text, p.Self) {
+			continue
+		}
+		// The first words after the questions may be an answer without a name, as may those of
+		// the reporter, who is asked.
+		answers, named := parseAnswers(n.Text, a.Questions, !said || a.Issue.Author == "" || n.Author == a.Issue.Author)
+		said = true
+		for _, answer := range answers {
 			answer.By = n.Author
-			found[answer.Question] = both(found[answer.Question], answer)
+			switch {
+			case named && !byName[answer.Question]: // it counts more than free text before it
+				found[answer.Question] = answer
+			case named || !byName[answer.Question]:
+				found[answer.Question] = both(found[answer.Question], answer)
+			}
+			byName[answer.Question] = byName[answer.Question] || named
 		}
 	}
 	var answers []instance.QuestionAnswer
@@ -156,11 +187,10 @@ func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.No
 
 var (
 	numbers = regexp.MustCompile(`(?mi)^[\s>*_]*(?:q\s*\d+\b|\d+\s*[.):])`)
-	assent  = regexp.MustCompile(`(?i)^\W*(/approve\b|lgtm\b|approved?\b|yes\b|yep\b|sure\b|ok(ay)?\b|go ahead|please do\b|sounds good|ship it|👍)`)
-	dissent = regexp.MustCompile(`(?i)\b(but|not yet|don.?t|do not|wait|however|except|first)\b`)
 	refusal = regexp.MustCompile(`(?i)^\W*(/reject\b|reject(ed)?\b|no(pe)?\b|nah\b|never\b|denied\b|declined?\b|stop\b|(please )?(don.?t|do not)\b|not (approved?|ok(ay)?|acceptable|wanted)\b` +
-		`|(i|we) (do not|don.?t) (approve|agree|want)\b|👎)`)
-	wish    = regexp.MustCompile(`(?i)\b(instead|rather|use|rename|change|fix|rework|redo|should|must|try|add|remove|but|make)\b`)
+		`|(i|we) (do not|don.?t) (approve|agree|want)\b|nein\b|abgelehnt\b|nicht (einverstanden|genehmigt|gewollt)\b|(bitte|lieber) nicht\b` +
+		`|(ich|wir) (stimmen?|wollen?) (dem |das )?nicht\b|👎)`)
+	wish    = regexp.MustCompile(`(?i)\b(instead|rather|use|rename|change|fix|rework|redo|should|must|try|add|remove|but|make|sondern|stattdessen|lieber|besser|aber)\b`)
 	negated = regexp.MustCompile(`(?i)\b(don.?t|do not|never|not|no need to)\s+\w+`)
 )
 
@@ -181,11 +211,11 @@ func (p PM) readDecision(a brain.Assignment) instance.Result {
 	r.Summary = fmt.Sprintf("%s says: %s", said.Author, excerpt(text))
 	r.Data = map[string]string{Word: Wish, Of: asker(a)}
 	switch {
-	case refusal.MatchString(text) && !wish.MatchString(negated.ReplaceAllString(text, "")):
-		r.Data[Word] = No
-	case assent.MatchString(text) && !dissent.MatchString(text):
+	case assents(said.Text, p.Self):
 		r.Data[Word] = Yes
 		r.Next = propose(a, asker(a)) // what waited for the word goes on where it stopped
+	case refusal.MatchString(text) && !wish.MatchString(negated.ReplaceAllString(text, "")):
+		r.Data[Word] = No
 	}
 	return r
 }

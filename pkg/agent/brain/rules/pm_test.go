@@ -111,6 +111,8 @@ func TestPMReadsAnswersFromComments(t *testing.T) {
 		"a remark":              {nil, []instance.NoteEntry{said(1, "eve", "Thanks, I will look tomorrow.")}, nil, nil, false, true},
 		"what answers nothing":  {nil, []instance.NoteEntry{said(1, "eve", "It is about the shop of last year.")}, nil, nil, true, false},
 		"nobody":                {nil, nil, nil, nil, false, true},
+		"free text before an answer by name": {[]int{1, 2}, []instance.NoteEntry{said(1, "eve", "It is a remark only."), said(2, "eve", "Q3: the cart")}, nil,
+			[]instance.QuestionAnswer{{Question: 3, Text: "the cart", By: "eve"}}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := waiting(c.answered...)
@@ -142,6 +144,16 @@ func TestPMHearsWhatPeopleSay(t *testing.T) {
 		"a yes to the pull request":       {"creating_pr", "LGTM, go ahead", instance.Success, "creating_pr", rules.Yes},
 		"a yes by command":                {"creating_pr", "/approve", instance.Success, "creating_pr", rules.Yes},
 		"a yes with a condition":          {"creating_pr", "Yes, but rename it first", instance.Success, "", rules.Wish},
+		"a yes in a sentence":             {"creating_pr", "I approve.", instance.Success, "creating_pr", rules.Yes},
+		"a yes in two":                    {"creating_pr", "I approve, go ahead.", instance.Success, "creating_pr", rules.Yes},
+		"a yes with thanks":               {"creating_pr", "Thanks! This looks good to me, please go ahead.", instance.Success, "creating_pr", rules.Yes},
+		"a yes in German":                 {"creating_pr", "Ja, einverstanden. Danke!", instance.Success, "creating_pr", rules.Yes},
+		"a yes in German sentences":       {"creating_pr", "Ich stimme zu, mach das so.", instance.Success, "creating_pr", rules.Yes},
+		"a yes but":                       {"creating_pr", "I approve, but rename it first.", instance.Success, "", rules.Wish},
+		"a yes but, in German":            {"creating_pr", "Ja, aber bitte umbenennen.", instance.Success, "", rules.Wish},
+		"a yes to another thing":          {"creating_pr", "Yes the total is off in the header too", instance.Success, "", rules.Wish},
+		"a no in German":                  {"creating_pr", "Nein, nicht gewollt.", instance.Success, "", rules.No},
+		"no approval":                     {"creating_pr", "I do not approve", instance.Success, "", rules.No},
 		"a wish":                          {"creating_pr", "Please use big.Rat instead.", instance.Success, "", rules.Wish},
 		"a no":                            {"creating_pr", "No.", instance.Success, "", rules.No},
 		"a no by command":                 {"creating_pr", "/reject", instance.Success, "", rules.No},
@@ -204,5 +216,19 @@ func TestThePMJudgesByRuleInEveryActionButThePullRequest(t *testing.T) {
 		if _, err := (rules.PM{}).Work(t.Context(), brain.Assignment{Work: workflow.WorkSpec{Does: action}}); err != nil {
 			t.Errorf("%s: %v", action, err)
 		}
+	}
+}
+
+func TestARemarkOfSomeoneElseThatNamesNothingIsNotHeard(t *testing.T) {
+	a := waiting(1)
+	a.Issue.Author, a.Entered = "ann", noon.Add(3*time.Minute)
+	a.Notes = []instance.NoteEntry{said(1, "ann", "Q2: 2.00"), said(3, "bob", "We changed `cart.go` in May.")}
+	a.Questions[1].Answered, a.Questions[1].Answer, a.Questions[1].By = true, "2.00", "ann"
+	if r := manage(t, rules.PM{}, a); r.Data[rules.Heard] != rules.Nothing || len(r.Answers) != 0 || r.Next != "" {
+		t.Errorf("got %+v", r)
+	}
+	a.Notes = append(a.Notes, said(4, "ann", "It is the new one."))
+	if r := manage(t, rules.PM{}, a); r.Data[rules.Heard] == rules.Nothing {
+		t.Errorf("the reporter's words are not heard: %+v", r)
 	}
 }

@@ -123,6 +123,9 @@ func tells(q instance.Question, text string) bool {
 	return false
 }
 
+// asksFor reports whether the analyst's question is about the element.
+func asksFor(q instance.Question, e element) bool { return part{element: e}.isAbout(q.Text) }
+
 // ofRule reports whether the analyst by rule asks this question.
 func ofRule(q instance.Question) bool {
 	isAbout := func(p part) bool { return p.isAbout(q.Text) }

@@ -14,6 +14,8 @@ type kind string
 const (
 	bug     kind = "bug"
 	feature kind = "feature"
+	// question is one for help: people answer it, and nothing is missing in it.
+	question kind = "question"
 )
 
 // headings are what usual templates call an element, as title writes them.
@@ -38,13 +40,16 @@ func named(title string) (found []element) {
 			found = append(found, h.element)
 		}
 	}
-	return found
+	return append(found, namedIn(title)...)
 }
 
 // report is an issue as the analyst reads it.
 type report struct {
-	kind  kind
-	found map[element]bool
+	kind     kind
+	found    map[element]bool
+	language *compiled
+	crash    bool   // it says that something broke down, and not with which message
+	text     string // of it, and of what was said since, without code
 }
 
 // read looks for the elements in the issue, and in what was said since.
@@ -77,14 +82,38 @@ func read(issue instance.Issue, since []string) report {
 	for _, p := range parts(r.kind) {
 		r.found[p.element] = r.found[p.element] || mentions(p.element, text, code)
 	}
-	if r.kind == bug {
-		// What must never happen says by itself what should: not that.
-		r.found[expected] = r.found[expected] || fatal.MatchString(text)
-	} else {
+	r.language, r.text = languageOf(issue.Title+"\n"+issue.Body), text
+	if r.kind != bug {
 		r.found[what] = r.found[what] || r.found[expected]
+		return r
+	}
+	if fatal.MatchString(text) || anyOf(text, func(l *compiled) *regexp.Regexp { return l.crashes }) {
+		// What must never happen says by itself what should: not that. With the steps one can
+		// see what happens; without them the message is the first thing to go by.
+		r.crash = !r.found[actual]
+		r.found[actual] = r.found[actual] || r.found[steps]
+		r.found[expected] = true
 	}
 	return r
 }
+
+// says returns the sentence of the report that tells the element; "" if none does alone.
+func (r report) says(e element) string {
+	for _, s := range sentences.Split(r.text, -1) {
+		s = strings.Trim(oneLine(s), " *_>-")
+		if n := len([]rune(s)); n > 3 && n <= maxSaid && mentions(e, s, "") {
+			return s
+		}
+	}
+	return ""
+}
+
+// maxSaid is how many characters of a report a question repeats.
+const maxSaid = 120
+
+// sentences are parted where they end before a blank, at any of their ends in Chinese and
+// Japanese, and at line ends.
+var sentences = regexp.MustCompile(`[.!?]+\s+|[。！？]|\n+`)
 
 // has reports whether the report has the element. Of a bug it is clear when it
 // is done once doing the steps again shows the expected result.
@@ -96,10 +125,15 @@ func (r report) has(e element) bool {
 }
 
 var (
-	bugLabel     = regexp.MustCompile(`(?i)\b(bug|defect|regression|crash)\b`)
+	bugLabel = regexp.MustCompile(`(?i)\b(bug|defect|regression|crash)\b`)
+	// questionLabel and questionTitle are how trackers mark questions.
+	questionLabel = regexp.MustCompile(`(?i)\b(question|support|how.?to)\b`)
+	questionTitle = regexp.MustCompile(`(?i)^\W*(question|help|how.?to)\W{0,2}[:\]-]`)
+	// reports is what questions about a fault have: "How can this return 5?"
+	reports      = regexp.MustCompile(`(?i)\b(bug|crash\w*|error\w*|fails?|failed|failing|wrong\w*|broken|incorrect\w*|regression|exception|instead of|unexpected\w*|expected)\b`)
 	featureLabel = regexp.MustCompile(`(?i)\b(enhancement|feature|request|improvement|proposal)\b`)
 	bugTitle     = regexp.MustCompile(`(?i)^\W*(bug|fix)\b`)
-	featureTitle = regexp.MustCompile(`(?i)^\W*((feature|feat|enhancement|proposal|rfc|request)\b|(please )?(add|support|allow|implement|provide|introduce|let|make it possible|option to|ability to|show|offer)\b)`)
+	featureTitle = regexp.MustCompile(`(?i)^\W*((feature|feat|enhancement|proposal|rfc|request)\b|((can|could|would) (you|we) )?(please )?(add|support|allow|implement|provide|introduce|let|make it possible|option to|ability to|show|offer)\b)`)
 	bugWords     = regexp.MustCompile(`(?i)\b(bug|crash\w*|panic\w*|errors?|fail\w*|wrong\w*|broken|incorrect\w*|regression|exception|does ?n.?t|does not|is ?n.?t|instead of|unexpected\w*)\b`)
 	featureWords = regexp.MustCompile(`(?i)\b(feature|would be (nice|great|good|useful|helpful)|would like|i'd like|please add|add support|ability to|an option|it would help|wish|could you add|we need|i need)\b`)
 )
@@ -112,6 +146,8 @@ func kindOf(issue instance.Issue, all []section) kind {
 		return bug
 	case featureLabel.MatchString(labels):
 		return feature
+	case questionLabel.MatchString(labels), asksForHelp(issue, all):
+		return question
 	case bugTitle.MatchString(issue.Title):
 		return bug
 	case featureTitle.MatchString(issue.Title):
@@ -128,8 +164,30 @@ func kindOf(issue instance.Issue, all []section) kind {
 		return feature
 	}
 	text := issue.Title + "\n" + issue.Body
-	if len(featureWords.FindAllString(text, -1)) > len(bugWords.FindAllString(text, -1)) {
+	wishes := len(featureWords.FindAllString(text, -1))
+	for _, l := range spoken {
+		if l.wishes != nil {
+			wishes += len(l.wishes.FindAllString(text, -1))
+		}
+	}
+	if wishes > len(bugWords.FindAllString(text, -1)) && !anyOf(text, func(l *compiled) *regexp.Regexp { return l.told[actual] }) {
 		return feature
 	}
 	return bug
+}
+
+// asksForHelp reports whether the title is a question for help, and nothing in the report is
+// of a fault.
+func asksForHelp(issue instance.Issue, all []section) bool {
+	title := strings.TrimSpace(tag.ReplaceAllString(strings.TrimSpace(issue.Title), ""))
+	asked := questionTitle.MatchString(issue.Title) || anyOf(title, func(l *compiled) *regexp.Regexp { return l.asksForHelp })
+	text, code := issue.Title+"\n", ""
+	for _, s := range all {
+		if len(named(s.title)) > 0 && s.says() {
+			return false // it follows a template
+		}
+		text, code = text+s.text, code+s.code
+	}
+	wished := changes.MatchString(title) || anyOf(title, func(l *compiled) *regexp.Regexp { return l.wishes })
+	return asked && !wished && !fatal.MatchString(text) && !trace.MatchString(text) && !trace.MatchString(code) && !reports.MatchString(text)
 }

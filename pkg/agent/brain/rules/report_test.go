@@ -76,10 +76,10 @@ A slice of one.`}, "bug", nil,
 		},
 		"a Python traceback without a way there": {
 			instance.Issue{Title: "Error in nightly job", Body: "```\nTraceback (most recent call last):\n  File \"job.py\", line 3, in <module>\nKeyError: 'x'\n```"},
-			"bug", []string{"Steps to reproduce", "What should happen", "Done when"},
+			"bug", []string{"What should happen", "Steps to reproduce", "Done when"},
 		},
 		"a crash and no more": {
-			instance.Issue{Title: "App crashes", Body: "It crashes."}, "bug", []string{"Steps to reproduce", "Where", "Done when"},
+			instance.Issue{Title: "App crashes", Body: "It crashes."}, "bug", []string{"What happens", "Steps to reproduce", "Where"},
 		},
 		"a wish that it worked": {
 			instance.Issue{Title: "Rounding is wrong", Body: "The rounding is wrong, this should be fixed soon!"},
@@ -111,7 +111,7 @@ A slice of one.`}, "bug", nil,
 			instance.Issue{Title: "Add button", Labels: []string{"type: bug"}, Body: "Clicking Add in the cart view shows two rows, there should be one."}, "bug", nil,
 		},
 		"a report in another language": {
-			instance.Issue{Title: "Rundung", Body: "Die Summe stimmt nicht."}, "bug", all,
+			instance.Issue{Title: "Rundung", Body: "Die Summe stimmt nicht."}, "bug", []string{"Was passiert", "Was passieren soll", "Schritte"},
 		},
 		"a complete request in a template": {
 			instance.Issue{Title: "JSON output", Labels: []string{"enhancement"}, Body: `**Is your feature request related to a problem?**
@@ -136,7 +136,7 @@ An option --json for list.
 			"feature", []string{"Done when"},
 		},
 		"a request that is a title": {
-			instance.Issue{Title: "Add search"}, "feature", []string{"What", "Why", "Done when", "Where"},
+			instance.Issue{Title: "Add search"}, "feature", []string{"What", "Why", "Done when"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,7 +48,7 @@ func TestComments(t *testing.T) {
 
 Please reply here, with ` + "`Q2:`" + ` and so on before each answer; a numbered list does as well, and so does quoting a question and writing below it. Where you do not know, say so.
 
-Until then nothing happens; the work goes on by itself once this is answered.
+Work resumes automatically when you answer.
 `},
 		"a single question": {rules.Questions(one), `To work on this I need to know:
 
@@ -56,7 +56,7 @@ Until then nothing happens; the work goes on by itself once this is answered.
 
 Please reply here, in your own words.
 
-Until then nothing happens; the work goes on by itself once this is answered.
+Work resumes automatically when you answer.
 `},
 		"an obstacle": {rules.Obstacle(assigned()), `I cannot go on with this by myself.
 

@@ -25,6 +25,7 @@ var (
 	shouldEmpty = words(
 		`(should|must) (really )?(be )?(fixed|solved|addressed|easy|done|improved|better|looked at|checked|closed|help)`,
 		`(should|must) work(ing)?( (properly|correctly|again|fine|better|normally|as (usual|before|expected)))?`,
+		`would (really |also |just )?(be|make it|make this) (so |very |really )?(nice|nicer|great|good|cool|useful|helpful|awesome|handy|better|neat|lovely|convenient)`,
 		`(as|than|not|un) ?expected`, `i expect (you|this|it) to (be )?(fixed|work)`)
 
 	happens = words(
@@ -68,6 +69,9 @@ func words(any ...string) *regexp.Regexp {
 
 // mentions reports whether free text, and the code in it, has the element.
 func mentions(e element, text, code string) bool {
+	if toldIn(e, text) {
+		return true
+	}
 	switch e {
 	case steps:
 		return stepWords.MatchString(text) || stepList.MatchString(text) || invocation.MatchString(text) || bareCall.MatchString(text) ||
@@ -75,7 +79,7 @@ func mentions(e element, text, code string) bool {
 	case expected:
 		return should.MatchString(shouldEmpty.ReplaceAllString(text, ""))
 	case actual:
-		return fatal.MatchString(text) || trace.MatchString(text) || trace.MatchString(code) ||
+		return trace.MatchString(text) || trace.MatchString(code) ||
 			happens.MatchString(happensEmpty.ReplaceAllString(text, ""))
 	case scope:
 		return places.MatchString(text) || component.MatchString(text) || trace.MatchString(code)
