@@ -11,7 +11,7 @@ import (
 type Checks interface {
 	// Statuses lists the newest status of every context on the commit.
 	Statuses(ctx context.Context, repo, sha string) ([]Status, error)
-	// CheckRuns lists the newest run of every check on the commit.
+	// CheckRuns lists the newest run of every check in each of the suites on the commit.
 	CheckRuns(ctx context.Context, repo, sha string) ([]CheckRun, error)
 	// Protection reads what the branch demands of a merge, by rulesets and by classic
 	// protection.
@@ -41,6 +41,12 @@ type CheckRun struct {
 	URL         string // of the details
 	StartedAt   time.Time
 	CompletedAt time.Time
+
+	Suite    int64  // that the run is of; 0 if unknown
+	Workflow string // of Actions, where several suites have runs of the name; else empty
+	// WorkflowUnread says why the workflow could not be read where it is needed.
+	WorkflowUnread string
+	Older          int // runs of the check in older suites, which do not count
 }
 
 // Publisher publishes checks of our own.

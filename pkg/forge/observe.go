@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/merge"
@@ -206,10 +207,13 @@ func ChecksOf(ctx context.Context, from Checks, repo, sha string) (all []merge.C
 	for _, s := range statuses {
 		all = append(all, merge.Check{Name: s.Context, Kind: "status", State: s.State, Note: s.Description, URL: s.URL, At: s.At})
 	}
-	for _, r := range runs {
+	for _, r := range newest(runs) {
 		c := merge.Check{Name: r.Name, Kind: "run", ID: r.ID, App: r.App, State: r.Status, Note: r.Title, URL: r.URL, At: later(r.StartedAt, r.CompletedAt)}
 		if r.Status == "completed" {
 			c.State = r.Conclusion
+		}
+		if r.Older > 0 {
+			c.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d older of this name on the commit do not count", c.Note, r.Older), "; ")
 		}
 		all = append(all, c)
 	}

@@ -3,6 +3,7 @@ package merge
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // states is what each word of statuses and check runs means. A word that is
@@ -170,4 +171,15 @@ func (in assessment) noChecks() Gate {
 		return gate(GateNoFailingChecks, Pending, "no check has reported; for another %v one may", left)
 	}
 	return gate(GateNoFailingChecks, Pass, "no check has reported in %v, which the rules allow", wait)
+}
+
+// Unchecked reports whether no check has reported on the head for a time after its push, and
+// the branch demands none: the repository may have no CI. own are the names of our checks.
+func Unchecked(s Snapshot, own []string, after time.Duration) bool {
+	if _, missing := s.unread(PartChecks, PartProtection, PartPushes); missing {
+		return false
+	}
+	others := slices.ContainsFunc(s.Checks, func(c Check) bool { return !slices.Contains(own, c.Name) })
+	pushed := s.pushedAt()
+	return !others && len(s.Protection.Checks) == 0 && !pushed.IsZero() && s.ReadAt.Sub(pushed) >= after
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/go-github/v60/github"
 
@@ -36,7 +37,8 @@ func (c *Client) Statuses(ctx context.Context, repo, sha string) ([]forge.Status
 	return statuses, nil
 }
 
-// CheckRuns lists the newest run of every check on the commit.
+// CheckRuns lists the newest run of every check in each of the suites on the commit. Where
+// several suites of Actions have runs of one name, it reads which workflows they are of.
 func (c *Client) CheckRuns(ctx context.Context, repo, sha string) ([]forge.CheckRun, error) {
 	owner, name, err := split(repo)
 	if err != nil {
@@ -58,10 +60,76 @@ func (c *Client) CheckRuns(ctx context.Context, repo, sha string) ([]forge.Check
 		runs = append(runs, forge.CheckRun{
 			ID: row.GetID(), Name: row.GetName(), App: row.GetApp().GetID(), Status: row.GetStatus(), Conclusion: row.GetConclusion(),
 			Title: row.GetOutput().GetTitle(), Summary: row.GetOutput().GetSummary(), URL: cmp.Or(row.GetDetailsURL(), row.GetHTMLURL()),
-			StartedAt: row.GetStartedAt().Time, CompletedAt: row.GetCompletedAt().Time,
+			StartedAt: row.GetStartedAt().Time, CompletedAt: row.GetCompletedAt().Time, Suite: row.GetCheckSuite().GetID(),
 		})
 	}
-	return runs, nil
+	return runs, c.addWorkflows(ctx, repo, sha, rows, runs)
+}
+
+// actions is the name of GitHub's own App, whose suites are runs of workflows.
+const actions = "github-actions"
+
+// addWorkflows tells the workflows of runs whose name is in several suites of Actions.
+func (c *Client) addWorkflows(ctx context.Context, repo, sha string, rows []*github.CheckRun, runs []forge.CheckRun) error {
+	suites := map[string]map[int64]bool{}
+	for _, row := range rows {
+		if row.GetApp().GetSlug() == actions {
+			if suites[row.GetName()] == nil {
+				suites[row.GetName()] = map[int64]bool{}
+			}
+			suites[row.GetName()][row.GetCheckSuite().GetID()] = true
+		}
+	}
+	several := func(row *github.CheckRun) bool {
+		return row.GetApp().GetSlug() == actions && len(suites[row.GetName()]) > 1
+	}
+	if !slices.ContainsFunc(rows, several) {
+		return nil
+	}
+	of, err := c.workflows(ctx, repo, sha)
+	if readable(err) != nil {
+		return err
+	}
+	for i, row := range rows {
+		if !several(row) {
+			continue
+		}
+		workflow, known := of[row.GetCheckSuite().GetID()]
+		switch {
+		case err != nil:
+			runs[i].WorkflowUnread = err.Error()
+		case !known:
+			runs[i].WorkflowUnread = fmt.Sprintf("no workflow run of the suite %d is listed", row.GetCheckSuite().GetID())
+		default:
+			runs[i].Workflow = workflow
+		}
+	}
+	return nil
+}
+
+// workflows returns the workflow of each suite of Actions on a commit.
+func (c *Client) workflows(ctx context.Context, repo, sha string) (map[int64]string, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := pages(func(page github.ListOptions) ([]*github.WorkflowRun, *github.Response, error) {
+		options := &github.ListWorkflowRunsOptions{HeadSHA: sha, ListOptions: page}
+		found, resp, err := c.api.Actions.ListRepositoryWorkflowRuns(ctx, owner, name, options)
+		if err != nil {
+			return nil, resp, err
+		}
+		return found.WorkflowRuns, resp, nil
+	})
+	if err != nil {
+		return nil, explain(ctx, fmt.Sprintf("read the workflow runs of %s in %s", sha, repo), err)
+	}
+	of := map[int64]string{}
+	for _, row := range rows {
+		// A workflow that is run by two events has a suite for each, and both count.
+		of[row.GetCheckSuiteID()] = fmt.Sprintf("%d %s", row.GetWorkflowID(), row.GetEvent())
+	}
+	return of, nil
 }
 
 // Behind counts the commits of the base branch that the head does not have.

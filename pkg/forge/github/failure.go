@@ -32,8 +32,8 @@ func (c *Client) Failure(ctx context.Context, repo string, run int64) (forge.Fai
 	}
 	doing := fmt.Sprintf("read check run %d in %s", run, repo)
 	found, _, err := c.api.Checks.GetCheckRun(ctx, owner, name, run)
-	if err != nil {
-		return forge.Failure{}, explain(ctx, doing, err)
+	if err != nil { // one that was deleted, or may not be read, is known by its name alone
+		return forge.Failure{}, readable(explain(ctx, doing, err))
 	}
 	failure := forge.Failure{Summary: strings.TrimSpace(found.GetOutput().GetSummary() + "\n\n" + found.GetOutput().GetText())}
 	if found.GetOutput().GetAnnotationsCount() > 0 {

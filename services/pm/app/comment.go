@@ -51,7 +51,7 @@ func (h *handler) ask(ctx context.Context, name string, issue instance.Issue, at
 			continue
 		}
 		// One of this very attempt is found again after a crash: it was not asked before.
-		before := key != fmt.Sprintf("%s%d", questionKey, attempt) && len(asked.FindAllString(c.Body, -1)) == len(open)
+		before := key != fmt.Sprintf("%s%d", questionKey, attempt) && len(questionLine.FindAllString(c.Body, -1)) == len(open)
 		text := body + "\n\n" + rules.Marker(name, key)
 		if strings.TrimSpace(c.Body) == strings.TrimSpace(text) {
 			return c, before, nil
@@ -66,8 +66,8 @@ func (h *handler) ask(ctx context.Context, name string, issue instance.Issue, at
 	return c, false, err
 }
 
-// asked is how a comment of ours begins a question.
-var asked = regexp.MustCompile(`(?m)^\*\*Q\d+\.`)
+// questionLine is how a comment of ours begins a question.
+var questionLine = regexp.MustCompile(`(?m)^\*\*Q\d+\.`)
 
 // asks reports whether a comment has all the questions.
 func asks(body string, open []instance.Question) bool {

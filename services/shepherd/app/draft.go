@@ -2,7 +2,12 @@ package app
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
@@ -31,11 +36,36 @@ func (t *visit) awaitsReviewers() bool {
 			if g.Verdict == merge.Unknown {
 				return false
 			}
+		case merge.GateNoFailingChecks:
+			if !t.unchecked() {
+				return false
+			}
 		default:
 			return false
 		}
 	}
 	return true
+}
+
+// uncheckedAfter is how long after a push a repository without a check is taken for one
+// without CI.
+const uncheckedAfter = 5 * time.Minute
+
+// unchecked reports whether the merge waits for checks that may never come: none has
+// reported, none is demanded, and the policy asks for one.
+func (t *visit) unchecked() bool {
+	return !yes(t.job, "allow_no_checks") && merge.Unchecked(t.snapshot, []string{rules.GatesCheck}, uncheckedAfter)
+}
+
+// tellUnchecked says once, on the pull request, that no check has come, and what to do.
+func (t *visit) tellUnchecked(ctx context.Context) error {
+	marker := rules.Marker(t.job.Instance, "no-checks")
+	told := func(c merge.Comment) bool { return c.By.ID == t.snapshot.Self.ID && strings.Contains(c.Body, marker) }
+	if !t.unchecked() || slices.ContainsFunc(t.snapshot.Comments, told) {
+		return nil
+	}
+	_, err := forge.Post(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, marker, rules.Unchecked(t.snapshot.Head))
+	return err
 }
 
 // endDraft marks the pull request as ready for its reviewers.

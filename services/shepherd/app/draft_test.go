@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // wants sends the signal of a person's command, and waits until the shepherd waits again.
@@ -142,4 +143,21 @@ func TestCodeOwnersAreAskedWhenTheDraftEnds(t *testing.T) {
 	w.bob.approve(s.pull)
 	s.tell()
 	s.reaches("merged")
+}
+
+func TestARepositoryWithoutCIIsToldOnceAndItsDraftEnds(t *testing.T) {
+	w := newEnvAt(t, func() time.Time { return time.Now().Add(-10 * time.Minute) })
+	s := w.begin("US-1", 0).proposed()
+	in := s.told()
+	if s.draft() {
+		t.Error("it is still a draft")
+	}
+	if verdict, reason := gate(in, "no-failing-checks"); verdict == "pass" {
+		t.Errorf("a merge without any check is permitted: %s", reason)
+	}
+	s.told()
+	said := slices.DeleteFunc(w.said(s.pull), func(body string) bool { return !strings.Contains(body, "allow_no_checks: true") })
+	if len(said) != 1 {
+		t.Errorf("it is told %d times: %q", len(said), w.said(s.pull))
+	}
 }

@@ -60,6 +60,9 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 	case t.ready():
 		return forgeside.WithData(t.outcome("ready", "every gate passes on %.7s", t.snapshot.Head), "merging", t.snapshot.Head), nil
 	}
+	if err := t.tellUnchecked(ctx); err != nil {
+		return instance.Result{}, err
+	}
 	question, answered := t.answer()
 	needs := t.needs()
 	switch {

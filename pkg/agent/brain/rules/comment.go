@@ -104,6 +104,9 @@ func Withheld(instance string, found []string) string {
 	return write("withheld.md", map[string]any{"Found": found, "Command": "signalbox history " + instance})
 }
 
+// Unchecked is the comment on a pull request on which no check has reported.
+func Unchecked(head string) string { return write("unchecked.md", map[string]any{"Head": head}) }
+
 // Misconfigured is the comment that tells people what is wrong with the configuration of
 // their repository.
 func Misconfigured(problem string) string {
