@@ -55,6 +55,9 @@ func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, e
 // bring answers with the code that the run starts from. No other role of the pipeline can
 // fetch it.
 func (c *committer) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
+	if err := c.alone(ctx, job, repo); err != nil {
+		return instance.Result{}, err
+	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	base, bundle, err := c.gate.Workspace.Snapshot(ctx, repo.Name, c.gate.Remote(ctx, repo), repo.DefaultBranch)
 	if errors.Is(err, workspace.ErrSource) {

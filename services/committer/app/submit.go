@@ -31,6 +31,9 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 	case job.Head == "" || job.Head == job.Base:
 		return instance.Result{Status: instance.Failure, Summary: "there is nothing to hand in: the work changed nothing"}, nil
 	}
+	if err := c.alone(ctx, job, repo); err != nil {
+		return instance.Result{}, err
+	}
 	branch := pipeline.Branch(job.Issue)
 	job.Progress("pushing %s", branch)
 	err := c.gate.Push(ctx, job, repo, branch)
@@ -62,6 +65,15 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 		Sections: map[string]string{"commit": string(section)},
 		Data:     map[string]string{"pr_url": pr.URL, "pr_number": strconv.Itoa(pr.Number), "branch": branch},
 	}, err
+}
+
+// alone escalates if another open pull request is for the issue.
+func (c *committer) alone(ctx context.Context, job agent.Job, repo forge.Repository) error {
+	rival, err := forgeside.Rival(ctx, c.forge, c.gate, job, repo)
+	if err == nil && rival != "" {
+		err = forgeside.EscalateToPeople("%s", rival)
+	}
+	return err
 }
 
 // issueClosed reports whether the issue is closed on the forge now. It is not the committer

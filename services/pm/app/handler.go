@@ -107,6 +107,13 @@ func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, e
 	if err != nil {
 		return r, forgeside.Classify(err)
 	}
+	rival, err := forgeside.Rival(ctx, h.reader, h.gate, job, repo)
+	if err != nil {
+		return r, forgeside.Classify(err)
+	}
+	if rival != "" {
+		return r, forgeside.EscalateToPeople("%s", rival)
+	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = h.gate.Workspace.Snapshot(ctx, repo.Name, h.gate.Remote(ctx, repo), repo.DefaultBranch)
 	return forgeside.WithData(r, "branch", repo.DefaultBranch), err
@@ -129,7 +136,7 @@ func (h *handler) askQuestions(ctx context.Context, job agent.Job) (instance.Res
 	r.Spend = r.Spend.Add(spend)
 	c, before, err := h.ask(ctx, job.Instance, job.Issue, job.Attempt, job.Open(), rules.Questions(worded))
 	if err != nil {
-		return r, forgeside.Classify(err)
+		return r, untold(err)
 	}
 	if before && job.Attempt > 1 {
 		r = forgeside.WithData(r, "asked", "before")
@@ -154,7 +161,27 @@ func (h *handler) say(ctx context.Context, job agent.Job, key, body string, r in
 	}
 	c, err := h.post(ctx, job.Instance, job.Issue, key, body)
 	if err != nil {
-		return r, forgeside.Classify(err)
+		return r, untold(err)
 	}
 	return forgeside.WithData(r, "comment_url", c.URL), nil
 }
+
+// untold classifies the error of a comment that asks people. If the forge takes no comment
+// on the issue, because it is locked, or the reporter has blocked us, people have to look at
+// the instance itself.
+func untold(err error) error {
+	if refusesComments(err) {
+		return forgeside.EscalateToPeople("people cannot be asked on the issue: %v", err)
+	}
+	return forgeside.Classify(err)
+}
+
+// refusesComments reports whether the forge takes no comment on an issue, which is no fault
+// of the work and does not go away by itself.
+func refusesComments(err error) bool {
+	return errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid)
+}
+
+// Untold is the name, in the data of a result, of why its comment is not on the issue. It is
+// owed: notify posts it later.
+const Untold = "untold"

@@ -24,6 +24,13 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	if err != nil {
 		return instance.Result{}, forgeside.Classify(err)
 	}
+	rival, err := forgeside.Rival(ctx, h.reader, h.gate, job, repo)
+	if err != nil {
+		return instance.Result{}, forgeside.Classify(err)
+	}
+	if rival != "" {
+		return h.stuck(ctx, job, errors.New(rival))
+	}
 	branch, err := h.push(ctx, job, repo)
 	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) || errors.As(err, new(*outbound.Refusal)) {
 		return h.stuck(ctx, job, err)
@@ -39,13 +46,23 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 		return instance.Result{}, forgeside.Classify(err)
 	}
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL)}
-	r, err = h.say(ctx, job, "pull-request", rules.Opened(pr.Number, pr.URL), r)
-	if err != nil {
-		return r, err
+	c, err := h.post(ctx, job.Instance, job.Issue, opened, rules.Opened(pr.Number, pr.URL))
+	switch {
+	case err == nil:
+		r = forgeside.WithData(r, "comment_url", c.URL)
+	case refusesComments(err): // the work is done; that people are told is owed
+		h.log.Warn("the issue takes no comment; trying again later", "instance", job.Instance, "error", err)
+		r.Summary += fmt.Sprintf(" (the issue is not told: %v)", err)
+		r = forgeside.WithData(r, Untold, err.Error())
+	default:
+		return r, forgeside.Classify(err)
 	}
 	number := strconv.Itoa(pr.Number)
 	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", number, "prNumber", number, "branch", branch, "pushed", job.Head), nil
 }
+
+// opened is the key of the comment that tells of the pull request.
+const opened = "pull-request"
 
 // maxNames is how many names a branch is given before people are asked.
 const maxNames = 9

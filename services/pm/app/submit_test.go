@@ -2,19 +2,26 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 const branch = "signalbox/issue-1-the-sum-is-wrong"
@@ -167,5 +174,99 @@ func TestOurBranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
 	}
 	if said := w.said(); len(said) != 2 || !strings.Contains(said[1].Body, branch) {
 		t.Errorf("said is %+v", said)
+	}
+}
+
+// annCloses opens a pull request of ann's that closes the issue.
+func (e *env) annCloses() forge.PullRequest {
+	e.Helper()
+	e.others("trunk")
+	pr, err := e.ann.CreatePullRequest(e.Context(), widgets, forge.NewPullRequest{Title: "Mend the sum", Body: "Fixes #1", Head: branch, Base: "trunk"})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return pr
+}
+
+func TestAPersonsPullRequestForTheIssueIsAskedAboutBeforeWorkIsPaidFor(t *testing.T) {
+	w := newEnv(t)
+	pr := w.annCloses()
+	var ask *agent.ErrEscalate
+	if _, err := w.Work(t.Context(), w.job("received")); !errors.As(err, &ask) || !ask.RequiresHuman || !strings.Contains(ask.Reason, fmt.Sprintf("#%d of ann", pr.Number)) {
+		t.Fatalf("it is taken up: %v", err)
+	}
+	job := w.job("received")
+	job.Escalations = []instance.Escalation{{Number: 1, Reason: ask.Reason, Resolved: true}}
+	if r := w.done(job); r.Base == "" {
+		t.Errorf("though people said to go on it ended with %+v", r)
+	}
+}
+
+func TestAPersonsPullRequestForTheIssueIsAskedAboutBeforeOursIsOpened(t *testing.T) {
+	w := newEnv(t)
+	job := w.solved()
+	pr := w.annCloses()
+	r := w.done(job)
+	if r.Status != instance.Blocked || !strings.Contains(r.Summary, fmt.Sprintf("#%d of ann", pr.Number)) || len(w.said()) != 1 {
+		t.Fatalf("it ended with %+v, said is %+v", r, w.said())
+	}
+	job.Last = &instance.Result{Status: instance.Success, Data: map[string]string{rules.Word: rules.Yes, rules.Of: "creating_pr"}}
+	if r := w.done(job); r.Status != instance.Success || r.Data["pr_number"] == "" {
+		t.Errorf("though people said yes it ended with %+v", r)
+	}
+}
+
+// The log is restored from before the pull request; the work is done again, with another result.
+func TestWorkDoneAgainOpensNoSecondPullRequest(t *testing.T) {
+	w := newEnv(t)
+	job := w.solved()
+	again := job
+	again.Head, again.Bundles = job.Base, job.Bundles[:1]
+	again = w.further(again, "4.5\n")
+	first := w.done(job)
+	w.restart()
+	if _, err := w.Work(t.Context(), w.job("received")); !errors.As(err, new(*agent.ErrEscalate)) {
+		t.Errorf("it is taken up again: %v", err)
+	}
+	r := w.done(again)
+	if r.Status != instance.Blocked || !strings.Contains(r.Summary, "#"+first.Data["pr_number"]+" is open for this issue, and is mine") {
+		t.Errorf("it ended with %+v", r)
+	}
+	pulls, err := w.ann.PullRequests(t.Context(), widgets, time.Time{})
+	if err != nil || len(pulls) != 1 {
+		t.Errorf("the pull requests are %+v, %v", pulls, err)
+	}
+}
+
+func TestAnIssueThatTakesNoCommentHoldsNoFinishedWork(t *testing.T) {
+	w := newEnv(t)
+	job := w.solved()
+	w.forge.FailRequests("POST", "/comments", local.Fault{Status: http.StatusForbidden})
+	r := w.done(job)
+	if r.Status != instance.Success || r.Data["pr_number"] != "2" || !strings.Contains(r.Data[Untold], "403") || !strings.Contains(r.Summary, "403") {
+		t.Fatalf("it ended with %+v", r)
+	}
+	ended := &pb.Instance{Instance: job.Instance, Issue: wire.Issue(job.Issue), State: "completed", Kind: "final", Closed: "ended", LastResult: wire.Result(r)}
+	after := subject.Event{State: "completed", Instance: job.Instance}
+	if err := w.tell(t.Context(), after, ended); err == nil || len(w.said()) != 0 {
+		t.Errorf("it is told: %v, %+v", err, w.said())
+	}
+	w.forge.Recover()
+	for range 2 {
+		if err := w.tell(t.Context(), after, ended); err != nil {
+			t.Error(err)
+		}
+	}
+	if said := w.said(); len(said) != 1 || !strings.Contains(said[0].Body, "#2") {
+		t.Errorf("said is %+v", said)
+	}
+}
+
+func TestQuestionsThatTheIssueDoesNotTakeArePutToPeopleAnotherWay(t *testing.T) {
+	w := newEnv(t)
+	w.forge.FailRequests("POST", "/comments", local.Fault{Status: http.StatusForbidden})
+	var ask *agent.ErrEscalate
+	if _, err := w.asking(); !errors.As(err, &ask) || !ask.RequiresHuman || !strings.Contains(ask.Reason, "403") {
+		t.Errorf("it ended with %v", err)
 	}
 }

@@ -80,9 +80,13 @@ func deadlinesSince(in *pb.Instance) time.Time {
 	return in.GetEnteredAt().AsTime()
 }
 
-// end posts how an instance ended that has no pull request.
+// end posts how an instance ended that has no pull request, or what is owed of one that has.
 func (h *handler) end(ctx context.Context, in *pb.Instance, issue instance.Issue) error {
 	last := wire.ToResult(in.GetLastResult())
+	if n, err := strconv.Atoi(last.Data["pr_number"]); err == nil && last.Data[Untold] != "" {
+		_, err = h.post(ctx, in.GetInstance(), issue, opened, rules.Opened(n, last.Data["pr_url"]))
+		return err
+	}
 	if n := in.GetVars()["prNumber"]; last.Data["pr_url"] != "" || n != "" && n != "0" {
 		return nil
 	}

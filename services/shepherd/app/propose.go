@@ -26,6 +26,15 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 	if err != nil {
 		return instance.Result{}, err
 	}
+	if text(job, "check_duplicates") != "false" && job.Vars["branch"] == "" {
+		rival, err := forgeside.Rival(ctx, s.forge, s.gate, job, repo)
+		if err == nil && rival != "" {
+			err = forgeside.EscalateToPeople("%s", rival)
+		}
+		if err != nil {
+			return instance.Result{}, err
+		}
+	}
 	branch := branch(job)
 	var adopted instance.Result
 	if job.Base == "" { // the branch was pushed before the story was opened

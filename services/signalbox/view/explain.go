@@ -194,14 +194,21 @@ func why(env *term.Env, in Instance) (string, []string) {
 		}
 		return text + ".", help("answer TEXT", "cancel")
 	case in.Working(env.Now()):
-		return fmt.Sprintf("%s took the work %s ago; its lease runs for %s more and is renewed for as long as the agent lives.",
-			in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now()))), help("pause")
+		text := fmt.Sprintf("%s took the work %s ago; its lease runs for %s more and is renewed for as long as the agent lives.",
+			in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now())))
+		if f := in.LastFault; f != nil {
+			text += fmt.Sprintf(" %s gave it back before, %s ago: %s.", f.Agent, env.Since(f.At), strings.TrimRight(f.Reason, "."))
+		}
+		return text, help("pause")
 	case in.Claim != nil:
 		return fmt.Sprintf("%s took it %s ago and went silent: its lease ran out %s ago. The work goes to the next %s that is free.",
 			in.Claim.Agent, env.Since(in.Claim.At), env.Since(in.Claim.Lease), in.Owner), help("retry")
 	}
 	text := fmt.Sprintf("Nobody has taken the work for %s: no %s runs, or all have other work.", env.Since(in.EnteredAt), in.Owner)
-	if in.Faults > 0 {
+	switch f := in.LastFault; {
+	case f != nil:
+		text = fmt.Sprintf("%s gave the work back %s ago: %s. It is tried again.", f.Agent, env.Since(f.At), strings.TrimRight(f.Reason, "."))
+	case in.Faults > 0:
 		text += fmt.Sprintf(" The work came back %s because of the machinery.", times(in.Faults))
 	}
 	return text, append(help("retry"), "signalbox doctor")

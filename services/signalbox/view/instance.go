@@ -63,8 +63,9 @@ type Instance struct {
 	Sections     map[string]string     `json:"sections"` // of the document: JSON by name
 	Failures     map[string]int        `json:"failures"` // in a row, by state
 	Escalations  []instance.Escalation `json:"escalations"`
-	Parked       *Parked               `json:"parked"`         // null: not parked
-	Rest         *instance.Rest        `json:"rest,omitempty"` // nobody gets the work before; of show and explain
+	Parked       *Parked               `json:"parked"`               // null: not parked
+	LastFault    *Fault                `json:"last_fault,omitempty"` // in this state; of show and explain
+	Rest         *instance.Rest        `json:"rest,omitempty"`       // nobody gets the work before; of show and explain
 	Parent       string                `json:"parent"`
 	Links        []Link                `json:"links"`
 	TimeoutS     float64               `json:"timeout_s"`       // of the state; 0: none

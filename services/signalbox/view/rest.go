@@ -11,16 +11,35 @@ import (
 // MayRest reports whether the events since the state was entered say more than the
 // instance does.
 func (in Instance) MayRest() bool {
-	return in.Closed == "" && !in.Paused && in.Parked == nil && in.Claim == nil && in.Worker != ""
+	return in.Closed == "" && !in.Paused && in.Parked == nil && in.Worker != "" && (in.Claim == nil || in.Faults > 0)
 }
 
-// Resting returns the instance with the rest that its newest commits tell of, if it lasts.
+// Fault is a fault of the machinery because of which an agent gave the work back.
+type Fault struct {
+	Agent  string    `json:"agent"`
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+}
+
+// Resting returns the instance with the rest that its newest commits tell of, if it lasts,
+// and with the last fault in its state.
 func (in Instance) Resting(now time.Time, commits []instance.Commit) Instance {
 	rest := instance.Rest{}
+	in.LastFault = nil
 	for _, c := range commits {
 		rest = rest.After(c.Events)
+		for _, e := range c.Events {
+			switch e := e.(type) {
+			case instance.Moved:
+				in.LastFault = nil
+			case instance.Released:
+				if e.Fault {
+					in.LastFault = &Fault{Reason: e.Reason, Agent: e.Agent, At: c.At}
+				}
+			}
+		}
 	}
-	if in.Rest = nil; rest.Until.After(now) {
+	if in.Rest = nil; in.Claim == nil && rest.Until.After(now) {
 		in.Rest = &rest
 	}
 	return in

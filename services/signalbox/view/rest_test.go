@@ -29,3 +29,27 @@ func TestAnInstanceRestsUntilItIsTakenOrTheFaultIsOver(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLastFaultOfAStateIsKnownUntilTheInstanceMoves(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	denied := instance.Released{Agent: "pm-1", Fault: true, Reason: "403 the issue is locked"}
+	for name, c := range map[string]struct {
+		events []instance.Event
+		want   string
+	}{
+		"of one":                {[]instance.Event{denied}, denied.Reason},
+		"though taken again":    {[]instance.Event{denied, instance.Claimed{}}, denied.Reason},
+		"the newest":            {[]instance.Event{instance.Released{Fault: true, Reason: "502"}, denied}, denied.Reason},
+		"not after a move":      {[]instance.Event{denied, instance.Moved{}}, ""},
+		"not of what was ended": {[]instance.Event{instance.Released{Reason: "stopping"}}, ""},
+	} {
+		in := view.Instance{}.Resting(now, []instance.Commit{{Events: c.events}})
+		got := ""
+		if in.LastFault != nil {
+			got = in.LastFault.Reason
+		}
+		if got != c.want {
+			t.Errorf("%s it is %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package forgeside
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/forge"
+)
+
+// RivalReader is what Rival reads with.
+type RivalReader interface {
+	Self(ctx context.Context) (string, error)
+	PullRequest(ctx context.Context, repo string, number int) (forge.PullRequest, error)
+	Mentions(ctx context.Context, repo string, issue int) ([]forge.Mention, error)
+}
+
+// branchPrefixes begin the names of the branches that we push.
+var branchPrefixes = []string{"signalbox/", "agent/"}
+
+// Rival looks for another open pull request that closes the job's issue, and says which, and
+// what people can do about it; "" if there is none. One of ours is known by what is
+// structural: its author, the marker of the instance, and a branch of ours in the repository
+// itself. It is a rival if its branch has no commit of this work, as after a restore of the
+// log. Nothing on it is trusted. Rival looks no more once people have said to go on.
+func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo forge.Repository) (string, error) {
+	if job.Issue.Number == 0 || toldToGoOn(job) {
+		return "", nil
+	}
+	mentions, err := from.Mentions(ctx, job.Issue.Repo, job.Issue.Number)
+	if errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrNotFound) {
+		return "", nil // it cannot be read: the branch and its name still tell our own
+	}
+	if err != nil {
+		return "", err
+	}
+	self, err := from.Self(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range mentions {
+		if !m.Closes || m.State != "open" {
+			continue
+		}
+		pr, err := from.PullRequest(ctx, job.Issue.Repo, m.Number)
+		if errors.Is(err, forge.ErrNotFound) || err == nil && pr.State != "open" {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		ours := pr.Author.Login == self && strings.EqualFold(pr.HeadRepo, repo.Name) &&
+			strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request")) &&
+			slices.ContainsFunc(branchPrefixes, func(p string) bool { return strings.HasPrefix(pr.HeadRef, p) })
+		if !ours {
+			return fmt.Sprintf("%s%d of %s is open and closes this issue: %s. Say “go ahead” for a second one, or close this issue if that one does it",
+				rivalOf, pr.Number, pr.Author.Login, pr.URL), nil
+		}
+		same := pr.HeadSHA == job.Head
+		if !same && job.Head != "" && job.Head != job.Base {
+			same, err = g.Workspace.Shares(ctx, workspace.Meeting{Repo: repo.Name, Bundles: BundleObjects(job), Base: job.Base, Head: job.Head,
+				From: g.Remote(ctx, repo), Branch: pr.HeadRef})
+			if err != nil {
+				return "", err
+			}
+		}
+		if !same {
+			return fmt.Sprintf("%s%d is open for this issue, and is mine: %s. The log does not know its commits (branch %s at %.7s), as after a restore. "+
+				"Merge it, or close it and say “go ahead” to have a new one", rivalOf, pr.Number, pr.URL, pr.HeadRef, pr.HeadSHA), nil
+		}
+	}
+	return "", nil
+}
+
+// rivalOf begins the text about a rival.
+const rivalOf = "pull request #"
+
+// toldToGoOn reports whether people were asked about a rival, and said to go on.
+func toldToGoOn(job agent.Job) bool {
+	if job.Last != nil && job.Last.Data[rules.Word] == rules.Yes && job.Last.Data[rules.Of] == job.State {
+		return true
+	}
+	for _, e := range job.Escalations {
+		if e.Resolved && strings.Contains(e.Reason, rivalOf) {
+			return true
+		}
+	}
+	return false
+}
