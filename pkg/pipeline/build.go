@@ -12,9 +12,10 @@ import (
 const maxOutput = 8 << 10
 
 // build makes the section of the evidence: a brain may doubt a check that passes,
-// and add errors, and no more. What fails goes to the writer.
+// and add errors, and no more. What fails goes to the writer. Passed is only what ran: a
+// check that is not set up is said to be so, and fails nothing.
 func (c completion) build(s Build) {
-	b := Build{Completed: true, LintPassed: true, TypeCheckPassed: true}
+	b := Build{Completed: true}
 	ran := map[string]bool{}
 	for _, ev := range c.r.Evidence {
 		switch ev.Name {
@@ -30,14 +31,27 @@ func (c completion) build(s Build) {
 		ran[ev.Name] = true
 		b.run(ev)
 	}
-	doubts := func(key string, says bool) bool { return c.wrote[key] != nil && !says }
-	b.TestsPassed = b.TestsPassed && !doubts("tests_passed", s.TestsPassed)
-	b.LintPassed = b.LintPassed && !doubts("lint_passed", s.LintPassed)
-	b.TypeCheckPassed = b.TypeCheckPassed && !doubts("type_check_passed", s.TypeCheckPassed)
+	// A brain that says of a check that did not run that it did not pass says what is true.
+	doubts := func(kind, key string, says bool) bool { return c.wrote[key] != nil && !says && (ran[kind] || len(s.Errors) > 0) }
+	fails := !b.TestsPassed
+	for _, check := range []struct {
+		kind, key string
+		says      bool
+		passed    *bool
+	}{
+		{work.Tests, "tests_passed", s.TestsPassed, &b.TestsPassed},
+		{work.Lint, "lint_passed", s.LintPassed, &b.LintPassed},
+		{work.TypeCheck, "type_check_passed", s.TypeCheckPassed, &b.TypeCheckPassed},
+	} {
+		if doubts(check.kind, check.key, check.says) {
+			*check.passed, fails = false, true
+		}
+		fails = fails || ran[check.kind] && !*check.passed
+	}
 	if c.wrote["errors"] != nil {
 		b.Errors = append(b.Errors, s.Errors...)
 	}
-	if c.success() && !(b.TestsPassed && b.LintPassed && b.TypeCheckPassed) {
+	if c.success() && fails {
 		c.r.Status = instance.Failure
 	}
 	if !c.success() && len(b.Errors) == 0 {
@@ -45,7 +59,7 @@ func (c completion) build(s Build) {
 	}
 	for _, kind := range []string{work.Lint, work.TypeCheck} {
 		if !ran[kind] {
-			c.r.Summary = strings.TrimSpace(c.r.Summary + "\nNothing is set up as " + strings.ReplaceAll(kind, "_", " ") + ": it counts as passed.")
+			c.r.Summary = strings.TrimSpace(c.r.Summary + "\nNothing is set up as " + strings.ReplaceAll(kind, "_", " ") + ": it did not run, and is not said to have passed.")
 		}
 	}
 	c.put("build", b)

@@ -26,9 +26,9 @@ func (s Story) Commands() []string {
 	return all
 }
 
-// criteria reads acceptanceCriteria: texts, or objects with a "command".
+// criteria reads acceptanceCriteria, or steps: texts, or objects with a "command".
 func (r *reader) criteria(n node, id string) []Criterion {
-	m, ok := n.get("acceptanceCriteria")
+	m, ok := n.first("acceptanceCriteria", "acceptance_criteria", "criteria", "steps")
 	if !ok || m.value.kind == 0 && m.value.value == nil {
 		return nil
 	}

@@ -36,11 +36,12 @@ type Story struct {
 	Criteria       []Criterion // acceptanceCriteria
 	Priority       int
 	Status         Status
-	PR             int    // prNumber; 0: none
-	LastActivityBy string // bot, reviewer, or empty: nobody yet
-	Branch         string // branchName; empty: none yet
-	Issue          int    // on the forge; 0: none
-	Line           int    // where it begins in the file
+	PR             int      // prNumber; 0: none
+	LastActivityBy string   // bot, reviewer, or empty: nobody yet
+	Branch         string   // branchName; empty: none yet
+	Issue          int      // on the forge; 0: none
+	After          []string // ids of the stories that it depends on, in order
+	Line           int      // where it begins in the file
 
 	raw  []byte
 	node node
@@ -57,8 +58,8 @@ type File struct {
 	src []byte
 }
 
-// Parse reads a plan of either shape: "stories" or "userStories", each story
-// with a "status" or with "passes". What is wrong with it is told all at once,
+// Parse reads a plan: a list of stories, or an object with one as "stories", "userStories",
+// "tasks", "features" or "items", each story with a "status" or with "passes". What is wrong with it is told all at once,
 // every line by its number; such an error is made of *Problem.
 func Parse(name string, src []byte) (*File, error) {
 	r := reader{name: name, src: src}

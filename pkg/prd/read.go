@@ -1,6 +1,8 @@
 package prd
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -16,23 +18,17 @@ type reader struct {
 	problems []*Problem
 }
 
+// lists are the keys under which plans have their stories.
+var lists = []string{"stories", "userStories", "tasks", "features", "items"}
+
 func (r *reader) plan(root node) []Story {
-	list, ok := root.first("stories", "userStories")
-	_, both := root.get("userStories")
-	switch {
-	case root.kind != '{' || !ok:
-		r.problem(root.start, "", `this is no plan: want an object with "stories" or "userStories"`)
-		return nil
-	case both && list.key == "stories":
-		r.problem(list.start, "", `there are "stories" and "userStories": which of them is the plan?`)
-		return nil
-	case list.value.kind != '[':
-		r.problem(list.value.start, "", "%q is no list", list.key)
+	list, ok := r.list(root)
+	if !ok {
 		return nil
 	}
 	var all []Story
 	lines := map[string]int{}
-	for _, n := range list.value.items {
+	for _, n := range list.items {
 		s := r.story(n)
 		if line, twice := lines[s.ID]; twice && s.ID != "" {
 			r.problem(n.start, s.ID, "there is one of this id on line %d already", line)
@@ -40,7 +36,75 @@ func (r *reader) plan(root node) []Story {
 		lines[s.ID] = s.Line
 		all = append(all, s)
 	}
+	r.order(all)
 	return all
+}
+
+// list returns the list of stories: the file itself, or what stands under a key of its.
+func (r *reader) list(root node) (list node, ok bool) {
+	if root.kind == '[' {
+		return root, true
+	}
+	var found []member
+	for _, key := range lists {
+		if m, ok := root.get(key); ok {
+			found = append(found, m)
+		}
+	}
+	switch {
+	case root.kind != '{' || len(found) == 0:
+		r.problem(root.start, "", "this is no plan: want a list, or an object with one as %s", quotedList(lists))
+	case len(found) > 1:
+		r.problem(found[0].start, "", "there are %q and %q: which of them is the plan?", found[0].key, found[1].key)
+	case found[0].value.kind != '[':
+		r.problem(found[0].value.start, "", "%q is no list", found[0].key)
+	default:
+		return found[0].value, true
+	}
+	return list, false
+}
+
+func quotedList(all []string) string {
+	var quoted []string
+	for _, s := range all {
+		quoted = append(quoted, strconv.Quote(s))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// order checks that what stories come after are other stories, and that none comes after
+// itself.
+func (r *reader) order(all []Story) {
+	of := map[string]Story{}
+	for _, s := range all {
+		of[s.ID] = s
+	}
+	for _, s := range all {
+		for _, id := range s.After {
+			if _, known := of[id]; !known {
+				r.problem(s.node.start, s.ID, "it depends on %q, which is no story of this plan", id)
+			}
+		}
+		if comesAfter(of, s.ID, s.ID, map[string]bool{}) {
+			r.problem(s.node.start, s.ID, "it depends on itself: %s", strings.Join(s.After, ", "))
+		}
+	}
+}
+
+// comesAfter reports whether the story, or what it depends on, depends on the other.
+func comesAfter(of map[string]Story, id, other string, seen map[string]bool) bool {
+	for _, before := range of[id].After {
+		if before == other {
+			return true
+		}
+		if !seen[before] {
+			seen[before] = true
+			if comesAfter(of, before, other, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (r *reader) story(n node) Story {
@@ -57,11 +121,15 @@ func (r *reader) story(n node) Story {
 		}
 		keys[m.key] = true
 	}
-	s.Title, s.Description = r.text(n, s.ID, "title"), r.text(n, s.ID, "description")
+	s.Title, s.Description = r.text(n, s.ID, "title", "name"), r.text(n, s.ID, "description")
 	s.Branch = r.text(n, s.ID, "branchName", "branch")
+	if s.Title == "" {
+		s.Title = titleOf(s.Description)
+	}
 	if s.Title == "" {
 		s.Title = s.ID
 	}
+	s.After = r.after(n, s.ID)
 	s.Priority = r.number(n, s.ID, DefaultPriority, "priority")
 	s.PR = r.number(n, s.ID, 0, "prNumber")
 	s.Issue = r.issue(n, s.ID)
@@ -117,10 +185,55 @@ func (r *reader) id(n node) string {
 	case json.Number:
 		id = v.String()
 	}
-	if id == "" {
-		r.problem(n.start, "", "a story has no id")
+	if id != "" || n.kind != '{' {
+		return id
 	}
-	return id
+	// A story without an id is known by its words: they stay when others come before it.
+	words := r.text(n, "", "title", "name") + "\n" + r.text(n, "", "description")
+	if strings.TrimSpace(words) == "" {
+		r.problem(n.start, "", "a story has no id, and no title or description to know it by")
+		return ""
+	}
+	sum := sha256.Sum256([]byte(words))
+	return "story-" + hex.EncodeToString(sum[:4])
+}
+
+// maxTitle is how many letters of a description make a title.
+const maxTitle = 80
+
+// titleOf is the first sentence of a description, or the beginning of it.
+func titleOf(description string) string {
+	first, _, _ := strings.Cut(strings.Join(strings.Fields(description), " "), ". ")
+	if letters := []rune(strings.TrimRight(first, ".")); len(letters) > maxTitle {
+		return strings.TrimSpace(string(letters[:maxTitle-1])) + "…"
+	} else {
+		return string(letters)
+	}
+}
+
+// after lists the ids of the stories that the story depends on.
+func (r *reader) after(n node, id string) (all []string) {
+	for _, key := range []string{"dependencies", "dependsOn", "depends_on", "blockedBy", "blocked_by"} {
+		m, ok := n.get(key)
+		if !ok || m.value.kind == 0 && m.value.value == nil {
+			continue
+		}
+		items := m.value.items
+		if m.value.kind != '[' {
+			items = []node{m.value}
+		}
+		for _, item := range items {
+			switch v := item.value.(type) {
+			case string:
+				all = append(all, strings.TrimSpace(v))
+			case json.Number:
+				all = append(all, v.String())
+			default:
+				r.problem(item.start, id, "%s: want ids of stories", key)
+			}
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
 
 // text is the member of the first key that is there; null is empty.

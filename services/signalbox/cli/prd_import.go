@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/prd"
@@ -24,12 +27,13 @@ type prdImport struct {
 
 // importedStory is the JSON of one story of a plan.
 type importedStory struct {
-	Instance string `json:"instance"`
-	Story    string `json:"story"` // its id in the plan
-	Title    string `json:"title"`
-	Priority int    `json:"priority"`
-	Opened   bool   `json:"opened"` // by this call
-	Status   string `json:"status"` // of the instance; without one, of the plan
+	Instance string   `json:"instance"`
+	Story    string   `json:"story"` // its id in the plan
+	Title    string   `json:"title"`
+	Priority int      `json:"priority"`
+	Opened   bool     `json:"opened"` // by this call
+	Status   string   `json:"status"` // of the instance; without one, of the plan
+	After    []string `json:"after"`  // instances of the stories that it depends on
 }
 
 // Run opens an instance for each story of a plan.
@@ -37,6 +41,9 @@ func (c prdImport) Run(ctx context.Context, env *term.Env) error {
 	plan, err := c.read()
 	if err != nil {
 		return err
+	}
+	if len(plan.Stories) == 0 {
+		return service.Usagef("%s: there is no story in it", c.File)
 	}
 	for _, s := range plan.Stories {
 		if err := fits(s); err != nil {
@@ -71,8 +78,17 @@ func fits(s prd.Story) error {
 
 // each calls do for every story that has not ended, and prints the results.
 func (c prdImport) each(env *term.Env, plan *prd.File, do func(prd.Story, importedStory) (importedStory, string, error)) error {
+	done := map[string]bool{} // or given up: nothing waits for it
 	for _, s := range plan.Stories {
-		t, said := importedStory{c.name(s), s.ID, s.Title, s.Priority, false, string(s.Status)}, "is left: it is "+string(s.Status)
+		done[s.ID] = s.Status.Ended()
+	}
+	for _, s := range inOrder(plan.Stories) {
+		t, said := importedStory{c.name(s), s.ID, s.Title, s.Priority, false, string(s.Status), []string{}}, "is left: it is "+string(s.Status)
+		for _, id := range s.After {
+			if !done[id] {
+				t.After = append(t.After, c.name(prd.Story{ID: id}))
+			}
+		}
 		if !s.Status.Ended() {
 			var err error
 			if t, said, err = do(s, t); err != nil {
@@ -85,9 +101,39 @@ func (c prdImport) each(env *term.Env, plan *prd.File, do func(prd.Story, import
 			}
 			continue
 		}
-		env.Printf("%s %s: %s, priority %d\n", term.Line(t.Instance), said, term.Line(t.Title), t.Priority)
+		after := ""
+		if len(t.After) > 0 {
+			after = ", after " + strings.Join(t.After, ", ")
+		}
+		env.Printf("%s %s: %s, priority %d%s\n", term.Line(t.Instance), said, term.Line(t.Title), t.Priority, term.Line(after))
 	}
 	return nil
+}
+
+// inOrder returns the stories as they are opened: what others depend on first, then by
+// priority, then as the file has them. A developer that is free takes the first.
+func inOrder(all []prd.Story) []prd.Story {
+	by := slices.Clone(all)
+	slices.SortStableFunc(by, func(a, b prd.Story) int { return cmp.Compare(a.Priority, b.Priority) })
+	var out []prd.Story
+	placed := map[string]bool{}
+	var place func(s prd.Story)
+	place = func(s prd.Story) {
+		if placed[s.ID] {
+			return
+		}
+		placed[s.ID] = true
+		for _, id := range s.After {
+			if i := slices.IndexFunc(by, func(o prd.Story) bool { return o.ID == id }); i >= 0 {
+				place(by[i])
+			}
+		}
+		out = append(out, s)
+	}
+	for _, s := range by {
+		place(s)
+	}
+	return out
 }
 
 // open opens one story. The id of the command is derived from the story, so that a
@@ -104,7 +150,7 @@ func (c prdImport) open(ctx context.Context, sys system, s prd.Story, t imported
 	}
 	key := sha256.Sum256([]byte(t.Instance))
 	reply, err := sys.OpenWith(ctx, "prd-"+hex.EncodeToString(key[:16]), t.Instance, &pb.Open{
-		Workflow: c.Workflow, State: state, Vars: vars,
+		Workflow: c.Workflow, State: state, Vars: vars, After: t.After,
 		Issue: wire.Issue(instance.Issue{Repo: c.Repo, Number: s.Issue, Title: s.Title, Body: s.Text(), Config: config}),
 	})
 	refusal := new(instance.Refusal)
