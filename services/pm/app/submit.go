@@ -46,7 +46,7 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 		return instance.Result{}, forgeside.Classify(err)
 	}
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL)}
-	c, err := h.post(ctx, job.Instance, job.Issue, opened, rules.Opened(pr.Number, pr.URL))
+	c, err := h.post(ctx, job.Instance, job.Issue, openedKey, rules.Opened(pr.Number, pr.URL))
 	switch {
 	case err == nil:
 		r = forgeside.WithData(r, "comment_url", c.URL)
@@ -61,8 +61,8 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", number, "prNumber", number, "branch", branch, "pushed", job.Head), nil
 }
 
-// opened is the key of the comment that tells of the pull request.
-const opened = "pull-request"
+// openedKey is the key of the comment that tells of the pull request.
+const openedKey = "pull-request"
 
 // maxNames is how many names a branch is given before people are asked.
 const maxNames = 9

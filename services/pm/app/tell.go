@@ -84,7 +84,7 @@ func deadlinesSince(in *pb.Instance) time.Time {
 func (h *handler) end(ctx context.Context, in *pb.Instance, issue instance.Issue) error {
 	last := wire.ToResult(in.GetLastResult())
 	if n, err := strconv.Atoi(last.Data["pr_number"]); err == nil && last.Data[Untold] != "" {
-		_, err = h.post(ctx, in.GetInstance(), issue, opened, rules.Opened(n, last.Data["pr_url"]))
+		_, err = h.post(ctx, in.GetInstance(), issue, openedKey, rules.Opened(n, last.Data["pr_url"]))
 		return err
 	}
 	if n := in.GetVars()["prNumber"]; last.Data["pr_url"] != "" || n != "" && n != "0" {
