@@ -32,7 +32,9 @@ func (c completion) build(s Build) {
 		b.run(ev)
 	}
 	// A brain that says of a check that did not run that it did not pass says what is true.
-	doubts := func(kind, key string, says bool) bool { return c.wrote[key] != nil && !says && (ran[kind] || len(s.Errors) > 0) }
+	doubts := func(kind, key string, says bool) bool {
+		return c.wrote[key] != nil && !says && (ran[kind] || len(s.Errors) > 0)
+	}
 	fails := !b.TestsPassed
 	for _, check := range []struct {
 		kind, key string
