@@ -19,6 +19,9 @@ type Outcome struct {
 	Notes     []instance.NoteEntry // worth keeping whatever comes of the work; Kind and Text
 	Learned   []Learned            // of the repository, for those who work on it next
 	Refused   []string             // what it wrote and may not, each by its name, in words
+	// Unreadable reports that the brain ended well and stated a result that cannot be read, which the
+	// error of Work describes. The rest of the outcome is that of a brain which states none.
+	Unreadable bool
 }
 
 // Pauses reports whether the work comes back, such as when others have said something.

@@ -29,6 +29,7 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 	var spent instance.Cost
 	watch := &watcher{step: s, budget: s.budget()}
 	pause := cmp.Or(s.Pause, firstPause)
+	asked := false // once more for a result
 	for n := 1; ; n++ {
 		if over := s.job.Overspent(); over != nil && !rules.Free(s.think) {
 			return brain.Outcome{GivesBack: over.Error(), Result: instance.Result{Spend: spent}}, nil
@@ -41,6 +42,16 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 			return out, err
 		}
 		spent = out.Result.Spend
+		if out.Unreadable {
+			changed, derr := s.changed(ctx)
+			if derr != nil {
+				return out, derr
+			}
+			if changed { // it is judged by what it left
+				out.Notes = append(out.Notes, instance.NoteEntry{Kind: "warning", Text: "the result could not be read, and the change is taken: " + err.Error()})
+				return out, nil
+			}
+		}
 		if watch.budget.err() != nil { // what it left is handed on, and people are asked
 			out.Escalate = s.more(ctx, watch.budget, out.Result.Spend)
 			return out, nil
@@ -51,6 +62,14 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 		}
 		if errors.Is(err, brain.ErrUnusable) {
 			return out, fmt.Errorf("%w: %w", errBrain, err) // again would be no better
+		}
+		if out.Unreadable && !asked {
+			asked = true
+			n--
+			s.job.Progress("the result could not be read, it is asked for once more: %s", oneLine(err.Error()))
+			a.Warnings = append(slices.Clip(a.Warnings), fmt.Sprintf("you have done this work already, and what you left is in place; "+
+				"the result that you stated could not be read: %v. Do not do the work again: state the result, as the schema wants it", err))
+			continue
 		}
 		if n == maxAttempts {
 			return out, fmt.Errorf("%w %d times: %w", errBrain, n, err)
@@ -74,6 +93,18 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 			return out, err
 		}
 	}
+}
+
+// changed reports whether there is a change in the work tree that counts.
+func (s *step) changed(ctx context.Context) (bool, error) {
+	if s.tree == nil || s.asks.DropsChanges() {
+		return false, nil
+	}
+	diff, err := s.tree.Diff(ctx)
+	if errors.Is(err, brain.ErrInfrastructure) {
+		return false, err
+	}
+	return err == nil && !diff.Empty(), nil // a tree that cannot be read is the next attempt's to hear of
 }
 
 // unjudged is the result of a step whose brain failed: what was checked, what it cost

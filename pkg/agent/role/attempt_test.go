@@ -72,3 +72,45 @@ func TestABrainThatIsStoppedIsNotTriedAgain(t *testing.T) {
 		t.Errorf("it was asked %d times and ended with %v", calls, err)
 	}
 }
+
+// unreadable is a brain that leaves the files and states a result that cannot be read, some
+// times.
+func unreadable(times int, files map[string]string, seen *[]brain.Assignment, then brain.Brain) brain.Brain {
+	return thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+		if *seen = append(*seen, a); len(*seen) > times {
+			return then.Work(ctx, a)
+		}
+		out, err := writes(files).Work(ctx, a)
+		out.Unreadable, out.Declared = true, false
+		out.Result = instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "Two", Spend: instance.Cost{TokensIn: 100}}
+		return out, errors.Join(err, brain.ErrInvalidResult)
+	})
+}
+
+func TestAChangeIsTakenThoughItsReportCannotBeRead(t *testing.T) {
+	w := newEnv(t, map[string]string{})
+	var seen []brain.Assignment
+	r := w.done("developer", "implementing", unreadable(9, map[string]string{"sum.sh": "two\n"}, &seen, nil))
+	if len(seen) != 1 || w.content("sum.sh", r) != "two" || r.Summary != "Two" || r.Spend.TokensIn != 100 {
+		t.Errorf("after %d attempts it left %+v", len(seen), r)
+	}
+}
+
+func TestAReportThatCannotBeReadIsAskedForOnceMoreOnTheSameTree(t *testing.T) {
+	w := newEnv(t, map[string]string{"a": "a\n"})
+	var seen []brain.Assignment
+	states := thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+		return brain.Outcome{Declared: true, Result: instance.Result{Status: instance.Blocked, Summary: "Which sum?"}}, nil
+	})
+	r, err := w.work("developer", "implementing", unreadable(1, nil, &seen, states))
+	if err != nil || len(seen) != 2 || r.Status != instance.Blocked || r.Spend.TokensIn != 100 {
+		t.Fatalf("after %d attempts it ended with %+v, %v", len(seen), r, err)
+	}
+	if seen[0].Dir != seen[1].Dir || len(seen[1].Warnings) != 1 || !strings.Contains(seen[1].Warnings[0], "could not be read") {
+		t.Errorf("it was asked in %s, and then in %s with %q", seen[0].Dir, seen[1].Dir, seen[1].Warnings)
+	}
+	seen = nil
+	if r, err = w.work("developer", "implementing", unreadable(9, nil, &seen, nil)); err != nil || len(seen) != 4 || !r.Unjudged {
+		t.Errorf("without end: after %d attempts it ended with %+v, %v", len(seen), r, err)
+	}
+}

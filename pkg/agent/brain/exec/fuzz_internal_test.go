@@ -16,7 +16,7 @@ func FuzzTranscript(f *testing.F) {
 			for line := range bytes.Lines(transcript) {
 				read(&a, line)
 			}
-			_ = lastObject(a.text)
+			_ = lastObject(a.text, maxObject)
 			_ = summary(&a, transcript)
 		}
 	})

@@ -2,77 +2,37 @@ package exec
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
-// decode decodes a stated result. A step's work is not lost for what a program says too
-// much: keys that no result has are left out, and noted, and null counts as nothing.
-func decode(text []byte) (brain.Outcome, error) {
-	object, unknown := lenient(text)
-	out, err := brain.DecodeResult(object)
-	if err == nil && len(unknown) > 0 {
-		out.Notes = append(out.Notes, instance.NoteEntry{Kind: "warning", Text: fmt.Sprintf("the result has keys that do not count: %q", unknown)})
+// inFile returns the result of a result file: the whole text, or the object at its end or in
+// a code fence if the text is no JSON by itself.
+func inFile(text []byte) []byte {
+	plain := brain.Plain(text)
+	if len(plain) == 0 || bytes.IndexByte([]byte(`{["`), plain[0]) >= 0 {
+		return plain
 	}
-	return out, err
-}
-
-// lenient returns a JSON object without null values and without the keys, sorted, that no
-// result has. Anything else it returns as it is.
-func lenient(text []byte) (object []byte, unknown []string) {
-	var value map[string]any
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if dec.Decode(&value) != nil || dec.More() {
-		return text, nil
+	if object := lastObject(string(plain), len(plain)); object != nil {
+		return object
 	}
-	known := brain.ResultKeys()
-	for key := range value {
-		if !slices.Contains(known, key) {
-			unknown = append(unknown, key)
-			delete(value, key)
-		}
+	if object := fenced(string(plain), len(plain)); object != nil {
+		return object
 	}
-	slices.Sort(unknown)
-	object, err := json.Marshal(withoutNull(value))
-	if err != nil {
-		return text, nil
-	}
-	return object, unknown
-}
-
-// withoutNull leaves out what is null in objects.
-func withoutNull(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			if inner == nil {
-				delete(v, key)
-			} else {
-				v[key] = withoutNull(inner)
-			}
-		}
-	case []any:
-		for i := range v {
-			v[i] = withoutNull(v[i])
-		}
-	}
-	return value
+	return plain
 }
 
 // block matches a code fence of a message that has an object.
 var block = regexp.MustCompile("(?s)```(?:json)?[ \\t]*\\n[ \\t]*(\\{.*?\\})[ \\t\\n]*```")
 
-// fenced returns the object of the last code fence of a text that is a result.
-func fenced(text string) []byte {
-	for _, m := range slices.Backward(block.FindAllStringSubmatch(text[max(len(text)-maxObject, 0):], -1)) {
-		if object := lastObject(m[1]); object != nil {
+// fenced returns the object of the last code fence of a text that is a result. It reads the
+// last most bytes.
+func fenced(text string, most int) []byte {
+	for _, m := range slices.Backward(block.FindAllStringSubmatch(text[max(len(text)-most, 0):], -1)) {
+		if object := lastObject(m[1], most); object != nil {
 			return object
 		}
 	}
@@ -81,3 +41,24 @@ func fenced(text string) []byte {
 
 // prose returns a text without code fences that have an object.
 func prose(text string) string { return strings.TrimSpace(block.ReplaceAllString(text, "")) }
+
+// footer matches a line that says nothing of the work: a trailer of a commit message, the
+// signature of a tool, a rule, the mark of a code fence.
+var footer = regexp.MustCompile(`(?i)^[\s>*_]*(?:` +
+	`(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested|assisted|generated|helped)-by:.*` +
+	`|(?:change-id|signalbox-[a-z-]+):.*` +
+	`|\W*(?:generated|created|made|written|committed) (?:with|by|using) .*` +
+	`|[-=_*~` + "`" + `\s]*(?:json|text)?` +
+	`)$`)
+
+// withoutFooters returns a text without the footers that it begins and ends with.
+func withoutFooters(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for len(lines) > 0 && footer.MatchString(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	for len(lines) > 0 && footer.MatchString(lines[0]) {
+		lines = lines[1:]
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}

@@ -22,7 +22,7 @@ var ErrTimeLimit = errors.New("time limit")
 const notTried = 75
 
 const (
-	maxResult  = 1 << 20  // bytes of a result file
+	maxResult  = 16 << 20 // bytes of a result file; its values are cut
 	maxSummary = 16 << 10 // bytes of a summary
 	maxObject  = 64 << 10 // bytes of a result at the end of a message
 	lastLines  = 20       // of the output, quoted with a failure
@@ -54,13 +54,13 @@ func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outco
 	if !run.OK() || said.failed {
 		return out, failure(p, run, said, errors.Join(invalid, contradiction(declared)))
 	}
-	if invalid != nil {
-		return out, fmt.Errorf("%s: %w", p.Name, invalid)
-	}
-	if said.ended && !said.began || said.limited { // as if it had worked
+	if invalid == nil && (said.ended && !said.began || said.limited) { // as if it had worked
 		return out, said.outside(p.Name + ": its model did not answer" + p.words(run, said))
 	}
 	out.Result.Status, out.Result.ConfidenceScore, out.Result.Summary = instance.Success, 1, summary(said, p.printed(run, said))
+	if out.Unreadable = errors.Is(invalid, brain.ErrInvalidResult); invalid != nil {
+		return out, fmt.Errorf("%s: %w", p.Name, invalid)
+	}
 	return out, nil
 }
 
@@ -106,19 +106,25 @@ func statement(f files, said *answer) (stated brain.Outcome, declared bool, err 
 	if err != nil {
 		return stated, false, err
 	}
+	if text != nil {
+		if text = inFile(text); len(text) == 0 {
+			text = nil // an empty file states nothing
+		}
+	}
 	if text == nil && len(said.structured) > 0 && string(said.structured) != "null" {
 		text = said.structured
 	}
 	if text == nil {
-		text = lastObject(said.text)
+		text = lastObject(said.text, maxObject)
 	}
 	if text == nil {
-		text = fenced(said.text)
+		text = fenced(said.text, maxObject)
 	}
 	if text == nil {
 		return stated, false, nil
 	}
-	stated, err = decode(text)
+	stated, err = brain.ReadResult(text)
+	stated.Result.Summary = withoutFooters(stated.Result.Summary)
 	return stated, err == nil, err
 }
 
@@ -147,10 +153,10 @@ func readResult(path string) ([]byte, error) {
 }
 
 // lastObject returns the JSON object at the end of a text, in a code fence or not,
-// if its status is one of a result.
-func lastObject(text string) []byte {
+// if its status is one of a result. It reads the last most bytes.
+func lastObject(text string, most int) []byte {
 	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "```"))
-	text = text[max(len(text)-maxObject, 0):]
+	text = text[max(len(text)-most, 0):]
 	if !strings.HasSuffix(text, "}") {
 		return nil
 	}
@@ -166,7 +172,7 @@ func lastObject(text string) []byte {
 		if json.Unmarshal([]byte(text[from:]), &v) != nil {
 			continue
 		}
-		switch v.Status {
+		switch instance.Status(strings.ToLower(strings.TrimSpace(string(v.Status)))) {
 		case instance.Success, instance.Failure, instance.Blocked:
 			return []byte(text[from:])
 		}
@@ -174,11 +180,11 @@ func lastObject(text string) []byte {
 	}
 }
 
-// summary returns the last message, or else the last line printed.
+// summary returns the last message, or else the last line printed, without footers.
 func summary(said *answer, output []byte) string {
-	text := prose(said.text)
+	text := withoutFooters(prose(said.text))
 	if text == "" {
-		text = strings.TrimSpace(string(output))
+		text = withoutFooters(string(output))
 		text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 	}
 	return strings.ToValidUTF8(text[:min(len(text), maxSummary)], "")
