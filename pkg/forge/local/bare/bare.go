@@ -104,7 +104,7 @@ func (r Repo) Create(ctx context.Context, from, only string) (branch string, err
 		}
 		if only != "" {
 			branch = only
-			run("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", from, "+refs/heads/"+only+":refs/heads/"+only)
+			run("fetch", "-q", "--no-write-fetch-head", "--", from, "+refs/heads/"+only+":refs/heads/"+only) // with the tags of its history
 		} else {
 			run("fetch", "-q", "--no-write-fetch-head", "--", from, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 			if err == nil {
