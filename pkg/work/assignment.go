@@ -51,6 +51,8 @@ type Assignment struct {
 	StateFile string `json:"state_file,omitempty"` // the document, in the directory the brain runs in
 	Shared    string `json:"-"`                    // git objects the work tree borrows: a sandbox must let the brain read them
 	Brief     Brief  `json:"-"`
+	// Report is the whole report as a text, where the issue has only its beginning and its end.
+	Report string `json:"-"`
 }
 
 // Encode is the assignment's JSON, in which no list and no object is null.

@@ -74,6 +74,7 @@ type Settings struct {
 	Observer  agent.Observer   `kong:"-"`
 	Bases     *Baselines       `kong:"-"` // shared with other roles of the process; nil: its own
 	Original  instance.Issue   `kong:"-"` // shown to brains instead of its copy on the forge, which has its title; zero: none
+	Whole     Whole            `kong:"-"` // the report that is too long for an issue; zero: none is
 	AtOnce    bool             `kong:"-"` // gives back work under way at once when it is stopped, without the host's grace
 }
 
@@ -163,7 +164,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		return err
 	}
 	coder.Secrets = coder.Secrets.WithIssued(issued)
-	a := Agent(h, js, role, original{coder, s.Original}, coder.Secrets, s.Observer)
+	a := Agent(h, js, role, original{coder, s.Original, s.Whole}, coder.Secrets, s.Observer)
 	a.Workers = s.Workers
 	if s.AtOnce {
 		a.Grace = 0

@@ -94,6 +94,9 @@ func (s step) stillOpen() string {
 		if ev.Name == testrun.Acceptance && s.asks.Runs == workflow.RunsCriteria && ev.EffectiveVerdict() == instance.VerdictFail {
 			return "; before that, " + notAccepted(ev)
 		}
+		if ev.Name == testrun.Name && !ev.OK && ev.Commit == s.job.Head && len(ev.Failed) > 0 {
+			return fmt.Sprintf("; still open: %d tests fail, among them %s", len(ev.Failed), oneLine(ev.Failed[0]))
+		}
 	}
 	return ""
 }

@@ -168,14 +168,14 @@ func pad(s string, width int) string {
 // commit narrates the events of one commit. An event without a case is narrated by its
 // name and text, as history prints it.
 func (p *printer) commit(c client.LogEntry) {
-	who, said, answered := "", "", false
+	who, said, branch, answered := "", "", "", false
 	for _, e := range c.Events {
 		switch e := e.(type) {
 		case instance.Opened:
 			p.entered[c.Instance] = c.At
 			p.line(cyan, "→ "+e.State, c.Actor, "", "“"+e.Issue.Title+"”")
 		case instance.Reported:
-			who, said = e.Role, first(e.Result.Summary)
+			who, said, branch = e.Role, first(e.Result.Summary), e.Result.Data["branch"]
 		case instance.Signalled:
 			who = e.Actor
 		case instance.StatementRefused:
@@ -194,7 +194,10 @@ func (p *printer) commit(c client.LogEntry) {
 			}
 			p.entered[c.Instance] = c.At
 			why := e.Reason
-			if said != "" {
+			switch {
+			case p.passing != "" && branch != "" && e.Kind == workflow.Final && !e.Failure:
+				why = "ready: branch " + branch // the pull request ends with the forge
+			case said != "":
 				why += ": " + said
 			}
 			p.line(moveColour(e), "→ "+e.To, who, took, why)

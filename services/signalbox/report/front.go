@@ -18,7 +18,19 @@ type front struct {
 	Number int    `yaml:"number"`
 	Author string `yaml:"author"`
 	Labels labels `yaml:"labels"`
+
+	// The other keys of GitHub's issue templates and forms.
+	Name        any `yaml:"name"`
+	About       any `yaml:"about"`
+	Description any `yaml:"description"`
+	Assignees   any `yaml:"assignees"`
+	Projects    any `yaml:"projects"`
+	Type        any `yaml:"type"`
+	Milestone   any `yaml:"milestone"`
 }
+
+// template reports whether the front matter is that of an issue template.
+func (f front) template() bool { return f.Name != nil || f.About != nil || f.Description != nil }
 
 const keys = "title, number, author and labels"
 
@@ -70,7 +82,13 @@ func frontMatter(lines []string, issue *instance.Issue) ([]string, error) {
 		return nil, fmt.Errorf("front matter: number is %d, want that of an issue, or none", f.Number)
 	}
 	issue.Title, issue.Number, issue.Author, issue.Labels = strings.TrimSpace(f.Title), f.Number, f.Author, f.Labels
-	return lines[end+1:], nil
+	lines = lines[end+1:]
+	if f.template() && prefix.MatchString(issue.Title) { // the template's own, which nobody completed
+		if said := answered(lines); said != "" {
+			issue.Title = strings.TrimSpace(issue.Title + " " + said)
+		}
+	}
+	return lines, nil
 }
 
 // locate returns a YAML error that begins with the line and names the known keys.

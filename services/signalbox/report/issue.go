@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -99,14 +100,31 @@ func repository(issue instance.Issue) (string, error) {
 	if err != nil || u.Host == "" {
 		return "", fmt.Errorf("url %q is not an address, want https://HOST/OWNER/NAME/issues/%d", issue.URL, issue.Number)
 	}
-	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
-	switch {
-	case len(parts) == 4 && parts[2] == "pull":
-		return "", fmt.Errorf("url %s is a pull request's, want an issue", issue.URL)
-	case len(parts) != 4 || parts[2] != "issues" || parts[0] == "" || parts[1] == "":
-		return "", fmt.Errorf("url %s is not an issue's, want https://HOST/OWNER/NAME/issues/%d", issue.URL, issue.Number)
-	case parts[3] != fmt.Sprint(issue.Number):
-		return "", fmt.Errorf("url %s is of issue %s, and number is %d", issue.URL, parts[3], issue.Number)
+	repo, _, number, err := Address(issue.URL)
+	if err != nil {
+		return "", fmt.Errorf("url %w", err)
 	}
-	return parts[0] + "/" + parts[1], nil
+	if number != issue.Number {
+		return "", fmt.Errorf("url %s is of issue %d, and number is %d", issue.URL, number, issue.Number)
+	}
+	return repo, nil
+}
+
+// Address returns the repository, the host and the number in the URL of an issue.
+func Address(at string) (repo, host string, number int, err error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return "", "", 0, err
+	}
+	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+	if len(parts) == 4 && parts[2] == "pull" {
+		return "", "", 0, fmt.Errorf("%s is a pull request's, want an issue", at)
+	}
+	if len(parts) == 4 && parts[2] == "issues" && parts[0] != "" && parts[1] != "" {
+		number, err = strconv.Atoi(parts[3])
+	}
+	if err != nil || number < 1 {
+		return "", "", 0, fmt.Errorf("%s is not an issue's, want https://HOST/OWNER/NAME/issues/NUMBER", at)
+	}
+	return parts[0] + "/" + parts[1], u.Host, number, nil
 }

@@ -1,5 +1,6 @@
 // Package report parses an issue from a Markdown file. Its first heading is the title
-// and the rest the body. YAML front matter may have more fields.
+// and the rest the body. YAML front matter may have more fields, also
+// those of GitHub's issue templates.
 //
 //	---
 //	labels: [bug]
@@ -27,8 +28,8 @@ var (
 )
 
 const (
-	// MaxSize is the largest size of a report in bytes. A report is an event of the log.
-	MaxSize = 256 << 10
+	// MaxSize is the largest size of a report in bytes. The log has at most MaxBody of it.
+	MaxSize = 4 << 20
 	// MaxTitle is the longest title in characters, as on GitHub.
 	MaxTitle = 256
 )
@@ -54,7 +55,13 @@ func Parse(src []byte) (instance.Issue, error) {
 		return issue, fmt.Errorf("%w: want Markdown that starts with a heading, as in \"# What is wrong\"", ErrEmpty)
 	}
 	if issue.Title == "" {
-		if issue.Title, lines = title(lines); issue.Title == "" {
+		found, rest := title(lines)
+		if asks(found) { // a form has its questions as headings
+			if said := answered(lines); said != "" {
+				found, rest = said, lines
+			}
+		}
+		if issue.Title, lines = found, rest; issue.Title == "" {
 			return issue, fmt.Errorf("%w: start it with a heading, as in \"# What is wrong\", or with front matter that has a title", ErrNoTitle)
 		}
 	}

@@ -38,6 +38,15 @@ func TestTheTitleIs(t *testing.T) {
 		{"the same with CRLF", "# It breaks\r\n\r\nAlways.\r\nReally.\r\n", "It breaks", "Always.\nReally."},
 		{"the front matter's", "---\ntitle: It breaks\n---\n# Steps\n1. Run it.", "It breaks", "# Steps\n1. Run it."},
 		{"a heading below front matter without one", "---\nlabels: []\n---\n# It breaks\n", "It breaks", ""},
+		{"the first answer to GitHub's template", "---\nname: Bug report\nabout: Create a report\ntitle: ''\nlabels: bug\nassignees: ''\n---\n\n" +
+			"**Describe the bug**\nThe last page is missing. Always.\n\n**To Reproduce**\nLook.",
+			"The last page is missing", "**Describe the bug**\nThe last page is missing. Always.\n\n**To Reproduce**\nLook."},
+		{"the kind and the first answer", "---\nname: Bug\ntitle: '[BUG] '\n---\n<!-- hello -->\n### What happened?\n\nIt breaks", "[BUG] It breaks",
+			"<!-- hello -->\n### What happened?\n\nIt breaks"},
+		{"the template's where a person completed it", "---\nname: Bug\ntitle: '[BUG] It breaks'\n---\nAlways.", "[BUG] It breaks", "Always."},
+		{"the first answer of a form", "### Is there an existing issue for this?\n\n- [x] I have searched\n\n### What happened?\n\nIt breaks\n\n### Version\n\n1.2",
+			"It breaks", "### Is there an existing issue for this?\n\n- [x] I have searched\n\n### What happened?\n\nIt breaks\n\n### Version\n\n1.2"},
+		{"the question where nobody answered", "### What happened?\n\n_No response_\n", "What happened?", "_No response_"},
 		{"a heading below empty front matter", "---\n---\n# It breaks\n", "It breaks", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,7 +109,7 @@ func TestRefused(t *testing.T) {
 		{"has front matter without end", "---\ntitle: x\n# x\n", nil, "line 1: front matter starts here and never ends"},
 		{"is not UTF-8", "# \xff\n", nil, "not UTF-8"},
 		{"is binary", "# \x00\n", nil, "not UTF-8"},
-		{"is too large", "# x\n" + strings.Repeat("y", MaxSize), nil, "want at most 262144"},
+		{"is too large", "# x\n" + strings.Repeat("y", MaxSize), nil, "want at most 4194304"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Parse([]byte(c.src))
@@ -123,4 +132,22 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q was taken without a title", src)
 		}
 	})
+}
+
+func TestALongReportKeepsItsBeginningAndItsEnd(t *testing.T) {
+	if got, cut := Shorten(strings.Repeat("ö", MaxBody)); cut || len(got) != 2*MaxBody {
+		t.Errorf("what is short enough is cut to %d bytes", len(got))
+	}
+	body := "Begin\n```\n" + strings.Repeat("a line of a log, with ö\n", 9000) + "```\nEnd"
+	got, cut := Shorten(body)
+	if !cut || len([]rune(got)) > MaxBody || !strings.HasPrefix(got, "Begin\n```\na line") || !strings.HasSuffix(got, "a line of a log, with ö\n```\nEnd") {
+		t.Fatalf("%t, %d bytes: %.60q … %q", cut, len(got), got, got[len(got)-60:])
+	}
+	if !strings.Contains(got, "\n```\n\n(") || !strings.Contains(got, "SIGNALBOX_REPORT names.)\n\n```\na line") || strings.Count(got, "```") != 4 {
+		t.Errorf("the sentence is within the code: %q", got[24400:24900])
+	}
+	if other, _ := Shorten(strings.Replace(body, "Begin\n```\n"+strings.Repeat("a line of a log, with ö\n", 5000), "Begin\n```\n"+
+		strings.Repeat("a line of a log, with ö\n", 4999)+"a line of a log, with ä\n", 1)); other == got {
+		t.Error("another middle is not seen")
+	}
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/work"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 // finish fetches the branch into the repository and prints the outcome.
@@ -24,7 +26,7 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	out := outcome(in, r.source)
 	branch, pull := handedIn(in, at.DefaultBranch)
 	if waits || branch == "" {
-		why := r.unresolved(in, waits)
+		why := r.unresolved(ctx, in, waits, &out)
 		if err := r.print(in, out); err != nil {
 			return fmt.Errorf("%w (%v)", err, why)
 		}
@@ -35,6 +37,9 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 	}
 	if out.Commits, err = r.source.commits(ctx, out.Branch); err != nil {
 		return err
+	}
+	if r.earlier {
+		r.n.Say("resolved already on %s; --again resolves it anew", out.Branch)
 	}
 	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", out.Branch, r.source.dir, r.source.branch, r.dir)
 	if p := in.GetParked(); p != nil {
@@ -73,7 +78,7 @@ func handedIn(in *pb.Instance, base string) (branch, pull string) {
 
 // unresolved prints what would help and returns why there is no branch, as a
 // service.WaitError if people can help.
-func (r *run) unresolved(in *pb.Instance, waits bool) error {
+func (r *run) unresolved(ctx context.Context, in *pb.Instance, waits bool, out *Outcome) error {
 	if questions := openQuestions(in); waits && len(questions) > 0 {
 		r.n.Say("\nit waits for answers; give them with --answers FILE, one line a question (Q1: …):\n")
 		for _, q := range questions {
@@ -86,12 +91,79 @@ func (r *run) unresolved(in *pb.Instance, waits bool) error {
 		why, _, _ := strings.Cut(obstacle(in), "\n")
 		return &service.WaitError{Err: fmt.Errorf("%w: %s waits in %s: %s", ErrUnresolved, r.id(), in.GetState(), why)}
 	}
-	r.n.Say("\n%s\n\nsignalbox history %s --data %s   tells it all", term.Text(in.GetLastResult().GetSummary()), r.id(), r.dir)
+	why := r.lastScreen(ctx, in, out)
 	how := "ended in"
 	if in.GetClosed() == "" {
 		how = "came to a stop in"
 	}
-	return fmt.Errorf("%w: %s %s %s: %s", ErrUnresolved, r.id(), how, in.GetState(), in.GetReason())
+	return fmt.Errorf("%w: %s %s %s: %s", ErrUnresolved, r.id(), how, in.GetState(), why)
+}
+
+// lastScreen prints why a run ended without a branch, what there is of the work, and the
+// commands that go on. It returns the cause in a line.
+func (r *run) lastScreen(ctx context.Context, in *pb.Instance, out *Outcome) string {
+	seen := view.Explain(r.env, r.def, view.Of(in))
+	failed := strings.TrimSpace(cmp.Or(seen.Failed, in.GetLastResult().GetSummary()))
+	r.n.Say("\n%s", term.Text(beginning(failed)))
+	if tried := tried(in); tried != "" {
+		r.n.Say("\ntried: %s", tried)
+	}
+	var err error
+	switch out.Unfinished, err = r.unfinished(ctx, in, failed); {
+	case err != nil:
+		r.n.Say("the work so far could not be brought into the repository: %v", err)
+	case out.Unfinished != "":
+		r.n.Say("branch %s is in %s: the work as far as it came", out.Unfinished, r.source.dir)
+	}
+	at := r.id() + " --data " + term.Quote(r.dir)
+	r.n.Say("\nnext:\n  signalbox explain %s", at)
+	if in.GetHead() != in.GetBase() {
+		r.n.Say("  signalbox diff %s", at)
+	} else {
+		r.n.Say("  signalbox logs %s", at)
+	}
+	return cause(in)
+}
+
+// beginning returns the first lines of a text.
+func beginning(text string) string {
+	const most = 25
+	lines := strings.Split(text, "\n")
+	if len(lines) > most {
+		lines = append(lines[:most:most], "…")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cause returns in a line why the instance ended. It names the tests that fail on its newest
+// commit: a step that found nothing to change came after them.
+func cause(in *pb.Instance) string {
+	why := in.GetReason()
+	for _, e := range in.GetEvidence() {
+		if e.GetOk() || e.GetCommit() != in.GetHead() || e.GetName() != work.Tests || len(e.GetFailed()) == 0 {
+			continue
+		}
+		const most = 3
+		names := e.GetFailed()
+		more := ""
+		if len(names) > most {
+			more = fmt.Sprintf(" and %d more", len(names)-most)
+			names = names[:most]
+		}
+		why += "; these tests fail: " + term.Line(strings.Join(names, ", ")) + more
+	}
+	return why
+}
+
+// tried lists the states that the work came to several times, with how often.
+func tried(in *pb.Instance) string {
+	var all []string
+	for _, v := range in.GetVisits() {
+		if v.GetCount() > 1 {
+			all = append(all, fmt.Sprintf("%s %d times", v.GetState(), v.GetCount()))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // print writes the outcome to standard output and to the files.

@@ -14,10 +14,11 @@ type Outcome struct {
 	Workflow   string     `json:"workflow"`
 	State      string     `json:"state"`
 	Reason     string     `json:"reason"`
-	Branch     string     `json:"branch"`           // empty: none
-	Base       string     `json:"base"`             // commit that the work started from
-	Head       string     `json:"head"`             // newest commit of the work
-	Pushed     string     `json:"pushed,omitempty"` // where the branch was pushed to
+	Branch     string     `json:"branch"`               // empty: none
+	Unfinished string     `json:"unfinished,omitempty"` // branch with the work of a run that ended without one
+	Base       string     `json:"base"`                 // commit that the work started from
+	Head       string     `json:"head"`                 // newest commit of the work
+	Pushed     string     `json:"pushed,omitempty"`     // where the branch was pushed to
 	Commits    []Commit   `json:"commits"`
 	Tests      *Tests     `json:"tests"` // null: no tests were run
 	Iterations int        `json:"iterations"`

@@ -11,8 +11,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/pipelinerole"
@@ -28,7 +30,8 @@ import (
 type Command struct {
 	allinone.Agents
 	Repo    string        `name:"repo" required:"" placeholder:"DIR" help:"The git repository. Its checkout is not touched."`
-	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. Or the issue in JSON, as gh issue view N --json number,title,body,labels,url prints it. - reads standard input."`
+	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. Or the issue in JSON, as gh issue view N --json number,title,body,labels,url prints it. Or its address, https://HOST/OWNER/NAME/issues/N, which is read with --forge-url and --forge-token. - reads standard input."`
+	Again   bool          `name:"again" env:"-" help:"Resolve a report anew that an earlier call resolved."`
 	Answers string        `name:"answers" placeholder:"FILE" help:"Answers to the questions an earlier run ended with; it goes on from there."`
 	Base    string        `name:"base" placeholder:"BRANCH" help:"Branch to start from; the one that is checked out by default."`
 	Out     string        `name:"document" env:"-" type:"path" placeholder:"FILE" help:"Where the document of the lifecycle is written at the end, if it has one; issue-state.json in $GITHUB_WORKSPACE if that is set."`
@@ -54,10 +57,13 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 			return service.Usagef("--push: %w", err)
 		}
 	}
-	issue, err := c.issue(env.Stdin)
+	issue, err := c.issue(ctx, env.Stdin)
 	if err != nil {
 		return service.Usagef("--issue %s: %w", c.Issue, err)
 	}
+	whole := issue.Body
+	short, cut := report.Shorten(whole)
+	issue.Body = short
 	var answers []byte
 	if c.Answers != "" {
 		if answers, err = os.ReadFile(c.Answers); err != nil {
@@ -67,6 +73,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	def, err := c.definition()
 	if err != nil {
 		return service.Usagef("%w", err)
+	}
+	if err := src.leavesRoom(def.Name); err != nil {
+		return service.Usagef("--repo %s: %w", c.Repo, err)
 	}
 	dir, err := c.dir(src)
 	if err != nil {
@@ -83,10 +92,14 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	n := narrator.New(env.Stderr, env.Colour, env.Width)
 	defer context.AfterFunc(ctx, n.Mute)()
 	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out),
-		deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
+		again: c.Again, deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
 	agents := c.Settings()
 	if issue.Repo != "" {
 		agents.Original = issue
+	}
+	if cut {
+		n.Say("the report has %d bytes: brains are shown its beginning and its end, and get all of it as a file", len(whole))
+		agents.Whole = role.Whole{Title: issue.Title, Text: whole}
 	}
 	err = allinone.Run(ctx, allinone.Config{
 		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: agents,
@@ -103,8 +116,11 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	return err
 }
 
-// issue reads the report from --issue or standard input.
-func (c Command) issue(stdin io.Reader) (instance.Issue, error) {
+// issue reads the report from --issue, which is a file, an address or standard input.
+func (c Command) issue(ctx context.Context, stdin io.Reader) (instance.Issue, error) {
+	if strings.HasPrefix(c.Issue, "https://") || strings.HasPrefix(c.Issue, "http://") {
+		return c.onForge(ctx)
+	}
 	text, err := os.ReadFile(c.Issue)
 	if c.Issue == "-" {
 		text, err = io.ReadAll(stdin)
@@ -117,6 +133,31 @@ func (c Command) issue(stdin io.Reader) (instance.Issue, error) {
 	}
 	return report.Parse(text)
 }
+
+// onForge reads the issue at the address --issue from the forge that serves its host.
+func (c Command) onForge(ctx context.Context) (instance.Issue, error) {
+	repo, host, number, err := report.Address(c.Issue)
+	if err != nil {
+		return instance.Issue{}, err
+	}
+	if !c.Forge.Serves(host) {
+		return instance.Issue{}, fmt.Errorf("it is on %s, and the forge is %s: give its REST API with --forge-url", host, c.Forge.URL)
+	}
+	forge, err := c.Forge.Client()
+	if err != nil {
+		return instance.Issue{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, forgePatience)
+	defer cancel()
+	is, err := forge.Issue(ctx, repo, number)
+	if err != nil {
+		return instance.Issue{}, fmt.Errorf("%w; a private repository needs a token, with --forge-token-file or GITHUB_TOKEN", err)
+	}
+	return instance.Issue{Repo: repo, Number: number, Title: is.Title, Body: is.Body, Labels: is.Labels, Author: is.Author.Login, URL: c.Issue}, nil
+}
+
+// forgePatience is how long the forge may take to answer.
+const forgePatience = 30 * time.Second
 
 // definition returns the lifecycle. It returns an error if one of its roles has no
 // brain: the run would stop there.

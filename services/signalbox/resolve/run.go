@@ -29,6 +29,7 @@ type run struct {
 	def     *workflow.Definition // of new runs
 	files   files                // written for other programs
 	deliver delivery             // what is done with the branch
+	again   bool                 // also what an earlier call resolved
 
 	system *allinone.System
 	forge  *github.Client // as the person at this machine
@@ -36,6 +37,8 @@ type run struct {
 	number int
 	after  uint64 // sequence of the last commit that an earlier run narrated
 	waits  bool   // that run ended waiting for answers
+
+	earlier bool // an earlier run resolved the report
 }
 
 // main is the Main of the system.
@@ -56,6 +59,17 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 	r.n.Say("sandbox: %s", s.Sandbox.Describe())
 	for _, warning := range allinone.Warnings(ctx, r.source.dir) {
 		r.n.Say("warning: %s", warning)
+	}
+	if !r.again && r.answers == nil {
+		done, err := r.resolved(ctx, at.DefaultBranch)
+		if err != nil {
+			return err
+		}
+		if done != nil {
+			_, r.number, _ = cutLast(done.GetInstance())
+			r.earlier = true
+			return r.finish(ctx, at, false)
+		}
 	}
 	if err := r.begin(ctx); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
+	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // source is the user's repository.
@@ -52,6 +53,36 @@ func openRepository(ctx context.Context, dir, base string) (source, error) {
 	return s, nil
 }
 
+// leavesRoom returns an error if the base branch has the name below which the branches of a
+// lifecycle are. On the copy of the repository no such branch could be made.
+func (s source) leavesRoom(lifecycle string) error {
+	for _, taken := range []string{"signalbox", "agent"} {
+		if s.branch == taken && (taken == "agent") == (lifecycle == "pipeline") {
+			return fmt.Errorf("the branches of the work are %s/…, which git does not make where %s is a branch: rename it with `git -C %s branch -m %s OTHER`, "+
+				"or start from another with --base", taken, taken, term.Quote(s.dir), taken)
+		}
+	}
+	return nil
+}
+
+// possible returns the name for a branch, or one without slashes if git can have none of that
+// name: where a/b is a branch, neither a nor a/b/c is one.
+func (s source) possible(ctx context.Context, name string) string {
+	below, err := s.git.Run(ctx, "for-each-ref", "--count=1", "--format=%(refname)", "refs/heads/"+name+"/")
+	taken := err == nil && below != ""
+	for i, letter := range name {
+		if letter != '/' || taken {
+			continue
+		}
+		_, err := s.git.Run(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+name[:i])
+		taken = err == nil
+	}
+	if taken {
+		return strings.ReplaceAll(name, "/", "-")
+	}
+	return name
+}
+
 // key returns a directory name for the repository's data.
 func (s source) key() string {
 	sum := sha256.Sum256([]byte(s.dir))
@@ -80,12 +111,19 @@ func (s source) fetch(ctx context.Context, url, token, branch, as string) (strin
 	}
 	defer t.close()
 	bundle, head, err := t.fetch(ctx, url, token, branch, s.head)
+	return s.take(ctx, bundle, head, as, err)
+}
+
+// take makes the branch as at the head of a bundle. It returns the name, as fetch does. The
+// error is that of making the bundle.
+func (s source) take(ctx context.Context, bundle, head, as string, err error) (string, error) {
 	if err == nil && bundle != "" {
 		_, err = s.git.Run(ctx, "bundle", "unbundle", bundle)
 	}
 	if err != nil {
 		return "", fmt.Errorf("bring branch %s into %s: %w", as, s.dir, err)
 	}
+	as = s.possible(ctx, as)
 	for n := 1; ; n++ {
 		name := as
 		if n > 1 {

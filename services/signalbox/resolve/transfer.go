@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // transfer is a bare repository for one push or fetch. It uses the objects of the user's
@@ -26,12 +28,9 @@ func reader(dir string) git.Runner {
 
 // newTransfer creates a transfer. The caller closes it.
 func (s source) newTransfer(ctx context.Context) (transfer, error) {
-	objects, err := s.git.Run(ctx, "rev-parse", "--git-path", "objects")
+	objects, err := s.objects(ctx)
 	if err != nil {
 		return transfer{}, err
-	}
-	if !filepath.IsAbs(objects) {
-		objects = filepath.Join(s.dir, objects)
 	}
 	dir, err := os.MkdirTemp("", "signalbox-transfer-")
 	if err != nil {
@@ -40,7 +39,7 @@ func (s source) newTransfer(ctx context.Context) (transfer, error) {
 	t := transfer{dir, git.New(dir).WithEnv("GIT_DIR="+dir, "GIT_ALLOW_PROTOCOL=http:https:file", "GIT_NO_LAZY_FETCH=1")}
 	if _, err = git.New("").Run(ctx, "init", "--quiet", "--bare", "--template=", dir); err == nil {
 		if err = os.MkdirAll(filepath.Join(dir, "objects", "info"), 0o700); err == nil {
-			err = os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600)
+			err = os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(strings.Join(objects, "\n")+"\n"), 0o600)
 		}
 	}
 	if err != nil {
@@ -48,6 +47,26 @@ func (s source) newTransfer(ctx context.Context) (transfer, error) {
 		return transfer{}, fmt.Errorf("prepare the transfer: %w", err)
 	}
 	return t, nil
+}
+
+// objects lists the directories with the objects of the user's repository: its own, and
+// those that it borrows. Git ignores a relative path in the alternates of an alternate.
+func (s source) objects(ctx context.Context) ([]string, error) {
+	own, err := s.git.Run(ctx, "rev-parse", "--git-path", "objects")
+	if err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(own) {
+		own = filepath.Join(s.dir, own)
+	}
+	all := []string{own}
+	counted, err := s.git.Run(ctx, "count-objects", "-v")
+	for line := range strings.Lines(counted) {
+		if path, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "alternate: "); found && filepath.IsAbs(path) {
+			all = append(all, path)
+		}
+	}
+	return all, err
 }
 
 func (t transfer) close() { _ = os.RemoveAll(t.dir) }
@@ -74,4 +93,24 @@ func (t transfer) fetch(ctx context.Context, url, token, branch, base string) (b
 	bundle = filepath.Join(t.dir, "fetched.bundle")
 	_, err = t.git.Run(ctx, "bundle", "create", "-q", bundle, fetched, "^"+base)
 	return bundle, head, err
+}
+
+// unbundle reads the commits of bundles and adds to the last of them, head, an empty commit
+// with the message. It returns that commit, and the file of a bundle with all after base.
+func (t transfer) unbundle(ctx context.Context, bundles []string, base, head, message string) (bundle, last string, err error) {
+	for _, file := range bundles {
+		if _, err := t.git.Run(ctx, "bundle", "unbundle", file); err != nil {
+			return "", "", err
+		}
+	}
+	who := outbound.DefaultIdentity()
+	if last, err = t.git.WithIdentity(who.Name, who.Email).Run(ctx, "commit-tree", "-p", head, "-m", message, head+"^{tree}"); err != nil {
+		return "", "", err
+	}
+	if _, err = t.git.Run(ctx, "update-ref", fetched, last); err != nil {
+		return "", "", err
+	}
+	bundle = filepath.Join(t.dir, "fetched.bundle")
+	_, err = t.git.Run(ctx, "bundle", "create", "-q", bundle, fetched, "^"+base)
+	return bundle, last, err
 }

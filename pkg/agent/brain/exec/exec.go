@@ -8,6 +8,7 @@
 //	SIGNALBOX_RESULT      where it may write its result as JSON
 //	SIGNALBOX_SCHEMA      the result's schema, brain.ResultSchema
 //	SIGNALBOX_DOCUMENT    the lifecycle's document, if it has one
+//	SIGNALBOX_REPORT      the whole report, if the issue has only parts of it
 //	SIGNALBOX_MCP         the MCP servers that it is given as JSON, if there are some
 //
 // The document lies in the work tree and is not part of the change. A change of
@@ -306,11 +307,17 @@ func (f files) write(a brain.Assignment, prompt []byte) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
+	if a.Report != "" {
+		err = os.WriteFile(f.report(), []byte(a.Report), 0o600)
+	}
+	return errors.Join(err,
 		os.WriteFile(f.prompt, prompt, 0o600),
 		os.WriteFile(f.assignment, text, 0o600),
 		os.WriteFile(f.schema, brain.ResultSchema(), 0o600))
 }
+
+// report is the file of a whole report.
+func (f files) report() string { return filepath.Join(f.dir, "report.md") }
 
 func (f files) environ(a brain.Assignment) []string {
 	env := []string{
@@ -322,6 +329,9 @@ func (f files) environ(a brain.Assignment) []string {
 		"SIGNALBOX_STATE=" + clean(a.State),
 		"SIGNALBOX_ROLE=" + clean(a.Role),
 		"SIGNALBOX_ATTEMPT=" + strconv.Itoa(a.Attempt),
+	}
+	if a.Report != "" {
+		env = append(env, "SIGNALBOX_REPORT="+f.report())
 	}
 	if f.document != "" {
 		// Jobs of GitHub Actions look for the document in GITHUB_WORKSPACE.

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// prefix matches a title that says nothing, or only the kind: "", "[BUG]", "Bug:", "[Feature]: ".
+	prefix = regexp.MustCompile(`^(?:\[[^\]]*\]:?|[\p{L}]+:)?\s*$`)
+	// label matches a line that asks for something: a heading, or a line that is wholly bold.
+	label = regexp.MustCompile(`^(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|__[^_]+__:?)\s*$`)
+	// question matches what templates and forms ask for.
+	question = regexp.MustCompile(`(?i)^(?:describe|description\b|bug description|feature description|what (?:happened|is|went|did|do|were|version)|` +
+		`summary$|steps\b|to reproduce|how to reproduce|reproduction|expected|actual|current behaviou?r|is there an existing|is your feature|` +
+		`contact details|prerequisites|checklist|preflight|environment|version|additional context|relevant log|problem$|bug$|issue$)`)
+	sentence = regexp.MustCompile(`[.!?](?:\s|$)`)
+	empty    = regexp.MustCompile(`(?i)^(?:_?no response_?|n/?a|none|-)$`)
+	box      = regexp.MustCompile(`^[-*+]\s+\[[ xX]\]`)
+)
+
+// maxSentence is the length in characters to which the title of a template is cut.
+const maxSentence = 100
+
+// asks reports whether a heading is a template's question, not a title.
+func asks(heading string) bool {
+	return question.MatchString(strings.Trim(heading, " *_#:"))
+}
+
+// answered returns the first sentence that a person wrote below the questions of a template;
+// "" if there is none.
+func answered(lines []string) string {
+	var m marks
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		if m.inside(line) || text == "" || label.MatchString(text) || notProse.MatchString(line) || box.MatchString(text) || empty.MatchString(text) {
+			continue
+		}
+		if at := sentence.FindStringIndex(text); at != nil {
+			text = text[:at[0]]
+		}
+		if runes := []rune(text); len(runes) > maxSentence {
+			text = strings.TrimSpace(string(runes[:maxSentence-1])) + "…"
+		}
+		return text
+	}
+	return ""
+}
