@@ -20,7 +20,7 @@ func TestWhereABranchSignalboxIsTheWorkIsDeliveredUnderAnotherNameAndOnce(t *tes
 	counted := filepath.Join(t.TempDir(), "runs")
 	call := func(more ...string) (branch, said string, code int) {
 		out, said, code := j.call(append([]string{"resolve", "--issue", j.file("issue.md", clear), "--brain",
-			`developer=exec:echo hello, world > greeting; echo run >> ` + counted, "--brain-write", filepath.Dir(counted)}, more...)...)
+			`developer=exec:echo hello, world > greeting; echo run >> ` + counted}, more...)...)
 		return out.Branch, said, code
 	}
 	const want = "signalbox-issue-1-the-greeting-is-too-short"
