@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/sanitize"
@@ -244,12 +245,23 @@ func (s *commits) name(f changed) {
 	if sanitize.FirstHidden(f.name) >= 0 || strings.ContainsAny(f.name, "\n\t") {
 		s.add(Finding{Rule: "name", Commit: f.commit, Path: sanitize.TerminalLine(f.name), Detail: "its name has characters that do not show"})
 	}
-	for part := range strings.SplitSeq(strings.ToLower(f.name), "/") {
-		// What other file systems take for .git.
-		if part = strings.TrimRight(part, ". "); part == ".git" || part == "git~1" {
-			s.add(Submodule(f.commit, f.name))
-		}
+	if slices.ContainsFunc(strings.FieldsFunc(f.name, func(r rune) bool { return r == '/' || r == '\\' }), dotGit) {
+		s.add(Submodule(f.commit, f.name))
 	}
+}
+
+// dotGit reports whether a file system takes a name for .git. Some ignore case, characters that do not
+// show, dots and blanks at the end, and what follows a colon; some have short names.
+func dotGit(part string) bool {
+	part = strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, part)
+	part, _, _ = strings.Cut(part, ":")
+	part = strings.TrimRight(part, ". ")
+	return part == ".git" || part == "git~1"
 }
 
 // Submodule returns the finding of a repository within the repository.
