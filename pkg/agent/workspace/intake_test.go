@@ -88,7 +88,7 @@ func TestNothingOutsideFollowsTheGitDirectoryOfAProgram(t *testing.T) {
 		"a pipe among the references":            {`mkfifo .git/refs/heads/x`, "git", ".git/refs/heads/x", false},
 		"a pipe among the objects":               {`mkdir -p .git/objects/ab; mkfifo .git/objects/ab/$(printf %038d 0)`, "git", ".git/objects/ab", false},
 		"a reference that leaves the directory":  {`echo "ref: refs/../../../../../..$P/refs/heads/main" > .git/HEAD`, "", "", false},
-		"a HEAD of nonsense":                     {`echo nonsense > .git/HEAD`, "other", "", false},
+		"a HEAD of nonsense":                     {`echo nonsense > .git/HEAD`, "git", "not a git repository", false},
 
 		"a common directory":               {own + `echo "$P" > .git/commondir`, "", "", true},
 		"a pipe in place of configuration": {own + `rm .git/config; mkfifo .git/config .git/config.worktree .git/shallow .git/commondir`, "", "", true},
@@ -174,6 +174,7 @@ func TestWhatIsTooMuchIsRefusedByName(t *testing.T) {
 		"many empty files":                 {`i=0; mkdir d; while [ $i -lt 400 ]; do : > d/$i; i=$((i+1)); done`, "files", "400 files are new or changed, more than the 300", nil},
 		"a commit with a bomb":             {`b=$(head -c 5000000 /dev/zero | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$b,bomb; git commit -qm bomb; git rm -q --cached bomb; git commit -qm rest`, "size", "an object of 5000000 bytes", nil},
 		"many commits":                     {`i=0; while [ $i -lt 12 ]; do git commit -q --allow-empty -m $i; i=$((i+1)); done`, "size", "objects, more than the 10", func(i *workspace.Intake) { i.Objects = 10 }},
+		"a pipe in place of a file":        {`rm main.go; mkfifo main.go`, "git", "main.go", nil},
 		"a pipe that git would read":       {`rm -f .gitignore; mkfifo .gitignore`, "files", ".gitignore", nil},
 		"a pipe below that git would read": {`mkdir -p a/b; mkfifo a/b/.gitattributes`, "files", "a/b/.gitattributes", nil},
 	} {

@@ -110,7 +110,10 @@ func (t *Tree) receive(ctx context.Context, part, tip string, take func(head []s
 		return t.refused("git", strings.TrimSpace(why))
 	}
 	if !r.OK() {
-		return unreadable(fmt.Errorf("%s: %s", r, lines(stderr.String())))
+		if strings.Contains(stderr.String(), "No space left on device") {
+			return infra(errors.New(lines(stderr.String())), "read the work tree")
+		}
+		return t.refused("git", r.String()+": "+lines(stderr.String()))
 	}
 	return take(strings.Fields(line), out)
 }
