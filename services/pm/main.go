@@ -8,11 +8,13 @@ import (
 	"context"
 	"os"
 
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/pm/app"
 )
 
 func main() {
+	confine.Intercept()
 	os.Exit(service.Run(context.Background(), service.Main{
 		Name: "pm", About: "Asks people through issue comments, reads their answers, opens pull requests.", Program: &app.App{},
 	}))

@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
@@ -22,6 +25,9 @@ type host struct {
 	home, data, tree string
 	port, abstract   string
 	pid              int
+	socket, datagram string // paths of Unix sockets
+	fd               int    // of the home, open in this process and not close-on-exec
+	queue            int    // key of a message queue of System V
 }
 
 // secret is in every file of the host that no command may read.
@@ -49,11 +55,29 @@ func newHost(t *testing.T) host {
 	}
 	t.Cleanup(func() { tcp.Close() })
 	h.abstract = fmt.Sprintf("signalbox-escape-%d-%d", os.Getpid(), time.Now().UnixNano())
-	unix, err := net.Listen("unix", "@"+h.abstract)
+	abstract, err := net.Listen("unix", "@"+h.abstract)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { unix.Close() })
+	t.Cleanup(func() { abstract.Close() })
+	h.socket, h.datagram = filepath.Join(h.home, "project", "agent.sock"), filepath.Join(h.home, "project", "log.sock")
+	agent, err := net.Listen("unix", h.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { agent.Close() })
+	journal, err := net.ListenPacket("unixgram", h.datagram)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { journal.Close() })
+	if h.fd, err = syscall.Open(h.home, syscall.O_RDONLY|syscall.O_DIRECTORY, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(h.fd) })
+	h.queue = os.Getpid()<<8 | int(time.Now().UnixNano()&0xff)
+	id, _, _ := syscall.Syscall(unix.SYS_MSGGET, uintptr(h.queue), 0o600|unix.IPC_CREAT, 0)
+	t.Cleanup(func() { _, _, _ = syscall.Syscall(unix.SYS_MSGCTL, id, 0, 0) }) // IPC_RMID
 	_, h.port, _ = net.SplitHostPort(tcp.Addr().String())
 	other := exec.Command("sleep", "600") // a process of this user that holds a token
 	other.Env = []string{"TOKEN=" + secret}
@@ -75,8 +99,14 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// python runs a program; an attack without it is skipped.
-func python(program string) string { return "python3 - <<'END'\n" + program + "\nEND" }
+// python runs a program; an attack without it is skipped. It is that of the system: one in a home finds
+// nothing in another home, and an attack that does not start shows nothing.
+func python(program string) string {
+	return "PATH=/usr/bin:/bin:$PATH python3 - <<'END'\nprint('tried', flush=True)\n" + program + "\nEND"
+}
+
+// inPython reports whether a script is of python.
+func inPython(script string) bool { return strings.HasPrefix(script, "PATH=/usr/bin") }
 
 // escapes are attacks. Each is a shell script over the host's variables that prints
 // "escaped", or the secret, if it succeeds.
@@ -105,9 +135,39 @@ func escapes() map[string]string {
 		"mount a file system":                          `mount -t tmpfs none "$PWD" && echo escaped; unshare -rm true && echo escaped`,
 		"write the system":                             `echo x > /usr/bin/signalbox-escape && echo escaped; echo x > /etc/signalbox-escape && echo escaped`,
 		"read the system's passwords":                  `grep -q : /etc/shadow && echo escaped`,
+		"change the mode of a directory of the user":   `chmod 0777 "$VICTIM/.ssh" && [ "$(stat -c %a "$VICTIM/.ssh")" = 777 ] && echo escaped`,
+		"link a key into its tree":                     `ln "$VICTIM/.ssh/id_ed25519" stolen && cat stolen`,
+		"read through an inherited descriptor":         `cat "/proc/self/fd/$FD/.ssh/id_ed25519" "/proc/$PPID/fd/$FD/.ssh/id_ed25519"`,
+		"write through an inherited descriptor":        `echo x > "/proc/self/fd/$FD/.profile"`,
+		"leave memory for others by its name":          `echo x > /dev/shm/signalbox-escape`,
+		"read what an administrator configured":        `cat /etc/signalbox-secret /etc/environment /etc/gitconfig /etc/npmrc /etc/pip.conf /etc/wgetrc /etc/fstab /etc/crontab && echo escaped; for f in environment gitconfig npmrc pip.conf wgetrc fstab crontab login.defs apt/sources.list pam.d/login; do head -c 1 "/etc/$f" >/dev/null && echo escaped; done`,
 		"write a setting of the kernel":                `was=$(cat /proc/sys/kernel/core_pattern) && echo "$was" > /proc/sys/kernel/core_pattern && echo escaped`,
 	}
 	for name, program := range map[string]string{
+		"change the times of a file of the user": `
+import os
+os.utime(os.environ["VICTIM"] + "/.profile", (1, 1)); print("escaped")`,
+		"change an attribute of a file of the user": `
+import os
+os.setxattr(os.environ["VICTIM"] + "/.profile", "user.x", b"y"); print("escaped")`,
+		"give a file of the user away": `
+import os
+os.chown(os.environ["VICTIM"] + "/.profile", os.getuid(), os.getgid()); print("escaped")`,
+		"reach a Unix socket of the user": `
+import os, socket
+s = socket.socket(socket.AF_UNIX); s.connect(os.environ["SOCKET"]); print("escaped")`,
+		"send to a Unix socket of the user": `
+import os, socket
+s, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); s.connect(os.environ["DATAGRAM"]); s.send(b"x"); print("escaped")`,
+		"find a message queue of the user": `
+import ctypes, os
+c = ctypes.CDLL(None, use_errno=True)
+if c.msgget(int(os.environ["QUEUE"]), 0) >= 0: print("escaped")`,
+		"take a descriptor of another process": `
+import ctypes, os
+c = ctypes.CDLL(None, use_errno=True)
+fd = c.syscall(434, int(os.environ["OTHER"]), 0)
+if fd >= 0 and c.syscall(438, fd, 0, 0) >= 0: print("escaped")`,
 		"reach an abstract socket": `
 import os, socket
 s = socket.socket(socket.AF_UNIX); s.connect("\0" + os.environ["ABSTRACT"]); print("escaped")`,
@@ -144,7 +204,7 @@ if c.unshare(0x10000000) == 0: print("escaped")`,
 // it did not succeed.
 func attempt(t *testing.T, s sandbox.Sandbox, script string) string {
 	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil && strings.HasPrefix(script, "python3") {
+	if _, err := exec.LookPath("python3"); err != nil && inPython(script) {
 		t.Skip("not tried: it is written in Python, which is not here")
 	}
 	h := newHost(t)
@@ -155,16 +215,20 @@ func attempt(t *testing.T, s sandbox.Sandbox, script string) string {
 		Argv: []string{"sh", "-c", script}, Dir: h.tree, Readable: []string{filepath.Join(h.home, "project/fix.sh")},
 		Login: []string{".claude/settings.json"}, Wall: 30 * time.Second,
 		Env: append(sandbox.Environ(), "HOME="+h.home, "VICTIM="+h.home, "DATA="+h.data, "PORT="+h.port, "ABSTRACT="+h.abstract,
-			fmt.Sprintf("OTHER=%d", h.pid), "GOCACHE=", "GOMODCACHE=", "GOPATH="),
+			fmt.Sprintf("OTHER=%d", h.pid), fmt.Sprintf("FD=%d", h.fd), fmt.Sprintf("QUEUE=%d", h.queue), "SOCKET="+h.socket, "DATAGRAM="+h.datagram,
+			"GOCACHE=", "GOMODCACHE=", "GOPATH="),
 	})
 	var got []string
+	if inPython(script) && !bytes.Contains(r.Output, []byte("tried")) {
+		t.Errorf("python does not start: %s: %s", r, r.Output)
+	}
 	if bytes.Contains(r.Output, []byte("escaped")) || bytes.Contains(r.Output, []byte(secret)) {
 		got = append(got, fmt.Sprintf("%s: %s", r, r.Output))
 	}
 	if after := snapshot(t, h.home); after != before {
 		got = append(got, fmt.Sprintf("the home was\n%s\nand is\n%s", before, after))
 	}
-	for _, path := range []string{"/usr/bin/signalbox-escape", "/etc/signalbox-escape"} {
+	for _, path := range []string{"/usr/bin/signalbox-escape", "/etc/signalbox-escape", "/dev/shm/signalbox-escape"} {
 		if os.Remove(path) == nil {
 			got = append(got, "it wrote "+path)
 		}
@@ -174,14 +238,30 @@ func attempt(t *testing.T, s sandbox.Sandbox, script string) string {
 
 func TestNoEscapeSucceeds(t *testing.T) {
 	confined(t, func(t *testing.T, s sandbox.Sandbox) {
+		said := strings.Join(s.Missing(), "\n")
 		for name, script := range escapes() {
 			t.Run(name, func(t *testing.T) {
+				if gap := notConfined()[name]; gap != "" && strings.Contains(said, gap) {
+					if attempt(t, s, script) == "" {
+						t.Errorf("it is refused, and said not to be: %s", said)
+					}
+					return
+				}
 				if got := attempt(t, s, script); got != "" {
 					t.Error(got)
 				}
 			})
 		}
 	})
+}
+
+// notConfined are the attacks that a mode does not refuse everywhere, each with the gap that then says so.
+func notConfined() map[string]string {
+	const gap = "modes, owners, times and attributes of this user's files"
+	return map[string]string{
+		"change the mode of a directory of the user": gap, "change the times of a file of the user": gap,
+		"change an attribute of a file of the user": gap, "give a file of the user away": gap,
+	}
 }
 
 // TestEscapesSucceedWithoutASandbox shows that the attacks are attacks. It leaves out those
@@ -191,6 +271,8 @@ func TestEscapesSucceedWithoutASandbox(t *testing.T) {
 		"mount a file system", "write the system", "read the system's passwords", "write a setting of the kernel", "make a user namespace",
 		"reach the metadata service", "send a datagram", "reach loopback by a multipath socket", "trace another process",
 		"type into the terminal", "use the keys of the session",
+		"change an attribute of a file of the user", "take a descriptor of another process", "read what an administrator configured",
+		"read through an inherited descriptor", "write through an inherited descriptor", // they are closed without a sandbox, too
 	}
 	all := escapes()
 	for _, name := range elsewhere {
@@ -213,7 +295,7 @@ func snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -236,9 +318,27 @@ func TestWhatTakesTooMuchIsEnded(t *testing.T) {
 			{"processes", `i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i+1)); done; wait`, sandbox.Limits{Processes: 40}, sandbox.Processes},
 			{"memory", `head -c 300000000 /dev/zero | tail -c 290000000 | sleep 600`, sandbox.Limits{Memory: 64 << 20}, sandbox.Memory},
 			{"disk", `head -c 40000000 /dev/zero > big; sleep 600`, sandbox.Limits{Disk: 8 << 20}, sandbox.Disk},
+			{"memory that processes share", python(`
+import mmap, time
+m = mmap.mmap(-1, 300 << 20)
+for i in range(0, len(m), 4096): m[i] = 1
+time.sleep(600)`), sandbox.Limits{Memory: 64 << 20}, sandbox.Memory},
+			{"memory in a file without a name", python(`
+import os, time
+fd = os.memfd_create("x")
+for i in range(300): os.write(fd, b"x" * (1 << 20))
+time.sleep(600)`), sandbox.Limits{Memory: 64 << 20}, sandbox.Memory},
+			{"disk in a file without a name", python(`
+import os, time
+f = open("big", "wb"); os.unlink("big")
+for i in range(100): f.write(b"x" * (1 << 20))
+f.flush(); time.sleep(600)`), sandbox.Limits{Disk: 8 << 20}, sandbox.Disk},
 			{"disk, of the temporary directory", `head -c 40000000 /dev/zero > "$TMPDIR/big"; sleep 600`, sandbox.Limits{Disk: 8 << 20}, sandbox.Disk},
 		} {
 			t.Run(c.name, func(t *testing.T) {
+				if _, err := exec.LookPath("python3"); err != nil && inPython(c.script) {
+					t.Skip("not tried: it is written in Python, which is not here")
+				}
 				if s.Mode() == sandbox.None && strings.Contains(c.name, "temporary") {
 					t.Skip("nothing confines where it writes")
 				}

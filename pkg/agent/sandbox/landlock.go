@@ -6,6 +6,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 )
 
+// resolvesUnix is the version of Landlock that confines Unix sockets by their paths.
+const resolvesUnix = 9
+
 // rules returns what the command may use under Landlock. What is hidden and lies
 // below a directory that it may read cannot be taken out: that directory is left out.
 func (s Sandbox) rules(c Command, own ownDirs, connect []uint16) *confine.Rules {

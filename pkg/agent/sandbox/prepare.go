@@ -78,11 +78,11 @@ func (s Sandbox) unconfined(c Command) (*exec.Cmd, error) {
 // ruled returns the process of a command under Landlock.
 func (s Sandbox) ruled(c Command, p *process, spec confine.Spec, connect []uint16) (*exec.Cmd, error) {
 	attr := &syscall.SysProcAttr{Setsid: true}
-	spec.Reap = true
+	spec.Reap, spec.NoUnix = true, confine.ABI() < resolvesUnix
 	if s.userns {
-		attr, spec.Loopback = ownNetwork(), true
+		attr, spec.Loopback, spec.ReadOnly = ownNamespaces(), true, s.readOnly
 	} else {
-		spec.TCPOnly = true
+		spec.TCPOnly, spec.NoIPC = true, true
 		if connect == nil {
 			connect = []uint16{}
 		}

@@ -43,9 +43,10 @@ type Sandbox struct {
 	bwrap     string // path of bubblewrap
 	helper    string // path of this program as package confine runs it; empty: there is none
 	userns    bool   // mode Bwrap: no more user namespaces inside; mode Landlock: a network of its own
+	readOnly  bool   // mode Landlock: mounts of its own, read-only but for what it writes
 	hidden    []string
+	opt       []string // directories of programs below /opt
 	reason    string   // why Auto did not take Bwrap
-	missing   []string // what the mode does not confine
 	onRefused func(refused []string)
 }
 
@@ -59,7 +60,7 @@ func New(ctx context.Context, mode Mode) (Sandbox, error) {
 	var bwrapErr error
 	switch mode {
 	case None:
-		s := Sandbox{mode: None, helper: helper, missing: []string{"everything"}}
+		s := Sandbox{mode: None, helper: helper}
 		if s.try(ctx) != nil {
 			s.helper = "" // it only ends what a command leaves behind
 		}
@@ -114,7 +115,7 @@ func probeBwrap(ctx context.Context, helper string) (Sandbox, error) {
 	if err != nil {
 		return Sandbox{}, errors.New("bubblewrap is not installed")
 	}
-	s := Sandbox{mode: Bwrap, bwrap: path, helper: helper, userns: true}
+	s := Sandbox{mode: Bwrap, bwrap: path, helper: helper, userns: true, opt: optional(os.Getenv("PATH"))}
 	err = s.try(ctx)
 	if err != nil && ctx.Err() == nil {
 		s.userns = false // an older one, or one that is setuid
@@ -122,9 +123,6 @@ func probeBwrap(ctx context.Context, helper string) (Sandbox, error) {
 	}
 	if err != nil {
 		return Sandbox{}, fmt.Errorf("bubblewrap does not work here: %w", err)
-	}
-	if helper == "" {
-		s.missing = append(s.missing, "limits of system calls (this program has no helper)")
 	}
 	return s, nil
 }
@@ -141,21 +139,18 @@ func probeLandlock(ctx context.Context, helper string) (Sandbox, error) {
 	case abi < 1:
 		return Sandbox{}, errors.New("this kernel has no Landlock")
 	}
-	s := Sandbox{mode: Landlock, helper: helper, userns: true, missing: []string{"the list of processes"}}
+	s := Sandbox{mode: Landlock, helper: helper, userns: true, readOnly: true, opt: optional(os.Getenv("PATH"))}
 	err := s.try(ctx)
 	if err != nil && ctx.Err() == nil {
+		s.readOnly = false
+		err = s.try(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
 		s.userns = false
-		s.missing = append(s.missing, "the ports of loopback that a test listens on (they cannot be reached)")
-		if abi < 4 {
-			s.missing = append(s.missing, "TCP (wants Linux 6.7)")
-		}
 		err = s.try(ctx)
 	}
 	if err != nil {
 		return Sandbox{}, fmt.Errorf("using Landlock here: %w", err)
-	}
-	if abi < 6 {
-		s.missing = append(s.missing, "signals and abstract sockets (want Linux 6.12)")
 	}
 	return s, nil
 }
@@ -179,9 +174,6 @@ func (s Sandbox) Mode() Mode {
 // Confines reports whether commands are kept from the rest of this machine.
 func (s Sandbox) Confines() bool { return s.Mode() != None }
 
-// Missing lists for people what the mode does not confine on this machine.
-func (s Sandbox) Missing() []string { return s.missing }
-
 // Describe returns a line for people: the mode, why not a better one, and what it
 // does not confine.
 func (s Sandbox) Describe() string {
@@ -189,8 +181,8 @@ func (s Sandbox) Describe() string {
 	if s.reason != "" {
 		why = append(why, s.reason)
 	}
-	if len(s.missing) > 0 {
-		why = append(why, "not confined: "+strings.Join(s.missing, ", "))
+	if missing := s.Missing(); len(missing) > 0 {
+		why = append(why, "not confined: "+strings.Join(missing, ", "))
 	}
 	if len(why) == 0 {
 		return string(s.Mode())

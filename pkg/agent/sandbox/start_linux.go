@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownNetwork returns how a helper is started with a network of its own, in which it
-// may bring loopback up.
-func ownNetwork() *syscall.SysProcAttr {
+// ownNamespaces returns how a helper is started with a network and a table of mounts of its own, in
+// which it may bring loopback up and make mounts read-only.
+func ownNamespaces() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Setsid:      true,
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWIPC,
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
-		AmbientCaps: []uintptr{unix.CAP_NET_ADMIN},
+		AmbientCaps: []uintptr{unix.CAP_NET_ADMIN, unix.CAP_SYS_ADMIN},
 	}
 }
 

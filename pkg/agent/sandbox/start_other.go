@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-func ownNetwork() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func ownNamespaces() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func occupied(info fs.FileInfo) int64 { return info.Size() }

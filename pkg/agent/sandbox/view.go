@@ -39,24 +39,59 @@ func within(path, dir string) bool {
 
 // system returns the directories of the operating system that a command reads.
 func system() []string {
-	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"}
+	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"}
 }
 
-// etc returns the parts of /etc that have no secrets.
-func etc() []string {
-	entries, err := os.ReadDir("/etc")
-	if err != nil {
-		return nil
+// public returns the patterns of the files below /etc that a command reads: who and what the machine has, where names lead, which
+// authorities vouch for servers, and the settings of languages and libraries that their packages put
+// there. What tools of a user or of the machine's administrator keep there may have credentials.
+func public() []string {
+	return []string{
+		"passwd", "group", "hosts", "host.conf", "hostname", "resolv.conf", "nsswitch.conf", "gai.conf", "networks", "services", "protocols", "rpc",
+		"ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "ssl/ca-bundle.pem", "pki/tls/certs", "pki/tls/cert.pem", "pki/tls/openssl.cnf", "pki/ca-trust",
+		"ca-certificates", "crypto-policies", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "ld-musl-*.path", "alternatives",
+		"localtime", "timezone", "locale.conf", "locale.alias", "default/locale", "inputrc", "terminfo", "bash.bashrc", "shells",
+		"os-release", "lsb-release", "debian_version", "alpine-release", "redhat-release", "system-release", "fedora-release", "arch-release",
+		"mime.types", "magic", "magic.mime", "fonts", "java", "java-*", "maven", "perl", "python", "python2*", "python3*", "php", "php*", "R", "ImageMagick-*",
 	}
-	secret := []string{"shadow", "shadow-", "gshadow", "gshadow-", "ssh", "sudoers", "sudoers.d", "kubernetes", "signalbox", "krb5.keytab",
-		"wireguard", "NetworkManager", "docker", "rancher", "security"}
+}
+
+// etc returns the public files of /etc that there are.
+func etc() []string {
 	var paths []string
-	for _, e := range entries {
-		if !slices.Contains(secret, e.Name()) {
-			paths = append(paths, filepath.Join("/etc", e.Name()))
-		}
+	for _, pattern := range public() {
+		found, _ := filepath.Glob(filepath.Join("/etc", pattern))
+		paths = append(paths, found...)
 	}
 	return paths
+}
+
+// optional returns the directories of programs below /opt that links in PATH lead to.
+func optional(path string) []string {
+	var dirs []string
+	for _, dir := range filepath.SplitList(path) {
+		entries, err := os.ReadDir(dir)
+		if err != nil || !filepath.IsAbs(dir) {
+			continue
+		}
+		for _, e := range entries {
+			if e.Type()&os.ModeSymlink == 0 {
+				continue
+			}
+			target, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name()))
+			if err != nil || !within(target, "/opt") {
+				continue
+			}
+			prefix := filepath.Dir(target)
+			if filepath.Base(prefix) == "bin" {
+				prefix = filepath.Dir(prefix)
+			}
+			if prefix != "/opt" && !slices.Contains(dirs, prefix) {
+				dirs = append(dirs, prefix)
+			}
+		}
+	}
+	return dirs
 }
 
 // toolchain returns the paths that programs on PATH and the usual builders read. Of
@@ -180,7 +215,7 @@ func (s Sandbox) readable(c Command) []string {
 			paths = append(paths, path)
 		}
 	}
-	for _, path := range c.needed {
+	for _, path := range slices.Concat(c.needed, s.opt) {
 		if !s.hides(path) {
 			add(path)
 		}

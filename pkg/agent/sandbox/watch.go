@@ -33,11 +33,9 @@ func (l Limits) watch(root int, dirs []string, stop <-chan struct{}) (passed cha
 			case <-tick.C:
 			}
 			limit := l.processes(root)
-			if limit == "" && l.Disk > 0 && time.Now().After(disk) {
+			if limit == "" && (l.Disk > 0 || l.Memory > 0) && time.Now().After(disk) {
 				began := time.Now()
-				if used(dirs, l.Disk) > l.Disk {
-					limit = Disk
-				}
+				limit = l.files(root, dirs)
 				disk = time.Now().Add(max(diskPause, diskShare*time.Since(began)))
 			}
 			if limit != "" {
@@ -67,11 +65,30 @@ func (l Limits) processes(root int) Limit {
 	return ""
 }
 
+// files returns the limit that files pass, with those that have no name any more, or "".
+func (l Limits) files(root int, dirs []string) Limit {
+	all := confine.Below(root)
+	memory, disk := confine.Unlinked(all)
+	if l.Memory > 0 {
+		memory += confine.SharedMemory(root)
+		for _, pid := range all {
+			memory += confine.Memory(pid)
+		}
+		if memory > l.Memory {
+			return Memory
+		}
+	}
+	if l.Disk > 0 && disk+used(dirs, l.Disk) > l.Disk {
+		return Disk
+	}
+	return ""
+}
+
 // used returns the bytes that directories hold, or any number above enough.
 func used(dirs []string, enough int64) (sum int64) {
 	for _, dir := range dirs {
 		_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
+			if err != nil {
 				return nil
 			}
 			if info, err := entry.Info(); err == nil {

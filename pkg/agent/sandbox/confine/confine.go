@@ -63,6 +63,13 @@ type Spec struct {
 	Filter bool `json:",omitempty"`
 	// TCPOnly makes Filter refuse all sockets but those of TCP and of Unix.
 	TCPOnly bool `json:",omitempty"`
+	// ReadOnly makes everything read-only but Rules.Write, in a mount namespace of its own. So
+	// the command changes no mode, owner, time or attribute, which Landlock does not confine.
+	ReadOnly bool `json:",omitempty"`
+	// NoUnix makes Filter refuse Unix sockets by path, and NoIPC the queues, semaphores and
+	// memory that processes of this user share.
+	NoUnix bool `json:",omitempty"`
+	NoIPC  bool `json:",omitempty"`
 	// Loopback brings the loopback interface of a network namespace of its own up.
 	Loopback bool `json:",omitempty"`
 	// Forward is the path of a socket. The helper forwards Port of 127.0.0.1 to it.
@@ -109,8 +116,11 @@ func quoted(word string) string {
 }
 
 // Intercept makes this process a helper if its arguments say so, and then never
-// returns. Each main that runs sandboxes calls it first.
+// returns. Each main that runs sandboxes calls it first. It marks all descriptors that the
+// process inherited close-on-exec, but for the standard ones: no command gets a lock, a
+// directory or a socket that somebody left open in this program's parent.
 func Intercept() {
+	closeOnExec()
 	if len(os.Args) < 2 {
 		return
 	}

@@ -13,12 +13,12 @@ import (
 // filter refuses system calls that no build needs and attacks do: on keys, on
 // mounts and namespaces, and what types into a terminal. It holds for this thread
 // and what it becomes.
-func filter(tcpOnly bool) error {
+func (s Spec) filter() error {
 	machine, err := arch.GetInfo("")
 	if err != nil {
 		return nil // a machine that the library does not know has the rest of the sandbox
 	}
-	refused := refusals(tcpOnly)
+	refused := s.refusals()
 	refused.Names = slices.DeleteFunc(refused.Names, func(name string) bool { _, known := machine.SyscallNames[name]; return !known })
 	for _, policy := range []seccomp.Policy{
 		{DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{
@@ -37,7 +37,7 @@ func filter(tcpOnly bool) error {
 	return nil
 }
 
-func refusals(tcpOnly bool) seccomp.SyscallGroup {
+func (s Spec) refusals() seccomp.SyscallGroup {
 	g := seccomp.SyscallGroup{
 		Action: seccomp.ActionErrno,
 		Names: []string{
@@ -53,7 +53,15 @@ func refusals(tcpOnly bool) seccomp.SyscallGroup {
 			refuse("socket", argument(0, seccomp.GreaterThan, unix.AF_NETLINK)), // packets, virtual machines, kernel keys and ciphers
 		},
 	}
-	if tcpOnly {
+	if s.NoIPC {
+		g.Names = append(g.Names, "msgget", "semget", "shmget", "mq_open")
+	}
+	if s.NoUnix { // a pair of datagram sockets can be connected to a path afterwards
+		local := argument(0, seccomp.Equal, unix.AF_UNIX)
+		g.NamesWithCondtions = append(g.NamesWithCondtions,
+			refuse("socket", local), refuse("socketpair", local, argument(1, seccomp.BitsSet, unix.SOCK_DGRAM)))
+	}
+	if s.TCPOnly {
 		for _, family := range []uint64{unix.AF_INET, unix.AF_INET6} {
 			inet := argument(0, seccomp.Equal, family)
 			g.NamesWithCondtions = append(g.NamesWithCondtions,

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Below returns the ids of all descendants of a process.
@@ -50,17 +52,81 @@ func KillBelow(pid int) {
 	}
 }
 
-// Memory returns the bytes of private memory that a process holds.
+// Memory returns the bytes of memory that a process holds. Of memory that processes share it
+// counts this one's part.
 func Memory(pid int) int64 {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	proc := "/proc/" + strconv.Itoa(pid)
+	status, err := os.ReadFile(proc + "/status")
 	if err != nil {
 		return 0
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 3 {
+	sum := field(status, "RssAnon:") + field(status, "VmSwap:")
+	shared := field(status, "RssShmem:")
+	if shared > 0 {
+		if rollup, err := os.ReadFile(proc + "/smaps_rollup"); err == nil {
+			shared = field(rollup, "Pss_Shmem:")
+		}
+	}
+	return sum + shared
+}
+
+// field returns the bytes of a line "NAME: N kB".
+func field(text []byte, name string) int64 {
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+// Unlinked returns the bytes of the files that processes hold open and that have no name any more.
+// Those of a file system in memory, memfd_create's among them, count as memory.
+func Unlinked(pids []int) (memory, disk int64) {
+	type file struct{ dev, ino uint64 }
+	seen := map[file]bool{}
+	for _, pid := range pids {
+		dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // it has ended
+		}
+		for _, e := range entries {
+			path := dir + "/" + e.Name()
+			if target, err := os.Readlink(path); err != nil || !strings.HasSuffix(target, " (deleted)") {
+				continue
+			}
+			var stat syscall.Stat_t
+			if syscall.Stat(path, &stat) != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFREG || seen[file{stat.Dev, stat.Ino}] {
+				continue
+			}
+			seen[file{stat.Dev, stat.Ino}] = true
+			if inMemory(path) {
+				memory += stat.Blocks * 512
+			} else {
+				disk += stat.Blocks * 512
+			}
+		}
+	}
+	return memory, disk
+}
+
+func inMemory(path string) bool {
+	var fs syscall.Statfs_t
+	return syscall.Statfs(path, &fs) == nil && fs.Type == unix.TMPFS_MAGIC
+}
+
+// SharedMemory returns the bytes in /dev/shm as a process sees it, if that is not this process's own.
+func SharedMemory(pid int) int64 {
+	var its, own syscall.Stat_t
+	path := "/proc/" + strconv.Itoa(pid) + "/root/dev/shm"
+	if syscall.Stat(path, &its) != nil || syscall.Stat("/dev/shm", &own) == nil && its.Dev == own.Dev || !inMemory(path) {
 		return 0
 	}
-	resident, _ := strconv.ParseInt(fields[1], 10, 64)
-	shared, _ := strconv.ParseInt(fields[2], 10, 64)
-	return (resident - shared) * int64(os.Getpagesize())
+	var fs syscall.Statfs_t
+	if syscall.Statfs(path, &fs) != nil {
+		return 0
+	}
+	return int64(fs.Blocks-fs.Bfree) * fs.Bsize
 }
