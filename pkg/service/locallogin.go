@@ -97,8 +97,12 @@ func localPassword(serverURL string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// loopbackPort returns the port of a URL of one server on this machine.
+// loopbackPort returns the port of a URL of one server on this machine. As in NATS, the
+// scheme may be left out.
 func loopbackPort(serverURL string) (port string, ok bool) {
+	if serverURL = strings.TrimSpace(serverURL); serverURL != "" && !strings.Contains(serverURL, "://") {
+		serverURL = "nats://" + serverURL
+	}
 	u, err := url.Parse(strings.TrimSpace(serverURL))
 	if err != nil || u.User != nil || strings.Contains(serverURL, ",") {
 		return "", false

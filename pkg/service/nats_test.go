@@ -172,6 +172,11 @@ func TestTheLoginOfALocalServerIsFoundByItsPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
+	bare, err := service.Connect(t.Context(), service.NATS{URL: addr}, "t", quiet()) // as NATS permits
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare.Close()
 	inside, err := s.Connect()
 	if err != nil {
 		t.Fatal(err)

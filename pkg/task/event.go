@@ -19,6 +19,8 @@ const (
 	TimeoutWarning   Kind = "TIMEOUT_WARNING"
 	AgentAssignment  Kind = "AGENT_ASSIGNMENT"
 	CTOIntervention  Kind = "CTO_INTERVENTION"
+	// TaskAbandoned is an addition: people gave the task up, which marks it as failed.
+	TaskAbandoned Kind = "TASK_ABANDONED"
 )
 
 // Event is one line of a task's log (task lifecycle, event format).
@@ -76,9 +78,7 @@ func (t *translator) translate(c instance.Commit, e instance.Event) {
 	case instance.Claimed:
 		add(AgentAssignment, t.in.State, t.in.State, Agent(e.Role), "assigned to "+e.Agent, map[string]any{"agent": e.Agent})
 	case instance.CancelledBy: // abandoned, which is a failure
-		add(FailureIncrement, t.in.State, t.in.State, Actor(c.Actor), e.Reason, map[string]any{
-			"abandoned": true, "failureCount": t.in.FailuresIn(t.in.State) + 1,
-		})
+		add(TaskAbandoned, t.in.State, t.in.State, Actor(c.Actor), e.Reason, map[string]any{"failed": true, "failureReason": e.Reason})
 	case instance.TimedOut:
 		add(TimeoutWarning, e.State, e.State, Orchestrator, string(e.Level), map[string]any{
 			"level": string(e.Level), "minutes": e.After.Minutes(), "timeoutMinutes": t.in.Timeout.Minutes(),

@@ -159,4 +159,8 @@ func TestOnlyTheCTOSkipsToTheNextStateAndWhatPeopleAbandonIsMarkedAsFailed(t *te
 	if s := task.Of("TASK-001", r.commits, r.now); !s.Failed || s.FailureReason != "not wanted" || s.CurrentState != "assigned" {
 		t.Errorf("what is abandoned is %+v", s)
 	}
+	events := task.Events("TASK-001", r.commits)
+	if last := events[len(events)-1]; last.Event != task.TaskAbandoned || last.Reason != "not wanted" || last.Metadata["failureReason"] != "not wanted" {
+		t.Errorf("it is told as %+v", last)
+	}
 }

@@ -89,3 +89,15 @@ func TestAnArchivedRepositoryIsReadOnly(t *testing.T) {
 	set(`{"archived":false}`)
 	gittest.Run(t, work, "push", "-q", "origin", "HEAD:refs/heads/late")
 }
+
+func TestWhatTheLocalForgeDoesNotDoIsRefusedAndNotIgnored(t *testing.T) {
+	w := newEnv(t)
+	for name, c := range map[string]struct{ method, path, body, want string }{
+		"another default branch": {"PATCH", "/repos/acme/widgets", `{"default_branch":"other"}`, "does not change the default branch"},
+		"a branch renamed":       {"POST", "/repos/acme/widgets/branches/main/rename", `{"new_name":"trunk"}`, "does not rename branches"},
+	} {
+		if resp, body := w.ask(t, c.method, c.path, adaToken, c.body); resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, c.want) {
+			t.Errorf("%s: %s %s", name, resp.Status, body)
+		}
+	}
+}

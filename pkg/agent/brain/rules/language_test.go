@@ -15,6 +15,7 @@ func TestNothingIsAskedForThatStandsInTheReport(t *testing.T) {
 	for name, body := range map[string]string{
 		"English, in one line":  "Steps: call `Size(1000000)`. Expected: `1.0 MB`. Actual: `1000.0 kB`. Where: `size.go`.",
 		"English, bold":         "**Steps:** call it. **Expected:** 7. **Actual:** 6.",
+		"a form with marks":     "### Self Checks\n- [X] I have searched\n### Dify version\n0.6.15\n### Steps to reproduce\nopen it\n### ✔️ Expected Behavior\n7\n### ❌ Actual Behavior\n6\n",
 		"German":                "Schritte: `Position(\"x\")` aufrufen.\nErwartet: 7\nTatsächlich: 6\n",
 		"German, with headings": "### Schritte zur Reproduktion\nSeite öffnen\n### Erwartetes Verhalten\nSumme 2\n### Tatsächliches Verhalten\nSumme 3\n",
 		"German, free":          "Wenn ich `app list` aufrufe, zeigt die Seite 3 Zeilen, es sollten 4 sein.",

@@ -53,15 +53,19 @@ func editRepo(c *call) (int, any, error) {
 	var in struct {
 		Name     *string
 		Archived *bool
-		Merge    *bool `json:"allow_merge_commit"`
-		Squash   *bool `json:"allow_squash_merge"`
-		Rebase   *bool `json:"allow_rebase_merge"`
+		Merge    *bool   `json:"allow_merge_commit"`
+		Squash   *bool   `json:"allow_squash_merge"`
+		Rebase   *bool   `json:"allow_rebase_merge"`
+		Branch   *string `json:"default_branch"`
 	}
 	if err := c.decode(&in); err != nil {
 		return 0, nil, err
 	}
 	if _, _, err := store.SplitName(c.Repo.Owner + "/" + deref(in.Name, c.Repo.Name)); err != nil {
 		return 0, nil, invalid("Repository", "name", "invalid")
+	}
+	if deref(in.Branch, c.Repo.Branch) != c.Repo.Branch {
+		return 0, nil, refused("Repository", "The local forge does not change the default branch.")
 	}
 	err := c.Change(func(t *store.Tx, r store.Repo) error {
 		row := r.Repository
@@ -120,4 +124,10 @@ func getPermission(c *call) (int, any, error) {
 	user := c.view().account(a)
 	user["permissions"], user["role_name"] = permissions(level), level.String()
 	return http.StatusOK, object{"permission": level.Coarse(), "role_name": level.String(), "user": user}, nil
+}
+
+// renameBranch refuses what the local forge does not do: an answer of 404 would say that the
+// branch does not exist.
+func renameBranch(*call) (int, any, error) {
+	return 0, nil, refused("Branch", "The local forge does not rename branches.")
 }

@@ -103,6 +103,7 @@ func (s *Server) API() http.Handler {
 
 	inRepo("GET", "", store.Read, getRepo)
 	inRepo("PATCH", "", store.Admin, editRepo)
+	inRepo("POST", "/branches/{branch}/rename", store.Write, renameBranch)
 	inRepo("GET", "/activity", store.Read, listActivity)
 	inRepo("GET", "/collaborators/{user}/permission", store.Read, getPermission)
 	inRepo("GET", "/hooks", store.Admin, listWebhooks)
