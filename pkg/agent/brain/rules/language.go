@@ -11,15 +11,15 @@ import (
 // headings, is a list of alternatives of a regular expression.
 type language struct {
 	code     string
-	script   *unicode.RangeTable // of its own; nil: Latin
-	unspaced bool                // it parts no words
-	common   string              // words that tell a Latin language from others
-	headings map[element]string  // what reports call the element
-	says     map[element]string  // what tells it in free text
-	crash    string              // what says that a program broke down
-	wish     string              // what tells a request from a report of a fault
-	help     string              // how a question for help begins
-	dunno    string              // how people say that they cannot tell
+	script   func(r rune) bool  // a letter of its own; nil: it is written in Latin
+	unspaced bool               // it parts no words
+	common   string             // words that tell a Latin language from others
+	headings map[element]string // what reports call the element
+	says     map[element]string // what tells it in free text
+	crash    string             // what says that a program broke down
+	wish     string             // what tells a request from a report of a fault
+	help     string             // how a question for help begins
+	dunno    string             // how people say that they cannot tell
 
 	labels map[element]string
 	asks   map[element]string
@@ -51,26 +51,25 @@ type compiled struct {
 }
 
 // spoken are the languages: English, which the rules are written for, and those of the table.
-var spoken = compileAll(append([]language{english}, table...))
+var spoken = []*compiled{
+	compile(english), compile(table[0]), compile(table[1]), compile(table[2]), compile(table[3]), compile(table[4]), compile(table[5]), compile(table[6]),
+	compile(table[7]), compile(table[8]),
+}
 
-func compileAll(all []language) []*compiled {
-	var out []*compiled
-	for _, l := range all {
-		c := &compiled{language: l, named: map[element]*regexp.Regexp{}, told: map[element]*regexp.Regexp{}, frequent: map[string]bool{}}
-		for e, any := range l.headings {
-			c.named[e] = regexp.MustCompile(`^(?:` + any + `)` + l.end())
-		}
-		for e, any := range l.says {
-			c.told[e] = l.within(any)
-		}
-		c.crashes, c.wishes, c.cannotTell = l.within(l.crash), l.within(l.wish), l.at(l.dunno)
-		c.asksForHelp = l.at(l.help)
-		for _, w := range strings.Fields(l.common) {
-			c.frequent[w] = true
-		}
-		out = append(out, c)
+func compile(l language) *compiled {
+	c := &compiled{language: l, named: map[element]*regexp.Regexp{}, told: map[element]*regexp.Regexp{}, frequent: map[string]bool{}}
+	for e, any := range l.headings {
+		c.named[e] = regexp.MustCompile(`^(?:` + any + `)` + l.end())
 	}
-	return out
+	for e, any := range l.says {
+		c.told[e] = l.within(any)
+	}
+	c.crashes, c.wishes, c.cannotTell = l.within(l.crash), l.within(l.wish), l.at(l.dunno)
+	c.asksForHelp = l.at(l.help)
+	for _, w := range strings.Fields(l.common) {
+		c.frequent[w] = true
+	}
+	return c
 }
 
 // end is the end of a word.
@@ -115,7 +114,7 @@ func languageOf(text string) *compiled {
 		}
 		letters++
 		for _, l := range spoken {
-			if l.script != nil && unicode.Is(l.script, r) {
+			if l.script != nil && l.script(r) {
 				of[l]++
 			}
 		}
@@ -123,7 +122,7 @@ func languageOf(text string) *compiled {
 	// Japanese is written with Chinese characters, too: its own syllables decide.
 	for _, share := range []int{12, 4} {
 		for _, l := range spoken {
-			if l.script != nil && of[l] > 1 && of[l] >= letters/share && (share == 4 || l.script == kana) {
+			if l.script != nil && of[l] > 1 && of[l] >= letters/share && (share == 4 || l.code == "ja") {
 				return l
 			}
 		}

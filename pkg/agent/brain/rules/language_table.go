@@ -258,7 +258,7 @@ var table = []language{
 	},
 	{
 		code:   "ru",
-		script: unicode.Cyrillic,
+		script: cyrillic,
 		headings: map[element]string{
 			steps:      `шаги|шаг|как воспроизвести|воспроизведение|порядок действий`,
 			expected:   `ожида\p{L}*|должно|как должно\p{L}*|правильн\p{L}*`,
@@ -301,7 +301,7 @@ var table = []language{
 		},
 	},
 	{
-		code: "zh", script: unicode.Han, unspaced: true,
+		code: "zh", script: han, unspaced: true,
 		headings: map[element]string{
 			steps:      `(?:复现|重现|操作|再現)?步骤|如何(?:复现|重现)|复现|重现|步驟|重現步驟`,
 			expected:   `(?:预期|期望|應有|正确)(?:的)?(?:结果|行为|輸出|输出)?|應該|应该|預期\p{L}*`,
@@ -385,7 +385,7 @@ var table = []language{
 		},
 	},
 	{
-		code: "ko", script: unicode.Hangul, unspaced: true,
+		code: "ko", script: hangul, unspaced: true,
 		headings: map[element]string{
 			steps:      `(?:재현|재현하는)? ?(?:단계|방법|절차|순서)|재현`,
 			expected:   `(?:기대|예상)(?:한|하는|되는)? ?(?:결과|동작|값)?|올바른 (?:결과|동작)`,
@@ -428,5 +428,9 @@ var table = []language{
 	},
 }
 
-// kana are the syllables of Japanese.
-var kana = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x3041, Hi: 0x30ff, Stride: 1}}}
+func cyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }
+func han(r rune) bool      { return unicode.Is(unicode.Han, r) }
+func hangul(r rune) bool   { return unicode.Is(unicode.Hangul, r) }
+
+// kana reports whether a letter is of the syllables of Japanese.
+func kana(r rune) bool { return unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) }
