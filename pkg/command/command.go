@@ -10,10 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
+
+	"github.com/signalbox/signalbox/pkg/markdown"
 )
 
 // Command is a command as it was written.
@@ -31,15 +30,51 @@ func (c Command) Key() string {
 // hidden matches what people do not see in a line.
 var hidden = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
 
+// MaxRead is how much of a comment is read for commands, in bytes. What stands below is the
+// rest of an answer, or of the comment.
+const MaxRead = 8 << 10
+
+// Calls reports whether a comment may have a command: a line of its first MaxRead bytes
+// begins with /name. It parses nothing.
+func Calls(name, comment string) bool {
+	if name == "" {
+		return false
+	}
+	for line := range strings.Lines(comment[:min(len(comment), MaxRead)]) {
+		if _, ok := called(name, strings.TrimRight(line, "\r\n")); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// read returns the beginning of a comment that is read for commands. It ends where a
+// paragraph ends, so that code and links which begin in it end in it.
+func read(comment string) string {
+	if len(comment) > MaxRead {
+		if i := strings.Index(comment[MaxRead:], "\n\n"); i >= 0 {
+			return comment[:MaxRead+i]
+		}
+	}
+	return comment
+}
+
+// Check returns markdown.ErrComplex if a comment is too complex to be read for commands.
+func Check(comment string) error {
+	_, err := markdown.Parse([]byte(read(strings.ReplaceAll(comment, "\r\n", "\n"))))
+	return err
+}
+
 // Parse returns the commands of a comment, each once, and the comment without them. A
 // command is /name as the first word of a line of ordinary text: none is in code, in a
-// quote, or in HTML. An answer goes on to the next command, or to the end.
+// quote, or in HTML. An answer goes on to the next command, or to the end. Commands are
+// looked for in the first MaxRead bytes. A comment that is too complex to be parsed has none.
 func Parse(name, comment string) (commands []Command, rest string) {
 	comment = strings.ReplaceAll(comment, "\r\n", "\n")
-	if name == "" || !strings.Contains(strings.ToLower(comment), "/"+strings.ToLower(name)) {
+	if !Calls(name, comment) {
 		return nil, comment
 	}
-	live := starts(comment)
+	live := starts(read(comment))
 	kept, answering := []string{}, false // answering: the last command is an answer, and goes on
 	at := 0
 	for line := range strings.Lines(comment) {
@@ -96,7 +131,10 @@ func first(s string) (word, rest string) {
 // paragraph or a heading, and in no quote.
 func starts(source string) map[int]bool {
 	found := map[int]bool{}
-	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader([]byte(source)))
+	doc, err := markdown.Parse([]byte(source))
+	if err != nil {
+		return nil
+	}
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the walker has no error
 		switch n.Kind() {
 		case ast.KindBlockquote, ast.KindCodeSpan, ast.KindLink, ast.KindImage, ast.KindRawHTML:

@@ -54,6 +54,9 @@ func TestACommandIsTheFirstWordOfALineOfOrdinaryText(t *testing.T) {
 		"emphasised":                  {"**/signalbox retry**", nil, "**/signalbox retry**"},
 		"after a space without width": {"\u200b/signalbox retry", nil, "\u200b/signalbox retry"},
 		"nothing":                     {"", nil, ""},
+		"too far down":                {strings.Repeat("a word\n\n", 1200) + "/signalbox retry", nil, strings.Repeat("a word\n\n", 1200) + "/signalbox retry"},
+		"below nested quotes":         {strings.Repeat(">", 4000) + "\n\n/signalbox retry", nil, strings.Repeat(">", 4000) + "\n\n/signalbox retry"},
+		"in code that ends far down":  {"`a\n/signalbox retry\n" + strings.Repeat("b\n", 5000) + "`", nil, "`a\n/signalbox retry\n" + strings.Repeat("b\n", 5000) + "`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, rest := command.Parse("signalbox", c.comment)

@@ -92,6 +92,12 @@ func (g Grammar) Parse(comment string) (commands []Command, rest string) {
 	return Parse(g.Name, comment)
 }
 
+// Calls is the function Calls with the grammar's name.
+func (g Grammar) Calls(comment string) bool { return Calls(g.Name, comment) }
+
+// Readable is the function Check.
+func (g Grammar) Readable(comment string) error { return Check(comment) }
+
 // All returns the verbs.
 func (g Grammar) All() []Verb { return g.verbs }
 

@@ -16,6 +16,13 @@ type Discussion interface {
 	React(ctx context.Context, repo string, comment int64, with Reaction) error
 }
 
+// Editing tells who edited what people wrote.
+type Editing interface {
+	// Editor returns the account that edited the text of an issue or of a comment last, by the
+	// node id of that. It is the zero User if nobody did. An edit of a title is none.
+	Editor(ctx context.Context, repo, node string) (User, error)
+}
+
 // Reaction is a mark on a comment, by GitHub's name.
 type Reaction string
 

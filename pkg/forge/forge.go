@@ -69,6 +69,7 @@ type Issue struct {
 // Comment is a comment on an issue.
 type Comment struct {
 	ID        int64
+	NodeID    string
 	Body      string
 	Author    User
 	URL       string

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -305,12 +304,6 @@ func (s *commits) merges(ctx context.Context) error {
 	return nil
 }
 
-// skipping matches what tells a forge not to check a commit.
-var skipping = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|^skip-checks: *true|\*\*\*NO_CI\*\*\*`)
-
-// vouching matches trailers in which a person takes responsibility.
-var vouching = regexp.MustCompile(`(?im)^(signed-off|reviewed|acked|approved|tested)-by:`)
-
 // maxMessage is how long a commit's message may be, in bytes.
 const maxMessage = 16 << 10
 
@@ -349,32 +342,30 @@ func (s *commits) header(id, header string) {
 	}
 }
 
-// message checks what a commit says.
+// message checks what a commit says. Bots read no commits, so a line may be a command.
 func (s *commits) message(id, text string) {
 	s.secret(id, text, "its message")
-	say := func(detail string) { s.add(Finding{Rule: "message", Commit: id, Detail: "its message " + detail}) }
-	switch {
-	case len(text) > maxMessage:
-		say(fmt.Sprintf("is longer than %d bytes", maxMessage))
-	case sanitize.FirstHidden(text) >= 0:
-		say("has characters that do not show")
+	say := func(detail string) { s.add(Finding{Rule: "message", Commit: id, Detail: "its message: " + detail}) }
+	if len(text) > maxMessage {
+		say(fmt.Sprintf("it is longer than %d bytes", maxMessage))
+		return
 	}
-	if len(sanitize.Mentions(text)) > 0 {
-		say("notifies people: write names without @")
+	text = sanitize.WithoutFormer(text)
+	if sanitize.FirstHidden(text) >= 0 {
+		say("it has characters that do not show")
 	}
-	if len(sanitize.Closings(text)) > 0 {
-		say("closes an issue: leave that to the pull request")
+	for _, l := range sanitize.LivePlain(text) {
+		if l.Rule != "command" {
+			say(l.Says())
+		}
 	}
-	if skipping.MatchString(text) {
-		say("keeps the forge from checking it")
-	}
-	if vouching.MatchString(text) {
-		say("vouches for a person")
+	if sanitize.Vouches(text) {
+		say("it vouches for a person")
 	}
 }
 
 func (s *commits) secret(id, text, what string) {
-	for _, f := range s.secrets.Scan(text) {
+	for _, f := range s.secrets.ScanText(text) {
 		s.add(Finding{Rule: "secret", Commit: id, Detail: what + " has " + f.What()})
 	}
 }

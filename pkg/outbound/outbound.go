@@ -64,8 +64,8 @@ func DefaultRules() Rules {
 // Finding is a reason why something must not leave. It never shows a secret.
 type Finding struct {
 	// Rule is forbidden, size, link, submodule, secret, name, bidi, identity, message,
-	// history or branch for commits. For texts it is secret, size, hidden, mention, closes,
-	// command or marker.
+	// history or branch for commits. For texts it is secret, size, or a rule of
+	// sanitize.Live.
 	Rule   string
 	Commit string // full; "" if it is of no single commit
 	Path   string // of the file, or what the text is, such as "comment"

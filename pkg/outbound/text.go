@@ -7,12 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
-
 	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
@@ -35,6 +29,10 @@ const (
 // ownMarker is a marker as package rules writes it.
 var ownMarker = regexp.MustCompile(`^<!-- signalbox instance=[^\s<>]* key=[^\s<>]* -->$`)
 
+// ownHTML is the HTML of the product's own texts: a break within a cell of a table, and the
+// part of the comment on how an issue stands that is folded.
+var ownHTML = []string{"<br>", "<details><summary>Last moves</summary>", "</details>"}
+
 // Text checks a text. The error is a *Refusal if it may not leave.
 func (c *Checker) Text(t Text) error {
 	s := c.findings()
@@ -45,60 +43,55 @@ func (c *Checker) Text(t Text) error {
 	if limit == 0 {
 		limit = MaxBody
 	}
-	if n := utf8.RuneCountInString(t.Body); n > limit {
-		add("size", 0, "%d characters, more than the %d that a forge takes", n, limit)
+	if len(t.Body) > utf8.UTFMax*limit || utf8.RuneCountInString(t.Body) > limit { // the rest takes time
+		add("size", 0, "%d characters, more than the %d that a forge takes", utf8.RuneCountInString(t.Body), limit)
+		return s.err()
 	}
-	for _, f := range c.secrets.Scan(t.Body) {
+	for _, f := range c.secrets.ScanText(t.Body) {
 		add("secret", f.Line, "%s", f.What())
 	}
 	if at := sanitize.FirstHidden(t.Body); at >= 0 {
 		add("hidden", lineAt(t.Body, at), "a character that does not show")
 	}
-	if t.Line && strings.ContainsAny(t.Body, "\r\n") {
-		add("hidden", 0, "it has more than one line")
+	if t.Line {
+		if strings.ContainsAny(t.Body, "\r\n") {
+			add("hidden", 0, "it has more than one line")
+		}
+		for _, l := range sanitize.LivePlain(t.Body) {
+			add(l.Rule, lineAt(t.Body, l.At), "%s", l.Says())
+		}
+		return s.err()
 	}
-	body := t.Body
-	if !t.Line {
-		body = withoutMarkers(prose(body))
+	body := withoutMarkers(t.Body)
+	for _, own := range ownHTML {
+		body = strings.ReplaceAll(body, own, strings.Repeat(" ", len(own)))
 	}
-	live(body, t.Closes, add)
-	if !t.Line {
-		notifying(rendered(body), t.Closes, add)
+	all, shown := sanitize.LiveMarkdown(body)
+	for _, f := range c.secrets.ScanText(shown) {
+		if len(s.order) == 0 { // else it is most likely the same
+			add("secret", 0, "%s, as it is shown", f.What())
+		}
+	}
+	for _, l := range all {
+		if l.Rule != "closes" || !closesOwn(body, l.At, t.Closes) {
+			add(l.Rule, lineAt(body, l.At), "%s", l.Says())
+		}
 	}
 	return s.err()
 }
 
-// rendered returns Markdown with its character references and escapes replaced: a
-// forge looks for names and issues in what was rendered.
-func rendered(body string) string {
-	return string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(body)))))
+// closesOwn reports whether the # at an offset is of the words by which the product closes
+// the issue of its own work.
+func closesOwn(body string, at, issue int) bool {
+	const words = "Closes "
+	if at < len(words) || issue == 0 {
+		return false
+	}
+	m := closesOne.FindStringSubmatch(body[at-len(words):])
+	return m != nil && m[1] == strconv.Itoa(issue)
 }
 
-// live finds what a forge, or a bot, would act on.
-func live(body string, closes int, add func(rule string, line int, format string, args ...any)) {
-	notifying(body, closes, add)
-	for _, at := range sanitize.Commands(body) {
-		add("command", lineAt(body, at), "a line that is a command to a bot")
-	}
-	if at := strings.Index(body, "<!--"); at >= 0 {
-		add("marker", lineAt(body, at), "a comment that people do not see")
-	}
-}
-
-// notifying finds what notifies people and closes issues.
-func notifying(body string, closes int, add func(rule string, line int, format string, args ...any)) {
-	for _, at := range sanitize.Mentions(body) {
-		add("mention", lineAt(body, at), "it notifies somebody")
-	}
-	for _, at := range sanitize.Closings(body) {
-		if m := closesOne.FindStringSubmatch(body[at:]); m != nil && closes > 0 && m[1] == strconv.Itoa(closes) {
-			continue
-		}
-		add("closes", lineAt(body, at), "it closes another issue than its own")
-	}
-}
-
-// closesOne is how the product closes the issue of its own work.
+// closesOne matches those words.
 var closesOne = regexp.MustCompile(`^Closes #(\d+)\b`)
 
 func lineAt(s string, at int) int { return strings.Count(s[:at], "\n") + 1 }
@@ -117,38 +110,4 @@ func withoutMarkers(body string) string {
 		lines[i] = ""
 	}
 	return strings.Join(lines, "\n")
-}
-
-// prose returns Markdown with its code blanked out, in the same lines: a forge acts
-// on nothing there.
-func prose(source string) string {
-	out := []byte(source)
-	blank := func(from, to int) {
-		for i := from; i < to; i++ {
-			if out[i] != '\n' {
-				out[i] = ' '
-			}
-		}
-	}
-	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader([]byte(source)))
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the walker has no error
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch n.Kind() {
-		case ast.KindFencedCodeBlock, ast.KindCodeBlock:
-			for i := range n.Lines().Len() {
-				line := n.Lines().At(i)
-				blank(line.Start, line.Stop)
-			}
-		case ast.KindCodeSpan:
-			for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-				if piece, ok := child.(*ast.Text); ok {
-					blank(piece.Segment.Start, piece.Segment.Stop)
-				}
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	return string(out)
 }

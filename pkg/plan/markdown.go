@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
+
+	"github.com/signalbox/signalbox/pkg/markdown"
 )
 
 // page is a plan in Markdown: its source and what that means.
@@ -23,7 +22,12 @@ type page struct {
 // tasks. The first heading is the plan's title.
 func (d *draft) markdown(src []byte) {
 	src = bytes.ReplaceAll(bytes.TrimPrefix(src, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
-	p := page{d, src, goldmark.New(goldmark.WithExtensions(extension.TaskList)).Parser().Parse(text.NewReader(src))}
+	doc, err := markdown.ParseTasks(src)
+	if err != nil {
+		d.problem(1, "%v: split it into files, or write it as YAML", err)
+		return
+	}
+	p := page{d, src, doc}
 	for n := p.doc.FirstChild(); n != nil; n = n.NextSibling() {
 		h, ok := n.(*ast.Heading)
 		if !ok {

@@ -1,29 +1,169 @@
 package sanitize
 
-import "strings"
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
 
-// Mentions returns where s notifies somebody on a forge, as offsets.
-func Mentions(s string) []int { return starts(mention.FindAllStringSubmatchIndex(s, -1), 2) }
+// Live is a place of a text on which a forge, a bot or a CI system would act, or that
+// people would not see.
+type Live struct {
+	// Rule is mention, closes, command, skip, marker, html, image, link, hidden or complex.
+	Rule string
+	At   int    // the offset in the text, in bytes
+	Text string // the text that the rule matched, for a caller that permits some
+}
 
-// Closings returns where s closes an issue once it is merged, as offsets.
-func Closings(s string) []int { return starts(closing.FindAllStringSubmatchIndex(s, -1), 1) }
+// Says explains the rule of a live place to people.
+func (l Live) Says() string { return says[l.Rule] }
 
-// Commands returns where a line of s begins with a command, as offsets.
-func Commands(s string) []int { return starts(command.FindAllStringSubmatchIndex(s, -1), 2) }
+var says = map[string]string{
+	"mention": "it notifies people: write names without @",
+	"closes":  "it closes an issue, or marks it as a duplicate",
+	"command": "a line that is a command to a bot",
+	"skip":    "it keeps the forge's checks from running, or sets a release",
+	"marker":  "a comment that people do not see",
+	"html":    "it has HTML, which may hide text or load images",
+	"image":   "it loads an image",
+	"link":    "a link does not show where it leads",
+	"hidden":  "text that people do not see",
+	"complex": "it is too complex to be checked",
+}
 
-// starts returns where a group of each match begins.
-func starts(matches [][]int, group int) (at []int) {
-	for _, m := range matches {
-		at = append(at, m[2*group])
+// rule finds one kind of live text in plain text: the subject and the body of a commit, a
+// title, or the text that Markdown shows.
+type rule struct {
+	name    string
+	pattern *regexp.Regexp
+	group   int // of the pattern: the part that is replaced
+	with    func(part string) string
+}
+
+// gap is white space between two words. The text that Markdown shows has a NUL where an
+// element begins or ends.
+const gap = `[\s\p{Z}\x00]+`
+
+// issueRef matches a reference to an issue in the forms that forges know.
+const issueRef = `(?:(?:[\w.\\-]+\\?/[\w.\\-]+)?(\\?#)[\x00]?\w|\bGH(\\?-)\w|(https?\\?:\\?/\\?/[^\s\x00]*/)\d)`
+
+// closers are the words by which forges close issues or relate them. GitHub has the first
+// three, and the last; GitLab and Gitea have the others, too.
+const closers = `(?i)\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|reopen(?:s|ed|ing)?|duplicate` + gap + `of)(?:\\?:[\s\p{Z}\x00]*|` + gap + `)(?:issues?` + gap + `)?`
+
+// botWords are commands without a mark, by the bots that obey them.
+var botWords = []string{
+	`(?:bors|homu)` + `[ \t]+\S+`,                                        // bors-ng, Rust's bors and homu
+	`(?:jenkins|buildkite|azp|rultor|renovate)[,:]?[ \t]+[a-z]\S*[^\n]*`, // by their names
+	`(?:re)?test this(?: please)?[.!]?[ \t]*$`,                           // GitHub Pull Request Builder of Jenkins
+	`ok to test[.!]?[ \t]*$`, `add to (?:white|allow)list[.!]?[ \t]*$`,
+	`(?:recheck|reverify|retest|rebuild|rerun)(?:[ \t]+(?:please|all|failed|ci|tests?))?[.!]?[ \t]*$`, // Zuul and others
+	`(?:rebase|rerun)!`, // Renovate
+	`sweep:`,            // Sweep
+}
+
+// lineStart matches the beginning of a line, with the marks of lists and quotes.
+const lineStart = `(?im)^[\s\x00>*+-]*(?:[0-9]{1,9}[.)])?[\s\x00>*+-]*`
+
+// rules are all kinds, in the order in which they are looked for.
+var rules = []rule{
+	// Forges look for mentions after any character but those of a word. Some take _ for
+	// one; in Markdown it shows nothing.
+	{"mention", regexp.MustCompile(`(?:^|[^0-9A-Za-z])(@)\x00*[0-9A-Za-z_]`), 1, func(at string) string { return at + " " }},
+	{"closes", regexp.MustCompile(closers + issueRef), 1, func(hash string) string { return hash + " " }},
+	{"closes", regexp.MustCompile(closers + issueRef), 2, func(string) string { return " " }},
+	{"closes", regexp.MustCompile(closers + issueRef), 3, func(url string) string { return "– " + url }},
+	{"command", regexp.MustCompile(lineStart + `([/!][A-Za-z](?:[\w./:-]*\w)?)`), 1, ticked},
+	{"command", regexp.MustCompile(lineStart + `((?:` + strings.Join(botWords, "|") + `))`), 1, ticked},
+	// All brackets that hold the word skip: [skip ci], [ci skip], [skip netlify], [CI-Skip]. Also [no ci].
+	{"skip", regexp.MustCompile(`(?i)(\[[^\[\]\n]{0,40}\bskip\b[^\[\]\n]{0,40}\])`), 1, rounded},
+	{"skip", regexp.MustCompile(`(?i)(\[\s*(?:no|skip|ci)[\s_-]*(?:ci|cd|build|deploy|tests?|actions|checks|skip)\s*\])`), 1, rounded},
+	{"skip", regexp.MustCompile(`(?i)(\*{3}[\s_-]*(?:NO|SKIP)[\s_-]*CI[\s_-]*\*{3})`), 1, func(s string) string { return "(" + strings.Trim(s, "* ") + ")" }},
+	{"skip", regexp.MustCompile(`(?i)(--(?:skip|no)-ci)\b`), 1, func(s string) string { return "(" + strings.TrimLeft(s, "-") + ")" }},
+	{"skip", regexp.MustCompile(`(?im)^[\s\x00]*(?:skip-checks|release-as)\s*(:)`), 1, func(string) string { return " =" }},
+}
+
+// vouching matches trailers of a commit in which a person takes responsibility.
+var vouching = regexp.MustCompile(`(?im)^(?:signed-off|reviewed|acked|approved|tested)-by(:)`)
+
+func ticked(s string) string {
+	end := strings.TrimRight(s, " \t")
+	return "`" + strings.ReplaceAll(end, "`", "'") + "`" + s[len(end):]
+}
+
+func rounded(s string) string { return "(" + strings.Trim(s, "[]") + ")" }
+
+// span is a part of a text, in bytes.
+type span struct{ from, to int }
+
+// matches returns the parts of s that the rule replaces. Of matches that share characters
+// it returns the first: the next round finds the others.
+func (r rule) matches(s string) (all []span) {
+	for _, m := range r.pattern.FindAllStringSubmatchIndex(s, -1) {
+		if from := m[2*r.group]; from >= 0 {
+			all = append(all, span{from, m[2*r.group+1]})
+		}
 	}
-	return at
+	return all
+}
+
+// edit replaces a part of a text, and says by which rule.
+type edit struct {
+	rule string // empty: the part is not live, but may be in another place
+	span
+	with string
+}
+
+// apply makes edits that do not overlap. Of two that do, or that begin at the same byte, it
+// makes the first.
+func apply(s string, edits []edit) string {
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+	var out strings.Builder
+	at, last := 0, -1
+	for _, e := range edits {
+		if e.from < at || e.from == last || e.from == e.to && e.with == "" {
+			continue
+		}
+		last = e.from
+		out.WriteString(s[at:e.from])
+		out.WriteString(e.with)
+		at = e.to
+	}
+	out.WriteString(s[at:])
+	return out.String()
+}
+
+// maxToken is how far back the beginning of an address is looked for, in bytes.
+const maxToken = 300
+
+// inURL reports whether the byte at an offset is in the address of a page.
+func inURL(s string, at int) bool {
+	token := s[max(0, at-maxToken):at]
+	if i := strings.LastIndexAny(token, " \t\n<>()[]\"'`\x00\x01"); i >= 0 {
+		token = token[i+1:]
+	}
+	return strings.Contains(token, "://")
+}
+
+// replacement returns the text that makes a part harmless. An @ of an address stays in it,
+// as its code.
+func (r rule) replacement(s string, at span) string {
+	if r.name == "mention" && inURL(s, at.from) {
+		return "%40"
+	}
+	return r.with(s[at.from:at.to])
 }
 
 // FirstHidden returns where the first character of s is that shows nothing or
-// turns the text around, -1 if there is none. The spaces that this package
-// inserts are not counted, nor are ends of lines.
+// turns the text around, -1 if there is none. Ends of lines are not counted.
 func FirstHidden(s string) int {
-	return strings.IndexFunc(s, func(r rune) bool { return string(r) != apart && hidden(r) })
+	var before rune
+	return strings.IndexFunc(s, func(r rune) bool {
+		is := hidden(before, r)
+		before = r
+		return is
+	})
 }
 
 // FirstTurning returns where the first character of s is that changes the direction of what
@@ -34,3 +174,21 @@ func FirstTurning(s string) int {
 		return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' || r >= 0xe0000 && r <= 0xe0fff
 	})
 }
+
+// Plain returns s without characters that show nothing, as the comparison of names needs it.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\u200c' || r == '\u200d' || r >= '\ufe00' && r <= '\ufe0f' || hidden(0, r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// formerly matches the places where earlier versions put a space without width. Commits of
+// that time are in bundles that are still to be pushed.
+var formerly = regexp.MustCompile(`([@#/-])\x{200b}`)
+
+// WithoutFormer returns a commit's message without the spaces that earlier versions put
+// into it. Where they stood nothing is live.
+func WithoutFormer(s string) string { return formerly.ReplaceAllString(s, "$1 ") }

@@ -22,15 +22,17 @@ func text(s string) string {
 	}
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	var out strings.Builder
+	var before rune
 	for _, r := range s {
 		switch {
 		case r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
 			out.WriteByte('\n')
-		case hidden(r):
+		case hidden(before, r):
 			fmt.Fprintf(&out, "‹U+%04X›", r)
 		default:
 			out.WriteRune(r)
 		}
+		before = r
 	}
 	return out.String()
 }
@@ -47,11 +49,16 @@ func clear(s string) bool {
 
 // hidden reports whether a character is a control, or shows nothing, or changes
 // the direction of the text. The joiners and the variation selectors of emoji and
-// of some scripts are not hidden.
-func hidden(r rune) bool {
+// of some scripts are not hidden where they can have an effect: after a character that
+// they may belong to.
+func hidden(before, r rune) bool {
 	switch {
-	case r == '\n', r == '\t', r == '\u200c', r == '\u200d', r >= '\ufe00' && r <= '\ufe0f':
+	case r == '\n', r == '\t':
 		return false
+	case r == '\u200c', r == '\u200d':
+		return before < utf8.RuneSelf || unicode.Is(unicode.Cf, before)
+	case r >= '\ufe00' && r <= '\ufe0f': // a digit, # or * and a selector make a keycap
+		return before < utf8.RuneSelf && !strings.ContainsRune("0123456789#*", before) || before == 0 || before >= '\ufe00' && before <= '\ufe0f' || unicode.Is(unicode.Cf, before)
 	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 		return true
 	case r == '\u115f', r == '\u1160', r == '\u3164', r == '\uffa0', r == '\u034f', r == '\u17b4', r == '\u17b5', r == '\u2800':
@@ -60,9 +67,13 @@ func hidden(r rune) bool {
 	return r >= 0xe0000 && r <= 0xe0fff
 }
 
-// Terminal returns s as it may be printed on a terminal, without the characters
-// that Markdown adds.
-func Terminal(s string) string { return text(strings.ReplaceAll(s, apart, "")) }
+// zeroWidth is a space that shows nothing. Earlier versions put it where a forge would
+// have read a meaning; texts in the log still have it.
+const zeroWidth = "\u200b"
+
+// Terminal returns s as it may be printed on a terminal. It drops spaces without width, so
+// that a word that one of them splits is whole again.
+func Terminal(s string) string { return text(strings.ReplaceAll(s, zeroWidth, "")) }
 
 // TerminalLine returns s as it may be printed within a line of a terminal.
 func TerminalLine(s string) string { return line(Terminal(s)) }

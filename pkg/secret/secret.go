@@ -64,10 +64,46 @@ func (s *Scanner) With(credentials ...string) *Scanner {
 
 // Scan returns the credentials in text, in the order of their lines, each kind
 // once a line.
-func (s *Scanner) Scan(text string) []Finding {
+func (s *Scanner) Scan(text string) []Finding { return findings(s.matches(text)) }
+
+// ScanText returns the credentials in a text that people read, as Scan does. It also looks
+// behind spaces between the characters, marks of emphasis and tags, reversed text and ROT13.
+// There it finds the kinds that begin with a word of their own, and credentials that are
+// known by value.
+func (s *Scanner) ScanText(text string) []Finding {
+	found := s.matches(text)
+	known := map[string]bool{}
+	for _, m := range found {
+		known[m.secret] = true
+	}
+	for _, v := range readings(text) {
+		for _, m := range s.in(v.view, known) {
+			if m.rule == ownCredential || s.named(m, v.digits) {
+				found = append(found, m)
+			}
+		}
+	}
+	return findings(found)
+}
+
+// named reports whether a credential begins with a keyword of its rule, and has as many
+// digits, so that it is no prose.
+func (s *Scanner) named(m match, digits int) bool {
+	n := 0
+	for _, c := range m.secret {
+		if c >= '0' && c <= '9' {
+			n++
+		}
+	}
+	i := slices.IndexFunc(s.rules, func(r rule) bool { return r.ID == m.rule })
+	return n >= digits && i >= 0 && slices.ContainsFunc(s.rules[i].Keywords, func(word string) bool {
+		return len(word) >= 3 && strings.HasPrefix(strings.ToLower(m.secret), word)
+	})
+}
+
+func findings(all []match) (found []Finding) {
 	seen := map[Finding]bool{}
-	var found []Finding
-	for _, m := range s.matches(text) {
+	for _, m := range all {
 		f := Finding{m.rule, m.first}
 		if !seen[f] {
 			seen[f] = true
@@ -114,41 +150,48 @@ type match struct {
 	hidden      bool // the text has it encoded or split
 }
 
+// ownCredential is the rule of credentials that are known by value.
+const ownCredential = "own-credential"
+
 // matches returns each credential once: what one rule found is not reported by
 // a second, nor what stands in the text again as decoded.
-func (s *Scanner) matches(text string) []match {
-	var all []match
+func (s *Scanner) matches(text string) (all []match) {
 	known := map[string]bool{}
-	own := slices.Concat(s.own, s.issued.list())
 	for _, v := range views(text) {
-		var taken []span
-		add := func(rule string, at span) {
-			secret := v.text[at.from:at.to]
-			if v.changed && known[secret] || slices.ContainsFunc(taken, at.overlaps) {
-				return
-			}
-			known[secret], taken = true, append(taken, at)
-			first, last := v.lines(at.from, at.to)
-			all = append(all, match{rule, secret, first, last, v.changed})
+		all = append(all, s.in(v, known)...)
+	}
+	return all
+}
+
+// in returns the credentials of one view that are not known yet, and notes them.
+func (s *Scanner) in(v view, known map[string]bool) (all []match) {
+	var taken []span
+	add := func(rule string, at span) {
+		secret := v.text[at.from:at.to]
+		if v.changed && known[secret] || slices.ContainsFunc(taken, at.overlaps) {
+			return
 		}
-		for _, credential := range own {
-			for from := 0; ; {
-				i := strings.Index(v.text[from:], credential)
-				if i < 0 {
-					break
-				}
-				add("own-credential", span{from + i, from + i + len(credential)})
-				from += i + len(credential)
+		known[secret], taken = true, append(taken, at)
+		first, last := v.lines(at.from, at.to)
+		all = append(all, match{rule, secret, first, last, v.changed})
+	}
+	for _, credential := range slices.Concat(s.own, s.issued.list()) {
+		for from := 0; ; {
+			i := strings.Index(v.text[from:], credential)
+			if i < 0 {
+				break
 			}
+			add(ownCredential, span{from + i, from + i + len(credential)})
+			from += i + len(credential)
 		}
-		may, any := s.keywords.find(strings.ToLower(v.text))
-		for i := 0; any && i < len(s.rules); i++ {
-			if !may[i] {
-				continue
-			}
-			for _, at := range s.rules[i].find(v.text) {
-				add(s.rules[i].ID, at)
-			}
+	}
+	may, any := s.keywords.find(strings.ToLower(v.text))
+	for i := 0; any && i < len(s.rules); i++ {
+		if !may[i] {
+			continue
+		}
+		for _, at := range s.rules[i].find(v.text) {
+			add(s.rules[i].ID, at)
 		}
 	}
 	return all

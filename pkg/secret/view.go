@@ -30,7 +30,11 @@ func views(text string) []view {
 	if joined, ok := join(text); ok {
 		all = append(all, joined)
 	}
-	for decoded, ok := decode(text); ok && len(all) < decodeDepth+3; decoded, ok = decode(decoded) {
+	if shown, ok := undisguise(text); ok {
+		all = append(all, view{text: shown, changed: true})
+		text = shown
+	}
+	for decoded, ok := decode(text); ok && len(all) < decodeDepth+4; decoded, ok = decode(decoded) {
 		all = append(all, view{text: decoded, changed: true})
 	}
 	return all

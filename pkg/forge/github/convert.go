@@ -30,7 +30,7 @@ func issue(repo string, row *github.Issue) forge.Issue {
 
 func comment(row *github.IssueComment) forge.Comment {
 	return forge.Comment{
-		ID: row.GetID(), Body: row.GetBody(), Author: user(row.GetUser()), URL: row.GetHTMLURL(),
+		ID: row.GetID(), NodeID: row.GetNodeID(), Body: row.GetBody(), Author: user(row.GetUser()), URL: row.GetHTMLURL(),
 		CreatedAt: row.GetCreatedAt().Time, UpdatedAt: row.GetUpdatedAt().Time, On: numberIn(row.GetIssueURL()),
 	}
 }

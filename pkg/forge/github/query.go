@@ -9,6 +9,8 @@ var (
 	viewerQuery string
 	//go:embed query/review_state.graphql
 	reviewStateQuery string
+	//go:embed query/editor.graphql
+	editorQuery string
 	//go:embed query/mentions.graphql
 	mentionsQuery string
 	//go:embed query/closers.graphql

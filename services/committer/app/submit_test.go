@@ -27,7 +27,7 @@ func TestWhatIsApprovedBecomesOnePullRequestHoweverOftenItIsHandedIn(t *testing.
 	if err != nil || pr.HeadSHA != job.Head {
 		t.Fatalf("the pull request is %+v, %v", pr, err)
 	}
-	for _, want := range []string{"Closes #1.", "> Adds what @\u200bann said.", "Mend the sum", "sum.txt"} {
+	for _, want := range []string{"Closes #1.", "> Adds what @ ann said.", "Mend the sum", "sum.txt"} {
 		if !strings.Contains(pr.Body, want) {
 			t.Errorf("no %q in\n%s", want, pr.Body)
 		}

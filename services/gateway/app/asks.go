@@ -41,7 +41,7 @@ func (p *poller) forward(ctx context.Context, id string, issue forge.Issue, at c
 			next.noteComment(c.ID, c.CreatedAt)
 			continue
 		}
-		permission, counts, err := p.heard(ctx, issue, c.Author.Login)
+		permission, counts, err := p.heard(ctx, issue, c.Author.Login, c.NodeID, c.UpdatedAt.After(c.CreatedAt))
 		if err != nil {
 			return err
 		}

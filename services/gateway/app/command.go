@@ -51,6 +51,9 @@ type commander struct {
 	log     *slog.Logger
 
 	turn sync.Mutex // held by a poll and by look
+	// settled is the text of comments whose commands were carried out, as a digest, so that
+	// they are not parsed again at each poll.
+	settled map[int64][sha256.Size]byte
 }
 
 func (p *commander) about() (string, *slog.Logger) { return p.repo, p.log }
@@ -119,6 +122,41 @@ func (p *commander) comment(ctx context.Context, c forge.Comment, l *ledger) err
 	if c.On == 0 || c.Author.Bot || c.CreatedAt.Before(l.From) || p.now().Sub(c.CreatedAt) > commandFor {
 		return nil
 	}
+	if !p.grammar.Calls(c.Body) {
+		return nil
+	}
+	digest := sha256.Sum256([]byte(c.Body))
+	if p.settled[c.ID] == digest {
+		return nil
+	}
+	if err := p.parse(ctx, c, l); err != nil {
+		return err
+	}
+	if len(p.settled) >= maxSettled || p.settled == nil {
+		p.settled = map[int64][sha256.Size]byte{}
+	}
+	p.settled[c.ID] = digest
+	return nil
+}
+
+// maxSettled is how many comments are remembered that need not be parsed again.
+const maxSettled = 5000
+
+// parse carries out the commands of a comment that may have some. Whoever has given too many
+// today is not even read.
+func (p *commander) parse(ctx context.Context, c forge.Comment, l *ledger) error {
+	permission, known, err := p.issues.permissions.ofWords(ctx, c.Author.Login, c.NodeID, c.UpdatedAt.After(c.CreatedAt))
+	if err != nil {
+		return err
+	}
+	spent := cursor{Spent: l.clone().Spent}
+	if !p.issues.spend(&spent, "command", c.Author.Login, permission) {
+		return nil
+	}
+	if err := p.grammar.Readable(c.Body); err != nil {
+		p.issues.refuse("complex comment", c.Author.Login, fmt.Sprintf("%s: %v", c.URL, err))
+		return nil
+	}
 	all, _ := p.grammar.Parse(c.Body)
 	var fresh []command.Command
 	for _, cmd := range all {
@@ -127,6 +165,10 @@ func (p *commander) comment(ctx context.Context, c forge.Comment, l *ledger) err
 		}
 	}
 	if len(fresh) == 0 {
+		return nil
+	}
+	if !known {
+		p.issues.refuse("edited command", c.Author.Login, c.URL+": the forge does not say who edited it; write a new comment")
 		return nil
 	}
 	self, err := p.forge.Self(ctx)
@@ -172,6 +214,16 @@ func (p *commander) obey(ctx context.Context, c forge.Comment, all []command.Com
 	permission, err := p.issues.permissions.read(ctx, c.Author.Login)
 	if err != nil {
 		return err
+	}
+	if c.UpdatedAt.After(c.CreatedAt) { // an editor of less permission speaks
+		of, known, err := p.issues.permissions.ofWords(ctx, c.Author.Login, c.NodeID, true)
+		if err != nil || !known {
+			return err
+		}
+		if of = lesser(permission, of); of != permission {
+			p.issues.refuse("edited command", c.Author.Login, fmt.Sprintf("%s: it was edited by another, and counts with the permission %s", c.URL, of))
+			permission = of
+		}
 	}
 	spent := cursor{Spent: l.Spent}
 	if !p.issues.spend(&spent, "command", c.Author.Login, permission) {

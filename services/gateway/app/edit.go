@@ -24,9 +24,9 @@ func textOf(title, body string) string {
 	return rules.NowReads + strings.TrimSpace(strings.TrimSpace(title)+"\n\n"+strings.TrimSpace(body))
 }
 
-// edited tells the instance of an issue the new title and text, as words of the author:
-// the forge does not say at once who else has edited it. Where people are asked they are
-// an answer.
+// edited tells the instance of an issue the new title and text, as words of the author. They
+// count with the lesser permission of the author and who edited the text. Where people are
+// asked they are an answer.
 func (p *poller) edited(ctx context.Context, issue forge.Issue, next *cursor) error {
 	if p.wasCompared(issue) {
 		return nil
@@ -55,7 +55,7 @@ func (p *poller) edited(ctx context.Context, issue forge.Issue, next *cursor) er
 }
 
 func (p *poller) tellEdit(ctx context.Context, in *pb.Instance, issue forge.Issue, text, command string, next *cursor) error {
-	permission, counts, err := p.heard(ctx, issue, issue.Author.Login)
+	permission, counts, err := p.heard(ctx, issue, issue.Author.Login, issue.NodeID, true)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (p *poller) tellEdit(ctx context.Context, in *pb.Instance, issue forge.Issu
 		return nil
 	case !counts:
 		kind = instance.Remarked
-		p.refuse("edit", issue.Author.Login, fmt.Sprintf("%s: %s has the permission %s, and being heard takes %s", name, issue.Author.Login,
-			permission, p.intake.Hear))
+		p.refuse("edit", issue.Author.Login, fmt.Sprintf("%s: %s, or who edited it, has the permission %s or is not known, and being heard takes %s", name,
+			issue.Author.Login, permission, p.intake.Hear))
 	case in.GetKind() == string(workflow.Wait) && !held && len(openTo(in)) > 0:
 		kind = "commented"
 	}

@@ -60,7 +60,7 @@ func newEnvOn(t *testing.T, server *natstest.Server, limit time.Duration) *env {
 	w.forge = forgetest.Start(t, forgetest.Config{
 		Users: []local.User{
 			forgetest.User("signalbox", "write"), // no bot: an ordinary account
-			forgetest.User("ann", "write"), forgetest.User("bob", ""),
+			forgetest.User("ann", "write"), forgetest.User("bob", ""), forgetest.User("ada", "admin"),
 			{Login: "robot", Token: forgetest.Token("robot"), Type: "Bot", Permission: "write"},
 		},
 		Forge: func(c *local.Config) {

@@ -81,6 +81,43 @@ func (p *permissions) of(ctx context.Context, login string) (string, error) {
 	return permission, nil
 }
 
+// ofWords returns the permission that the words of a person count with: of an edited text
+// the lesser one of author and editor. known is false if the forge does not say who edited
+// it; then the text counts for nothing new.
+func (p *permissions) ofWords(ctx context.Context, login, node string, edited bool) (permission string, known bool, err error) {
+	permission, err = p.of(ctx, login)
+	if err != nil || !edited {
+		return permission, true, err
+	}
+	editor, known, err := p.editor(ctx, node)
+	if err != nil || !known || editor == "" || editor == login {
+		return permission, known, err
+	}
+	other, err := p.of(ctx, editor)
+	return lesser(permission, other), true, err
+}
+
+// editor returns the login of who edited a text last, "" if nobody did.
+func (p *permissions) editor(ctx context.Context, node string) (login string, known bool, err error) {
+	editing, ok := p.forge.(forge.Editing)
+	if !ok || node == "" {
+		return "", false, nil
+	}
+	who, err := editing.Editor(ctx, p.repo, node)
+	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrInvalid) {
+		return "", false, nil
+	}
+	return who.Login, err == nil, err
+}
+
+// lesser returns the lesser one of two permissions.
+func lesser(a, b string) string {
+	if slices.Index(levels[:], b) < slices.Index(levels[:], a) {
+		return b
+	}
+	return a
+}
+
 // read returns the permission as the forge has it at this moment.
 func (p *permissions) read(ctx context.Context, login string) (string, error) {
 	permission, err := p.forge.Permission(ctx, p.repo, login)
@@ -181,11 +218,22 @@ func hasLabel(issue forge.Issue, label string) bool {
 	return slices.ContainsFunc(issue.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 }
 
-// heard reports whether a person's comment counts, and with which permission.
-func (p *poller) heard(ctx context.Context, issue forge.Issue, login string) (permission string, counts bool, err error) {
-	permission, err = p.permissions.of(ctx, login)
+// heard reports whether the words of a person count, and with which permission. Of an
+// edited text node is the id.
+func (p *poller) heard(ctx context.Context, issue forge.Issue, login, node string, edited bool) (permission string, counts bool, err error) {
+	permission, known, err := p.permissions.ofWords(ctx, login, node, edited)
+	if err != nil {
+		return "", false, err
+	}
 	counts = reaches(permission, p.intake.Hear) || p.intake.Reporter && login != "" && login == issue.Author.Login
-	return permission, counts, err
+	if edited && counts && !reaches(permission, p.intake.Hear) { // the reporter is heard, an editor of those words is not
+		editor, named, err := p.permissions.editor(ctx, node)
+		if err != nil {
+			return "", false, err
+		}
+		counts = named && (editor == "" || editor == login)
+	}
+	return permission, counts && known, err
 }
 
 // day is how long an issue or a remark counts against its author's limit.

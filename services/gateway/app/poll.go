@@ -234,7 +234,7 @@ func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment,
 	if c.Body, ok = spoken(p.grammar, c.Body); !ok {
 		return nil
 	}
-	permission, counts, err := p.heard(ctx, issue, c.Author.Login)
+	permission, counts, err := p.heard(ctx, issue, c.Author.Login, c.NodeID, c.UpdatedAt.After(c.CreatedAt))
 	if err != nil {
 		return err
 	}

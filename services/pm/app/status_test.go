@@ -106,7 +106,7 @@ func TestOneCommentSaysHowTheIssueStandsAndIsEdited(t *testing.T) {
 	g.begins(opened, g.issue)
 	first := g.one("**At work**", "State: `received`", "To act: `pm`")
 	g.moves(opened, "implementing", "go on, @ann")
-	g.one("State: `implementing`", "To act: `developer`", "`received` → `implementing`, go on, @\u200bann")
+	g.one("State: `implementing`", "To act: `developer`", "`received` → `implementing`, go on, @ ann")
 	stop()
 	defer g.shows(sticky)() // another PM finds it
 	g.moves(opened, "waiting_for_human_input", "there is no compiler")

@@ -25,7 +25,7 @@ func TestTheTableOfGates(t *testing.T) {
 |---|---|---|
 | ` + "`open`" + ` | pass | it is open |
 | ` + "`not-draft`" + ` | at the end | it is a draft |
-| ` + "`no-failing-checks`" + ` | fail | of a\|b, says @·eve: fixes #·3<br>status <·img src=x>: failure /approve<br>run: pending |
+| ` + "`no-failing-checks`" + ` | fail | of a\|b, says @ eve: fixes # 3<br>status \<img src=x>: failure /approve<br>run: pending |
 `
 	got := gateTable(gates, func(g merge.Gate) bool { return g.Name == merge.GateNotDraft })
 	if diff := cmp.Diff(want, strings.ReplaceAll(got, "\u200b", "·")); diff != "" {

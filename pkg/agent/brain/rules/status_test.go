@@ -35,7 +35,7 @@ func TestStatus(t *testing.T) {
 <details><summary>Last moves</summary>
 
 - 2026-03-04 13:00 UTC: ` + "`received`" + `
-- 2026-03-04 13:02 UTC: ` + "`received` → `implementing`" + `, fixes #·3, says @·eve | and /approve
+- 2026-03-04 13:02 UTC: ` + "`received` → `implementing`" + `, fixes # 3, says @ eve | and /approve
 
 </details>
 
@@ -55,7 +55,7 @@ This comment is kept up to date. ` + "`signalbox explain i`" + ` says more.
 
 - State: ` + "`waiting`" + ` since 2026-03-04 13:02 UTC
 - Waits for: answers to Q1, Q2
-- Waits for: a person: it's @·bob's
+- Waits for: a person: it's @ bob's
 
 This comment is kept up to date. ` + "`signalbox explain i`" + ` says more.
 `},

@@ -60,7 +60,7 @@ Work resumes automatically when you answer.
 `},
 		"an obstacle": {rules.Obstacle(assigned()), `I cannot go on with this by myself.
 
-What is in the way: no way to test it, @·ops
+What is in the way: no way to test it, @ ops
 
 - no go.mod
 - no Makefile
@@ -105,24 +105,24 @@ func TestPullRequest(t *testing.T) {
 	title, body := rules.PullRequest(assigned(), rules.PullRequestContext{
 		Closes: true, Commits: []rules.Commit{{SHA: "fedcba9876543210", Subject: "Round halves up (fixes #3)"}}, Diffstat: " a.go | 2 +-\n 1 file changed\n",
 	})
-	if want := "Totals are off, @·eve"; visible(title) != want {
+	if want := "Totals are off, @ eve"; visible(title) != want {
 		t.Errorf("title %q, want %q", visible(title), want)
 	}
 	want := `Closes #7.
 
 ## What was asked
 
-> [Bug] Totals are off, @·eve.
+> [Bug] Totals are off, @ eve.
 >
 > They are off.
 >
-> <·!-- signalbox instance=x key=y -->
-> Fixes #·3 and closes acme/gears#·4, says @·bob (bob@example.com)
-> ·/hold
+> \<! -- signalbox instance=x key=y -->
+> Fixes # 3 and closes acme/gears# 4, says @ bob (bob@example.com)
+> ` + "`/hold`" + `
 
 ## What changed
 
-- ` + "`fedcba987654`" + ` Round halves up (fixes #·3)
+- ` + "`fedcba987654`" + ` Round halves up (fixes # 3)
 
 ` + "```" + `
  a.go | 2 +-

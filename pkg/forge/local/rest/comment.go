@@ -146,8 +146,11 @@ func (c *call) changeComment(how func(*store.Comment)) (m store.Comment, err err
 		if m.Author != c.User.ID && c.Level < store.Write {
 			return host.ErrForbidden
 		}
+		was := m.Body
 		how(&m)
-		m.Updated = t.Now
+		if m.Updated = t.Now; m.Body != was {
+			m.Edit = &store.Edit{By: c.User.ID, At: t.Now}
+		}
 		t.Put(store.Entry{Repo: c.Name(), Comment: &m})
 		i, _ := r.Issues.Get(m.Issue)
 		t.Touch(c.Name(), i)

@@ -17,6 +17,7 @@ import (
 func (c *call) queries() object {
 	return object{
 		"viewer": c.gqlViewer(),
+		"node":   field(func(in map[string]any) (any, error) { return c.gqlNode(fmt.Sprint(in["id"])) }),
 		"repository": field(func(in map[string]any) (any, error) {
 			name := fmt.Sprintf("%s/%s", in["owner"], in["name"])
 			r, ok := c.State.Repo(name)
@@ -34,6 +35,35 @@ func (c *call) queries() object {
 			return c.gqlOwner(a), nil
 		}),
 	}
+}
+
+// gqlNode returns the issue or the comment of a node id: of others nobody here asks.
+func (c *call) gqlNode(id string) (object, error) {
+	decoded, _ := base64.RawURLEncoding.DecodeString(id)
+	kind, text, _ := strings.Cut(string(decoded), ":")
+	row, err := strconv.ParseInt(text, 10, 64)
+	for _, r := range c.State.Repos() {
+		if err != nil || c.Forge.Access.Reach(c.Caller, r.FullName()) < store.Read {
+			continue
+		}
+		for _, i := range r.Issues.Where(func(i store.Issue) bool { return kind == "Issue" && i.ID == row && i.Gone == nil && i.Pull == nil }) {
+			c.Repo = r
+			return c.gqlIssue(i), nil
+		}
+		if m, ok := r.Comments.Get(row); ok && kind == "IssueComment" && !m.Deleted {
+			editor, at := c.gqlEdit(m.Edit)
+			return object{"__typename": "IssueComment", "id": id, "editor": editor, "lastEditedAt": at}, nil
+		}
+	}
+	return nil, &refusalGQL{"NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id)}
+}
+
+// gqlEdit returns who made an edit, and when; nulls if nobody did.
+func (c *call) gqlEdit(e *store.Edit) (editor object, at any) {
+	if e == nil {
+		return nil, nil
+	}
+	return c.gqlActor(e.By), e.At.UTC().Format(time.RFC3339)
 }
 
 // gqlViewer returns the account of the token. GitHub's schema makes it a User, also that of
@@ -153,7 +183,9 @@ func (c *call) gqlPull(i store.Issue) object {
 }
 
 func (c *call) gqlIssue(i store.Issue) object {
+	editor, edited := c.gqlEdit(i.Edit)
 	return object{
+		"editor": editor, "lastEditedAt": edited,
 		"__typename": "Issue", "id": nodeID("Issue", i.ID), "number": i.Number, "title": i.Title, "updatedAt": i.Updated.UTC().Format(time.RFC3339),
 		"timelineItems": field(func(in map[string]any) (any, error) {
 			return connection(in, c.Repo.Mentioning(i.Number), func(p store.Issue) (object, error) {

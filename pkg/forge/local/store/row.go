@@ -58,6 +58,7 @@ type Issue struct {
 	ClosedBy int64      `json:"closed_by,omitempty"`
 	Pull     *Pull      `json:"pull,omitempty"`
 	Gone     *Gone      `json:"gone,omitempty"` // it is not here any more
+	Edit     *Edit      `json:"edit,omitempty"` // the last one of its text
 }
 
 // Gone is where an issue was transferred to. Without a repository it was deleted.
@@ -138,6 +139,13 @@ type Comment struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 	Deleted bool      `json:"deleted,omitempty"`
+	Edit    *Edit     `json:"edit,omitempty"` // the last one of its text
+}
+
+// Edit is who edited a text, and when.
+type Edit struct {
+	By int64     `json:"by"`
+	At time.Time `json:"at"`
 }
 
 // Mark is a reaction to a comment.
