@@ -53,6 +53,14 @@ func TestPagesForPeople(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a page is in no frame, and turns no text around", func(t *testing.T) {
+		turned, _, err := rob.Issues.Create(t.Context(), owner, name, &github.IssueRequest{Title: github.String("abc\u202edcba"), Body: github.String("x\u2066y")})
+		must(t, err)
+		resp, body := w.ask(t, "GET", path(turned.GetHTMLURL()), maxToken, "")
+		if strings.ContainsAny(body, "\u202e\u2066") || !strings.Contains(body, "abc‹U+202E›dcba") || !strings.Contains(resp.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+			t.Errorf("%s\n%s", resp.Header.Get("Content-Security-Policy"), body)
+		}
+	})
 	t.Run("who has not signed in is asked to", func(t *testing.T) {
 		for _, path := range []string{"/", "/acme/widgets", "/acme/widgets/issues/1", "/acme/absent"} {
 			resp, _ := w.ask(t, "GET", path, "", "")

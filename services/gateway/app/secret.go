@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"log/slog"
 	"os"
 	"strings"
@@ -64,18 +65,26 @@ func (s *secrets) current() []string {
 	return all
 }
 
-// signed reports whether the signature is that of one of the secrets. It takes as long
-// whichever secret it is.
-func (s *secrets) signed(body []byte, signature string) bool {
-	hexed, ok := strings.CutPrefix(signature, "sha256=")
+// signature decodes the header of a signature.
+func signature(header string) (given []byte, ok bool) {
+	hexed, ok := strings.CutPrefix(header, "sha256=")
 	given, err := hex.DecodeString(hexed)
-	if !ok || err != nil {
-		return false
-	}
-	found := false
+	return given, ok && err == nil && len(given) == sha256.Size
+}
+
+// macs returns what a delivery is written to as it is read, one for each secret.
+func (s *secrets) macs() (all []hash.Hash) {
 	for _, secret := range s.current() {
-		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write(body)
+		all = append(all, hmac.New(sha256.New, []byte(secret)))
+	}
+	return all
+}
+
+// signs reports whether the signature is that of one of the secrets. It takes as long
+// whichever secret it is.
+func signs(macs []hash.Hash, given []byte) bool {
+	found := false
+	for _, mac := range macs {
 		found = hmac.Equal(mac.Sum(nil), given) || found
 	}
 	return found

@@ -39,7 +39,11 @@ const (
 	maxDelivery    = 5 << 20                // bytes
 	deliveryRead   = 10 * time.Second       // for its body
 	deliveryStored = 900 * time.Millisecond // for the log's acknowledgement
+	deliveryPart   = time.Second            // for its first KiB, and for each part after that
+	firstPart      = 1 << 10                // bytes
+	part           = 32 << 10               // bytes
 	maxReading     = 64                     // bodies at a time
+	maxFrom        = 16                     // of those, from one address
 	packed         = 128 << 10              // bytes from which on a body is kept compressed
 )
 
@@ -50,7 +54,8 @@ type webhook struct {
 	secrets *secrets
 	taken   *prometheus.CounterVec
 	log     *slog.Logger
-	reading chan struct{}
+	reading places
+	refused refusals
 }
 
 // listenWebhook returns the listener and the server of the flags.
@@ -74,7 +79,7 @@ func (f Webhook) listenWebhook(h *service.Host, js jetstream.JetStream, taken *p
 	case err != nil:
 		return nil, nil, fmt.Errorf("--webhook %s: %w", f.Addr, err)
 	}
-	w := &webhook{js: js, secrets: secrets, taken: taken, log: h.Log, reading: make(chan struct{}, maxReading)}
+	w := &webhook{js: js, secrets: secrets, taken: taken, log: h.Log}
 	return l, httpserver.New(w, h.Log, httpserver.AnyName), nil // a signature is no browser's: any name may lead here
 }
 
@@ -120,8 +125,10 @@ func (w *webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	event := r.Header.Get("X-GitHub-Event")
 	status, why := w.take(rw, r)
 	if status != http.StatusAccepted {
-		w.log.Warn("delivery refused", "status", status, "why", why, "event", fmt.Sprintf("%.64q", event),
-			"delivery", fmt.Sprintf("%.64q", r.Header.Get("X-GitHub-Delivery")), "from", r.RemoteAddr)
+		if more, now := w.refused.note(status, time.Now()); now {
+			w.log.Warn("delivery refused", "status", status, "why", why, "event", fmt.Sprintf("%.64q", event),
+				"delivery", fmt.Sprintf("%.64q", r.Header.Get("X-GitHub-Delivery")), "from", r.RemoteAddr, "not_logged_before", more)
+		}
 		event = "" // a stranger's words are no label of a metric
 	}
 	w.taken.WithLabelValues(event, http.StatusText(status)).Inc()
@@ -143,20 +150,26 @@ func (w *webhook) take(rw http.ResponseWriter, r *http.Request) (status int, why
 	if err != nil {
 		return http.StatusBadRequest, "want the headers X-GitHub-Event and X-GitHub-Delivery"
 	}
-	select {
-	case w.reading <- struct{}{}:
-		defer func() { <-w.reading }()
-	default:
+	given, ok := signature(r.Header.Get("X-Hub-Signature-256"))
+	if !ok {
+		return http.StatusUnauthorized, "want the header X-Hub-Signature-256: sha256= and 64 hexadecimal digits"
+	}
+	if r.ContentLength > maxDelivery {
+		return http.StatusRequestEntityTooLarge, fmt.Sprintf("a delivery has at most %d bytes", maxDelivery)
+	}
+	from := address(r.RemoteAddr)
+	if !w.reading.take(from) {
 		return http.StatusServiceUnavailable, "too many deliveries at a time: deliver it again"
 	}
-	_ = http.NewResponseController(rw).SetReadDeadline(time.Now().Add(deliveryRead)) // a test's recorder has none
-	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxDelivery))
+	defer w.reading.leave(from)
+	macs := w.secrets.macs()
+	body, err := readBody(rw, r, macs)
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("a delivery has at most %d bytes", large.Limit)
 	} else if err != nil {
-		return http.StatusBadRequest, "the body ends early"
+		return http.StatusBadRequest, "the body ends early, or comes slowly"
 	}
-	if !w.secrets.signed(body, r.Header.Get("X-Hub-Signature-256")) {
+	if !signs(macs, given) {
 		return http.StatusUnauthorized, "X-Hub-Signature-256 is of none of the secrets"
 	}
 	if err := w.keep(r.Context(), to, r.Header.Get("X-GitHub-Delivery"), body); err != nil {

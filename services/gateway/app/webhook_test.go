@@ -36,7 +36,7 @@ func (e *env) hook(of repository) hook {
 	js, registry := e.server.JetStream(e.T), prometheus.NewRegistry()
 	log := slog.New(slog.DiscardHandler)
 	return hook{e,
-		&webhook{js: js, secrets: &secrets{given: "s3cret", log: log}, taken: newTaken(registry), log: log, reading: make(chan struct{}, maxReading)},
+		&webhook{js: js, secrets: &secrets{given: "s3cret", log: log}, taken: newTaken(registry), log: log},
 		&deliveries{js: js, watched: watching(of), handled: newHandled(registry), log: log},
 	}
 }

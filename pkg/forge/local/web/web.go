@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local/host"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 //go:embed page.html
@@ -38,6 +39,34 @@ type page struct {
 }
 
 type link struct{ Text, URL string }
+
+// readable returns the page with controls shown, and with no characters that turn text around.
+func (p page) readable() page {
+	p.Title, p.Branches = sanitize.TerminalLine(p.Title), sanitize.TerminalLine(p.Branches)
+	lines := func(all []string) []string {
+		out := make([]string, len(all))
+		for i, s := range all {
+			out[i] = sanitize.TerminalLine(s)
+		}
+		return out
+	}
+	links := func(all []link) []link {
+		out := make([]link, len(all))
+		for i, l := range all {
+			out[i] = link{sanitize.TerminalLine(l.Text), l.URL}
+		}
+		return out
+	}
+	p.Labels, p.Crumbs, p.Commits, p.Links = lines(p.Labels), links(p.Crumbs), links(p.Commits), links(p.Links)
+	p.Remarks, p.Diff = slices.Clone(p.Remarks), slices.Clone(p.Diff)
+	for i, r := range p.Remarks {
+		p.Remarks[i].Who, p.Remarks[i].What, p.Remarks[i].Text = sanitize.TerminalLine(r.Who), sanitize.TerminalLine(r.What), sanitize.Terminal(r.Text)
+	}
+	for i, l := range p.Diff {
+		p.Diff[i].Text = sanitize.Terminal(l.Text)
+	}
+	return p
+}
 
 // remark is a description, a comment, a review or a commit message.
 type remark struct {
@@ -89,14 +118,14 @@ func (s site) show(w http.ResponseWriter, r *http.Request, read func(*host.Visit
 	}
 	var out bytes.Buffer
 	if err == nil {
-		err = s.page.Execute(&out, p)
+		err = s.page.Execute(&out, p.readable())
 	}
 	if err != nil {
 		s.refuse(w, v, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	_, _ = w.Write(out.Bytes()) // a reader that has gone needs no answer
 }
 

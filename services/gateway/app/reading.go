@@ -1,0 +1,117 @@
+package app
+
+import (
+	"bytes"
+	"hash"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// places are the deliveries that are being read. Nobody is known before a delivery is read
+// whole, so one address gets a part of the places only. The zero places are all free.
+type places struct {
+	mu    sync.Mutex
+	taken int
+	by    map[string]int
+}
+
+// take takes a place for a delivery from an address. It returns false if none is free.
+func (p *places) take(from string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.taken >= maxReading || p.by[from] >= maxFrom {
+		return false
+	}
+	if p.by == nil {
+		p.by = map[string]int{}
+	}
+	p.taken++
+	p.by[from]++
+	return true
+}
+
+func (p *places) leave(from string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.taken--
+	if p.by[from]--; p.by[from] == 0 {
+		delete(p.by, from)
+	}
+}
+
+// address returns the address of a peer without its port, of IPv6 the network: one host
+// has many addresses there.
+func address(peer string) string {
+	host, _, err := net.SplitHostPort(peer)
+	if err != nil {
+		return peer
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	if ip = ip.Unmap(); ip.Is6() {
+		const network = 64 // bits
+		if prefix, err := ip.WithZone("").Prefix(network); err == nil {
+			return prefix.String()
+		}
+	}
+	return ip.String()
+}
+
+// readBody reads a delivery, and writes it to the macs as it comes. A delivery that
+// comes slowly is given up: its first KiB within a second, each further part, too.
+func readBody(rw http.ResponseWriter, r *http.Request, macs []hash.Hash) ([]byte, error) {
+	control, end := http.NewResponseController(rw), time.Now().Add(deliveryRead)
+	var body bytes.Buffer
+	to := []io.Writer{&body}
+	for _, mac := range macs {
+		to = append(to, mac)
+	}
+	from, all := http.MaxBytesReader(rw, r.Body, maxDelivery), io.MultiWriter(to...)
+	for size := int64(firstPart); ; size = part {
+		until := time.Now().Add(deliveryPart)
+		if until.After(end) {
+			until = end
+		}
+		_ = control.SetReadDeadline(until) // a test's recorder has none
+		if _, err := io.CopyN(all, from, size); err == io.EOF {
+			_ = control.SetReadDeadline(end)
+			return body.Bytes(), nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// refusals bounds how often a refusal is logged: strangers cause them. The zero refusals
+// have logged none.
+type refusals struct {
+	mu   sync.Mutex
+	last map[int]time.Time
+	more map[int]int
+}
+
+// refusalEvery is how often a refusal of one status is logged.
+const refusalEvery = 10 * time.Second
+
+// note reports whether a refusal is to be logged now, and how many of its status were not
+// logged before.
+func (r *refusals) note(status int, at time.Time) (more int, now bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last, r.more = map[int]time.Time{}, map[int]int{}
+	}
+	if last, ok := r.last[status]; ok && at.Sub(last) < refusalEvery {
+		r.more[status]++
+		return 0, false
+	}
+	more = r.more[status]
+	r.last[status], r.more[status] = at, 0
+	return more, true
+}
