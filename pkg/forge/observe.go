@@ -70,7 +70,7 @@ func (o *observation) read() (merge.Snapshot, error) {
 		return o.s, err
 	}
 	o.s = merge.Snapshot{
-		Repo: o.Repo, Number: o.Number, Head: pr.HeadSHA, State: pr.State, Merged: pr.Merged, MergeSHA: pr.MergeSHA, Draft: pr.Draft,
+		Repo: o.Repo, Number: o.Number, Head: pr.HeadSHA, Title: pr.Title, State: pr.State, Merged: pr.Merged, MergeSHA: pr.MergeSHA, Draft: pr.Draft,
 		HeadRef: pr.HeadRef, HeadRepo: pr.HeadRepo, BaseRef: pr.BaseRef, Mergeable: pr.Mergeable, MergeableState: pr.MergeableState,
 		Labels: pr.Labels, Self: person(self), Author: person(pr.Author),
 	}

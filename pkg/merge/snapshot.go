@@ -18,6 +18,7 @@ type Snapshot struct {
 	// Moved is where the head was when reading ended, if that was elsewhere.
 	Moved string `json:"moved,omitempty"`
 
+	Title          string   `json:"title,omitempty"`
 	State          string   `json:"state"` // open or closed
 	Merged         bool     `json:"merged,omitempty"`
 	MergeSHA       string   `json:"merge_sha,omitempty"` // the commit it is merged as

@@ -122,6 +122,9 @@ type Checker struct {
 // New returns a checker that finds credentials with the scanner.
 func New(rules Rules, secrets *secret.Scanner) *Checker { return &Checker{rules, secrets} }
 
+// Redact returns a text without the credentials that stand in it.
+func (c *Checker) Redact(s string) string { return c.secrets.Redact(s) }
+
 // With returns the checker with other rules.
 func (c *Checker) With(rules Rules) *Checker { return &Checker{rules, c.secrets} }
 

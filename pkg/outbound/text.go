@@ -15,6 +15,7 @@ type Text struct {
 	What   string // for people: "comment", "title of the pull request", "label"
 	Body   string
 	Line   bool // it is one line, such as a title or a label
+	Plain  bool // it is no Markdown, such as the message of a merge
 	Max    int  // characters; 0: MaxBody
 	Closes int  // the issue that it may close; 0: none
 }
@@ -53,8 +54,8 @@ func (c *Checker) Text(t Text) error {
 	if at := sanitize.FirstHidden(t.Body); at >= 0 {
 		add("hidden", lineAt(t.Body, at), "a character that does not show")
 	}
-	if t.Line {
-		if strings.ContainsAny(t.Body, "\r\n") {
+	if t.Line || t.Plain {
+		if t.Line && strings.ContainsAny(t.Body, "\r\n") {
 			add("hidden", 0, "it has more than one line")
 		}
 		for _, l := range sanitize.LivePlain(t.Body) {

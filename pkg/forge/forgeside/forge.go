@@ -6,13 +6,16 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 // client is the adapter, under a name that no other package reaches.
 type client = github.Client
 
 // Forge is a forge to which only checked texts are sent, and only about the
-// repositories of the list. All else is that of the adapter.
+// repositories of the list. Titles and messages of merges are made harmless before the
+// check, so that it refuses them for their size or a credential only. All else is that of
+// the adapter.
 type Forge struct {
 	*client
 	checker *outbound.Checker
@@ -43,6 +46,7 @@ func (f *Forge) check(kind, repo string, texts ...outbound.Text) error {
 
 // CreateIssue implements forge.Writer.
 func (f *Forge) CreateIssue(ctx context.Context, repo string, in forge.NewIssue) (forge.Issue, error) {
+	in.Title = sanitize.Subject(in.Title)
 	texts := append(labels(in.Labels), title("title of the issue", in.Title), outbound.Text{What: "issue", Body: in.Body})
 	if err := f.check("issue", repo, texts...); err != nil {
 		return forge.Issue{}, err
@@ -98,8 +102,10 @@ func (f *Forge) RemoveLabel(ctx context.Context, repo string, number int, label 
 	return f.client.RemoveLabel(ctx, repo, number, label)
 }
 
-// CreatePullRequest implements forge.Writer.
+// CreatePullRequest implements forge.Writer. Its title and text repeat what others wrote,
+// so credentials in them are redacted: nobody could give the work other words.
 func (f *Forge) CreatePullRequest(ctx context.Context, repo string, in forge.NewPullRequest) (forge.PullRequest, error) {
+	in.Title, in.Body = sanitize.Subject(f.checker.Redact(in.Title)), f.checker.Redact(in.Body)
 	err := f.check("pull request", repo, title("title of the pull request", in.Title),
 		outbound.Text{What: "pull request", Body: in.Body, Closes: in.Closes})
 	if err != nil {
@@ -118,6 +124,7 @@ func (f *Forge) Reply(ctx context.Context, repo string, number int, comment int6
 
 // PublishCheck implements forge.Publisher.
 func (f *Forge) PublishCheck(ctx context.Context, repo string, id int64, run forge.NewCheckRun) (int64, error) {
+	run.Title = sanitize.Subject(run.Title)
 	texts := []outbound.Text{title("title of the check", run.Title), {What: "check", Body: run.Summary}}
 	for _, a := range run.Annotations {
 		texts = append(texts, outbound.Text{What: "annotation of the check", Body: a.Title + "\n" + a.Message})
@@ -130,8 +137,9 @@ func (f *Forge) PublishCheck(ctx context.Context, repo string, id int64, run for
 
 // Merge implements forge.Merger.
 func (f *Forge) Merge(ctx context.Context, repo string, number int, in forge.Merge) (string, error) {
+	in.Title, in.Body = sanitize.Subject(in.Title), sanitize.Message(in.Body)
 	if err := f.check("merge", repo, title("title of the merge", in.Title),
-		outbound.Text{What: "message of the merge", Body: in.Body}); err != nil {
+		outbound.Text{What: "message of the merge", Body: in.Body, Plain: true}); err != nil {
 		return "", err
 	}
 	return f.client.Merge(ctx, repo, number, in)

@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/secret"
+	"github.com/signalbox/signalbox/pkg/secret/secrettest"
 )
 
 func TestAListOfRepositoriesHasNamesAndPatterns(t *testing.T) {
@@ -68,19 +69,23 @@ func TestARefusalIsCountedAndLogged(t *testing.T) {
 	}
 	on := forgeside.NewForge(f.Client("signalbox"), outbound.New(outbound.DefaultRules(), secrets), gate.Repos,
 		func(kind string, err error) { gate.Refuse(kind, err) })
+	token := "ghp_" + secrettest.Chars(36, secrettest.Alnum)
 	ctx, no := t.Context(), new(outbound.Refusal)
 	for name, err := range map[string]error{
 		"a comment": func() error { _, err := on.Comment(ctx, forgetest.Repo, 1, "@ann"); return err }(),
 		"an edit":   func() error { _, err := on.EditComment(ctx, forgetest.Repo, 1, "@ann"); return err }(),
 		"a reply":   func() error { _, err := on.Reply(ctx, forgetest.Repo, 1, 1, "@ann"); return err }(),
 		"a label":   on.AddLabels(ctx, forgetest.Repo, 1, []string{"@ann"}),
-		"an issue":  func() error { _, err := on.CreateIssue(ctx, forgetest.Repo, forge.NewIssue{Title: "@ann"}); return err }(),
+		"an issue": func() error {
+			_, err := on.CreateIssue(ctx, forgetest.Repo, forge.NewIssue{Title: "x", Body: "@ann"})
+			return err
+		}(),
 		"a pull request": func() error {
 			_, err := on.CreatePullRequest(ctx, forgetest.Repo, forge.NewPullRequest{Body: "Closes #2", Closes: 1})
 			return err
 		}(),
 		"a merge": func() error {
-			_, err := on.Merge(ctx, forgetest.Repo, 1, forge.Merge{Title: "x", Body: "@ann"})
+			_, err := on.Merge(ctx, forgetest.Repo, 1, forge.Merge{Title: "x", Body: token})
 			return err
 		}(),
 	} {
@@ -106,7 +111,7 @@ signalbox_outbound_refused_total{kind="comment",role="pm",rule="mention"} 2
 signalbox_outbound_refused_total{kind="comment",role="pm",rule="repository"} 1
 signalbox_outbound_refused_total{kind="issue",role="pm",rule="mention"} 1
 signalbox_outbound_refused_total{kind="label",role="pm",rule="mention"} 1
-signalbox_outbound_refused_total{kind="merge",role="pm",rule="mention"} 1
+signalbox_outbound_refused_total{kind="merge",role="pm",rule="secret"} 1
 signalbox_outbound_refused_total{kind="pull request",role="pm",rule="closes"} 1
 signalbox_outbound_refused_total{kind="reply",role="pm",rule="mention"} 1
 signalbox_outbound_refused_total{kind="work",role="pm",rule="repository"} 1

@@ -270,3 +270,28 @@ func TestQuestionsThatTheIssueDoesNotTakeArePutToPeopleAnotherWay(t *testing.T) 
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+func TestAnIssueIsDeliveredWhateverItsWordsWouldDo(t *testing.T) {
+	for title, want := range map[string]string{
+		"/login returns 500 for an empty password": "`/login` returns 500 for an empty password",
+		"Fixes #7, says @octocat":                  "Fixes # 7, says @ octocat",
+		"Strip <!-- from output [skip ci]":         "Strip <!-- from output (skip ci)",
+		"!merge is ignored":                        "`!merge` is ignored",
+		"bors r+ does nothing":                     "`bors r+` does nothing",
+		"The key " + token + " is printed":         "The key [redacted: github-pat] is printed",
+	} {
+		t.Run(title, func(t *testing.T) {
+			e := newEnv(t)
+			job := e.solved()
+			job.Issue.Title = title
+			job.Issue.Body = title + "\n\n![a](https://evil.example/s.png)\n\n[x]: https://evil.example\n\n<div hidden>\n@octocat\n</div>\n\n/approve\n\n" + strings.Repeat(">", 500) + "\n"
+			if r := e.done(job); r.Status != instance.Success {
+				t.Fatalf("it ended with %+v", r)
+			}
+			pr, err := e.ann.PullRequestByHead(t.Context(), widgets, Branch(job.Issue))
+			if err != nil || pr.Title != want {
+				t.Errorf("the pull request is %q, want %q, %v", pr.Title, want, err)
+			}
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 // land merges the commit on which every gate passes in this visit and passed in the one
@@ -31,7 +32,7 @@ func (t *visit) land(ctx context.Context) (instance.Result, error) {
 		return t.enqueue(ctx)
 	}
 	t.job.Progress("merging pull request #%d at %.7s", t.snapshot.Number, t.snapshot.Head)
-	_, err := forge.Land(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, forge.Merge{Head: t.snapshot.Head, Method: t.report.Method})
+	_, err := forge.Land(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, t.merging())
 	if notNow(err) {
 		return t.outcome("waiting", "the forge did not merge it: %v", err), nil
 	}
@@ -43,6 +44,21 @@ func (t *visit) land(ctx context.Context) (instance.Result, error) {
 		return instance.Result{}, err
 	}
 	return t.merged(ctx)
+}
+
+// merging returns the merge with its message, in which nothing is live: the message of the
+// forge would repeat the title, and may repeat the text, as people and models wrote them.
+func (t *visit) merging() forge.Merge {
+	in := forge.Merge{Head: t.snapshot.Head, Method: t.report.Method}
+	title := sanitize.Subject(t.snapshot.Title)
+	switch in.Method {
+	case "squash":
+		in.Title, in.Body = fmt.Sprintf("%s (#%d)", cut(title, maxTitle), t.snapshot.Number), "Signalbox-Instance: "+t.job.Instance
+	case "merge":
+		in.Title = sanitize.Subject(fmt.Sprintf("Merge pull request #%d from %s", t.snapshot.Number, cut(t.snapshot.HeadRef, maxTitle)))
+		in.Body = sanitize.Message(title)
+	}
+	return in
 }
 
 // notNow reports whether the forge refused a merge that it may take later.
