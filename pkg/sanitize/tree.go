@@ -3,7 +3,6 @@ package sanitize
 import (
 	"bytes"
 	"html"
-	"net/url"
 	"regexp"
 	"strings"
 	"unicode"
@@ -251,11 +250,12 @@ func (p *page) autoLink(n *ast.AutoLink) {
 	}
 }
 
+// addresses matches addresses of pages, with their host and port.
+var addresses = regexp.MustCompile(`(?i)^(?:https?|ftp)://([0-9a-z._-]+(?::[0-9]+)?)(?:[/?#]\S*)?$`)
+
 // plainAddress reports whether people can see where an address leads.
 func plainAddress(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && u.User == nil && !strings.ContainsFunc(u.Host, func(r rune) bool { return r >= utf8.RuneSelf || r == '%' }) &&
-		(u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ftp" || u.Scheme == "mailto")
+	return addresses.MatchString(address) || strings.HasPrefix(address, "mailto:")
 }
 
 // relative matches addresses within the repository, or on the page.
@@ -279,15 +279,15 @@ func (p *page) link(n *ast.Link) {
 
 // names reports whether a text is the address, or its host.
 func names(address, text string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
+	m := addresses.FindStringSubmatch(address)
+	if m == nil {
 		return false
 	}
 	bare := func(s string) string {
 		return strings.ToLower(strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "http://"), "/"))
 	}
 	text = strings.TrimSpace(text)
-	return bare(text) == bare(address) || strings.EqualFold(text, u.Host)
+	return bare(text) == bare(address) || strings.EqualFold(text, m[1])
 }
 
 // address notes that the address of a link needs not show.
@@ -364,6 +364,7 @@ var (
 	tag        = regexp.MustCompile(`<[A-Za-z/!?]`)
 	footnote   = regexp.MustCompile(`(?m)^[\s>*+-]*(\[\^[^\]\n]{1,100}\]:)`)
 	dollar     = regexp.MustCompile(`\$`)
+	formula    = regexp.MustCompile("[$](?:[^\\s$]|[^\\s$][^$]*[^\\s$])[$](?:[^0-9]|$)|[$][$]|[$]\x01")
 	entityText = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});`)
 )
 
@@ -395,8 +396,8 @@ func (p *page) raw() {
 			p.edit("", m[0], m[0], `\`)
 		}
 	}
-	if all := dollar.FindAllStringIndex(prose, -1); len(all) > 1 { // GitHub draws what is between two
-		for _, m := range all {
+	if formula.MatchString(prose) { // GitHub draws it
+		for _, m := range dollar.FindAllStringIndex(prose, -1) {
 			if !p.escaped(m[0]) && !p.links[m[0]] {
 				p.edit("", m[0], m[0], `\`)
 			}

@@ -39,7 +39,7 @@ func (r Reason) Run(env *term.Env) error {
 	}
 	body := "There is no pull request for this yet.\n\n" + sanitize.Quote(why) + "\n"
 	if r.Page != "" {
-		body += "\n[The whole run](" + r.Page + ")\n"
+		body += "\nThe whole run: <" + r.Page + ">\n"
 	}
 	text := outbound.Text{What: "comment", Body: body}
 	if no := new(outbound.Refusal); errors.As(checker.Text(text), &no) {
