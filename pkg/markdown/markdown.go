@@ -9,12 +9,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -38,27 +36,21 @@ var (
 	ofAll = limit{depth: 40, cost: 150_000_000} // about 0.5 s
 )
 
-// The parsers keep nothing of a text. Each is safe for concurrent use.
-var (
-	gfm   = sync.OnceValue(func() parser.Parser { return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser() })
-	tasks = sync.OnceValue(func() parser.Parser { return goldmark.New(goldmark.WithExtensions(extension.TaskList)).Parser() })
-)
-
 // Parse parses GitHub Flavored Markdown. The error is ErrComplex, with the reason.
-func Parse(source []byte) (ast.Node, error) { return parse(source, gfm, ofOne) }
+func Parse(source []byte) (ast.Node, error) { return parse(source, extension.GFM, ofOne) }
 
 // ParseComposed parses a text that was made of several which Parse has parsed. It may be
 // more complex than each of them.
-func ParseComposed(source []byte) (ast.Node, error) { return parse(source, gfm, ofAll) }
+func ParseComposed(source []byte) (ast.Node, error) { return parse(source, extension.GFM, ofAll) }
 
 // ParseTasks parses CommonMark with task lists. The error is ErrComplex, with the reason.
-func ParseTasks(source []byte) (ast.Node, error) { return parse(source, tasks, ofOne) }
+func ParseTasks(source []byte) (ast.Node, error) { return parse(source, extension.TaskList, ofOne) }
 
-func parse(source []byte, by func() parser.Parser, most limit) (ast.Node, error) {
+func parse(source []byte, extensions goldmark.Extender, most limit) (ast.Node, error) {
 	if err := bounded(source, most); err != nil {
 		return nil, err
 	}
-	return by().Parse(text.NewReader(source)), nil
+	return goldmark.New(goldmark.WithExtensions(extensions)).Parser().Parse(text.NewReader(source)), nil
 }
 
 // bounded reports whether a text can be parsed in bounded time. It takes time that grows
