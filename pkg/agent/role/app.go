@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
+	"github.com/signalbox/signalbox/pkg/agent/environment"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
@@ -147,6 +148,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err := caches.Sweep(); err != nil {
 		h.Log.Warn("caches that nobody uses stay", "role", role, "error", err)
 	}
+	layers := environment.Store{Dir: filepath.Join(s.WorkDir, "environments")} // of all roles: none can change one
+	if err := layers.Sweep(); err != nil {
+		h.Log.Warn("environments that nobody uses stay", "role", role, "error", err)
+	}
 	logSandbox(h.Log, role, box, s.Box != nil)
 	for _, server := range brains.servers {
 		h.Log.Info("MCP server", "role", role, "about", server.Describe())
@@ -156,6 +161,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		Rules:     outbound.DefaultRules(),
 		Baselines: cmp.Or(s.Bases, new(Baselines)),
 		Caches:    caches,
+		Layers:    layers.Dir,
 		Egress:    list,
 		Limits:    limits,
 		Log:       h.Log,

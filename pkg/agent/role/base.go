@@ -71,6 +71,7 @@ const cannotRun = "the tests cannot be run on the code as it is, before any chan
 // obstructed puts the obstacle to people, once: what they say to it lets the work go on,
 // and the brain is warned.
 func (s step) obstructed(a *brain.Assignment, obstacle string) error {
+	obstacle += s.layers[nil].failed
 	if s.toldOf(cannotRun) {
 		a.Warnings = append(slices.Clip(a.Warnings), cannotRun+obstacle)
 		return nil

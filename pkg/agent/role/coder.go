@@ -36,6 +36,7 @@ type Coder struct {
 	Baselines *Baselines      // nil: the tests of a base are counted for each run
 	Secrets   *secret.Scanner // finds what is taken out of artifacts; nil: nothing is
 	Caches    Caches          // of tools, where commands are confined
+	Layers    string          // directory of the prepared environments; empty: none are
 	Egress    egress.List     // hosts that tests can reach
 	Limits    sandbox.Limits  // of tests
 	Log       *slog.Logger    // nil: nothing is logged
@@ -56,7 +57,7 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	if q := job.Question; q != nil && q.RunOnly && asks.Runs == workflow.RunsCriteria {
 		think = rules.Unchanged{}
 	}
-	s := step{Coder: c, job: job, asks: asks, think: think, ready: map[*workspace.Tree]bool{}}
+	s := step{Coder: c, job: job, asks: asks, think: think, ready: map[*workspace.Tree]bool{}, layers: map[*workspace.Tree]prepared{}}
 	a := job.Assignment
 	if a.Base == "" {
 		if asks.NeedsCode() {
@@ -87,11 +88,14 @@ type step struct {
 	think brain.Brain
 	tree  *workspace.Tree          // nil: there is no code
 	ready map[*workspace.Tree]bool // whether it could be set up, by tree; none: it was not tried
+
+	layers map[*workspace.Tree]prepared // the environment of a tree; none: it was not prepared
 }
 
 // close removes a tree. The result is as good without; Sweep tries again.
 func (s step) close(t *workspace.Tree) {
 	delete(s.ready, t)
+	delete(s.layers, t)
 	if err := t.Close(); err != nil {
 		s.job.Progress("a work tree stays behind: %v", err)
 	}

@@ -39,7 +39,7 @@ func (s step) setUp(ctx context.Context, tree *workspace.Tree) error {
 	case err != nil:
 		return s.notSetUp(err.Error())
 	case !found:
-		return nil
+		return s.prepare(ctx, tree)
 	}
 	s.job.Progress("setting up: %s", plan.Command())
 	run, err := s.runner(tree).Run(ctx, sandbox.Command{
@@ -104,6 +104,9 @@ func (s step) setUpToThink(ctx context.Context, a *brain.Assignment) error {
 		return nil
 	}
 	err := s.setUp(ctx, s.tree)
+	if err == nil {
+		err = s.fill(ctx, s.tree) // a brain runs where no mount reaches
+	}
 	if err == nil && !s.ready[s.tree] && s.toldOf(cannotSetUp) {
 		a.Warnings = append(slices.Clip(a.Warnings), "the setup of "+testrun.ConfigFile+" fails, as people know")
 	}

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/environment"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
@@ -43,7 +45,10 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 	if base != tree {
 		defer s.close(base)
 	}
-	ways := s.ways(tree, base, checks)
+	ways, err := s.touched(ctx, tree, s.ways(tree, base, checks))
+	if err != nil {
+		return nil, err
+	}
 	var plans []testrun.Plan
 	for _, w := range ways {
 		if errors.Is(w.err, brain.ErrInfrastructure) {
@@ -136,6 +141,18 @@ func (s step) ways(tree, base *workspace.Tree, checks []string) []way {
 	return ways
 }
 
+// touched narrows the ways to the parts of a repository that the work touches.
+func (s step) touched(ctx context.Context, tree *workspace.Tree, ways []way) ([]way, error) {
+	if tree.Head == tree.Base || !slices.ContainsFunc(ways, func(w way) bool { return len(w.plan.Parts) > 0 }) {
+		return ways, nil
+	}
+	names, err := tree.Touched(ctx, tree.Base, tree.Head)
+	for i := range ways {
+		ways[i].plan = ways[i].plan.Touching(names)
+	}
+	return ways, err
+}
+
 // detect finds how the tree in dir is checked, and looks nowhere else.
 func detect(dir string, checks []string) []way {
 	ways := make([]way, len(checks))
@@ -167,16 +184,19 @@ type runner struct {
 	cache  string // empty: it is thrown away after each run
 	egress egress.List
 	limits sandbox.Limits
+	tree   string // its directory
+	layers []environment.Layer
 }
 
 func (s step) runner(tree *workspace.Tree) runner {
-	return runner{s.Sandbox, tree.Shared, s.Caches.checks(s.job.Assignment), s.Egress, s.Limits}
+	return runner{s.Sandbox, tree.Shared, s.Caches.checks(s.job.Assignment), s.Egress, s.Limits, tree.Dir, s.layers[tree].layers}
 }
 
 // Run implements testrun.Runner.
 func (r runner) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
 	c.Egress, c.Limits, c.Cache = r.egress, r.limits, r.cache
 	c.Readable = append(c.Readable, r.shared)
+	environment.Apply(&c, r.tree, r.box.Mode(), r.layers)
 	return r.box.Run(ctx, c)
 }
 

@@ -65,6 +65,12 @@ func (s Sandbox) bwrapArgs(c Command, own ownDirs) []string {
 	if c.Dir != "" {
 		args = append(args, "--bind", c.Dir, c.Dir, "--chdir", c.Dir)
 	}
+	for i, m := range c.Mounts {
+		args = append(args, "--ro-bind", m.From, m.At)
+		for j, name := range m.Private {
+			args = append(args, "--bind-try", own.private(i, j), filepath.Join(m.At, name))
+		}
+	}
 	return append(args, "--remount-ro", "/", "--")
 }
 

@@ -29,7 +29,7 @@ func (s Sandbox) environ(c Command, own ownDirs, dir string) []string {
 		"GOFLAGS="+strings.TrimSpace(lookup(c.Env, "GOFLAGS")+" -modcacherw"),
 		"GOPROXY="+s.goProxy(c), "GOTELEMETRY=off")
 	if s.helper != "" {
-		env = append(env, "GOCACHEPROG="+confine.CacheProgram(s.helper, goBuild(c.Env), at("go-build")))
+		env = append(env, "GOCACHEPROG="+confine.CacheProgram(s.helper, append([]string{goBuild(c.Env)}, c.GoBuild...), at("go-build")))
 	}
 	if rustup := filepath.Join(home, ".rustup"); lookup(c.Env, "RUSTUP_HOME") == "" {
 		if _, err := os.Stat(rustup); err == nil {
@@ -51,11 +51,13 @@ func (s Sandbox) goProxy(c Command) string {
 			further = ownGoProxy(c.Env)
 		}
 	}
-	downloaded := filepath.Join(goModules(c.Env), "cache", "download")
-	if info, err := os.Stat(downloaded); err != nil || !info.IsDir() {
-		return further
+	proxies := ""
+	for _, downloaded := range append(slices.Clone(c.GoModules), filepath.Join(goModules(c.Env), "cache", "download")) {
+		if info, err := os.Stat(downloaded); err == nil && info.IsDir() {
+			proxies += "file://" + downloaded + ","
+		}
 	}
-	return "file://" + downloaded + "," + further
+	return proxies + further
 }
 
 // ownGoProxy returns where Go finds modules by its own configuration.

@@ -31,13 +31,24 @@ type Command struct {
 	Egress   egress.List // hosts that it can reach; empty: it has no network
 	Readable []string    // more paths to read; those that do not exist are skipped
 	Writable []string    // more paths to write; those that do not exist are skipped
+	Mounts   []Mount     // directories that it reads elsewhere; mode Bwrap only
 	Login    []string    // files below HOME that it gets a copy of, thrown away after it
 	Bare     bool        // without the variables of caches that the tools do without
 	Cache    string      // directory of the caches of its tools; empty: thrown away after it
 
+	GoModules []string // download caches of Go modules to read, before the user's own
+	GoBuild   []string // build caches of Go to read, beside the user's own
+
 	Limits Limits
 
 	needed []string // paths to read that follow from Argv and Env
+}
+
+// Mount is a directory that a command sees at another path and cannot change, but for the
+// directories Private in it: each run has its own, empty.
+type Mount struct {
+	From, At string
+	Private  []string
 }
 
 // Limits are of resources. Of zero, there is none.

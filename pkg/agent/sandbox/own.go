@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -24,6 +25,11 @@ func newOwnDirs(c Command) (own ownDirs, err error) {
 	}
 	own.home, own.tmp = filepath.Join(own.root, "home"), filepath.Join(own.root, "tmp")
 	err = errors.Join(os.Mkdir(own.home, 0o700), os.Mkdir(own.tmp, 0o700))
+	for i, m := range c.Mounts {
+		for j := range m.Private {
+			err = errors.Join(err, os.Mkdir(own.private(i, j), 0o700))
+		}
+	}
 	home := lookup(c.Env, "HOME")
 	for _, name := range c.Login {
 		if err == nil && filepath.IsLocal(name) && filepath.IsAbs(home) {
@@ -34,6 +40,11 @@ func newOwnDirs(c Command) (own ownDirs, err error) {
 		return own, errors.Join(err, own.remove())
 	}
 	return own, nil
+}
+
+// private returns the directory of a run for a directory of one of its mounts.
+func (o ownDirs) private(mount, dir int) string {
+	return filepath.Join(o.root, fmt.Sprintf("mount-%d-%d", mount, dir))
 }
 
 // copyFile copies a file, if there is one. What is copied is read by a program of

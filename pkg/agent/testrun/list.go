@@ -15,12 +15,18 @@ import (
 // has them but for subtests. It runs none of them. It is false if the tool cannot list its
 // tests, or lists them with an error. Its errors wrap brain.ErrInfrastructure.
 func List(ctx context.Context, dir string, plan Plan, runner Runner) ([]string, bool, error) {
+	if len(plan.Parts) > 0 {
+		return plan.listParts(ctx, dir, runner)
+	}
+	root := dir
+	dir = plan.at(dir)
 	argv, read := plan.lister()
 	if argv == nil {
 		return nil, false, nil
 	}
 	res, err := runner.Run(ctx, sandbox.Command{
 		Argv: argv, Dir: dir, Env: plan.environ(), Bare: plan.bare, Wall: plan.Timeout, MaxOutput: maxOutput,
+		Writable: []string{root},
 	})
 	if err == nil {
 		err = context.Cause(ctx)

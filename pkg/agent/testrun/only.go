@@ -20,6 +20,9 @@ var numbered = regexp.MustCompile(` #\d+$`)
 // It may run a few more that share a part of their names. It is false if the tool cannot
 // select tests, or a name is not of a test that it can select.
 func (p Plan) Only(names []string) (Plan, bool) {
+	if len(p.Parts) > 0 {
+		return p.onlyParts(names)
+	}
 	total := 0
 	names = slices.Clone(names)
 	for i, name := range names {

@@ -36,6 +36,9 @@ type Plan struct {
 	Timeout time.Duration // above zero
 	Runner  string        // the program that runs the tests: go, pytest, jest, …; empty: unknown
 	Report  string        // pattern of the JUnit XML files that the run leaves, relative to the root; empty: none
+	Dir     string        // where Argv runs, relative to the root; empty: at the root
+	Parts   []Plan        // plans that run one after the other in place of Argv; nil: this is one
+	Label   string        // of a part, before the names of its tests; empty: its directory or tool
 	script  string        // the script of package.json that Argv runs
 	custom  []string      // name=value: what Signalbox sets for convenience
 	bare    bool          // without custom, and without what the sandbox sets but need not
@@ -43,25 +46,46 @@ type Plan struct {
 
 // Command returns the plan as a person would type it.
 func (p Plan) Command() string {
+	command := strings.Join(p.Argv, " ")
 	if p.Tool == "configured" {
-		return p.Argv[len(p.Argv)-1]
+		command = p.Argv[len(p.Argv)-1]
 	}
-	return strings.Join(p.Argv, " ")
+	if p.Dir != "" {
+		command = "(cd " + p.Dir + "; " + command + ")"
+	}
+	for i, part := range p.Parts {
+		if i > 0 {
+			command += " && "
+		}
+		command += part.Command()
+	}
+	return command
 }
 
-// Detect returns the plan to test the tree. It takes the first of the configuration
-// file, Go, package.json, Python, Cargo and make. Without any of them the error is
-// ErrNoTests. An invalid configuration is an error with its file and line.
+// Detect returns the plan to test the tree: that of the configuration file, else those of Go,
+// package.json, Python, Cargo and Maven at the root, or of make if there is no other, else
+// those of the directories below. Without any of them the error is ErrNoTests. An invalid
+// configuration is an error with its file and line.
 //
 // The tree decides which command runs. Give the FS of an os.Root if the tree may
 // have links that lead out of it.
 func Detect(tree fs.FS) (Plan, error) {
-	plan, found, err := first(tree, Name, configured, goModule, nodeTest, python, cargo, makeTest)
+	plan, found, err := first(tree, Name, configured)
 	if err != nil || found {
 		return plan, err
 	}
+	parts, err := ofRoot(tree, Name)
+	if err == nil && len(parts) == 0 {
+		parts, err = below(tree, Name)
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	if len(parts) > 0 {
+		return together(parts), nil
+	}
 	return Plan{}, fmt.Errorf("%w: looked at the root for %s, go.mod, go.work, a test script in package.json, "+
-		"pytest or unittest files, Cargo.toml and a test target in a Makefile; "+
+		"pytest or unittest files, Cargo.toml, pom.xml and a test target in a Makefile, and in the directories below; "+
 		"to say how this repository is tested, add a file %s with: test: {command: \"…\"}", ErrNoTests, ConfigFile, ConfigFile)
 }
 

@@ -51,6 +51,14 @@ func KindOf(name string, content []byte) Kind {
 // package.json or the Makefile that it runs, sorted. The command sh ci/all.sh calls
 // ci/all.sh. Other programs that are called may be what is tested.
 func Called(tree fs.FS, plan Plan) []string {
+	if len(plan.Parts) > 0 {
+		var all []string
+		for _, part := range plan.Parts {
+			all = append(all, Called(tree, part)...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
 	texts := []string{strings.Join(plan.Argv, "\n")}
 	switch plan.Tool {
 	case "make":

@@ -9,6 +9,24 @@ import (
 // python detects pytest by its configuration or its file names. It chooses unittest
 // if the tests are written for that and nothing mentions pytest.
 func python(tree fs.FS, _ string) (Plan, bool, error) {
+	plan, found := pythonPlan(tree)
+	if found && layout(tree) {
+		plan.Env = append(plan.Env, "PYTHONPATH=src") // as if the project were installed
+	}
+	return plan, found, nil
+}
+
+// layout reports whether the packages of a Python project lie in src.
+func layout(tree fs.FS) bool {
+	for _, pattern := range []string{"src/*/__init__.py", "src/*.py"} {
+		if found, _ := fs.Glob(tree, pattern); len(found) > 0 { // the pattern is well formed
+			return true
+		}
+	}
+	return false
+}
+
+func pythonPlan(tree fs.FS) (Plan, bool) {
 	custom := []string{"PYTHONDONTWRITEBYTECODE=1"}
 	pytest := Plan{
 		Tool: "pytest", Runner: "pytest",
@@ -22,23 +40,23 @@ func python(tree fs.FS, _ string) (Plan, bool, error) {
 	} {
 		if exists(tree, c.name) && strings.Contains(text(tree, c.name), c.section) {
 			pytest.Source = c.name
-			return pytest, true, nil
+			return pytest, true
 		}
 	}
 	files := pythonTests(tree)
 	if len(files) == 0 {
-		return Plan{}, false, nil
+		return Plan{}, false
 	}
 	pytest.Source = files[0]
 	for _, name := range []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "requirements.txt", "requirements-dev.txt",
 		"dev-requirements.txt"} {
 		if strings.Contains(text(tree, name), "pytest") {
-			return pytest, true, nil
+			return pytest, true
 		}
 	}
 	for _, name := range files {
 		if content := text(tree, name); strings.Contains(content, "pytest") || !strings.Contains(content, "unittest") {
-			return pytest, true, nil
+			return pytest, true
 		}
 	}
 	unittest := Plan{Tool: "unittest", Runner: "unittest", Source: files[0], custom: custom, Argv: []string{"python3", "-m", "unittest", "discover", "-v"}}
@@ -46,7 +64,7 @@ func python(tree fs.FS, _ string) (Plan, bool, error) {
 	if dir := path.Dir(files[0]); dir != "." && !exists(tree, path.Join(dir, "__init__.py")) {
 		unittest.Argv = append(unittest.Argv, "-s", dir)
 	}
-	return unittest, true, nil
+	return unittest, true
 }
 
 // pythonTests returns the test files at the root and in tests and test, two levels deep.

@@ -39,10 +39,18 @@ type Runner interface {
 //
 // The verdict.Run has the same run test by test.
 func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (instance.Evidence, verdict.Run, error) {
+	if len(plan.Parts) > 0 {
+		return plan.runParts(ctx, dir, commit, runner)
+	}
+	root := dir
+	dir = plan.at(dir)
 	var events goEvents
 	c := sandbox.Command{
 		Argv: plan.Argv, Dir: dir, Env: plan.environ(), Bare: plan.bare,
 		Wall: plan.Timeout, MaxOutput: maxOutput, Stdout: &events,
+	}
+	if plan.Dir != "" {
+		c.Writable = []string{root} // a part may use what lies beside it
 	}
 	if err := plan.removeReports(dir); err != nil {
 		return instance.Evidence{}, verdict.Run{}, fmt.Errorf("%w: remove old reports of %s: %w", brain.ErrInfrastructure, plan.Command(), err)

@@ -58,6 +58,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	}
 	n := narrator.New(told, env.Colour, env.Width)
 	defer context.AfterFunc(ctx, n.Mute)()
+	if env.Terminal && env.Clock {
+		defer n.Clock()()
+	}
 	s := &story{env: env, n: n, dir: dir}
 	intro(n, dir)
 	mode, err := confinement(ctx, n)

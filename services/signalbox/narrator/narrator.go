@@ -21,8 +21,9 @@ import (
 // Narrator writes lines. It is safe for concurrent use and implements
 // agent.Observer.
 type Narrator struct {
-	mu sync.Mutex
-	p  printer
+	mu    sync.Mutex
+	p     printer
+	clock *clock // nil: there is none
 }
 
 // New returns a narrator whose times count from now. Its lines have at most width
@@ -79,14 +80,16 @@ func (n *Narrator) Progressed(job agent.Job, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.p.row(dim, "    "+job.State, job.Role, "", dim, first(text)+" …")
+	n.clock.begin(first(text))
 }
 
 // Ended implements agent.Observer. It narrates faults. A question or an escalation is
 // no fault: its commit is narrated.
 func (n *Narrator) Ended(job agent.Job, _ instance.Result, err error, _ time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.clock.end()
 	if err != nil && !agent.NeedsOthers(err) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
 		n.p.line(red, "    "+job.State, job.Role, "", first(err.Error()))
 	}
 }
@@ -95,6 +98,7 @@ func (n *Narrator) Ended(job agent.Job, _ instance.Result, err error, _ time.Dur
 func (n *Narrator) Mute() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.clock.end()
 	n.p.out = io.Discard
 }
 

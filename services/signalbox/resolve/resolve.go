@@ -91,6 +91,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	defer log.Close()
 	n := narrator.New(env.Stderr, env.Colour, env.Width)
 	defer context.AfterFunc(ctx, n.Mute)()
+	if env.Clock {
+		defer n.Clock()()
+	}
 	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out),
 		again: c.Again, deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
 	agents := c.Settings()

@@ -29,6 +29,7 @@ type Env struct {
 	Person   bool // Stdin is a terminal, so that a person can be asked
 	Terminal bool // Stdout is a terminal
 	Colour   bool // Stdout is a terminal and NO_COLOR is not set
+	Clock    bool // Stderr is a terminal, on which a line can be written over
 	Width    int  // of the terminal in characters; 0: lines may be of any length
 	JSON     bool // Stdout gets JSON, one object a line
 
@@ -46,6 +47,7 @@ func System() Env {
 	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, User: operator(), Now: time.Now}
 	e.Person = isatty.IsTerminal(os.Stdin.Fd())
 	e.Terminal = isatty.IsTerminal(os.Stdout.Fd())
+	e.Clock = isatty.IsTerminal(os.Stderr.Fd()) && os.Getenv("TERM") != "dumb"
 	e.Colour = e.Terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	e.Width = width(e.Terminal)
 	e.Log = e.Logging.Logger(e.Stderr)

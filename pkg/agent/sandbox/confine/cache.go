@@ -21,7 +21,10 @@ import (
 //
 // The protocol is that of cmd/go/internal/cacheprog; an object of base64 follows
 // each put, as a line of its own.
-type buildCache struct{ readable, writable string }
+type buildCache struct {
+	readable []string
+	writable string
+}
 
 type cacheRequest struct {
 	ID       int64
@@ -47,9 +50,9 @@ type cacheResponse struct {
 // code.
 func serveCache(args []string) int {
 	if len(args) != 2 {
-		return failed(errors.New("want two directories"))
+		return failed(errors.New("want directories to read, and one to write"))
 	}
-	cache := buildCache{args[0], args[1]}
+	cache := buildCache{filepath.SplitList(args[0]), args[1]}
 	in := bufio.NewReaderSize(os.Stdin, 64<<10)
 	out := bufio.NewWriter(os.Stdout)
 	encoder := json.NewEncoder(out)
@@ -114,7 +117,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 func (c buildCache) answer(r cacheRequest, body []byte) cacheResponse {
 	switch r.Command {
 	case "get":
-		for _, dir := range []string{c.writable, c.readable} {
+		for _, dir := range append([]string{c.writable}, c.readable...) {
 			if found, ok := entry(dir, r.ActionID); ok {
 				found.ID = r.ID
 				return found

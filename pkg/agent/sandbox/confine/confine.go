@@ -101,10 +101,10 @@ func (s Spec) Command(helper string, argv []string) ([]string, error) {
 	return append([]string{helper, confineArg, string(text)}, argv...), nil
 }
 
-// CacheProgram returns the value of GOCACHEPROG for a build cache that reads from
-// two directories, and writes to one of them. See cache.go.
-func CacheProgram(helper, readable, writable string) string {
-	return strings.Join([]string{helper, cacheArg, quoted(readable), quoted(writable)}, " ")
+// CacheProgram returns the value of GOCACHEPROG for a build cache that reads from all these
+// directories, and writes to one of them. See cache.go.
+func CacheProgram(helper string, readable []string, writable string) string {
+	return strings.Join([]string{helper, cacheArg, quoted(strings.Join(readable, string(filepath.ListSeparator))), quoted(writable)}, " ")
 }
 
 // quoted returns a word as cmd/internal/quoted splits it.

@@ -1,0 +1,144 @@
+package environment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+)
+
+// Layer is what a recipe made. Runs read it and cannot change it.
+type Layer struct {
+	dir     string
+	in      string   // directory of the manifests, relative to the root of a tree
+	modules []string // directories of Node.js packages, relative to the root of a tree
+	site    string   // directory of Python packages
+	goMod   string   // download cache of Go modules
+	goBuild string   // build cache of Go
+}
+
+// written lists the directories in node_modules that test programs write to. Each run has
+// its own.
+var written = []string{".cache", ".vite", ".vite-temp", ".vitest"}
+
+// collect moves what the phases made into the layer.
+func collect(layer, fetch, cache string, r Recipe) error {
+	move := func(from, to string) error {
+		if _, err := os.Stat(from); err != nil {
+			return nil // it was not made
+		}
+		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(from, to))
+	}
+	var err error
+	for _, name := range r.Modules {
+		to := filepath.Join(layer, "modules", name)
+		err = errors.Join(err, move(filepath.Join(fetch, name), to))
+		if _, serr := os.Stat(to); serr == nil {
+			for _, dir := range written {
+				err = errors.Join(err, os.MkdirAll(filepath.Join(to, dir), 0o700))
+			}
+		}
+	}
+	switch r.Tool {
+	case "pip":
+		err = errors.Join(err, move(filepath.Join(fetch, "site"), filepath.Join(layer, "site")))
+	case "go":
+		err = errors.Join(err, move(filepath.Join(cache, "go-mod", "cache", "download"), filepath.Join(layer, "go-mod")),
+			move(filepath.Join(cache, "go-build"), filepath.Join(layer, "go-build")))
+	}
+	return err
+}
+
+// load describes the layer in a directory.
+func load(dir string, r Recipe) Layer {
+	l := Layer{dir: dir}
+	there := func(name string) string {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return ""
+		}
+		return filepath.Join(dir, name)
+	}
+	for _, name := range r.Modules {
+		if there(filepath.Join("modules", name)) != "" {
+			l.modules = append(l.modules, name)
+		}
+	}
+	l.site, l.goMod, l.goBuild = there("site"), there("go-mod"), there("go-build")
+	return l
+}
+
+// In returns the layer for manifests that lie in a directory below the root of a tree.
+func (l Layer) In(dir string) Layer {
+	l.in = dir
+	return l
+}
+
+// Apply lets a command in the tree at root use the layers. In a mode without mounts the packages of
+// Node.js must have been copied into the tree, by CopyInto.
+func Apply(c *sandbox.Command, root string, mode sandbox.Mode, layers []Layer) {
+	for _, l := range layers {
+		if l.dir == "" {
+			continue
+		}
+		c.Readable = append(c.Readable, l.dir)
+		for _, name := range l.modules {
+			at := filepath.Join(root, l.in, name)
+			if _, err := os.Stat(filepath.Dir(at)); err == nil && mode == sandbox.Bwrap && empty(at) {
+				c.Mounts = append(c.Mounts, sandbox.Mount{From: filepath.Join(l.dir, "modules", name), At: at, Private: written})
+			}
+		}
+		if l.site != "" {
+			c.Env = prepend(prepend(c.Env, "PYTHONPATH", l.site, true), "PATH", filepath.Join(l.site, "bin"), false)
+		}
+		if l.goMod != "" {
+			c.GoModules = append(c.GoModules, l.goMod)
+		}
+		if l.goBuild != "" {
+			c.GoBuild = append(c.GoBuild, l.goBuild)
+		}
+	}
+}
+
+// CopyInto copies the packages of Node.js into a tree, for commands that a mount does not
+// reach. It leaves a tree that has some as it is.
+func CopyInto(ctx context.Context, tree string, layers []Layer) error {
+	for _, l := range layers {
+		for _, name := range l.modules {
+			at := filepath.Join(tree, l.in, name)
+			if _, err := os.Stat(filepath.Dir(at)); err != nil || !empty(at) {
+				continue
+			}
+			_ = os.Remove(at) // an empty directory, where a mount was
+			if err := Copy(ctx, filepath.Join(l.dir, "modules", name), at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// empty reports whether a path is an empty directory or does not exist.
+func empty(path string) bool {
+	entries, err := os.ReadDir(path)
+	return os.IsNotExist(err) || err == nil && len(entries) == 0
+}
+
+// prepend puts a directory before those of a variable; last puts it after them.
+func prepend(env []string, name, dir string, last bool) []string {
+	env = slices.Clone(env)
+	for i, v := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			list := []string{dir, value}
+			if last {
+				list = []string{value, dir}
+			}
+			env[i] = name + "=" + strings.Join(list, string(filepath.ListSeparator))
+			return env
+		}
+	}
+	return append(env, name+"="+dir)
+}

@@ -1,0 +1,82 @@
+package environment_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/signalbox/signalbox/pkg/agent/environment"
+)
+
+func TestARecipeIsFoundByLocksAndManifests(t *testing.T) {
+	const deps = `{"dependencies": {"a": "1"}}`
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  []string // the source and the command of each
+		sees  string   // files of the first
+	}{
+		"nothing":                      {map[string]string{"README": ""}, nil, ""},
+		"a package without any":        {map[string]string{"package.json": `{"scripts":{"test":"node test.js"}}`}, nil, ""},
+		"a package":                    {map[string]string{"package.json": deps, "src.js": ""}, []string{"package.json: npm install --ignore-scripts --no-package-lock --no-audit --no-fund"}, "package.json"},
+		"a lock of npm":                {map[string]string{"package.json": deps, "package-lock.json": "{}"}, []string{"package-lock.json: npm ci --ignore-scripts --no-audit --no-fund"}, "package-lock.json package.json"},
+		"a lock of pnpm":               {map[string]string{"package.json": deps, "pnpm-lock.yaml": "x"}, []string{"pnpm-lock.yaml: pnpm install --frozen-lockfile --ignore-scripts --config.package-import-method=copy"}, "package.json pnpm-lock.yaml"},
+		"a lock of yarn":               {map[string]string{"package.json": deps, "yarn.lock": "# yarn lockfile v1\n"}, []string{"yarn.lock: yarn install --frozen-lockfile --ignore-scripts --non-interactive"}, "package.json yarn.lock"},
+		"a lock of a later yarn":       {map[string]string{"package.json": deps, "yarn.lock": "__metadata:\n"}, nil, ""},
+		"packages that are tracked":    {map[string]string{"package.json": deps, "node_modules/a/index.js": ""}, nil, ""},
+		"workspaces":                   {map[string]string{"package.json": `{"workspaces": ["packages/*"]}`, "packages/a/package.json": deps, "packages/a/a.js": ""}, []string{"package.json: npm install --ignore-scripts --no-package-lock --no-audit --no-fund"}, "package.json packages/a/package.json"},
+		"requirements":                 {map[string]string{"requirements.txt": "a", "a.py": ""}, []string{"requirements.txt: python3 -m pip install --only-binary=:all: --target site --no-input --no-warn-script-location -r wanted.txt"}, "requirements.txt"},
+		"a module":                     {map[string]string{"go.mod": "module x"}, []string{"go.mod: "}, "go.mod"},
+		"a module that needs others":   {map[string]string{"go.mod": "module x", "go.sum": "x"}, []string{"go.mod: go mod download"}, "go.mod go.sum"},
+		"a module that has the others": {map[string]string{"go.mod": "module x", "go.sum": "x", "vendor/modules.txt": ""}, []string{"go.mod: "}, "go.mod go.sum"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := fstest.MapFS{}
+			for name, content := range c.files {
+				tree[name] = &fstest.MapFile{Data: []byte(content)}
+			}
+			var got []string
+			for i, r := range environment.Find(tree) {
+				got = append(got, r.Source+": "+strings.Join(r.Fetch, " "))
+				var sees []string
+				for name := range r.Files {
+					sees = append(sees, name)
+				}
+				if slices.Sort(sees); i == 0 && strings.Join(sees, " ") != c.sees {
+					t.Errorf("the fetch sees %q, want %q", sees, c.sees)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestOptionsOfNpmThatNameHostsProgramsOrCredentialsAreLeftOut(t *testing.T) {
+	tree := fstest.MapFS{"package.json": {Data: []byte(`{"dependencies": {"a": "1"}}`)}, ".npmrc": {Data: []byte(
+		"registry=http://evil.example/\n//evil.example/:_authToken=${TOKEN}\nscript-shell=./x\nproxy=http://x\nlegacy-peer-deps = true\n")}}
+	if got := environment.Find(tree)[0].Files[".npmrc"]; got != "legacy-peer-deps = true\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheRegistryIsThatOfTheUsersConfigurationWithoutCredentials(t *testing.T) {
+	t.Setenv("npm_config_registry", "http://127.0.0.1:4873/npm/")
+	needs(t, "npm")
+	r := environment.Configured(context.Background(), "npm")
+	if !slices.Equal(r.Hosts, []string{"127.0.0.1:4873"}) || !slices.Equal(r.Env, []string{"npm_config_registry=http://127.0.0.1:4873/npm/"}) {
+		t.Errorf("got %+v", r)
+	}
+	t.Setenv("PIP_INDEX_URL", "http://ann:secret@127.0.0.1:3141/simple")
+	if r := environment.Configured(context.Background(), "pip"); !slices.Equal(r.Hosts, []string{"127.0.0.1:3141"}) ||
+		!slices.Contains(r.Env, "PIP_INDEX_URL=http://127.0.0.1:3141/simple") {
+		t.Errorf("got %+v", r)
+	}
+	t.Setenv("GOPROXY", "http://127.0.0.1:3000,file:///srv/mods,direct")
+	needs(t, "go")
+	if r := environment.Configured(context.Background(), "go"); !slices.Contains(r.Hosts, "127.0.0.1:3000") || !slices.Equal(r.Readable, []string{"/srv/mods"}) {
+		t.Errorf("got %+v", r)
+	}
+}

@@ -1,0 +1,122 @@
+package environment
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+)
+
+// registries has the registries that the tools use by default. It is the only place where
+// the product names hosts of others.
+//
+//go:embed registries.json
+var registries []byte
+
+// Registry is where a tool fetches packages from, by the configuration of this machine's
+// user. It has no credentials.
+type Registry struct {
+	Hosts    []string // HOST:PORT
+	Env      []string // name=value, for the tool
+	Readable []string // directories of packages on this machine
+}
+
+// askWithin limits a question to a tool about its configuration.
+const askWithin = 20 * time.Second
+
+// Configured asks a tool for its registry. It asks outside of any repository: which hosts a
+// fetch reaches is never for a repository to say. A tool that does not answer has its
+// default registry.
+func Configured(ctx context.Context, tool string) Registry {
+	family := tool
+	if tool == "pnpm" || tool == "yarn" {
+		family = "npm"
+	}
+	var defaults map[string][]string
+	_ = json.Unmarshal(registries, &defaults) // a test reads it
+	var r Registry
+	for _, address := range defaults[family] {
+		r.add(address)
+	}
+	switch family {
+	case "npm":
+		r.replace("npm_config_registry", ask(ctx, "npm", "config", "get", "registry"))
+	case "pip":
+		r.replace("PIP_INDEX_URL", cmp.Or(os.Getenv("PIP_INDEX_URL"), ask(ctx, "python3", "-m", "pip", "config", "get", "global.index-url")))
+		for _, from := range []string{os.Getenv("PIP_FIND_LINKS"), ask(ctx, "python3", "-m", "pip", "config", "get", "global.find-links")} {
+			for _, dir := range strings.Fields(from) {
+				if strings.HasPrefix(dir, "/") {
+					r.Readable = append(r.Readable, dir)
+					r.Env = append(r.Env, "PIP_FIND_LINKS="+dir)
+				}
+			}
+		}
+	case "go":
+		for address := range strings.FieldsFuncSeq(ask(ctx, "go", "env", "GOPROXY"), func(c rune) bool { return c == ',' || c == '|' }) {
+			if dir, ok := strings.CutPrefix(address, "file://"); ok {
+				r.Readable = append(r.Readable, dir)
+			}
+			r.add(address)
+		}
+	}
+	return r
+}
+
+// replace makes an address the registry, in place of the defaults.
+func (r *Registry) replace(variable, address string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return
+	}
+	u.User = nil
+	r.Env = append(r.Env, variable+"="+u.String())
+	at := hostPort(u)
+	if slices.Contains(r.Hosts, at) {
+		return // it is the default
+	}
+	r.Hosts = []string{at}
+}
+
+// add adds the host of an address, if it has one.
+func (r *Registry) add(address string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return
+	}
+	if at := hostPort(u); !slices.Contains(r.Hosts, at) {
+		r.Hosts = append(r.Hosts, at)
+	}
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		if port = "443"; u.Scheme == "http" {
+			port = "80"
+		}
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// ask returns a line that a tool prints about its configuration, outside of any repository;
+// empty if it does not.
+func ask(ctx context.Context, argv ...string) string {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = "/", sandbox.Environ("npm_config_*", "NPM_CONFIG_*", "PIP_*")
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,85 @@
+package role_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
+)
+
+// serveLeft serves the package left as a registry of npm does, and counts requests. It returns
+// the lock that names it.
+func serveLeft(t *testing.T) (lock string, requests *atomic.Int64) {
+	t.Helper()
+	var pack bytes.Buffer
+	gz := gzip.NewWriter(&pack)
+	w := tar.NewWriter(gz)
+	for name, content := range map[string]string{"package/package.json": `{"name":"left","version":"1.0.0"}`, "package/index.js": "module.exports = 42;"} {
+		err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))})
+		if _, werr := w.Write([]byte(content)); errors.Join(err, werr) != nil {
+			t.Fatal(err, werr)
+		}
+	}
+	if err := errors.Join(w.Close(), gz.Close()); err != nil {
+		t.Fatal(err)
+	}
+	requests = new(atomic.Int64)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		_, _ = w.Write(pack.Bytes())
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("npm_config_registry", server.URL+"/")
+	sum := sha512.Sum512(pack.Bytes())
+	return fmt.Sprintf(`{"name":"x","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":{
+"":{"name":"x","version":"1.0.0","dependencies":{"left":"1.0.0"}},
+"node_modules/left":{"version":"1.0.0","resolved":"%s/left/-/left-1.0.0.tgz","integrity":"sha512-%s"}}}`,
+		server.URL, base64.StdEncoding.EncodeToString(sum[:])), requests
+}
+
+func TestWhatTheLocksNameIsPreparedOnceForAllStepsAndIsNoPartOfTheChange(t *testing.T) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip(err)
+	}
+	lock, requests := serveLeft(t)
+	e := newEnv(t, map[string]string{
+		"package.json":      `{"name":"x","version":"1.0.0","scripts":{"test":"node test.js"},"dependencies":{"left":"1.0.0"}}`,
+		"package-lock.json": lock, "test.js": "if (require('left') !== 42) process.exit(1)",
+	})
+	layers := t.TempDir()
+	c := e.coder("developer", thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+		if _, err := os.Stat(filepath.Join(a.Dir, "node_modules/left/index.js")); err != nil {
+			t.Errorf("the brain lacks the package: %v", err)
+		}
+		if len(a.Evidence) != 1 || !a.Evidence[0].OK {
+			t.Errorf("the tests of the base said %+v", a.Evidence)
+		}
+		return writes(map[string]string{"fix": "x"})(ctx, a)
+	}))
+	c.Layers = layers
+	r, err := c.Work(t.Context(), e.first("developer", "implementing"))
+	if err != nil || r.Status != instance.Success || e.content("fix", r) != "x" || e.content("node_modules/left/index.js", r) != "" {
+		t.Fatalf("it ended with %+v, %v", r, err)
+	}
+	fetched := requests.Load()
+	c = e.coder("tester", saying(instance.Success))
+	c.Layers = layers
+	r, err = c.Work(t.Context(), e.job("tester", "running_tests", r))
+	if err != nil || len(r.Evidence) != 1 || !r.Evidence[0].OK || fetched == 0 || requests.Load() != fetched {
+		t.Errorf("the tests ended with %+v, %v, after %d requests and %d more", r, err, fetched, requests.Load()-fetched)
+	}
+}
