@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -88,19 +89,26 @@ func (t *Tree) Restore(ctx context.Context, versions map[string]Version) error {
 			fmt.Fprintf(&lines, "%s %s\t%s\x00", v.Mode, v.Blob, name)
 		}
 	}
-	var out strings.Builder
-	if err := t.git.Stream(ctx, strings.NewReader(lines.String()), &out, "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
+	in, err := t.spool(strings.NewReader(lines.String()))
+	if err != nil {
 		return infra(err, "put files back")
 	}
-	tree, err := t.git.Run(ctx, "write-tree")
-	if err == nil {
-		_, err = t.git.Run(ctx, "read-tree", "--reset", "-u", t.Head) // the index as the files are
-	}
-	if err == nil {
-		_, err = t.git.Run(ctx, "read-tree", "--reset", "-u", tree)
+	defer in.Close()
+	r, err := t.inside(ctx, sandbox.Command{
+		Argv: []string{"sh", "-c", restore, "restore", t.Head}, Dir: t.Dir, Env: t.git.Variables(), Stdin: in,
+	})
+	if err == nil && !r.OK() {
+		err = fmt.Errorf("%s: %s", r, r.Output)
 	}
 	if err != nil {
 		return infra(err, "put files back")
 	}
 	return nil
 }
+
+// restore reads lines of git update-index, and has the files be as the index then says.
+const restore = `set -e
+git update-index --add --replace -z --index-info
+tree=$(git write-tree)
+git read-tree --reset -u "$1" # the index as the files are
+git read-tree --reset -u "$tree"`
