@@ -63,3 +63,7 @@ const (
 // Findings is the name, in the data of evidence of tests, of what those who judge the work
 // should know of the tests. That is which were set aside, how many are gone or skipped.
 const Findings = "findings"
+
+// Shape is the kind of a note with what a careful reader would stop at in a change, separated
+// by "; ". The newest counts.
+const Shape = "shape"

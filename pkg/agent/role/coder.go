@@ -69,6 +69,9 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 		return instance.Result{}, err
 	}
 	defer func() { s.close(s.tree) }()
+	if absent := s.tree.Absent(); len(absent) > 0 {
+		job.Progress("without the submodules %s, whose files are not to be had", brief(absent))
+	}
 	return s.run(ctx)
 }
 
@@ -161,6 +164,9 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 	}
 	result.Evidence = evidence
 	result, err = s.conclude(ctx, out, result)
+	if err == nil && result.Head != "" {
+		out, err = s.shape(ctx, out)
+	}
 	result.Evidence = append(slices.Clip(result.Evidence), base...) // it judges nothing
 	return result, needsOthers(out, result, err)
 }

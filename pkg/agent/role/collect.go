@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -44,11 +45,40 @@ func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcom
 	return r, nil
 }
 
+// tooMuch begins the question to people about a change that deletes most of the files.
+const tooMuch = "the change deletes most of the files"
+
+// shape notes what a careful reader would stop at in the whole change. Where it deletes most of
+// the files people are asked, once.
+func (s *step) shape(ctx context.Context, out brain.Outcome) (brain.Outcome, error) {
+	if s.tree == nil || !s.asks.WritesCode() {
+		return out, nil
+	}
+	shape, err := s.tree.Shape(ctx)
+	if err != nil || len(shape.Findings) == 0 {
+		return out, err
+	}
+	text := printable(strings.Join(shape.Findings[:min(len(shape.Findings), maxAside)], "; "))
+	known := slices.ContainsFunc(s.job.Notes, func(n instance.NoteEntry) bool { return n.Kind == work.Shape && n.Text == text })
+	if !known {
+		if err := s.job.Note(ctx, work.Shape, text); err != nil {
+			return out, err
+		}
+	}
+	if shape.Ask && !out.Pauses() && !s.toldOf(tooMuch) {
+		out.Escalate = &brain.Escalation{Reason: tooMuch + ": " + text + ". Is that meant?", RequiresHuman: true}
+	}
+	return out, nil
+}
+
 // noteLeftover notes what a program left for itself and is no part of the change.
 func (s step) noteLeftover(ctx context.Context) {
 	left, err := s.tree.Leftover(ctx)
 	if err == nil && len(left) > 0 {
 		err = s.job.Note(ctx, "warning", "left in the work tree and no part of the change, as the base tracks none of it: "+printable(strings.Join(left, ", ")))
+	}
+	if aside := s.tree.Aside(); err == nil && aside != "" {
+		err = s.job.Note(ctx, "warning", aside)
 	}
 	if err != nil {
 		s.job.Progress("what was left in the work tree is not noted: %v", err)

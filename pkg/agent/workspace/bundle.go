@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -84,13 +85,16 @@ func (c *Cache) unbundle(ctx context.Context, r repository, name string) (err er
 	if err != nil {
 		return err
 	}
+	whole := strings.Count(name, "/") == 2 // the bundle of a base
+	var updates strings.Builder
 	for line := range strings.Lines(heads) {
-		commit, _, _ := strings.Cut(line, " ")
-		if _, err := r.git.Run(ctx, "update-ref", keep(commit), commit); err != nil {
-			return err
+		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if !whole || !strings.HasPrefix(ref, tagRefs) && !strings.HasPrefix(ref, moduleRefs) {
+			ref = keep(commit)
 		}
+		fmt.Fprintf(&updates, "update %s %s\n", ref, commit)
 	}
-	return nil
+	return r.git.Stream(ctx, strings.NewReader(updates.String()), nil, "update-ref", "--stdin")
 }
 
 // put stores a bundle of head without the history of base, and returns the
@@ -105,6 +109,12 @@ func (c *Cache) put(ctx context.Context, r repository, base, head string) (strin
 	args := []string{"bundle", "create", "--quiet", file, keep(head)}
 	if base != "" {
 		args = append(args, "^"+base)
+	} else {
+		more, err := r.belongings(ctx, head)
+		if err != nil {
+			return "", err
+		}
+		args = append(args, more...)
 	}
 	if _, err := r.git.Run(ctx, args...); err != nil {
 		return "", err

@@ -41,6 +41,11 @@ func (t *Tree) Commit(ctx context.Context, message string, trailers ...string) (
 		return "", false, infra(err, "commit")
 	}
 	t.Head = head
+	if t.aside.taken() { // the files are not in the tree yet
+		if _, err := t.git.Run(ctx, "read-tree", "--reset", "-u", head); err != nil {
+			return "", false, infra(err, "commit")
+		}
+	}
 	if err := t.equip(ctx); err != nil {
 		return "", false, infra(err, "commit")
 	}
@@ -70,15 +75,25 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	if err := seal(filepath.Join(t.repo.dir, "config"), bare); err != nil {
 		return "", infra(err, "seal the cache of %s", t.repo.name)
 	}
-	if err := t.refuseNested(ctx); err != nil {
+	if err := t.survey(ctx); err != nil {
+		return "", err
+	}
+	if err := t.omit(ctx); err != nil {
+		return "", err
+	}
+	if err := t.flatten(ctx); err != nil {
 		return "", err
 	}
 	found, err := t.read(ctx)
 	if err != nil {
 		return "", err
 	}
+	t.aside = found.aside
 	tip, err := t.intake(ctx, found.tip)
 	if err != nil {
+		return "", err
+	}
+	if tip, err = t.without(ctx, tip, found.tree); err != nil {
 		return "", err
 	}
 	was, err := t.repo.git.Run(ctx, "rev-parse", tip+"^{tree}")
@@ -115,6 +130,31 @@ func (t *Tree) intake(ctx context.Context, tip string) (string, error) {
 	})
 	if err != nil || !taken {
 		return t.Head, err
+	}
+	return tip, nil
+}
+
+// without returns the program's last commit, or Head if the program committed files that are no
+// part of the change: each commit would have them.
+func (t *Tree) without(ctx context.Context, tip, tree string) (string, error) {
+	if tip == t.Head {
+		return tip, nil
+	}
+	raw, err := t.repo.git.Output(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter=D", tip, tree)
+	if err != nil {
+		return "", infra(err, "commit")
+	}
+	for name := range strings.SplitSeq(strings.Trim(string(raw), "\x00"), "\x00") {
+		if name == "" {
+			continue
+		}
+		was, err := t.Version(ctx, t.Head, name)
+		if err != nil {
+			return "", err
+		}
+		if was.Blob == "" {
+			return t.Head, nil
+		}
 	}
 	return tip, nil
 }

@@ -15,8 +15,7 @@ func TestDiffIsReadWithGit(t *testing.T) {
 	if err != nil || !d.Empty() || d.Patch != "" {
 		t.Fatalf("untouched tree: %+v, %v", d, err)
 	}
-	w.program(tree, `echo "// more" >> main.go; rm "doc/a b.txt"; printf 'a\0b' > bin; echo noise > x.log; mkdir "ü"; echo hi > "ü/new
-line"`)
+	w.program(tree, `echo "// more" >> main.go; rm "doc/a b.txt"; printf 'a\0b' > bin; echo noise > x.log; mkdir "ü"; echo hi > "ü/new line"`)
 	d, err = tree.Diff(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +24,7 @@ line"`)
 		{Path: "bin", Status: "A", Binary: true},
 		{Path: "doc/a b.txt", Status: "D", Deleted: 2},
 		{Path: "main.go", Status: "M", Added: 1},
-		{Path: "ü/new\nline", Status: "A", Added: 1},
+		{Path: "ü/new line", Status: "A", Added: 1},
 	}
 	if !slices.Equal(d.Files, want) || d.Cut || !strings.Contains(d.Patch, "+// more") || d.String() != "4 files, +2 -2 lines" {
 		t.Errorf("got %q %+v\n%s", d, d.Files, d.Patch)

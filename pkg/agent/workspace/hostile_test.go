@@ -28,7 +28,7 @@ func TestWhatAProgramDoesToItsTree(t *testing.T) {
 		"removes its repository":           {"rm -rf .git; echo x > x", nil},
 		"starts its repository afresh":     {"rm -rf .git; git init -q; echo x > x", nil},
 		"makes everything read-only":       {"mkdir d; echo x > d/x; chmod -R a-w d", nil},
-		"has a repository without commits": {"git init -q sub; echo x > sub/x", workspace.ErrUnreadable},
+		"has a repository without commits": {"git init -q sub; echo x > sub/x", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := parent.in(t)
@@ -112,9 +112,9 @@ func TestFiltersOfANestedRepositoryNeverRun(t *testing.T) {
 		prepare string
 		paths   []string // of the violations
 	}{
-		"not committed":            {"", []string{"sub"}},
-		"committed as a submodule": {"git add -A; git commit -qm sub; ", []string{"sub"}},
-		"below a directory":        {"mkdir deep; mv sub deep; sed -i 's#path = sub#path = deep/sub#' .gitmodules; ", []string{"deep/sub"}},
+		"not committed":            {"", []string{".gitmodules"}},
+		"committed as a submodule": {"git add -A; git commit -qm sub; ", []string{".gitmodules"}},
+		"below a directory":        {"mkdir deep; mv sub deep; sed -i 's#path = sub#path = deep/sub#' .gitmodules; ", []string{".gitmodules"}},
 		"ignored":                  {"mkdir vendor; mv sub vendor; echo /vendor/ > .gitignore; rm .gitmodules; ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestFiltersOfANestedRepositoryNeverRun(t *testing.T) {
 				echo y > x`)
 			for range 2 {
 				_, diff := tree.Diff(t.Context())
-				if (diff != nil) != (c.paths != nil) || diff != nil && !errors.Is(diff, workspace.ErrUnreadable) {
+				if diff != nil {
 					t.Errorf("diff: %v", diff)
 				}
 				found, err := tree.Check(t.Context(), outbound.DefaultRules())

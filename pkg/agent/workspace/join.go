@@ -53,7 +53,7 @@ func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 	}
 	defer held.Close()
 	j := Joined{Head: m.Head}
-	if j.Theirs, err = r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched"); err != nil {
+	if j.Theirs, err = r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched", noTags); err != nil {
 		return Joined{}, sourceError(err, m.From.URL, m.Branch)
 	}
 	j.Rewritten = m.Published != "" && !r.contains(ctx, j.Theirs, m.Published)
@@ -100,7 +100,7 @@ func (c *Cache) Shares(ctx context.Context, m Meeting) (bool, error) {
 		return false, infra(err, "open the cache of %s", m.Repo)
 	}
 	defer held.Close()
-	theirs, err := r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched")
+	theirs, err := r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched", noTags)
 	if err != nil {
 		return false, sourceError(err, m.From.URL, m.Branch)
 	}

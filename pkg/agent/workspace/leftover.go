@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,7 +18,10 @@ import (
 func leftover() []string {
 	return []string{
 		"/.claude/", "/.codex/", "/.gemini/", "/.opencode/", "/.goose/", "/.aider*",
-		"node_modules/", ".venv/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/",
+		"node_modules", ".venv", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/", ".nox/", ".ipynb_checkpoints/",
+		".DS_Store", "Thumbs.db", "desktop.ini", ".idea/", "*.orig", "*.rej", "*.swp", "*.swo", "*~", ".#*",
+		"nohup.out", "npm-debug.log*", "yarn-error.log", "hs_err_pid*.log", "*.stackdump", ".coverage",
+		".env", ".env.local", // secrets of a machine
 	}
 }
 
@@ -38,6 +42,9 @@ func (t *Tree) exclude(ctx context.Context) error {
 			spec += "**"
 		}
 		args = append(args, ":(glob)"+spec)
+		if !strings.HasSuffix(p, "/") { // a directory of that name, too
+			args = append(args, ":(glob)"+spec+"/**")
+		}
 	}
 	tracked, err := t.git.Output(ctx, git.MaxOutput, args...)
 	if err != nil {
@@ -72,15 +79,16 @@ func (t *Tree) Leftover(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
+	names := slices.Collect(maps.Keys(t.omitted))
+	slices.Sort(names)
 	if len(raw) == 0 {
-		return nil, nil
+		return names, nil
 	}
 	var why bytes.Buffer
 	err = t.git.Stream(ctx, bytes.NewReader(raw), &why, "check-ignore", "-z", "--stdin", "--verbose")
 	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
 		return nil, unreadable(err)
 	}
-	var names []string
 	const fields = 4 // source, line, pattern, path
 	for f := range slices.Chunk(strings.Split(strings.TrimSuffix(why.String(), "\x00"), "\x00"), fields) {
 		if len(f) == fields && f[0] == t.excludes() && slices.Contains(t.patterns, f[2]) && !slices.Contains(t.settled, f[fields-1]) {

@@ -27,10 +27,26 @@ func (e *nestedError) Error() string {
 // Unwrap makes errors.Is(err, ErrUnreadable) hold.
 func (e *nestedError) Unwrap() error { return ErrUnreadable }
 
-// refuseNested returns a *nestedError if the tree has repositories that git add
-// would read: all but the ignored ones, such as below node_modules.
-func (t *Tree) refuseNested(ctx context.Context) error {
-	var refused []string
+// flatten removes the .git of the repositories that git add would read: all but the ignored
+// ones, such as below node_modules or those that omit leaves out. It returns a *nestedError if
+// one stays.
+func (t *Tree) flatten(ctx context.Context) error {
+	found, err := t.nested(ctx)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if err := t.unnest(found); err != nil {
+		return err
+	}
+	if found, err = t.nested(ctx); err == nil && len(found) > 0 {
+		err = &nestedError{found}
+	}
+	return err
+}
+
+// nested lists the directories of the tree below its root that have a .git and are not ignored.
+func (t *Tree) nested(ctx context.Context) ([]string, error) {
+	var found []string
 	err := filepath.WalkDir(t.Dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Name() != ".git" {
 			return err
@@ -40,9 +56,9 @@ func (t *Tree) refuseNested(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			// Anything but "ignored", a failure included, is refused.
+			// Anything but "ignored", a failure included, counts.
 			if _, err := t.git.Run(ctx, "check-ignore", "--quiet", "--", name); git.ExitCode(err) != 0 {
-				refused = append(refused, name)
+				found = append(found, name)
 			}
 		}
 		if entry.IsDir() {
@@ -52,11 +68,9 @@ func (t *Tree) refuseNested(ctx context.Context) error {
 	})
 	switch {
 	case ctx.Err() != nil:
-		return infra(ctx.Err(), "read the work tree")
+		return nil, infra(ctx.Err(), "read the work tree")
 	case err != nil:
-		return unreadable(err)
-	case len(refused) > 0:
-		return &nestedError{refused}
+		return nil, unreadable(err)
 	}
-	return nil
+	return found, nil
 }

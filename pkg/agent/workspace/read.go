@@ -23,21 +23,49 @@ var script string
 
 // left is what a program left in its work tree.
 type left struct {
-	tip  string // its last commit, if that descends from Head; else empty
-	tree string // git's id of the files
+	tip   string // its last commit, if that descends from Head; else empty
+	tree  string // git's id of the files
+	aside aside
 }
+
+// aside is where a program left its work apart from the files of its tree.
+type aside string
+
+const (
+	stashed   aside = "stash"      // taken
+	branched  aside = "branch"     // taken
+	stashLeft aside = "stash-left" // not taken: there is another change, or it is of another commit
+)
+
+// taken reports whether the work is taken from there.
+func (a aside) taken() bool { return a == stashed || a == branched }
+
+// String says what became of it; "" if there was nothing.
+func (a aside) String() string {
+	switch a {
+	case stashed:
+		return "the change was in the stash of the work tree, and is taken from there"
+	case branched:
+		return "the change was on another branch of the work tree, and is taken from there"
+	case stashLeft:
+		return "the work tree has a stash, which is no part of the change"
+	}
+	return ""
+}
+
+// Aside says what became of work that the program left apart from the files of its tree, such as in
+// a stash; "" if it left none. It is of the newest look at the tree.
+func (t *Tree) Aside() string { return t.aside.String() }
 
 // read reads the files of the work tree, and the id of the program's last commit. It takes the
 // files in.
 func (t *Tree) read(ctx context.Context) (left, error) {
-	if err := t.survey(ctx); err != nil {
-		return left{}, err
-	}
 	var l left
 	err := t.receive(ctx, "files", "", func(head []string, pack *bufio.Reader) error {
-		if len(head) != 3 || head[0] != "left" || !commitID.MatchString(head[2]) || head[1] != "-" && !commitID.MatchString(head[1]) {
+		if len(head) != 4 || head[0] != "left" || !commitID.MatchString(head[2]) || head[1] != "-" && !commitID.MatchString(head[1]) {
 			return t.refused("git", fmt.Sprintf("git in the sandbox answers %q", head))
 		}
+		l.aside = aside(head[3])
 		if l.tree = head[2]; head[1] != "-" {
 			l.tip = head[1]
 		}

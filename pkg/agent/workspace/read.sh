@@ -2,7 +2,8 @@
 #
 #   reading
 #   refused WHY                      the program's git directory is not read
-#   left TIP TREE, and a pack        part "files": the program's last commit, if it descends from START, else -
+#   left TIP TREE ASIDE, and a pack  part "files": the program's last commit, if it descends from START, else -;
+#                                    stash, branch: the files are from there; stash-left: one is not taken; else -
 #   commits, and a pack              part "commits": those between START and TIP
 #
 # Of the program's git directory it takes the references and the objects; never its configuration, its
@@ -44,10 +45,49 @@ theirs() (
 # pack writes whole objects, by git on one of the git directories: deltas are not taken outside.
 pack() { "$1" -c pack.threads=1 pack-objects --revs --stdout -q --window=0 --no-reuse-delta; }
 
+# elsewhere takes the change from the stash, or from the one branch that has commits, if the files and the
+# last commit have none. It sets tip, tree, aside and from.
+elsewhere() {
+	stash=$(theirs rev-parse --verify --quiet 'refs/stash^{commit}') || stash=
+	if [ "$tree" != "$was" ] || { [ "$tip" != - ] && [ "$tip" != "$START" ]; }; then
+		[ -z "$stash" ] || aside=stash-left
+		return 0
+	fi
+	if [ -n "$stash" ]; then
+		aside=stash-left
+		[ "$(theirs rev-parse --verify --quiet "$stash^1" || true)" = "$START" ] || return 0
+		export GIT_INDEX_FILE="$VIEW/index"
+		GIT_DIR="$VIEW" git read-tree "$stash"
+		if theirs rev-parse --verify --quiet "$stash^3" >/dev/null; then # the files that were not tracked
+			theirs ls-tree -r -z "$stash^3" | GIT_DIR="$VIEW" git update-index -z --index-info
+		fi
+		tree=$(GIT_DIR="$VIEW" git write-tree)
+		aside=stash
+		from=theirs
+		return 0
+	fi
+	found=
+	for commit in $(theirs for-each-ref --format='%(objectname)' refs/heads | sort -u); do
+		if [ "$commit" != "$START" ] && theirs merge-base --is-ancestor "$START" "$commit"; then
+			[ -z "$found" ] || return 0 # which of them is not known
+			found=$commit
+		fi
+	done
+	[ -n "$found" ] || return 0
+	tip=$found
+	tree=$(theirs rev-parse "$found^{tree}")
+	aside=branch
+	from=theirs
+}
+
 case $1 in
 files)
 	tip=-
+	aside=-
+	from=git
+	viewed=
 	if view; then
+		viewed=1
 		code=0
 		at=$(theirs rev-parse --verify --quiet 'HEAD^{commit}') || code=$?
 		[ "$code" -le 1 ] || exit "$code"
@@ -60,12 +100,13 @@ files)
 	cd "$TREE"
 	git add --all
 	tree=$(git write-tree)
-	echo "left $tip $tree"
 	was=$(git rev-parse "$START^{tree}")
+	[ -z "$viewed" ] || elsewhere
+	echo "left $tip $tree $aside"
 	if [ "$tree" = "$was" ]; then
-		printf '' | pack git
+		printf '' | pack "$from"
 	else
-		printf '%s\n^%s\n' "$tree" "$was" | pack git
+		printf '%s\n^%s\n' "$tree" "$was" | pack "$from"
 	fi
 	;;
 commits)

@@ -121,7 +121,7 @@ func (c *Cache) merged(ctx context.Context, m Merged) (r repository, before, tip
 		return r, "", "", infra(err, "open the cache of %s", m.Repo)
 	}
 	defer held.Close()
-	if tip, err = r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched"); err != nil {
+	if tip, err = r.fetch(ctx, m.From.authorize(r.git), m.From.URL, "refs/heads/"+m.Branch, "refs/signalbox/fetched", noTags); err != nil {
 		return r, "", "", sourceError(err, m.From.URL, m.Branch)
 	}
 	if !r.contains(ctx, tip, m.Commit) {

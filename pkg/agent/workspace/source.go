@@ -59,8 +59,11 @@ func (c *Cache) Snapshot(ctx context.Context, repo string, from Remote, branch s
 	if branch != "" {
 		ref = "refs/heads/" + branch
 	}
-	if base, err = r.fetch(ctx, from.authorize(r.git), from.URL, ref, "refs/signalbox/fetched"); err != nil {
+	if base, err = r.fetch(ctx, from.authorize(r.git), from.URL, ref, "refs/signalbox/fetched", followTags); err != nil {
 		return "", "", sourceError(err, from.URL, branch)
+	}
+	if err := c.modules(ctx, r, from, base); err != nil {
+		return "", "", infra(err, "snapshot of %s", repo)
 	}
 	if _, err = r.git.Run(ctx, "update-ref", keep(base), base); err != nil {
 		return "", "", infra(err, "snapshot of %s", repo)
@@ -88,13 +91,25 @@ func (c *Cache) has(ctx context.Context, name string) bool {
 // reference out.
 var errShallow = errors.New("the history is incomplete: a shallow clone")
 
+// tagging says which tags are fetched with a reference.
+type tagging bool
+
+const (
+	noTags     tagging = false
+	followTags tagging = true // those that point into the history
+)
+
 // fetch fetches one reference and returns its commit.
-func (r repository) fetch(ctx context.Context, g git.Runner, url, ref, into string) (string, error) {
+func (r repository) fetch(ctx context.Context, g git.Runner, url, ref, into string, tags tagging) (string, error) {
 	// The reference of an earlier fetch would hide that this one left it out.
 	if _, err := r.git.Run(ctx, "update-ref", "-d", into); err != nil {
 		return "", err
 	}
-	_, err := g.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--", url, "+"+ref+":"+into)
+	args := []string{"fetch", "--quiet", "--no-write-fetch-head", "--recurse-submodules=no"}
+	if !tags {
+		args = append(args, "--no-tags")
+	}
+	_, err := g.Run(ctx, append(args, "--", url, "+"+ref+":"+into)...)
 	if err != nil {
 		return "", err
 	}

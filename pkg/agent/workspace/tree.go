@@ -39,6 +39,10 @@ type Tree struct {
 
 	patterns []string // of leftover, that count
 	settled  []string // of Leftover, when the tree was settled
+	aside    aside
+	absent   []string        // submodules whose files are not there
+	tags     string          // lines of a file packed-refs
+	omitted  map[string]bool // files and directories that are no part of the change for what they are
 }
 
 // Checkout makes a work tree at the spec's head and fetches the bundles that are not
@@ -84,6 +88,12 @@ func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (t *Tree, err
 	}
 	// Nothing but git has written to the tree yet.
 	if _, err := t.git.Run(ctx, "read-tree", "--reset", "-u", t.Head); err != nil {
+		return nil, err
+	}
+	if t.absent, err = repo.populate(ctx, t.Dir, filepath.Dir(t.Dir), t.Head, "", 0); err != nil {
+		return nil, err
+	}
+	if t.tags, err = repo.git.Run(ctx, "for-each-ref", fmt.Sprintf("--count=%d", maxTags), "--merged="+t.Base, "--format=%(objectname) %(refname)", tagRefs); err != nil {
 		return nil, err
 	}
 	if err := t.exclude(ctx); err != nil {
@@ -137,6 +147,11 @@ func (t *Tree) equip(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(dot, "objects", "info", "alternates"), []byte(t.Shared+"\n"), 0o644); err != nil {
 		return err
 	}
+	if t.tags != "" {
+		if err := os.WriteFile(filepath.Join(dot, "packed-refs"), []byte(t.tags+"\n"), 0o644); err != nil {
+			return err
+		}
+	}
 	args := []string{"update-ref", "HEAD", t.Head}
 	if t.branch == "" {
 		args = []string{"update-ref", "--no-deref", "HEAD", t.Head}
@@ -148,8 +163,22 @@ func (t *Tree) equip(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// A commit that the program makes leaves out what the runtime leaves out.
+	excludes, err := os.ReadFile(t.excludes())
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dot, "info"), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dot, "info", "exclude"), excludes, 0o644)
+	}
+	if err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(dot, "index"), index, 0o644)
 }
+
+// Absent lists the submodules, by their paths, whose files are not in the tree.
+func (t *Tree) Absent() []string { return t.absent }
 
 func orMain(branch string) string {
 	if branch == "" {

@@ -57,7 +57,7 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 		return err
 	}
 	r.n.Say("sandbox: %s", s.Sandbox.Describe())
-	for _, warning := range allinone.Warnings(ctx, r.source.dir) {
+	for _, warning := range append(r.source.lacks(ctx), allinone.Warnings(ctx, r.source.dir)...) {
 		r.n.Say("warning: %s", warning)
 	}
 	if !r.again && r.answers == nil {

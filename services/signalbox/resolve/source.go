@@ -91,12 +91,20 @@ func (s source) key() string {
 
 // push pushes the base branch to the forge's copy.
 func (s source) push(ctx context.Context, url, token string) error {
-	t, err := s.newTransfer(ctx)
+	modules, _ := s.modules(ctx, s.head, "")
+	var dirs []string
+	for _, m := range modules {
+		dirs = append(dirs, m.dir)
+	}
+	t, err := s.newTransfer(ctx, dirs...)
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	if err := t.push(ctx, url, token, s.head, s.branch); err != nil {
+	if err = t.push(ctx, url, token, s.head, s.branch); err == nil {
+		err = t.carry(ctx, s, url, token, modules)
+	}
+	if err != nil {
 		return fmt.Errorf("copy %s: %w", s.branch, err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,9 +27,14 @@ func reader(dir string) git.Runner {
 	return git.New(dir).WithEnv("GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1").WithConfig("log.showSignature", "false")
 }
 
-// newTransfer creates a transfer. The caller closes it.
-func (s source) newTransfer(ctx context.Context) (transfer, error) {
+// newTransfer creates a transfer. It has also the objects of the repositories in other
+// directories. The caller closes it.
+func (s source) newTransfer(ctx context.Context, others ...string) (transfer, error) {
 	objects, err := s.objects(ctx)
+	for _, dir := range others {
+		more, failed := source{dir: dir, git: reader(dir)}.objects(ctx)
+		objects, err = append(objects, more...), errors.Join(err, failed)
+	}
 	if err != nil {
 		return transfer{}, err
 	}

@@ -40,6 +40,8 @@ type Explanation struct {
 	// Configured is what the configuration of the repository is that it goes by, and what is
 	// wrong with a newer one; empty: it has none.
 	Configured string `json:"configured"`
+	// Shape is what a careful reader would stop at in the change; empty: nothing.
+	Shape string `json:"shape"`
 	head       string
 }
 
@@ -68,6 +70,11 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	}
 	e.Proof = in.proof.Sentence()
 	e.Failed, e.Templates, e.Configured = in.failedLast(), in.templates(), in.configured()
+	for _, n := range in.Notes {
+		if n.Kind == work.Shape {
+			e.Shape = n.Text // the newest comes last
+		}
+	}
 	if in.Closed != "" {
 		return e
 	}
@@ -314,6 +321,7 @@ func (e Explanation) Print(env *term.Env) error {
 		term.Wrap(term.Line(e.About), env.Width), term.Wrap(term.Text(e.Why), env.Width))
 	p.field("proof", e.Proof)
 	p.field("failed last", e.Failed)
+	p.field("look at", strings.ReplaceAll(e.Shape, "; ", "\n"))
 	p.templates(e.Templates)
 	p.field("configured", e.Configured)
 	p.field("try", strings.Join(e.Help, "\n"))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // PullRequestContext is what a pull request's text says beyond the assignment.
@@ -55,7 +56,7 @@ func pullRequestBody(a brain.Assignment, c PullRequestContext, most int) string 
 	return write("pull_request.md", map[string]any{
 		"Issue": issue, "Closes": c.Closes, "Summary": summary,
 		"Commits": commits, "MoreCommits": len(c.Commits) - len(commits), "Diffstat": shortened(c.Diffstat, most),
-		"Tests": newest(a), "Questions": questions, "MoreQuestions": len(a.Questions) - len(questions), "Assumed": assumptions,
+		"Tests": newest(a), "Questions": questions, "MoreQuestions": len(a.Questions) - len(questions), "Assumed": assumptions, "Shape": shape(a),
 	})
 }
 
@@ -95,4 +96,14 @@ func assumed(a brain.Assignment) (texts []string) {
 		}
 	}
 	return texts[:min(len(texts), maxShown)]
+}
+
+// shape lists what a careful reader would stop at in the change.
+func shape(a brain.Assignment) []string {
+	for _, n := range slices.Backward(a.Notes) {
+		if n.Kind == work.Shape {
+			return strings.Split(n.Text, "; ")
+		}
+	}
+	return nil
 }
