@@ -42,7 +42,7 @@ type Explanation struct {
 	Configured string `json:"configured"`
 	// Shape is what a careful reader would stop at in the change; empty: nothing.
 	Shape string `json:"shape"`
-	head       string
+	head  string
 }
 
 // Rule is a rule of the definition, and what its guard reads now.
