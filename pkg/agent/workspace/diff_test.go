@@ -31,8 +31,7 @@ func TestDiffIsReadWithGit(t *testing.T) {
 	}
 	t.Run("the same content has the same id", func(t *testing.T) {
 		again := w.tree()
-		w.program(again, `echo "// more" >> main.go; rm "doc/a b.txt"; printf 'a\0b' > bin; mkdir "ü"; echo hi > "ü/new
-line"; git add main.go; git commit -qm own`)
+		w.program(again, `echo "// more" >> main.go; rm "doc/a b.txt"; printf 'a\0b' > bin; mkdir "ü"; echo hi > "ü/new line"; git add main.go; git commit -qm own`)
 		if e, err := again.Diff(t.Context()); err != nil || e.Tree != d.Tree || len(e.Files) != len(d.Files) {
 			t.Errorf("tree %s, want %s (%v)", e.Tree, d.Tree, err)
 		}
