@@ -24,6 +24,8 @@ import (
 // Limits of one phase.
 const (
 	phaseWithin = 15 * time.Minute
+	fetchWithin = 10 * time.Minute
+	quietWithin = 3 * time.Minute // that a fetch prints nothing
 	maxSaid     = 64 << 10 // bytes of output
 )
 
@@ -186,12 +188,13 @@ func (s Store) fetch(ctx context.Context, fetch, cache string, r Recipe) error {
 		configured = Configured
 	}
 	registry := configured(ctx, r.Tool)
-	list, err := egress.Parse(slices.Concat(registry.Hosts, s.Allowed))
-	if err != nil {
+	list, err := egress.Parse(registry.Hosts)
+	more, merr := egress.Parse(s.Allowed)
+	if err = errors.Join(err, merr); err != nil {
 		return fmt.Errorf("%w: the registry of %s: %w", ErrNotPrepared, r.Tool, err)
 	}
 	s.say("fetching what %s names: %s", r.Source, strings.Join(r.Fetch, " "))
-	run, err := s.run(ctx, sandbox.Command{Argv: r.Fetch, Dir: fetch, Cache: cache, Egress: list, Readable: registry.Readable}, registry.Env)
+	run, err := s.run(ctx, sandbox.Command{Argv: r.Fetch, Dir: fetch, Cache: cache, Egress: list.Trusted().And(more), Readable: registry.Readable}, registry.Env)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("%w: %s is not installed here, and %s wants it", ErrNotPrepared, r.Fetch[0], r.Source)
@@ -243,7 +246,10 @@ func (s Store) build(ctx context.Context, staging, dir string, r Recipe) error {
 
 // run runs a command of a phase.
 func (s Store) run(ctx context.Context, c sandbox.Command, env []string) (sandbox.Result, error) {
-	c.Env, c.Wall, c.MaxOutput, c.Limits = slices.Concat(sandbox.Environ(), []string{"CI=1", "PIP_RETRIES=1", "npm_config_fetch_retries=1"}, env), phaseWithin, maxSaid, s.Limits
+	c.Env, c.Wall, c.MaxOutput, c.Limits = slices.Concat(sandbox.Environ(), []string{"CI=1", "PIP_RETRIES=1", "npm_config_fetch_retries=1", "npm_config_fetch_retry_mintimeout=1000", "npm_config_fetch_retry_maxtimeout=2000"}, env), phaseWithin, maxSaid, s.Limits
+	if !c.Egress.Empty() {
+		c.Idle, c.Wall = quietWithin, fetchWithin
+	}
 	run, err := s.Runner.Run(ctx, c)
 	if err == nil {
 		err = context.Cause(ctx)

@@ -31,6 +31,7 @@ type entry struct {
 	host  string // lower case; ".example.com" stands for all names below
 	port  int
 	plain netip.Addr // the address itself if it was listed: then it may be private
+	trust bool       // its name may lead to a private address
 }
 
 // Parse reads entries of the form HOST, HOST:PORT, ADDRESS:PORT, or *.HOST. The
@@ -58,6 +59,19 @@ func Parse(entries []string) (List, error) {
 	}
 	return l, nil
 }
+
+// Trusted returns the list whose names may lead to private addresses: hosts that the user of
+// this machine has configured, such as a registry within a company. No repository chooses one.
+func (l List) Trusted() List {
+	trusted := List{slices.Clone(l.entries)}
+	for i := range trusted.entries {
+		trusted.entries[i].trust = true
+	}
+	return trusted
+}
+
+// And returns the list of the entries of both.
+func (l List) And(o List) List { return List{slices.Concat(l.entries, o.entries)} }
 
 // Dial connects to a listed HOST:PORT, as a Proxy does for its clients.
 func (l List) Dial(ctx context.Context, target string) (net.Conn, error) {
@@ -284,7 +298,7 @@ func (p *Proxy) dial(ctx context.Context, target string) (net.Conn, error) {
 	err = fmt.Errorf("%s has no address", host)
 	for _, addr := range addrs {
 		addr = addr.Unmap()
-		if !e.plain.IsValid() && !public(addr) {
+		if !e.plain.IsValid() && !e.trust && !public(addr) {
 			return nil, p.refuse(target, addr.String()+" is not a public address")
 		}
 		var conn net.Conn

@@ -132,3 +132,23 @@ func TestANameThatChangesItsAddressReachesNoOtherThanTheOneChecked(t *testing.T)
 		}
 	}
 }
+
+func TestATrustedNameMayLeadToAPrivateAddressAndAnotherMayNot(t *testing.T) {
+	e := newEnv(t, "packages.example.com:80", []netip.Addr{netip.MustParseAddr("10.0.0.7")})
+	if _, err := e.proxy.dial(t.Context(), "packages.example.com:80"); err == nil {
+		t.Fatal("a private address is reached by a name that nobody trusts")
+	}
+	other, err := Parse([]string{"other.example.com:80"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.proxy.list = e.proxy.list.Trusted().And(other)
+	conn, err := e.proxy.dial(t.Context(), "packages.example.com:80")
+	if err != nil || len(e.reached) != 1 || e.reached[0] != "10.0.0.7:80" {
+		t.Fatalf("got %v, reached %v", err, e.reached)
+	}
+	_ = conn.Close()
+	if _, err := e.proxy.dial(t.Context(), "other.example.com:80"); err == nil {
+		t.Error("the other name is trusted as well")
+	}
+}
