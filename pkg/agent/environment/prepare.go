@@ -26,7 +26,7 @@ const (
 	phaseWithin = 15 * time.Minute
 	fetchWithin = 10 * time.Minute
 	quietWithin = 3 * time.Minute // that a fetch prints nothing
-	maxSaid     = 64 << 10 // bytes of output
+	maxSaid     = 64 << 10        // bytes of output
 )
 
 // ErrNotPrepared means that the fetch failed. The tests may run all the same, with what this
