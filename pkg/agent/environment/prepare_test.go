@@ -187,6 +187,10 @@ s.on('connect', () => end('network')); s.on('error', () => end('no network'));`,
 		t.Errorf("a run has no cache of its own: %s %s", got, got.Output)
 	}
 
+	if _, made := prepare(t, s, dir, "npm"); made {
+		t.Error("the tree that the layer was mounted into makes another one")
+	}
+
 	before := r.requests.Load()
 	again := write(t, files)
 	if _, made := prepare(t, s, again, "npm"); made || r.requests.Load() != before {

@@ -52,7 +52,7 @@ type packageJSON struct {
 func node(tree fs.FS) (Recipe, bool) {
 	content := read(tree, "package.json")
 	var pkg packageJSON
-	if content == "" || json.Unmarshal([]byte(content), &pkg) != nil || exists(tree, "node_modules") {
+	if content == "" || json.Unmarshal([]byte(content), &pkg) != nil || filled(tree, "node_modules") {
 		return Recipe{}, false
 	}
 	r := Recipe{Tool: "npm", Source: "package.json", Files: map[string]string{"package.json": content}, Modules: []string{"node_modules"}}
@@ -172,6 +172,12 @@ func goModules(tree fs.FS) (Recipe, bool) {
 		}
 	}
 	return r, exists(tree, r.Source)
+}
+
+// filled reports whether a directory has anything in it. A mount leaves an empty one.
+func filled(tree fs.FS, dir string) bool {
+	entries, err := fs.ReadDir(tree, dir)
+	return err == nil && len(entries) > 0
 }
 
 func exists(tree fs.FS, name string) bool {
