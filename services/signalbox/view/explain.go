@@ -185,6 +185,8 @@ func why(env *term.Env, in Instance) (string, []string) {
 		return in.Parked.sentence(), help("cancel")
 	case in.Parked != nil && in.Parked.WaitsFor == instance.ForBudget:
 		return in.Parked.sentence(), help("budget " + in.Parked.raise() + " --day")
+	case in.Parked != nil && in.waitingOn() != "":
+		return "It comes after " + in.waitingOn() + ".", help("cancel")
 	case in.Parked != nil:
 		return fmt.Sprintf("It is parked%s: %s. A signal may end that before.", in.Parked.until(env), in.Parked.Reason), help("retry")
 	case in.Rest != nil:
