@@ -36,6 +36,8 @@ type Input struct {
 	// Wanted and Wrong are the values that the report expects and complains about.
 	Wanted, Wrong string
 	Findings      []string // more of them, which the caller found
+	Lost          bool     // tests that are gone or skipped are findings, and no reason to refuse
+	Distrust      string   // why passing tests of this change show nothing; empty if they do
 	BaseCount     Count    // of the runner's own count; zero: it does not count
 	ChangeCount   Count
 }

@@ -238,6 +238,7 @@ func (j judge) ways(out *Judgement, failing []string) {
 	}
 	w := &BothWays{Files: NamesOf(slices.Clone(j.Aside)), Aside: ending(failing, j.OnChange)}
 	out.Ways = w
+	out.Findings = append(out.Findings, "the change touches what tests it; tested without that: "+list(j.Aside))
 	if j.AsChanged == nil {
 		w.Changed, w.OK = "not run", len(failing) == 0
 		return
@@ -292,9 +293,9 @@ func (j judge) rule(out *Judgement) Ruling {
 	case out.MadeFlaky.Len() > 0:
 		return refuse(out.MadeFlaky.Names, "the change makes %s flaky: it passes each time on the base, and only sometimes on the change",
 			list(out.MadeFlaky.Names))
-	case out.Gone.Len() > 0:
+	case out.Gone.Len() > 0 && !j.Lost:
 		return refuse(out.Gone.Names, "%s passed before the change and %s not run now", list(out.Gone.Names), verb(out.Gone.Len(), "is", "are"))
-	case out.NewlySkipped.Len() > 0:
+	case out.NewlySkipped.Len() > 0 && !j.Lost:
 		return refuse(out.NewlySkipped.Names, "%s passed before the change and %s skipped now", list(out.NewlySkipped.Names),
 			verb(out.NewlySkipped.Len(), "is", "are"))
 	case len(j.OnChange) > 0 && j.OnChange[0].Named && count.Passed+count.Failed == 0:
@@ -363,7 +364,7 @@ func counted(own Count, runs []Run) Count {
 
 // list names a few of many.
 func list(names []string) string {
-	const most = 3
+	const most = 5
 	if more := len(names) - most; more > 0 {
 		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
 	}

@@ -20,9 +20,11 @@ func (j judge) show(out *Judgement) {
 			reasons = append(reasons, why)
 		}
 	}
-	out.Shown = len(out.Tests) > 0 && out.Kind != Documents
+	out.Shown = len(out.Tests) > 0 && out.Kind != Documents && j.Distrust == ""
 	switch {
 	case out.Shown:
+	case j.Distrust != "":
+		out.Unproven, out.Tests = j.Distrust, nil
 	case out.Kind == Documents:
 		out.Unproven, out.Tests = "the change is of documents alone", nil
 	case len(reasons) > 0:

@@ -161,7 +161,7 @@ func TestIssuePolicyAndLoopAreTheSources(t *testing.T) {
 	want := map[string]any{
 		"confidence_threshold": 0.85, "test_above": 0.9, "submit_above": 0.8,
 		"require_tests": true, "max_iterations": int64(10), "max_faults": int64(5), "hand_over": false,
-		"test_changes": "aside", "learnings": "confirmed", "red_first": "written", "refused": "end", "budget_usd": 0.0, "budget_tokens": int64(0),
+		"test_changes": "aside", "unproven": "draft", "documents": "allow", "flake_runs": int64(2), "learnings": "confirmed", "red_first": "written", "refused": "end", "budget_usd": 0.0, "budget_tokens": int64(0),
 		"warn_at": 0.8, "alert_at": 1.0, "escalate_at": 1.5,
 	}
 	if diff := cmp.Diff(want, d.Policy); diff != "" {

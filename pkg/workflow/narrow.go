@@ -111,6 +111,8 @@ func narrowing(name string) direction {
 		return direction{ranked, []string{"auto", "confirmed", "none"}}
 	case "test_changes":
 		return direction{ranked, []string{"allow", "aside", "refuse"}}
+	case "unproven", "documents":
+		return direction{ranked, []string{"allow", "draft", "ask", "refuse"}}
 	case "refused":
 		return direction{ranked, []string{"turn", "end"}}
 	}

@@ -94,7 +94,7 @@ func TestOfEachPolicyItIsDecidedWhichWayIsNarrower(t *testing.T) {
 		}
 		return n.values[len(n.values)-1]
 	}
-	operators := []string{"check_every", "follow_up_labels", "heed_elsewhere", "hold_label", "members", "merge_method", "watch_for"}
+	operators := []string{"check_every", "flake_runs", "follow_up_labels", "heed_elsewhere", "hold_label", "members", "merge_method", "watch_for"}
 	for _, d := range all {
 		for name, value := range d.Policy {
 			n := narrowing(name)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -11,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/prd"
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 // accept runs the acceptance criteria on the commit that the step leaves, in a work tree of
@@ -80,12 +82,35 @@ func (s step) acceptBy(ctx context.Context, tree *workspace.Tree, commands []str
 	if g.refused {
 		return g.evidence(tree.Head, testrun.Plan{Check: testrun.Acceptance, Tool: "configured", Argv: commands}), nil
 	}
-	if err := s.setUp(ctx, g.tree); err != nil {
-		return instance.Evidence{}, err
+	return s.compare(ctx, comparison{gate: g, tree: tree, base: base, command: strings.Join(commands, ", "), runs: s.byCriteria(plans),
+		plans: plans, criteria: true})
+}
+
+// byCriteria runs acceptance criteria. Each is a test of the plan, which people wrote, and
+// all have to pass.
+func (s step) byCriteria(plans []testrun.Plan) runs {
+	return func(ctx context.Context, tree *workspace.Tree, commit string, _ []string) (instance.Evidence, verdict.Run, bool, error) {
+		ev, err := testrun.Accept(ctx, tree.Dir, commit, plans, s.runner(tree))
+		run := verdict.Run{Commit: commit, Command: "the acceptance criteria", OK: ev.OK, Named: true, Output: ev.Output}
+		for _, plan := range plans {
+			t := verdict.Test{Name: plan.Command(), Outcome: verdict.Pass}
+			if slices.Contains(ev.Failed, t.Name) {
+				t.Outcome, t.Output = verdict.Fail, outputOf(t.Name, ev.Output)
+				t.Cause, t.Missing = verdict.CauseOf(t.Output), verdict.MissingIn(t.Output)
+			}
+			run.Tests = append(run.Tests, t)
+		}
+		slices.SortFunc(run.Tests, func(a, b verdict.Test) int { return strings.Compare(a.Name, b.Name) })
+		run.Tests = slices.CompactFunc(run.Tests, func(a, b verdict.Test) bool { return a.Name == b.Name })
+		return ev, run, false, err
 	}
-	s.job.Progress("running %s", strings.Join(commands, ", "))
-	ev, err := testrun.Accept(ctx, g.tree.Dir, tree.Head, plans, s.runner(g.tree))
-	return findings(ev, g.aside, instance.Evidence{}), err
+}
+
+// outputOf is what one criterion printed.
+func outputOf(name, all string) string {
+	_, out, _ := strings.Cut(all, "--- FAIL: "+name+"\n")
+	out, _, _ = strings.Cut(out, "--- FAIL: ")
+	return strings.TrimSpace(out)
 }
 
 // criteria lists the commands among the acceptance criteria of the story. None

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/signalbox/signalbox/pkg/agent"
@@ -43,11 +42,11 @@ func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evid
 	case w.err != nil:
 		return nil, s.obstructed(a, w.err.Error())
 	}
-	b, err := s.baseline(ctx, nil, w.plan)
+	made, err := s.baseline(ctx, nil, w.plan)
 	if err != nil {
 		return nil, err
 	}
-	ev := b.ev
+	ev := made.ev
 	if obstacle := testrun.Obstacle(ev); obstacle != "" && testrun.NothingTested(ev) && (s.asks.Does == workflow.WriteTests || !s.testsRequired()) {
 		a.Warnings = append(slices.Clip(a.Warnings), obstacle) // tests are to be written, or none are asked for
 	} else if obstacle != "" {
@@ -79,73 +78,77 @@ func (s step) obstructed(a *brain.Assignment, obstacle string) error {
 	return &agent.ErrEscalate{Reason: cannotRun + obstacle, RequiresHuman: true}
 }
 
-// baseline is a run of the tests on a base, and the plan that made it. The change is run by
-// the same plan.
-type baseline struct {
-	ev   instance.Evidence
-	run  verdict.Run
-	plan testrun.Plan
-}
-
 // baseline returns the run of the plan on the base, in the tree base or, if that is nil, in
 // one of its own. It is run once by each process, unless it could not be: what was in the
 // way may be gone.
-func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.Plan) (baseline, error) {
-	key := strings.Join([]string{s.job.Issue.Repo, s.tree.Base, plan.Command()}, "\x00")
-	if b, ok := s.Baselines.get(key); ok {
-		return b, nil
+func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.Plan) (madeRun, error) {
+	key := s.contentKey(s.tree.Base, plan.Command(), nil, nil)
+	if made, ok := s.Baselines.get(key, 0); ok {
+		return made, nil
 	}
 	if base == nil {
 		own, err := s.Workspace.Checkout(ctx, spec(s.job, s.tree.Base))
 		if err != nil {
-			return baseline{}, err
+			return madeRun{}, err
 		}
 		defer s.close(own)
 		base = own
 	}
 	if err := s.setUp(ctx, base); err != nil {
-		return baseline{}, err
+		return madeRun{}, err
 	}
 	s.job.Progress("running %s on the base", plan.Command())
 	ev, run, plan, err := testrun.RunBase(ctx, base.Dir, base.Head, plan, s.runner(base))
-	b := baseline{ev, run, plan}
+	made := madeRun{ev, run, plan}
 	if err == nil && plan.IsBare() {
 		s.job.Progress("%s passes more tests without CI and the other variables that are set here: it runs without", plan.Command())
 	}
 	if err == nil && testrun.Obstacle(ev) == "" {
-		s.Baselines.put(key, b)
+		s.Baselines.put(key, made)
 	}
-	return b, err
+	return made, err
 }
 
-// Baselines are the runs of tests on bases that a process has made. It is safe for
-// concurrent use; a nil one keeps nothing.
+// madeRun is a run of tests, its evidence, and the plan that made it. The change is run by
+// the plan of its base.
+type madeRun struct {
+	ev   instance.Evidence
+	run  verdict.Run
+	plan testrun.Plan
+}
+
+// Baselines are the runs of tests that a process has made on bases, and on bases with the
+// test files of a change. It is safe for concurrent use; a nil one keeps nothing.
 type Baselines struct {
 	mu   sync.Mutex
-	runs map[string]baseline
+	runs map[string][]madeRun // by repository, content and command, in the order they were made
+	kept int
 }
 
 // maxBaselines bounds the runs that are kept.
 const maxBaselines = 1000
 
-func (b *Baselines) get(key string) (baseline, bool) {
+// get returns the run that was made after n others of the same key.
+func (b *Baselines) get(key string, n int) (madeRun, bool) {
 	if b == nil {
-		return baseline{}, false
+		return madeRun{}, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	run, ok := b.runs[key]
-	return run, ok
+	if n >= len(b.runs[key]) {
+		return madeRun{}, false
+	}
+	return b.runs[key][n], true
 }
 
-func (b *Baselines) put(key string, run baseline) {
+func (b *Baselines) put(key string, made madeRun) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.runs == nil || len(b.runs) >= maxBaselines {
-		b.runs = map[string]baseline{}
+	if b.runs == nil || b.kept >= maxBaselines {
+		b.runs, b.kept = map[string][]madeRun{}, 0
 	}
-	b.runs[key] = run
+	b.runs[key], b.kept = append(b.runs[key], made), b.kept+1
 }

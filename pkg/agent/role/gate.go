@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 // Values of the policy test_changes: what becomes of changes that the roles which
@@ -27,10 +27,12 @@ const (
 // gate is the work of a tree as it is tested. The tests, and what runs them, are those of
 // the base and of the roles that do not write the code.
 type gate struct {
-	tree    *workspace.Tree // to test in
-	aside   []string        // files that are as they were before the change
-	refused bool            // nothing is tested, for the sake of aside
-	close   func()
+	tree     *workspace.Tree              // to test in
+	aside    []string                     // files that are as they were before the change
+	changed  map[string]workspace.Version // these files as the change has them
+	allAside bool                         // the change has no other files
+	refused  bool                         // nothing is tested, for the sake of aside
+	close    func()
 }
 
 // gate returns the tree to test in. An orchestrator that does not say who writes the
@@ -41,11 +43,16 @@ func (s step) gate(ctx context.Context, tree, base *workspace.Tree, plans []test
 	if tree.Head == tree.Base || len(s.job.Writers) == 0 || policy == changesAllow {
 		return g, nil
 	}
-	put, err := s.foreign(ctx, tree, base, plans)
+	put, rest, err := s.foreign(ctx, tree, base, plans)
 	if err != nil || len(put) == 0 {
 		return g, err
 	}
-	g.aside = slices.Sorted(maps.Keys(put))
+	g.aside, g.allAside, g.changed = slices.Sorted(maps.Keys(put)), rest == 0, map[string]workspace.Version{}
+	for _, name := range g.aside {
+		if g.changed[name], err = tree.Version(ctx, tree.Head, name); err != nil {
+			return g, err
+		}
+	}
 	s.job.Progress("set aside, for it changes how it is tested: %s", brief(g.aside))
 	if g.refused = policy == changesRefuse; g.refused {
 		return g, nil
@@ -67,27 +74,27 @@ func (s step) testChanges() string {
 }
 
 // foreign returns the files with which the tree is not to be tested, each with the
-// version it is tested with.
-func (s step) foreign(ctx context.Context, tree, base *workspace.Tree, plans []testrun.Plan) (map[string]workspace.Version, error) {
+// version it is tested with. rest is how many other files the change has.
+func (s step) foreign(ctx context.Context, tree, base *workspace.Tree, plans []testrun.Plan) (put map[string]workspace.Version, rest int, err error) {
 	touched, err := tree.Touched(ctx, tree.Base, tree.Head)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	called, err := called(base, plans)
+	judges, err := judgesOf(base, plans)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	trusted, err := s.trusted(ctx, tree)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	put := map[string]workspace.Version{}
+	put = map[string]workspace.Version{}
 	touched = slices.AppendSeq(touched, maps.Keys(trusted)) // what was there in between may be gone again
 	slices.Sort(touched)
 	for _, name := range slices.Compact(touched) {
 		is, err := tree.Version(ctx, tree.Head, name)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		at, ok := trusted[name]
 		if !ok {
@@ -95,83 +102,139 @@ func (s step) foreign(ctx context.Context, tree, base *workspace.Tree, plans []t
 		}
 		was, err := tree.Version(ctx, at, name)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if is == was {
 			continue
 		}
+		rest++
+		if s.acceptsFile(name, is) {
+			continue
+		}
 		now, err := tree.Content(ctx, is)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		before, err := tree.Content(ctx, was)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		kind := testrun.KindOf(name, now)
-		if kind != testrun.Harness { // a test may become what runs tests, and the other way round
-			kind = cmp.Or(testrun.KindOf(name, before), kind)
-		}
-		switch {
+		switch kind := judges.Kind(name, before, now); {
+		case kind == testrun.Product:
+			continue
+		case kind == testrun.Test && len(s.job.Testers) == 0: // who writes the code writes the tests
+			continue
 		case isPackageJSON(name) && is.Blob != "" && was.Blob != "":
-			if testrun.SameHarness(before, now) {
-				continue
-			}
 			merged, _ := testrun.PackageJSON(before, now)
 			if was, err = tree.Store(ctx, merged); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
-		case isPackageJSON(name) && was.Blob == "" && name != "package.json": // a package that is new is its own
-			continue
-		case slices.Contains(called, name), kind == testrun.Harness:
-		case kind == testrun.Test && len(s.job.Testers) > 0: // else who writes the code writes the tests
-		default:
-			continue
 		}
+		rest--
 		put[name] = was
 	}
-	return put, nil
+	return put, rest, nil
 }
 
 func isPackageJSON(name string) bool {
 	return name == "package.json" || strings.HasSuffix(name, "/package.json")
 }
 
-// called lists the scripts that plans call, as the base has them.
-func called(base *workspace.Tree, plans []testrun.Plan) ([]string, error) {
+// judgesOf finds what judges changes of the base by the plans.
+func judgesOf(base *workspace.Tree, plans []testrun.Plan) (testrun.Judges, error) {
 	root, err := os.OpenRoot(base.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+		return testrun.Judges{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	defer root.Close()
-	var all []string
-	for _, plan := range plans {
-		all = append(all, testrun.Called(root.FS(), plan)...)
-	}
-	return all, nil
+	return testrun.JudgesOf(root.FS(), plans...), nil
 }
 
-// trusted returns, by path, the newest commit in which a role that does not write the
-// code changed the file.
-func (s step) trusted(ctx context.Context, tree *workspace.Tree) (map[string]string, error) {
-	at := map[string]string{}
+// testFiles returns the versions of the change's test files that are tested, and who wrote
+// each: the files of roles that do not write the code and, in lifecycles without a tester,
+// the test files of those that do.
+func (s step) testFiles(ctx context.Context, tree, base *workspace.Tree, plans []testrun.Plan) (map[string]workspace.Version, []verdict.Written, error) {
+	touched, err := tree.Touched(ctx, tree.Base, tree.Head)
+	if err != nil {
+		return nil, nil, err
+	}
+	judges, err := judgesOf(base, plans)
+	if err != nil {
+		return nil, nil, err
+	}
+	by, err := s.authors(ctx, tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, written := map[string]workspace.Version{}, []verdict.Written(nil)
+	for _, name := range touched {
+		author := by[name]
+		at := cmp.Or(author.at, tree.Head)
+		is, err := tree.Version(ctx, at, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if author.tests { // by a role that does not write the code
+			files[name] = is
+			written = append(written, verdict.Written{File: name, By: author.role})
+			continue
+		}
+		now, err := tree.Content(ctx, is)
+		if err != nil {
+			return nil, nil, err
+		}
+		kind := judges.Kind(name, nil, now)
+		self := len(s.job.Testers) == 0 && kind == testrun.Test
+		if is.Blob != "" && kind != testrun.Product && (self || s.acceptsFile(name, is)) {
+			files[name] = is
+			written = append(written, verdict.Written{File: name, By: cmp.Or(author.role, "developer"), Self: self})
+		}
+	}
+	return files, written, nil
+}
+
+// author is who changed a file last.
+type author struct {
+	role  string
+	at    string // the commit
+	tests bool   // the role does not write the code
+}
+
+// authors returns who changed each file last. A file that a tester has changed is the
+// tester's: what those who write the code do to it afterwards is set aside.
+func (s step) authors(ctx context.Context, tree *workspace.Tree) (map[string]author, error) {
+	by := map[string]author{}
 	from := tree.Base
 	for _, b := range s.job.Bundles {
 		if b.Head == tree.Base || b.Head == from {
 			continue
 		}
-		if !slices.Contains(s.job.Writers, b.Role) {
-			names, err := tree.Touched(ctx, from, b.Head)
-			if err != nil {
-				return nil, err
-			}
-			for _, name := range names {
-				at[name] = b.Head
+		names, err := tree.Touched(ctx, from, b.Head)
+		if err != nil {
+			return nil, err
+		}
+		tests := len(s.job.Writers) > 0 && b.Role != "" && !slices.Contains(s.job.Writers, b.Role)
+		for _, name := range names {
+			if tests || !by[name].tests {
+				by[name] = author{b.Role, b.Head, tests}
 			}
 		}
 		from = b.Head
 	}
-	return at, nil
+	return by, nil
+}
+
+// trusted returns, by path, the newest commit in which a role that does not write the
+// code changed the file.
+func (s step) trusted(ctx context.Context, tree *workspace.Tree) (map[string]string, error) {
+	by, err := s.authors(ctx, tree)
+	at := map[string]string{}
+	for name, author := range by {
+		if author.tests {
+			at[name] = author.at
+		}
+	}
+	return at, err
 }
 
 // evidence is what the gate says in place of a run that the policy refuses.
@@ -183,36 +246,6 @@ func (g gate) evidence(commit string, plan testrun.Plan) instance.Evidence {
 			"\nleave these files as they were; a role that does not write the code may change them",
 	}
 }
-
-// findings adds to evidence of tests what was set aside for it, and how the number of
-// tests changed against the base.
-func findings(ev instance.Evidence, aside []string, base instance.Evidence) instance.Evidence {
-	var said []string
-	if len(aside) > 0 {
-		said = append(said, "the change touches what tests it; tested without that: "+brief(aside))
-	}
-	if before, after := tests(base), tests(ev); before > after {
-		said = append(said, fmt.Sprintf("%d of %d tests are gone", before-after, before))
-	}
-	if tests(base) > 0 && tests(ev) == 0 && ev.OK {
-		ev.OK, ev.Output = false, fmt.Sprintf("nothing was tested: none of the %d tests that run on the base ran\n%s", tests(base), ev.Output)
-	}
-	if more := ev.Skipped - base.Skipped; tests(base) > 0 && more > 0 {
-		said = append(said, fmt.Sprintf("%d tests are skipped, %d more than before", ev.Skipped, more))
-	}
-	if len(said) == 0 {
-		return ev
-	}
-	ev.Data = maps.Clone(ev.Data)
-	if ev.Data == nil {
-		ev.Data = map[string]string{}
-	}
-	ev.Data[work.Findings] = strings.Join(said, "; ")
-	return ev
-}
-
-// tests counts the tests of a run; 0 if they could not be counted.
-func tests(ev instance.Evidence) int { return ev.Passed + len(ev.Failed) + ev.Skipped }
 
 // maxAside is how many files a finding names.
 const maxAside = 20

@@ -70,6 +70,7 @@ const (
 		"func TestNothing(t *testing.T) {}\n"
 	skipped = "package sum\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tt.Skip(\"later\")\n}\n\nfunc TestNothing(t *testing.T) {}\n"
 	fewer   = "package sum\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n"
+	onlySum = "package sum\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(2, 3) != 5 {\n\t\tt.Error(\"the sum is wrong\")\n\t}\n}\n"
 	exits   = "package sum\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n"
 )
 
@@ -214,8 +215,9 @@ func TestWhoWritesTheCodeWritesTheTestsWhereNobodyElseDoes(t *testing.T) {
 	}{
 		{"a new test", map[string]string{"sum.go": sumRight,
 			"new_test.go": "package sum\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) {}\n"}, true, nil},
-		{"a test is deleted", map[string]string{"sum_test.go": fewer}, true, []string{"1 of 2 tests are gone"}},
-		{"a test is skipped", map[string]string{"sum_test.go": skipped}, true, []string{"1 tests are skipped, 1 more than before"}},
+		{"a red test is deleted", map[string]string{"sum_test.go": fewer}, true, []string{"1 of 2 tests are gone"}},
+		{"a test that passes is deleted", map[string]string{"sum_test.go": onlySum}, false, []string{"1 of 2 tests are gone"}},
+		{"a red test is skipped", map[string]string{"sum_test.go": skipped}, true, []string{"1 tests are skipped, 1 more than before"}},
 		{"TestMain exits", map[string]string{"main_test.go": exits}, false, []string{"main_test.go"}},
 		{"the code exits before its tests",
 			map[string]string{"sum.go": "package sum\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }\n\nfunc Sum(a, b int) int { return 0 }\n"},

@@ -103,6 +103,17 @@ type env struct {
 	dir     string // the node's
 	base    string
 	bundle  string
+
+	baselines *role.Baselines
+	progress  *strings.Builder // nil: it is not kept
+}
+
+// progressOf returns what the roles report while f runs.
+func (e *env) progressOf(f func()) string {
+	e.progress = new(strings.Builder)
+	defer func() { e.progress = nil }()
+	f()
+	return e.progress.String()
 }
 
 // newEnv has a repository with the files.
@@ -147,7 +158,7 @@ func (e *env) newNode() (*workspace.Cache, string) {
 func (e *env) coder(name string, think brain.Brain) role.Coder {
 	e.Helper()
 	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Pause: time.Millisecond, Workspace: e.node, Objects: e.objects,
-		Document: pipelinerole.Document{}, Rules: outbound.DefaultRules()}
+		Document: pipelinerole.Document{}, Rules: outbound.DefaultRules(), Baselines: e.baselines}
 }
 
 // job is work of the role in a state, after the steps.
@@ -157,9 +168,13 @@ func (e *env) job(name, state string, steps ...instance.Result) agent.Job {
 			Instance: "acme/widgets/42", Workflow: "issue", Role: name, State: state, Base: e.base, Head: e.base,
 			Issue: instance.Issue{Repo: "acme/widgets", Number: 42, Title: "The sum is wrong"},
 		},
-		Bundles:  []instance.Bundle{{Object: e.bundle, Head: e.base}},
-		Progress: func(string, ...any) {},
-		Note:     func(context.Context, string, string) error { return nil },
+		Bundles: []instance.Bundle{{Object: e.bundle, Head: e.base}},
+		Progress: func(format string, args ...any) {
+			if e.progress != nil {
+				fmt.Fprintf(e.progress, format+"\n", args...)
+			}
+		},
+		Note: func(context.Context, string, string) error { return nil },
 	}
 	for _, s := range steps {
 		job.Head = s.Head

@@ -9,7 +9,9 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -46,17 +48,28 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 		return r, err
 	}
 	s.job.Progress("running %s, to see a test fail", w.plan.Command())
-	ev, _, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, s.runner(tree))
+	ev, run, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, s.runner(tree))
 	if err != nil {
 		return r, err
 	}
+	if err := s.keepProof(ctx, tree, w.plan, madeRun{ev, run, w.plan}); err != nil {
+		return r, err
+	}
 	failing := !ev.OK && !testrun.CouldNotRun(ev)
+	if failing && r.Head != "" {
+		if failing, err = s.failsAnew(ctx, w.plan, run); err != nil {
+			return r, err
+		}
+	}
 	ev.Name, ev.OK, ev.Verdict = work.Red, failing, ""
 	r.Evidence = append(slices.Clone(r.Evidence), ev)
 	if failing {
 		return r, nil
 	}
 	what := fmt.Sprintf("no test fails as it is: %s passes on %.10s, so nothing shows the issue", ev.Command, ev.Commit)
+	if len(ev.Failed) > 0 {
+		what = fmt.Sprintf("no new test fails as it is: on %.10s only tests fail that failed without the new ones, so nothing shows the issue", ev.Commit)
+	}
 	if testrun.CouldNotRun(ev) {
 		what = "no test is seen to fail: " + ev.Output
 	}
@@ -67,4 +80,40 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 		r.Evidence[len(r.Evidence)-1].Commit = s.tree.Head
 	}
 	return r, nil
+}
+
+// failsAnew reports whether a run of the written tests has a failure that the base has not.
+func (s step) failsAnew(ctx context.Context, plan testrun.Plan, run verdict.Run) (bool, error) {
+	before, err := s.baseline(ctx, nil, plan)
+	if err != nil || before.ev.OK {
+		return true, err
+	}
+	known := map[string]bool{}
+	for _, t := range before.run.Tests {
+		known[t.Name] = known[t.Name] || t.Outcome == verdict.Fail
+	}
+	named := false
+	for _, t := range run.Tests {
+		named = true
+		if t.Outcome == verdict.Fail && !known[t.Name] {
+			return true, nil
+		}
+	}
+	return !named && testrun.Steady(run.Output) != testrun.Steady(before.run.Output), nil
+}
+
+// keepProof keeps a run of the tests that a step wrote, for the comparison that follows.
+func (s step) keepProof(ctx context.Context, tree *workspace.Tree, plan testrun.Plan, made madeRun) error {
+	names, err := tree.Touched(ctx, tree.Base, tree.Head)
+	if err != nil || len(names) == 0 || testrun.CouldNotRun(made.ev) {
+		return err
+	}
+	versions := map[string]workspace.Version{}
+	for _, name := range names {
+		if versions[name], err = tree.Version(ctx, tree.Head, name); err != nil {
+			return err
+		}
+	}
+	s.Baselines.put(s.contentKey(tree.Base, plan.Command(), versions, nil), made)
+	return nil
 }

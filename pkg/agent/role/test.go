@@ -71,20 +71,19 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 		case w.err != nil:
 			all = append(all, instance.Evidence{Name: checks[i], Commit: tree.Head, ExitCode: -1, Output: w.err.Error()})
 		case w.found:
-			compared := checks[i] == testrun.Name && base != tree && !g.refused
-			var before baseline
-			if compared {
+			var ev instance.Evidence
+			if checks[i] == testrun.Name && base != tree && !g.refused {
+				var before madeRun
 				if before, err = s.baseline(ctx, base, w.plan); err != nil {
 					return nil, err
 				}
-				w.plan = before.plan
+				ev, err = s.compare(ctx, comparison{gate: g, tree: tree, base: base, before: &before, command: w.plan.Command(),
+					runs: s.byPlan(before.plan), plans: plans})
+			} else {
+				ev, err = s.runGated(ctx, g, tree.Head, w.plan)
 			}
-			ev, err := s.runGated(ctx, g, tree.Head, w.plan)
 			if err != nil {
 				return nil, err
-			}
-			if compared {
-				ev = findings(ev, g.aside, before.ev)
 			}
 			all = append(all, ev)
 		}

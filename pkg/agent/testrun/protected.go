@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -20,36 +21,130 @@ const (
 )
 
 var (
-	harnessFile = regexp.MustCompile(`^(?:GNUmakefile|[Mm]akefile|.*\.mk|Justfile|justfile|Taskfile\.ya?ml|` +
-		`pytest\.ini|\.?pytest\.toml|tox\.ini|noxfile\.py|setup\.cfg|pyproject\.toml|conftest\.py|(?:site|user)customize\.py|.*\.pth|(?:_?pytest|unittest)\.py|go\.work|` +
-		`(?:jest|vitest|vite|karma|playwright|cypress|ava|wdio|babel)\.(?:config|conf|setup|workspace)\..+|\.mocharc(?:\..+)?|\.(?:nyc|c8|babel)rc(?:\..+)?|` +
-		`package\.json|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|\.pnp\..+|` +
+	harnessFile = regexp.MustCompile(`^(?:GNUmakefile|[Mm]akefile|.*\.mk|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|CMakeLists\.txt|.*\.cmake|Earthfile|` +
+		`pytest\.ini|\.?pytest\.toml|tox\.ini|noxfile\.py|\.coveragerc|conftest\.(?:py|so|pyd)|(?:site|user)customize\.py|.*\.pth|go\.work|setup\.py|` +
+		`(?:jest|vitest|vite|karma|playwright|cypress|ava|wdio|babel|swc|tsup|webpack|rollup)\.(?:config|conf|setup|workspace)\..+|` +
+		`(?i:jest|vitest|test|setup)[._-]?(?i:setup|tests?)(?:[._-]?(?i:env|framework|files?))?\.[cm]?[jt]sx?|\.mocharc(?:\..+)?|\.(?:nyc|c8|babel|swc)rc(?:\..+)?|` +
+		`\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|\.pnp\..+|deno\.jsonc?|bunfig\.toml|\.rspec|phpunit\.xml(?:\.dist)?|` +
+		`build\.rs|build\.gradle(?:\.kts)?|settings\.gradle(?:\.kts)?|gradle\.properties|gradlew|mvnw|nextest\.toml|rust-toolchain(?:\.toml)?|` +
 		`\.gitlab-ci\.yml|Jenkinsfile|\.travis\.yml|azure-pipelines\.yml|` + regexp.QuoteMeta(ConfigFile) + `)$`)
-	harnessDir = regexp.MustCompile(`(?:^|/)(?:node_modules/\.bin|_?pytest|unittest|\.github|\.gitlab|\.circleci|\.ci|\.cargo|\.yarn|\.husky)/`)
-	testName   = regexp.MustCompile(`^(?:.*_test\.go|test_.*\.py|.*_test\.py|.*[._-](?:test|spec)\.[cm]?[jt]sx?|.*\.snap)$`)
-	testDir    = regexp.MustCompile(`(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress)/`)
-	testMain   = regexp.MustCompile(`(?m)^\s*func\s+TestMain\s*\(`)
+	manifest   = regexp.MustCompile(`^(?:package\.json|pyproject\.toml|setup\.cfg|Cargo\.toml|pom\.xml)$`)
+	harnessDir = regexp.MustCompile(`(?:^|/)(?:node_modules|_pytest|pytest|unittest|pluggy|iniconfig|\.github|\.gitlab|\.circleci|\.ci|\.cargo|\.config|\.mvn|\.yarn|\.husky)/`)
+	testName   = regexp.MustCompile(`^(?:.*_test\.go|test_.*\.py|.*_test\.py|.*[._-](?:test|spec)\.[cm]?[jt]sx?|.*\.snap|.*(?:_spec|_test)\.rb|test_.*\.rb|` +
+		`.*Tests?\.(?:java|kt|scala|groovy|cs|fs|swift|php)|Test[A-Z].*\.java|.*IT\.java|.*_test\.(?:dart|exs?|cc|cpp|c)|.*Spec\.(?:scala|groovy|hs)|.*\.bats|.*_test\.sh|.*\.t)$`)
+	testDir  = regexp.MustCompile(`(?i)(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress|fixtures|golden|testutil|test-utils)/`)
+	testMain = regexp.MustCompile(`(?m)^\s*func\s+TestMain\s*\(`)
 )
 
-// KindOf returns what a file is by its path, with slashes, and its content.
+// KindOf returns what a file is by its path, with slashes, and its content alone. Judges
+// knows more: it has seen the repository.
 func KindOf(name string, content []byte) Kind {
-	base := path.Base(name)
-	switch {
-	case harnessFile.MatchString(base), harnessDir.MatchString(name):
+	switch base := path.Base(name); {
+	case harnessFile.MatchString(base), harnessDir.MatchString(name), manifest.MatchString(base) && base != "Cargo.toml" && base != "pom.xml":
 		return Harness
 	case base == "go.mod" && name != base:
 		return Harness // it takes its directory's tests out of those that are run
 	case strings.HasSuffix(base, "_test.go") && testMain.Match(content):
 		return Harness // it runs, or does not run, all tests of its package
+	case Shadows(name) != "":
+		return Harness
 	case testName.MatchString(base), testDir.MatchString(name):
 		return Test
 	}
 	return Product
 }
 
-// Called lists the scripts of the tree that the plan's command calls, or the scripts of
-// package.json or the Makefile that it runs, sorted. The command sh ci/all.sh calls
-// ci/all.sh. Other programs that are called may be what is tested.
+// Judges says which files of a repository decide whether a change is right: those that a
+// runner collects, those that steer one, and those that the configuration of the base names.
+// All others are judged, whatever their names suggest.
+type Judges struct {
+	settings Settings
+	called   map[string]bool // scripts that run the tests
+	testDirs map[string]bool // directories that hold tests which a runner collects
+}
+
+// JudgesOf finds what judges changes of a tree by the plans.
+func JudgesOf(tree fs.FS, plans ...Plan) Judges {
+	j := Judges{called: map[string]bool{}, testDirs: map[string]bool{}}
+	j.settings, _ = settingsOf(tree) // a file that cannot be read is reported by Detect
+	for _, plan := range plans {
+		for _, name := range Called(tree, plan) {
+			j.called[name] = true
+		}
+	}
+	visited := 0
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if visited++; err != nil || visited > maxVisited {
+			return fs.SkipAll
+		}
+		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
+			return fs.SkipDir
+		}
+		if dir, ok := testRoot(name); ok && !d.IsDir() && (testName.MatchString(path.Base(name)) || rustTest(name) || dataDir(dir)) {
+			j.testDirs[dir] = true
+		}
+		return nil
+	})
+	return j
+}
+
+// testRoot returns the outermost directory of a path that is named like one of tests.
+func testRoot(name string) (string, bool) {
+	at := testDir.FindStringIndex(name)
+	if at == nil {
+		return "", false
+	}
+	return name[:at[1]], true
+}
+
+// rustTest reports whether cargo takes the file for a test: it lies in tests itself.
+func rustTest(name string) bool {
+	return path.Ext(name) == ".rs" && path.Base(path.Dir(name)) == "tests"
+}
+
+// dataDir reports whether a directory holds data of tests by a name that nothing else has.
+func dataDir(dir string) bool {
+	switch path.Base(dir) {
+	case "testdata", "__tests__", "__mocks__", "__snapshots__":
+		return true
+	}
+	return false
+}
+
+// Kind returns what a file of a change is. before and now are its contents, nil if it is not
+// there.
+func (j Judges) Kind(name string, before, now []byte) Kind {
+	base := path.Base(name)
+	switch {
+	case Match(j.settings.Product, name):
+		return Product
+	case Match(j.settings.Judges, name), j.called[name]:
+		return Harness
+	case harnessFile.MatchString(base), harnessDir.MatchString(name), base == "go.mod" && name != base:
+		return Harness
+	case base == "package.json" && before == nil && name != base: // a package that is new is its own
+		return Product
+	case manifest.MatchString(base):
+		if SameSteering(base, before, now) {
+			return Product
+		}
+		return Harness
+	case before == nil && Shadows(name) != "":
+		return Harness
+	case strings.HasSuffix(base, "_test.go") && (testMain.Match(now) || testMain.Match(before)):
+		return Harness
+	case testName.MatchString(base), rustTest(name):
+		return Test
+	}
+	if dir, ok := testRoot(name); ok && (j.testDirs[dir] || dataDir(dir)) {
+		return Test // a helper of tests, or what they read
+	}
+	return Product
+}
+
+// Called lists the scripts of the tree that run the plan's tests, sorted: the command's own
+// script, those that it calls and that call a runner of tests or are named like one. Other
+// programs that are called may be what is tested.
 func Called(tree fs.FS, plan Plan) []string {
 	if len(plan.Parts) > 0 {
 		var all []string
@@ -59,7 +154,11 @@ func Called(tree fs.FS, plan Plan) []string {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	texts := []string{strings.Join(plan.Argv, "\n")}
+	command := strings.Join(plan.Argv, "\n")
+	if plan.Tool == "configured" && len(plan.Argv) > 0 {
+		command = plan.Argv[len(plan.Argv)-1]
+	}
+	texts := []string{command}
 	switch plan.Tool {
 	case "make":
 		texts = append(texts, text(tree, plan.Source))
@@ -67,35 +166,61 @@ func Called(tree fs.FS, plan Plan) []string {
 		texts = append(texts, scripts(text(tree, "package.json"))...)
 	}
 	found := map[string]bool{}
-	for len(texts) > 0 {
-		said := texts[0]
+	own := len(texts) // what follows is called by scripts
+	for ; len(texts) > 0; own-- {
+		said, alone := texts[0], ""
 		texts = texts[1:]
+		if own > 0 {
+			alone = soleScript(said)
+		}
 		for _, word := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;&|()<>=$@,:", r) }) {
 			name := path.Clean(strings.TrimPrefix(word, "./"))
-			if found[name] || !fs.ValidPath(name) || !exists(tree, name) || !isScript(name) {
+			if found[name] || !fs.ValidPath(name) || !exists(tree, name) {
+				continue
+			}
+			content := text(tree, name)
+			if name != alone && !scriptName.MatchString(path.Base(name)) && !(isShell(name, content) && runsTests.MatchString(content)) {
 				continue
 			}
 			found[name] = true
-			if ext := path.Ext(name); ext == ".sh" || ext == ".bash" {
-				texts = append(texts, text(tree, name)) // what it calls in turn
+			if isShell(name, content) {
+				texts = append(texts, content) // what it calls in turn
 			}
 		}
 	}
-	var names []string
-	for name := range found {
-		names = append(names, name)
+	return slices.Sorted(maps.Keys(found))
+}
+
+// soleScript returns the script that is all of a command: sh all.sh -v; empty for none.
+func soleScript(command string) string {
+	command = strings.TrimSpace(command)
+	if strings.ContainsAny(command, "\n|;&<>`$(") {
+		return ""
 	}
-	slices.Sort(names)
-	return names
+	words := strings.Fields(command)
+	if len(words) > 1 && interpreter.MatchString(path.Base(words[0])) {
+		words = words[1:]
+	} else if len(words) > 0 && !strings.HasSuffix(words[0], ".sh") {
+		return ""
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return path.Clean(strings.TrimPrefix(words[0], "./"))
 }
 
-// isScript reports whether a file that a command names runs tests, by its name.
-func isScript(name string) bool {
-	ext := path.Ext(name)
-	return ext == ".sh" || ext == ".bash" || scriptName.MatchString(name)
+func isShell(name, content string) bool {
+	return path.Ext(name) == ".sh" || path.Ext(name) == ".bash" || shebang.MatchString(content)
 }
 
-var scriptName = regexp.MustCompile(`(?i)(?:^|/)(?:scripts?|ci|hack|tools?|build)/|(?:^|[/._-])(?:run[._-]?)?(?:tests?|check|verify|ci)(?:[._-]|$)|(?:^|/)(?:gradlew|mvnw)$`)
+var (
+	interpreter = regexp.MustCompile(`^(?:(?:ba|da|k|z)?sh|python[\d.]*|node|perl|ruby|php|bash|deno|bun)$`)
+	shebang     = regexp.MustCompile(`^#!\s*\S*(?:/|env )(?:ba|da|k|z)?sh\b`)
+	scriptName  = regexp.MustCompile(`(?i)^(?:run[._-]?)?(?:all[._-]?)?(?:tests?|check|verify|ci|spec)(?:[._-]|$)|[._-](?:tests?|check|verify|ci|spec)\.[a-z]+$|^(?:gradlew|mvnw)$`)
+	// runsTests matches a call of a runner of tests.
+	runsTests = regexp.MustCompile(`\b(?:go test|pytest|-m unittest|npm (?:run )?test|npm t\b|yarn test|pnpm test|jest|vitest|mocha|node --test|cargo (?:test|nextest)|` +
+		`rspec|rake (?:test|spec)|minitest|mvn\b.*\b(?:test|verify)|gradlew?\b.*\b(?:test|check)|ctest|phpunit|bats|prove|tox|nox|dotnet test|swift test|mix test|make (?:test|check))\b`)
+)
 
 // scripts lists the scripts of package.json that a test command may run.
 func scripts(content string) []string {

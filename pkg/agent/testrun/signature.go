@@ -74,6 +74,18 @@ var (
 	testFile = regexp.MustCompile(`(_test\.go|(^|/)test_[^/]*\.py|_test\.py|[._](test|spec)\.[cm]?[jt]sx?|(^|/)(tests?|spec|__tests__)/.*)$`)
 )
 
+// Steady returns output without the parts that differ between runs, such as times and
+// addresses. Equal results are the same output.
+func Steady(output string) string {
+	var kept []string
+	for line := range strings.Lines(output) {
+		if line = steady(line); line != "" {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
 // steady returns the line without the parts that differ between runs.
 func steady(line string) string {
 	line = strings.TrimSpace(line)

@@ -110,7 +110,8 @@ func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.R
 			a := job.Assignment
 			a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
 			title, body := rules.PullRequest(a, with)
-			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Closes: job.Issue.Number}, nil
+			draft := instance.ProofOf(job.Evidence, job.Base, job.Head).Policy(job.Policy) == instance.UnprovenDraft
+			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: draft, Closes: job.Issue.Number}, nil
 		},
 	})
 	if errors.Is(err, forge.ErrInvalid) {

@@ -58,7 +58,8 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 		return r, forgeside.Classify(err)
 	}
 	number := strconv.Itoa(pr.Number)
-	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", number, "prNumber", number, "branch", branch, "pushed", job.Head), nil
+	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", number, "prNumber", number, "branch", branch, "pushed", job.Head,
+		"unproven", strconv.FormatBool(isDraft(job))), nil
 }
 
 // openedKey is the key of the comment that tells of the pull request.
@@ -112,9 +113,15 @@ func (h *handler) propose(ctx context.Context, job agent.Job, repo forge.Reposit
 		},
 		Describe: func() (forge.NewPullRequest, error) {
 			title, body, err := h.describe(ctx, job)
-			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Closes: job.Issue.Number}, err
+			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: isDraft(job), Closes: job.Issue.Number}, err
 		},
 	})
+}
+
+// isDraft reports whether the pull request stays a draft: nothing shows that the work does
+// what its issue asks, and the lifecycle's policy wants a person to end the draft.
+func isDraft(job agent.Job) bool {
+	return instance.ProofOf(job.Evidence, job.Base, job.Head).Policy(job.Policy) == instance.UnprovenDraft
 }
 
 // stuck has the instance wait for people, and tells them why. The branch does not take the

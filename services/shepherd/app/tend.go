@@ -107,7 +107,7 @@ func (s *shepherd) visit(ctx context.Context, job agent.Job) (*visit, error) {
 	reopen(&t.snapshot)
 	t.activity = merge.Activity(t.snapshot)
 	t.report = merge.Assess(t.snapshot, t.rules())
-	t.report.Gates = append(t.report.Gates, t.answeredGate())
+	t.report.Gates = append(t.report.Gates, t.answeredGate(), t.shownGate())
 	return t, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/work"
 )
@@ -56,7 +57,8 @@ func pullRequestBody(a brain.Assignment, c PullRequestContext, most int) string 
 	return write("pull_request.md", map[string]any{
 		"Issue": issue, "Closes": c.Closes, "Summary": summary,
 		"Commits": commits, "MoreCommits": len(c.Commits) - len(commits), "Diffstat": shortened(c.Diffstat, most),
-		"Tests": newest(a), "Questions": questions, "MoreQuestions": len(a.Questions) - len(questions), "Assumed": assumptions, "Shape": shape(a),
+		"Tests": newest(a), "Proof": instance.ProofOf(a.Evidence, a.Base, a.Head), "Questions": questions,
+		"MoreQuestions": len(a.Questions) - len(questions), "Assumed": assumptions, "Shape": shape(a),
 	})
 }
 

@@ -67,7 +67,42 @@ func Judge(ev instance.Evidence) instance.Result {
 	if found := ev.Data[work.Findings]; found != "" {
 		r.IssuesFound = append(slices.Clone(r.IssuesFound), found)
 	}
+	return judged(ev, r)
+}
+
+// judged says in a result what the comparison with the base says.
+func judged(ev instance.Evidence, r instance.Result) instance.Result {
+	j := ev.Judgement
+	switch {
+	case j == nil:
+		return r
+	case !ev.OK:
+		if reason, _, _ := strings.Cut(ev.Output, "\n"); reason != "" && len(ev.Failed) > 0 {
+			r.Summary = fmt.Sprintf("%s of %s: %s", count(len(ev.Failed), "test"), count(ev.Passed+len(ev.Failed), "test"), Sentence(excerpt(reason)))
+		}
+		if j.Question != "" {
+			r.IssuesFound = append(slices.Clone(r.IssuesFound), j.Question)
+		}
+		return r
+	case j.Shown:
+		r.Summary = fmt.Sprintf("%s failed on %.10s and passes now. ", j.Tests[0].Name, j.Base) + r.Summary
+	default:
+		r.Summary = "Unproven: " + Sentence(j.Unproven) + " " + r.Summary
+	}
+	if n := j.BaseFailures.Len(); n > 0 {
+		r.Summary += fmt.Sprintf(" %s before the change, too.", count(n, "test")+" failed")
+	}
+	if len(j.Flaky) > 0 {
+		r.Summary += " " + j.Flaky[0].Name + " is flaky."
+	}
 	return r
+}
+
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // maxNamed is how many failing tests a summary names.

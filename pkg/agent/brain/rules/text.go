@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
@@ -38,7 +39,7 @@ func write(name string, data any) string {
 // panics on one that fails: templates are part of the program.
 func Fill(name, text string, data any) string {
 	t := template.Must(template.New(name).Funcs(template.FuncMap{
-		"numbered": numbered, "quote": quote, "code": code, "verbatim": sanitize.Verbatim, "short": short, "tested": tested,
+		"numbered": numbered, "quote": quote, "code": code, "verbatim": sanitize.Verbatim, "short": short, "tested": tested, "proven": proven, "compared": compared,
 		"line": sanitize.MarkdownLine, "moment": Moment,
 		"excerpt":  func(s string) string { return sanitize.MarkdownLine(excerpt(s)) },
 		"sentence": func(s string) string { return sanitize.MarkdownLine(Sentence(s)) },
@@ -51,6 +52,72 @@ func Fill(name, text string, data any) string {
 }
 
 var blankLines = regexp.MustCompile(`\n{3,}`)
+
+// proven says whether a test shows the work to be right: the first line of how it was tested.
+func proven(p instance.Proof) string {
+	switch {
+	case p.Shown:
+		var lines []string
+		for _, t := range p.Judgement.Tests[:min(len(p.Judgement.Tests), maxShownTests)] {
+			lines = append(lines, fmt.Sprintf("%s failed on %s and passes now%s.", code(t.Name), code(short(t.Base)), wrote(t.By)))
+		}
+		if more := len(p.Judgement.Tests) - maxShownTests; more > 0 {
+			lines = append(lines, fmt.Sprintf("%d more tests did so, too.", more))
+		}
+		return strings.Join(lines, "\n")
+	case p.Unproven() && p.Waived != "":
+		return "**Unproven:** " + sanitize.MarkdownLine(Sentence(p.Reason)) + " " + code(p.Waived) + " accepted that."
+	case p.Unproven():
+		return "**Unproven:** " + sanitize.MarkdownLine(Sentence(p.Reason))
+	}
+	return ""
+}
+
+// maxShownTests is how many tests the text of a pull request says this of.
+const maxShownTests = 5
+
+func wrote(by string) string {
+	if by == "" {
+		return "; the test was there before"
+	}
+	return ", written by the " + code(by)
+}
+
+// compared lists what the comparison with the base found, for people, a line each.
+func compared(j verdict.Judgement) (lines []string) {
+	add := func(n verdict.Names, format string) {
+		if n.Len() > 0 {
+			lines = append(lines, fmt.Sprintf(format, n.Len(), namesOf(n)))
+		}
+	}
+	add(j.BaseFailures, "%d failed before the change and still fail, which is not held against it: %s")
+	add(j.MadeFlaky, "%d are made flaky by the change: %s")
+	for _, f := range j.Flaky {
+		lines = append(lines, "flaky, and not held against the change: "+code(f.Name))
+	}
+	for _, a := range j.Accepted {
+		lines = append(lines, code(a.Name)+" no longer holds; "+code(a.By)+" accepted that")
+	}
+	for _, r := range j.Renamed {
+		lines = append(lines, code(r.From)+" is now "+code(r.To))
+	}
+	if w := j.Ways; w != nil {
+		lines = append(lines, fmt.Sprintf("the change touches files that decide how it is tested: %s. With these as before: %s. With all its files: %s",
+			namesOf(w.Files), code(w.Aside), code(w.Changed)))
+	}
+	return lines
+}
+
+func namesOf(n verdict.Names) string {
+	var all []string
+	for _, name := range n.Names[:min(len(n.Names), maxShown)] {
+		all = append(all, code(name))
+	}
+	if more := n.Len() - len(all); more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(all, ", ")
+}
 
 // tested says how the tests went, and what was found of them, for people.
 func tested(ev instance.Evidence) string {

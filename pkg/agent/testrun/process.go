@@ -1,0 +1,159 @@
+package testrun
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// EndsProcess returns a sentence if a change makes a file of the product end the process
+// that loads it, as tests do, or act when it ends. It is empty otherwise.
+func EndsProcess(name string, before, now []byte) string {
+	count := endings(name, now)
+	if count == 0 || count <= endings(name, before) {
+		return ""
+	}
+	return name + " ends the process of its tests, or acts at its end, as soon as it is loaded"
+}
+
+func endings(name string, content []byte) int {
+	switch path.Ext(name) {
+	case ".go":
+		if strings.HasSuffix(name, "_test.go") {
+			return 0
+		}
+		return goEndings(content)
+	case ".py":
+		return pyEndings(string(content))
+	case ".js", ".cjs", ".mjs", ".ts", ".tsx", ".jsx":
+		return jsEndings(string(content))
+	case ".rb":
+		return len(rubyEnding.FindAllString(string(content), -1))
+	case ".php":
+		return len(phpEnding.FindAllString(string(content), -1))
+	}
+	return 0
+}
+
+// goEndings counts the calls that end a process in functions named init and in package
+// variables.
+func goEndings(content []byte) (n int) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", content, parser.SkipObjectResolution)
+	if err != nil {
+		return 0
+	}
+	count := func(node ast.Node) {
+		ast.Inspect(node, func(node ast.Node) bool {
+			if sel, ok := node.(*ast.SelectorExpr); ok {
+				if x, ok := sel.X.(*ast.Ident); ok {
+					switch x.Name + "." + sel.Sel.Name {
+					case "os.Exit", "syscall.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "runtime.Goexit", "testing.Testing", "os.Args", "syscall.Exec", "syscall.Kill":
+						n++
+					}
+				}
+			}
+			return true
+		})
+	}
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.Name == "init" && d.Body != nil {
+				count(d.Body)
+			}
+		case *ast.GenDecl:
+			if d.Tok == token.VAR {
+				count(d)
+			}
+		}
+	}
+	return n
+}
+
+var (
+	pyEnding   = regexp.MustCompile(`\b(?:sys\.exit|os\._exit|os\.kill|os\.abort|os\.execv\w*|quit|exit)\s*\(|\bSystemExit\b`)
+	pyAtEnd    = regexp.MustCompile(`\batexit\.|\bsys\.settrace\b|\b_pytest\b|\bunittest\.(?:TestCase|TestResult|runner|main)\b.*=|\bsys\.modules\[|\bos\._exit\b`)
+	pyMain     = regexp.MustCompile(`^if\s+__name__\s*==`)
+	pyScope    = regexp.MustCompile(`^(?:async\s+)?(?:def|class)\b`)
+	jsEnding   = regexp.MustCompile(`\bprocess\.(?:exit|abort|kill|reallyExit)\b|\bprocess\.exitCode\s*=|\bprocess\.on\(\s*['"](?:exit|beforeExit)`)
+	rubyEnding = regexp.MustCompile(`(?m)^(?:exit!?|abort|at_exit|Process\.exit!?)\b`)
+	phpEnding  = regexp.MustCompile(`(?m)^(?:exit|die|register_shutdown_function)\b`)
+)
+
+// pyEndings counts what ends a process, or acts at its end, outside of functions and classes
+// and of the block that runs as a program, and hooks of the end wherever they are.
+func pyEndings(content string) (n int) {
+	skipping := false
+	for line := range strings.Lines(content) {
+		code, _, _ := strings.Cut(line, "#")
+		switch {
+		case strings.TrimSpace(code) == "":
+			continue
+		case code[0] != ' ' && code[0] != '\t':
+			skipping = pyScope.MatchString(code) || pyMain.MatchString(code) || strings.HasPrefix(code, "@")
+		}
+		if pyAtEnd.MatchString(code) || !skipping && pyEnding.MatchString(code) {
+			n++
+		}
+	}
+	return n
+}
+
+// jsEndings counts what ends a process outside of all braces.
+func jsEndings(content string) (n int) {
+	depth := 0
+	for line := range strings.Lines(content) {
+		code, _, _ := strings.Cut(line, "//")
+		if depth <= 0 && jsEnding.MatchString(code) {
+			n++
+		}
+		depth += strings.Count(code, "{") - strings.Count(code, "}")
+	}
+	return n
+}
+
+// shadowed are modules of Python that a file at the root, or in a directory that tests put
+// on the path, takes the place of: those of the standard library that runners of tests load,
+// and those of the runners.
+var shadowed = strings.Fields(`
+	_pytest abc argparse ast asyncio atexit attr attrs base64 bdb builtins bz2 calendar cmd code codecs codeop collections colorsys
+	concurrent configparser contextlib contextvars copy copyreg cProfile coverage csv ctypes curses dataclasses datetime decimal
+	difflib dis doctest email encodings enum errno exceptiongroup faulthandler fcntl filecmp fnmatch fractions functools gc getopt
+	getpass gettext glob graphlib gzip hashlib heapq hmac html http hypothesis imaplib importlib iniconfig inspect io ipaddress
+	itertools json keyword linecache locale logging lzma marshal math mimetypes mmap multiprocessing nose numbers opcode operator
+	os packaging pathlib pdb pickle pkgutil platform pluggy posixpath pprint profile pstats pty py pydoc pytest pytest_cov queue
+	quopri random re reprlib resource runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize socket
+	socketserver sqlite3 ssl stat statistics string stringprep struct subprocess symtable sys sysconfig tarfile tempfile termios
+	test textwrap threading time timeit token tokenize tomli tomllib trace traceback tracemalloc types typing unicodedata unittest
+	urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc xmlrunner zipfile zipimport zlib zoneinfo`)
+
+// Shadows returns a sentence if a new file takes the place of an installed module: one of
+// Python at the root of the repository or of its tests, or one below node_modules.
+func Shadows(name string) string {
+	if strings.HasPrefix(name, "node_modules/") || strings.Contains(name, "/node_modules/") {
+		return name + " takes the place of an installed module"
+	}
+	dir, base := path.Split(name)
+	module, ext := strings.TrimSuffix(base, path.Ext(base)), path.Ext(base)
+	if module == "__init__" {
+		dir, module = path.Split(strings.TrimSuffix(dir, "/"))
+	}
+	if ext != ".py" && ext != ".so" && ext != ".pyc" && ext != ".pyd" {
+		return ""
+	}
+	module, _, _ = strings.Cut(module, ".")
+	switch strings.TrimSuffix(dir, "/") {
+	case "", "src", "lib", "tests", "test":
+	default:
+		return ""
+	}
+	for _, known := range shadowed {
+		if module == known && !(module == "test" && dir == "") {
+			return name + " takes the place of the module " + module + " that tests load"
+		}
+	}
+	return ""
+}
