@@ -22,7 +22,7 @@ type comparison struct {
 	gate       gate
 	tree, base *workspace.Tree
 	before     *madeRun // the first run on the base; nil: it is still to be made
-	command    string // for people
+	command    string   // for people
 	runs       runs
 	plans      []testrun.Plan // all that test or check the change
 	criteria   bool           // all tests have to pass, whatever they did on the base
