@@ -89,6 +89,9 @@ func (s step) settle(g gate, ev instance.Evidence) (instance.Evidence, error) {
 	if !ok {
 		return ev, &agent.ErrEscalate{Reason: reason, RequiresHuman: true}
 	}
+	if refusing.MatchString(e.Resolution) {
+		return ev, nil // a gate of the lifecycle ends it
+	}
 	j.Waived = e.By
 	if j.Waived == "" {
 		j.Waived = "human"
