@@ -135,7 +135,11 @@ func (r *run) next(to remote, out Outcome) error {
 	if err := os.WriteFile(body, []byte(out.PullRequest.Body+"\n"), 0o600); err != nil {
 		return err
 	}
-	r.n.Say("  gh pr create --repo %s --base %s --head %s --title %s --body-file %s", term.Quote(to.host+"/"+to.repo), term.Quote(r.source.branch),
+	draft := ""
+	if out.PullRequest.Draft {
+		draft = " --draft"
+	}
+	r.n.Say("  gh pr create%s --repo %s --base %s --head %s --title %s --body-file %s", draft, term.Quote(to.host+"/"+to.repo), term.Quote(r.source.branch),
 		term.Quote(out.Branch), term.Quote(out.PullRequest.Title), term.Quote(body))
 	return nil
 }
@@ -177,7 +181,7 @@ func (r *run) propose(ctx context.Context, to remote, out *Outcome) error {
 		return err
 	}
 	pr, err := c.CreatePullRequest(ctx, to.repo, forge.NewPullRequest{Title: out.PullRequest.Title, Body: out.PullRequest.Body,
-		Head: out.Branch, Base: r.source.branch})
+		Head: out.Branch, Base: r.source.branch, Draft: out.PullRequest.Draft})
 	if err != nil {
 		return fmt.Errorf("the branch is pushed, and has no pull request: %w", err)
 	}

@@ -33,7 +33,8 @@ type Outcome struct {
 type PullRequest struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
-	URL   string `json:"url,omitempty"` // on the forge that it was opened on
+	Draft bool   `json:"draft,omitempty"` // no test shows the change to be right: a person ends the draft
+	URL   string `json:"url,omitempty"`   // on the forge that it was opened on
 }
 
 // Commit is one commit of the branch, oldest first.
