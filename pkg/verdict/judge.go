@@ -298,6 +298,8 @@ func (j judge) rule(out *Judgement) Ruling {
 	case out.NewlySkipped.Len() > 0 && !j.Lost:
 		return refuse(out.NewlySkipped.Names, "%s passed before the change and %s skipped now", list(out.NewlySkipped.Names),
 			verb(out.NewlySkipped.Len(), "is", "are"))
+	case out.BaseCount.total() > 0 && count.total() == 0:
+		return refuse(nil, "nothing was tested: none of the %d tests that run on the base ran", out.BaseCount.total())
 	case len(j.OnChange) > 0 && j.OnChange[0].Named && count.Passed+count.Failed == 0:
 		return refuse(nil, "nothing was tested: no test ran")
 	case !j.loaded(out):

@@ -1,6 +1,9 @@
 package verdict
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+)
 
 // Next returns the runs that are needed before the input can be judged. ok is false if
 // there are enough. Call it again with the runs added; it ends after a few rounds.
@@ -59,25 +62,34 @@ func (j judge) prove() (Request, bool) {
 	if len(j.Written) == 0 || j.Kind == Documents || j.AllAside {
 		return Request{}, false
 	}
-	names := j.fresh()
-	if j.OnChange[0].Named && len(names) == 0 || len(j.OnProof) >= twice {
+	if len(j.OnProof) >= twice {
 		return Request{}, false
 	}
-	if len(names) > maxRerun {
-		names = nil
-	}
 	if len(j.OnProof) == 0 {
+		names := j.fresh()
+		if len(names) > maxRerun || slices.ContainsFunc(j.Written, func(w Written) bool { return !source.MatchString(w.File) }) {
+			names = nil // what a changed file of data is read by, nobody knows
+		}
 		return Request{OnProof, names, 1}, true
 	}
-	red := slices.ContainsFunc(j.candidates(), func(name string) bool {
-		p := j.proof.of(name)
-		return p.fail > 0 && !p.flaky() && p.fail < twice
-	})
-	if _, compile := j.compileFailure(); !red && !compile {
+	var red []string
+	for _, name := range j.candidates() {
+		if p := j.proof.of(name); p.fail > 0 && !p.flaky() && p.fail < twice {
+			red = append(red, name)
+		}
+	}
+	_, compile := j.compileFailure()
+	switch {
+	case compile:
+		return Request{OnProof, j.OnProof[0].Only, 1}, true
+	case len(red) == 0:
 		return Request{}, false // they pass on the base, too
 	}
-	return Request{OnProof, names, 1}, true
+	return some(OnProof, red, 1)
 }
+
+// source matches files of code by their names.
+var source = regexp.MustCompile(`\.(?:go|py|[cm]?[jt]sx?|rs|rb|java|kt|scala|groovy|cs|fs|swift|php|exs?|dart|c|cc|cpp|h|hpp|hs)$`)
 
 // confirm asks for a second failure on the base and a second pass on the change of tests
 // that may show the change to be a solution.

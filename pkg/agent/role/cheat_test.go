@@ -26,6 +26,7 @@ func (e *env) judgeOf(testers []string, steps ...by) (ev instance.Evidence, aske
 		job.Bundles[i+1].Role = s.role
 	}
 	job.Writers, job.Testers, job.Policy = []string{"developer"}, testers, map[string]any{"unproven": "draft"}
+	job.Issue.Body = "There should be a function answer()."
 	r, err := e.do(job, thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) { return says(instance.Success), nil }))
 	var people *agent.ErrEscalate
 	if errors.As(err, &people) {
@@ -143,7 +144,7 @@ func TestNoCheatIsShownToBeASolution(t *testing.T) {
 			if ev.OK && (ev.Judgement.Shown || ev.Judgement.Unproven == "") {
 				t.Errorf("it is shown: %+v\n%+v", ev, ev.Judgement)
 			}
-			if c.written != nil && ev.OK && c.name != "product that ends with 0" {
+			if distrusted := ev.Judgement != nil && strings.Contains(ev.Judgement.Unproven, "ends the process"); c.written != nil && ev.OK && !distrusted {
 				t.Errorf("the red test of the tester is passed by: %+v, asked %q", ev.Judgement, asked)
 			}
 		})
@@ -226,9 +227,8 @@ func TestAChangeThatNeedsItsOwnJudgeIsOneQuestion(t *testing.T) {
 	change := map[string]string{"sums.py": "def add(a, b, c):\n    return a + b + c\n", "test_add.py": strings.ReplaceAll(strings.ReplaceAll(pyAdd, "2, 3", "2, 3, 4"), "5", "9")}
 	step := e.left("developer", change)
 	ask := func(resolution string, answered ...string) (instance.Result, string) {
-		job := e.job("quality-monitor", "quality_review", step.Result)
+		job := e.job("tester", "running_tests", step.Result)
 		job.Bundles[1].Role, job.Writers, job.Testers = "developer", []string{"developer"}, []string{"other"}
-		job.Work.Runs = "tests"
 		for _, reason := range answered {
 			job.Escalations = append(job.Escalations, instance.Escalation{Reason: reason, RequiresHuman: true, Resolved: true, Resolution: resolution, By: "ann"})
 		}

@@ -193,7 +193,7 @@ func TestTheTestersTestsCountAndTheDevelopersChangesToThemDoNot(t *testing.T) {
 	}
 	// The developer takes the tester's tests away again, and leaves the code wrong.
 	cheat := e.left("developer", map[string]string{"sum_test.go": fewer, "more_test.go": ""}, written)
-	if ev := e.judge([]string{"tester"}, "", written, cheat); ev.OK || !slices.Equal(ev.Failed, []string{"example.test/sum.TestSum"}) ||
+	if ev := e.judge([]string{"tester"}, "", written, cheat); ev.OK || !strings.Contains(ev.Output, "example.test/sum.TestSum") ||
 		!strings.Contains(ev.Data[work.Findings], "more_test.go, sum_test.go") {
 		t.Errorf("the cheat has %+v", ev)
 	}
