@@ -116,6 +116,10 @@ generate: bin/tools ## make the generated code and documents anew
 	bin/tools/buf generate
 	go test ./pkg/workflow -run=Pages -update
 
+.PHONY: attack
+attack: ## run the attacks that SECURITY.md names for each promise, all of them however often they held before
+	scripts/attack
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each (10s); what is found is kept in testdata/fuzz
 	FUZZTIME=$(or $(FUZZTIME),10s) scripts/fuzz

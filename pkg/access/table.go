@@ -79,7 +79,7 @@ type Import struct {
 func (p Party) Imports() []Import {
 	switch p.Kind {
 	case Agent:
-		all := append(p.asked(queries...), p.request("sb.api.agent."+p.Name+".*"), majority())
+		all := append(p.asked(queries...), p.request("sb.api.agent."+p.Name+".*"))
 		all = append(all, consumer(p.Name)...)
 		if p.Name == Notifier {
 			all = append(all, slices.Concat(consumer(subject.Endings), consumer(subject.Statuses))...)
@@ -89,7 +89,7 @@ func (p Party) Imports() []Import {
 		}
 		return all
 	case Gateway:
-		return append(p.asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), p.forgeLimits(), []Import{majority(), postComment})...)
+		return append(p.asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), p.forgeLimits(), []Import{postComment})...)
 	case View, Act:
 		all := p.asked("*")
 		if p.Kind == Act {
@@ -174,6 +174,3 @@ func deliveries() []Import {
 		api("STREAM.INFO." + subject.DeliveryStream)},
 		consumerOf(subject.DeliveryStream, subject.DeliveryReader)...)
 }
-
-// majority tells whether the log has a majority of its servers.
-func majority() Import { return api("STREAM.INFO." + subject.EventStream) }

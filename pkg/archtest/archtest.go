@@ -26,7 +26,6 @@ func (v Violation) String() string {
 // violation in testdata.
 var rules = map[string]func(*tree) []Violation{
 	"documents":  documents,
-	"endpoints":  endpoints,
 	"forge":      forge,
 	"globals":    globals,
 	"goroutines": goroutines,

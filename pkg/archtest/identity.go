@@ -31,23 +31,3 @@ func identity(t *tree) []Violation {
 		return "a header can be forged: access.Entry takes the requester from the subject"
 	})
 }
-
-// endpoints reports endpoints of NATS services that would reply on any subject. Those of the
-// orchestrator's API check it in one place of their own.
-func endpoints(t *tree) []Violation {
-	return t.inspect("endpoints", func(f *file, node ast.Node) string {
-		call, ok := node.(*ast.CallExpr)
-		if !ok || f.test || f.dir == "services/orchestrator/api" {
-			return ""
-		}
-		if s, ok := call.Fun.(*ast.SelectorExpr); !ok || s.Sel.Name != "AddEndpoint" || len(call.Args) < 2 {
-			return ""
-		}
-		if guard, ok := call.Args[1].(*ast.CallExpr); ok {
-			if s, ok := guard.Fun.(*ast.SelectorExpr); ok && isPackage(s.X, "access") && s.Sel.Name == "Guard" {
-				return ""
-			}
-		}
-		return "a request can name a subject of the server for its reply: wrap the handler in access.Guard"
-	})
-}

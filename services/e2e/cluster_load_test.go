@@ -83,7 +83,7 @@ func (k *cluster) load(t *testing.T, seed uint64) *load {
 			}
 		})
 		l.agents.Go(func() {
-			if err := store.StayWithMajority(rest, js, store.MajorityEvery); err != nil {
+			if err := store.StayWithMajority(rest, js, store.MajorityEvery, store.Majority); err != nil {
 				l.fail(err)
 			}
 		})

@@ -36,6 +36,7 @@ func forgeries() map[string]string {
 		"a NUL in it":               "Nats-Request\x00-Info: " + claim + "\r\n",
 		"a longer key":              "X-Nats-Request-Info: " + claim + "\r\nNats-Request-Info-X: " + claim + "\r\n",
 		"a status line":             "Nats-Request-Info: " + claim + "\r\nNATS/1.0 200 OK\r\n",
+		"a line without a colon":    "Nats-Request-Info " + claim + "\r\n",
 		"a bare LF":                 "A: b\nNats-Request-Info: " + claim + "\n",
 		"a bare LF, then an end":    "A: b\nNats-Request-Info: " + claim + "\n\n",
 		"a bare LF that ends early": "A: b\n\n",

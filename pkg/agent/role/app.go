@@ -253,7 +253,7 @@ const linePace = 300 * time.Millisecond
 // majority of the NATS servers is.
 func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, secrets *secret.Scanner, o agent.Observer) *agent.Agent {
 	h.AddBaseOnce("majority", func(ctx context.Context) error {
-		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery)
+		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery, eventlog.MajorityOfQueue(role))
 	})
 	return agent.New(agent.Config{
 		Role: role, Name: h.Name, Grace: h.Grace, JetStream: js, Client: client.New(h.NATS, h.Name), Handler: handler,

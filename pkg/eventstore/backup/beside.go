@@ -39,7 +39,7 @@ func buckets(ctx context.Context, js natsjs.JetStream, dir string) ([]Bucket, er
 		}
 		b := Bucket{Name: name}
 		b.File, err = write(dir, filepath.Join("bucket", name+".jsonl.gz"), func(f *os.File) error {
-			b.Keys, err = dump(ctx, kv, f)
+			b.Keys, err = dump(ctx, js, kv, f)
 			return err
 		})
 		if err != nil {
@@ -50,26 +50,30 @@ func buckets(ctx context.Context, js natsjs.JetStream, dir string) ([]Bucket, er
 	return all, nil
 }
 
-func dump(ctx context.Context, kv natsjs.KeyValue, w io.Writer) (int, error) {
-	keys, err := kv.Keys(ctx)
-	if err != nil && !errors.Is(err, natsjs.ErrNoKeysFound) {
+func dump(ctx context.Context, js natsjs.JetStream, kv natsjs.KeyValue, w io.Writer) (int, error) {
+	keys, err := jetstream.Keys(ctx, js, kv.Bucket())
+	if err != nil {
 		return 0, err
 	}
-	slices.Sort(keys)
 	l, err := newLines(w)
 	if err != nil {
 		return 0, err
 	}
+	n := 0
 	for _, key := range keys {
 		e, err := kv.Get(ctx, key)
+		if errors.Is(err, natsjs.ErrKeyNotFound) { // it was deleted
+			continue
+		}
 		if err != nil {
 			return 0, fmt.Errorf("key %s: %w", key, err)
 		}
 		if err := l.put(entry{key, e.Value()}); err != nil {
 			return 0, err
 		}
+		n++
 	}
-	return len(keys), l.close()
+	return n, l.close()
 }
 
 // objects copies those that are not in the backup yet.
@@ -81,8 +85,8 @@ func objects(ctx context.Context, js natsjs.JetStream, dir string, have []Object
 	if err != nil {
 		return nil, 0, fmt.Errorf("object store %s: %w", jetstream.ObjectBucket, err)
 	}
-	list, err := store.List(ctx)
-	if err != nil && !errors.Is(err, natsjs.ErrNoObjectsFound) {
+	list, err := store.All(ctx)
+	if err != nil {
 		return nil, 0, fmt.Errorf("list the objects: %w", err)
 	}
 	known := map[string]bool{}

@@ -57,7 +57,7 @@ func (s *Store) diagnosed(ctx context.Context, err error) error {
 	reason := leaderless(unknown)
 	switch {
 	case unknown == nil && s.replicated:
-		reason = cmp.Or(majority(info), ErrNoMajority)
+		reason = cmp.Or(majority(info.Cluster), ErrNoMajority)
 	case unknown == nil:
 		reason = errMute
 	case !errors.Is(reason, ErrNoMajority):

@@ -23,15 +23,40 @@ var ErrNoMajority = errors.New("no majority of the NATS servers that keep the lo
 // of the servers that keep the log are reachable. A single server is a majority.
 // Any other error says that the state is unknown.
 func Majority(ctx context.Context, js jetstream.JetStream) error {
-	stream, err := js.Stream(ctx, subject.EventStream)
-	if err != nil {
-		return leaderless(fmt.Errorf("look at stream %s: %w", subject.EventStream, err))
-	}
-	return majority(stream.CachedInfo())
+	return MajorityOf(subject.EventStream)(ctx, js)
 }
 
-func majority(info *jetstream.StreamInfo) error {
-	c := info.Cluster
+// Look asks whether the servers that keep something have a majority, as Majority does.
+type Look func(context.Context, jetstream.JetStream) error
+
+// MajorityOf returns a Look at a stream, which has the servers of the log.
+func MajorityOf(stream string) Look {
+	return func(ctx context.Context, js jetstream.JetStream) error {
+		s, err := js.Stream(ctx, stream)
+		if err != nil {
+			return leaderless(fmt.Errorf("look at stream %s: %w", stream, err))
+		}
+		return majority(s.CachedInfo().Cluster)
+	}
+}
+
+// MajorityOfQueue returns a Look at a durable consumer of the log. The account of a role may look
+// at its own consumer, and not at the stream, which lists the subjects of everybody's work. A
+// consumer that is not there is no fault: the servers could say so.
+func MajorityOfQueue(name string) Look {
+	return func(ctx context.Context, js jetstream.JetStream) error {
+		c, err := js.Consumer(ctx, subject.EventStream, name)
+		switch {
+		case errors.Is(err, jetstream.ErrConsumerNotFound):
+			return nil
+		case err != nil:
+			return leaderless(fmt.Errorf("look at the queue %s: %w", name, err))
+		}
+		return majority(c.CachedInfo().Cluster)
+	}
+}
+
+func majority(c *jetstream.ClusterInfo) error {
 	if c == nil {
 		return nil
 	}
@@ -64,11 +89,11 @@ func leaderless(err error) error {
 const MajorityEvery = 5 * time.Second
 
 // StayWithMajority keeps the connection of js at a server of the majority, until
-// ctx ends. A server that is cut off from the others keeps its clients, and cannot
+// ctx ends. look says whether the servers have one. A server that is cut off from the others keeps its clients, and cannot
 // serve them. If two checks in a row find no majority there, and another server of
 // the connection has one, the connection moves on. Without any majority, and with
 // a single server, nothing changes.
-func StayWithMajority(ctx context.Context, js jetstream.JetStream, every time.Duration) error {
+func StayWithMajority(ctx context.Context, js jetstream.JetStream, every time.Duration, look Look) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for missed := 0; ; {
@@ -79,11 +104,11 @@ func StayWithMajority(ctx context.Context, js jetstream.JetStream, every time.Du
 		}
 		nc := js.Conn()
 		here := nc.ConnectedAddr()
-		if here == "" || hasMajority(ctx, js, every) == nil {
+		if here == "" || hasMajority(ctx, js, every, look) == nil {
 			missed = 0
 			continue
 		}
-		if missed++; missed < 2 || !majorityElsewhere(ctx, nc, here, js.Options().APIPrefix, every) {
+		if missed++; missed < 2 || !majorityElsewhere(ctx, nc, here, js.Options().APIPrefix, every, look) {
 			continue
 		}
 		missed = 0
@@ -97,15 +122,15 @@ func StayWithMajority(ctx context.Context, js jetstream.JetStream, every time.Du
 }
 
 // hasMajority returns nil if the server that js is connected to has a majority.
-func hasMajority(ctx context.Context, js jetstream.JetStream, patience time.Duration) error {
+func hasMajority(ctx context.Context, js jetstream.JetStream, patience time.Duration, look Look) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return Majority(ctx, js)
+	return look(ctx, js)
 }
 
 // majorityElsewhere reports whether a server of the connection other than here has
 // a majority.
-func majorityElsewhere(ctx context.Context, nc *nats.Conn, here, prefix string, patience time.Duration) bool {
+func majorityElsewhere(ctx context.Context, nc *nats.Conn, here, prefix string, patience time.Duration, look Look) bool {
 	o := probeOptions(nc)
 	for _, o.Url = range nc.Servers() {
 		if ctx.Err() != nil {
@@ -116,7 +141,7 @@ func majorityElsewhere(ctx context.Context, nc *nats.Conn, here, prefix string, 
 			continue
 		}
 		js, err := prefixed(there, prefix)
-		found := err == nil && there.ConnectedAddr() != here && hasMajority(ctx, js, patience) == nil
+		found := err == nil && there.ConnectedAddr() != here && hasMajority(ctx, js, patience, look) == nil
 		there.Close()
 		if found {
 			return true

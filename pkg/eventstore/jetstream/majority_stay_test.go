@@ -41,7 +41,7 @@ func stay(t *testing.T, urls ...string) *nats.Conn {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- jetstream.StayWithMajority(ctx, js, time.Second/2) }()
+	go func() { done <- jetstream.StayWithMajority(ctx, js, time.Second/2, jetstream.Majority) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {

@@ -25,7 +25,7 @@ func TestAMajorityIsMoreThanHalfOfTheServersOfTheLog(t *testing.T) {
 		"one replica, on one of the three": {&jetstream.ClusterInfo{Leader: "a"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := majority(&jetstream.StreamInfo{Cluster: c.cluster})
+			err := majority(c.cluster)
 			if (err == nil) != (c.missing == "") || err != nil && (!errors.Is(err, ErrNoMajority) || !strings.Contains(err.Error(), c.missing)) {
 				t.Errorf("got %v, want %q", err, c.missing)
 			}

@@ -146,7 +146,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return repository{p, closed, pr, obeys}, sources
 	}
 	h.Add("repositories", all.work)
-	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
+	h.AddBaseOnce("majority", func(ctx context.Context) error {
+		return store.StayWithMajority(ctx, js, store.MajorityEvery, store.MajorityOf(subject.DeliveryStream))
+	})
 	h.Add("reports", func(ctx context.Context) error { return reports(ctx, h, heard) })
 	if s.Webhook.Addr != "" && adapter.WorksAsApp() {
 		again := &missed{forge: adapter, between: between, now: time.Now, asked: map[string]time.Time{}, log: h.Log}
@@ -243,7 +245,7 @@ func reports(ctx context.Context, h *service.Host, heard *deliveries) error {
 	if err != nil {
 		return err
 	}
-	err = svc.AddEndpoint("open", access.Guard(h.Log, func(m micro.Request) {
+	err = svc.AddEndpoint("open", micro.HandlerFunc(func(m micro.Request) {
 		var r request
 		if err := json.Unmarshal(m.Data(), &r); err != nil {
 			_ = m.Error("400", "not a report: "+err.Error(), nil)
@@ -269,11 +271,11 @@ func reports(ctx context.Context, h *service.Host, heard *deliveries) error {
 		_ = m.RespondJSON(answer{name, issue})
 	}), micro.WithEndpointSubject(subject.OpenIssue))
 	if err == nil {
-		err = svc.AddEndpoint("configuration", access.Guard(h.Log, func(m micro.Request) { heard.watched.configuration(ctx, m) }),
+		err = svc.AddEndpoint("configuration", micro.HandlerFunc(func(m micro.Request) { heard.watched.configuration(ctx, m) }),
 			micro.WithEndpointSubject(subject.Configuration))
 	}
 	if err == nil {
-		err = svc.AddEndpoint("replay", access.Guard(h.Log, heard.replay), micro.WithEndpointSubject(subject.ReplayDelivery))
+		err = svc.AddEndpoint("replay", micro.HandlerFunc(heard.replay), micro.WithEndpointSubject(subject.ReplayDelivery))
 	}
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -408,7 +407,7 @@ func TestAWordIsPostedByThePMOnce(t *testing.T) {
 	}
 	nc := e.server.Connect(t)
 	go func() {
-		_ = forgeside.ServeComments(ctx, nc, slog.New(slog.DiscardHandler), posts(e.forge.Client("signalbox")))
+		_ = forgeside.ServeComments(ctx, nc, posts(e.forge.Client("signalbox")))
 	}()
 	for said := 0; said < 2; {
 		if err := forgeside.RequestComment(e.ctx, e.server.Connect(t), w); err == nil {

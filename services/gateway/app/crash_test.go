@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -97,7 +96,7 @@ func commanded(s *crashtest.Env) string {
 	issue := s.Issue("The sum is wrong")
 	nc := s.Server.Connect(s)
 	go func() {
-		_ = forgeside.ServeComments(s.Ctx, nc, slog.New(slog.DiscardHandler), posts(s.Forge.Client("signalbox")))
+		_ = forgeside.ServeComments(s.Ctx, nc, posts(s.Forge.Client("signalbox")))
 	}()
 	if _, err := s.Forge.Client("ann").Comment(s.Ctx, forgetest.Repo, issue.Number, "/signalbox pause\n/signalbox aprove"); err != nil {
 		s.Fatal(err)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/nats-io/nats.go/micro"
@@ -14,6 +15,9 @@ import (
 // operator begins the actor of a person who uses the command line.
 const operator = "operator:"
 
+// nobody is the requester of a request whose subject names no party.
+const nobody = "nobody"
+
 // requester returns the party that the server attests for a request that arrived on a
 // subject, and the subject that it was published on. It returns a refusal of a party that may
 // not make the request. name is the command or query.
@@ -23,8 +27,6 @@ func (s *Server) requester(m micro.Request, name string) (p access.Party, publis
 	switch own := p.Kind == access.Orchestrator; {
 	case err != nil:
 		no = forbidden(nil, "the server does not say who sent it: %v", err)
-	case !own && access.Reserved(m.Reply()):
-		no = forbidden(nil, "%s wants the reply on %.100q, which belongs to the server", p, m.Reply())
 	case own:
 	case role != "" && (p.Kind != access.Agent || p.Name != role):
 		no = forbidden([]string{role}, "%s gives a command of the role %s", p, role)
@@ -34,9 +36,9 @@ func (s *Server) requester(m micro.Request, name string) (p access.Party, publis
 	if no == nil {
 		return p, published, role, nil
 	}
-	s.Log.Warn("request refused: its account may not make it", "requester", p.String(), "command", name, "message", no.Message)
+	s.Log.Warn("request refused: its account may not make it", "requester", cmp.Or(p.String(), nobody), "command", name, "message", no.Message)
 	if s.Forbidden != nil {
-		s.Forbidden(string(p.Kind), name)
+		s.Forbidden(cmp.Or(string(p.Kind), nobody), name)
 	}
 	return p, published, role, no
 }

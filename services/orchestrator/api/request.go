@@ -136,9 +136,6 @@ func (s *Server) reply(r request, start time.Time, reply proto.Message, no *pb.R
 // send sends a reply to m. It does not use m.Respond: the framework reads what that leaves in m as soon
 // as the handler has returned. That is before there is a reply.
 func (s *Server) send(m micro.Request, data []byte, header nats.Header) {
-	if access.Reserved(m.Reply()) {
-		return // the server would act on it; requester has refused the request
-	}
 	err := nats.ErrMsgNoReply
 	if m.Reply() != "" {
 		err = s.Conn.PublishMsg(&nats.Msg{Subject: m.Reply(), Header: header, Data: data})

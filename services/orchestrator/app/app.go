@@ -103,7 +103,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	h.Health.Check("log", func(ctx context.Context) error { return store.Majority(ctx, js) })
-	h.AddBaseOnce("majority", func(ctx context.Context) error { return store.StayWithMajority(ctx, js, store.MajorityEvery) })
+	h.AddBaseOnce("majority", func(ctx context.Context) error {
+		return store.StayWithMajority(ctx, js, store.MajorityEvery, store.Majority)
+	})
 	endWhenDamaged(h, guarded)
 	settings := &settingsWatch{js: js, log: h.Log, metrics: m}
 	h.Health.Check("settings", settings.check)

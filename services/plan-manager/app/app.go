@@ -43,7 +43,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}, []string{"state", "level"})
 	h.Metrics.MustRegister(late)
 	c := client.New(h.NATS, "plan-manager")
-	q := queries{c, s.Workflow, entry, h.Log}
+	q := queries{c, s.Workflow, entry}
 	h.Add("queries", func(ctx context.Context) error { return q.serve(ctx, h.NATS) })
 	h.Add("deadlines", func(ctx context.Context) error { return s.watch(ctx, c, h.Log, late) })
 	return nil

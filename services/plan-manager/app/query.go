@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -38,7 +37,6 @@ type queries struct {
 	*client.Client
 	workflow string
 	entry    access.Entry
-	log      *slog.Logger
 }
 
 // request is what a query may ask with.
@@ -84,7 +82,7 @@ func (q queries) serve(ctx context.Context, nc *nats.Conn) error {
 		if err != nil {
 			return err
 		}
-		if err := service.AddEndpoint(name, access.Guard(q.log, q.answer(ctx, ask)), micro.WithEndpointSubject(to)); err != nil {
+		if err := service.AddEndpoint(name, q.answer(ctx, ask), micro.WithEndpointSubject(to)); err != nil {
 			return err
 		}
 	}

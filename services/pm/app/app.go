@@ -66,7 +66,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	_, err = s.Add(ctx, h, "pm", func(d forgeside.Deps) agent.Handler {
 		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log, now: time.Now, brains: brains}
 		h.Add("endings", func(ctx context.Context) error { return pm.notifyEnded(ctx, h, d.JetStream) })
-		h.Add("comments", func(ctx context.Context) error { return forgeside.ServeComments(ctx, h.NATS, h.Log, pm.postRequested) })
+		h.Add("comments", func(ctx context.Context) error { return forgeside.ServeComments(ctx, h.NATS, pm.postRequested) })
 		if s.Comment || s.Labels {
 			st := newStatuses(pm, client.New(h.NATS, h.Name))
 			st.every, st.comment, st.labels = s.Rest, s.Comment, s.Labels

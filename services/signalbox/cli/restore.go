@@ -33,7 +33,7 @@ type restoreCommand struct {
 func (restoreCommand) Help() string {
 	return `All of the backup is checked before the first write. The server may have no log, or an empty one; no orchestrator may
 run. The log gets the same commits at the same sequences and keeps its identity; the roles' queues go on where they were,
-deadlines are set again from the log by the next orchestrator. An orchestrator does not open a log that is half restored:
+deadlines are set again from the log by the next orchestrator. Where NATS has accounts it takes the orchestrator's key. An orchestrator does not open a log that is half restored:
 when this is interrupted, run it again, and it goes on.`
 }
 
@@ -48,9 +48,10 @@ func (c restoreCommand) Run(ctx context.Context, env *term.Env) error {
 		if orchestratorRuns(ctx, s.nats) {
 			return fmt.Errorf("an orchestrator runs at %s: stop all of them, and the agents, first", s.at)
 		}
-		js, err := access.JetStream(ctx, s.nats)
+		// The account of an administrator reaches JetStream, and does not append to the log.
+		js, err := access.JetStreamAs(ctx, s.nats, access.Party{Kind: access.Orchestrator})
 		if err != nil {
-			return err
+			return fmt.Errorf("restore appends to the log; nothing was written: %w", err)
 		}
 		return c.restore(ctx, env, js)
 	}
