@@ -126,6 +126,9 @@ func rely(a brain.Assignment) (instance.Result, error) {
 	case err != nil:
 		return instance.Result{Status: instance.Blocked, Summary: "Cannot test this: " + err.Error(), IssuesFound: []string{err.Error()}}, nil
 	}
+	if r, ok, err := reproduction(a, plan); ok || err != nil {
+		return r, err
+	}
 	s := "Wrote no tests, which takes more than rules; relies on the existing "
 	if ev := newest(a); ev.Passed+len(ev.Failed) > 0 {
 		s += fmt.Sprintf("%d ", ev.Passed+len(ev.Failed))
