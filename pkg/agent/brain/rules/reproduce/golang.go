@@ -98,7 +98,7 @@ func goLiteral(arg ast.Expr) bool {
 		case *ast.UnaryExpr:
 			safe = safe && (n.Op == token.SUB || n.Op == token.ADD || n.Op == token.NOT)
 		case *ast.Ident:
-			safe = safe && goPredeclared[n.Name]
+			safe = safe && predeclared(n.Name)
 		default:
 			safe = false
 		}
@@ -107,13 +107,15 @@ func goLiteral(arg ast.Expr) bool {
 	return safe
 }
 
-var goPredeclared = func() map[string]bool {
-	all := map[string]bool{}
-	for _, name := range strings.Fields("nil true false any bool byte rune string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64") {
-		all[name] = true
+// predeclared reports whether Go declares a name as a value or as a type without methods.
+func predeclared(name string) bool {
+	switch name {
+	case "nil", "true", "false", "any", "bool", "byte", "rune", "string", "int", "int8", "int16", "int32", "int64",
+		"uint", "uint8", "uint16", "uint32", "uint64", "float32", "float64":
+		return true
 	}
-	return all
-}()
+	return false
+}
 
 // goFind returns the one function of the tree with that name, in the package if one is named.
 func goFind(tree fs.FS, pkg, name string) (found goFunc, ok bool) {
