@@ -119,7 +119,7 @@ func TestDecideRecords(t *testing.T) {
 			[]instance.Event{
 				instance.Reported{Token: 2, Role: "tester", Agent: "t1", State: "validating_solution", Result: signed(tested("c1"), "tester", "t1")},
 				instance.Moved{From: "validating_solution", To: "creating_pr", Owner: "pm", Kind: workflow.Work, Rule: "decide",
-					Reason: "the solution is valid", Cites: []string{"tests"}},
+					Reason: "unproven: the tests still pass, and none shows that the change does what the issue asks", Cites: []string{"tests"}},
 				instance.Dispatched{State: "creating_pr", Owner: "pm"},
 			}},
 		{"evidence of a role that does not run the tests is set aside, and names who does", nil,
@@ -208,7 +208,7 @@ func TestDecideRecords(t *testing.T) {
 				instance.ProposalRefused{From: "running_tests", Proposed: "completed",
 					Permitted: []string{"implementing", "fixing_issues", "updating_tests", "validating_solution"}},
 				instance.Moved{From: "running_tests", To: "validating_solution", Owner: "tester", Kind: workflow.Work, Rule: "decide",
-					Reason: "the tests pass", Cites: []string{"tests"}},
+					Reason: "unproven: the tests pass, and none shows that the change does what the issue asks", Cites: []string{"tests"}},
 				instance.Dispatched{State: "validating_solution", Owner: "tester"},
 			}},
 		{"a signal nobody listens to is kept", nil,
