@@ -134,11 +134,13 @@ type NewPullRequest struct {
 // The errors that callers branch on. Adapters wrap the forge's own text. A rate limit is
 // a *RateLimit, which has the time of its end.
 var (
-	ErrNotFound    = errors.New("not found on the forge")
-	ErrDenied      = errors.New("the forge denies it")
-	ErrRateLimited = errors.New("the forge's rate limit is reached")
-	ErrUnavailable = errors.New("the forge does not answer")
-	ErrInvalid     = errors.New("the forge refuses the content")
+	ErrNotFound = errors.New("not found on the forge")
+	ErrDenied   = errors.New("the forge denies it")
+	// ErrUnauthenticated is an ErrDenied of credentials that the forge does not take at all.
+	ErrUnauthenticated = fmt.Errorf("%w, for it does not take the credentials", ErrDenied)
+	ErrRateLimited     = errors.New("the forge's rate limit is reached")
+	ErrUnavailable     = errors.New("the forge does not answer")
+	ErrInvalid         = errors.New("the forge refuses the content")
 	// The three refusals of a merge. After each the caller reads everything again.
 	ErrHeadMoved    = errors.New("the head is another commit than the one to merge")
 	ErrBaseMoved    = errors.New("the base branch has just moved")

@@ -206,7 +206,7 @@ func TestDecideRecords(t *testing.T) {
 				instance.Reported{Token: 1, Role: "tester", Agent: "t1", State: "running_tests", Result: instance.Result{Status: instance.Success,
 					ConfidenceScore: 1, Next: "completed", Evidence: []instance.Evidence{{Name: "tests", OK: true, Role: "tester", Agent: "t1"}}}},
 				instance.ProposalRefused{From: "running_tests", Proposed: "completed",
-					Permitted: []string{"implementing", "fixing_issues", "updating_tests", "validating_solution"}},
+					Permitted: []string{"implementing", "fixing_issues", "updating_tests", "failed", "validating_solution"}},
 				instance.Moved{From: "running_tests", To: "validating_solution", Owner: "tester", Kind: workflow.Work, Rule: "decide",
 					Reason: "unproven: the tests pass, and none shows that the change does what the issue asks", Cites: []string{"tests"}},
 				instance.Dispatched{State: "validating_solution", Owner: "tester"},

@@ -30,6 +30,8 @@ type sharedSummary struct {
 	timeout                            time.Duration
 	level                              workflow.Level
 	failed                             bool
+	shown, documents                   bool   // whether tests prove its change; whether that is of documents alone
+	unproven                           string // why none does
 }
 
 // rareFields are what few closed instances have.
@@ -46,7 +48,9 @@ type rareFields struct {
 // summarize returns the summary of a closed instance. What it has in common with others
 // it takes from shared, or adds it there.
 func summarize(in *instance.Instance, head digest, shared map[sharedSummary]*sharedSummary) *closedSummary {
-	key := sharedSummary{in.Workflow, in.Definition, in.State, in.Owner, in.Kind, in.Closed, in.Timeout, in.Level, in.Failed}
+	proof := in.Shown()
+	key := sharedSummary{in.Workflow, in.Definition, in.State, in.Owner, in.Kind, in.Closed, in.Timeout, in.Level, in.Failed,
+		proof.Shown, proof.Documents, proof.Reason}
 	common, ok := shared[key]
 	if !ok {
 		common = &key
@@ -91,6 +95,7 @@ func (c *closedSummary) fill(in *instance.Instance, visit []instance.Visit) {
 		EnteredAt: time.Unix(0, c.entered).UTC(), UpdatedAt: time.Unix(0, c.updated).UTC(), Iteration: int(c.iteration),
 	}
 	in.Issue.Title = c.title
+	in.Head, in.Evidence = instance.KeptProof(s.shown, s.documents, s.unproven)
 	visit[0] = instance.Visit{State: s.state, Count: int(c.attempt)}
 	in.Visits = visit
 	if r := c.rare; r != nil {

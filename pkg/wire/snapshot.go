@@ -91,8 +91,10 @@ func Headers(block []byte) ([]Header, error) {
 
 // Ending encodes what instances that ended in the same way have in common.
 func Ending(in instance.Instance) *pb.Ending {
+	proof := in.Shown()
 	return &pb.Ending{Workflow: in.Workflow, Definition: in.Definition, State: in.State, Owner: in.Owner, Kind: string(in.Kind),
-		Closed: string(in.Closed), Timeout: span(in.Timeout), Level: string(in.Level), Failed: in.Failed}
+		Closed: string(in.Closed), Timeout: span(in.Timeout), Level: string(in.Level), Failed: in.Failed,
+		Shown: proof.Shown, Documents: proof.Documents, Unproven: proof.Reason}
 }
 
 // Ended encodes the rest that a list, and the instances linked to it, need of an
@@ -118,6 +120,7 @@ func ToEnded(end *pb.Ending, p *pb.EndedInstance) instance.Instance {
 		Escalations: ToEscalations(p.GetEscalations()), Links: ToLinks(p.GetLinks()),
 	}
 	in.Issue.Title = p.GetTitle()
+	in.Head, in.Evidence = instance.KeptProof(end.GetShown(), end.GetDocuments(), name(end.GetUnproven()))
 	if p.GetAttempt() > 0 {
 		in.Visits = []instance.Visit{{State: in.State, Count: int(p.GetAttempt())}}
 	}

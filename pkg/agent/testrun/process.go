@@ -118,7 +118,7 @@ func jsEndings(content string) (n int) {
 // shadowed are modules of Python that a file at the root, or in a directory that tests put
 // on the path, takes the place of: those of the standard library that runners of tests load,
 // and those of the runners.
-var shadowed = strings.Fields(`
+const shadowed = `
 	_pytest abc argparse ast asyncio atexit attr attrs base64 bdb builtins bz2 calendar cmd code codecs codeop collections colorsys
 	concurrent configparser contextlib contextvars copy copyreg cProfile coverage csv ctypes curses dataclasses datetime decimal
 	difflib dis doctest email encodings enum errno exceptiongroup faulthandler fcntl filecmp fnmatch fractions functools gc getopt
@@ -128,7 +128,7 @@ var shadowed = strings.Fields(`
 	quopri random re reprlib resource runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize socket
 	socketserver sqlite3 ssl stat statistics string stringprep struct subprocess symtable sys sysconfig tarfile tempfile termios
 	test textwrap threading time timeit token tokenize tomli tomllib trace traceback tracemalloc types typing unicodedata unittest
-	urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc xmlrunner zipfile zipimport zlib zoneinfo`)
+	urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc xmlrunner zipfile zipimport zlib zoneinfo`
 
 // Shadows returns a sentence if a new file takes the place of an installed module: one of
 // Python at the root of the repository or of its tests, or one below node_modules.
@@ -150,7 +150,7 @@ func Shadows(name string) string {
 	default:
 		return ""
 	}
-	for _, known := range shadowed {
+	for known := range strings.FieldsSeq(shadowed) {
 		if module == known && !(module == "test" && dir == "") {
 			return name + " takes the place of the module " + module + " that tests load"
 		}

@@ -58,7 +58,9 @@ func classifyResponse(refused *github.ErrorResponse) error {
 		sentinel = forge.ErrUnavailable
 	case status == http.StatusNotFound || status == http.StatusGone:
 		sentinel = forge.ErrNotFound
-	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusUnavailableForLegalReasons:
+	case status == http.StatusUnauthorized:
+		sentinel = forge.ErrUnauthenticated
+	case status == http.StatusForbidden || status == http.StatusUnavailableForLegalReasons:
 		sentinel = forge.ErrDenied
 	}
 	return fmt.Errorf("%w: %s", sentinel, words(refused))

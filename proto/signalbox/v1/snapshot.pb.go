@@ -531,16 +531,20 @@ func (x *EndedInstances) GetInstances() []*EndedInstance {
 }
 
 type Ending struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Workflow      string                 `protobuf:"bytes,1,opt,name=workflow,proto3" json:"workflow,omitempty"`
-	Definition    string                 `protobuf:"bytes,2,opt,name=definition,proto3" json:"definition,omitempty"`
-	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
-	Owner         string                 `protobuf:"bytes,4,opt,name=owner,proto3" json:"owner,omitempty"`
-	Kind          string                 `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
-	Closed        string                 `protobuf:"bytes,6,opt,name=closed,proto3" json:"closed,omitempty"`
-	Timeout       *durationpb.Duration   `protobuf:"bytes,7,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	Level         string                 `protobuf:"bytes,8,opt,name=level,proto3" json:"level,omitempty"`
-	Failed        bool                   `protobuf:"varint,9,opt,name=failed,proto3" json:"failed,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Workflow   string                 `protobuf:"bytes,1,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	Definition string                 `protobuf:"bytes,2,opt,name=definition,proto3" json:"definition,omitempty"`
+	State      string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	Owner      string                 `protobuf:"bytes,4,opt,name=owner,proto3" json:"owner,omitempty"`
+	Kind       string                 `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
+	Closed     string                 `protobuf:"bytes,6,opt,name=closed,proto3" json:"closed,omitempty"`
+	Timeout    *durationpb.Duration   `protobuf:"bytes,7,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	Level      string                 `protobuf:"bytes,8,opt,name=level,proto3" json:"level,omitempty"`
+	Failed     bool                   `protobuf:"varint,9,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Whether tests prove the change, whether it is of documents alone, and why nothing proves it.
+	Shown         bool   `protobuf:"varint,10,opt,name=shown,proto3" json:"shown,omitempty"`
+	Documents     bool   `protobuf:"varint,11,opt,name=documents,proto3" json:"documents,omitempty"`
+	Unproven      string `protobuf:"bytes,12,opt,name=unproven,proto3" json:"unproven,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -636,6 +640,27 @@ func (x *Ending) GetFailed() bool {
 		return x.Failed
 	}
 	return false
+}
+
+func (x *Ending) GetShown() bool {
+	if x != nil {
+		return x.Shown
+	}
+	return false
+}
+
+func (x *Ending) GetDocuments() bool {
+	if x != nil {
+		return x.Documents
+	}
+	return false
+}
+
+func (x *Ending) GetUnproven() string {
+	if x != nil {
+		return x.Unproven
+	}
+	return ""
 }
 
 // EndedInstance is the outline of an instance that ended.
@@ -855,7 +880,7 @@ const file_signalbox_v1_snapshot_proto_rawDesc = "" +
 	"\awall_ms\x18\x04 \x01(\x03R\x06wallMs\"{\n" +
 	"\x0eEndedInstances\x12.\n" +
 	"\aendings\x18\x01 \x03(\v2\x14.signalbox.v1.EndingR\aendings\x129\n" +
-	"\tinstances\x18\x02 \x03(\v2\x1b.signalbox.v1.EndedInstanceR\tinstances\"\xff\x01\n" +
+	"\tinstances\x18\x02 \x03(\v2\x1b.signalbox.v1.EndedInstanceR\tinstances\"\xcf\x02\n" +
 	"\x06Ending\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x1e\n" +
 	"\n" +
@@ -867,7 +892,11 @@ const file_signalbox_v1_snapshot_proto_rawDesc = "" +
 	"\x06closed\x18\x06 \x01(\tR\x06closed\x123\n" +
 	"\atimeout\x18\a \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x14\n" +
 	"\x05level\x18\b \x01(\tR\x05level\x12\x16\n" +
-	"\x06failed\x18\t \x01(\bR\x06failed\"\xb4\x04\n" +
+	"\x06failed\x18\t \x01(\bR\x06failed\x12\x14\n" +
+	"\x05shown\x18\n" +
+	" \x01(\bR\x05shown\x12\x1c\n" +
+	"\tdocuments\x18\v \x01(\bR\tdocuments\x12\x1a\n" +
+	"\bunproven\x18\f \x01(\tR\bunproven\"\xb4\x04\n" +
 	"\rEndedInstance\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x16\n" +

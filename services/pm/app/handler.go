@@ -179,7 +179,7 @@ func untold(err error) error {
 // refusesComments reports whether the forge takes no comment on an issue, which is no fault
 // of the work and does not go away by itself.
 func refusesComments(err error) bool {
-	return errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid)
+	return errors.Is(err, forge.ErrDenied) && !errors.Is(err, forge.ErrUnauthenticated) || errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid)
 }
 
 // Untold is the name, in the data of a result, of why its comment is not on the issue. It is

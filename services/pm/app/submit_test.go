@@ -278,7 +278,7 @@ func TestAnIssueIsDeliveredWhateverItsWordsWouldDo(t *testing.T) {
 		"Strip <!-- from output [skip ci]":         "Strip <!-- from output (skip ci)",
 		"!merge is ignored":                        "`!merge` is ignored",
 		"bors r+ does nothing":                     "`bors r+` does nothing",
-		"The key " + token + " is printed":         "The key [redacted: github-pat] is printed",
+		"The key " + token + " is printed":         "The key [redacted: github-token] is printed",
 	} {
 		t.Run(title, func(t *testing.T) {
 			e := newEnv(t)

@@ -81,7 +81,8 @@ func parked(in *pb.Instance) bool { return in.GetParked() != nil }
 func accepting(c crashtest.Code) *pb.Result {
 	return &pb.Result{
 		Status: "success", ConfidenceScore: 1, Summary: "I did what was asked.", Head: c.Head, Bundle: c.Bundles[len(c.Bundles)-1],
-		Evidence: []*pb.Evidence{{Name: "acceptance", Ok: true, Commit: c.Head, Command: "make check"}},
+		Evidence: []*pb.Evidence{{Name: "acceptance", Ok: true, Commit: c.Head, Command: "make check",
+			Judgement: &pb.Judgement{Kind: "code", Shown: true}}},
 	}
 }
 

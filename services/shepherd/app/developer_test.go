@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 // change is what the scripted developer does with a piece of work.
@@ -62,6 +63,10 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 		r.Head = tree.Head
 	}
 	ev := instance.Evidence{Name: "acceptance", OK: !does.fails, Commit: tree.Head, Command: "make check"}
+	if !does.fails {
+		ev.Judgement = &verdict.Judgement{Kind: verdict.Code, Base: job.Base, Change: tree.Head, Shown: true,
+			Tests: []verdict.ShownTest{{Name: "make check", Base: job.Base, Change: tree.Head, Cause: verdict.Assertion}}}
+	}
 	if does.fails {
 		ev.ExitCode, ev.Failed = 2, []string{"make check"}
 		r.Status = instance.Failure

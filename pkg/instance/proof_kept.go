@@ -1,0 +1,20 @@
+package instance
+
+import "github.com/signalbox/signalbox/pkg/verdict"
+
+// keptHead stands for the head of a closed instance, whose commits are not kept in memory.
+const keptHead = "kept"
+
+// KeptProof returns a head and evidence from which Shown returns the outline of the proof:
+// whether there is one, and the reason if there is none. Views of a closed instance need no
+// more, and its evidence is not kept in memory. Both are empty if there is no work to prove.
+func KeptProof(shown, documents bool, unproven string) (head string, evidence []Evidence) {
+	if !shown && unproven == "" {
+		return "", nil
+	}
+	kind := verdict.Code
+	if documents {
+		kind = verdict.Documents
+	}
+	return keptHead, []Evidence{{Name: "tests", Commit: keptHead, Judgement: &verdict.Judgement{Kind: kind, Shown: shown, Unproven: unproven}}}
+}
