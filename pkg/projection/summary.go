@@ -48,9 +48,9 @@ type rareFields struct {
 // summarize returns the summary of a closed instance. What it has in common with others
 // it takes from shared, or adds it there.
 func summarize(in *instance.Instance, head digest, shared map[sharedSummary]*sharedSummary) *closedSummary {
-	proof := in.Shown()
+	shown, documents, unproven := in.Shown().Outline()
 	key := sharedSummary{in.Workflow, in.Definition, in.State, in.Owner, in.Kind, in.Closed, in.Timeout, in.Level, in.Failed,
-		proof.Shown, proof.Documents, proof.Reason}
+		shown, documents, unproven}
 	common, ok := shared[key]
 	if !ok {
 		common = &key

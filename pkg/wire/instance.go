@@ -129,8 +129,7 @@ func Summary(in instance.Instance) *pb.Summary {
 	if in.Claim != nil {
 		s.Agent, s.Lease = in.Claim.Agent, stamp(in.Claim.Lease)
 	}
-	proof := in.Shown()
-	s.Shown, s.Unproven = proof.Shown, proof.Reason
+	s.Shown, _, s.Unproven = in.Shown().Outline()
 	return s
 }
 

@@ -91,10 +91,10 @@ func Headers(block []byte) ([]Header, error) {
 
 // Ending encodes what instances that ended in the same way have in common.
 func Ending(in instance.Instance) *pb.Ending {
-	proof := in.Shown()
+	shown, documents, unproven := in.Shown().Outline()
 	return &pb.Ending{Workflow: in.Workflow, Definition: in.Definition, State: in.State, Owner: in.Owner, Kind: string(in.Kind),
 		Closed: string(in.Closed), Timeout: span(in.Timeout), Level: string(in.Level), Failed: in.Failed,
-		Shown: proof.Shown, Documents: proof.Documents, Unproven: proof.Reason}
+		Shown: shown, Documents: documents, Unproven: unproven}
 }
 
 // Ended encodes the rest that a list, and the instances linked to it, need of an

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -38,6 +39,7 @@ func TestNothingOfALiveInstanceIsLost(t *testing.T) {
 func TestTheSummaryOfAnEndedInstanceIsKept(t *testing.T) {
 	in := filled[instance.Instance]()
 	in.Visits[0].State = in.State
+	in.Evidence[0].Commit, in.Evidence[0].Judgement.Kind = in.Head, verdict.Documents
 	got := wire.ToEnded(sent(t, wire.Ending(in), &pb.Ending{}), sent(t, wire.Ended(in), &pb.EndedInstance{}))
 	in.Claim = nil // nobody works on what ended
 	if want, got := wire.Summary(in), wire.Summary(got); !proto.Equal(want, got) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"maps"
 	"os/exec"
-	"slices"
+
 	"strings"
 	"testing"
 

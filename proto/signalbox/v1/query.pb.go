@@ -535,7 +535,8 @@ type Summary struct {
 	WaitingOn int32 `protobuf:"varint,23,opt,name=waiting_on,json=waitingOn,proto3" json:"waiting_on,omitempty"`
 	// A test failed on the base and passes on the newest commit.
 	Shown bool `protobuf:"varint,24,opt,name=shown,proto3" json:"shown,omitempty"`
-	// Why no test shows the newest commit to be a solution; empty if one does, or if there is no change.
+	// Why no test shows the newest commit to be a solution; empty if one does, or if the tests were not
+	// compared with those of the base.
 	Unproven      string `protobuf:"bytes,25,opt,name=unproven,proto3" json:"unproven,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
