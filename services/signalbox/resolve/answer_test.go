@@ -7,10 +7,9 @@ import (
 
 const (
 	vague   = "# The greeting is too short\n\nPlease have a look.\n"
-	answers = `Q1: run "cat greeting"
-Q2: hello, world
-Q3: it prints hello
-Q4: the file greeting
+	answers = `Q1: it prints "hello"
+Q2: it prints "hello, world"
+Q3: run "cat greeting"
 `
 )
 
@@ -26,7 +25,7 @@ func TestARemarkAnswersNothingAndWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 		return said, out.State, code
 	}
 	const waits = "waiting_for_requirements_clarification"
-	if said, state, code := call(""); code != 3 || state != waits || !strings.Contains(said, "Q5") {
+	if said, state, code := call(""); code != 3 || state != waits || !strings.Contains(said, "Q3") || strings.Contains(said, "Q4") {
 		t.Fatalf("it ended with %d in %s\n%s", code, state, said)
 	}
 	for _, remark := range []string{"Thanks, I will look tomorrow.", "@bob can you tell?", "/pause"} {
@@ -34,10 +33,10 @@ func TestARemarkAnswersNothingAndWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 			t.Fatalf("after %q it ended with %d in %s\n%s", remark, code, state, said)
 		}
 	}
-	if said, state, code := call("It is about the shop of last year."); code != 3 || state != waits || strings.Contains(said, "Q6") {
+	if said, state, code := call("It is about the shop of last year."); code != 3 || state != waits || strings.Contains(said, "Q4") {
 		t.Fatalf("after words that answer nothing it ended with %d in %s\n%s", code, state, said)
 	}
-	if said, state, code := call(answers); code != 0 || state != "completed" || strings.Contains(said, "Q6") {
+	if said, state, code := call(answers); code != 0 || state != "completed" || strings.Contains(said, "Q4") {
 		t.Errorf("with answers it ended with %d in %s\n%s", code, state, said)
 	}
 }
@@ -45,7 +44,7 @@ func TestARemarkAnswersNothingAndWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 func TestTheBrainOfThePMReadsAnswersThatNameNoQuestion(t *testing.T) {
 	j := newJob(t)
 	report := j.file("issue.md", vague)
-	reader := j.file("pm.sh", `for n in 1 2 3 4 5; do a="$a,{\"question\": $n, \"text\": \"so und so\"}"; done
+	reader := j.file("pm.sh", `for n in 1 2 3; do a="$a,{\"question\": $n, \"text\": \"so und so\"}"; done
 echo "{\"status\": \"success\", \"answers\": [${a#,}]}" > "$SIGNALBOX_RESULT"
 `)
 	brains := []string{"resolve", "--issue", report, "--brain", `developer=exec:echo hello, world > greeting`, "--brain", "pm=exec:sh " + reader}
@@ -53,7 +52,7 @@ echo "{\"status\": \"success\", \"answers\": [${a#,}]}" > "$SIGNALBOX_RESULT"
 		t.Fatalf("it ended with %d in %s\n%s", code, out.State, said)
 	}
 	out, said, code := j.call(append(brains, "--answers", j.file("answers.md", "Ganz einfach, so und so.\n"))...)
-	if code != 0 || out.State != "completed" || strings.Contains(said, "Q6") {
+	if code != 0 || out.State != "completed" || strings.Contains(said, "Q4") {
 		t.Errorf("it ended with %d in %s\n%s", code, out.State, said)
 	}
 }
