@@ -35,7 +35,7 @@ const secret = "VICTIM-SECRET"
 
 func newHost(t *testing.T) host {
 	t.Helper()
-	root := t.TempDir()
+	root := shortDir(t)
 	h := host{home: filepath.Join(root, "home"), data: filepath.Join(root, "home", "project", ".signalbox"), tree: filepath.Join(root, "tree")}
 	for _, name := range []string{
 		".ssh/id_ed25519", ".aws/credentials", ".config/signalbox/nats/4222", ".config/gh/hosts.yml", ".claude/settings.json", ".codex/auth.json",
@@ -87,6 +87,26 @@ func newHost(t *testing.T) host {
 	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
 	h.pid = other.Process.Pid
 	return h
+}
+
+// shortDir returns a directory of the test with a path short enough for a Unix socket below it (107 bytes on Linux).
+// The path of t.TempDir contains the name of the test.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	base := os.TempDir()
+	if len(base) > 60 {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "sb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 func write(t *testing.T, path, text string) {

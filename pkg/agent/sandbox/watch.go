@@ -68,7 +68,7 @@ func (l Limits) processes(root int) Limit {
 // files returns the limit that files pass, with those that have no name any more, or "".
 func (l Limits) files(root int, dirs []string) Limit {
 	all := confine.Below(root)
-	memory, disk := confine.Unlinked(all)
+	memory, disk := confine.Unlinked(all, dirs)
 	if l.Memory > 0 {
 		memory += confine.SharedMemory(root)
 		for _, pid := range all {

@@ -21,7 +21,7 @@ func KillBelow(int) {}
 func Memory(int) int64 { return 0 }
 
 // Unlinked returns nothing: the open files are not known.
-func Unlinked([]int) (memory, disk int64) { return 0, 0 }
+func Unlinked([]int, []string) (memory, disk int64) { return 0, 0 }
 
 // SharedMemory returns 0.
 func SharedMemory(int) int64 { return 0 }

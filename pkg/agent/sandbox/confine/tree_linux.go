@@ -82,9 +82,17 @@ func field(text []byte, name string) int64 {
 }
 
 // Unlinked returns the bytes of the files that processes hold open and that have no name any more.
-// Those of a file system in memory, memfd_create's among them, count as memory.
-func Unlinked(pids []int) (memory, disk int64) {
+// Those of a file system in memory, memfd_create's among them, count as memory. All others count as disk.
+// A file system in memory that holds one of dirs counts as disk, too, because named files in dirs do.
+func Unlinked(pids []int, dirs []string) (memory, disk int64) {
 	type file struct{ dev, ino uint64 }
+	counted := map[uint64]bool{}
+	for _, dir := range dirs {
+		var stat syscall.Stat_t
+		if syscall.Stat(dir, &stat) == nil {
+			counted[stat.Dev] = true
+		}
+	}
 	seen := map[file]bool{}
 	for _, pid := range pids {
 		dir := "/proc/" + strconv.Itoa(pid) + "/fd"
@@ -102,9 +110,11 @@ func Unlinked(pids []int) (memory, disk int64) {
 				continue
 			}
 			seen[file{stat.Dev, stat.Ino}] = true
-			if inMemory(path) {
+			kept := inMemory(path)
+			if kept {
 				memory += stat.Blocks * 512
-			} else {
+			}
+			if !kept || counted[stat.Dev] {
 				disk += stat.Blocks * 512
 			}
 		}
