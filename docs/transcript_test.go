@@ -53,6 +53,7 @@ chmod +x careless.sh reviewer.sh
 	"docs/story.md": repository + `
 mkdir widgets
 echo '# Widgets' >widgets/README.md
+echo 'echo "Hello!"' >widgets/greet.sh
 begin widgets Begin
 `,
 	"docs/task.md": repository + `

@@ -127,6 +127,8 @@ func TestTheVerdictIsADifference(t *testing.T) {
 		"it does not compile on the base, and the report does not name it": {in: verdict.Input{Written: written, Words: "hello is misspelt"},
 			world: world{base: []string{"A:pass"}, change: []string{"A:pass N:pass"}, proof: []string{"pkg:compile"}}, ok: true,
 			unproven: "A does not load on the base for want of Greet"},
+		"a test that did not load on the base": {world: world{base: []string{"A:pass C:compile"}, change: []string{"A:pass C:pass"}}, ok: true,
+			unproven: "C did not load before the change"},
 		"a test that is changed by the tester and fails nowhere": {in: verdict.Input{Written: written},
 			world: world{base: []string{"A:pass"}, change: []string{"A:pass"}, proof: []string{"A:fail"}}, ok: true, shown: true},
 		"documents": {in: verdict.Input{Kind: verdict.Documents},

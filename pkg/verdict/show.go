@@ -20,6 +20,7 @@ func (j judge) show(out *Judgement) {
 			reasons = append(reasons, why)
 		}
 	}
+	reasons = append(reasons, j.unloaded()...)
 	out.Shown = len(out.Tests) > 0 && out.Kind != Documents && j.Distrust == ""
 	switch {
 	case out.Shown:
@@ -76,6 +77,19 @@ func (j judge) candidates() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// unloaded lists the reasons of tests that did not load on the base and pass on the change.
+// They are no proof: the change may have made their files, and nothing else.
+func (j judge) unloaded() []string {
+	var all []string
+	for name, h := range j.base.tests {
+		if h.fail > 0 && h.last.Cause == Compile && j.change.of(name).pass > 0 {
+			all = append(all, name+" did not load before the change; no assertion failed")
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // fresh lists the tests of written files, or without any, those that the base does not

@@ -75,7 +75,7 @@ states:
 workflow: issue-navigator
 version: 2
 extends: issue-navigator
-policy: {hand_over: true}
+policy: {hand_over: true, unproven: allow}
 `
 	pipelineWithDeadlines = `
 workflow: pipeline

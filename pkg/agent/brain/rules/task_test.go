@@ -51,7 +51,7 @@ func TestQualityTakesTestsAndAChangeThatHolds(t *testing.T) {
 		says string
 	}{
 		"both":                         {clean, true, "", instance.Success, "1 test passes. Files changed: 1"},
-		"tests that fail":              {clean, false, "", instance.Failure, "1 of 2 tests fail: TestRound"},
+		"tests that fail":              {clean, false, "", instance.Failure, "1 of 2 tests fails: TestRound"},
 		"what was left in it":          {left, true, "", instance.Failure, "leftover " + todo},
 		"what others had left in it":   {left, true, left.Head, instance.Failure, "nothing was changed"},
 		"a change of the task's alone": {clean, true, clean.Base, instance.Success, "Nothing found."},

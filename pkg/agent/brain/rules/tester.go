@@ -57,7 +57,7 @@ func Judge(ev instance.Evidence) instance.Result {
 	case testrun.CouldNotRun(ev):
 		r.Status, r.Summary, r.IssuesFound = instance.Blocked, Sentence("Tests "+reason), []string{reason}
 	case n > 0:
-		r.Summary = fmt.Sprintf("%d of %d tests fail: %s", n, n+ev.Passed, names(ev.Failed))
+		r.Summary = failing(n, n+ev.Passed) + ": " + names(ev.Failed)
 	case ev.Command == "":
 		r.Summary, r.IssuesFound = Sentence(reason), []string{reason}
 	default:
@@ -78,7 +78,7 @@ func judged(ev instance.Evidence, r instance.Result) instance.Result {
 		return r
 	case !ev.OK:
 		if reason, _, _ := strings.Cut(ev.Output, "\n"); reason != "" && len(ev.Failed) > 0 {
-			r.Summary = fmt.Sprintf("%s of %s: %s", count(len(ev.Failed), "test"), count(ev.Passed+len(ev.Failed), "test"), Sentence(excerpt(reason)))
+			r.Summary = fmt.Sprintf("%s: %s", failing(len(ev.Failed), ev.Passed+len(ev.Failed)), Sentence(excerpt(reason)))
 		}
 		if j.Question != "" {
 			r.IssuesFound = append(slices.Clone(r.IssuesFound), j.Question)
@@ -96,6 +96,17 @@ func judged(ev instance.Evidence, r instance.Result) instance.Result {
 		r.Summary += " " + j.Flaky[0].Name + " is flaky."
 	}
 	return r
+}
+
+// failing says how many tests of all fail.
+func failing(n, all int) string {
+	switch {
+	case all == 1:
+		return "the only test fails"
+	case n == 1:
+		return fmt.Sprintf("1 of %d tests fails", all)
+	}
+	return fmt.Sprintf("%d of %d tests fail", n, all)
 }
 
 func count(n int, one string) string {
