@@ -99,10 +99,10 @@ func TestALongResultIsCut(t *testing.T) {
 
 func TestAnEscalationIsReadForItsPlainMeaning(t *testing.T) {
 	for text, want := range map[string]*Escalation{
-		`{"status": "blocked", "escalate": "no access"}`:                                                 {"no access", true},
-		`{"status": "blocked", "summary": "no access", "escalate": true}`:                                {"no access", true},
-		`{"status": "blocked", "escalate": {"reason": "no access"}}`:                                     {"no access", true},
-		`{"status": "blocked", "escalate": {"reason": "no access", "requires_human": "no", "who": "x"}}`: {"no access", false},
+		`{"status": "blocked", "escalate": "no access"}`:                                                 {Reason: "no access", RequiresHuman: true},
+		`{"status": "blocked", "summary": "no access", "escalate": true}`:                                {Reason: "no access", RequiresHuman: true},
+		`{"status": "blocked", "escalate": {"reason": "no access"}}`:                                     {Reason: "no access", RequiresHuman: true},
+		`{"status": "blocked", "escalate": {"reason": "no access", "requires_human": "no", "who": "x"}}`: {Reason: "no access", RequiresHuman: false},
 		`{"status": "success", "escalate": false}`:                                                       nil,
 	} {
 		out, err := ReadResult([]byte(text))
