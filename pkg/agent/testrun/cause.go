@@ -33,8 +33,8 @@ var undefined = []struct {
 	{regexp.MustCompile("failed to resolve: .* `(\\w+)`"), false},
 	{regexp.MustCompile("no `(\\w+)` in "), false},
 	// C, Java
-	{regexp.MustCompile("implicit declaration of function [‘'](\\w+)[’']"), false},
-	{regexp.MustCompile("[‘'](\\w+)[’'] (?:undeclared|was not declared in this scope)"), false},
+	{regexp.MustCompile(`implicit declaration of function [‘'](\w+)[’']`), false},
+	{regexp.MustCompile(`[‘'](\w+)[’'] (?:undeclared|was not declared in this scope)`), false},
 	{regexp.MustCompile("undefined reference to [`‘'](\\w+)['’]"), false},
 	{regexp.MustCompile(`cannot find symbol\s+(?:\[ERROR\]\s*)?symbol:\s+\w+ (\w+)`), false},
 	// TypeScript
