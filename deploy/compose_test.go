@@ -210,35 +210,58 @@ func TestTheExampleEnvironmentHasWhatTheFileAsksFor(t *testing.T) {
 	}
 }
 
-func TestNATSKeepsWhatItAcknowledgedOnAVolume(t *testing.T) {
-	c := load(t)
-	file := "deploy/nats/nats.conf"
-	options, _ := natsOptions(t, file)
-	if !options.JetStream || !options.SyncAlways || options.HTTPPort != 8222 || options.Port != 4222 {
-		t.Errorf("JetStream %t, sync always %t, monitoring %d, clients %d",
-			options.JetStream, options.SyncAlways, options.HTTPPort, options.Port)
+func TestNATSKeepsWhatItAcknowledged(t *testing.T) {
+	for file, want := range map[string]string{
+		"deploy/nats/nats.conf":      "127.0.0.1", // its user's machine only
+		"deploy/nats/container.conf": "0.0.0.0",   // the other containers
+	} {
+		dir, _ := natsDir(t, file)
+		// As the program reads its command line: it refuses a flag for a key of the file.
+		options := serverOptions(t, "-c", filepath.Join(dir, filepath.Base(file)))
+		if !options.JetStream || !options.SyncAlways || options.HTTPPort != 8222 || options.Port != 4222 {
+			t.Errorf("%s: JetStream %t, sync always %t, monitoring %d, clients %d",
+				file, options.JetStream, options.SyncAlways, options.HTTPPort, options.Port)
+		}
+		if options.Host != want || options.HTTPHost != "127.0.0.1" {
+			t.Errorf("%s: it listens on %s, and for monitoring on %s", file, options.Host, options.HTTPHost)
+		}
 	}
-	if options.Host != "127.0.0.1" || options.HTTPHost != "127.0.0.1" {
-		t.Errorf("it listens on %s, and for monitoring on %s", options.Host, options.HTTPHost)
-	}
-	nats := c.Services["nats"]
-	flags, err := server.ConfigureOptions(flag.NewFlagSet("nats-server", flag.ContinueOnError), nats.Command[:4], func() {}, func() {}, func() {})
-	if err != nil || flags.Host != "0.0.0.0" || !slices.Contains(nats.Volumes, "nats:"+flags.StoreDir) {
-		t.Errorf("streams are kept in %s, mounted are %v: %v", flags.StoreDir, nats.Volumes, err)
+}
+
+func TestTheContainerOfNATSStartsWithItsFileAndKeepsStreamsOnAVolume(t *testing.T) {
+	nats := load(t).Services["nats"]
+	file := "deploy/nats/container.conf"
+	dir, _ := natsDir(t, file)
+	if len(nats.Command) < 2 || nats.Command[len(nats.Command)-2] != "-c" {
+		t.Fatalf("the command is %q", nats.Command)
 	}
 	mounted := nats.Command[len(nats.Command)-1]
+	command := append(slices.Clone(nats.Command[:len(nats.Command)-1]), filepath.Join(dir, filepath.Base(file)))
+	if options := serverOptions(t, command...); !slices.Contains(nats.Volumes, "nats:"+options.StoreDir) {
+		t.Errorf("streams are kept in %s, mounted are %v", options.StoreDir, nats.Volumes)
+	}
 	if !slices.Contains(nats.Volumes, "./"+file+":"+mounted+":ro") ||
 		!slices.Contains(nats.Volumes, "./"+generated+"/accounts.conf:"+filepath.Dir(mounted)+"/access/accounts.conf:ro") {
 		t.Errorf("it reads %s, mounted are %v", mounted, nats.Volumes)
 	}
 }
 
+// serverOptions returns the options that nats-server has with these arguments.
+func serverOptions(t *testing.T, arguments ...string) *server.Options {
+	t.Helper()
+	options, err := server.ConfigureOptions(flag.NewFlagSet("nats-server", flag.ContinueOnError), arguments, func() {}, func() {}, func() {})
+	if err != nil {
+		t.Fatalf("nats-server %s: %v", strings.Join(arguments, " "), err)
+	}
+	return options
+}
+
 // generated is where signalbox auth init puts what the deployment files use.
 const generated = "deploy/nats/access"
 
-// natsOptions returns what nats-server reads from a file beside the accounts of a new
-// system, and the directory of those.
-func natsOptions(t *testing.T, file string) (*server.Options, access.Directory) {
+// natsDir returns a directory with a copy of a nats-server file and the accounts of a new
+// system, and the directory of those accounts.
+func natsDir(t *testing.T, file string) (string, access.Directory) {
 	t.Helper()
 	dir := t.TempDir()
 	made := access.Directory(filepath.Join(dir, "access"))
@@ -253,20 +276,16 @@ func natsOptions(t *testing.T, file string) (*server.Options, access.Directory) 
 	if _, err := made.Init(access.Services(roles...)...); err != nil {
 		t.Fatal(err)
 	}
-	conf := filepath.Join(dir, "nats.conf")
-	if err := os.WriteFile(conf, []byte(read(t, file)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), []byte(read(t, file)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	options, err := server.ProcessConfigFile(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return options, made
+	return dir, made
 }
 
 func TestEachServiceHasTheKeyOfItsOwnAccountAndNoOther(t *testing.T) {
 	c := load(t)
-	options, made := natsOptions(t, "deploy/nats/nats.conf")
+	dir, made := natsDir(t, "deploy/nats/container.conf")
+	options := serverOptions(t, "-c", filepath.Join(dir, "container.conf"))
 	if len(options.Nkeys) == 0 || options.NoAuthUser != "" {
 		t.Fatalf("there are %d keys, and %q needs none", len(options.Nkeys), options.NoAuthUser)
 	}

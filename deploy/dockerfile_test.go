@@ -108,3 +108,20 @@ func variables(t *testing.T) []string {
 	}
 	return names
 }
+
+// A deny list forgets: keys of deploy/nats/access and .env were in layers that way.
+func TestOnlySourceGetsIntoABuild(t *testing.T) {
+	var rules []string
+	for line := range strings.Lines(read(t, ".dockerignore")) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			rules = append(rules, line)
+		}
+	}
+	want := []string{"*", "!go.mod", "!go.sum", "!go.work", "!go.work.sum", "!pkg", "!proto", "!services"}
+	if !slices.Equal(rules, want) {
+		t.Errorf(".dockerignore has %q, want %q", rules, want)
+	}
+	if entries, err := filepath.Glob(filepath.Join("..", "deploy", "*dockerignore")); err != nil || len(entries) > 0 {
+		t.Errorf("BuildKit reads %v and the other builder does not: %v", entries, err)
+	}
+}
