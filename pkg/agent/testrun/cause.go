@@ -51,6 +51,9 @@ var undefined = []struct {
 	{regexp.MustCompile(`Cannot find (?:module|package) '([^']+)'`), true},
 	{regexp.MustCompile(`(?:\b|\))\.?(\w+) is not a (?:function|constructor)\b`), true},
 	{regexp.MustCompile(`ReferenceError: (\w+) is not defined`), true},
+	// Perl
+	{regexp.MustCompile(`Undefined subroutine &(?:\w+::)*(\w+) called`), true},
+	{regexp.MustCompile(`Can't locate object method "(\w+)" via package`), true},
 	// Ruby, PHP
 	{regexp.MustCompile("(?:undefined method|undefined local variable or method) [`'](\\w+[?!=]?)'"), true},
 	{regexp.MustCompile(`uninitialized constant (?:\w+::)*(\w+)`), true},

@@ -85,8 +85,13 @@ func scriptRunner(script string) string {
 	for len(words) > 0 {
 		program := path.Base(words[0])
 		switch {
-		case assigned.MatchString(words[0]), slices.Contains([]string{"npx", "cross-env", "c8", "nyc", "exec", "--"}, program):
+		case assigned.MatchString(words[0]), slices.Contains([]string{"npx", "cross-env", "exec", "--"}, program):
 			words = words[1:]
+			continue
+		case program == "c8" || program == "nyc": // with options of its own, before the runner
+			words = words[max(1, slices.IndexFunc(words, func(w string) bool {
+				return slices.Contains([]string{"jest", "vitest", "mocha", "node", "tape", "ava", "tap"}, path.Base(w))
+			})):]
 			continue
 		case program == "jest" || program == "vitest" || program == "mocha":
 			if slices.ContainsFunc(words, func(w string) bool {

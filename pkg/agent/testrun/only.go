@@ -33,7 +33,7 @@ func (p Plan) Only(names []string) (Plan, bool) {
 	names = slices.Compact(names)
 	selects := map[string]func(Plan, []string) (Plan, bool){
 		"go": onlyGo, "pytest": onlyPytest, "unittest": onlyUnittest, "cargo": onlyCargo,
-		"jest": onlyJS, "vitest": onlyJS, "mocha": onlyJS, "node": onlyNode, "maven": onlyMaven,
+		"jest": onlyJS, "vitest": onlyJS, "mocha": onlyJS, "node": onlyNode, "maven": onlyMaven, "ctest": onlyCTest, "prove": onlyProve,
 	}[p.Runner]
 	if selects == nil || len(names) == 0 || len(names) > maxSelected || total > maxSelectedBytes {
 		return Plan{}, false

@@ -13,7 +13,7 @@ func parse(events *goEvents, out string, ended bool) report {
 	r := events.report(ended).sealed()
 	out = withoutEvents(out)
 	for _, format := range []func(string) report{
-		goText, pytest, unittest, cargoText, tap, nodeSpec, jest, vitest, mocha,
+		goText, pytest, unittest, cargoText, prove, tap, nodeSpec, jest, vitest, mocha, ctest, testUnit, minitest,
 	} {
 		r = r.add(format(out).sealed())
 	}
@@ -55,4 +55,15 @@ func sum(text string, re *regexp.Regexp) (n int, found bool) {
 		found = true
 	}
 	return n, found
+}
+
+// numbers reads numbers; what is none counts 0.
+func numbers(words []string) []int {
+	all := make([]int, len(words))
+	for i, word := range words {
+		if k, err := strconv.ParseInt(word, 10, 32); err == nil {
+			all[i] = int(k)
+		}
+	}
+	return all
 }

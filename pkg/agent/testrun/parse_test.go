@@ -108,6 +108,32 @@ func TestParseCountsAndNamesWhatEachToolPrinted(t *testing.T) {
 			failed: []string{"money > neg > minus", "money > rounds"},
 			says:   []string{"should loosely deep-equal", "99 == 100"},
 		},
+		{
+			file: "tape.txt", passed: 3,
+			failed: []string{"stringify() > uses the delimiter"},
+			says:   []string{"expected: 'a;b'", "actual:   'a&b'"},
+		},
+		{
+			file: "prove.txt", passed: 4,
+			failed: []string{"t/a.t > inner", "t/a.t > rounds", "t/b.t", "t/e.t > (ends early)"},
+			says:   []string{"got: '99'", "Can't locate Nothing/Here.pm", "stop at t/e.t line 1"},
+		},
+		{
+			file: "ctest.txt", passed: 1,
+			failed: []string{"bad", "crash", "gone"},
+			says:   []string{"got 1, want 2", "Subprocess aborted", "Not Run"},
+		},
+		{
+			file: "test-unit.txt", passed: 1,
+			failed: []string{"TestMoney#test_rounds", "TestMoney#test_store"},
+			says:   []string{"<100> expected but was", "rb/test_money.rb:4"},
+			never:  []string{"Omission"},
+		},
+		{
+			file: "minitest.txt", passed: 1,
+			failed: []string{"TestMini#test_rounds", "TestMini#test_store"},
+			says:   []string{"Expected: 100", "RuntimeError: no database"},
+		},
 		{file: "none-cargo.txt"}, {file: "none-go.txt"}, {file: "none-jest.txt"}, {file: "none-mocha.txt"},
 		{file: "none-node.txt"}, {file: "none-pytest.txt"}, {file: "none-unittest.txt"}, {file: "none-vitest.txt"},
 	} {

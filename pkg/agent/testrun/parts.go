@@ -127,15 +127,15 @@ func below(tree fs.FS, check string) (parts []Plan, err error) {
 	return parts, err
 }
 
-// ofRoot returns the plans of the languages at the root of a tree. make is one only where no
-// other is: it calls the others.
+// ofRoot returns the plans of the languages at the root of a tree. CMake and make are one only
+// where no other is: they call the others.
 func ofRoot(tree fs.FS, check string) (parts []Plan, err error) {
-	for _, detect := range []detector{goModule, nodeTest, python, cargo, maven, makeTest} {
+	for _, detect := range []detector{goModule, nodeTest, python, cargo, maven, ruby, perl, cmake, makeTest} {
 		plan, found, err := first(tree, check, detect)
 		if err != nil {
 			return nil, err
 		}
-		if found && (plan.Tool != "make" || len(parts) == 0) {
+		if found && (plan.Tool != "make" && plan.Tool != "cmake" || len(parts) == 0) {
 			parts = append(parts, plan)
 		}
 	}

@@ -29,7 +29,7 @@ var ErrNoTests = errors.New("no tests found")
 // Plan is a command that tests or checks a repository.
 type Plan struct {
 	Check   string        // the name of the evidence; empty: Name
-	Tool    string        // go, npm, pnpm, yarn, pytest, unittest, cargo, make or configured
+	Tool    string        // go, npm, pnpm, yarn, pytest, unittest, cargo, rake, prove, cmake, make or configured
 	Source  string        // the file it was detected by, in the repository
 	Argv    []string      // program and arguments, run at the repository's root
 	Env     []string      // name=value, beside those of the runner: the repository's own, and what the command needs
@@ -47,7 +47,7 @@ type Plan struct {
 // Command returns the plan as a person would type it.
 func (p Plan) Command() string {
 	command := strings.Join(p.Argv, " ")
-	if p.Tool == "configured" {
+	if p.Tool == "configured" || p.Tool == "cmake" {
 		command = p.Argv[len(p.Argv)-1]
 	}
 	if p.Dir != "" {
@@ -63,7 +63,7 @@ func (p Plan) Command() string {
 }
 
 // Detect returns the plan to test the tree: that of the configuration file, else those of Go,
-// package.json, Python, Cargo and Maven at the root, or of make if there is no other, else
+// package.json, Python, Cargo, Maven, Rake and Perl at the root, or of CMake or make if there is no other, else
 // those of the directories below. Without any of them the error is ErrNoTests. An invalid
 // configuration is an error with its file and line.
 //
@@ -85,7 +85,7 @@ func Detect(tree fs.FS) (Plan, error) {
 		return together(parts), nil
 	}
 	return Plan{}, fmt.Errorf("%w: looked at the root for %s, go.mod, go.work, a test script in package.json, "+
-		"pytest or unittest files, Cargo.toml, pom.xml and a test target in a Makefile, and in the directories below; "+
+		"pytest or unittest files, Cargo.toml, pom.xml, a Rakefile, t/*.t, a CMakeLists.txt with tests and a test target in a Makefile, and in the directories below; "+
 		"to say how this repository is tested, add a file %s with: test: {command: \"…\"}", ErrNoTests, ConfigFile, ConfigFile)
 }
 

@@ -52,7 +52,16 @@ func TestDetectFindsTheTestCommand(t *testing.T) {
 		"unittest in a plain folder":   {tree("tests/test_a.py", "from unittest import TestCase"), "unittest", "python3 -m unittest discover -v -s tests", 0},
 		"a Python project's make test": {tree("pyproject.toml", "[project]\n", "Makefile", "lint test: build\n\ttox\n"), "make", "make test", 0},
 		"cargo":                        {tree("Cargo.toml", "[package]"), "cargo", "cargo test --no-fail-fast", 0},
-		"make":                         {tree("Makefile", "all: build\n\n.PHONY: test\ntest:\n\t./run-tests\n"), "make", "make test", 0},
+		"rake":                         {tree("Rakefile", "task :test do\n  ruby(\"run-test.rb\")\nend\n"), "rake", "rake test", 0},
+		"rake by a task of tests":      {tree("Rakefile", "Rake::TestTask.new do |t|\nend\n", "Makefile", "test:\n\trake\n"), "rake", "rake test", 0},
+		"prove":                        {tree("Makefile.PL", "", "t/001_api.t", ""), "prove", "prove --lib --verbose --merge", 0},
+		"Perl that is to be compiled":  {tree("Makefile.PL", "", "t/a.t", "", "a.xs", "", "Makefile", "test:\n\tprove -b\n"), "make", "make test", 0},
+		"CMake": {
+			tree("CMakeLists.txt", "project(x)\nenable_testing()\n", "Makefile", "test:\n\t./x\n"), "cmake",
+			"cmake -S . -B .signalbox-build && cmake --build .signalbox-build && ctest --test-dir .signalbox-build --output-on-failure", 0,
+		},
+		"CMake without tests": {tree("CMakeLists.txt", "project(x)\n", "Makefile", "test:\n\t./x\n"), "make", "make test", 0},
+		"make":                {tree("Makefile", "all: build\n\n.PHONY: test\ntest:\n\t./run-tests\n"), "make", "make test", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan, err := testrun.Detect(c.tree)

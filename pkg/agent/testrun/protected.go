@@ -31,8 +31,8 @@ var (
 	manifest   = regexp.MustCompile(`^(?:package\.json|pyproject\.toml|setup\.cfg|Cargo\.toml|pom\.xml)$`)
 	harnessDir = regexp.MustCompile(`(?:^|/)(?:node_modules|_pytest|pytest|unittest|pluggy|iniconfig|\.github|\.gitlab|\.circleci|\.ci|\.cargo|\.config|\.mvn|\.yarn|\.husky)/`)
 	testName   = regexp.MustCompile(`^(?:.*_test\.go|test_.*\.py|.*_test\.py|.*[._-](?:test|spec)\.[cm]?[jt]sx?|.*\.snap|.*(?:_spec|_test)\.rb|test_.*\.rb|` +
-		`.*Tests?\.(?:java|kt|scala|groovy|cs|fs|swift|php)|Test[A-Z].*\.java|.*IT\.java|.*_test\.(?:dart|exs?|cc|cpp|c)|.*Spec\.(?:scala|groovy|hs)|.*\.bats|.*_test\.sh|.*\.t)$`)
-	testDir  = regexp.MustCompile(`(?i)(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress|fixtures|golden|testutil|test-utils)/`)
+		`.*Tests?\.(?:java|kt|scala|groovy|cs|fs|swift|php)|Test[A-Z].*\.java|.*IT\.java|.*_test\.(?:dart|exs?)|(?:.*_tests?|test_.*)\.(?:c|cc|cpp|cxx)|.*Spec\.(?:scala|groovy|hs)|.*\.bats|.*_test\.sh|.*\.t)$`)
+	testDir  = regexp.MustCompile(`(?i)(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress|fixtures|golden|testutil|test-utils)/|^t/`)
 	testMain = regexp.MustCompile(`(?m)^\s*func\s+TestMain\s*\(`)
 )
 

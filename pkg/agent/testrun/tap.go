@@ -12,6 +12,8 @@ import (
 var (
 	tapHead     = regexp.MustCompile(`(?m)^(TAP version \d+|1\.\.\d+)$`)
 	tapLine     = regexp.MustCompile(`^((?:    )*)(ok|not ok)\b(?: \d+)?(?: -)? ?(.*?)(?: # (?i:(SKIP|TODO))\b.*)?$`)
+	tapSubtest  = regexp.MustCompile(`(?m)^ *# Subtest: `)
+	tapTitle    = regexp.MustCompile(`^# \S`) // tape prints one before the assertions of each test
 	tapPlan     = regexp.MustCompile(`(?m)^1\.\.(\d+)$`)
 	tapBail     = regexp.MustCompile(`(?m)^Bail out!(.*)$`)
 	tapLocation = regexp.MustCompile(`(?m)^location: '(.+):\d+:\d+'$`)
@@ -28,9 +30,11 @@ type tapTest struct {
 // tap parses the Test Anything Protocol. A parent's line comes after its subtests,
 // and only they are counted.
 func tap(text string) report {
-	if !tapHead.MatchString(text) {
+	if !tapHead.MatchString(text) || prove(text).counted {
 		return report{}
 	}
+	titled := strings.HasPrefix(tapHead.FindString(text), "TAP version") && !tapSubtest.MatchString(text)
+	title := ""
 	levels := [][]tapTest{nil} // finished tests by depth, whose parent is yet to come
 	var block *strings.Builder // the diagnostics being read
 	var indent string
@@ -50,10 +54,16 @@ func tap(text string) report {
 			for len(levels) <= depth+1 {
 				levels = append(levels, nil)
 			}
-			levels[depth] = append(levels[depth], tapResult(m[2] == "ok", m[3], m[4] != "", levels[depth+1]))
+			name := m[3]
+			if title != "" && depth == 0 {
+				name = strings.TrimSuffix(title+" > "+name, " > ")
+			}
+			levels[depth] = append(levels[depth], tapResult(m[2] == "ok", name, m[4] != "", levels[depth+1]))
 			levels = levels[:depth+1]
 		case line == indent+"  ---":
 			block = new(strings.Builder)
+		case titled && tapTitle.MatchString(line):
+			title = line[2:]
 		}
 	}
 	r := report{counted: true}
