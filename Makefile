@@ -41,7 +41,7 @@ up: ## run everything in one process until interrupted
 
 .PHONY: test
 test: ## run all tests
-	$(TEST) $(LONGEST) $(PACKAGES)
+	$(TEST) -timeout=30m $(LONGEST) $(PACKAGES)
 
 # Tests that can run beside others mostly wait there, for leases.
 .PHONY: race

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/effectcheck"
 	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -20,7 +21,8 @@ import (
 // commandRecorder records every command on the API and its reply. It can send
 // commands again.
 type commandRecorder struct {
-	nc *nats.Conn
+	nc    *nats.Conn
+	entry access.Entry
 
 	mu      sync.Mutex
 	sent    []*nats.Msg             // commands as they were sent
@@ -31,8 +33,16 @@ type commandRecorder struct {
 // recordCommands records until the test ends.
 func recordCommands(t *testing.T, nc *nats.Conn) *commandRecorder {
 	t.Helper()
-	c := &commandRecorder{nc: nc, pending: map[string]*pb.Command{}, acks: map[effectcheck.Ack]int{}}
-	for filter, handle := range map[string]nats.MsgHandler{subject.APIs: c.onCommand, nats.InboxPrefix + ">": c.onReply} {
+	entry, err := access.FindEntry(t.Context(), nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands, err := entry.Subject(subject.APIs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &commandRecorder{nc: nc, entry: entry, pending: map[string]*pb.Command{}, acks: map[effectcheck.Ack]int{}}
+	for filter, handle := range map[string]nats.MsgHandler{commands: c.onCommand, nats.InboxPrefix + ">": c.onReply} {
 		sub, err := nc.Subscribe(filter, handle)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +58,11 @@ func recordCommands(t *testing.T, nc *nats.Conn) *commandRecorder {
 }
 
 func (c *commandRecorder) onCommand(m *nats.Msg) {
-	if name, err := subject.ParseAPI(m.Subject); err == nil &&
+	_, published, err := c.entry.Requester(m.Subject)
+	if err != nil {
+		return
+	}
+	if name, err := subject.ParseAPI(published); err == nil &&
 		slices.Contains([]string{subject.Get, subject.List, subject.History, subject.Definition}, name) {
 		return
 	}

@@ -109,7 +109,7 @@ func TestTheDoctorLooksAtTheForge(t *testing.T) {
 	late = 20 * time.Second
 	expect(t, examined(t, with("right")), map[string]string{"forge clock": "warn "})
 	expect(t, examined(t, with("wrong")),
-		map[string]string{"forge token": "fail github: read whose the token is: the forge denies it: 401 Bad credentials"})
+		map[string]string{"forge token": "fail github: read whose the token is: the forge denies it, for it does not take the credentials: 401 Bad credentials"})
 	expect(t, examined(t, with("")), map[string]string{"forge token": "fail there is none"})
 	server.Close()
 	expect(t, examined(t, with("right")), map[string]string{"forge": "fail github: read the time: the forge does not answer",
