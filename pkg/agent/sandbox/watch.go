@@ -56,25 +56,33 @@ func (l Limits) processes(root int) Limit {
 	if l.Processes > 0 && len(all) > l.Processes {
 		return Processes
 	}
-	var sum int64
-	for _, pid := range all {
-		if sum += confine.Memory(pid); l.Memory > 0 && sum > l.Memory {
-			return Memory
-		}
+	if l.Memory > 0 && memory(all, l.Memory) > l.Memory {
+		return Memory
 	}
 	return ""
+}
+
+// memory returns the bytes of memory that processes hold together, or an upper bound of
+// them that is at most enough.
+func memory(pids []int, enough int64) (sum int64) {
+	for _, of := range []func(pid int) int64{confine.MemoryAtMost, confine.Memory} {
+		sum = 0
+		for _, pid := range pids {
+			sum += of(pid)
+		}
+		if sum <= enough {
+			break
+		}
+	}
+	return sum
 }
 
 // files returns the limit that files pass, with those that have no name any more, or "".
 func (l Limits) files(root int, dirs []string) Limit {
 	all := confine.Below(root)
-	memory, disk := confine.Unlinked(all, dirs)
+	unlinked, disk := confine.Unlinked(all, dirs)
 	if l.Memory > 0 {
-		memory += confine.SharedMemory(root)
-		for _, pid := range all {
-			memory += confine.Memory(pid)
-		}
-		if memory > l.Memory {
+		if unlinked += confine.SharedMemory(root); unlinked+memory(all, l.Memory-unlinked) > l.Memory {
 			return Memory
 		}
 	}

@@ -20,6 +20,9 @@ func KillBelow(int) {}
 // Memory returns 0.
 func Memory(int) int64 { return 0 }
 
+// MemoryAtMost returns 0.
+func MemoryAtMost(int) int64 { return 0 }
+
 // Unlinked returns nothing: the open files are not known.
 func Unlinked([]int, []string) (memory, disk int64) { return 0, 0 }
 

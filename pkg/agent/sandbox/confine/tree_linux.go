@@ -52,22 +52,32 @@ func KillBelow(pid int) {
 	}
 }
 
+// MemoryAtMost returns an upper bound of Memory, at a fraction of its cost: memory that
+// processes share counts whole for each.
+func MemoryAtMost(pid int) int64 {
+	own, shared := resident(pid)
+	return own + shared
+}
+
 // Memory returns the bytes of memory that a process holds. Of memory that processes share it
 // counts this one's part.
 func Memory(pid int) int64 {
-	proc := "/proc/" + strconv.Itoa(pid)
-	status, err := os.ReadFile(proc + "/status")
-	if err != nil {
-		return 0
-	}
-	sum := field(status, "RssAnon:") + field(status, "VmSwap:")
-	shared := field(status, "RssShmem:")
+	own, shared := resident(pid)
 	if shared > 0 {
-		if rollup, err := os.ReadFile(proc + "/smaps_rollup"); err == nil {
+		if rollup, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup"); err == nil {
 			shared = field(rollup, "Pss_Shmem:")
 		}
 	}
-	return sum + shared
+	return own + shared
+}
+
+// resident returns the bytes of a process's own memory, and of memory that it may share.
+func resident(pid int) (own, shared int64) {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0, 0
+	}
+	return field(status, "RssAnon:") + field(status, "VmSwap:"), field(status, "RssShmem:")
 }
 
 // field returns the bytes of a line "NAME: N kB".
