@@ -359,9 +359,6 @@ func (s *commits) message(id, text string) {
 			say(l.Says())
 		}
 	}
-	if sanitize.Vouches(text) {
-		say("it vouches for a person")
-	}
 }
 
 func (s *commits) secret(id, text, what string) {

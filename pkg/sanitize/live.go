@@ -10,7 +10,8 @@ import (
 // Live is a place of a text on which a forge, a bot or a CI system would act, or that
 // people would not see.
 type Live struct {
-	// Rule is mention, closes, command, skip, marker, html, image, link, hidden or complex.
+	// Rule is mention, closes, command, skip, vouches, marker, html, image, link, hidden, code
+	// or complex.
 	Rule string
 	At   int    // the offset in the text, in bytes
 	Text string // the text that the rule matched, for a caller that permits some
@@ -23,12 +24,14 @@ var says = map[string]string{
 	"mention": "it notifies people: write names without @",
 	"closes":  "it closes an issue, or marks it as a duplicate",
 	"command": "a line that is a command to a bot",
+	"vouches": "it vouches for a person",
 	"skip":    "it keeps the forge's checks from running, or sets a release",
 	"marker":  "a comment that people do not see",
 	"html":    "it has HTML, which may hide text or load images",
 	"image":   "it loads an image",
 	"link":    "a link does not show where it leads",
 	"hidden":  "text that people do not see",
+	"code":    "a backtick by which forges find code in different places",
 	"complex": "it is too complex to be checked",
 }
 
@@ -39,6 +42,7 @@ type rule struct {
 	pattern *regexp.Regexp
 	group   int // of the pattern: the part that is replaced
 	with    func(part string) string
+	except  *regexp.Regexp // parts that are left alone; nil: none
 }
 
 // gap is white space between two words. The text that Markdown shows has a NUL where an
@@ -46,15 +50,24 @@ type rule struct {
 const gap = `[\s\p{Z}\x00]+`
 
 // issueRef matches a reference to an issue in the forms that forges know.
-const issueRef = `(?:(?:[\w.\\-]+\\?/[\w.\\-]+)?(\\?#)[\x00]?\w|\bGH(\\?-)\w|(https?\\?:\\?/\\?/[^\s\x00]*/)\d)`
+const issueRef = `(?:(?:[\w.\\-]+\\?/[\w.\\-]+|AB)?(\\?#)[\x00]?\w|\bGH(\\?-)\w|(https?\\?:\\?/\\?/[^\s\x00]*/)\d)`
 
 // closers are the words by which forges close issues or relate them. GitHub has the first
-// three, and the last; GitLab and Gitea have the others, too.
-const closers = `(?i)\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|reopen(?:s|ed|ing)?|duplicate` + gap + `of)(?:\\?:[\s\p{Z}\x00]*|` + gap + `)(?:issues?` + gap + `)?`
+// three, and the last; GitLab, Gitea and other trackers have the others, too.
+const closers = `(?i)\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|complet(?:e[sd]?|ing)|finish(?:e[sd]|ing)?|deliver(?:s|ed|ing)?|reopen(?:s|ed|ing)?|duplicate` + gap + `of)(?:\\?:[\s\p{Z}\x00]*|` + gap + `)(?:issues?` + gap + `)?`
+
+// ticket matches the keys of trackers beside the forge, such as Jira's and Linear's. standard are
+// names of the same form.
+const ticket = `((?-i:[A-Z][A-Z0-9]{1,9})\\?-[0-9])`
+
+var standard = regexp.MustCompile(`^(?:UTF|UCS|SHA|MD|ISO|RFC|CVE|CWE|AES|RSA|TLS|SSL|PEP|IEEE|IPV|CP|PR|GH)\\?-`)
 
 // botWords are commands without a mark, by the bots that obey them.
 var botWords = []string{
-	`(?:bors|homu)` + `[ \t]+\S+`,                                        // bors-ng, Rust's bors and homu
+	`(?:bors|homu)[:,]?[ \t]+\S+`, // bors-ng, Rust's bors and homu
+	`r\?[ \t]+\S+`,                // rustbot
+	`lgtm[.!]?[ \t]*$`,            // Gitea's and others' approval
+	`I have read the [^\n]{1,60} and I hereby sign [^\n]*`,               // CLA Assistant
 	`(?:jenkins|buildkite|azp|rultor|renovate)[,:]?[ \t]+[a-z]\S*[^\n]*`, // by their names
 	`(?:re)?test this(?: please)?[.!]?[ \t]*$`,                           // GitHub Pull Request Builder of Jenkins
 	`ok to test[.!]?[ \t]*$`, `add to (?:white|allow)list[.!]?[ \t]*$`,
@@ -64,28 +77,32 @@ var botWords = []string{
 }
 
 // lineStart matches the beginning of a line, with the marks of lists and quotes.
-const lineStart = `(?im)^[\s\x00>*+-]*(?:[0-9]{1,9}[.)])?[\s\x00>*+-]*`
+const lineStart = `(?im)^[\s\p{Z}\x00>*+-]*(?:[0-9]{1,9}[.)])?[\s\p{Z}\x00>*+-]*`
 
 // rules are all kinds, in the order in which they are looked for.
 var rules = []rule{
 	// Forges look for mentions after any character but those of a word. Some take _ for
 	// one; in Markdown it shows nothing.
-	{"mention", regexp.MustCompile(`(?:^|[^0-9A-Za-z])(@)\x00*[0-9A-Za-z_]`), 1, func(at string) string { return at + " " }},
-	{"closes", regexp.MustCompile(closers + issueRef), 1, func(hash string) string { return hash + " " }},
-	{"closes", regexp.MustCompile(closers + issueRef), 2, func(string) string { return " " }},
-	{"closes", regexp.MustCompile(closers + issueRef), 3, func(url string) string { return "– " + url }},
-	{"command", regexp.MustCompile(lineStart + `([/!][A-Za-z](?:[\w./:-]*\w)?)`), 1, ticked},
-	{"command", regexp.MustCompile(lineStart + `((?:` + strings.Join(botWords, "|") + `))`), 1, ticked},
+	{"mention", regexp.MustCompile(`(?:^|[^0-9A-Za-z])(@)\x00*[0-9A-Za-z_]`), 1, func(at string) string { return at + " " }, nil},
+	{"closes", regexp.MustCompile(closers + issueRef), 1, func(hash string) string { return hash + " " }, nil},
+	{"closes", regexp.MustCompile(closers + issueRef), 2, func(string) string { return " " }, nil},
+	{"closes", regexp.MustCompile(closers + issueRef), 3, func(url string) string { return "– " + url }, nil},
+	{"closes", regexp.MustCompile(closers + ticket), 1, func(key string) string { return "– " + key }, standard},
+	{"closes", regexp.MustCompile(`\b[A-Z][A-Z0-9]{1,9}-[0-9]+\b[^\n]*?[\s\p{Z}](#)[a-z]`), 1, func(string) string { return "# " }, nil}, // a smart commit of Jira
+	{"command", regexp.MustCompile(lineStart + `([/!][A-Za-z](?:[\w./:-]*\w)?)`), 1, ticked, nil},
+	{"command", regexp.MustCompile(lineStart + `((?:` + strings.Join(botWords, "|") + `))`), 1, ticked, nil},
 	// All brackets that hold the word skip: [skip ci], [ci skip], [skip netlify], [CI-Skip]. Also [no ci].
-	{"skip", regexp.MustCompile(`(?i)(\[[^\[\]\n]{0,40}\bskip\b[^\[\]\n]{0,40}\])`), 1, rounded},
-	{"skip", regexp.MustCompile(`(?i)(\[\s*(?:no|skip|ci)[\s_-]*(?:ci|cd|build|deploy|tests?|actions|checks|skip)\s*\])`), 1, rounded},
-	{"skip", regexp.MustCompile(`(?i)(\*{3}[\s_-]*(?:NO|SKIP)[\s_-]*CI[\s_-]*\*{3})`), 1, func(s string) string { return "(" + strings.Trim(s, "* ") + ")" }},
-	{"skip", regexp.MustCompile(`(?i)(--(?:skip|no)-ci)\b`), 1, func(s string) string { return "(" + strings.TrimLeft(s, "-") + ")" }},
-	{"skip", regexp.MustCompile(`(?im)^[\s\x00]*(?:skip-checks|release-as)\s*(:)`), 1, func(string) string { return " =" }},
+	{"skip", regexp.MustCompile(`(?i)(\[[^\[\]\n]{0,40}\bskip\b[^\[\]\n]{0,40}\])`), 1, rounded, nil},
+	{"skip", regexp.MustCompile(`(?i)(\[[\s\p{Z}]*(?:no|skip|ci)[\s\p{Z}_-]*(?:ci|cd|build|deploy|tests?|actions|checks|skip)[\s\p{Z}]*\])`), 1, rounded, nil},
+	{"skip", regexp.MustCompile(`(?i)(\*{3}[\s_-]*(?:NO|SKIP)[\s_-]*CI[\s_-]*\*{3})`), 1, func(s string) string { return "(" + strings.Trim(s, "* ") + ")" }, nil},
+	{"skip", regexp.MustCompile(`(?i)(--(?:skip|no)-ci)\b`), 1, func(s string) string { return "(" + strings.TrimLeft(s, "-") + ")" }, nil},
+	{"skip", regexp.MustCompile(`(?im)^[\s\x00]*(?:skip-checks|release-as)\s*(:)`), 1, func(string) string { return " =" }, nil},
+	{"skip", regexp.MustCompile(`(?i)(\+semver[ \t]*:)`), 1, func(s string) string { return strings.Trim(s, "+:") + " =" }, nil},
+	{"skip", regexp.MustCompile(`(?i)(?:^|[\s\p{Z}])(#)(?:major|minor|patch)\b`), 1, func(string) string { return "# " }, nil},
+	// Trailers of a commit in which a person takes responsibility. A forge makes commits of pull requests' texts, too.
+	{"vouches", regexp.MustCompile(`(?im)^(?:(?:signed-off|reviewed|acked|approved|tested|co-authored|co-developed|reported|suggested|helped|assisted)-by|on-behalf-of)[ \t]*(:)`),
+		1, func(string) string { return " =" }, nil},
 }
-
-// vouching matches trailers of a commit in which a person takes responsibility.
-var vouching = regexp.MustCompile(`(?im)^(?:signed-off|reviewed|acked|approved|tested)-by(:)`)
 
 func ticked(s string) string {
 	end := strings.TrimRight(s, " \t")
@@ -101,7 +118,7 @@ type span struct{ from, to int }
 // it returns the first: the next round finds the others.
 func (r rule) matches(s string) (all []span) {
 	for _, m := range r.pattern.FindAllStringSubmatchIndex(s, -1) {
-		if from := m[2*r.group]; from >= 0 {
+		if from := m[2*r.group]; from >= 0 && (r.except == nil || !r.except.MatchString(s[from:m[2*r.group+1]])) {
 			all = append(all, span{from, m[2*r.group+1]})
 		}
 	}

@@ -3,24 +3,20 @@ package sanitize
 import (
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // maxRounds is how often a text is looked at again after it was changed.
 const maxRounds = 12
 
 // Subject returns s as the subject of a commit or the title of an issue, a pull request, a
-// merge or a check. It is one line that notifies nobody, closes no issue, commands no bot
-// and keeps no check from running. All that was changed is visible: "/login fails" becomes
+// merge or a check. It is one line that notifies nobody, closes no issue, commands no bot,
+// keeps no check from running and vouches for nobody. All that was changed is visible: "/login fails" becomes
 // "`/login` fails", and "@ann" becomes "@ ann".
 func Subject(s string) string { return plain(line(Terminal(s))) }
 
 // Message returns s as the text below the subject of a commit, or below the title of a
-// merge. It has the properties of Subject, and vouches for nobody.
-func Message(s string) string {
-	s = Terminal(s)
-	return plain(vouching.ReplaceAllStringFunc(s, func(trailer string) string { return strings.TrimSuffix(trailer, ":") + " =" }))
-}
+// merge. It has the properties of Subject.
+func Message(s string) string { return plain(Terminal(s)) }
 
 // plain makes plain text harmless.
 func plain(s string) string {
@@ -48,10 +44,6 @@ func plainEdits(s string) (edits []edit) {
 
 // LivePlain returns the live places of a commit's message or of a title, in their order.
 func LivePlain(s string) []Live { return lives(s, plainEdits(s)) }
-
-// Vouches reports whether a commit's message has a trailer in which a person takes
-// responsibility.
-func Vouches(s string) bool { return vouching.MatchString(s) }
 
 func lives(s string, edits []edit) (all []Live) {
 	for _, e := range edits {

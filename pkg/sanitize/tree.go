@@ -31,6 +31,8 @@ type page struct {
 	prose []byte
 	// links is which bytes of the source are in an address that a forge makes a link of.
 	links []bool
+	// inside is which bytes of the source GitHub takes for a part of an address.
+	inside []bool
 	// covered is which bytes of the source people see, or are known to be no text.
 	covered []bool
 	// shown is the text that the forge shows, and from is where in the source each byte is from.
@@ -49,7 +51,7 @@ func readBy(parse func([]byte) (ast.Node, error), src string, line bool) (*page,
 	if err != nil {
 		return &page{}, err
 	}
-	p := &page{src: src, line: line, prose: []byte(src), links: make([]bool, len(src)), covered: make([]bool, len(src))}
+	p := &page{src: src, line: line, prose: []byte(src), links: make([]bool, len(src)), inside: addressed(src), covered: make([]bool, len(src))}
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { return p.visit(n, entering), nil }) // the walker has no error
 	p.raw()
 	p.rendered()
@@ -57,7 +59,12 @@ func readBy(parse func([]byte) (ast.Node, error), src string, line bool) (*page,
 	return p, nil
 }
 
+// edit replaces a part of the source. GitHub takes a backslash for a part of the address that it
+// stands in, and no escape: a space ends the address first.
 func (p *page) edit(rule string, from, to int, with string) {
+	if strings.HasPrefix(with, `\`) && p.inAddress(from) {
+		with = " " + with
+	}
 	p.edits = append(p.edits, edit{rule, span{from, to}, with})
 }
 
@@ -81,6 +88,7 @@ func (p *page) visit(n ast.Node, entering bool) ast.WalkStatus {
 		return ast.WalkSkipChildren
 	case *ast.CodeSpan:
 		p.emit(code, n.Pos(), false)
+		p.opening(n)
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			if piece, ok := c.(*ast.Text); ok {
 				p.blank(piece.Segment.Start, piece.Segment.Stop)
@@ -119,6 +127,7 @@ func (p *page) visit(n ast.Node, entering bool) ast.WalkStatus {
 }
 
 func (p *page) emit(b byte, at int, entity bool) {
+	at = max(0, min(at, len(p.src)-1)) // some nodes have no position
 	p.shown, p.from, p.entity = append(p.shown, b), append(p.from, at), append(p.entity, entity)
 }
 
@@ -132,6 +141,7 @@ func (p *page) cover(from, to int) {
 // characters that it refers to.
 func (p *page) text(from, to int) {
 	p.cover(from, to)
+	p.backticks(from, to)
 	for i := from; i < to; i++ {
 		switch b := p.src[i]; {
 		case b == '\\' && i+1 < to && punctuation(p.src[i+1]):
@@ -380,7 +390,7 @@ func (p *page) raw() {
 		}
 	}
 	for _, m := range tag.FindAllStringIndex(prose, -1) {
-		if at := m[0]; !p.escaped(at) && (at+1 >= len(p.links) || !p.links[at+1]) {
+		if at := m[0]; (!p.escaped(at) || p.inAddress(at)) && (at+1 >= len(p.links) || !p.links[at+1]) {
 			if htmlRule(prose[at:]) == "marker" { // nor may it pass for a marker of our own
 				p.edit("marker", at, at+len("<!--"), `\<! --`)
 			} else {
@@ -442,9 +452,22 @@ func (p *page) rendered() {
 				p.edit(r.name, p.from[at.from], p.from[at.from], `\`) // the reference shows as it is written
 				continue
 			}
-			p.live(r, span{p.from[at.from], p.from[at.to-1] + 1})
+			p.live(r, p.source(at))
 		}
 	}
+}
+
+// source returns the part of the source that a part of the shown text is from. Where an element
+// begins or ends its position is of no use: a line of code may be first in the source.
+func (p *page) source(at span) span {
+	from := p.from[at.from]
+	in := span{from, from + 1}
+	for i := at.from; i < at.to; i++ {
+		if c := p.shown[i]; c != boundary && c != code && p.from[i] >= in.from {
+			in.to = max(in.to, p.from[i]+1)
+		}
+	}
+	return in
 }
 
 // uncovered finds letters that no part of the page shows, such as those of cells that a
